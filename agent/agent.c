@@ -20,7 +20,8 @@
 
 #define LOOK_EVERY_NS UINT64_C(1000000000)
 #define SYSFS "/sys"
-#define LAST_TRIES_NS UINT64_C(5000000000) /* to hand over what is left, after the last rank went */
+#define LAST_TRIES_NS UINT64_C(5000000000) /* to hand over what is left, after the last rank went  \
+                                            */
 #define STOP_WITHIN_NS UINT64_C(1000000000)
 #define LEAVE_AGAIN_NS UINT64_C(50000000)
 

@@ -1,14 +1,15 @@
 /* A capture: the newest records of ranks on this node, as messages for the daemon.
  *
- * Bounded: of one rank as many records as were asked for, of the node CAPTURE_RECORDS, shared evenly
- * among its ranks that are wanted. */
+ * Bounded: of one rank as many records as were asked for, of the node CAPTURE_RECORDS, shared
+ * evenly among its ranks that are wanted. */
 #ifndef HOLTER_AGENT_CAPTURE_H
 #define HOLTER_AGENT_CAPTURE_H
 
 #include "agent/rank_capture.h"
 #include "holter/wire.h"
 
-/** Of a node, about 0.7 MB of messages: longer work would let rings fill, which the same thread drains. */
+/** Of a node, about 0.7 MB of messages: longer work would let rings fill, which the same thread
+ * drains. */
 #define CAPTURE_RECORDS 16384u
 #define CAPTURE_MESSAGE_RECORDS 4096u /**< of a message */
 #define CAPTURE_NAMES 256u            /**< communicators, and regions, of a message */

@@ -72,7 +72,8 @@ static void tag_cell(FILE *out, int width, int64_t tag)
     tap_cell(out, -width, tag == TAG_NONE ? "" : tag == TAG_ANY ? "any" : text);
 }
 
-/* Bytes of the message; of collectives what goes in and, where that is another number, comes out. */
+/* Bytes of the message; of collectives what goes in and, where that is another number, comes out.
+ */
 static void bytes_cell(FILE *out, int width, const struct wire_capture_event_row *event)
 {
     struct quantity in, back;

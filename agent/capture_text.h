@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/** The messages of one capture, which come node by node, each in parts. Zero-initialised is empty. */
+/** The messages of one capture, which come node by node, each in parts. Zero-initialised is empty.
+ */
 struct capture_view {
     struct capture_part {
         struct wire_arena arena;
@@ -24,8 +25,8 @@ int capture_view_add(struct capture_view *view, const struct wire_capture *messa
 /** One line about a capture: number, time, why, how much. */
 void capture_head(FILE *out, const struct wire_capture *message);
 
-/** All that was taken: a line about the capture, then for each thread a line and its calls in a table;
- *  behind those what is missing. */
+/** All that was taken: a line about the capture, then for each thread a line and its calls in a
+ * table; behind those what is missing. */
 void capture_print(FILE *out, const struct capture_view *view);
 
 /** One node's part as it comes: a line, and one for each thread with its newest call. */

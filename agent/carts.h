@@ -1,8 +1,9 @@
-/* Cartesian communicators of one job on this node: what its ranks noted of them, kept once for all ranks,
- * to be told with the ranks.
+/* Cartesian communicators of one job on this node: what its ranks noted of them, kept once for all
+ * ranks, to be told with the ranks.
  *
- * Bounds: CARTS_MOST communicators, SEGMENT_CARTS of each rank; what is beyond them is not told. Nothing
- * that a rank's memory says is believed: what is no grid of at most all ranks of the job is passed over. */
+ * Bounds: CARTS_MOST communicators, SEGMENT_CARTS of each rank; what is beyond them is not told.
+ * Nothing that a rank's memory says is believed: what is no grid of at most all ranks of the job is
+ * passed over. */
 #ifndef HOLTER_AGENT_CARTS_H
 #define HOLTER_AGENT_CARTS_H
 

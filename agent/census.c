@@ -106,7 +106,8 @@ static struct job *find_job(struct census *census, const char *id)
     return NULL;
 }
 
-/* ---- uncovered calls: files are read in a thread of their own, because rings do not wait ------- */
+/* ---- uncovered calls: files are read in a thread of their own, because rings do not wait -------
+ */
 
 struct search {
     uv_work_t work;
@@ -149,7 +150,8 @@ static void search_uncovered(struct census *census, struct job *job, int32_t pid
         free(one);
 }
 
-/* ---- ranks ------------------------------------------------------------------------------------- */
+/* ---- ranks -------------------------------------------------------------------------------------
+ */
 
 static void join_job(struct census *census, struct resident *resident, uint64_t now_ns)
 {

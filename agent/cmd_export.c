@@ -192,7 +192,8 @@ static int failed(const char *what, const char *why)
     return 1;
 }
 
-/* Rows of windows that it takes; of the archive and the trace those of ranks are read again. 0: all that are summed. */
+/* Rows of windows that it takes; of the archive and the trace those of ranks are read again. 0: all
+ * that are summed. */
 static uint64_t rows_wanted(const struct exporting *e)
 {
     if (e->format == OTF2_SUMMARY || e->format == PERFETTO)

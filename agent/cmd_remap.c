@@ -161,8 +161,8 @@ static int parse(struct remapping *m, int argc, char **argv)
 
 /* ---- the mapping as text ------------------------------------------------- */
 
-/* Numbers of nodes stand for the ranks of a file with one rank a node. Launchers want ranks: those of the nodes in
- * their order. */
+/* Numbers of nodes stand for the ranks of a file with one rank a node. Launchers want ranks: those
+ * of the nodes in their order. */
 static int ids_are_nodes(const struct remapping *m)
 {
     const struct pairs *p = &m->input.pairs;

@@ -1,4 +1,5 @@
-/* holter replay: a daemon that replays a recording, in the foreground; and what is asked of one that does. */
+/* holter replay: a daemon that replays a recording, in the foreground; and what is asked of one
+ * that does. */
 #include "agent/cmd.h"
 #include "agent/dial.h"
 #include "agent/paths.h"

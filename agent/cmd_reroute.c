@@ -396,7 +396,8 @@ static const char *name_of(const struct rerouting *r, uint32_t vertex, char text
     return own_name(r, vertex, text);
 }
 
-/* The vertices of a new route. @param separator  between them @param own  by the network's own names */
+/* The vertices of a new route. @param separator  between them @param own  by the network's own
+ * names */
 static void put_path(const struct rerouting *r, FILE *out, size_t at, const char *separator,
                      bool own, void (*put)(FILE *out, const char *name))
 {
@@ -488,8 +489,8 @@ static void print_json(const struct rerouting *r)
            r->count, t.better, t.heaviest, t.heaviest_after, t.length, t.length_after);
 }
 
-/* The better routes, and if the file is of the whole network those that it was given and that stay. There hosts have
- * the names that the network has for them: a recording may have others. */
+/* The better routes, and if the file is of the whole network those that it was given and that stay.
+ * There hosts have the names that the network has for them: a recording may have others. */
 static int put_routes(const struct rerouting *r, FILE *out, bool whole)
 {
     struct topology_ends *better = calloc(r->count + 1, sizeof *better);

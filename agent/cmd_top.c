@@ -100,7 +100,8 @@ static int parse(struct top *top, int argc, char **argv)
 
 /* ---- taking in --------------------------------------------------------------- */
 
-/* Another run of a replay may be at an earlier time, of which nothing would be newer than what is known. */
+/* Another run of a replay may be at an earlier time, of which nothing would be newer than what is
+ * known. */
 static void notice_run(struct top *top)
 {
     uint64_t run = client_instance(top->client);

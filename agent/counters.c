@@ -55,8 +55,8 @@ static void look(struct counters *counters)
     }
 }
 
-/* What came on top of the last count. A 32-bit count that was in its last quarter and is in its first
- * has gone round, but of InfiniBand, where those stand still at their most. */
+/* What came on top of the last count. A 32-bit count that was in its last quarter and is in its
+ * first has gone round, but of InfiniBand, where those stand still at their most. */
 static uint64_t growth(const struct interface *interface, uint64_t last, uint64_t now)
 {
     const uint64_t quarter = UINT64_C(1) << 30, whole = UINT64_C(1) << 32;

@@ -1,13 +1,14 @@
 /* What the node's network interfaces carry, with all traffic of all programs.
  *
- * The counts are read once a window from files that stay open: a few microseconds an interface. Which
- * interfaces there are is looked up anew every COUNTERS_LOOK_EVERY readings, and when one cannot be
- * read any more. Each job on the node is told all that was counted since its own report before.
+ * The counts are read once a window from files that stay open: a few microseconds an interface.
+ * Which interfaces there are is looked up anew every COUNTERS_LOOK_EVERY readings, and when one
+ * cannot be read any more. Each job on the node is told all that was counted since its own report
+ * before.
  *
  * Counts may go round at 2^32, be set back, or stop at the most that they can hold (32-bit ones of
- * InfiniBand do). The first is reckoned with; after the second the interface begins anew, and what went
- * over it since the reading before is not told; while a count stands still at its most, its interface
- * has no row. An interface that comes back after it was gone is a new one.
+ * InfiniBand do). The first is reckoned with; after the second the interface begins anew, and what
+ * went over it since the reading before is not told; while a count stands still at its most, its
+ * interface has no row. An interface that comes back after it was gone is a new one.
  *
  * Memory: some 60 KiB, and a mark a job of 2 KiB.
  */
@@ -32,8 +33,8 @@ struct counters_mark {
 };
 
 /** @param root  of the sysfs, "/sys"; borrowed
- *  @param own   only interfaces of this process' network namespace; 0: all that are there, for trees
- *               that are made for a test
+ *  @param own   only interfaces of this process' network namespace; 0: all that are there, for
+ * trees that are made for a test
  *  @return 0 or -ENOMEM */
 int counters_create(struct counters **out, const char *root, int own);
 

@@ -161,8 +161,8 @@ static double extreme_drift(const struct bounds *bounds, double possible, double
     return possible;
 }
 
-/* When no line fits the samples, the drift has changed by more than WANDER allows for, and the newest
- * ones count. One alone always does. */
+/* When no line fits the samples, the drift has changed by more than WANDER allows for, and the
+ * newest ones count. One alone always does. */
 static double possible_drift(struct daemon_clock *clock, struct bounds *bounds)
 {
     for (;;) {
@@ -179,8 +179,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The middle of the possible drifts that clocks usually have: the first samples, a short time apart,
- * leave many. */
+/* The middle of the possible drifts that clocks usually have: the first samples, a short time
+ * apart, leave many. */
 static double likely_drift(double least, double most)
 {
     double low = larger(least, -DRIFT_USUAL), high = most < DRIFT_USUAL ? most : DRIFT_USUAL;

@@ -32,8 +32,10 @@ enum { DIAL_OPTION_KEYS = 1000, DIAL_OPTION_TIMEOUT };
     }
 #define DIAL_LETTERS "c:h"
 
-/** Read a command line of options, and of one word where that is wanted, and find out where to dial.
- *  @param line  its letters and names include DIAL_LETTERS and DIAL_OPTIONS; `set` is told of its own options
+/** Read a command line of options, and of one word where that is wanted, and find out where to
+ * dial.
+ *  @param line  its letters and names include DIAL_LETTERS and DIAL_OPTIONS; `set` is told of its
+ * own options
  *  @return -1 to go on, or the exit status, after saying why */
 int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv);
 
@@ -48,8 +50,8 @@ int dial_moved(struct dial *dial, struct client **client);
 /** Wait until the daemon has said welcome. @return 0, or the exit status, after saying why */
 int dial_wait(struct dial *dial, struct client **client);
 
-/** Was a question not answered because a replay was sent elsewhere, or began anew? It is to be asked of the run
- *  that took over, behind dial_wait(). */
+/** Was a question not answered because a replay was sent elsewhere, or began anew? It is to be
+ * asked of the run that took over, behind dial_wait(). */
 int dial_is_overtaken(const struct client *client, const struct wire_reply *reply);
 
 /** A time in seconds from the command line, "2.5". @return nanoseconds, or 0 when it is none

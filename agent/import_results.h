@@ -2,7 +2,8 @@
 #ifndef HOLTER_AGENT_IMPORT_RESULTS_H
 #define HOLTER_AGENT_IMPORT_RESULTS_H
 
-/** Have holterd make them, and show how far it is. @return 0, or 1 after saying why: the recording is as it was */
+/** Have holterd make them, and show how far it is. @return 0, or 1 after saying why: the recording
+ * is as it was */
 int import_results(const char *recording);
 
 #endif

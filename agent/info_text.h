@@ -1,5 +1,5 @@
-/* What is in a recording, and how two differ, for people. Texts of files are printed without control
- * characters. */
+/* What is in a recording, and how two differ, for people. Texts of files are printed without
+ * control characters. */
 #ifndef HOLTER_AGENT_INFO_TEXT_H
 #define HOLTER_AGENT_INFO_TEXT_H
 

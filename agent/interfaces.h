@@ -2,17 +2,16 @@
  *
  * Three kinds are found below a sysfs:
  *
- *   InfiniBand   class/infiniband/<device>/ports/<port>, named "<device>/<port>": port_xmit_data and
- *                port_rcv_data in counters/, in words of 4 bytes, or, of old drivers, the 64-bit
- *                ones in counters_ext/; discards and errors; speed in rate ("100 Gb/sec (4X EDR)").
- *                linux, Documentation/ABI/stable/sysfs-class-infiniband. Bytes of RDMA stand here
- *                only, those of sockets over the same card in class/net.
- *   Slingshot    class/cxi/<name>: device/telemetry/hni_sts_{tx,rx}_ok_octets; where a driver lacks
- *                them, packets in hni_pkts_{sent,recv}_by_tc_<0..7>; discarded packets in
- *                hni_discard_cntr_<0..7>. A file holds "count@seconds.nanoseconds" (HPE Cassini
- *                Performance Counters; HPE Slingshot troubleshooting guide). The speed is the number
- *                in device/port/0/link/speed ("ck400G"). Written from these documents and tested
- *                with files like theirs: no such card was at hand.
+ *   InfiniBand   class/infiniband/<device>/ports/<port>, named "<device>/<port>": port_xmit_data
+ * and port_rcv_data in counters/, in words of 4 bytes, or, of old drivers, the 64-bit ones in
+ * counters_ext/; discards and errors; speed in rate ("100 Gb/sec (4X EDR)"). linux,
+ * Documentation/ABI/stable/sysfs-class-infiniband. Bytes of RDMA stand here only, those of sockets
+ * over the same card in class/net. Slingshot    class/cxi/<name>:
+ * device/telemetry/hni_sts_{tx,rx}_ok_octets; where a driver lacks them, packets in
+ * hni_pkts_{sent,recv}_by_tc_<0..7>; discarded packets in hni_discard_cntr_<0..7>. A file holds
+ * "count@seconds.nanoseconds" (HPE Cassini Performance Counters; HPE Slingshot troubleshooting
+ * guide). The speed is the number in device/port/0/link/speed ("ck400G"). Written from these
+ * documents and tested with files like theirs: no such card was at hand.
  *
  * Of class/net are watched:
  *   first  those with a device (a card, real or a virtual machine's);

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENVIRONMENT_BYTES ((size_t)256 << 10) /* of a rank; what is behind that is not looked at */
+#define ENVIRONMENT_BYTES ((size_t)256 << 10) /* of a rank; what is behind that is not looked at   \
+                                               */
 
 static void read_user(char *out, size_t room)
 {

@@ -159,7 +159,8 @@ static int seat(struct network_input *in)
     return in->given ? read_given(in) : 0;
 }
 
-/* The network of the file may be another one than that given: gains would be those of no machine. */
+/* The network of the file may be another one than that given: gains would be those of no machine.
+ */
 static void compare_hops(const struct network_input *in)
 {
     const struct pair_hops *first = NULL;
@@ -178,7 +179,8 @@ static void forget(void *user, const char *text)
     (void)text;
 }
 
-/* Do two networks of the same nodes lead a message the same way? links: room for each one's route */
+/* Do two networks of the same nodes lead a message the same way? links: room for each one's route
+ */
 static int same_way(const struct topology *a, const struct topology *b, uint32_t from, uint32_t to,
                     uint32_t *links[2])
 {
@@ -195,8 +197,8 @@ static int same_way(const struct topology *a, const struct topology *b, uint32_t
     return 1;
 }
 
-/* Of a route file beside a network that is given only the ends of routes are used: the ways between them are the
- * network's. Where those are others than the file has, loads are those of no run. */
+/* Of a route file beside a network that is given only the ends of routes are used: the ways between
+ * them are the network's. Where those are others than the file has, loads are those of no run. */
 static void compare_routes(const struct network_input *in, const struct topology_file *told)
 {
     const struct topology *given = in->network.topology, *file = told->topology;

@@ -1,4 +1,5 @@
-/* What the commands about networks read: who sends to whom, the network, and where processes sit in it. */
+/* What the commands about networks read: who sends to whom, the network, and where processes sit in
+ * it. */
 #ifndef HOLTER_AGENT_NETWORK_INPUT_H
 #define HOLTER_AGENT_NETWORK_INPUT_H
 
@@ -9,13 +10,13 @@
 
 /** Zero-initialise, set what was asked for, then read. */
 struct network_input {
-    const char *command; /**< "remap": put before what is said */
-    const char *path;    /**< recording, hop-byte or route file */
-    const char *named;   /**< as which that is told; NULL: path */
-    const char *
-        topology; /**< file, short form or NETWORK_GRID; NULL: of a recording what the agents saw, of routes what they tell */
-    const char *given; /**< file of a plain mapping; NULL: none */
-    uint64_t per_node; /**< ranks a node; 0: see pairs_seats() */
+    const char *command;  /**< "remap": put before what is said */
+    const char *path;     /**< recording, hop-byte or route file */
+    const char *named;    /**< as which that is told; NULL: path */
+    const char *topology; /**< file, short form or NETWORK_GRID; NULL: of a recording what the
+                             agents saw, of routes what they tell */
+    const char *given;    /**< file of a plain mapping; NULL: none */
+    uint64_t per_node;    /**< ranks a node; 0: see pairs_seats() */
 
     struct pairs pairs;           /**< set; owned */
     struct topology_file network; /**< set; owned */
@@ -41,8 +42,8 @@ int network_input_ranks(const struct network_input *input, const char *list, uin
 /** Read a whole number. @return 0, -1: it is none up to `most` */
 int network_input_number(const char *text, uint64_t most, uint64_t *out);
 
-/** Can the output be written, and is it neither what is mapped nor the network? Asked before long work. @param path  "-": standard
- *  output @return 0, or the exit status, after saying why */
+/** Can the output be written, and is it neither what is mapped nor the network? Asked before long
+ * work. @param path  "-": standard output @return 0, or the exit status, after saying why */
 int network_input_output(const struct network_input *input, const char *path);
 
 /** Write a text to a file, "-": standard output. @return 0, or the exit status, after saying why */

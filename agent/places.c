@@ -18,7 +18,8 @@ static int load(hwloc_topology_t topology, const char *synthetic)
 {
     if (synthetic != NULL && hwloc_topology_set_synthetic(topology, synthetic) != 0)
         return -ENODEV;
-    /* A rank's processors are told by their numbers on the machine, whatever this process may use. */
+    /* A rank's processors are told by their numbers on the machine, whatever this process may use.
+     */
     int rc = hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     rc |= hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     rc |= hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);

@@ -112,7 +112,8 @@ uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal
 uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
                     const struct journal_state *journal, struct event *batch);
 
-/** Ask for the memory that rank_drain() will read first: it lies in lines that the rank has written. */
+/** Ask for the memory that rank_drain() will read first: it lies in lines that the rank has
+ * written. */
 void rank_ask(const struct rank *rank);
 
 /** Is everything in the sums that its rings hold? */
@@ -134,7 +135,8 @@ uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t 
 /** The committed state holds: tell the segment, for an agent that comes after this one. */
 void rank_committed(struct rank *rank, uint64_t now_ns);
 
-/** Copy what a slot says of a communicator. @return 1; 0: the slot was never used, or is changing */
+/** Copy what a slot says of a communicator. @return 1; 0: the slot was never used, or is changing
+ */
 int rank_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
 
 /** Name of the code region in a slot. @return 1; 0: outside all, or not known */

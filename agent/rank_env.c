@@ -123,7 +123,8 @@ static void read_launcher(struct rank_env *out, const struct rank_env_source *s)
     out->local_rank = small_number(local != NULL ? local : var(s, "SLURM_LOCALID"));
 }
 
-/* Launchers use each other: mpirun and mpiexec start their own daemons with srun, whose variables are left over then. */
+/* Launchers use each other: mpirun and mpiexec start their own daemons with srun, whose variables
+ * are left over then. */
 enum launcher rank_env_launcher(const struct rank_env_source *s)
 {
     if (var(s, "OMPI_COMM_WORLD_SIZE") != NULL)

@@ -33,7 +33,8 @@ void rank_env_read(struct rank_env *out, const struct rank_env_source *source);
 /** Job number of the user's choice (HOLTER_JOB) or of the scheduler. @return NULL: none */
 const char *rank_env_job(const struct rank_env_source *source);
 
-/** Which launcher started the ranks; only variables of the source are asked for. LAUNCHER_NONE: none that we know. */
+/** Which launcher started the ranks; only variables of the source are asked for. LAUNCHER_NONE:
+ * none that we know. */
 enum launcher rank_env_launcher(const struct rank_env_source *source);
 
 /** Value of an option on a command line, as in "--control-port host:port" or

@@ -86,8 +86,8 @@ void rank_match_shed(const struct rank *rank, struct rank_ring *ring,
     uint64_t eighth = ring->reader.capacity / 8;
     int full = behind > 3 * eighth;
     int shed = full || (behind > eighth && elapsed / SHED_NS < behind);
-    /* Rings of further threads are small, and what threads share is not matched any more after a loss: here the
-     * records have to tell. They may also have waited for the window to end. */
+    /* Rings of further threads are small, and what threads share is not matched any more after a
+     * loss: here the records have to tell. They may also have waited for the window to end. */
     if (shed && rank->open > 1)
         shed = behind > 6 * eighth ||
                fills_fast(ring, clock, head, full ? 3 * eighth : behind, now_ns);

@@ -1,5 +1,5 @@
-/* Matching of one rank's sends and receives on this node: which of its records the matcher is given,
- * and what it is told when records are missing. */
+/* Matching of one rank's sends and receives on this node: which of its records the matcher is
+ * given, and what it is told when records are missing. */
 #ifndef HOLTER_AGENT_RANK_MATCH_H
 #define HOLTER_AGENT_RANK_MATCH_H
 
@@ -11,9 +11,9 @@ void rank_match(struct rank *rank, struct match *match);
 /** All its records were taken: have what it leaves open given up. */
 void rank_unmatch(struct rank *rank);
 
-/** Decide whether the records that a ring holds are to be matched. Sums come before matches, which take
- *  most of the time: a ring that fills faster than matching goes may be lapped, and so may others
- *  meanwhile. Its records are then summed only.
+/** Decide whether the records that a ring holds are to be matched. Sums come before matches, which
+ * take most of the time: a ring that fills faster than matching goes may be lapped, and so may
+ * others meanwhile. Its records are then summed only.
  *  @param head  number of records that were written to the ring so far */
 void rank_match_shed(const struct rank *rank, struct rank_ring *ring,
                      const struct tick_clock *clock, uint64_t head);

@@ -1,4 +1,5 @@
-/* What a rank that makes no calls is doing: what it waits for, the state of its process, how it died. */
+/* What a rank that makes no calls is doing: what it waits for, the state of its process, how it
+ * died. */
 #ifndef HOLTER_AGENT_RANK_TELL_H
 #define HOLTER_AGENT_RANK_TELL_H
 

@@ -1,5 +1,5 @@
-/* What goes into a report beside the recording's own tables: pictures of the viewer, a better mapping, and
- * the results of a recording that has none. */
+/* What goes into a report beside the recording's own tables: pictures of the viewer, a better
+ * mapping, and the results of a recording that has none. */
 #ifndef HOLTER_AGENT_REPORT_EXTRAS_H
 #define HOLTER_AGENT_REPORT_EXTRAS_H
 
@@ -10,7 +10,8 @@
 #define REPORT_PICTURES 8u
 #define REPORT_MEASURES 4u
 
-/** A daemon that has replayed the recording, for as long as it is asked. Zero-initialised is none. */
+/** A daemon that has replayed the recording, for as long as it is asked. Zero-initialised is none.
+ */
 struct report_replay {
     char directory[64]; /**< its own, temporary */
     char endpoint[96];
@@ -26,7 +27,8 @@ struct report_span {
 
 /** Replay to the end.
  *  @param span      of the recording: for the progress that is shown
- *  @param analysed  not NULL: the results are recorded anew, into a file whose path is set; room for 400
+ *  @param analysed  not NULL: the results are recorded anew, into a file whose path is set; room
+ * for 400
  *  @return 0, or 1 after saying why */
 int report_replay_start(struct report_replay *replay, const char *recording, const char *topology,
                         const struct report_span *span, char *analysed);
@@ -48,7 +50,8 @@ struct report_advice {
 };
 
 /** @param recording  with results
- *  @param named      the user's own, for the command that is told: `recording` may be a temporary one
+ *  @param named      the user's own, for the command that is told: `recording` may be a temporary
+ * one
  *  @param topology   file or short form; NULL: what the recording has */
 void report_advise(struct report_advice *out, const char *recording, const char *named,
                    const char *topology);

@@ -1,4 +1,5 @@
-/* A replay for a report: a daemon of its own, on a socket of its own, and the viewer without a window. */
+/* A replay for a report: a daemon of its own, on a socket of its own, and the viewer without a
+ * window. */
 #include "agent/paths.h"
 #include "agent/progress.h"
 #include "agent/report_extras.h"
@@ -134,7 +135,8 @@ static int find_recording(const char *directory, char *out, size_t room)
     return found;
 }
 
-/* The stream tells the end before all is written: the recording is whole when nobody holds its lock any more. */
+/* The stream tells the end before all is written: the recording is whole when nobody holds its lock
+ * any more. */
 static int await_recording(struct report_replay *r, const char *directory, char *out, size_t room)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
@@ -183,8 +185,9 @@ static _Noreturn void clean(const struct report_replay *r, const int pipe_ends[2
     _exit(0);
 }
 
-/* Make the directory, and a process that removes it, whatever ends us: it ends when we and all that we have
- * started have ended, as these hold its pipe too. No signal ends it before: it never unblocks them.
+/* Make the directory, and a process that removes it, whatever ends us: it ends when we and all that
+ * we have started have ended, as these hold its pipe too. No signal ends it before: it never
+ * unblocks them.
  * @return 0 or -errno */
 static int make_directory(struct report_replay *r)
 {

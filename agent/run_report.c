@@ -229,7 +229,8 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
     return rc;
 }
 
-/** Nothing is, where not even the first second could be written, or where somebody took the file away. */
+/** Nothing is, where not even the first second could be written, or where somebody took the file
+ * away. */
 static int is_recorded(const struct run_job *job)
 {
     return access(job->recording, F_OK) == 0;

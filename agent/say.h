@@ -2,8 +2,9 @@
 #ifndef HOLTER_AGENT_SAY_H
 #define HOLTER_AGENT_SAY_H
 
-/** One line, "holter: ...", in a single write(2), so that lines of many ranks do not mix. Characters
- *  that would end it or move the cursor, of names that others gave, become "?". errno is kept. */
+/** One line, "holter: ...", in a single write(2), so that lines of many ranks do not mix.
+ * Characters that would end it or move the cursor, of names that others gave, become "?". errno is
+ * kept. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** End what was printed on standard output: nothing of it may be lost without a word.

@@ -11,7 +11,8 @@
 #define VERTEX_TEXT 80
 #define CARTESIAN 0 /* of enum topology_kind, daemon/analysis/network/topology.h */
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------
+ */
 
 static void drop(char ***texts, uint64_t *count)
 {
@@ -102,7 +103,8 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
     return text;
 }
 
-/* ---- the network ------------------------------------------------------------------------------ */
+/* ---- the network ------------------------------------------------------------------------------
+ */
 
 static void head(FILE *out, const char *topic, const char *job)
 {
@@ -163,7 +165,8 @@ void tap_topology(FILE *out, const struct wire_topology *m)
     print_sizes(out, m);
 }
 
-/* ---- links ------------------------------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------------------------------
+ */
 
 static void bytes_or_packets(FILE *out, int width, uint64_t value, uint64_t unit)
 {

@@ -395,7 +395,8 @@ static void put_ranks(struct top_pen *pen, const struct top_model *m, int lines)
     free(order);
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------ */
+/* ---- nodes ------------------------------------------------------------------------------------
+ */
 
 static size_t count_nodes(const struct top_model *m)
 {
@@ -441,7 +442,8 @@ static void put_nodes(struct top_pen *pen, const struct top_model *m, int lines)
     }
 }
 
-/* ---- the page ------------------------------------------------------------------------------------ */
+/* ---- the page
+ * ------------------------------------------------------------------------------------ */
 
 enum { LATENCY, ALERTS, RANKS, NODES, SECTIONS };
 

@@ -1,5 +1,5 @@
-/* What `holter top` knows of one job: facts from published messages, kept as long as they are shown.
- * Knows neither terminal nor client. Not thread-safe. */
+/* What `holter top` knows of one job: facts from published messages, kept as long as they are
+ * shown. Knows neither terminal nor client. Not thread-safe. */
 #ifndef HOLTER_AGENT_TOP_MODEL_H
 #define HOLTER_AGENT_TOP_MODEL_H
 

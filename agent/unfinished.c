@@ -32,7 +32,8 @@ static void remove_file(const char *path)
         lock_file_give(lock_file_take(lock), lock);
 }
 
-/* In a process of its own: wait until we have said that all is well, or nobody holds the pipe any more. */
+/* In a process of its own: wait until we have said that all is well, or nobody holds the pipe any
+ * more. */
 static _Noreturn void clean(const char *path, const int ends[2])
 {
     char byte;
@@ -50,8 +51,8 @@ static _Noreturn void clean(const char *path, const int ends[2])
     _exit(0);
 }
 
-/* Programs that we start hold the pipe too: what they write is removed when they have ended. The cleaner
- * never unblocks signals: that which ends us does not end it. */
+/* Programs that we start hold the pipe too: what they write is removed when they have ended. The
+ * cleaner never unblocks signals: that which ends us does not end it. */
 void unfinished_begin(struct unfinished *u, const char *path)
 {
     struct stat status;

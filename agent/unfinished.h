@@ -1,5 +1,5 @@
-/* Output that a command has begun and not finished: gone when the command dies, by a signal or otherwise,
- * so that nobody takes a half for the whole. */
+/* Output that a command has begun and not finished: gone when the command dies, by a signal or
+ * otherwise, so that nobody takes a half for the whole. */
 #ifndef HOLTER_AGENT_UNFINISHED_H
 #define HOLTER_AGENT_UNFINISHED_H
 
@@ -13,9 +13,9 @@ struct unfinished {
     int held;      /**< end of the pipe that the cleaner waits for */
 };
 
-/** From now on the file, the recording with what lies beside it, or the directory goes if we die. If it is
- *  there already it is not ours, and nothing is done; nor if no process can be made. That it may not grow
- *  (setrlimit(2)) does not end us, but is an error of who writes it.
+/** From now on the file, the recording with what lies beside it, or the directory goes if we die.
+ * If it is there already it is not ours, and nothing is done; nor if no process can be made. That
+ * it may not grow (setrlimit(2)) does not end us, but is an error of who writes it.
  *  @param path  not made yet; borrowed during the call */
 void unfinished_begin(struct unfinished *unfinished, const char *path);
 

@@ -179,8 +179,8 @@ static void take_message(struct uplink *uplink, const struct wire_message *messa
     case WIRE_TYPE_REFUSED:
         log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
                   holter_errname((int)message->refused.code));
-        /* Once welcomed, it is another daemon at the same place that has not been greeted yet; or this
-         * one takes a message amiss, and will again. */
+        /* Once welcomed, it is another daemon at the same place that has not been greeted yet; or
+         * this one takes a message amiss, and will again. */
         want_redial(uplink, uplink->welcomed && now_ns >= uplink->patient_ns ? 0 : REFUSED_NS);
         uplink->patient_ns = now_ns + REFUSED_NS;
         break;

@@ -72,15 +72,15 @@ void windows_welcome(struct windows *windows, uint64_t length_ns, uint64_t budge
 /** What messages of a job normally take, as the daemon tells it. */
 void windows_criteria(struct windows *windows, const struct wire_criteria *criteria);
 
-/** Read back the newest records of ranks, as the daemon asks; see capture.h. Windows come first: with
- *  a backlog of messages nothing is captured, nor sooner than WINDOWS_CAPTURE_NS or
+/** Read back the newest records of ranks, as the daemon asks; see capture.h. Windows come first:
+ * with a backlog of messages nothing is captured, nor sooner than WINDOWS_CAPTURE_NS or
  *  WINDOWS_CAPTURE_ALERT_NS after the one before; then it is told why not.
  *  @param now_ns  CLOCK_MONOTONIC
  *  @return nonzero when messages were committed */
 int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns);
 
-/** The same unasked, when a rank of a job has died: of all its ranks on the node, before what they leave
- *  behind is removed. Capture 0, to be numbered by the daemon. */
+/** The same unasked, when a rank of a job has died: of all its ranks on the node, before what they
+ * leave behind is removed. Capture 0, to be numbered by the daemon. */
 int windows_capture_deaths(struct windows *windows, uint64_t now_ns);
 
 /** Append a message to the journal. @return 0 or an error of journal_append() */

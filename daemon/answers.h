@@ -1,5 +1,5 @@
-/* Answers that take long: pictures, made in steps by an idle handle of the loop, one step a turn, for one
- * client after the other; and behind each what its client has asked meanwhile, in order.
+/* Answers that take long: pictures, made in steps by an idle handle of the loop, one step a turn,
+ * for one client after the other; and behind each what its client has asked meanwhile, in order.
  *
  * A client that leaves drops its work. At most ANSWERS_QUEUED requests of a client wait. */
 #ifndef HOLTER_DAEMON_ANSWERS_H

@@ -1,10 +1,11 @@
 /* Blocks of a recording: some hundred messages packed together.
  *
- * Window messages are tables of numbers, row by row. A block holds them column by column: all numbers
- * of one column of one field, of all its messages, one after the other, as themselves or as
- * differences to their neighbours, what is left to find in them compressed with zstd. This takes less than half of what
- * the same messages take compressed as they are. What comes out is what went in, byte for byte: a message
- * that is not MessagePack in its shortest form, or not shaped like a wire message, is kept as it is.
+ * Window messages are tables of numbers, row by row. A block holds them column by column: all
+ * numbers of one column of one field, of all its messages, one after the other, as themselves or as
+ * differences to their neighbours, what is left to find in them compressed with zstd. This takes
+ * less than half of what the same messages take compressed as they are. What comes out is what went
+ * in, byte for byte: a message that is not MessagePack in its shortest form, or not shaped like a
+ * wire message, is kept as it is.
  *
  * docs/recording.md describes the bytes. Nothing in a block is trusted when it is read. */
 #ifndef HOLTER_DAEMON_BLOCK_H
@@ -45,7 +46,8 @@ struct block_slices {
     uint8_t *heads, *rows; /**< owned */
     size_t head_length, head_room, row_length, row_room;
     size_t usual; /**< room for what messages take, as the one before */
-    /** Bytes that the numbers of a message's first, second ... column of integers took in the message before. */
+    /** Bytes that the numbers of a message's first, second ... column of integers took in the
+     * message before. */
     uint8_t widths[BLOCK_SLICE_HINTS];
     size_t cut;                      /**< columns of integers of this message */
     struct block_slice_shape *known; /**< owned: of the message before; NULL: none */
@@ -62,7 +64,8 @@ int block_slice(struct block_slices *slices, const struct wire_message *message)
  *  @param length  set to its bytes @return for free(); NULL: no memory */
 void *block_slices_take(struct block_slices *slices, size_t *length);
 
-/** A message that the writer takes over: it is not copied, and not taken apart again where it was cut. */
+/** A message that the writer takes over: it is not copied, and not taken apart again where it was
+ * cut. */
 struct block_source {
     const void *bytes; /**< the message, until the release */
     size_t length;
@@ -84,8 +87,8 @@ size_t block_bytes_marked(const struct block_writer *writer);
 /** From here on. */
 void block_mark(struct block_writer *writer);
 
-/** Pack what was added since block_clear(); or since block_mark(), which takes far less time and more room, as
- *  messages are kept as they are. It stays in the writer.
+/** Pack what was added since block_clear(); or since block_mark(), which takes far less time and
+ * more room, as messages are kept as they are. It stays in the writer.
  *  @param level  of zstd
  *  @param out    valid until the next call @return 0 or -ENOMEM */
 int block_pack(struct block_writer *writer, int marked, int level, const void **out,
@@ -106,10 +109,12 @@ void block_reader_destroy(struct block_reader *reader);
 
 #define BLOCK_ALL_ROWS UINT64_MAX
 
-/** Which rows of windows are wanted, of blocks opened from now on: all, at first. Columns of others are not looked at,
- *  which takes a part of the time: block_next_decoded() gives windows without these rows, or with them, and of
- *  windows no length; block_next() and block_decoded_bytes() are not for such a block.
- *  @param fields  bits of the keys of fields; other fields than rows, and other messages, are always read */
+/** Which rows of windows are wanted, of blocks opened from now on: all, at first. Columns of others
+ * are not looked at, which takes a part of the time: block_next_decoded() gives windows without
+ * these rows, or with them, and of windows no length; block_next() and block_decoded_bytes() are
+ * not for such a block.
+ *  @param fields  bits of the keys of fields; other fields than rows, and other messages, are
+ * always read */
 void block_want(struct block_reader *reader, uint64_t fields);
 
 /** Open a packed block. @param packed  not needed any more afterwards
@@ -125,12 +130,13 @@ size_t block_count(const struct block_reader *reader);
 int block_next(struct block_reader *reader, struct recorded *head, const void **bytes,
                size_t *length);
 
-/** Next message, as wire_decode() would make it of its bytes. These are not made where the columns tell
- *  all: that takes a quarter of the time.
+/** Next message, as wire_decode() would make it of its bytes. These are not made where the columns
+ * tell all: that takes a quarter of the time.
  *  @param arena   what the message points into, until its next use
  *  @param length  set to that of the bytes
  *  @param fault   set to 0, or why the bytes are no message: then `out` is nothing to read
- *  @return as block_next(); -EAGAIN: not all rows are wanted, but bytes are: open it again, with all */
+ *  @return as block_next(); -EAGAIN: not all rows are wanted, but bytes are: open it again, with
+ * all */
 int block_next_decoded(struct block_reader *reader, struct recorded *head, struct wire_message *out,
                        struct wire_arena *arena, size_t *length, int *fault);
 

@@ -15,7 +15,8 @@ struct block_near {
     struct block_column *left;               /**< the next one; NULL: it has no integers */
     struct block_column *right;              /**< likewise */
     const uint32_t *twins;                   /**< by row of the block; NULL: it has no keys */
-    int is_end; /**< keys are made of it: it may be told by itself, and by what is left of it behind the key */
+    int is_end; /**< keys are made of it: it may be told by itself, and by what is left of it behind
+                   the key */
 };
 
 #define BLOCK_AT_ONCE                                                                              \
@@ -35,7 +36,8 @@ struct block_coder {
     uint32_t *twins, *slots;
     uint64_t *sums;
     size_t twin_room, slot_room, sum_room;
-    /* Of the column that is being written: values of it and of columns to the left, and its numbers. */
+    /* Of the column that is being written: values of it and of columns to the left, and its
+     * numbers. */
     uint64_t rooms[1 + BLOCK_REACH][BLOCK_AT_ONCE], numbers[2 * BLOCK_AT_ONCE];
     struct block_guess guesses[SIZE_CLASSES + 1];
 };
@@ -49,7 +51,8 @@ void block_coder_finish(struct block_coder *coder);
 struct block_column *block_integers_at(const struct block_columns *columns,
                                        const struct block_column *c, unsigned place);
 
-/** Find the column of keys: of several that could be it the longest one that is taken. @return 0 or -ENOMEM */
+/** Find the column of keys: of several that could be it the longest one that is taken. @return 0 or
+ * -ENOMEM */
 int block_settle_keys(struct block_coder *coder, struct block_columns *columns);
 
 /** Decide how all columns of a block are told, where that is not known. @return 0 or -ENOMEM */
@@ -98,7 +101,8 @@ struct block_told {
 int block_told_begin(struct block_told *told, struct block_coder *coder,
                      struct block_columns *columns, struct block_column *column);
 
-/** Numbers of the next values. @param out  valid until the next call @return 0 when there are none */
+/** Numbers of the next values. @param out  valid until the next call @return 0 when there are none
+ */
 int block_told_next(struct block_told *told, struct block_numbers *out);
 
 /** Keys of a column of BLOCK_KEYED. @param at  room for 11 bytes each @return behind them */

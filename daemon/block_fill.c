@@ -1,12 +1,12 @@
 /* Columns of integers of a block: their values, some rows at a time.
  *
- * In two steps: first the numbers of the column, one behind the other, as narrow as they are; then what they stand for,
- * and what all of these take as MessagePack. Loops do one thing for a whole vector of numbers. What stands to the left of
- * a value is at the same place of the column before.
+ * In two steps: first the numbers of the column, one behind the other, as narrow as they are; then
+ * what they stand for, and what all of these take as MessagePack. Loops do one thing for a whole
+ * vector of numbers. What stands to the left of a value is at the same place of the column before.
  *
- * This is compiled three times: for any processor; with BLOCK_FILL_BMI2 for those of x86-64 that have AVX2, and
- * PEXT and PDEP, which make numbers of their bytes at once; and with BLOCK_FILL_AVX512, too, for those that close up
- * bytes of a vector (AVX512_VBMI2). */
+ * This is compiled three times: for any processor; with BLOCK_FILL_BMI2 for those of x86-64 that
+ * have AVX2, and PEXT and PDEP, which make numbers of their bytes at once; and with
+ * BLOCK_FILL_AVX512, too, for those that close up bytes of a vector (AVX512_VBMI2). */
 #include "daemon/block_fill.h"
 
 #include "daemon/block_fill_lanes.h"
@@ -85,7 +85,8 @@ ALWAYS int all_short(const uint8_t *at, size_t count)
 }
 
 /* Where the next numbers of a column stand.
- * @param room  where they are put when they must be, as the next @return 0 when there are too few, or damaged ones */
+ * @param room  where they are put when they must be, as the next @return 0 when there are too few,
+ * or damaged ones */
 ALWAYS int take_numbers(struct read_column *c, size_t count, uint64_t *wide, narrow_room *room,
                         struct numbers *out)
 {
@@ -115,7 +116,8 @@ ALWAYS int take_numbers(struct read_column *c, size_t count, uint64_t *wide, nar
 
 #if LANES > 2
 /* The value before is added to each, from the first on, while there is a whole vector of them.
- * @param width  1 or 4: numbers are below 2^28, so that the first value that is not below 2^31 has that bit, modulo 2^32
+ * @param width  1 or 4: numbers are below 2^28, so that the first value that is not below 2^31 has
+ * that bit, modulo 2^32
  * @return how many; 0: there is such a value */
 ALWAYS size_t add_before_small(struct read_column *c, const void *at, unsigned width, size_t count,
                                uint64_t *out, struct tally *t)
@@ -181,7 +183,8 @@ ALWAYS void add_before(struct read_column *c, const void *at, unsigned width, si
     c->before = last;
 }
 
-/* What stands to the left is added to each, and what stands beside is taken away, if anything does. */
+/* What stands to the left is added to each, and what stands beside is taken away, if anything does.
+ */
 ALWAYS void add_left(const uint64_t *left, const uint64_t *less, const void *at, unsigned width,
                      size_t count, uint64_t *out, struct tally *t)
 {
@@ -319,7 +322,8 @@ static uint64_t any_of(const uint64_t *values, size_t count)
     return or_of(&any);
 }
 
-/* Bytes that are all told by one number, of classes that have a width each: as block_unsizes(), without branches. */
+/* Bytes that are all told by one number, of classes that have a width each: as block_unsizes(),
+ * without branches. */
 static void same_of_classes(uint64_t number, const uint64_t *classes, const uint64_t *messages,
                             size_t count, uint64_t *out, struct tally *t)
 {
@@ -414,7 +418,8 @@ static int take_keys(struct read_column *c, size_t count, uint64_t *out)
     return at <= end;
 }
 
-/* What stands in the earlier row with the same key is added to a number. @return 0: there is no such row */
+/* What stands in the earlier row with the same key is added to a number. @return 0: there is no
+ * such row */
 static int take_twins(struct read_column *c, size_t count, uint64_t *out)
 {
     int32_t row = (int32_t)(c->total - c->left_over);
@@ -440,7 +445,8 @@ static void take_ready(struct read_column *c, size_t count, uint64_t *out, struc
         memmove(c->twins, c->twin_of + row, count * sizeof(*c->twins));
 }
 
-/* Of codings whose numbers are more than differences. @return 0 when there are too few, or damaged ones */
+/* Of codings whose numbers are more than differences. @return 0 when there are too few, or damaged
+ * ones */
 static int take_others(struct read_column *c, size_t count, uint64_t *out, struct tally *t)
 {
     if (c->coding == BLOCK_SIZES)
@@ -453,7 +459,8 @@ static int take_others(struct read_column *c, size_t count, uint64_t *out, struc
     return 1;
 }
 
-/* Values that stand in classes and bits: what is asked of them is known by their classes. @return 0 when there are too few */
+/* Values that stand in classes and bits: what is asked of them is known by their classes. @return 0
+ * when there are too few */
 static int take_classes(struct read_column *c, size_t count, uint64_t *out,
                         struct block_filled *filled)
 {

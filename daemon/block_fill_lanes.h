@@ -4,7 +4,8 @@
 
 #include "daemon/block_fill_numbers.h"
 
-/* As many integers as one holds. Those of two, which any processor has, can add, and little else. */
+/* As many integers as one holds. Those of two, which any processor has, can add, and little else.
+ */
 #ifdef BLOCK_FILL_AVX512
 #define LANES 8u
 #elif defined(BLOCK_FILL_BMI2)

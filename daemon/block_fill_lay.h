@@ -1,11 +1,13 @@
-/* Rows laid of columns, for block_fill.c: each line of the memory that they stand in is written once, as far as can be. */
+/* Rows laid of columns, for block_fill.c: each line of the memory that they stand in is written
+ * once, as far as can be. */
 #ifndef HOLTER_DAEMON_BLOCK_FILL_LAY_H
 #define HOLTER_DAEMON_BLOCK_FILL_LAY_H
 
 #include "daemon/block_fill_numbers.h"
 
 #ifdef BLOCK_FILL_AVX512
-/* Eight rows of eight columns. @param column  where each begins; the same one more than once where there are fewer */
+/* Eight rows of eight columns. @param column  where each begins; the same one more than once where
+ * there are fewer */
 ALWAYS void lay_eight(const uint64_t *const column[8], size_t i, uint64_t *to, size_t stride)
 {
     __m512i two[8], four[8];
@@ -86,7 +88,8 @@ ALWAYS void eight_of(const uint64_t *columns, size_t count, const uint64_t *out[
         out[w] = columns + (w < count ? w : count - 1) * BLOCK_PITCH;
 }
 
-/* Of six or seven columns. What is too much in a row is written over by the next one, which there must be.
+/* Of six or seven columns. What is too much in a row is written over by the next one, which there
+ * must be.
  * @return how many were laid */
 ALWAYS size_t lay_narrow(const uint64_t *columns, size_t width, size_t count, uint64_t *rows)
 {

@@ -1,5 +1,6 @@
-/* How the loops of block_fill.c take numbers from the bytes and bits of a column: for any processor, with
- * BLOCK_FILL_BMI2, or with BLOCK_FILL_AVX512 (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). */
+/* How the loops of block_fill.c take numbers from the bytes and bits of a column: for any
+ * processor, with BLOCK_FILL_BMI2, or with BLOCK_FILL_AVX512 (Intel 64 and IA-32 Architectures
+ * Software Developer's Manual, volume 2). */
 #ifndef HOLTER_DAEMON_BLOCK_FILL_NUMBERS_H
 #define HOLTER_DAEMON_BLOCK_FILL_NUMBERS_H
 
@@ -14,7 +15,8 @@
 
 /* ---- seven bits a byte --------------------------------------------------- */
 
-/* The next number of seven bits a byte. What lies behind the end may be read (BLOCK_SLACK), and is no number.
+/* The next number of seven bits a byte. What lies behind the end may be read (BLOCK_SLACK), and is
+ * no number.
  * @return behind the number, above the end where that is cut off; NULL: it is damaged */
 ALWAYS const uint8_t *take(const uint8_t *at, const uint8_t *end, uint64_t *out)
 {
@@ -48,8 +50,8 @@ ALWAYS const uint8_t *take(const uint8_t *at, const uint8_t *end, uint64_t *out)
 /* Numbers of four bytes each; more of a vector are written where it is easier. */
 typedef uint32_t narrow_room[BLOCK_TAKEN_AT_ONCE + 64];
 
-/* Of any number of bytes. @return behind them, above the end where they are cut off; NULL: one is damaged, or there are
- * too few */
+/* Of any number of bytes. @return behind them, above the end where they are cut off; NULL: one is
+ * damaged, or there are too few */
 static const uint8_t *take_wide(const uint8_t *at, const uint8_t *end, size_t count, uint64_t *out)
 {
     for (; count > 0 && at != NULL && at < end; count--)
@@ -88,9 +90,10 @@ ALWAYS void put_above(__m512i pairs, uint32_t *out)
                         _mm512_or_si512(_mm512_loadu_si512(out + 16), _mm512_slli_epi32(high, 14)));
 }
 
-/* The numbers in the next 64 bytes, which all have up to four, but for one that goes on behind these: of each its
- * first byte, its second one, and so on, closed up by where numbers begin.
- * @param more  by byte: the number goes on @param out  room for 64, or for 32 when there are no more */
+/* The numbers in the next 64 bytes, which all have up to four, but for one that goes on behind
+ * these: of each its first byte, its second one, and so on, closed up by where numbers begin.
+ * @param more  by byte: the number goes on @param out  room for 64, or for 32 when there are no
+ * more */
 ALWAYS void take_line(const uint8_t *at, uint64_t more, size_t count, uint32_t *out)
 {
     const __mmask64 begins = ~(more << 1);
@@ -160,7 +163,8 @@ ALWAYS const uint8_t *take_four(const uint8_t *at, uint32_t *out)
 {
     uint64_t eight;
     memcpy(&eight, at, sizeof(eight));
-    /* Where one begins, and of each that does, whether it has two bytes: these get as many of the four lanes. */
+    /* Where one begins, and of each that does, whether it has two bytes: these get as many of the
+     * four lanes. */
     const uint64_t more = eight & UINT64_C(0x8080808080808080);
     const uint64_t begins = ~(more << 8) & UINT64_C(0x8080808080808080);
     const uint64_t two = _pext_u64(more, begins) & 0xf;
@@ -173,8 +177,8 @@ ALWAYS const uint8_t *take_four(const uint8_t *at, uint32_t *out)
     return at + 4 + __builtin_popcountll(two);
 }
 
-/* One of up to four bytes. @param begin  where it does; moved behind it @param ends  bits of the bytes where numbers end,
- * from its own on; then from the next one's */
+/* One of up to four bytes. @param begin  where it does; moved behind it @param ends  bits of the
+ * bytes where numbers end, from its own on; then from the next one's */
 ALWAYS uint32_t take_end(const uint8_t *at, uint32_t *begin, uint32_t *ends)
 {
     static const uint32_t masks[4] = {0x7f, 0x7f7f, 0x7f7f7f, 0x7f7f7f7f};
@@ -317,7 +321,8 @@ ALWAYS void take_split_lanes(const uint8_t *classes, const uint8_t *bits, uint64
     _mm512_storeu_si512(out, _mm512_or_si512(_mm512_sllv_epi64(top, count), noise));
 }
 
-/* Can these be taken at once: do they end within 255 bits from the byte on in which the first one begins? */
+/* Can these be taken at once: do they end within 255 bits from the byte on in which the first one
+ * begins? */
 ALWAYS int fit_lanes(uint64_t counts)
 {
     return (counts & UINT64_C(0xe0e0e0e0e0e0e0e0)) == 0; /* none has more than 31 */
@@ -325,7 +330,8 @@ ALWAYS int fit_lanes(uint64_t counts)
 #elif defined(BLOCK_FILL_BMI2)
 #define SPLIT_LANES 4u
 
-/* Four, two and two of sixteen bytes. @param counts  noise bits, a byte each @param ends  where they end, likewise */
+/* Four, two and two of sixteen bytes. @param counts  noise bits, a byte each @param ends  where
+ * they end, likewise */
 ALWAYS void take_split_lanes(const uint8_t *classes, const uint8_t *bits, uint64_t at,
                              uint64_t counts, uint64_t ends, uint64_t *out)
 {
@@ -361,7 +367,8 @@ ALWAYS int fit_lanes(uint64_t counts)
 }
 #endif
 
-/* Numbers that stand in classes and bits, as block_take_split() tells one. Behind the bits there may be too few.
+/* Numbers that stand in classes and bits, as block_take_split() tells one. Behind the bits there
+ * may be too few.
  * @return where the next ones are */
 static uint64_t take_split(const uint8_t *classes, const uint8_t *bits, uint64_t at, size_t count,
                            uint64_t *out)

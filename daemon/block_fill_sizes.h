@@ -4,8 +4,8 @@
 
 #include "daemon/block_fill_lanes.h"
 
-/* Bytes of integers as MessagePack, by the zeros before their highest bit; of those below 0 by those of their
- * complement. */
+/* Bytes of integers as MessagePack, by the zeros before their highest bit; of those below 0 by
+ * those of their complement. */
 static const uint8_t sizes[2][65] = {
     {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
      9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
@@ -55,7 +55,8 @@ ALWAYS halves sizes_in_small(const halves *some)
 }
 #else
 #ifdef BLOCK_FILL_BMI2
-/* Below 2^31, eight at a time. @param steps  how many of the least that take more bytes they may reach */
+/* Below 2^31, eight at a time. @param steps  how many of the least that take more bytes they may
+ * reach */
 ALWAYS size_t sizes_of_halves(const uint64_t *values, size_t count, int steps)
 {
     const __m256i first = _mm256_set1_epi32(INT8_MAX), second = _mm256_set1_epi32(UINT8_MAX);
@@ -115,7 +116,8 @@ ALWAYS byte_lanes more_of(const byte_lanes *classes)
     return -(one + 2 * two + 4 * four);
 }
 
-/* All bytes of numbers of some classes, BLOCK_TAKEN_AT_ONCE at most. @param any  set to what has all bits that these have */
+/* All bytes of numbers of some classes, BLOCK_TAKEN_AT_ONCE at most. @param any  set to what has
+ * all bits that these have */
 ALWAYS size_t sizes_of_classes(const uint8_t *classes, size_t count, uint64_t *any)
 {
     _Static_assert(BLOCK_TAKEN_AT_ONCE / sizeof(byte_lanes) * 8 <= UINT8_MAX, "sums have a byte");

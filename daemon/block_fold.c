@@ -106,7 +106,8 @@ static inline uint64_t spread(uint64_t n)
 #endif
 }
 
-/* block_put() of a number below 2^56: eight bytes at once, as how many count nobody can foretell. */
+/* block_put() of a number below 2^56: eight bytes at once, as how many count nobody can foretell.
+ */
 static inline uint8_t *put_eight(uint8_t *out, uint64_t n)
 {
     unsigned more = (63u - (unsigned)__builtin_clzll(n | 1)) * 37 >> 8; /* by 7 */

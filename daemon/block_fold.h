@@ -1,4 +1,5 @@
-/* Loops over the values of a column, for the writer of blocks: compiled for any processor, and for those with AVX2. */
+/* Loops over the values of a column, for the writer of blocks: compiled for any processor, and for
+ * those with AVX2. */
 #ifndef HOLTER_DAEMON_BLOCK_FOLD_H
 #define HOLTER_DAEMON_BLOCK_FOLD_H
 
@@ -38,7 +39,8 @@ struct block_loops {
     struct block_common (*fold_plain)(const uint64_t *values, size_t count, uint64_t *out);
     /** Only look at them. */
     struct block_common (*look)(const uint64_t *values, size_t count);
-    /** The inverse of narrowing numbers, to 1, 2, 4 or 8 bytes each; or all are the same, which stands there in eight: 0.
+    /** The inverse of narrowing numbers, to 1, 2, 4 or 8 bytes each; or all are the same, which
+     * stands there in eight: 0.
      *  @param in  from a multiple of so many bytes on */
     void (*grow)(const void *in, size_t count, unsigned width, uint64_t *out);
     /** Numbers in seven bits a byte.

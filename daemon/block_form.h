@@ -26,8 +26,8 @@
 /** What a value is. ROWS: of fields only; then width, and one of the others for each column. */
 enum block_kind { BLOCK_INTEGER = 1, BLOCK_REAL, BLOCK_TEXT, BLOCK_ROWS };
 
-/** How integers of a column are told, modulo 2^64: as themselves, or as differences to what they are likely
- *  to be. That is made of the value before, or of values further left in the same row. */
+/** How integers of a column are told, modulo 2^64: as themselves, or as differences to what they
+ * are likely to be. That is made of the value before, or of values further left in the same row. */
 enum block_coding {
     BLOCK_PLAIN,
     BLOCK_DELTA, /**< the value before */
@@ -38,9 +38,10 @@ enum block_coding {
     BLOCK_LEFT3, /**< the one three to the left */
     BLOCK_KEYED, /**< not a difference: of the first column of rows, keys that two rows have each */
     BLOCK_TWIN,  /**< the same column of the earlier row with this key, if there is one; else 0 */
-    BLOCK_HASHED, /**< not a difference: of the first column of rows, message_key()s of what stands in the next
-                        three: 1 for a receive, source, destination */
-    BLOCK_CHAIN, /**< the value before and that to the right of it: begins of what follows one another */
+    BLOCK_HASHED,  /**< not a difference: of the first column of rows, message_key()s of what stands
+                      in the next  three: 1 for a receive, source, destination */
+    BLOCK_CHAIN,   /**< the value before and that to the right of it: begins of what follows one
+                      another */
     BLOCK_CHAINED, /**< not a difference: right of such a column, what that adds */
     BLOCK_CODINGS
 };
@@ -48,7 +49,8 @@ enum block_coding {
 /** How the numbers of a column are written. */
 enum block_shape {
     BLOCK_BYTES_EACH, /**< seven bits a byte */
-    BLOCK_SPLIT, /**< a class in a byte each, see block_class(), and the bits below behind the zstd frame */
+    BLOCK_SPLIT, /**< a class in a byte each, see block_class(), and the bits below behind the zstd
+                    frame */
     BLOCK_ALL_SAME, /**< only the one */
     BLOCK_SHAPES
 };
@@ -77,7 +79,8 @@ static inline unsigned block_class_bits(unsigned number_class)
 
 #define BLOCK_SLOT_BITS 14u
 
-/** Rows with message keys: which place remembers the last one of the same end and the same ranks. */
+/** Rows with message keys: which place remembers the last one of the same end and the same ranks.
+ */
 static inline uint32_t block_slot(uint64_t receive, uint64_t source, uint64_t destination)
 {
     uint64_t x = source * UINT64_C(0x9e3779b97f4a7c15) +
@@ -105,9 +108,10 @@ enum block_head_key {
     BLOCK_HEAD_BYTES, /**< a text: the message, of layout 0 only */
 };
 
-/** Bytes of so many messages of a class of sizes: they are `messages` times the smallest size of the class
- *  and something, that is, in the middle, `more` a message, and `left` over; told as 1 + left * width
- *  of the class + more. Where all have one size, that is the same number for any number of messages.
+/** Bytes of so many messages of a class of sizes: they are `messages` times the smallest size of
+ * the class and something, that is, in the middle, `more` a message, and `left` over; told as 1 +
+ * left * width of the class + more. Where all have one size, that is the same number for any number
+ * of messages.
  *  @return 0: these bytes are not of this class; they are told as themselves after this 0 */
 static inline uint64_t block_sizes(uint64_t bytes, uint64_t messages, uint64_t size_class)
 {

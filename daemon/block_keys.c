@@ -19,7 +19,8 @@ static int may_key(struct block_columns *columns, struct block_column *c)
     return wide > count / 2;
 }
 
-/* Are they made of what stands beside them, so that most follow from the one before of the same ranks?
+/* Are they made of what stands beside them, so that most follow from the one before of the same
+ * ranks?
  * @return 1, 0 or -ENOMEM */
 static int take_hashed(struct block_coder *k, struct block_columns *columns, struct block_column *c)
 {
@@ -78,7 +79,8 @@ static int pair_keys(struct block_coder *k, const struct block_column *c, size_t
     return 0;
 }
 
-/* A column of keys: those that follow one another, or if one in eight comes twice. @return 0 or -ENOMEM */
+/* A column of keys: those that follow one another, or if one in eight comes twice. @return 0 or
+ * -ENOMEM */
 static int take_keys(struct block_coder *k, struct block_columns *columns, struct block_column *c)
 {
     size_t pairs = 0;

@@ -1,5 +1,6 @@
-/* The numbers that columns are told by (enum block_coding). They are made some hundred at a time, and written before the
- * next ones are made: what they are made of, and they themselves, never leave the cache. */
+/* The numbers that columns are told by (enum block_coding). They are made some hundred at a time,
+ * and written before the next ones are made: what they are made of, and they themselves, never
+ * leave the cache. */
 #include "daemon/block_coding.h"
 
 #define AHEAD 4u /* chunks lie apart, so that the processor foretells none: it is told */
@@ -68,7 +69,8 @@ static size_t put_sizes(struct block_guess *guess, uint64_t bytes, uint64_t mess
     return 1;
 }
 
-/* Messages of a class mostly have the size of those of the class before: then there is nothing to divide. */
+/* Messages of a class mostly have the size of those of the class before: then there is nothing to
+ * divide. */
 static size_t sizes_numbers(const struct run *r, const struct block_loops *loops, uint64_t *out)
 {
     const uint64_t *messages = r->lefts[0], *classes = r->lefts[1];
@@ -166,7 +168,8 @@ struct block_numbers block_numbers_between(struct block_coder *k, const struct b
 
 /* ---- a column, front to back --------------------------------------------- */
 
-/* The next values. @param room  for them, where they do not stand side by side @return where they are */
+/* The next values. @param room  for them, where they do not stand side by side @return where they
+ * are */
 static const uint64_t *next_values(const struct block_loops *loops, struct block_view *v, size_t at,
                                    size_t count, uint64_t *room)
 {

@@ -78,7 +78,8 @@ static int get_byte(struct block_reader *r, uint8_t *out)
     return 1;
 }
 
-/* Columns are put in afterwards, when they are known: until then kinds stand where layouts begin. */
+/* Columns are put in afterwards, when they are known: until then kinds stand where layouts begin.
+ */
 static int skip_layout(struct block_reader *r)
 {
     uint8_t type, fields, key, kind, width;
@@ -165,7 +166,8 @@ static int fit_columns(struct block_reader *r, size_t count)
     return 0;
 }
 
-/* The columns, whose bytes follow the directory one behind the other, as their bits do behind the frame. */
+/* The columns, whose bytes follow the directory one behind the other, as their bits do behind the
+ * frame. */
 static int read_columns(struct block_reader *r, const uint8_t *bits, const uint8_t *bits_end)
 {
     const uint8_t *const bits_begin = bits;

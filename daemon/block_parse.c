@@ -32,7 +32,8 @@ static inline uint64_t big_endian(const uint8_t *at, unsigned bytes)
     }
 }
 
-/* @param sign  set to 1 for a negative number @return 0 when it is no integer in its shortest form */
+/* @param sign  set to 1 for a negative number @return 0 when it is no integer in its shortest form
+ */
 static inline int take_integer(struct input *in, uint64_t *out, int *sign)
 {
     if (in->at >= in->end)
@@ -68,7 +69,8 @@ static inline int take_integer(struct input *in, uint64_t *out, int *sign)
     return bytes == 1 ? value < -32 : value < -(INT64_C(1) << (4 * bytes - 1));
 }
 
-/* Length of a text, an array or a map. @param few  first byte of its short form, which holds up to `most`
+/* Length of a text, an array or a map. @param few  first byte of its short form, which holds up to
+ * `most`
  * @param wide  first byte of the form with a 16-bit length */
 static int take_length(struct input *in, uint8_t few, uint8_t most, uint8_t wide, size_t *out)
 {
@@ -174,8 +176,9 @@ static int all_integers(struct block_column *const *columns, size_t width)
     return i == width;
 }
 
-/* Values of 0x80 and more by their first byte, less 0x80: how far to shift the eight bytes that follow, how many of
- * these are its own, and the least number that needs so many. What is no unsigned integer is below that. */
+/* Values of 0x80 and more by their first byte, less 0x80: how far to shift the eight bytes that
+ * follow, how many of these are its own, and the least number that needs so many. What is no
+ * unsigned integer is below that. */
 #define NONE8                                                                                      \
     UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX
 #define NONE32 NONE8, NONE8, NONE8, NONE8
@@ -198,9 +201,10 @@ ALWAYS int is_row(const uint8_t *at, size_t width)
     return width <= 15 ? at[0] == 0x90 + width : at[0] == 0xdc && at[1] == 0 && at[2] == width;
 }
 
-/* Rows of unsigned integers, up to one that is none. Made of few branches, as nobody can foretell how many bytes a
- * number has; of a width that the compiler knows.
- * @param all  the numbers, or-ed, of those that were taken and perhaps one more row @return how many */
+/* Rows of unsigned integers, up to one that is none. Made of few branches, as nobody can foretell
+ * how many bytes a number has; of a width that the compiler knows.
+ * @param all  the numbers, or-ed, of those that were taken and perhaps one more row @return how
+ * many */
 ALWAYS size_t take_unsigned(struct input *in, uint64_t *const *values, size_t width, size_t rows,
                             uint64_t *all)
 {

@@ -22,8 +22,8 @@ struct block_chunk {
         width; /**< bytes of each: 1, 2, 4 or 8; 0: all are the one that stands there in eight */
 };
 
-/** All values of one column, in the order of their messages. What is read and written for each message stands
- *  first, in one line of the cache: a window has above a hundred columns. */
+/** All values of one column, in the order of their messages. What is read and written for each
+ * message stands first, in one line of the cache: a window has above a hundred columns. */
 struct block_column {
     _Alignas(64) uint64_t stamp; /**< of the message that last added to it */
     /** Owned. Where there are any, values from `solid` on stand in these, and only when they were
@@ -68,7 +68,8 @@ struct block_columns {
     struct block_mark
         *marks; /**< owned: columns that the message that is being added has touched */
     size_t mark_count, mark_room;
-    /** Owned: memory of values that are not needed now. What was used last is used next, as it is in the cache. */
+    /** Owned: memory of values that are not needed now. What was used last is used next, as it is
+     * in the cache. */
     struct block_spare {
         uint64_t *values;
         size_t room;
@@ -102,7 +103,8 @@ int block_columns_touch_chunks(struct block_columns *columns, struct block_colum
 /** Make the values of chunks. @return 0 or -ENOMEM */
 int block_column_fetch(struct block_columns *columns, struct block_column *column);
 
-/** Are all values the same, as far as chunks tell without a look at each? @param value  set to it */
+/** Are all values the same, as far as chunks tell without a look at each? @param value  set to it
+ */
 int block_column_is_same(const struct block_column *column, uint64_t *value);
 
 /** Can it have numbers of 2^32 and more? Told without a look at them. */
@@ -146,7 +148,8 @@ int block_bytes_fit(struct bytes *bytes, size_t room);
 int block_parse(struct block_columns *columns, const void *bytes, size_t length, unsigned *layout);
 
 /** The same of a message that block_slice() has cut.
- *  @param slices  must stay until block_columns_clear(), also after a failure @return as block_parse() */
+ *  @param slices  must stay until block_columns_clear(), also after a failure @return as
+ * block_parse() */
 int block_add_columns(struct block_columns *columns, const void *slices, unsigned *layout);
 
 #endif

@@ -16,13 +16,15 @@
 #define BLOCK_TAKEN_AT_ONCE 256u /**< rows taken at once: more of them cost fewer steps each */
 /** Room of a column of these, in lines of the cache: some more are written where it is easier. */
 #define BLOCK_PITCH (BLOCK_TAKEN_AT_ONCE + 8u)
-/** Bytes behind a block that may be read, and mean nothing: those of a number each, by whole vectors. */
+/** Bytes behind a block that may be read, and mean nothing: those of a number each, by whole
+ * vectors. */
 #define BLOCK_SLACK (BLOCK_TAKEN_AT_ONCE + 64u)
 /** Likewise behind the bits of split numbers: those of BLOCK_TAKEN_AT_ONCE numbers. */
 #define BLOCK_BITS_SLACK (8u * BLOCK_TAKEN_AT_ONCE)
 #define BLOCK_AS_BYTES 1 /**< wire_decode() must see a message */
 
-/* What is looked at for each message stands first, in one line of the cache: a block has above a hundred columns. */
+/* What is looked at for each message stands first, in one line of the cache: a block has above a
+ * hundred columns. */
 struct read_column {
     _Alignas(64) uint64_t left_over; /* values that were not read yet */
     const uint8_t *at;
@@ -32,8 +34,9 @@ struct read_column {
     uint64_t same;  /* of BLOCK_ALL_SAME: the number */
     uint8_t kind;   /* enum block_kind */
     uint8_t coding; /* enum block_coding */
-    /* enum block_shape; of form 2. Numbers of most columns of rows are read in their shape; those of others were made ones
-     * of seven bits a byte, BLOCK_BYTES_EACH, when the block was opened. */
+    /* enum block_shape; of form 2. Numbers of most columns of rows are read in their shape; those
+     * of others were made ones of seven bits a byte, BLOCK_BYTES_EACH, when the block was opened.
+     */
     uint8_t shape;
     uint8_t negative;
     uint8_t is_short;    /* integers of one byte each */
@@ -41,14 +44,14 @@ struct read_column {
     uint8_t type, key;   /* whose column it is */
     const uint8_t *bits; /* of BLOCK_SPLIT; in `wide` of the reader */
     const uint8_t *bits_end;
-    uint64_t *
-        ready; /* the values, all or those that were made; NULL: they are to be read. In `ready` of the reader */
+    uint64_t *ready; /* the values, all or those that were made; NULL: they are to be read. In
+                        `ready` of the reader */
     uint32_t
         *twin_of; /* of keys that are ready: the rows before, by row; NULL: nobody asks for them */
     /* Of keys and what is told by twins: */
     uint64_t total; /* values */
-    uint64_t *
-        past; /* those read so far; in `past` of the reader. Before them, where no twin refers to, is 0 */
+    uint64_t *past; /* those read so far; in `past` of the reader. Before them, where no twin refers
+                       to, is 0 */
     uint32_t *twins; /* of the reader */
     uint8_t place;
 };
@@ -62,7 +65,8 @@ struct read_field {
     size_t first;                  /* of `row_columns` */
     const struct wire_field *wire; /* of a layout that has a table */
     int straight; /* rows of integers alone, told by values to the left that are there */
-    /* Of such rows: the columns that must be read row by row, and those in which one value stands for all. */
+    /* Of such rows: the columns that must be read row by row, and those in which one value stands
+     * for all. */
     uint8_t differ[BLOCK_WIDTH], same[BLOCK_WIDTH];
     unsigned differ_count, same_count;
     size_t same_bytes; /* of a row, in the latter, as MessagePack */
@@ -71,7 +75,8 @@ struct read_field {
 struct read_layout {
     uint8_t type;
     size_t first, count; /* of `fields` */
-    /** What such messages are decoded by; NULL: by their bytes, as fields are missing or of another kind. */
+    /** What such messages are decoded by; NULL: by their bytes, as fields are missing or of another
+     * kind. */
     const struct wire_table *table;
 };
 
@@ -115,8 +120,8 @@ struct block_reader {
     size_t out_room, out_length;
     uint64_t *past; /* owned */
     size_t past_room;
-    uint8_t *
-        wide; /* owned: numbers of other shapes, seven bits a byte; behind them the bits of split ones */
+    uint8_t *wide; /* owned: numbers of other shapes, seven bits a byte; behind them the bits of
+                      split ones */
     uint64_t *ready;
     uint32_t *twin_of; /* owned, both */
     size_t wide_room, ready_room, twin_room;
@@ -134,14 +139,15 @@ struct block_reader {
     size_t mark_room, decoded_bytes;
     const void *last; /* its bytes, where they were made */
     size_t last_length;
-    /** By column and row; what stands before the first column is 0. Of a column without integers: what
-     *  was there before, which nothing sound refers to. */
+    /** By column and row; what stands before the first column is 0. Of a column without integers:
+     * what was there before, which nothing sound refers to. */
     uint64_t values[BLOCK_REACH + BLOCK_WIDTH][BLOCK_ROWS_AT_ONCE];
     /** Rows that are made of integers only, by column. */
     _Alignas(64) uint64_t taken[BLOCK_WIDTH][BLOCK_PITCH];
 };
 
-/** The next number of seven bits a byte. @return 0 when there is none, or it has more than 64 bits */
+/** The next number of seven bits a byte. @return 0 when there is none, or it has more than 64 bits
+ */
 static inline int block_take_number(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {
     uint64_t number = 0;
@@ -180,7 +186,8 @@ static inline int block_take_number(const uint8_t **at, const uint8_t *end, uint
     return 0;
 }
 
-/** The next number of a class. Behind the bits there may be too few for it: see block_split_ended().
+/** The next number of a class. Behind the bits there may be too few for it: see
+ * block_split_ended().
  *  @param at  of its bits; moved behind them */
 static inline uint64_t block_take_split(unsigned number_class, const uint8_t *bits, uint64_t *at)
 {
@@ -200,7 +207,8 @@ static inline int block_split_ended(const struct read_column *c, uint64_t at)
 }
 
 /** The next integers of a column.
- *  @param lefts  values of the same rows in the columns to the left, rows each; [-1] is the next one
+ *  @param lefts  values of the same rows in the columns to the left, rows each; [-1] is the next
+ * one
  *  @return 0 when the column has no more, or a damaged one */
 int block_next_integers(struct read_column *column, size_t count,
                         const uint64_t (*lefts)[BLOCK_ROWS_AT_ONCE], uint64_t *out);
@@ -233,17 +241,20 @@ static inline uint64_t block_largest(const struct read_column *c, enum wire_kind
     return c->negative && limit > INT64_MAX ? INT64_MAX : limit;
 }
 
-/** block_whole.c: check the shapes of numbers, and make those that are not read in their shape ones of seven bits a
- *  byte; then work out the columns that cannot be told row by row.
+/** block_whole.c: check the shapes of numbers, and make those that are not read in their shape ones
+ * of seven bits a byte; then work out the columns that cannot be told row by row.
  *  @param bits  behind the frame; needed no more afterwards
- *  @param most  bytes of all numbers, if they had seven bits a byte @return 0, -HOLTER_ECORRUPT or -ENOMEM */
+ *  @param most  bytes of all numbers, if they had seven bits a byte @return 0, -HOLTER_ECORRUPT or
+ * -ENOMEM */
 int block_widen(struct block_reader *reader, const uint8_t *bits, size_t length, size_t most);
 int block_make_whole(struct block_reader *reader);
 
-/** Make the keys of the next rows, if the column is one whose keys are made as it is read. @return 0: one is damaged */
+/** Make the keys of the next rows, if the column is one whose keys are made as it is read. @return
+ * 0: one is damaged */
 int block_make_keys(struct block_reader *reader, const struct read_column *keys, size_t count);
 
-/** Do the columns of some rows stand where the keys are to be made that stand before them? @param width  of the rows */
+/** Do the columns of some rows stand where the keys are to be made that stand before them? @param
+ * width  of the rows */
 int block_are_keys_next(const struct block_reader *reader, struct read_column *const *columns,
                         unsigned width);
 

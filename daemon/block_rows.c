@@ -1,9 +1,10 @@
-/* Rows of integers, from the columns of a block straight into their structs: nearly all that a recording
- * holds.
+/* Rows of integers, from the columns of a block straight into their structs: nearly all that a
+ * recording holds.
  *
- * Some rows are made at a time: first their columns, side by side, which stay in the nearest caches; then the rows
- * are laid out of these, each line of the memory that they stand in once. What is the same in all rows of the block,
- * more than half of what an agent tells, stands in its column from the first of them on. */
+ * Some rows are made at a time: first their columns, side by side, which stay in the nearest
+ * caches; then the rows are laid out of these, each line of the memory that they stand in once.
+ * What is the same in all rows of the block, more than half of what an agent tells, stands in its
+ * column from the first of them on. */
 #include "daemon/block_rows.h"
 
 #include "daemon/block_fill.h"
@@ -42,7 +43,8 @@ struct taking {
     const struct wire_rows *table;
     uint64_t *rows;
     size_t count;
-    int keys; /* the first is of keys, which are made when their ends have been read: the next three */
+    int keys; /* the first is of keys, which are made when their ends have been read: the next three
+               */
 };
 
 /* A value in all rows that are made at a time. */

@@ -6,8 +6,8 @@
 #include "proto/wire_arena.h"
 #include "proto/wire_table.h"
 
-/** Find out which columns of a field that is `straight` must be read row by row. It is straight no more where a value
- *  that stands for all is above its limit. @param rows  what these are */
+/** Find out which columns of a field that is `straight` must be read row by row. It is straight no
+ * more where a value that stands for all is above its limit. @param rows  what these are */
 void block_rows_resolve(const struct block_reader *reader, struct read_field *field,
                         const struct wire_rows *rows);
 

@@ -1,11 +1,13 @@
-/* Columns of a message that was decoded: cut by the thread that decoded it, as long as its rows are in the cache, and
- * added to a block by the thread that writes it. Taking the bytes apart once more (block_parse.c) takes four times as long.
+/* Columns of a message that was decoded: cut by the thread that decoded it, as long as its rows are
+ * in the cache, and added to a block by the thread that writes it. Taking the bytes apart once more
+ * (block_parse.c) takes four times as long.
  *
- * Slices never leave the process. They are eight bytes, which tell where the heads begin, rows, and heads. Heads, which is
- * all that is read when the message is added: the layout and its length, and field by field the value; of texts length and
- * bytes; of rows how many, and a byte for each column of integers, how they are told, or the values of other columns. Rows:
- * columns of integers, one behind the other, all in as many bytes as the largest needs. What is not a
- * single byte stands on a multiple of eight bytes. */
+ * Slices never leave the process. They are eight bytes, which tell where the heads begin, rows, and
+ * heads. Heads, which is all that is read when the message is added: the layout and its length, and
+ * field by field the value; of texts length and bytes; of rows how many, and a byte for each column
+ * of integers, how they are told, or the values of other columns. Rows: columns of integers, one
+ * behind the other, all in as many bytes as the largest needs. What is not a single byte stands on
+ * a multiple of eight bytes. */
 #include "daemon/analysis/array.h"
 #include "daemon/block.h"
 #include "daemon/block_fold.h"
@@ -18,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How integers of a column are told: bytes of each, 1, 2, 4 or 8, or 0: all are the same, which stands there in eight;
- * and what is among them. */
+/* How integers of a column are told: bytes of each, 1, 2, 4 or 8, or 0: all are the same, which
+ * stands there in eight; and what is among them. */
 #define WIDTH_BITS 0x0fu
 #define NEGATIVE 0x10u /* numbers below 0 */
 #define BIG 0x20u      /* numbers of 2^63 and more */
@@ -348,7 +350,8 @@ struct slice_input {
     size_t at; /* columns of it so far */
 };
 
-/* The next column of the message: as in the message before, or found, and remembered. @return NULL: no memory */
+/* The next column of the message: as in the message before, or found, and remembered. @return NULL:
+ * no memory */
 static struct block_column *next_column(struct block_columns *columns, struct slice_input *in,
                                         unsigned type, unsigned key, unsigned place,
                                         enum block_kind kind)
@@ -389,7 +392,8 @@ static int add_values(struct block_column *c, struct slice_input *in, size_t cou
     return code;
 }
 
-/* @return 0, or -HOLTER_EPROTOCOL: the column has numbers below 0 and of 2^63 and more then, which it cannot tell */
+/* @return 0, or -HOLTER_EPROTOCOL: the column has numbers below 0 and of 2^63 and more then, which
+ * it cannot tell */
 static int add_chunk(struct block_column *c, struct slice_input *in, size_t count, uint8_t told)
 {
     unsigned width = told & WIDTH_BITS;

@@ -1,7 +1,8 @@
 /* Messages of a block, from its columns straight into their structs.
  *
- * What is odd is left to wire_decode(): when a message is not as the wire tables want it, or a column
- * ends, its columns are set back and its bytes made, and that says what is wrong with these. */
+ * What is odd is left to wire_decode(): when a message is not as the wire tables want it, or a
+ * column ends, its columns are set back and its bytes made, and that says what is wrong with these.
+ */
 #include "daemon/block_fill.h"
 #include "daemon/block_reader.h"
 #include "daemon/block_rows.h"
@@ -301,7 +302,8 @@ static int take_field(struct block_reader *r, struct wire_arena *arena, const st
         return AS_BYTES;
     if (f->kind == BLOCK_ROWS) {
         if (f->width > 0 && r->row_columns[f->first]->unwanted)
-            return 0; /* none, as the defaults have it; how many there are is read for the messages behind */
+            return 0; /* none, as the defaults have it; how many there are is read for the messages
+                         behind */
         r->decoded_bytes += size_of_length((size_t)number);
         return take_rows(r, arena, f, number, slot);
     }

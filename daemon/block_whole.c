@@ -1,6 +1,7 @@
-/* What of a block is worked out as a whole when it is opened: numbers of other shapes than seven bits a byte, where
- * they are not read as they are, and columns whose values are told by rows before and columns to the right; but keys are
- * made with the rows of their ends, where one column has such. */
+/* What of a block is worked out as a whole when it is opened: numbers of other shapes than seven
+ * bits a byte, where they are not read as they are, and columns whose values are told by rows
+ * before and columns to the right; but keys are made with the rows of their ends, where one column
+ * has such. */
 #include "daemon/block_fill.h"
 #include "daemon/block_reader.h"
 
@@ -13,7 +14,8 @@
 
 /* ---- shapes -------------------------------------------------------------- */
 
-/* Is there a class for each number? What is above the last one are the bytes whose highest three bits are set. */
+/* Is there a class for each number? What is above the last one are the bytes whose highest three
+ * bits are set. */
 static int has_classes(const struct read_column *c)
 {
     _Static_assert(BLOCK_MOST_CLASS == 0xdf, "as many classes as bytes below those");
@@ -38,7 +40,8 @@ static int has_same(struct read_column *c)
     return block_take_number(&at, c->end, &c->same) && at == c->end;
 }
 
-/* Values that stand alone, and what is worked out as a whole, is read from numbers of seven bits a byte. */
+/* Values that stand alone, and what is worked out as a whole, is read from numbers of seven bits a
+ * byte. */
 static int stays_as_it_is(const struct read_column *c)
 {
     switch (c->coding) {

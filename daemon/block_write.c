@@ -10,12 +10,13 @@
 #include <string.h>
 #include <zstd.h>
 
-/* A column of so many bytes is coded by its own statistics. Smaller ones together take some 2 % more room that way, and
- * 5 % less of the time that recording takes. */
+/* A column of so many bytes is coded by its own statistics. Smaller ones together take some 2 %
+ * more room that way, and 5 % less of the time that recording takes. */
 #define OWN_BYTES 16384u
 #define KEEP_ROOM (8u << 20)
 
-/* A message since the mark, as it is: most blocks are full, and are packed column by column, before these are asked for. */
+/* A message since the mark, as it is: most blocks are full, and are packed column by column, before
+ * these are asked for. */
 struct marked {
     struct recorded head;
     struct block_source source;
@@ -240,7 +241,8 @@ struct put {
     int fits; /* they could be */
 };
 
-/* Append the numbers of a column in a shape, not BLOCK_ALL_SAME: whether they are all the same is told by the way.
+/* Append the numbers of a column in a shape, not BLOCK_ALL_SAME: whether they are all the same is
+ * told by the way.
  * @return 0 or -ENOMEM */
 static int put_numbers(struct block_writer *w, struct block_columns *columns,
                        struct block_column *c, enum block_shape shape, struct put *out)
@@ -303,7 +305,8 @@ static int put_integers(struct block_writer *w, struct block_columns *columns,
         return 0;
     }
     int code = put_numbers(w, columns, c, shape, &put);
-    /* Small numbers are bytes anyway; large ones are no others of the shape that was chosen for those before. */
+    /* Small numbers are bytes anyway; large ones are no others of the shape that was chosen for
+     * those before. */
     if (code == 0 && shape == BLOCK_SPLIT &&
         (!put.fits || (put.common.all < 16 && put.common.differ != 0))) {
         w->plain.length = plain;
@@ -319,7 +322,8 @@ static int put_integers(struct block_writer *w, struct block_columns *columns,
     return 0;
 }
 
-/* The bytes of one column, appended to w->plain, and what is left of them to w->bits. @return 0 or -ENOMEM */
+/* The bytes of one column, appended to w->plain, and what is left of them to w->bits. @return 0 or
+ * -ENOMEM */
 static int put_column(struct block_writer *w, struct block_columns *columns, struct block_column *c)
 {
     size_t begin = w->plain.length, bits = w->bits.length;

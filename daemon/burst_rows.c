@@ -86,8 +86,8 @@ struct sums {
     uint64_t messages, bytes;
 };
 
-/* Add rows of which none is wrong, of so few messages and bytes that their sums, of as many rows as there may be, are below
- * 2^63. @return false: there may be others */
+/* Add rows of which none is wrong, of so few messages and bytes that their sums, of as many rows as
+ * there may be, are below 2^63. @return false: there may be others */
 WIDE_LOOP bool add_fitting_of(const struct wire_burst_pair_row *p, size_t count, uint64_t ranks,
                               uint64_t destinations, struct sums *sums)
 {
@@ -308,7 +308,8 @@ int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
     return 0;
 }
 
-/* Source, destination and class below 2^32 are the first half of a pair, messages and bytes the other. */
+/* Source, destination and class below 2^32 are the first half of a pair, messages and bytes the
+ * other. */
 static inline void set_row(struct burst_pair *out, const struct wire_burst_pair_row *p)
 {
     const four ranks = (four)columns_at(&p->source), kind = (four)columns_at(&p->size_class);
@@ -318,8 +319,8 @@ static inline void set_row(struct burst_pair *out, const struct wire_burst_pair_
 
 /* @param count        at least 1
  * @param collectives  NULL: destinations are ranks
- * @return whether they ascend strictly by ranks, in which case it need not be looked at again; of ranks from 0
- *         to 0 on that is not said */
+ * @return whether they ascend strictly by ranks, in which case it need not be looked at again; of
+ * ranks from 0 to 0 on that is not said */
 static inline bool set_rows(struct burst_pair *out, const struct wire_burst_pair_row *p,
                             uint64_t count, const uint32_t *collectives)
 {

@@ -1,16 +1,17 @@
-/* What agents report of bursts in one window: checked, since nothing that an agent sends is believed,
- * and merged over nodes until the window is closed.
+/* What agents report of bursts in one window: checked, since nothing that an agent sends is
+ * believed, and merged over nodes until the window is closed.
  *
  * A window has two sets of bursts (daemon/analysis/bursts.h): messages between ranks, and calls of
- * collectives, whose pairs go from the calling rank to the number of a collective. Both are made when
- * the first burst of the window comes: agents that send none cost nothing. Sets are used again for
- * later windows.
+ * collectives, whose pairs go from the calling rank to the number of a collective. Both are made
+ * when the first burst of the window comes: agents that send none cost nothing. Sets are used again
+ * for later windows.
  *
  * Bounds. A set keeps 32 bursts for each node, at most BURST_ROWS_BUDGET; where nodes could exceed
  * that, times are told apart by that part of a window only, so that the order in which nodes report
- * still does not matter. A burst keeps 64 rows of pairs for each rank, at most BURST_ROWS_PAIRS; and a
- * window takes at most BURST_ROWS_WINDOW rows, which is 32 bytes each; what is more counts among its
- * burst's others. Of messages that stand for collectives BURST_ROWS_MODELLED rows may be added. */
+ * still does not matter. A burst keeps 64 rows of pairs for each rank, at most BURST_ROWS_PAIRS;
+ * and a window takes at most BURST_ROWS_WINDOW rows, which is 32 bytes each; what is more counts
+ * among its burst's others. Of messages that stand for collectives BURST_ROWS_MODELLED rows may be
+ * added. */
 #ifndef HOLTER_DAEMON_BURST_ROWS_H
 #define HOLTER_DAEMON_BURST_ROWS_H
 

@@ -47,7 +47,8 @@ void collective_plans_window(struct collective_plans *p)
     p->before = KEY_NONE;
 }
 
-/* Calls and bytes are mixed into one word: other calls may have it, so that plans are compared as well. */
+/* Calls and bytes are mixed into one word: other calls may have it, so that plans are compared as
+ * well. */
 static struct key key_of(const struct plan_call *call)
 {
     return (struct key){(uint64_t)call->collective << 32 | call->rank,
@@ -204,7 +205,8 @@ void collective_plans_keep(struct collective_plans *p, const struct plan_call *c
         return;
     }
     p->stays += p->stays == 0;
-    /* One of the same calls, or of the same key, is put out of its place; its rows stay until all go. */
+    /* One of the same calls, or of the same key, is put out of its place; its rows stay until all
+     * go. */
     uint32_t at = key_table_add_hashed(&p->keys, key_of(call));
     p->plans[at] = *plan;
     p->fors[at] = (struct plan_for){*call, *group, 0};

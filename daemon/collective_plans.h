@@ -1,15 +1,17 @@
-/* What calls of collectives were expanded to, kept: a job calls the same collectives again and again, and
- * the same call of the same rank stands for the same messages.
+/* What calls of collectives were expanded to, kept: a job calls the same collectives again and
+ * again, and the same call of the same rank stands for the same messages.
  *
- * A plan belongs to a collective, the rank whose row told of the calls, how many there were and the bytes
- * that they gave. It holds as long as its collective's communicator is what it was (plan_group).
+ * A plan belongs to a collective, the rank whose row told of the calls, how many there were and the
+ * bytes that they gave. It holds as long as its collective's communicator is what it was
+ * (plan_group).
  *
- * Rows of plans lie in chunks, where they stay as they are until all are forgotten: those of plans that were
- * made one after the other may be taken as one. Of these nothing is looked at but what they are for.
+ * Rows of plans lie in chunks, where they stay as they are until all are forgotten: those of plans
+ * that were made one after the other may be taken as one. Of these nothing is looked at but what
+ * they are for.
  *
- * Bounds: COLLECTIVE_PLANS_ROWS rows of 32 bytes and a quarter as many plans of 190. When either is used
- * up nothing more is kept in this window, and all are forgotten before the next: who has more different
- * calls in each window pays for making them, as if there were no plans. */
+ * Bounds: COLLECTIVE_PLANS_ROWS rows of 32 bytes and a quarter as many plans of 190. When either is
+ * used up nothing more is kept in this window, and all are forgotten before the next: who has more
+ * different calls in each window pays for making them, as if there were no plans. */
 #ifndef HOLTER_DAEMON_COLLECTIVE_PLANS_H
 #define HOLTER_DAEMON_COLLECTIVE_PLANS_H
 
@@ -46,8 +48,8 @@ struct collective_plan {
 struct plan_for {
     struct plan_call call;
     struct plan_group group;
-    uint32_t
-        joins; /**< its rows follow those of the plan before it and lie behind them, and it has no others */
+    uint32_t joins; /**< its rows follow those of the plan before it and lie behind them, and it has
+                       no others */
 };
 
 /** What several plans come to. */
@@ -86,8 +88,8 @@ const struct collective_plan *collective_plans_find(struct collective_plans *pla
                                                     const struct plan_call *call,
                                                     const struct plan_group *group);
 
-/** Of plans that were made one after the other, from the one on that was made after the one that was found or kept
- *  last: how many are for these calls and may be taken as one.
+/** Of plans that were made one after the other, from the one on that was made after the one that
+ * was found or kept last: how many are for these calls and may be taken as one.
  *  @param calls  of which `most` are asked for, in this order
  *  @param end    behind the rows that were taken last */
 uint32_t collective_plans_following(const struct collective_plans *plans,

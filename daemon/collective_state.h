@@ -1,4 +1,5 @@
-/* What collective_table.c and collective_told.c share: the collectives and communicators of a job. */
+/* What collective_table.c and collective_told.c share: the collectives and communicators of a job.
+ */
 #ifndef HOLTER_DAEMON_COLLECTIVE_STATE_H
 #define HOLTER_DAEMON_COLLECTIVE_STATE_H
 

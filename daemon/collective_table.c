@@ -150,7 +150,8 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
     t->rows++;
 }
 
-/* By destination: whoever adds these rows to others finds them in order. Long ones stay as they are. */
+/* By destination: whoever adds these rows to others finds them in order. Long ones stay as they
+ * are. */
 static void sort_few(struct burst_pair *pairs, size_t count)
 {
     for (size_t i = 1; count <= FEW && i < count; i++) {
@@ -288,9 +289,10 @@ static bool are_within(struct collective_table *t, uint32_t count)
            fits(&t->made, total.messages, total.bytes);
 }
 
-/* Take plans that were made one after the other and right after the one that was found last, as long as the rows
- * of a burst tell of their calls: what they have lies behind the last piece.
- * @param order  which rows @return how many of them were taken: up to one that is another's, or a bound */
+/* Take plans that were made one after the other and right after the one that was found last, as
+ * long as the rows of a burst tell of their calls: what they have lies behind the last piece.
+ * @param order  which rows @return how many of them were taken: up to one that is another's, or a
+ * bound */
 static uint32_t take_following(struct collective_table *t, const struct burst_pair *calls,
                                const uint32_t *order, uint32_t most, const struct plan_group *group)
 {
@@ -404,7 +406,8 @@ static int expand_row(struct collective_table *t, const struct group *g, const s
     return code;
 }
 
-/* Rows of a burst in the order of their collectives, so that each communicator is looked at once. */
+/* Rows of a burst in the order of their collectives, so that each communicator is looked at once.
+ */
 static int sort_rows(struct collective_table *t, const struct burst_sums *calls)
 {
     size_t kinds = (size_t)t->keys.count + 2;

@@ -1,17 +1,17 @@
-/* The collectives of a job: which call, of which communicator, with which root, and which rank stands
- * where in it, as its agents tell; and from calls the messages that stand for them
+/* The collectives of a job: which call, of which communicator, with which root, and which rank
+ * stands where in it, as its agents tell; and from calls the messages that stand for them
  * (daemon/analysis/collective_edges.h).
  *
  * Of MPI_COMM_WORLD (id 1) a rank's position is its number. Of other communicators agents tell the
  * positions of their own ranks, so that all are known when all nodes have reported once.
  *
- * What calls were expanded to is kept (collective_plans.h): most windows have the same ones. Where several of
- * one burst follow each other there as in the burst, their rows are not copied.
+ * What calls were expanded to is kept (collective_plans.h): most windows have the same ones. Where
+ * several of one burst follow each other there as in the burst, their rows are not copied.
  *
- * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 40 MiB of plans; and for
- * the calls of one window at most COLLECTIVE_ROWS rows and four times as many steps. Calls beyond any of these, of
- * inter-communicators, and of ranks whose position nobody told are counted among the others, as one
- * message each. Calls that nobody models (neighbourhoods) give nothing.
+ * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 40 MiB of plans; and
+ * for the calls of one window at most COLLECTIVE_ROWS rows and four times as many steps. Calls
+ * beyond any of these, of inter-communicators, and of ranks whose position nobody told are counted
+ * among the others, as one message each. Calls that nobody models (neighbourhoods) give nothing.
  *
  * The same messages give the same table whatever the order they come in, up to numbers. */
 #ifndef HOLTER_DAEMON_COLLECTIVE_TABLE_H

@@ -169,7 +169,8 @@ static void answer_jobs(struct control *c, struct front *front, struct peer *pee
                           publisher_frame(c->options.publisher, job_id(job)));
 }
 
-/* Is the topic in the list, which is separated by commas? An empty list holds all, but what agents sent. */
+/* Is the topic in the list, which is separated by commas? An empty list holds all, but what agents
+ * sent. */
 static int listed(const char *list, const char *topic)
 {
     size_t length = strlen(topic);

@@ -1,9 +1,10 @@
 /* Answers to clients: jobs, status, snapshot, commgram, remap, reroute, cancel,
  * capture, replay, stop.
  *
- * A picture of the CommGram takes long: it is made in steps, one a turn of the loop, and what its client
- * asks meanwhile waits behind it, so that answers come in the order of requests. Searches for better mappings and
- * better routes are made in processes of their own, and answered out of that order. */
+ * A picture of the CommGram takes long: it is made in steps, one a turn of the loop, and what its
+ * client asks meanwhile waits behind it, so that answers come in the order of requests. Searches
+ * for better mappings and better routes are made in processes of their own, and answered out of
+ * that order. */
 #ifndef HOLTER_DAEMON_CONTROL_H
 #define HOLTER_DAEMON_CONTROL_H
 
@@ -25,8 +26,8 @@ struct control_options {
     void *user;
     void (*stop)(void *user);           /**< an operator ends the daemon */
     void (*stop_when_idle)(void *user); /**< as --quit-when-idle, from now on */
-    /** Replays: do what the argument of a request says. @param why  set on failure @return 0 or a negative error;
-     *  NULL: nothing is replayed */
+    /** Replays: do what the argument of a request says. @param why  set on failure @return 0 or a
+     * negative error; NULL: nothing is replayed */
     int (*replay)(void *user, const char *argument, char *why, size_t room);
     /** How far the replay is, with its marks; valid until the next call. */
     const struct wire_replay *(*replay_state)(void *user);

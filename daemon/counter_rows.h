@@ -1,4 +1,5 @@
-/* What agents report of network interfaces in one window: checked, and collected until it is closed. */
+/* What agents report of network interfaces in one window: checked, and collected until it is
+ * closed. */
 #ifndef HOLTER_DAEMON_COUNTER_ROWS_H
 #define HOLTER_DAEMON_COUNTER_ROWS_H
 
@@ -25,8 +26,8 @@ int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *me
 /** Add them, for which there is room. */
 void counter_rows_take(struct counter_rows *rows, const struct wire_window *message, uint32_t node);
 
-/** Sort by node, then name, and add up what an agent told in several messages: sums stop at the largest
- *  number. Neither order nor cut into messages shows. */
+/** Sort by node, then name, and add up what an agent told in several messages: sums stop at the
+ * largest number. Neither order nor cut into messages shows. */
 void counter_rows_sort(struct counter_rows *rows);
 
 #endif

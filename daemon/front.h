@@ -23,8 +23,8 @@ struct front_verbs {
     void *user;
     /** Highest number of the agent's messages that is safe. */
     uint64_t (*kept)(void *user, uint64_t instance);
-    /** A RANKS, WINDOW or CAPTURED message. @param bytes as received, may be moved @return 0, or a negative
-     *  error and fault */
+    /** A RANKS, WINDOW or CAPTURED message. @param bytes as received, may be moved @return 0, or a
+     * negative error and fault */
     int (*take)(void *user, uint64_t instance, const struct wire_message *message, zmq_msg_t *bytes,
                 uint64_t now_ns, struct job_fault *fault);
     /** The agent has left, in order or by silence. */
@@ -60,7 +60,8 @@ int front_send(struct front *front, struct peer *peer, enum wire_type type, cons
 /** As front_send(), of a message encoded before. @param encoded  copied by reference */
 int front_send_encoded(struct front *front, struct peer *peer, zmq_msg_t *encoded);
 
-/** The peer of a routing id, if it is still there. @return NULL: it has gone, or may not ask any more */
+/** The peer of a routing id, if it is still there. @return NULL: it has gone, or may not ask any
+ * more */
 struct peer *front_peer(const struct front *front, const void *id, size_t length);
 
 /** Tell an agent that its messages up to this number are safe. */

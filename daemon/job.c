@@ -395,7 +395,8 @@ static int all_final(const struct job *job)
     return job->node_count > 0;
 }
 
-/* It has ended when the last phases are told: what is looked for beside the loop goes on meanwhile. */
+/* It has ended when the last phases are told: what is looked for beside the loop goes on meanwhile.
+ */
 static void end(struct job *job, int wait)
 {
     if (job_phases_end(job->phases, wait) == 1) /* without memory the last phases stay open */

@@ -95,8 +95,8 @@ void job_flush(struct job *job, uint64_t now_ns);
 /** No more is published or alerted while messages are fed again from a recording. */
 void job_replaying(struct job *job, int on);
 
-/** While messages are fed again: windows up to this one are in the tables of the recording, the others are not, and are
- *  published when that is over. Otherwise all are taken to be in it. */
+/** While messages are fed again: windows up to this one are in the tables of the recording, the
+ * others are not, and are published when that is over. Otherwise all are taken to be in it. */
 void job_told(struct job *job, uint64_t window);
 
 /** Take an alert over from a recording. */
@@ -112,8 +112,9 @@ void job_set_recording(struct job *job, const char *path);
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
 /** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
- *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, CAPTURE, and for RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start.
- *  Windows not published yet are not in it. */
+ *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, CAPTURE, and for
+ * RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start. Windows not published yet are
+ * not in it. */
 void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
 
 const char *job_id(const struct job *job);

@@ -136,8 +136,8 @@ static int keep(struct job *job, uint64_t window, const struct wire_capture *tol
     return 0;
 }
 
-/* Window that the message belongs to. Agents that keep another length of windows yet, and wrong ones,
- * must not put it off. */
+/* Window that the message belongs to. Agents that keep another length of windows yet, and wrong
+ * ones, must not put it off. */
 static uint64_t window_of(const struct job *job, const struct wire_captured *m)
 {
     uint64_t latest = m->at_ns / job->options.window_ns + 1;

@@ -1,8 +1,8 @@
 /* What agents captured of a job: the newest records of ranks, told and kept.
  *
- * A capture is told with the window that was open when it was read, so that a recording tells it in the
- * same place of the stream again. Of a job JOB_CAPTURE_BYTES of messages are kept for those who come
- * late, the newest ones; a recording keeps all. */
+ * A capture is told with the window that was open when it was read, so that a recording tells it in
+ * the same place of the stream again. Of a job JOB_CAPTURE_BYTES of messages are kept for those who
+ * come late, the newest ones; a recording keeps all. */
 #ifndef HOLTER_DAEMON_JOB_CAPTURES_H
 #define HOLTER_DAEMON_JOB_CAPTURES_H
 
@@ -41,8 +41,8 @@ struct job_captures {
 void job_captures_finish(struct job_captures *captures);
 
 /** Take in a CAPTURED message; as job_window().
- *  @param id  set to the number of the capture: the one that was asked for, or the next free one where an
- *             agent captured by itself, or another has that number */
+ *  @param id  set to the number of the capture: the one that was asked for, or the next free one
+ * where an agent captured by itself, or another has that number */
 int job_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
                  uint64_t now_ns, uint64_t *id, struct job_fault *fault);
 
@@ -64,7 +64,8 @@ int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **
                            uint64_t *wanted);
 
 /** A list of ranks, and those that most bytes went to and came from since the start.
- *  @param most  of the list, and of the others @return 0, -ENOMEM, or -HOLTER_EEMPTY: no rank is in the list */
+ *  @param most  of the list, and of the others @return 0, -ENOMEM, or -HOLTER_EEMPTY: no rank is in
+ * the list */
 int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out, size_t room);
 
 #endif

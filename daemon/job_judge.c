@@ -68,7 +68,8 @@ void job_tell_phases(struct job *job)
         job_publish_curve(job, &job->output, &curve);
 }
 
-/* Without memory the links lack what was in the window, and who comes late what was measured in it. */
+/* Without memory the links lack what was in the window, and who comes late what was measured in it.
+ */
 static void judge_links(struct job *job, struct open_window *window)
 {
     const struct job_network_window closed = {

@@ -81,7 +81,8 @@ int job_latency_regions(struct job_latency *latency, struct wire_regions *out);
  *  @return nonzero when there is something to send */
 int job_latency_criteria(struct job_latency *latency, struct wire_criteria *out);
 
-/** Windows kept for those who join late: the n-th oldest. @return 0, or nonzero beyond the newest */
+/** Windows kept for those who join late: the n-th oldest. @return 0, or nonzero beyond the newest
+ */
 int job_latency_kept(struct job_latency *latency, size_t n, struct wire_latencies *out);
 
 /** Ends joined, given up and refused so far. */

@@ -17,8 +17,8 @@ static uint32_t vertex_of(const struct job_latency *l, uint32_t rank)
     return node < REGIONS_DEFAULTS.most_vertices ? node : UINT32_MAX;
 }
 
-/* Have edges that came or went among the regions. @return 0, or -ENOMEM: the rest waits, as long as contacts are not
- *         told of */
+/* Have edges that came or went among the regions. @return 0, or -ENOMEM: the rest waits, as long as
+ * contacts are not told of */
 static int tell_edges(struct job_latency *l)
 {
     for (; l->edge_count > 0; l->edges++, l->edge_count--)
@@ -111,7 +111,8 @@ static struct region_trend *find_trend(const struct job_latency *l, uint32_t id)
                : bsearch(&key, l->region_trends, l->region_count, sizeof(key), compare_trends);
 }
 
-/* Keep the trends of regions that go on, begin those of new ones. @return 0, or -ENOMEM: they are as they were */
+/* Keep the trends of regions that go on, begin those of new ones. @return 0, or -ENOMEM: they are
+ * as they were */
 static int update_trends(struct job_latency *l, const struct region_info *infos, size_t count)
 {
     struct region_trend *trends = calloc(count + 1, sizeof(*trends)), *known;

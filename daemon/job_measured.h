@@ -1,10 +1,10 @@
-/* What counters measured on the links of a job's network in the windows before the newest, for those who come
- * late: a recording that was replayed shows its windows one by one.
+/* What counters measured on the links of a job's network in the windows before the newest, for
+ * those who come late: a recording that was replayed shows its windows one by one.
  *
- * Kept are the newest windows with JOB_MEASURED_ROWS rows together (24 bytes each, 57 when they are sent: 3.7 MB
- * for each who comes late), or the newest alone where it has more. Beyond that the two oldest become one, which
- * has their sums and the later one's number: sums since the start stay exact. When the network becomes another,
- * what was before is dropped. */
+ * Kept are the newest windows with JOB_MEASURED_ROWS rows together (24 bytes each, 57 when they are
+ * sent: 3.7 MB for each who comes late), or the newest alone where it has more. Beyond that the two
+ * oldest become one, which has their sums and the later one's number: sums since the start stay
+ * exact. When the network becomes another, what was before is dropped. */
 #ifndef HOLTER_DAEMON_JOB_MEASURED_H
 #define HOLTER_DAEMON_JOB_MEASURED_H
 
@@ -45,7 +45,8 @@ void job_measured_network(struct job_measured *measured, uint64_t network);
 int job_measured_keep(struct job_measured *measured, const struct wire_links *links);
 
 /** A message with the measured loads of a window, 0 the oldest.
- *  @param out  without the job; borrowed until the next call  @return 1; 0: there is none, or no memory */
+ *  @param out  without the job; borrowed until the next call  @return 1; 0: there is none, or no
+ * memory */
 int job_measured_message(struct job_measured *measured, size_t number, struct wire_links *out);
 
 #endif

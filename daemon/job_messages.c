@@ -11,7 +11,8 @@ static void tell(const struct job *job, const struct job_output *output, enum wi
     output->publish(output->user, job->id, type, message);
 }
 
-/* Rows from, from + 1, ... of a long list, which are told together. A list without rows is one part. */
+/* Rows from, from + 1, ... of a long list, which are told together. A list without rows is one
+ * part. */
 struct part {
     size_t rows; /* of the list */
     size_t from, count;

@@ -158,7 +158,8 @@ static int compare_nodes(const void *a, const void *b, void *user)
     return order != 0 ? order : i < j ? -1 : i > j;
 }
 
-/* Hosts of imports are named by coordinates, so that any network with those knows them. @return how many */
+/* Hosts of imports are named by coordinates, so that any network with those knows them. @return how
+ * many */
 static uint32_t seat_by_name(struct job_network *n, const struct network *given)
 {
     uint32_t known = 0;

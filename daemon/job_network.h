@@ -1,26 +1,29 @@
-/* The network under one job: where its ranks sit, what its messages put on each link, and which links are
- * hot (000, section 4). One call closes a window; what came of it is told.
+/* The network under one job: where its ranks sit, what its messages put on each link, and which
+ * links are hot (000, section 4). One call closes a window; what came of it is told.
  *
- * The network is the one that the daemon was given, where ranks sit on the vertices of their hosts. Where
- * that names no hosts, the hosts of the job sit on its nodes in the order of their names (n2 before n10),
- * one a node. Without a network it is the tree of what agents tell (network_tree.h), and it grows with
- * what they tell: then loads and states begin anew. Where the job's own process grid is asked for
- * (network_grid.h), ranks sit on their coordinates in it; until there is one the tree stands for it.
+ * The network is the one that the daemon was given, where ranks sit on the vertices of their hosts.
+ * Where that names no hosts, the hosts of the job sit on its nodes in the order of their names (n2
+ * before n10), one a node. Without a network it is the tree of what agents tell (network_tree.h),
+ * and it grows with what they tell: then loads and states begin anew. Where the job's own process
+ * grid is asked for (network_grid.h), ranks sit on their coordinates in it; until there is one the
+ * tree stands for it.
  *
- * Of a window the messages between ranks of different vertices load the links of their routes; those of a
- * rank without a seat, and those that an agent folded together, count as unplaced. Only messages that ranks
- * send each other count, not what an MPI library makes of collectives. What comes late, as a correction,
- * does not count. Beside each load stands what the interface of the node has counted, where one is known
- * to belong to the link: of links between two nodes that of the sender. In the tree of what agents tell
- * the link of a host has its interfaces of the fastest medium together.
+ * Of a window the messages between ranks of different vertices load the links of their routes;
+ * those of a rank without a seat, and those that an agent folded together, count as unplaced. Only
+ * messages that ranks send each other count, not what an MPI library makes of collectives. What
+ * comes late, as a correction, does not count. Beside each load stands what the interface of the
+ * node has counted, where one is known to belong to the link: of links between two nodes that of
+ * the sender. In the tree of what agents tell the link of a host has its interfaces of the fastest
+ * medium together.
  *
- * A window whose pairs of ranks are those of the window before costs little: each of its rows is counted where it
- * was then, without a look at seats; and where figures are those of then, rows are not read at all.
+ * A window whose pairs of ranks are those of the window before costs little: each of its rows is
+ * counted where it was then, without a look at seats; and where figures are those of then, rows are
+ * not read at all.
  *
  * Memory: 24 bytes a rank, 100 a host, 4 for each row of pairs and 128 for each pair of
  * vertices of the window, what
- * congestion.h says, and 230 for each link told, where somebody reads them. All of it is bounded by the ranks, hosts
- * and pairs of the job.
+ * congestion.h says, and 230 for each link told, where somebody reads them. All of it is bounded by
+ * the ranks, hosts and pairs of the job.
  *
  * As all of a job, a pure function of the messages it was given: see daemon/job.h. */
 #ifndef HOLTER_DAEMON_JOB_NETWORK_H
@@ -68,8 +71,8 @@ struct job_network_window {
     uint64_t number;              /**< above that of the window before */
     const struct pair_row *pairs; /**< in canonical order */
     size_t pair_count;
-    /** As in struct sum_result: two windows with the same number have the same rows but for figures, and the same
-     *  figures. 0: nothing is known. */
+    /** As in struct sum_result: two windows with the same number have the same rows but for
+     * figures, and the same figures. 0: nothing is known. */
     uint64_t listed, figured;
     const struct transfers *transfers; /**< matched messages */
     const struct latency_scale *scale; /**< NULL: none yet */
@@ -83,8 +86,8 @@ int job_network_close(struct job_network *network, const struct job_network_wind
 /** How many networks there were so far: numbers of links and vertices hold for one. */
 uint64_t job_network_made(const struct job_network *network);
 
-/** Have network or seats changed since they were told last? Before the first window is closed this looks at
- *  the places as they are now. */
+/** Have network or seats changed since they were told last? Before the first window is closed this
+ * looks at the places as they are now. */
 int job_network_changed(struct job_network *network);
 
 /** They have been told, or are to be told again. */
@@ -94,18 +97,20 @@ void job_network_told(struct job_network *network, int told);
  *  @param job  set in the messages */
 void job_network_tell(struct job_network *network, const char *job, network_tell *tell, void *user);
 
-/** The last closed window as a message, but for the job; not cut into parts. Of more than JOB_NETWORK_LINKS
- *  links hot ones are told first, then those with most bytes. Made when it is asked for the first time. Memory
- *  belongs to the network and holds until the next window is closed, or job_network_measured().
+/** The last closed window as a message, but for the job; not cut into parts. Of more than
+ * JOB_NETWORK_LINKS links hot ones are told first, then those with most bytes. Made when it is
+ * asked for the first time. Memory belongs to the network and holds until the next window is
+ * closed, or job_network_measured().
  *  @return nonzero when there is one, and memory for it */
 int job_network_links(struct job_network *network, struct wire_links *out);
 
-/** Of the last closed window all links that are measured, by number; no more than window and links are set.
- *  Memory is that of job_network_links(), which is made anew after this.
+/** Of the last closed window all links that are measured, by number; no more than window and links
+ * are set. Memory is that of job_network_links(), which is made anew after this.
  *  @return nonzero when there are some */
 int job_network_measured(struct job_network *network, struct wire_links *out);
 
-/** What of the job is not in the network that was asked for: its hosts, or the grid itself. In words.
+/** What of the job is not in the network that was asked for: its hosts, or the grid itself. In
+ * words.
  *  @param out  set to "" where nothing is known to be amiss */
 void job_network_fault(const struct job_network *network, char *out, size_t room);
 
@@ -114,7 +119,8 @@ void job_network_fault(const struct job_network *network, char *out, size_t room
 void job_network_hot(const struct job_network *network, const uint32_t *ranks, size_t count,
                      char *out, size_t room);
 
-/** The network as of now; NULL: there is none yet. Borrowed until the next call that is not const. */
+/** The network as of now; NULL: there is none yet. Borrowed until the next call that is not const.
+ */
 const struct topology *job_network_topology(struct job_network *network);
 
 /** Seat of a rank; TOPOLOGY_NONE: not known. */

@@ -72,8 +72,8 @@ static int compare_measured(const void *a, const void *b)
     return x->packets < y->packets ? -1 : x->packets > y->packets;
 }
 
-/* What the sender tells goes before what the receiver does, bytes before packets. Several interfaces at one end
- * of a link are lanes of it. */
+/* What the sender tells goes before what the receiver does, bytes before packets. Several
+ * interfaces at one end of a link are lanes of it. */
 static void tell_measured(struct job_network *n, size_t count)
 {
     for (size_t i = 0; i < count;) {

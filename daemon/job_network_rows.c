@@ -1,5 +1,5 @@
-/* What is told of the links of a job's network: rows of links, of the ranks that load the hot ones, of
- * interfaces. */
+/* What is told of the links of a job's network: rows of links, of the ranks that load the hot ones,
+ * of interfaces. */
 #include "daemon/job_network_state.h"
 
 #include "daemon/analysis/array.h"
@@ -187,7 +187,8 @@ static void add_route(const struct job_network *n, const struct job_network_wind
         add_pairs_of(n, w, n->by_seat[i], pair->destination, row, out);
 }
 
-/* The first of those that are hot. They are few: rows of all links are made only when they are asked for. */
+/* The first of those that are hot. They are few: rows of all links are made only when they are
+ * asked for. */
 static int list_hot(struct job_network *n)
 {
     struct order first[JOB_NETWORK_HOT + 1];

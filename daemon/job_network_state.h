@@ -1,6 +1,6 @@
-/* The inside of a job's network, shared by job_network.c (where ranks sit), job_network_window.c (what a
- * window puts on the links), job_network_counters.c (what was counted there) and job_network_rows.c (what
- * is told of it). */
+/* The inside of a job's network, shared by job_network.c (where ranks sit), job_network_window.c
+ * (what a window puts on the links), job_network_counters.c (what was counted there) and
+ * job_network_rows.c (what is told of it). */
 #ifndef HOLTER_DAEMON_JOB_NETWORK_STATE_H
 #define HOLTER_DAEMON_JOB_NETWORK_STATE_H
 
@@ -41,15 +41,15 @@ struct network_pair {
     uint64_t bytes, messages;
 };
 
-/** What is asked of a pair of vertices for each message: where it ends, and which pair the latency was of that came
- *  behind one of it, or may come. */
+/** What is asked of a pair of vertices for each message: where it ends, and which pair the latency
+ * was of that came behind one of it, or may come. */
 struct network_next {
     uint32_t destination; /**< NETWORK_NO_PAIR: it is none */
     uint32_t behind;
 };
 
-/** Where a row of the window's pairs of ranks, or of its latencies, counts: position in the pairs of vertices, or
- *  one of these. */
+/** Where a row of the window's pairs of ranks, or of its latencies, counts: position in the pairs
+ * of vertices, or one of these. */
 #define NETWORK_NO_PAIR                                                                            \
     (UINT32_MAX - 2) /**< latencies: its vertices have sent nothing in this window */
 #define NETWORK_ON_VERTEX (UINT32_MAX - 1) /**< it stays on its vertex: it loads nothing */
@@ -149,8 +149,8 @@ int job_network_measure(struct job_network *n);
 /** How fast the interfaces of a host are together says what its link carries in the tree. */
 void job_network_note_speeds(struct job_network *n);
 
-/** What is told of the window: rows of links and interfaces are made when they are asked for, since often nobody
- *  does. @return 0 or -ENOMEM */
+/** What is told of the window: rows of links and interfaces are made when they are asked for, since
+ * often nobody does. @return 0 or -ENOMEM */
 int job_network_rows(struct job_network *n, const struct job_network_window *window);
 
 /** Links of an interface. */

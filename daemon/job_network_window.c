@@ -16,8 +16,8 @@
 
 /* ---- pairs of vertices ------------------------------------------------------------------- */
 
-/* Where the pairs of each rank begin, which are in order of their sources. Those of ranks that nobody has
- * placed are behind all of them. */
+/* Where the pairs of each rank begin, which are in order of their sources. Those of ranks that
+ * nobody has placed are behind all of them. */
 static int find_first(struct job_network *n, const struct job_network_window *w)
 {
     if (array_fit(&n->first, sizeof(*n->first), &n->first_room, (size_t)n->rank_count + 1) != 0)
@@ -58,8 +58,8 @@ static void begin_pair(struct job_network *n, uint32_t to)
     n->group[n->group_count++] = (struct network_pair){.destination = to};
 }
 
-/* Messages of one rank, to those of its vertex. What stays on the vertex loads nothing. The place of a row is
- * one in the group so far. */
+/* Messages of one rank, to those of its vertex. What stays on the vertex loads nothing. The place
+ * of a row is one in the group so far. */
 static int add_rank(struct job_network *n, const struct job_network_window *w, uint32_t rank)
 {
     const uint32_t *seats = n->seats, rank_count = n->rank_count, own = seats[rank];
@@ -102,8 +102,8 @@ static void end_pair(struct job_network *n, uint32_t source, uint32_t destinatio
     n->bytes += pair->bytes;
 }
 
-/* What the ranks of one vertex have sent becomes pairs. Marks put them in order: they are many short lists, so
- * that sorting them takes longer than all else. */
+/* What the ranks of one vertex have sent becomes pairs. Marks put them in order: they are many
+ * short lists, so that sorting them takes longer than all else. */
 static int end_group(struct job_network *n, uint32_t source)
 {
     if (fit_pairs(n, n->pair_count + n->group_count) != 0)
@@ -130,8 +130,9 @@ static void end_rows(struct job_network *n, uint32_t rank)
     }
 }
 
-/* The same of a rank that has its vertex for itself, where its rows are in the order in which their pairs are to be: they
- * become pairs as they are read. @return whether they are; else nothing was done but to make room */
+/* The same of a rank that has its vertex for itself, where its rows are in the order in which their
+ * pairs are to be: they become pairs as they are read. @return whether they are; else nothing was
+ * done but to make room */
 static bool add_alone(struct job_network *n, const struct job_network_window *w, uint32_t rank)
 {
     const uint32_t *seats = n->seats, rank_count = n->rank_count, own = seats[rank];
@@ -246,8 +247,9 @@ static void add_known(struct job_network *n, const struct job_network_window *w)
 
 /* ---- latencies --------------------------------------------------------------------------- */
 
-/* Where the pairs of each vertex begin, which are in order of their sources; and where they go. Until messages say
- * otherwise each is taken to come behind the one before it, and the first one behind the last. */
+/* Where the pairs of each vertex begin, which are in order of their sources; and where they go.
+ * Until messages say otherwise each is taken to come behind the one before it, and the first one
+ * behind the last. */
 static int find_begins(struct job_network *n)
 {
     uint32_t vertices = topology_vertices(n->graph->topology);
@@ -311,7 +313,8 @@ static inline uint32_t seat_of(const struct job_network *n, uint32_t rank)
     return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
 }
 
-/* A matched message may have been sent in a window before: then its pair has sent nothing in this one. */
+/* A matched message may have been sent in a window before: then its pair has sent nothing in this
+ * one. */
 static int add_late(struct job_network *n, uint32_t source, uint32_t destination, uint64_t messages,
                     double log)
 {
@@ -324,7 +327,8 @@ static int add_late(struct job_network *n, uint32_t source, uint32_t destination
     return 0;
 }
 
-/* Logarithms of references by number of the class, in the parts of log2_sum, which are whole numbers. */
+/* Logarithms of references by number of the class, in the parts of log2_sum, which are whole
+ * numbers. */
 struct known_logs {
     const struct latency_scale *scale;
     int32_t
@@ -346,7 +350,8 @@ static double log_of(struct known_logs *logs, unsigned class_)
     return log;
 }
 
-/* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows does not show. */
+/* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows
+ * does not show. */
 static __attribute__((noinline)) int add_any(struct job_network *n, struct known_logs *logs,
                                              const struct transfers *rows,
                                              const struct transfer_head *head)
@@ -367,7 +372,8 @@ static __attribute__((noinline)) int add_any(struct job_network *n, struct known
     return 0;
 }
 
-/* Add messages of one row each, from one on, as long as each comes behind the one it came behind before.
+/* Add messages of one row each, from one on, as long as each comes behind the one it came behind
+ * before.
  * @return the first that is not added */
 static const struct transfer_head *add_nexts(struct job_network *n, const int32_t *logs,
                                              const struct transfer_head *head,
@@ -394,8 +400,8 @@ static const struct transfer_head *add_nexts(struct job_network *n, const int32_
     return head;
 }
 
-/* A message of a pair that another one came behind before, but to which its vertex has sent: it comes behind that one
- * from now on. @return whether it does */
+/* A message of a pair that another one came behind before, but to which its vertex has sent: it
+ * comes behind that one from now on. @return whether it does */
 static bool turn_to(struct job_network *n, const struct transfer_head *head)
 {
     const uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);

@@ -113,8 +113,8 @@ static struct wire_curve_point_row point_row(const struct wire_phase_row *phase,
     };
 }
 
-/* The curve counts its phases by what it is given, so it gets each: one of which nothing is known as
- * a phase without ranks, whose point is not told. */
+/* The curve counts its phases by what it is given, so it gets each: one of which nothing is known
+ * as a phase without ranks, whose point is not told. */
 static int append(struct job_phase_rows *r, const struct phase_batch_item *item, struct told *told)
 {
     struct curve_point point;

@@ -1,11 +1,12 @@
-/* Phases as they are told: for each its communities and its point of the CommGram curve (001, sections
- * G and H), found from its graph, in rows that are kept for those who come late.
+/* Phases as they are told: for each its communities and its point of the CommGram curve (001,
+ * sections G and H), found from its graph, in rows that are kept for those who come late.
  *
  * Closed phases come once, in order, and stay as they are. Open ones are told anew each time; their
  * points are provisional, each as if it followed the last closed phase.
  *
- * Bounds: JOB_PHASE_ROWS_KEPT closed phases of 190 bytes, JOB_PHASE_ROWS_OPEN open ones, and the memory of
- * the communities of open phases (which do not disturb the warm starts of closed ones) and of the curve. */
+ * Bounds: JOB_PHASE_ROWS_KEPT closed phases of 190 bytes, JOB_PHASE_ROWS_OPEN open ones, and the
+ * memory of the communities of open phases (which do not disturb the warm starts of closed ones)
+ * and of the curve. */
 #ifndef HOLTER_DAEMON_JOB_PHASE_ROWS_H
 #define HOLTER_DAEMON_JOB_PHASE_ROWS_H
 
@@ -41,8 +42,8 @@ int job_phase_rows_knows(const struct job_phase_rows *rows, const struct phase *
 /** Add the next open phase, at most JOB_PHASE_ROWS_OPEN.
  *  @param id     that it would get
  *  @param ranks  of the job, at most PHASE_LABELS_RANKS
- *  @param graph  its messages; NULL: they are not looked at, so that communities and curve are not known.
- *                Not needed when the phase is known
+ *  @param graph  its messages; NULL: they are not looked at, so that communities and curve are not
+ * known. Not needed when the phase is known
  *  @return 0 or -ENOMEM */
 int job_phase_rows_add_open(struct job_phase_rows *rows, uint64_t id, const struct phase *phase,
                             uint32_t ranks, const struct phase_graph *graph);

@@ -117,7 +117,8 @@ void job_phases_take(struct job_phases *p, struct burst_rows *rows, const struct
 
 /* ---- a window's bursts -------------------------------------------------------------- */
 
-/* The sum of times of messages whose mean is that of a burst of calls, as near as a set takes it. */
+/* The sum of times of messages whose mean is that of a burst of calls, as near as a set takes it.
+ */
 static void set_times(struct burst_sums *b, uint64_t mean_ns)
 {
     if (b->messages == 1)

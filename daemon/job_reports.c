@@ -100,8 +100,8 @@ static int check_window(const struct job *job, const struct wire_window *m,
 
 /* ---- taking in ------------------------------------------------------------ */
 
-/* Numbers that the run gave to the communicators and regions that a message names by position; of each at
- * least one. */
+/* Numbers that the run gave to the communicators and regions that a message names by position; of
+ * each at least one. */
 static int map_names(struct job *job, const struct wire_window *m, size_t comms, size_t regions)
 {
     if (array_fit(&job->maps, sizeof(*job->maps), &job->maps_room, comms + regions) != 0)
@@ -232,8 +232,9 @@ static void keep_rows(const struct job *job, struct job_node *node, const struct
         report_rows_keep(&node->rows, m, world_of(job), job->maps, comms + regions);
 }
 
-/* Is the job met in its midst, as in a cut? Then messages are missing before the first window of an agent that it did
- * not drop, and what it lost before, of which it tells sums since its start, is not of what is seen here. */
+/* Is the job met in its midst, as in a cut? Then messages are missing before the first window of an
+ * agent that it did not drop, and what it lost before, of which it tells sums since its start, is
+ * not of what is seen here. */
 static int is_midst(const struct job_instance *agent, const struct wire_window *m)
 {
     uint64_t before = agent->others + m->node[0].windows_dropped;

@@ -1,5 +1,5 @@
-/* What agents said, byte for byte, for whoever records a job besides the daemon: messages about ranks are
- * kept for those who come late, at most JOB_SAID_BYTES of a job. */
+/* What agents said, byte for byte, for whoever records a job besides the daemon: messages about
+ * ranks are kept for those who come late, at most JOB_SAID_BYTES of a job. */
 #ifndef HOLTER_DAEMON_JOB_SAID_H
 #define HOLTER_DAEMON_JOB_SAID_H
 
@@ -23,8 +23,8 @@ struct job_said {
 
 void job_said_finish(struct job_said *said);
 
-/** Keep a message about ranks. What there is no room for is missing in recordings that begin later, which
- *  is logged once. */
+/** Keep a message about ranks. What there is no room for is missing in recordings that begin later,
+ * which is logged once. */
 void job_keep_said(struct job *job, const struct recorded *head, const void *bytes, size_t length);
 
 /** Publish a message as it came, in parts when it is long. */

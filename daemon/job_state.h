@@ -20,7 +20,8 @@
 #define JOB_RECENT 1024u /**< windows whose totals are kept for late joiners and corrections */
 #define JOB_WINDOWS_TO_LOSE_NODE                                                                   \
     3u                       /**< a node is lost when it was silent for so many and the grace */
-#define JOB_OPEN_WINDOWS 64u /**< open at one time; when there are more, the oldest is published */
+#define JOB_OPEN_WINDOWS 64u /**< open at one time; when there are more, the oldest is published   \
+                              */
 
 struct job_node {
     char host[65];
@@ -168,14 +169,16 @@ int job_refuse(struct job_fault *fault, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /** An agent, which may be new. @return NULL without memory */
 struct job_instance *job_instance_of(struct job *job, uint64_t instance);
-/** The node of an agent. An agent that reports a rank of a node known already, on the same host, has
- *  taken over from the agent that reported it before. Two nodes of one name (containers) stay two.
+/** The node of an agent. An agent that reports a rank of a node known already, on the same host,
+ * has taken over from the agent that reported it before. Two nodes of one name (containers) stay
+ * two.
  *  @param place  of one of its ranks; KEY_NONE: none is known @return NULL without memory */
 struct job_node *job_node_of(struct job *job, uint64_t instance, const char *host, uint32_t place);
 void job_node_heard(struct job *job, struct job_node *node, uint64_t now_ns);
 
 void job_windows_finish(struct job *job);
-/** Keep what hangs are told by. @param known  has the keys of the message's calls; NULL: they are not known
+/** Keep what hangs are told by. @param known  has the keys of the message's calls; NULL: they are
+ * not known
  *  @return 0 or -ENOMEM */
 int open_window_watch(struct open_window *window, const struct wire_window *message,
                       const struct report_rows *known);

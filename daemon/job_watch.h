@@ -1,8 +1,9 @@
-/* What a job is watched for when a window closes: latency that grows, hangs. Turns what the analyses
- * say into the episodes of the alert rules.
+/* What a job is watched for when a window closes: latency that grows, hangs. Turns what the
+ * analyses say into the episodes of the alert rules.
  *
- * One rule has at most one episode at a time, whatever number of scopes and regions it spans: people
- * are told once. Times are those of windows, so that the same messages give the same alerts. */
+ * One rule has at most one episode at a time, whatever number of scopes and regions it spans:
+ * people are told once. Times are those of windows, so that the same messages give the same alerts.
+ */
 #ifndef HOLTER_DAEMON_JOB_WATCH_H
 #define HOLTER_DAEMON_JOB_WATCH_H
 
@@ -31,8 +32,8 @@ void job_watch_destroy(struct job_watch *watch);
 /** Where a rank runs. @return 0, -ENOMEM or -ERANGE */
 int job_watch_place(struct job_watch *watch, uint32_t rank, uint32_t node, const char *host);
 
-/** A window of the job is being closed: all but its ranks, then these as they come, then job_watch_window(). Rows
- *  as the analyses want them.
+/** A window of the job is being closed: all but its ranks, then these as they come, then
+ * job_watch_window(). Rows as the analyses want them.
  *  @param hangs     without ranks
  *  @param rank_end  one above the highest rank to come */
 void job_watch_begin(struct job_watch *watch, const struct hang_window *hangs, uint64_t rank_end);

@@ -42,7 +42,8 @@ static int fit_nodes(struct node_set *set, uint32_t words)
     return 0;
 }
 
-/* Put the nodes of another set into one. Without memory they are not. @return how many were not in it */
+/* Put the nodes of another set into one. Without memory they are not. @return how many were not in
+ * it */
 static uint64_t join_nodes(struct node_set *set, const struct node_set *more)
 {
     uint64_t count = 0;
@@ -104,7 +105,8 @@ static int is_complete(const struct job *job, const struct open_window *window)
 
 /* ---- publishing ---------------------------------------------------------- */
 
-/* Nodes of which nothing was published of this window before. @param known  something was, of others or of these */
+/* Nodes of which nothing was published of this window before. @param known  something was, of
+ * others or of these */
 static uint64_t count_new(struct job *job, const struct open_window *window, int known)
 {
     struct node_set *told = &job->recent_nodes[window->number % JOB_RECENT];
@@ -183,8 +185,8 @@ static void close_window(struct job *job, uint32_t at, uint64_t now_ns)
     job->closings++;
     publish_window(job, &window, now_ns);
     job_list_pairs(job, &window);
-    /* While its figures are in the cache. Without memory they are missing from the sums since the start, and only
-     * there. */
+    /* While its figures are in the cache. Without memory they are missing from the sums since the
+     * start, and only there. */
     if (run_sum_update(job->run, window.sum, window.number) == 0)
         job->windows_summed += !window.late;
     window_sum_clear_pairs(window.sum);

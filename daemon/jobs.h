@@ -60,12 +60,15 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
 /** The agent has left. */
 void jobs_bye(struct jobs *jobs, uint64_t instance);
 
-/** A job that is replayed from a recording: it takes its time from the messages, and ends with them.
+/** A job that is replayed from a recording: it takes its time from the messages, and ends with
+ * them.
  *  @param path  told as its recording
  *  @return 0 or a negative error: fault says why */
 int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault);
-/** Record it in the directory of the options from now on, in a file of its own; before its first message.
- *  @param stopped  set when the recording stops before its end, jobs_destroy() included; it outlives `jobs`
+/** Record it in the directory of the options from now on, in a file of its own; before its first
+ * message.
+ *  @param stopped  set when the recording stops before its end, jobs_destroy() included; it
+ * outlives `jobs`
  *  @param why      set on failure @return 0 or a negative error */
 int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
                        char *why, size_t room);

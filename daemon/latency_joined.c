@@ -11,8 +11,9 @@
 
 /* ---- one after the other ------------------------------------------------- */
 
-/* What size_class_of() says of a size, and time_class_of() and time_log2() of a time. A number that is
- * not small has its binary logarithm in the exponent of a double, and what follows the first bit behind. */
+/* What size_class_of() says of a size, and time_class_of() and time_log2() of a time. A number that
+ * is not small has its binary logarithm in the exponent of a double, and what follows the first bit
+ * behind. */
 struct marks {
     uint32_t time_class, log2;
     uint16_t size_class;
@@ -123,8 +124,8 @@ struct many_marks {
     uint32_t packed[JOINED_AT_ONCE]; /* as of a head; at first as if none were delayed */
 };
 
-/* Are these as many as there can be, all of them certain, with times that fit, none so small that it is a class of
- * its own? */
+/* Are these as many as there can be, all of them certain, with times that fit, none so small that
+ * it is a class of its own? */
 WIDE_LOOP bool all_plain(const struct joined_some *m)
 {
     uint64_t times = 0, marked = 0, uncertain = 0;
@@ -139,7 +140,8 @@ WIDE_LOOP bool all_plain(const struct joined_some *m)
     return (times >> 32 | marked >> EXACT_BITS | uncertain) == 0;
 }
 
-/* As bits_of(), of numbers below 2^52: put behind the first bit of a double, which is taken off then. */
+/* As bits_of(), of numbers below 2^52: put behind the first bit of a double, which is taken off
+ * then. */
 WIDE_LOOP uint64_t small_bits_of(uint64_t number)
 {
     uint64_t bits = number | UINT64_C(0x4330000000000000);

@@ -270,7 +270,8 @@ static bool write_rows(struct transfer_head *head, struct transfer_times *times,
     return ((above[0] | above[1]) >> 32 | counts >> TRANSFER_COUNT_BITS) == 0;
 }
 
-/* There is room for them, unless they are wide. @param taken  so many are counted as are taken @return 0 or -ENOMEM */
+/* There is room for them, unless they are wide. @param taken  so many are counted as are taken
+ * @return 0 or -ENOMEM */
 static int take_some(struct transfers *rows, const struct wire_transfer_row *from, size_t count,
                      size_t *taken)
 {

@@ -1,4 +1,5 @@
-/* The network that the daemon was given with --topology, or that a recording has: what all jobs share. */
+/* The network that the daemon was given with --topology, or that a recording has: what all jobs
+ * share. */
 #ifndef HOLTER_DAEMON_NETWORK_H
 #define HOLTER_DAEMON_NETWORK_H
 

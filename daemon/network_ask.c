@@ -21,7 +21,8 @@ void network_ask_finish(struct network_ask *ask)
     ask->routes = NULL;
 }
 
-/* Digits up to the first other character. @return that, or NULL: there is no number, or it is above */
+/* Digits up to the first other character. @return that, or NULL: there is no number, or it is above
+ */
 static const char *read_number(const char *at, uint64_t most, uint64_t *out)
 {
     const char *begin = at;

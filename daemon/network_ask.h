@@ -1,5 +1,5 @@
-/* What a client wants to have improved: the arguments of the requests "remap" and "reroute", see WIRE_REQUEST
- * in holter/wire.h. */
+/* What a client wants to have improved: the arguments of the requests "remap" and "reroute", see
+ * WIRE_REQUEST in holter/wire.h. */
 #ifndef HOLTER_DAEMON_NETWORK_ASK_H
 #define HOLTER_DAEMON_NETWORK_ASK_H
 

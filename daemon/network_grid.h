@@ -1,12 +1,14 @@
-/* The process grid of a job: its largest Cartesian communicator as agents tell of it (MPI_Cart_create,
- * MPI_Cart_sub), as a network with a node at each coordinate, and where ranks stand in it.
+/* The process grid of a job: its largest Cartesian communicator as agents tell of it
+ * (MPI_Cart_create, MPI_Cart_sub), as a network with a node at each coordinate, and where ranks
+ * stand in it.
  *
- * Of several the one with most ranks (of at most TOPOLOGY_MOST_VERTICES) is taken; then the one with most dimensions of more than one rank;
- * then the one that was made first of its parent; then the one with the lowest id. So it does not matter
- * in which order agents tell.
+ * Of several the one with most ranks (of at most TOPOLOGY_MOST_VERTICES) is taken; then the one
+ * with most dimensions of more than one rank; then the one that was made first of its parent; then
+ * the one with the lowest id. So it does not matter in which order agents tell.
  *
- * Ranks of a Cartesian communicator are numbered row-major (MPI 4.0, section 8.5), as nodes of Cartesian
- * networks are: the rank at position p is on node p, wherever it stands in MPI_COMM_WORLD.
+ * Ranks of a Cartesian communicator are numbered row-major (MPI 4.0, section 8.5), as nodes of
+ * Cartesian networks are: the rank at position p is on node p, wherever it stands in
+ * MPI_COMM_WORLD.
  *
  * Memory: 4 bytes a rank of the job. */
 #ifndef HOLTER_DAEMON_NETWORK_GRID_H
@@ -38,13 +40,15 @@ struct network_grid {
 int network_grid_check(const struct wire_ranks *message, char *why, size_t room);
 
 /** Take what a message that was checked tells.
- *  @return 2: the grid is another one than before; 1: places in it are; 0: nothing is; or -ENOMEM */
+ *  @return 2: the grid is another one than before; 1: places in it are; 0: nothing is; or -ENOMEM
+ */
 int network_grid_take(struct network_grid *grid, const struct wire_ranks *message);
 
 /** Node of a rank; TOPOLOGY_NONE: it is not in the grid, or not known to be. */
 uint32_t network_grid_node(const struct network_grid *grid, uint64_t rank);
 
-/** The grid as a network: dimensions that wrap are tori, the others meshes. Not for one that is not known.
+/** The grid as a network: dimensions that wrap are tori, the others meshes. Not for one that is not
+ * known.
  *  @param out  topology_spec_finish() it */
 void network_grid_spec(const struct network_grid *grid, struct topology_spec *out);
 

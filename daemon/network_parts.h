@@ -1,4 +1,5 @@
-/* A network put together from messages of topic topology: by the recorder, for names, and for a replay. */
+/* A network put together from messages of topic topology: by the recorder, for names, and for a
+ * replay. */
 #ifndef HOLTER_DAEMON_NETWORK_PARTS_H
 #define HOLTER_DAEMON_NETWORK_PARTS_H
 
@@ -18,7 +19,8 @@ struct network_parts {
 };
 
 /** Take a part. The first after one without `more` begins anew.
- *  @return 0 or -ENOMEM, or -HOLTER_ERANGE for numbers that no network has: what there is is emptied */
+ *  @return 0 or -ENOMEM, or -HOLTER_ERANGE for numbers that no network has: what there is is
+ * emptied */
 int network_parts_take(struct network_parts *parts, const struct wire_topology *message);
 
 /** Is it a network, and not only a fault? */

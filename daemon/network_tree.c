@@ -104,7 +104,8 @@ static int sort_hosts(struct tree *t)
     return 0;
 }
 
-/* Cores and NUMA nodes that any rank names. Of contradictions about a core the lowest NUMA node wins. */
+/* Cores and NUMA nodes that any rank names. Of contradictions about a core the lowest NUMA node
+ * wins. */
 static int find_parts(struct tree *t, const struct tree_rank *ranks)
 {
     size_t room = t->rank_count + 1;

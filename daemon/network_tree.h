@@ -1,11 +1,13 @@
-/* The network where none is described: the tree of what agents can see. One switch, below it the hosts
- * of the job, in them NUMA nodes and cores with ranks on them.
+/* The network where none is described: the tree of what agents can see. One switch, below it the
+ * hosts of the job, in them NUMA nodes and cores with ranks on them.
  *
- * A rank sits on its core where that is known, else on a vertex of its own in its NUMA node or host: a
- * rank that may run on several cores shares none. When there were more than NETWORK_TREE_MOST vertices,
- * cores and vertices of ranks are left out, then NUMA nodes: ranks sit a level higher.
+ * A rank sits on its core where that is known, else on a vertex of its own in its NUMA node or
+ * host: a rank that may run on several cores shares none. When there were more than
+ * NETWORK_TREE_MOST vertices, cores and vertices of ranks are left out, then NUMA nodes: ranks sit
+ * a level higher.
  *
- * The result does not depend on the order of hosts and ranks, but for hosts of one name and lowest rank. */
+ * The result does not depend on the order of hosts and ranks, but for hosts of one name and lowest
+ * rank. */
 #ifndef HOLTER_DAEMON_NETWORK_TREE_H
 #define HOLTER_DAEMON_NETWORK_TREE_H
 

@@ -1,10 +1,10 @@
 /* Closed phases whose communities are looked for together: at once, or beside the loop.
  *
- * Looking for communities takes about a microsecond an edge, so that one phase of a large job would hold
- * the loop for as long as hundreds of messages need. A large batch is worked on by a thread of its own, of
- * lower priority, that shares nothing with the loop; its results are asked for at a point that the
- * job's messages decide, and waited for if they are not there. So what is found, and when it is told, does
- * not depend on speed.
+ * Looking for communities takes about a microsecond an edge, so that one phase of a large job would
+ * hold the loop for as long as hundreds of messages need. A large batch is worked on by a thread of
+ * its own, of lower priority, that shares nothing with the loop; its results are asked for at a
+ * point that the job's messages decide, and waited for if they are not there. So what is found, and
+ * when it is told, does not depend on speed.
  *
  * Bounds: the graphs that are put in, for each phase its labels (4 bytes a rank), and one thread.
  * Not thread-safe itself: all calls come from one thread. */
@@ -42,8 +42,8 @@ int phase_batch_add(struct phase_batch *batch, const struct phase *phase, uint32
 /** Edges of the graphs that were added. */
 size_t phase_batch_edges(const struct phase_batch *batch);
 
-/** Begin to look for communities, in the order of adding. Each phase may start from the result of the one
- *  before it, also of earlier batches. @param beside  in a thread, if one can be had */
+/** Begin to look for communities, in the order of adding. Each phase may start from the result of
+ * the one before it, also of earlier batches. @param beside  in a thread, if one can be had */
 void phase_batch_start(struct phase_batch *batch, int beside);
 
 /** Was it started and not yet cleared? */

@@ -137,8 +137,8 @@ static void tell(struct known *k, const struct phase_graph *graph, uint32_t *lab
     *figures = k->figures;
     figures->folded = graph->other_messages;
     k->missed = false;
-    /* The next one will share its edges with this one rather than with an older one: without memory its rows
-     * are compared. */
+    /* The next one will share its edges with this one rather than with an older one: without memory
+     * its rows are compared. */
     phase_graph_share(&k->graph, graph);
     memcpy(labels, k->labels, k->ranks * sizeof(*labels));
 }
@@ -177,8 +177,9 @@ static int begin(struct phase_labels *l, uint32_t ranks, size_t count, bool keep
     return 0;
 }
 
-/* What to keep of a graph whose communities are known now. A graph that others are multiples of stays for
- * one of these, or it would be lost to a job that has now one step in a window, now two. */
+/* What to keep of a graph whose communities are known now. A graph that others are multiples of
+ * stays for one of these, or it would be lost to a job that has now one step in a window, now two.
+ */
 static void note(struct known *k, uint32_t ranks, const struct phase_graph *graph,
                  const uint32_t *labels, const struct phase_figures *figures)
 {

@@ -1,11 +1,12 @@
 /* From the graph of a phase to its communities: its sums, and a label of each rank.
  *
- * The weight of two ranks is messages + bytes between them; what a rank sends to itself and ranks from
- * PHASE_LABELS_RANKS on count in the sums only. A phase that is like the one before it is quick: see
- * communities.h, which says what memory that takes, here twice. One that is just the graph before again is
- * told at once; so is, once it was compared, one that returns to the pattern before, as when a job does
- * something else now and then: of graphs of at most 2^18 edges the last two are kept (8 MiB each, and 4 bytes
- * a rank for its labels). What is told is the same, whatever is kept. */
+ * The weight of two ranks is messages + bytes between them; what a rank sends to itself and ranks
+ * from PHASE_LABELS_RANKS on count in the sums only. A phase that is like the one before it is
+ * quick: see communities.h, which says what memory that takes, here twice. One that is just the
+ * graph before again is told at once; so is, once it was compared, one that returns to the pattern
+ * before, as when a job does something else now and then: of graphs of at most 2^18 edges the last
+ * two are kept (8 MiB each, and 4 bytes a rank for its labels). What is told is the same, whatever
+ * is kept. */
 #ifndef HOLTER_DAEMON_PHASE_LABELS_H
 #define HOLTER_DAEMON_PHASE_LABELS_H
 

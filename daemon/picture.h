@@ -1,6 +1,6 @@
-/* A picture of the CommGram for one client, made in steps of one phase each, so that the loop is never
- * held for long: a cut of the span into phases, for each its graph and communities, then columns, bars
- * and ribbons (daemon/analysis/commgram.h). */
+/* A picture of the CommGram for one client, made in steps of one phase each, so that the loop is
+ * never held for long: a cut of the span into phases, for each its graph and communities, then
+ * columns, bars and ribbons (daemon/analysis/commgram.h). */
 #ifndef HOLTER_DAEMON_PICTURE_H
 #define HOLTER_DAEMON_PICTURE_H
 

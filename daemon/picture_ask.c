@@ -27,7 +27,8 @@ static int wrong(const struct word *w, const char *wanted, char *why, size_t roo
     return -HOLTER_EUSAGE;
 }
 
-/* Digits up to the first other character. @return that, or NULL: there is no number, or it is above */
+/* Digits up to the first other character. @return that, or NULL: there is no number, or it is above
+ */
 static const char *read_number(const char *at, const char *end, uint64_t most, uint64_t *out)
 {
     const char *begin = at;
@@ -57,7 +58,8 @@ static int set_number(const struct word *w, const char *value, uint64_t least, u
     return wrong(w, wanted, why, room);
 }
 
-/* By words of 64: a list of all ranks, as often as an argument has room for it, must not hold the loop. */
+/* By words of 64: a list of all ranks, as often as an argument has room for it, must not hold the
+ * loop. */
 static void mark_span(uint64_t *marks, uint64_t first, uint64_t last)
 {
     for (uint64_t at = first / 64; at <= last / 64; at++) {

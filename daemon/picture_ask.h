@@ -1,5 +1,5 @@
-/* What a client wants to see of the CommGram: the argument of the request "commgram", see WIRE_REQUEST in
- * holter/wire.h. */
+/* What a client wants to see of the CommGram: the argument of the request "commgram", see
+ * WIRE_REQUEST in holter/wire.h. */
 #ifndef HOLTER_DAEMON_PICTURE_ASK_H
 #define HOLTER_DAEMON_PICTURE_ASK_H
 

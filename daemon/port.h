@@ -1,9 +1,9 @@
-/* What the front and the publisher speak through: a message socket. Of a running daemon it is one of ZeroMQ's; of
- * the worker of a replay, which has no thread but its own, a pipe to the process that has those (port_pipe.c,
- * relay.h).
+/* What the front and the publisher speak through: a message socket. Of a running daemon it is one
+ * of ZeroMQ's; of the worker of a replay, which has no thread but its own, a pipe to the process
+ * that has those (port_pipe.c, relay.h).
  *
- * A message is of one to three parts: routing id and body on the front; topic, numbers and body on the stream,
- * where what comes in is a subscription, of one part. */
+ * A message is of one to three parts: routing id and body on the front; topic, numbers and body on
+ * the stream, where what comes in is a subscription, of one part. */
 #ifndef HOLTER_DAEMON_PORT_H
 #define HOLTER_DAEMON_PORT_H
 
@@ -47,7 +47,8 @@ int port_open_pipe(struct port **out, uv_loop_t *loop, int fd, void (*over)(void
 /** Begin to read. @param user  of the callback */
 void port_start(struct port *port, port_readable *readable, void *user);
 
-/** What comes next. @param out  set when 1 is returned: to be finished by the caller @return 1, 0: nothing is there */
+/** What comes next. @param out  set when 1 is returned: to be finished by the caller @return 1, 0:
+ * nothing is there */
 int port_receive(struct port *port, struct port_message *out);
 
 /** Send one message, without waiting. @return 0, or a negative error: it was not sent */
@@ -66,8 +67,8 @@ void port_gather(struct port *port, unsigned ms);
 /** Bytes that wait to be sent in this process. */
 size_t port_backlog(const struct port *port);
 
-/** What was sent still goes out, on sockets. Handles close in further turns of the loop, then closed is called. NULL
- *  is fine. */
+/** What was sent still goes out, on sockets. Handles close in further turns of the loop, then
+ * closed is called. NULL is fine. */
 void port_close(struct port *port, void (*closed)(void *user), void *user);
 
 #endif

@@ -1,6 +1,6 @@
-/* Messages of several parts on a stream of bytes between two processes of ours, and the stream itself in a libuv
- * loop. On the wire: length of what follows (4 bytes, of this machine's order), number of parts (1), each with its
- * length (4). */
+/* Messages of several parts on a stream of bytes between two processes of ours, and the stream
+ * itself in a libuv loop. On the wire: length of what follows (4 bytes, of this machine's order),
+ * number of parts (1), each with its length (4). */
 #ifndef HOLTER_DAEMON_PORT_FRAME_H
 #define HOLTER_DAEMON_PORT_FRAME_H
 
@@ -15,7 +15,8 @@ struct port_stream;
 /** What a stream tells. */
 struct port_stream_events {
     void *user;
-    /** A message. @return nonzero: it is taken; 0: it is not, and comes again after port_stream_more() */
+    /** A message. @return nonzero: it is taken; 0: it is not, and comes again after
+     * port_stream_more() */
     int (*message)(void *user, const struct port_part *parts, size_t count);
     /** The other end was closed, or what came is no message. */
     void (*over)(void *user);
@@ -41,7 +42,8 @@ int port_stream_write(struct port_stream *stream, const struct port_part *parts,
 /** Bytes that wait to be written. */
 size_t port_stream_backlog(const struct port_stream *stream);
 
-/** Close, without what still waits; closed is called in a further turn of the loop. NULL is fine. */
+/** Close, without what still waits; closed is called in a further turn of the loop. NULL is fine.
+ */
 void port_stream_close(struct port_stream *stream, void (*closed)(void *user), void *user);
 
 #endif

@@ -1,5 +1,5 @@
-/* A port whose other end is the process that has the sockets (relay.h). What comes in is one message of
- * PORT_FRAME_PARTS parts at most: address and user of the sender, then its parts. */
+/* A port whose other end is the process that has the sockets (relay.h). What comes in is one
+ * message of PORT_FRAME_PARTS parts at most: address and user of the sender, then its parts. */
 #include "daemon/port_frame.h"
 #include "daemon/port_type.h"
 

@@ -60,7 +60,8 @@ static const struct counts *find_counts(const struct publisher *p, const char *j
     return c;
 }
 
-/* Which frames of the job that the topic ends with are the newest: who missed the last ones would not know. */
+/* Which frames of the job that the topic ends with are the newest: who missed the last ones would
+ * not know. */
 static void tell_newest(struct publisher *p, const char *topic, size_t length)
 {
     const char *slash = memrchr(topic, '/', length);

@@ -13,10 +13,12 @@ int publisher_create(struct publisher **out);
 
 /** Publish to those behind a port from now on.
  *  @param port      taken over
- *  @param instance  of this run of the daemon, or of what it replays, as in welcome: each frame tells it */
+ *  @param instance  of this run of the daemon, or of what it replays, as in welcome: each frame
+ * tells it */
 void publisher_open(struct publisher *publisher, struct port *port, uint64_t instance);
 
-/** As it was created, without a word to those who listen: in a process that was forked from one that published. */
+/** As it was created, without a word to those who listen: in a process that was forked from one
+ * that published. */
 void publisher_silence(struct publisher *publisher);
 
 /** What was published still goes out; handles close in further turns of the loop. NULL is fine. */

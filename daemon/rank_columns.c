@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Loops over a whole block, whose length is known when this is compiled, do several rows at a time. */
+/* Loops over a whole block, whose length is known when this is compiled, do several rows at a time.
+ */
 #define INLINE static inline __attribute__((always_inline))
 
 #define FIRST_FIGURE offsetof(struct rank_row, events)
@@ -101,7 +102,8 @@ INLINE void put_rows(const struct rank_row *from, uint32_t c, uint32_t rows, uin
         put_figure(figures_of(&from[i])[c], width, to + (size_t)i * width);
 }
 
-/* Which bits are set in any row, by column that is often told. @return whether any row has others */
+/* Which bits are set in any row, by column that is often told. @return whether any row has others
+ */
 static uint32_t find_often(const struct rank_row *from, uint32_t rows, uint64_t *bits)
 {
     two_figures some[OFTEN_PAIRS] = {{0}}, two;

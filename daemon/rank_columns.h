@@ -1,5 +1,6 @@
-/* Figures of ranks, packed: of up to 64 rows at a time each column takes as many bytes a figure as the largest of
- * them needs, and one of zeros takes none. Most columns are small or zero in all rows. */
+/* Figures of ranks, packed: of up to 64 rows at a time each column takes as many bytes a figure as
+ * the largest of them needs, and one of zeros takes none. Most columns are small or zero in all
+ * rows. */
 #ifndef HOLTER_DAEMON_RANK_COLUMNS_H
 #define HOLTER_DAEMON_RANK_COLUMNS_H
 
@@ -27,17 +28,20 @@ struct rank_block {
     uint64_t figures[RANK_COLUMNS][RANK_BLOCK_ROWS];
 };
 
-/** @param rows  at most RANK_BLOCK_ROWS @param to  room for RANK_COLUMNS_MOST(rows) @return bytes written */
+/** @param rows  at most RANK_BLOCK_ROWS @param to  room for RANK_COLUMNS_MOST(rows) @return bytes
+ * written */
 size_t rank_block_pack(const struct rank_block *block, uint32_t rows, uint8_t *to);
 
-/** The same of rows of a result as they are: what is seldom told is read of those alone that have some. */
+/** The same of rows of a result as they are: what is seldom told is read of those alone that have
+ * some. */
 size_t rank_rows_pack(const struct rank_row *from, uint32_t rows, uint8_t *to);
 
 /** Set a block from what was packed of as many rows. @return bytes read */
 size_t rank_block_unpack(struct rank_block *block, uint32_t rows, const uint8_t *from);
 
 /** Add up what was packed of as many rows in each of several parts, packed again.
- *  @param from   parts; moved on behind what was read @param count  of them, at most RANK_PARTS_MOST
+ *  @param from   parts; moved on behind what was read @param count  of them, at most
+ * RANK_PARTS_MOST
  *  @param to     room for RANK_COLUMNS_MOST(rows) @return bytes written */
 size_t rank_packed_add(const uint8_t **from, uint32_t count, uint32_t rows, uint8_t *to);
 

@@ -84,7 +84,8 @@ static void writer_end_row(struct writer *w, uint32_t rank)
         writer_pack(w, RANK_BLOCK_ROWS);
 }
 
-/* Add the row at hand to the one that is written, and go on to the next. @return whether there is one */
+/* Add the row at hand to the one that is written, and go on to the next. @return whether there is
+ * one */
 static int add_row(struct writer *w, struct reader *r)
 {
     for (uint32_t c = 0; c < RANK_COLUMNS; c++)
@@ -101,7 +102,8 @@ static size_t bytes_of(uint32_t count)
     return count * (sizeof(uint32_t) + RANK_COLUMNS * sizeof(uint64_t));
 }
 
-/* Put what has been added up in place of the parts of a stretch. @return 0 or -ENOMEM: nothing has changed */
+/* Put what has been added up in place of the parts of a stretch. @return 0 or -ENOMEM: nothing has
+ * changed */
 static int replace_parts(struct rank_history *h, struct rank_stretch *s, size_t bytes)
 {
     uint8_t *packed = malloc(bytes);
@@ -132,7 +134,8 @@ static int add_up(struct rank_history *h, struct rank_stretch *s)
     return replace_parts(h, s, (size_t)(to - h->packed));
 }
 
-/* Two stretches of any ranks together, at hand. Each is one part. @param ranks  set to them @return bytes */
+/* Two stretches of any ranks together, at hand. Each is one part. @param ranks  set to them @return
+ * bytes */
 static size_t add_others(struct rank_history *h, const struct rank_stretch *a,
                          const struct rank_stretch *b, uint32_t *ranks, uint32_t *count)
 {
@@ -187,8 +190,8 @@ static int unite_alike(struct rank_history *h, struct rank_stretch *a, struct ra
     return 0;
 }
 
-/* a becomes a and b together; of b nothing is left but what stretch_finish() frees. @return 0 or -ENOMEM: both are
- * what they were */
+/* a becomes a and b together; of b nothing is left but what stretch_finish() frees. @return 0 or
+ * -ENOMEM: both are what they were */
 static int unite(struct rank_history *h, struct rank_stretch *a, struct rank_stretch *b)
 {
     int alike =
@@ -248,7 +251,8 @@ static void keep_budget(struct rank_history *h)
 
 /* ---- taking in and telling --------------------------------------------------- */
 
-/* A stretch of the rows at hand, of which those packed become its own. @return 0 or -ENOMEM: nothing has changed */
+/* A stretch of the rows at hand, of which those packed become its own. @return 0 or -ENOMEM:
+ * nothing has changed */
 static int make_stretch(struct rank_history *h, uint64_t window, struct rank_stretch *out)
 {
     uint32_t *ranks = malloc(h->rank_count * sizeof(*ranks));

@@ -1,5 +1,6 @@
-/* What each rank of a job did, stretch by stretch since the start, in bounded memory: for viewers that come late.
- * Stretches get longer with age, as those of a history (daemon/analysis/history.h). */
+/* What each rank of a job did, stretch by stretch since the start, in bounded memory: for viewers
+ * that come late. Stretches get longer with age, as those of a history (daemon/analysis/history.h).
+ */
 #ifndef HOLTER_DAEMON_RANK_HISTORY_H
 #define HOLTER_DAEMON_RANK_HISTORY_H
 
@@ -17,8 +18,8 @@ struct rank_part {
     size_t bytes;
 };
 
-/** Where stretches become one their figures wait to be added up until there are more of them: several at once take less
- *  time than one by one. */
+/** Where stretches become one their figures wait to be added up until there are more of them:
+ * several at once take less time than one by one. */
 struct rank_stretch {
     uint64_t first, last; /**< windows covered, both included */
     uint32_t *ranks;      /**< owned; ascending, without repeats */
@@ -46,19 +47,20 @@ struct rank_history {
 void rank_history_init(struct rank_history *history);
 void rank_history_finish(struct rank_history *history);
 
-/** Enter a window, or add to it what came late. Without memory, and from more than WIRE_PART_ROWS ranks on,
- *  nothing is kept.
+/** Enter a window, or add to it what came late. Without memory, and from more than WIRE_PART_ROWS
+ * ranks on, nothing is kept.
  *  @param rows  by rank; of a result, so that `seldom` is set */
 void rank_history_put(struct rank_history *history, uint64_t window, const struct rank_row *rows,
                       size_t count);
 
-/** The same in parts: count of all rows, then rows as they come, RANK_BLOCK_ROWS at a time but for the last, then
- *  their window. */
+/** The same in parts: count of all rows, then rows as they come, RANK_BLOCK_ROWS at a time but for
+ * the last, then their window. */
 void rank_history_begin(struct rank_history *history, size_t count);
 void rank_history_rows(struct rank_history *history, const struct rank_row *rows, uint32_t count);
 void rank_history_end(struct rank_history *history, uint64_t window);
 
-/** Stretch number i, the oldest is 0, as a message; job and length of a window are the caller's to set.
+/** Stretch number i, the oldest is 0, as a message; job and length of a window are the caller's to
+ * set.
  *  @param out  borrowed until the next call @return whether there is one */
 int rank_history_message(struct rank_history *history, size_t i, struct wire_history *out);
 

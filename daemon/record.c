@@ -12,7 +12,8 @@
 #define QUEUE_BYTES ((size_t)256 << 20)
 #define TELL_TURN 256u /* agents told in one turn of the loop */
 
-/* How much of the queue may be used before messages go in without their columns: then the disk is what takes long. */
+/* How much of the queue may be used before messages go in without their columns: then the disk is
+ * what takes long. */
 #define SLICED_PART 8u
 
 void record_item_free(struct record_item *item)

@@ -3,8 +3,9 @@
  *
  * What is to be kept goes through a queue that is bounded in bytes. At least once a second all
  * recordings are committed, and then it is told what is safe, so that agents can be acknowledged.
- * When a recording cannot go on (full disk, a disk that does not keep up, no memory) it stops for good at its
- * last commit, which is told once; its job's messages then count as kept as soon as they come by.
+ * When a recording cannot go on (full disk, a disk that does not keep up, no memory) it stops for
+ * good at its last commit, which is told once; its job's messages then count as kept as soon as
+ * they come by.
  */
 #ifndef HOLTER_DAEMON_RECORD_H
 #define HOLTER_DAEMON_RECORD_H
@@ -46,11 +47,13 @@ void recorder_open(struct recorder *recorder, const char *job, const char *path,
 
 /** Keep a message.
  *  @param message  moved: empty afterwards
- *  @param decoded  the same, as wire_decode() gave it, which spares the thread to take it apart again; or NULL */
+ *  @param decoded  the same, as wire_decode() gave it, which spares the thread to take it apart
+ * again; or NULL */
 void recorder_keep(struct recorder *recorder, const char *job, const struct recorded *head,
                    zmq_msg_t *message, const struct wire_message *decoded);
 
-/** Something that was to be kept was not, for want of memory: the recording stops before what comes next. */
+/** Something that was to be kept was not, for want of memory: the recording stops before what comes
+ * next. */
 void recorder_lost(struct recorder *recorder, const char *job);
 
 /** Keep what was published, see recording_table(). @param message  copied */

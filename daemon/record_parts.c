@@ -14,7 +14,8 @@
 
 #define LOG_TOPIC "record"
 #define PARTS                                                                                      \
-    8u /* of which the size of all is made; two stay free: one grows, one is for what comes at once */
+    8u /* of which the size of all is made; two stay free: one grows, one is for what comes at     \
+          once */
 #define MOST_RANKS_BYTES ((size_t)256 << 20) /* remembered */
 
 struct record_message {
@@ -75,7 +76,8 @@ int record_parts_network(struct record_parts *p, const struct wire_topology *net
     return remember(&p->network, &p->network_count, &p->network_room, &none, bytes, length);
 }
 
-/* What a file says that is gone on with. Without it the next part would tell less, and no more is lost. */
+/* What a file says that is gone on with. Without it the next part would tell less, and no more is
+ * lost. */
 static void load(struct record_parts *p, const char *path)
 {
     struct recording_cursor *cursor;

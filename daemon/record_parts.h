@@ -1,9 +1,9 @@
 /* A recording in parts, for jobs that run longer than a disk is large.
  *
  * When a file has an eighth of what all may take together, the recording goes on in the next:
- * holter-J.hrec, holter-J.part2.hrec, holter-J.part3.hrec ... Each is a recording of its own: it begins
- * with what the ones before said about ranks, places, network, criteria, regions and alerts. The oldest
- * are removed, so that all together never take more. The recorder's thread uses this. */
+ * holter-J.hrec, holter-J.part2.hrec, holter-J.part3.hrec ... Each is a recording of its own: it
+ * begins with what the ones before said about ranks, places, network, criteria, regions and alerts.
+ * The oldest are removed, so that all together never take more. The recorder's thread uses this. */
 #ifndef HOLTER_DAEMON_RECORD_PARTS_H
 #define HOLTER_DAEMON_RECORD_PARTS_H
 
@@ -32,10 +32,12 @@ struct record_parts {
 void record_parts_finish(struct record_parts *parts);
 
 /** The recording of a job begins, or goes on with the newest part that is there.
- *  @param base  path of part 1 @param path  set to the file to be written @return 0 or -ENAMETOOLONG */
+ *  @param base  path of part 1 @param path  set to the file to be written @return 0 or
+ * -ENAMETOOLONG */
 int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t room);
 
-/** Remember what a further part needs: a message about ranks, or a part of the network as it is published.
+/** Remember what a further part needs: a message about ranks, or a part of the network as it is
+ * published.
  *  @return 0 or -ENOMEM */
 int record_parts_ranks(struct record_parts *parts, const struct recorded *head, const void *bytes,
                        size_t length);
@@ -45,10 +47,12 @@ int record_parts_network(struct record_parts *parts, const struct wire_topology 
 /** Has it reached the size of a part? @param bytes  of the one that is written, and of its log */
 int record_parts_full(uint64_t bytes, uint64_t most_bytes);
 
-/** Is it time for the next part? Not if it is small again once its log is folded in. @param recording  committed */
+/** Is it time for the next part? Not if it is small again once its log is folded in. @param
+ * recording  committed */
 int record_parts_over(struct recording *recording, uint64_t most_bytes);
 
-/** Is it time to commit, as only what is committed is counted? @param bytes  of messages since the last commit */
+/** Is it time to commit, as only what is committed is counted? @param bytes  of messages since the
+ * last commit */
 int record_parts_due(uint64_t bytes, uint64_t most_bytes);
 
 /** Bring the table "part" up to date; commits nothing. @return 0 or -EIO */

@@ -1,5 +1,5 @@
-/* What record.c (the loop's side: what is to be kept is queued, what is kept is told) and record_thread.c
- * (what is queued is written) share. */
+/* What record.c (the loop's side: what is to be kept is queued, what is kept is told) and
+ * record_thread.c (what is queued is written) share. */
 #ifndef HOLTER_DAEMON_RECORD_STATE_H
 #define HOLTER_DAEMON_RECORD_STATE_H
 
@@ -86,7 +86,8 @@ static inline size_t record_item_bytes(struct record_item *item)
 
 void record_item_free(struct record_item *item);
 
-/** Is it worth waking for? Once something is uncommitted the thread wakes anyway, to commit it. Under the mutex. */
+/** Is it worth waking for? Once something is uncommitted the thread wakes anyway, to commit it.
+ * Under the mutex. */
 int record_is_work(const struct recorder *recorder);
 
 /** The thread. @param user  struct recorder */

@@ -281,7 +281,8 @@ void *record_run(void *user)
     pthread_setname_np(pthread_self(), RECORDER_THREAD);
     while (!leaving) {
         struct record_item *items = take(r, &leaving);
-        /* What came meanwhile goes with what is due: a message and the rows that it led to together. */
+        /* What came meanwhile goes with what is due: a message and the rows that it led to
+         * together. */
         uint64_t since = clock_mono_ns();
         while (items != NULL) {
             struct record_item *item = items;

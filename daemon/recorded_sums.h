@@ -11,8 +11,8 @@ struct recorded_calls {
 
 void recorded_calls_add(struct recorded_calls *sum, const struct wire_call_row *row);
 
-/** Add a rank's figures to others: counts and times, and the larger number of threads. Whose they are, and
- *  what it was doing when the window ended, stays as it is. */
+/** Add a rank's figures to others: counts and times, and the larger number of threads. Whose they
+ * are, and what it was doing when the window ended, stays as it is. */
 void recorded_rank_add(struct wire_rank_row *sum, const struct wire_rank_row *row);
 
 #endif

@@ -19,16 +19,16 @@
 #include <unistd.h>
 
 /* The last blocks of a file are written at each commit, as small as they are; when they are enough
- * they are written anew as one. The level of these decides how large files are. Where a block fills within two
- * commits, time counts: levels below zero leave Huffman codes out, which makes files 10 to 20 % larger, and takes
- * 5 % off what recording costs and 4 % off replaying. */
+ * they are written anew as one. The level of these decides how large files are. Where a block fills
+ * within two commits, time counts: levels below zero leave Huffman codes out, which makes files 10
+ * to 20 % larger, and takes 5 % off what recording costs and 4 % off replaying. */
 #define LEVEL_PART (-5)
 #define LEVEL_BLOCK 1
 #define LEVEL_FLOOD (-1)
 #define LEAST_BYTES                                                                                \
     (BLOCK_BYTES / 4) /* since the last commit: a block of its own, not packed twice */
-/* Larger pages take 300 kB more at first, a page for each table and index, and more of the log: for those who write as
- * much within seconds, in parts of which that is little. */
+/* Larger pages take 300 kB more at first, a page for each table and index, and more of the log: for
+ * those who write as much within seconds, in parts of which that is little. */
 #define MANY_RANKS 512u
 #define MUCH_BYTES (UINT64_C(256) << 20)
 #define MOST_PARTS 256u /* in the place of which one block is written at the latest */
@@ -441,7 +441,8 @@ int recording_close_telling(struct recording *r, char *why, size_t room)
     return code;
 }
 
-/* SQLite has words for a full disk, but not for a quota, a file that may not grow, or one beside which none can be made. */
+/* SQLite has words for a full disk, but not for a quota, a file that may not grow, or one beside
+ * which none can be made. */
 const char *recording_error(const struct recording *r)
 {
     int code = sqlite3_errcode(r->file.db);

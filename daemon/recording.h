@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
-/** PRAGMA user_version; raised when tables change their meaning. 7: blocks of form 2; 6: captures, and messages of them; 5: messages in
- *  blocks, agent; 4: topology,
- *  link and what belongs to them; 3: phase, curve; 2: alert with evidence, latency, criterion, region; 1:
- *  alerts without. Files of older versions are read, and become of this version when they are continued:
- *  what they hold stays as it is. */
+/** PRAGMA user_version; raised when tables change their meaning. 7: blocks of form 2; 6: captures,
+ * and messages of them; 5: messages in blocks, agent; 4: topology, link and what belongs to them;
+ * 3: phase, curve; 2: alert with evidence, latency, criterion, region; 1: alerts without. Files of
+ * older versions are read, and become of this version when they are continued: what they hold stays
+ * as it is. */
 #define RECORDING_SCHEMA 7
 
 struct recording;
@@ -35,16 +35,19 @@ struct recording_progress {
  *          -ENOMEM, or -EIO for what SQLite reports */
 int recording_open(struct recording **out, const char *path, char *why, size_t room);
 
-/** The same; a file that is made has pages of so many bytes, see recording_page_for() and recording_page(). */
+/** The same; a file that is made has pages of so many bytes, see recording_page_for() and
+ * recording_page(). */
 int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
                          size_t room);
 
-/** Pages for a job of so many ranks, 0: not known, and a recording of so many bytes at most in all its parts, 0: no limit.
- *  Large ones are less work where much is written, and take more room where little is. */
+/** Pages for a job of so many ranks, 0: not known, and a recording of so many bytes at most in all
+ * its parts, 0: no limit. Large ones are less work where much is written, and take more room where
+ * little is. */
 unsigned recording_page_for(uint64_t ranks, uint64_t most_bytes);
 unsigned recording_page(struct recording *recording);
 
-/** What a sentence of recording_open() or recording_cursor_open() says behind the path, for those who tell that themselves. */
+/** What a sentence of recording_open() or recording_cursor_open() says behind the path, for those
+ * who tell that themselves. */
 const char *recording_why(const char *why, const char *path);
 
 /** Keep a message, byte for byte. @return 0, or -EIO or -ENOMEM: see recording_error() */
@@ -61,14 +64,15 @@ int recording_message_source(struct recording *recording, const struct recorded 
  *  @param message  the struct of the type @return as recording_message() */
 int recording_table(struct recording *recording, enum wire_type type, const void *message);
 
-/** For tables that are filled by other means: the database, and a transaction that recording_commit() ends.
+/** For tables that are filled by other means: the database, and a transaction that
+ * recording_commit() ends.
  *  @return 0 or -EIO */
 struct sqlite3 *recording_database(struct recording *recording);
 struct recording_file *recording_file_of(struct recording *recording);
 int recording_begin(struct recording *recording);
 
-/** Make what was kept so far durable against the end of this process. @return 0, or -EIO, also when somebody has removed
- *  the file */
+/** Make what was kept so far durable against the end of this process. @return 0, or -EIO, also when
+ * somebody has removed the file */
 int recording_commit(struct recording *recording);
 
 /** Commit, fold the write-ahead log into the file, and close. NULL is fine. @return 0 or -EIO */
@@ -96,8 +100,8 @@ uint64_t recording_bytes_at(const char *path);
 /** Remove a recording, its log and the index of that. @return 0 or -errno */
 int recording_remove(const char *path);
 
-/** Give a recording that nobody writes another name: all its parts, and what is still in their logs. A file of that name
- *  goes.
+/** Give a recording that nobody writes another name: all its parts, and what is still in their
+ * logs. A file of that name goes.
  *  @param path  any part of it
  *  @param to    as the first part is to be named
  *  @param out   set to the new name of the part that was given
@@ -111,17 +115,17 @@ int recording_part_path(const char *base, unsigned number, char *out, size_t roo
 void recording_parts_find(const char *base, unsigned *first, unsigned *last);
 
 /** The file for a job: "holter-<job>.hrec", or "holter-<job>-2.hrec" and so on when an ended job of
- *  that name lies there, all parts of it or some. A recording is continued when its job was running, or when
- *  its newest part holds messages of this agent. A part that was being made when its daemon was killed, and
- *  says nothing yet, goes, and so does an only file without tables.
+ *  that name lies there, all parts of it or some. A recording is continued when its job was
+ * running, or when its newest part holds messages of this agent. A part that was being made when
+ * its daemon was killed, and says nothing yet, goes, and so does an only file without tables.
  *  @param out     path of the first part, whether it is still there or not
  *  @param exists  set to whether there is something to continue
  *  @return 0, or -ENAMETOOLONG */
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
                      size_t room, int *exists);
 
-/** Number of the newest window whose row in `totals` was committed, in all parts: a daemon that was killed may have
- *  committed messages of later ones.
+/** Number of the newest window whose row in `totals` was committed, in all parts: a daemon that was
+ * killed may have committed messages of later ones.
  *  @param base  path of the first part @param out  0: none was
  *  @return 0, or negative when that cannot be told */
 int recording_last_window(const char *base, uint64_t *out);
@@ -130,7 +134,8 @@ int recording_last_window(const char *base, uint64_t *out);
  *  @return 0, or why none can be written there: -ENOTDIR, -EACCES, -EROFS, ... */
 int recording_directory(const char *path);
 
-/** The file for a replay of a job: as recording_choose() names it, but none is continued. @return as that, or -EEXIST */
+/** The file for a replay of a job: as recording_choose() names it, but none is continued. @return
+ * as that, or -EEXIST */
 int recording_new(const char *directory, const char *job, char *out, size_t room);
 
 /** What is read back. Pointers are valid for the call. A nonzero return ends the reading. */
@@ -142,20 +147,22 @@ struct recording_reader {
 
 /** Read a recording: first its alerts in order of their ids, then its messages in the order of
  *  arrival.
- *  @return 0, what the reader returned, -HOLTER_EVERSION, -HOLTER_EEMPTY, -HOLTER_ECORRUPT, -ENOMEM or -EIO */
+ *  @return 0, what the reader returned, -HOLTER_EVERSION, -HOLTER_EEMPTY, -HOLTER_ECORRUPT, -ENOMEM
+ * or -EIO */
 int recording_read(const char *path, const struct recording_reader *reader);
 
-/** Reading message by message, for a replay. Messages have numbers, from 1 in the order of arrival. A
- *  recording may grow while it is read, and be written on after the end was met. */
+/** Reading message by message, for a replay. Messages have numbers, from 1 in the order of arrival.
+ * A recording may grow while it is read, and be written on after the end was met. */
 struct recording_cursor;
 
 /** Open a recording to be read, before its first message.
  *  @param why  set on failure: a sentence for people
- *  @return 0, -errno, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -HOLTER_EEMPTY: it has no window, -ENOMEM or
- *          -EIO */
+ *  @return 0, -errno, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -HOLTER_EEMPTY: it has no window, -ENOMEM
+ * or -EIO */
 int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room);
 
-/** The same, also when no window can be read: then job and length of the windows may not be known. */
+/** The same, also when no window can be read: then job and length of the windows may not be known.
+ */
 int recording_cursor_salvage(struct recording_cursor **out, const char *path, char *why,
                              size_t room);
 
@@ -191,13 +198,14 @@ enum window_key { WIRE_WINDOW(WINDOW_KEY) };
 #undef WINDOW_KEY
 #define WINDOW_ROWS(name) (UINT64_C(1) << WINDOW_KEY_##name)
 
-/** Which rows of windows recording_cursor_decoded() has to give from now on: all, at first. The others may be missing,
- *  and windows have no length then; it takes as much less time as columns are left alone, and what is damaged in these
- *  is not seen. recording_cursor_next() wants all again.
+/** Which rows of windows recording_cursor_decoded() has to give from now on: all, at first. The
+ * others may be missing, and windows have no length then; it takes as much less time as columns are
+ * left alone, and what is damaged in these is not seen. recording_cursor_next() wants all again.
  *  @param fields  WINDOW_ROWS(), or-ed; 0: heads, and fields that are no rows; UINT64_MAX: all */
 void recording_cursor_want(struct recording_cursor *cursor, uint64_t fields);
 
-/** Bytes of the message that recording_cursor_decoded() gave, when all rows are wanted. @param bytes  valid until the next call
+/** Bytes of the message that recording_cursor_decoded() gave, when all rows are wanted. @param
+ * bytes  valid until the next call
  *  @return 0, -HOLTER_ECORRUPT or -ENOMEM */
 int recording_cursor_bytes(struct recording_cursor *cursor, const void **bytes, size_t *length);
 
@@ -212,17 +220,18 @@ uint64_t recording_cursor_number(const struct recording_cursor *cursor);
 /** Go on behind message `number`, 0: from the first one on. */
 void recording_cursor_seek(struct recording_cursor *cursor, uint64_t number);
 
-/** The last message that was received before a time, daemon time: what came at that time and later has
- *  greater numbers. Seeks behind it.
+/** The last message that was received before a time, daemon time: what came at that time and later
+ * has greater numbers. Seeks behind it.
  *  @param number  set to its number, 0: there is none @return 0 or negative */
 int recording_cursor_find(struct recording_cursor *cursor, uint64_t time_ns, uint64_t *number);
 
-/** When its first and its last message were received. Seeks to the begin. Of a file that is damaged the last may be
- *  wrong; it is not before the first.
+/** When its first and its last message were received. Seeks to the begin. Of a file that is damaged
+ * the last may be wrong; it is not before the first.
  *  @return 0, or as recording_cursor_next() */
 int recording_cursor_span(struct recording_cursor *cursor, uint64_t *first_ns, uint64_t *last_ns);
 
-/** The number of its last message, as the file tells it now. @return 0 or negative: that is not known */
+/** The number of its last message, as the file tells it now. @return 0 or negative: that is not
+ * known */
 int recording_cursor_last(struct recording_cursor *cursor, uint64_t *number);
 
 /** The database beneath, to ask for more, see recording_file.h. Borrowed. */

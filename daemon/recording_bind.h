@@ -1,4 +1,5 @@
-/* Binding values to the statements that write rows of recordings. Used by recording.c and its tables. */
+/* Binding values to the statements that write rows of recordings. Used by recording.c and its
+ * tables. */
 #ifndef HOLTER_DAEMON_RECORDING_BIND_H
 #define HOLTER_DAEMON_RECORDING_BIND_H
 

@@ -77,8 +77,8 @@ struct recording_weight recording_weights_between(const struct recording_weights
 
 /* ---- single blocks --------------------------------------------------------- */
 
-/* The daemon's clock may have been set back between two runs of it that recorded: all that came up to a time stands before
- * the first block of later messages. */
+/* The daemon's clock may have been set back between two runs of it that recorded: all that came up
+ * to a time stands before the first block of later messages. */
 #define BLOCKS_BEFORE                                                                              \
     "SELECT first, begin_ns, length FROM block"                                                    \
     " WHERE first < ifnull((SELECT min(first) FROM block WHERE begin_ns > ?1), "                   \

@@ -1,4 +1,5 @@
-/* What the table of blocks tells of a recording without a look into them: how much there is, and where. */
+/* What the table of blocks tells of a recording without a look into them: how much there is, and
+ * where. */
 #ifndef HOLTER_DAEMON_RECORDING_BLOCKS_H
 #define HOLTER_DAEMON_RECORDING_BLOCKS_H
 
@@ -7,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** How much was received up to a time. Zero-initialised: nothing is known, and all is weightless. */
+/** How much was received up to a time. Zero-initialised: nothing is known, and all is weightless.
+ */
 struct recording_weights {
     struct recording_weight {
         uint64_t begin_ns;        /**< of a block; ascending */
@@ -25,10 +27,11 @@ void recording_weights_finish(struct recording_weights *weights);
 struct recording_weight recording_weights_between(const struct recording_weights *weights,
                                                   uint64_t from_ns, uint64_t to_ns);
 
-/** The block at which to begin so that so many bytes, or a bit more, come before a time; not before `least_ns`.
- *  All blocks before it have messages of before that time alone.
+/** The block at which to begin so that so many bytes, or a bit more, come before a time; not before
+ * `least_ns`. All blocks before it have messages of before that time alone.
  *  @param number    set to the number of its first message
- *  @param begin_ns  set to when that was received @return 0, -HOLTER_EEMPTY: there is none, or another error */
+ *  @param begin_ns  set to when that was received @return 0, -HOLTER_EEMPTY: there is none, or
+ * another error */
 int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, uint64_t least_ns,
                            uint64_t bytes, uint64_t *number, uint64_t *begin_ns);
 

@@ -21,8 +21,8 @@
 #define STEPS_LEAST 100000000u
 #define MOST_PATH 504u /* bytes: of SQLite's 512 (os_unix.c, MAX_PATHNAME) its log takes some */
 
-/* How a file is opened: to be read as SQLite does, with its log to be folded in, to be written; one beside which
- * nothing can be made; one without its end. */
+/* How a file is opened: to be read as SQLite does, with its log to be folded in, to be written; one
+ * beside which nothing can be made; one without its end. */
 enum manner { READ, RECOVER, WRITE, STILL, SHORT };
 
 /* ---- pages --------------------------------------------------------------- */
@@ -32,9 +32,9 @@ enum manner { READ, RECOVER, WRITE, STILL, SHORT };
 
 static pthread_once_t aligned = PTHREAD_ONCE_INIT;
 
-/* Have SQLite's pages begin with a line of the cache: the kernel copies into them in half the time. What does not fit
- * in, and files of larger pages, are allocated as ever. It has to be told before its first use (sqlite.org/malloc.html,
- * section 3.3). */
+/* Have SQLite's pages begin with a line of the cache: the kernel copies into them in half the time.
+ * What does not fit in, and files of larger pages, are allocated as ever. It has to be told before
+ * its first use (sqlite.org/malloc.html, section 3.3). */
 static void align_pages(void)
 {
     static _Alignas(LINE) unsigned char pages[PAGES_BYTES];
@@ -303,7 +303,8 @@ static int open_as(struct recording_file *file, const char *path, enum manner ma
     return check_kind(file, path, why, room);
 }
 
-/* Neither log nor index can be made beside it, as on read-only media, and nobody who may write there is about to. */
+/* Neither log nor index can be made beside it, as on read-only media, and nobody who may write
+ * there is about to. */
 static int is_still(const struct recording_file *file, const char *path)
 {
     int code = sqlite3_errcode(file->db);

@@ -1,4 +1,5 @@
-/* A recording as a SQLite database: what reading and writing share. Nothing in a file is trusted. */
+/* A recording as a SQLite database: what reading and writing share. Nothing in a file is trusted.
+ */
 #ifndef HOLTER_DAEMON_RECORDING_FILE_H
 #define HOLTER_DAEMON_RECORDING_FILE_H
 
@@ -6,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bytes of a page, of files that are made: of small ones, and at most (sqlite.org/intern-v-extern-blob.html). */
+/** Bytes of a page, of files that are made: of small ones, and at most
+ * (sqlite.org/intern-v-extern-blob.html). */
 #define RECORDING_PAGE 4096u
 #define RECORDING_PAGE_MOST 16384u
 
@@ -24,19 +26,20 @@ enum recording_access {
 };
 
 /** Open a file. Its triggers and views do nothing, its functions are not trusted, and a statement
- *  ends with SQLITE_INTERRUPT when it takes more steps than a sound file of this size can need: pages
- *  of a forged one may lead in circles.
- *  To read it does not change it, as far as SQLite can do without: a log that a killed daemon
- *  left is folded in when it cannot be read as it lies there, and read without where nothing can be written.
+ *  ends with SQLITE_INTERRUPT when it takes more steps than a sound file of this size can need:
+ * pages of a forged one may lead in circles. To read it does not change it, as far as SQLite can do
+ * without: a log that a killed daemon left is folded in when it cannot be read as it lies there,
+ * and read without where nothing can be written.
  *  @param file  stays where it is until it is closed. Closed when this fails
  *  @param why   set on failure: a sentence for people
- *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, or no regular file),
- *          -HOLTER_EEMPTY (to be read, and not even tables are in it) or -HOLTER_ECORRUPT */
+ *  @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, or no
+ * regular file), -HOLTER_EEMPTY (to be read, and not even tables are in it) or -HOLTER_ECORRUPT */
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
                         char *why, size_t room);
 
-/** From the next statement on until it is closed the file looks as it did then, though it goes on being
- *  written: its tables fit together. Its log grows meanwhile: for those who read it once and leave.
+/** From the next statement on until it is closed the file looks as it did then, though it goes on
+ * being written: its tables fit together. Its log grows meanwhile: for those who read it once and
+ * leave.
  *  @return 0 or as recording_file_error() */
 int recording_file_hold(struct recording_file *file);
 

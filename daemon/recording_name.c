@@ -78,7 +78,8 @@ int recording_remove(const char *path)
     return code;
 }
 
-/* Not without its log, which holds what is not yet in the file, nor to beside one of another file. */
+/* Not without its log, which holds what is not yet in the file, nor to beside one of another file.
+ */
 static int rename_file(const char *path, const char *to)
 {
     int code = rename(path, to) == 0 ? 0 : -errno;
@@ -218,7 +219,8 @@ static int has_tables(const char *path)
     return code != -HOLTER_EEMPTY;
 }
 
-/* @param only  there is no part before it, whose place it could leave: it is begun as soon as it has tables
+/* @param only  there is no part before it, whose place it could leave: it is begun as soon as it
+ * has tables
  * @return whether it is gone now; one that is being made stays */
 static int drop_unbegun(const char *path, int only)
 {

@@ -1,5 +1,5 @@
-/* The tables of a recording that tell of the network: topology, topology_part, seat, link, link_route.
- * docs/recording.md describes them. */
+/* The tables of a recording that tell of the network: topology, topology_part, seat, link,
+ * link_route. docs/recording.md describes them. */
 #ifndef HOLTER_DAEMON_RECORDING_NETWORK_H
 #define HOLTER_DAEMON_RECORDING_NETWORK_H
 
@@ -20,7 +20,8 @@ void network_tables_destroy(struct network_tables *tables);
 /** The network, in place of what was there. @return 0, -ENOMEM or -EIO */
 int network_tables_topology(struct network_tables *tables, const struct wire_topology *message);
 
-/** Links that are hot or congested, or have been in the window before, and the ranks that load them.
+/** Links that are hot or congested, or have been in the window before, and the ranks that load
+ * them.
  *  @return 0, -ENOMEM or -EIO */
 int network_tables_links(struct network_tables *tables, const struct wire_links *message);
 

@@ -136,8 +136,8 @@ static int pass_over(struct recording_cursor *c, uint64_t wanted)
 }
 
 /* Open the block of message number + 1, or the next one after it.
- * @return 1, 0: there is none, -EAGAIN: not all rows are wanted, but needed, or negative. No transaction stays open: a reader of a live recording
- * would keep the log from being folded in. */
+ * @return 1, 0: there is none, -EAGAIN: not all rows are wanted, but needed, or negative. No
+ * transaction stays open: a reader of a live recording would keep the log from being folded in. */
 static int open_block(struct recording_cursor *c)
 {
     static const char select[] = "SELECT first, messages, data FROM block WHERE first >="
@@ -275,8 +275,8 @@ static int row_from(struct recording_cursor *c, const char *column, const char *
     return recording_file_number(&c->file, sql, found);
 }
 
-/* The same, where the page that has to be read for it may be damaged: what stands on others is found, for the tree
- * above tells the numbers that each begins with. */
+/* The same, where the page that has to be read for it may be damaged: what stands on others is
+ * found, for the tree above tells the numbers that each begins with. */
 static int row_behind(struct recording_cursor *c, const char *column, const char *table,
                       uint64_t number, int64_t *found)
 {
@@ -348,7 +348,8 @@ void recording_cursor_seek(struct recording_cursor *c, uint64_t number)
     c->block_end = 0; /* read anew */
 }
 
-/* The next message that can be read. @param damaged  set when one before it cannot @return as recording_cursor_next() */
+/* The next message that can be read. @param damaged  set when one before it cannot @return as
+ * recording_cursor_next() */
 static int next_readable(struct recording_cursor *c, struct recorded *head, const void **bytes,
                          size_t *length, int *damaged)
 {
@@ -440,7 +441,8 @@ static int create(struct recording_cursor *c)
     return block_reader_create(&c->block);
 }
 
-/* What the first window says, as the row of the job may be missing: the daemon was killed before it.
+/* What the first window says, as the row of the job may be missing: the daemon was killed before
+ * it.
  * @return 0, -HOLTER_ECORRUPT or -ENOMEM */
 static int take_first(struct recording_cursor *c, struct wire_arena *arena, const void *bytes,
                       size_t length)

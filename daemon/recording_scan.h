@@ -13,8 +13,8 @@ typedef int recording_visit(void *user, const struct recorded *head,
 
 /** Read from where the cursor stands to the end.
  *  @param progress  told how far it is in the recording; NULL: nobody
- *  @return 0, what the visit returned, or what recording_cursor_decoded() did: after -HOLTER_ECORRUPT
- *          recording_cursor_skip() may pass over the damage, and another call goes on */
+ *  @return 0, what the visit returned, or what recording_cursor_decoded() did: after
+ * -HOLTER_ECORRUPT recording_cursor_skip() may pass over the damage, and another call goes on */
 int recording_scan(struct recording_cursor *cursor, const struct recording_progress *progress,
                    recording_visit *visit, void *user);
 

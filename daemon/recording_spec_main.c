@@ -1,5 +1,5 @@
-/* Writes the tables of recordings into files between two marks, or checks that they are the same. They come
- * from a recording that is made for this: what a file says is what the code makes.
+/* Writes the tables of recordings into files between two marks, or checks that they are the same.
+ * They come from a recording that is made for this: what a file says is what the code makes.
  *
  *   hrec-spec --check | --write FILE...     status 1 when one differs or has no marks */
 #include "daemon/recording.h"

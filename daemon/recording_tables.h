@@ -1,5 +1,6 @@
-/* The plain tables of a recording, for anybody to query: job, nodes, places, totals, alert, latency,
- * criterion, region, region_member, phase, curve, and those of recording_network.h and recording_captures.h. docs/recording.md describes them.
+/* The plain tables of a recording, for anybody to query: job, nodes, places, totals, alert,
+ * latency, criterion, region, region_member, phase, curve, and those of recording_network.h and
+ * recording_captures.h. docs/recording.md describes them.
  *
  * Tables that hold a message or its rows have the columns of the wire tables, so that they do not
  * fall behind them; a file made before a column was added gets it when it is continued. */

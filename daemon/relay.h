@@ -1,20 +1,21 @@
-/* The relay: passes what comes in on the daemon's two sockets to a worker, and what the worker says to the sockets. Workers
- * take over from each other: the newer one hears all that comes in from its coming on, and is heard when the older one
- * has ended. */
+/* The relay: passes what comes in on the daemon's two sockets to a worker, and what the worker says
+ * to the sockets. Workers take over from each other: the newer one hears all that comes in from its
+ * coming on, and is heard when the older one has ended. */
 #ifndef HOLTER_DAEMON_RELAY_H
 #define HOLTER_DAEMON_RELAY_H
 
 #include <stdint.h>
 #include <uv.h>
 
-/** A subscriber of a replay that does not keep up is waited for, so long at a time: then it loses frames, as of a
- *  running job, until it keeps up again. */
+/** A subscriber of a replay that does not keep up is waited for, so long at a time: then it loses
+ * frames, as of a running job, until it keeps up again. */
 #define RELAY_PATIENCE_NS UINT64_C(1000000000)
 
 struct relay;
 
 /** @param front, stream  ROUTER and XPUB, taken over, whatever is returned
- *  @param over  called when the worker that is heard has ended, and no other has come: user's business
+ *  @param over  called when the worker that is heard has ended, and no other has come: user's
+ * business
  *  @return 0, -ENOMEM or a libuv error */
 int relay_create(struct relay **out, uv_loop_t *loop, void *front, void *stream,
                  void (*over)(void *user), void *user);

@@ -57,7 +57,8 @@ static void on_signal(uv_signal_t *signal, int number)
     replay_server_leave(signal->data);
 }
 
-/* While it leaves its link tells when it has ended: it may have a word to say on it behind its stream. */
+/* While it leaves its link tells when it has ended: it may have a word to say on it behind its
+ * stream. */
 static void on_relay_over(void *user)
 {
     struct replay_server *s = user;

@@ -6,8 +6,9 @@
  *   state    sleeps, and forks workers that go on from there
  *   worker   feeds on to where it is wanted, and serves from there (replay_worker.h)
  *
- * A seek is a worker of the last state before the target, which takes over from the one before: so it costs what lies
- * between that state and the target, and nothing is ever undone. Each process ends when the server has gone. */
+ * A seek is a worker of the last state before the target, which takes over from the one before: so
+ * it costs what lies between that state and the target, and nothing is ever undone. Each process
+ * ends when the server has gone. */
 #ifndef HOLTER_DAEMON_REPLAY_H
 #define HOLTER_DAEMON_REPLAY_H
 

@@ -1,4 +1,5 @@
-/* What a client asks of a replay: the argument of the request "replay", see WIRE_REQUEST in holter/wire.h. */
+/* What a client asks of a replay: the argument of the request "replay", see WIRE_REQUEST in
+ * holter/wire.h. */
 #ifndef HOLTER_DAEMON_REPLAY_ASK_H
 #define HOLTER_DAEMON_REPLAY_ASK_H
 

@@ -123,7 +123,8 @@ static _Noreturn void sleep_as_state(const struct replay_index *index, struct re
 #define NO_STATE 1 /* status of a child that could not fork */
 #define NO_SERVER 2
 
-/* In a child that ends at once: so a state is nobody's child, and who leads need not wait for its end. */
+/* In a child that ends at once: so a state is nobody's child, and who leads need not wait for its
+ * end. */
 static _Noreturn void leave_state(const struct replay_leader *l, const int pair[2])
 {
     struct replay_note note = {
@@ -268,7 +269,8 @@ static _Noreturn void go_on(const struct replay_index *index, struct replay_reel
     struct indexer x = {.steps = replay_reel_place(reel).steps};
     const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
     replay_leader_init(&x.leader, index, reel, link);
-    /* Of lower rank than those that serve. Niceness would do, but workers inherit it and could not take it back. */
+    /* Of lower rank than those that serve. Niceness would do, but workers inherit it and could not
+     * take it back. */
     sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){.sched_priority = 0});
     if (!replay_reel_run(reel, &end, goes_on, &x) || replay_leader_end(&x.leader) != 0)
         _exit(1);

@@ -1,6 +1,6 @@
-/* The index of a replay: a process that feeds the recording from begin to end, and leaves a state of it behind now and
- * then, which sleeps until a worker is to go on from there. Memory is shared until it is written to. A worker can do the
- * same while it replays. */
+/* The index of a replay: a process that feeds the recording from begin to end, and leaves a state
+ * of it behind now and then, which sleeps until a worker is to go on from there. Memory is shared
+ * until it is written to. A worker can do the same while it replays. */
 #ifndef HOLTER_DAEMON_REPLAY_INDEX_H
 #define HOLTER_DAEMON_REPLAY_INDEX_H
 
@@ -10,7 +10,8 @@
 
 #include <stdint.h>
 
-/** Processor time between two states: what a seek takes beyond its forks. It doubles with each REPLAY_SPARSER. */
+/** Processor time between two states: what a seek takes beyond its forks. It doubles with each
+ * REPLAY_SPARSER. */
 #define REPLAY_SPACING_NS UINT64_C(300000000)
 
 struct replay_index {
@@ -27,8 +28,8 @@ struct replay_index {
     void *work_user;
 };
 
-/** Run it, in a process that was forked for that and has one thread. Never returns: the process ends when all is
- *  indexed, or the link is closed. */
+/** Run it, in a process that was forked for that and has one thread. Never returns: the process
+ * ends when all is indexed, or the link is closed. */
 _Noreturn void replay_index_run(const struct replay_index *index);
 
 /** Who leaves states behind. In a process of one thread, where children are waited for. */
@@ -54,7 +55,8 @@ void replay_leader_init_near(struct replay_leader *leader, const struct replay_i
 /** Has it worked for long enough since the last state? */
 int replay_leader_due(const struct replay_leader *leader);
 
-/** Leave a state behind. Between windows: a step back ends there. @return 0, or negative: the server has gone */
+/** Leave a state behind. Between windows: a step back ends there. @return 0, or negative: the
+ * server has gone */
 int replay_leader_state(struct replay_leader *leader);
 
 /** All is fed: say so. @return 0, or negative: the server has gone */
@@ -66,7 +68,8 @@ int replay_leader_end(struct replay_leader *leader);
 /** States half as often. */
 void replay_leader_thin(struct replay_leader *leader);
 
-/** Signals of a process of the replay: those that end the server are its business, and it ends us. */
+/** Signals of a process of the replay: those that end the server are its business, and it ends us.
+ */
 void replay_signals(void);
 
 #endif

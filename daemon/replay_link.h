@@ -1,10 +1,11 @@
-/* What the processes of a replay tell each other, over socketpair(2), SOCK_SEQPACKET: one note a packet, with
- * descriptors that go along.
+/* What the processes of a replay tell each other, over socketpair(2), SOCK_SEQPACKET: one note a
+ * packet, with descriptors that go along.
  *
- * The server has the sockets of ZeroMQ. The index feeds the recording from begin to end, and leaves a state behind now
- * and then, which sleeps. A state forks a worker when it is told to; the worker feeds on to the target, and serves. A
- * worker that replays from the begin as fast as it can leaves states behind itself, and the index goes on from its last
- * one when it does so no more: nothing is worked out twice. */
+ * The server has the sockets of ZeroMQ. The index feeds the recording from begin to end, and leaves
+ * a state behind now and then, which sleeps. A state forks a worker when it is told to; the worker
+ * feeds on to the target, and serves. A worker that replays from the begin as fast as it can leaves
+ * states behind itself, and the index goes on from its last one when it does so no more: nothing is
+ * worked out twice. */
 #ifndef HOLTER_DAEMON_REPLAY_LINK_H
 #define HOLTER_DAEMON_REPLAY_LINK_H
 
@@ -13,8 +14,8 @@
 
 #define REPLAY_LINK_FDS 3u
 
-/** A place in the recording: the state behind all that was received up to a time, or behind so many steps (a step is a
- *  message, or the end, with which windows were published). */
+/** A place in the recording: the state behind all that was received up to a time, or behind so many
+ * steps (a step is a message, or the end, with which windows were published). */
 struct replay_target {
     enum { REPLAY_TO_TIME, REPLAY_TO_STEP } kind;
     uint64_t value;
@@ -22,7 +23,8 @@ struct replay_target {
 
 struct replay_note {
     enum replay_note_kind {
-        REPLAY_STATE, /**< who leads to server: a state sleeps; its link goes along, and place is set */
+        REPLAY_STATE,   /**< who leads to server: a state sleeps; its link goes along, and place is
+                           set */
         REPLAY_SPARSER, /**< server to who leads: states half as often */
         REPLAY_HOLD,    /**< server to the index: wait, as long as paused says so */
         REPLAY_PACK,   /**< server to state: take less memory (replay_pack.h), or again so little */
@@ -37,7 +39,8 @@ struct replay_note {
         REPLAY_WANT,   /**< another worker is to take over there */
         REPLAY_MODE,   /**< speed, paused, looping of the one that takes over */
         REPLAY_FAILED, /**< server to worker: that came to nothing */
-        REPLAY_LEAVE, /**< server to worker: another one takes over, instance names it; 0: all ends */
+        REPLAY_LEAVE,  /**< server to worker: another one takes over, instance names it; 0: all ends
+                        */
         REPLAY_UNRECORDED, /**< worker to server: its recording stopped before its end */
         REPLAY_STOP,       /**< worker to server: a client, or the end, stops the daemon */
     } kind;
@@ -57,12 +60,14 @@ struct replay_note {
     int64_t process;   /**< REPLAY_STATE: that sleeps */
 };
 
-/** @return 0, -EAGAIN, -EPIPE: the other end has gone, whether or not it had read all; or another error */
+/** @return 0, -EAGAIN, -EPIPE: the other end has gone, whether or not it had read all; or another
+ * error */
 int replay_link_send(int link, const struct replay_note *note, const int *fds, size_t count);
 
 /** @param fds    REPLAY_LINK_FDS; owned by the caller
  *  @param count  set to how many came
- *  @return 1, 0: the other end was closed, -EAGAIN when the link does not block, or another error */
+ *  @return 1, 0: the other end was closed, -EAGAIN when the link does not block, or another error
+ */
 int replay_link_receive(int link, struct replay_note *note, int *fds, size_t *count);
 
 /** A pair of links. @return 0 or -errno */

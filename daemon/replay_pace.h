@@ -1,6 +1,8 @@
-/* The pace of a replay: what of the recording's time is due at which time on the wall. Pure: clocks are arguments.
+/* The pace of a replay: what of the recording's time is due at which time on the wall. Pure: clocks
+ * are arguments.
  *
- * "Media time" is the recording's: nanoseconds since 1970, when messages were received. "Wall" is CLOCK_MONOTONIC. */
+ * "Media time" is the recording's: nanoseconds since 1970, when messages were received. "Wall" is
+ * CLOCK_MONOTONIC. */
 #ifndef HOLTER_DAEMON_REPLAY_PACE_H
 #define HOLTER_DAEMON_REPLAY_PACE_H
 

@@ -62,7 +62,8 @@ void replay_pack_prepare(void)
 
 /* ---- what there is to pack ------------------------------------------------------------ */
 
-/* Field start_brk of /proc/self/stat (proc(5)): the 47th; the second, in parentheses, may have spaces. */
+/* Field start_brk of /proc/self/stat (proc(5)): the 47th; the second, in parentheses, may have
+ * spaces. */
 static uintptr_t heap_begin(void)
 {
     char text[2048];
@@ -143,7 +144,8 @@ static int pack_all(struct replay_pack *p, int pagemap, int (*goes_on)(void *use
     return code == 0 && p->end > run ? pack_run(p, run, p->end - run) : code;
 }
 
-/* One mapping: this, the contexts, and room for the pieces, of which memory is taken as it is written. */
+/* One mapping: this, the contexts, and room for the pieces, of which memory is taken as it is
+ * written. */
 static int map(struct replay_pack **out)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -240,8 +242,8 @@ static size_t shares_of(const struct replay_pack *p)
     return processors < 1 ? 1 : (size_t)processors < most ? (size_t)processors : most;
 }
 
-/* Who seeks waits for this, so all processors take part. They share the memory as threads do; but to start a thread
- * takes memory from the heap, which is not there yet. */
+/* Who seeks waits for this, so all processors take part. They share the memory as threads do; but
+ * to start a thread takes memory from the heap, which is not there yet. */
 int replay_pack_open(struct replay_pack *p)
 {
     size_t shares = shares_of(p);

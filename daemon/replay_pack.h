@@ -1,10 +1,12 @@
-/* The memory of a process that sleeps, packed: the heap of malloc(3) is compressed to about a seventh, and given back to
- * the system until it is opened again. So many states of a replay fit where a few did, for a tenth of a second or two to wake one.
+/* The memory of a process that sleeps, packed: the heap of malloc(3) is compressed to about a
+ * seventh, and given back to the system until it is opened again. So many states of a replay fit
+ * where a few did, for a tenth of a second or two to wake one.
  *
- * What is packed is what lies below sbrk(2): allocations that malloc maps by themselves stay as they are, as do stack,
- * code, and the variables of libraries. While it is shut nothing may be allocated, freed, or read on the heap. The pack
- * itself lies elsewhere; to make, open and shut it takes nothing from the heap (Zstandard with static contexts, see
- * "Advanced: static allocation" in zstd.h).
+ * What is packed is what lies below sbrk(2): allocations that malloc maps by themselves stay as
+ * they are, as do stack, code, and the variables of libraries. While it is shut nothing may be
+ * allocated, freed, or read on the heap. The pack itself lies elsewhere; to make, open and shut it
+ * takes nothing from the heap (Zstandard with static contexts, see "Advanced: static allocation" in
+ * zstd.h).
  *
  * In a process of one thread. Children have what their parent had, open or shut. */
 #ifndef HOLTER_DAEMON_REPLAY_PACK_H
@@ -14,8 +16,8 @@
 
 struct replay_pack;
 
-/** Have allocations lie where they can be packed, from now on; all but those of 32 MB and more (mallopt(3)). The heap grows by
- *  as much at a time, of which the system gives what is touched. */
+/** Have allocations lie where they can be packed, from now on; all but those of 32 MB and more
+ * (mallopt(3)). The heap grows by as much at a time, of which the system gives what is touched. */
 void replay_pack_prepare(void);
 
 /** Pack the heap, and shut it.

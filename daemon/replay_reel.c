@@ -248,8 +248,8 @@ int replay_reel_run(struct replay_reel *r, const struct replay_target *target,
 
 #define JUMP_BLOCKS 24u /* with what was said about ranks: of those behind them it is not known */
 
-/* Feed what is said in a block before the jump as if it came with what is fed next: else the job would seem to have been
- * silent since. */
+/* Feed what is said in a block before the jump as if it came with what is fed next: else the job
+ * would seem to have been silent since. */
 static void take_others(struct replay_reel *r, uint64_t last, uint64_t since_ns)
 {
     uint64_t time_ns;

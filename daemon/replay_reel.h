@@ -1,6 +1,7 @@
-/* The reel of a replay: a recording, fed message by message to the jobs, through the very path of live messages. So what
- * is published and told to those who come late is what it was. It knows no clock and no event loop: processes that hold
- * one can be forked between any two messages, behind replay_reel_park(). */
+/* The reel of a replay: a recording, fed message by message to the jobs, through the very path of
+ * live messages. So what is published and told to those who come late is what it was. It knows no
+ * clock and no event loop: processes that hold one can be forked between any two messages, behind
+ * replay_reel_park(). */
 #ifndef HOLTER_DAEMON_REPLAY_REEL_H
 #define HOLTER_DAEMON_REPLAY_REEL_H
 
@@ -30,17 +31,19 @@ int replay_reel_create(struct replay_reel **out, const struct replay_reel_option
 /** NULL is fine. @param now_ns  see jobs_destroy() */
 void replay_reel_destroy(struct replay_reel *reel, uint64_t now_ns);
 
-/** Alerts are told to nobody from now on: the process is another one's child, or follows another one. */
+/** Alerts are told to nobody from now on: the process is another one's child, or follows another
+ * one. */
 void replay_reel_hush(struct replay_reel *reel);
 
-/** In the process of a state, which is another one's child: as replay_reel_hush(), and memory that is not needed is given
- *  back. Parked. */
+/** In the process of a state, which is another one's child: as replay_reel_hush(), and memory that
+ * is not needed is given back. Parked. */
 void replay_reel_rest(struct replay_reel *reel);
 
 /** They are told again: it is the one that leads. */
 void replay_reel_speak(struct replay_reel *reel);
 
-/** Look at the next message. @param time_ns  set to when it is to be fed: not before the one before it
+/** Look at the next message. @param time_ns  set to when it is to be fed: not before the one before
+ * it
  *  @return 1, or 0: there is none */
 int replay_reel_peek(struct replay_reel *reel, uint64_t *time_ns);
 
@@ -54,12 +57,13 @@ int replay_reel_feed(struct replay_reel *reel);
 int replay_reel_run(struct replay_reel *reel, const struct replay_target *target,
                     int (*goes_on)(void *user, const struct replay_place *place), void *user);
 
-/** What a preview knows of before its target at most: so many windows, and about so many bytes of messages. */
+/** What a preview knows of before its target at most: so many windows, and about so many bytes of
+ * messages. */
 #define REPLAY_PREVIEW_WINDOWS 30u
 #define REPLAY_PREVIEW_BYTES (UINT64_C(16) << 20)
 
-/** Go on shortly before a time, without what lies between but for what was said about ranks: a state as if the job had been
- *  attached to there. Before anything is fed.
+/** Go on shortly before a time, without what lies between but for what was said about ranks: a
+ * state as if the job had been attached to there. Before anything is fed.
  *  @param since_ns  set to from when on messages are fed
  *  @return 0, or negative: the reel is of no use */
 int replay_reel_jump(struct replay_reel *reel, uint64_t time_ns, uint64_t *since_ns);

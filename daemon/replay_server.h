@@ -1,6 +1,7 @@
-/* The inside of the process that serves a replay, shared by replay.c (its begin and end), replay_server_seek.c (workers:
- * each seek has another one made, which takes over) and replay_server_lead.c (the states that workers begin at, and who
- * leaves them behind). One thread. */
+/* The inside of the process that serves a replay, shared by replay.c (its begin and end),
+ * replay_server_seek.c (workers: each seek has another one made, which takes over) and
+ * replay_server_lead.c (the states that workers begin at, and who leaves them behind). One thread.
+ */
 #ifndef HOLTER_DAEMON_REPLAY_SERVER_H
 #define HOLTER_DAEMON_REPLAY_SERVER_H
 
@@ -67,18 +68,21 @@ int replay_server_begin(struct replay_server *server);
 void replay_server_forget(struct replay_server_worker *worker);
 /** Wait some moments for a worker's last words, not longer. */
 void replay_server_be_patient(struct replay_server *server);
-/** States are packed, or while somebody waits for a seek they are not: that would take a processor from the worker. */
+/** States are packed, or while somebody waits for a seek they are not: that would take a processor
+ * from the worker. */
 void replay_server_pack_or_not(struct replay_server *server);
 
 /* ---- replay_server_lead.c ---------------------------------------------------------------- */
 
-/** Fork the index, before there is any thread, and before descriptors of others. @return 0 or a negative error */
+/** Fork the index, before there is any thread, and before descriptors of others. @return 0 or a
+ * negative error */
 int replay_server_start_index(struct replay_server *server);
 /** Take in a state that was left behind. @param fd  given away */
 void replay_server_take_state(struct replay_server *server, const struct replay_note *note, int fd);
 /** Keep states within their bound: packed, fewer, or who leads is to wait. */
 void replay_server_keep_states(struct replay_server *server);
-/** What the active worker says that leads. @param fd  given away, if it was that @return whether it was that */
+/** What the active worker says that leads. @param fd  given away, if it was that @return whether it
+ * was that */
 int replay_server_take_lead(struct replay_server *server, const struct replay_note *note, int fd);
 
 #endif

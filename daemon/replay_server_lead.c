@@ -55,8 +55,8 @@ static void on_index(void *user, struct replay_watch *link, const struct replay_
     s->indexed |= note->kind == REPLAY_DONE;
 }
 
-/* A worker that replays all as fast as it can is as fast as the index: it leaves states behind itself. One that records
- * needs none. */
+/* A worker that replays all as fast as it can is as fast as the index: it leaves states behind
+ * itself. One that records needs none. */
 static int worker_leads(const struct options *o)
 {
     return o->record != NULL || (o->speed <= 0 && !o->paused && o->from == NULL);

@@ -71,8 +71,8 @@ static int begin_worker(struct replay_server *s, struct replay_server_worker *ou
     return code;
 }
 
-/* Does a seek take so long that a preview helps? By how much there is to be fed, as it is known before: so the same seek
- * of the same recording is the same on every machine. */
+/* Does a seek take so long that a preview helps? By how much there is to be fed, as it is known
+ * before: so the same seek of the same recording is the same on every machine. */
 static int is_far(const struct replay_server *s, const struct replay_target *target)
 {
     struct replay_place from;
@@ -101,7 +101,8 @@ void replay_server_pack_or_not(struct replay_server *s)
     replay_states_rest(s->states, s->next.link != NULL);
 }
 
-/* Nobody comes to take over: the active worker goes on, unless it is a preview, which is no replay. */
+/* Nobody comes to take over: the active worker goes on, unless it is a preview, which is no replay.
+ */
 static void stay(struct replay_server *s)
 {
     if (s->active.note.preview)

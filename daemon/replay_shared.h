@@ -1,8 +1,8 @@
-/* What the processes of a replay know together, in memory that they share: how far the recording is indexed, the
- * alerts on its line of time, how far a seek is.
+/* What the processes of a replay know together, in memory that they share: how far the recording is
+ * indexed, the alerts on its line of time, how far a seek is.
  *
- * The process that indexes writes, and before it exists the one that starts it; a worker that seeks writes reached_ns.
- * Marks are read as they were at one time, or, while they change, as before. */
+ * The process that indexes writes, and before it exists the one that starts it; a worker that seeks
+ * writes reached_ns. Marks are read as they were at one time, or, while they change, as before. */
 #ifndef HOLTER_DAEMON_REPLAY_SHARED_H
 #define HOLTER_DAEMON_REPLAY_SHARED_H
 
@@ -46,7 +46,8 @@ void replay_marks_take(struct replay_marks *marks, const struct wire_alert *aler
 void replay_shared_alert(struct replay_shared *shared, const struct wire_alert *alert);
 void replay_shared_done(struct replay_shared *shared);
 
-/** The marks to be told. @param version  set to what they are of @return 0, or -EAGAIN: they change just now */
+/** The marks to be told. @param version  set to what they are of @return 0, or -EAGAIN: they change
+ * just now */
 int replay_shared_marks(const struct replay_shared *shared, struct replay_marks *out,
                         uint64_t *version);
 

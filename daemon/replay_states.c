@@ -233,7 +233,8 @@ int replay_states_add(struct replay_states *s, const struct replay_note *note, i
     return 0;
 }
 
-/* Who was asked is asked again soon, for steps and seeks nearby: until somebody goes elsewhere it stays open. */
+/* Who was asked is asked again soon, for steps and seeks nearby: until somebody goes elsewhere it
+ * stays open. */
 static void leave_open(struct replay_states *s, size_t at)
 {
     const struct replay_note shut = {.kind = REPLAY_PACK};
@@ -287,8 +288,8 @@ int replay_states_before(const struct replay_states *s, const struct replay_targ
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-/* A state grows as those beside it are given up: what they shared is its own then. The one that is open for who seeks
- * counts as it was: none is given up for it. */
+/* A state grows as those beside it are given up: what they shared is its own then. The one that is
+ * open for who seeks counts as it was: none is given up for it. */
 static void measure_next(struct replay_states *s)
 {
     for (size_t i = 0; i < MEASURED && i < s->count; i++) {
@@ -307,8 +308,9 @@ static uint64_t bytes_of(const struct replay_states *s)
     return bytes;
 }
 
-/* The first of those that can be packed. Not the very first, which has met nothing yet; nor the last that who leads has
- * left: it shares its memory with that; nor those near somebody, who is likely to ask for them.
+/* The first of those that can be packed. Not the very first, which has met nothing yet; nor the
+ * last that who leads has left: it shares its memory with that; nor those near somebody, who is
+ * likely to ask for them.
  * @return count: there is none */
 static size_t next_to_pack(const struct replay_states *s)
 {

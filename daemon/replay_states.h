@@ -1,5 +1,5 @@
-/* The states of a replay that sleep, as the server knows them: each a process behind a link, from which workers can be
- * made. And links in a libuv loop. */
+/* The states of a replay that sleep, as the server knows them: each a process behind a link, from
+ * which workers can be made. And links in a libuv loop. */
 #ifndef HOLTER_DAEMON_REPLAY_STATES_H
 #define HOLTER_DAEMON_REPLAY_STATES_H
 
@@ -11,7 +11,8 @@
 
 struct replay_watch;
 
-/** Called for each note. @param note  NULL: the other end has gone @param fd  that came with it, the callee's; -1: none */
+/** Called for each note. @param note  NULL: the other end has gone @param fd  that came with it,
+ * the callee's; -1: none */
 typedef void replay_watch_note(void *user, struct replay_watch *watch,
                                const struct replay_note *note, int fd);
 
@@ -30,15 +31,17 @@ void replay_watch_close(struct replay_watch *watch);
 
 struct replay_states;
 
-/** @param most_bytes  of memory that they may take; 0: the machine's share (replay_thin.h) @return 0 or -ENOMEM */
+/** @param most_bytes  of memory that they may take; 0: the machine's share (replay_thin.h) @return
+ * 0 or -ENOMEM */
 int replay_states_create(struct replay_states **out, uv_loop_t *loop, uint64_t most_bytes);
 /** Ends all. NULL is fine. */
 void replay_states_destroy(struct replay_states *states);
 
 /** A state sleeps.
- *  @param note  place and process, and whether it is one near somebody: of those REPLAY_NEAR are kept, the
- *               newest; one where another one is already is given up
- *  @param link  taken over, whatever is returned @return 0, -ENOMEM, -HOLTER_EFULL or a libuv error */
+ *  @param note  place and process, and whether it is one near somebody: of those REPLAY_NEAR are
+ * kept, the newest; one where another one is already is given up
+ *  @param link  taken over, whatever is returned @return 0, -ENOMEM, -HOLTER_EFULL or a libuv error
+ */
 int replay_states_add(struct replay_states *states, const struct replay_note *note, int link);
 
 /** Have the last state before the note's target make a worker.
@@ -46,7 +49,8 @@ int replay_states_add(struct replay_states *states, const struct replay_note *no
 int replay_states_fork(struct replay_states *states, const struct replay_note *note,
                        const int fds[REPLAY_LINK_FDS]);
 
-/** Have the index go on from the last state of who led. @param link  of it to the server; the caller's
+/** Have the index go on from the last state of who led. @param link  of it to the server; the
+ * caller's
  *  @return 0, -HOLTER_EEMPTY: there is none, or an error of replay_link_send() */
 int replay_states_index(struct replay_states *states, int link);
 
@@ -67,11 +71,12 @@ struct replay_keeping {
     int hold;    /**< those that are to be packed take too much: wait until that is done */
 };
 
-/** Keep within bounds (replay_thin.h): have states packed, the first ones first, or give some up. To be called whenever one was
- *  added, and now and then. */
+/** Keep within bounds (replay_thin.h): have states packed, the first ones first, or give some up.
+ * To be called whenever one was added, and now and then. */
 struct replay_keeping replay_states_keep(struct replay_states *states);
 
-/** Somebody waits for a seek, or does so no more: meanwhile none is told to pack, who would take a processor from it. */
+/** Somebody waits for a seek, or does so no more: meanwhile none is told to pack, who would take a
+ * processor from it. */
 void replay_states_rest(struct replay_states *states, int resting);
 
 /** Does a worker that begins at a place come through the target, or begin there? */

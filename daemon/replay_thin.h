@@ -1,4 +1,5 @@
-/* How many states of a replay are kept in memory: which ones go when there are too many, or memory is short. */
+/* How many states of a replay are kept in memory: which ones go when there are too many, or memory
+ * is short. */
 #ifndef HOLTER_DAEMON_REPLAY_THIN_H
 #define HOLTER_DAEMON_REPLAY_THIN_H
 
@@ -12,8 +13,8 @@
 /** From half of that on they are packed; beyond three quarters who leads waits for it. */
 #define REPLAY_PACK_FROM(most) ((most) / 2)
 #define REPLAY_HOLD_FROM(most) ((most) / 4 * 3)
-/** And they are given up while less than an eighth of the machine's memory is available, or of what the control group
- *  (cgroup v2) of this process may have. */
+/** And they are given up while less than an eighth of the machine's memory is available, or of what
+ * the control group (cgroup v2) of this process may have. */
 #define REPLAY_MEMORY_SHARE 8u
 
 /** Is the state at this place given up, when every other one is? The first and the last stay. */
@@ -24,8 +25,8 @@ struct replay_memory {
     uint64_t total, available;
 };
 
-/** Read it from texts of /proc/meminfo, and of memory.max, memory.current and memory.stat of a control group, which
- *  may be NULL, the first also "max". @return 0, or -HOLTER_EMALFORMED */
+/** Read it from texts of /proc/meminfo, and of memory.max, memory.current and memory.stat of a
+ * control group, which may be NULL, the first also "max". @return 0, or -HOLTER_EMALFORMED */
 int replay_memory_parse(struct replay_memory *out, const char *meminfo, const char *most,
                         const char *current, const char *stat);
 

@@ -1,6 +1,7 @@
-/* The worker of a replay: a process that feeds silently up to its target, and then serves clients from there, at the pace
- * that they choose. A seek is another worker's, which takes over from this one. The first one may lead (replay_index.h)
- * for as long as it goes on from the begin as fast as it can. */
+/* The worker of a replay: a process that feeds silently up to its target, and then serves clients
+ * from there, at the pace that they choose. A seek is another worker's, which takes over from this
+ * one. The first one may lead (replay_index.h) for as long as it goes on from the begin as fast as
+ * it can. */
 #ifndef HOLTER_DAEMON_REPLAY_WORKER_H
 #define HOLTER_DAEMON_REPLAY_WORKER_H
 

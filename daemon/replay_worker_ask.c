@@ -47,8 +47,9 @@ static int seek(struct worker *w, const char *moment, char *why, size_t room)
     return code;
 }
 
-/* How many steps lead to where the last one that was asked for ends: the next is counted from there. How many lead to a
- * point in time is not known before it is reached, and a preview counts them from where it began. */
+/* How many steps lead to where the last one that was asked for ends: the next is counted from
+ * there. How many lead to a point in time is not known before it is reached, and a preview counts
+ * them from where it began. */
 static int count_steps(const struct worker *w, uint64_t *steps, char *why, size_t room)
 {
     if (w->note.preview || (w->seeking && w->target.kind == REPLAY_TO_TIME)) {

@@ -1,4 +1,5 @@
-/* States that a worker leaves behind: all of the replay, in place of the index, or some near where it is. */
+/* States that a worker leaves behind: all of the replay, in place of the index, or some near where
+ * it is. */
 #include "daemon/replay_worker_state.h"
 
 #define NEAR_STEPS 4u /* before a target a state is left, and one at the square of it */
@@ -26,9 +27,10 @@ void worker_lead_or_not(struct worker *w)
         worker_lead_no_more(w);
 }
 
-/* Who records cannot be sent elsewhere, and has threads: it leads to its end, and leaves no states. Of others a state
- * costs as much as a dozen windows: what is shared with it is copied when it is next written to. So none is
- * left behind while nobody is there who could seek; for who comes later the index finds them. */
+/* Who records cannot be sent elsewhere, and has threads: it leads to its end, and leaves no states.
+ * Of others a state costs as much as a dozen windows: what is shared with it is copied when it is
+ * next written to. So none is left behind while nobody is there who could seek; for who comes later
+ * the index finds them. */
 void worker_lead_on(struct worker *w)
 {
     if (!w->leads || w->recording || !replay_leader_due(&w->leader))
@@ -86,7 +88,8 @@ void worker_leave_near(struct worker *w)
 }
 
 /* A state right before the target, for a step back; and, when it makes such a step itself, some
- * before that, ever closer: so further ones take a few windows each. A state costs about as much as three windows. */
+ * before that, ever closer: so further ones take a few windows each. A state costs about as much as
+ * three windows. */
 void worker_leave_on_way(struct worker *w, const struct replay_place *place)
 {
     const struct replay_target *t = &w->note.target;

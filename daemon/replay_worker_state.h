@@ -1,5 +1,6 @@
-/* The inside of a worker, shared by replay_worker.c (its life, feeding, the server), replay_worker_ask.c (what clients
- * ask of the replay) and replay_worker_lead.c (what it leaves behind). */
+/* The inside of a worker, shared by replay_worker.c (its life, feeding, the server),
+ * replay_worker_ask.c (what clients ask of the replay) and replay_worker_lead.c (what it leaves
+ * behind). */
 #ifndef HOLTER_DAEMON_REPLAY_WORKER_STATE_H
 #define HOLTER_DAEMON_REPLAY_WORKER_STATE_H
 
@@ -62,7 +63,8 @@ void worker_lead_to_end(struct worker *worker);
 /** The index goes on from the last state that it has left behind. */
 void worker_lead_no_more(struct worker *worker);
 
-/** It may leave states near where it is: on its way to its target, asked after each message, and wherever it is. */
+/** It may leave states near where it is: on its way to its target, asked after each message, and
+ * wherever it is. */
 void worker_start_near(struct worker *worker, const int fds[REPLAY_LINK_FDS]);
 void worker_leave_on_way(struct worker *worker, const struct replay_place *place);
 void worker_leave_near(struct worker *worker);

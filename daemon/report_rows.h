@@ -1,6 +1,6 @@
-/* What a node reported last: the keys of its rows of pairs and of calls. A node of a job that goes on as it did lists the
- * same ones in each window, in the same order: then they need neither be checked nor looked up once more, and figures
- * alone are taken.
+/* What a node reported last: the keys of its rows of pairs and of calls. A node of a job that goes
+ * on as it did lists the same ones in each window, in the same order: then they need neither be
+ * checked nor looked up once more, and figures alone are taken.
  *
  * Memory: 16 bytes a row of pairs, 16 one of calls. */
 #ifndef HOLTER_DAEMON_REPORT_ROWS_H
@@ -9,8 +9,8 @@
 #include "daemon/analysis/window_sum.h"
 #include "holter/wire.h"
 
-/** A row of pairs, or of calls, but for its figures. Communicator and region are positions in the message. Rows with
- *  larger ones, which no job has, are not kept. */
+/** A row of pairs, or of calls, but for its figures. Communicator and region are positions in the
+ * message. Rows with larger ones, which no job has, are not kept. */
 struct report_pair {
     uint32_t source;
     int32_t destination;
@@ -45,8 +45,9 @@ int report_rows_calls(const struct report_rows *rows, const struct wire_window *
 /** Do its communicators and regions have the numbers that those of the last one had? */
 int report_rows_named(const struct report_rows *rows, const uint32_t *names, size_t count);
 
-/** Keep those of a message that was checked, and for which numbers were brought up to date. Without memory nothing
- *  is kept. @param names  the run's numbers of its communicators, then of its regions: one of each at least */
+/** Keep those of a message that was checked, and for which numbers were brought up to date. Without
+ * memory nothing is kept. @param names  the run's numbers of its communicators, then of its
+ * regions: one of each at least */
 void report_rows_keep(struct report_rows *rows, const struct wire_window *message, uint64_t world,
                       const uint32_t *names, size_t count);
 

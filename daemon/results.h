@@ -1,5 +1,5 @@
-/* Results of a recording that has none: it is replayed once, and what live recordings keep in tables is put into the
- * file itself. One transaction: all, or nothing. */
+/* Results of a recording that has none: it is replayed once, and what live recordings keep in
+ * tables is put into the file itself. One transaction: all, or nothing. */
 #ifndef HOLTER_DAEMON_RESULTS_H
 #define HOLTER_DAEMON_RESULTS_H
 

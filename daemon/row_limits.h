@@ -1,6 +1,6 @@
-/* Limits of columns in rows that agents send, four columns at a time: nearly always all rows keep within, and then a
- * message takes half the instructions of looking at each value. What they say is that all is well, or that the rows have to
- * be looked at one by one. */
+/* Limits of columns in rows that agents send, four columns at a time: nearly always all rows keep
+ * within, and then a message takes half the instructions of looking at each value. What they say is
+ * that all is well, or that the rows have to be looked at one by one. */
 #ifndef HOLTER_DAEMON_ROW_LIMITS_H
 #define HOLTER_DAEMON_ROW_LIMITS_H
 
@@ -17,7 +17,8 @@ typedef uint64_t row_four __attribute__((vector_size(32)));
 #define ROW_COLUMN(row, name) (offsetof(struct row, name) / sizeof(uint64_t))
 
 /** Note in the highest bit of its lane whether one is above its most.
- *  @param more  is added to them first, modulo 2^64 @param most  below 2^63; of a lane that is not asked for any */
+ *  @param more  is added to them first, modulo 2^64 @param most  below 2^63; of a lane that is not
+ * asked for any */
 WIDE_LOOP void row_note_above(row_four *above, const uint64_t *columns, const row_four *more,
                               const row_four *most)
 {

@@ -1,5 +1,5 @@
-/* Entries of a rules file: maps of known keys, read into a structure by a table of where each value goes. Every
- * fault is told with file, line and key. */
+/* Entries of a rules file: maps of known keys, read into a structure by a table of where each value
+ * goes. Every fault is told with file, line and key. */
 #ifndef HOLTER_DAEMON_RULES_ENTRY_H
 #define HOLTER_DAEMON_RULES_ENTRY_H
 

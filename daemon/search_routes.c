@@ -176,7 +176,8 @@ static int choose_heaviest(struct routing *r)
     return 0;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------ */
+/* ---- what is told ------------------------------------------------------------------------------
+ */
 
 static double most_of(const uint64_t *bytes, uint32_t links, double *sum)
 {

@@ -1,4 +1,5 @@
-/* The inside of a search, shared by search.c (what it works on), search_mapping.c and search_routes.c. */
+/* The inside of a search, shared by search.c (what it works on), search_mapping.c and
+ * search_routes.c. */
 #ifndef HOLTER_DAEMON_SEARCH_STATE_H
 #define HOLTER_DAEMON_SEARCH_STATE_H
 

@@ -131,7 +131,8 @@ static void on_look(uv_timer_t *timer)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-/* It comes from a process of ours, encoded as it is sent. @return nonzero when the peer has all it asked for */
+/* It comes from a process of ours, encoded as it is sent. @return nonzero when the peer has all it
+ * asked for */
 static int pass_on(struct one *one, const uint8_t *bytes, uint32_t length)
 {
     struct peer *peer = front_peer(one->front, one->peer, one->peer_length);
@@ -198,7 +199,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* In the process of its own: nothing of the daemon's is touched, and nothing of it told when it ends. */
+/* In the process of its own: nothing of the daemon's is touched, and nothing of it told when it
+ * ends. */
 static void become_search(struct job *job, const struct network_ask *ask, int fd, uint64_t id,
                           pid_t parent)
 {

@@ -1,4 +1,5 @@
-/* What sinks.c (taking, telling, life) and sink_items.c (which alerts a sink knows, and when it tells them) share. */
+/* What sinks.c (taking, telling, life) and sink_items.c (which alerts a sink knows, and when it
+ * tells them) share. */
 #ifndef HOLTER_DAEMON_SINK_STATE_H
 #define HOLTER_DAEMON_SINK_STATE_H
 
@@ -79,7 +80,8 @@ int sink_is_untold(const struct sink *sink, const struct item *item);
 /** Take it out of the queue; it need not be there. */
 void sink_dequeue(struct sink *sink, struct item *item);
 
-/** Decide what is to be done about it next, after it was taken, told, or failed to be: it may be forgotten. */
+/** Decide what is to be done about it next, after it was taken, told, or failed to be: it may be
+ * forgotten. */
 void sink_schedule(struct sink *sink, struct item *item);
 
 /** Count those that wait anew. */

@@ -1,5 +1,5 @@
-/* A YAML text as a tree of bounded size: what of YAML files for Holter need. One document; maps, lists and
- * texts; no anchors, aliases and tags. */
+/* A YAML text as a tree of bounded size: what of YAML files for Holter need. One document; maps,
+ * lists and texts; no anchors, aliases and tags. */
 #ifndef HOLTER_DAEMON_YAML_TREE_H
 #define HOLTER_DAEMON_YAML_TREE_H
 

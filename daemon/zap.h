@@ -24,9 +24,10 @@ int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key
 /** Stop; the handles close in further turns of the loop. NULL is fine. */
 void zap_destroy(struct zap *zap);
 
-/** Set a socket's domain, before it binds; also where there are no keys and nobody answers: with a domain libzmq
- *  refuses peers of ZMTP 1 and 2 (RFC 13, 15), and so everything that is no ZeroMQ. Such a peer in its handshake
- *  while the socket closes would end the process (libzmq 4.3.4, zmtp_engine.cpp, errno_assert). */
+/** Set a socket's domain, before it binds; also where there are no keys and nobody answers: with a
+ * domain libzmq refuses peers of ZMTP 1 and 2 (RFC 13, 15), and so everything that is no ZeroMQ.
+ * Such a peer in its handshake while the socket closes would end the process (libzmq 4.3.4,
+ * zmtp_engine.cpp, errno_assert). */
 void zap_domain(void *socket, const char *domain);
 
 /** Connections refused so far. */

@@ -218,8 +218,8 @@ static void on_welcome(struct client *c, const struct wire_welcome *welcome)
     if (c->instance == welcome->instance)
         return; /* the answer to a later hello */
     if (c->instance != 0) {
-        /* Another run of the daemon: what is queued or under way belongs to the old one. A replay that was sent
-         * elsewhere is at hand. */
+        /* Another run of the daemon: what is queued or under way belongs to the old one. A replay
+         * that was sent elsewhere is at hand. */
         start_over(c, c->replays ? CLIENT_DIALLING : CLIENT_LOST);
         return;
     }
@@ -269,8 +269,8 @@ static int on_reply(struct client *c, struct client_message *out)
     size_t at = 0;
     while (at < c->pending_count && c->pending[at].id != reply->id)
         at++;
-    /* Answers come in the order of the requests, but for slow ones; one that answers nothing we asked is
-     * dropped. */
+    /* Answers come in the order of the requests, but for slow ones; one that answers nothing we
+     * asked is dropped. */
     if (at == c->pending_count || (!c->pending[at].slow && &c->pending[at] != first))
         return 0;
     enum request_kind kind = c->pending[at].kind;

@@ -32,9 +32,9 @@ int client_create(struct client **out, const struct client_options *options);
 /** NULL is fine. */
 void client_destroy(struct client *client);
 
-/** Follow one job, from its current state on. topics: names separated by commas, NULL for all but "recorded";
- *  job: NULL or "" for the newest running one (or the next to come), or that of a replay. Replaces what was followed
- *  before.
+/** Follow one job, from its current state on. topics: names separated by commas, NULL for all but
+ * "recorded"; job: NULL or "" for the newest running one (or the next to come), or that of a
+ * replay. Replaces what was followed before.
  *  @return 0, or -HOLTER_EUSAGE for a topic that does not exist or a job id that is too long */
 int client_follow(struct client *client, const char *job, const char *topics);
 
@@ -68,8 +68,8 @@ enum client_state client_state(const struct client *client);
 /** Has the whole current state of the followed job been handed out, so that what comes is news? */
 int client_is_current(const struct client *client);
 
-/** Number of the daemon's run, or of a run of what it replays (see the specification); 0: not connected. Another
- *  one than before means that everything is told anew. */
+/** Number of the daemon's run, or of a run of what it replays (see the specification); 0: not
+ * connected. Another one than before means that everything is told anew. */
 uint64_t client_instance(const struct client *client);
 
 /** Does the daemon replay a recording? As it said last. */
@@ -78,8 +78,8 @@ int client_replays(const struct client *client);
 /** Id of the job that is followed; "": none was found yet. */
 const char *client_job(const struct client *client);
 
-/** Frames of the stream that never came (slow reader), since the start: at least, where they are the first of their
- *  topic. The last ones before a silence are known some seconds later. */
+/** Frames of the stream that never came (slow reader), since the start: at least, where they are
+ * the first of their topic. The last ones before a silence are known some seconds later. */
 uint64_t client_missed(const struct client *client);
 
 /** Descriptor to watch for readability; look again with client_next(.., 0, ..) until it returns

@@ -242,7 +242,8 @@ void follow_tick(struct client *c, uint64_t now_ns)
     struct follow *f = &c->follow;
     if (c->state == CLIENT_CONNECTED && f->phase == FOLLOW_WAIT_SYNC && now_ns >= f->sync_due_ns)
         after_sync(c);
-    /* Silence may be that of a job that is over, or of frames that were dropped: none behind them tells of the gap. */
+    /* Silence may be that of a job that is over, or of frames that were dropped: none behind them
+     * tells of the gap. */
     if (client_is_current(c) && now_ns >= f->check_ns) {
         subscribe_sync(c, "/", f->job);
         f->check_ns = now_ns + AGAIN_NS;
@@ -329,8 +330,9 @@ static int read_frame(struct frame *frame, const struct client_part *topic,
     return 0;
 }
 
-/* Is the frame of another run than the one that the client was welcomed to? ZeroMQ reconnects by itself: those of the
- * next run may come before its welcome, and their numbers mean nothing beside the state that is known. */
+/* Is the frame of another run than the one that the client was welcomed to? ZeroMQ reconnects by
+ * itself: those of the next run may come before its welcome, and their numbers mean nothing beside
+ * the state that is known. */
 static int is_strange(struct client *c, const struct frame *frame)
 {
     if (frame->instance == c->instance)
@@ -341,8 +343,8 @@ static int is_strange(struct client *c, const struct frame *frame)
     return 1;
 }
 
-/* Is the frame news of the followed job? Keeps count of what was missed. Those that tell where a replay is are counted
- * apart. */
+/* Is the frame news of the followed job? Keeps count of what was missed. Those that tell where a
+ * replay is are counted apart. */
 static int is_news(struct client *c, const struct frame *frame)
 {
     struct follow *f = &c->follow;
@@ -365,8 +367,9 @@ static int is_news(struct client *c, const struct frame *frame)
     return 1;
 }
 
-/* The newest frame of a topic, told behind all those that come. Of frames of a topic of which none came since the state
- * it is not known how many there were; those of a replay have numbers of their own. */
+/* The newest frame of a topic, told behind all those that come. Of frames of a topic of which none
+ * came since the state it is not known how many there were; those of a replay have numbers of their
+ * own. */
 static void note_newest(struct client *c, const struct frame *frame, const char *topic)
 {
     struct follow *f = &c->follow;

@@ -47,9 +47,8 @@ enum request_kind { REQUEST_USER, REQUEST_FOLLOW };
 struct pending {
     uint64_t id;
     enum request_kind kind;
-    enum wire_type
-        slow; /* what answers it, where the daemon takes its time over that and answers others
-                            meanwhile; 0: answered in turn */
+    enum wire_type slow; /* what answers it, where the daemon takes its time over that and answers
+                            others meanwhile; 0: answered in turn */
 };
 
 struct client {

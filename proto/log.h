@@ -17,8 +17,8 @@ int log_enabled(enum log_level level);
 void log_line(enum log_level level, const char *topic, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** What a line tells may come from a peer or a file: it must not fake a second line or steer a terminal.
- *  Characters that could become "?". */
+/** What a line tells may come from a peer or a file: it must not fake a second line or steer a
+ * terminal. Characters that could become "?". */
 void log_make_printable(char *text);
 
 #define log_error(...) log_line(LOG_ERROR, LOG_TOPIC, __VA_ARGS__)

@@ -50,7 +50,8 @@ static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
     return 0;
 }
 
-/* A number with its unit. @param most  nanoseconds of a unit that is too large; set to those of this one
+/* A number with its unit. @param most  nanoseconds of a unit that is too large; set to those of
+ * this one
  * @return 0 or -HOLTER_EUSAGE */
 static int read_part(const char **at, uint64_t *most, uint64_t *out)
 {

@@ -2,9 +2,9 @@
  *
  *   1763788800000000000        nanoseconds since 1970, daemon time: more than ten digits
  *   2026-11-22T05:00:00.5Z     RFC 3339, section 5.6: with Z or an offset, "T" may be a space
- *   12.5s  +10m  1h2m30s  90   from the begin: units ns, us, ms, s, m or min, h, larger ones first; none: seconds
- *   -10s                       before the end
- *   40%                        share of the time between them */
+ *   12.5s  +10m  1h2m30s  90   from the begin: units ns, us, ms, s, m or min, h, larger ones first;
+ * none: seconds -10s                       before the end 40%                        share of the
+ * time between them */
 #ifndef HOLTER_PROTO_MOMENT_H
 #define HOLTER_PROTO_MOMENT_H
 
@@ -16,12 +16,13 @@
 /** @param begin_ns, end_ns  span of the recording, nanoseconds since 1970; end is not before begin
  *  @param out   set on success: within the span
  *  @param why   set on failure: a sentence for people, which names the text
- *  @return 0, -HOLTER_EUSAGE when it cannot be read, -HOLTER_ERANGE when it lies outside the span */
+ *  @return 0, -HOLTER_EUSAGE when it cannot be read, -HOLTER_ERANGE when it lies outside the span
+ */
 int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
                  size_t room);
 
-/** Can the text be read at all? For options, before the recording is known. @return as above, without
- *  -HOLTER_ERANGE */
+/** Can the text be read at all? For options, before the recording is known. @return as above,
+ * without -HOLTER_ERANGE */
 int moment_check(const char *text, char *why, size_t room);
 
 #endif

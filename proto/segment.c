@@ -135,8 +135,8 @@ static void lay_out(struct segment *segment, const struct segment_shape *shape)
     }
 }
 
-/* Shared memory is a file, and whoever makes one beyond its limit is ended by SIGXFSZ (setrlimit(2)): the application
- * would be. */
+/* Shared memory is a file, and whoever makes one beyond its limit is ended by SIGXFSZ
+ * (setrlimit(2)): the application would be. */
 static int may_be_made(size_t bytes)
 {
     struct rlimit limit;

@@ -67,8 +67,8 @@ const struct wire_table *wire_table_at(size_t index);
  *  other types */
 const char *wire_job_of(const struct wire_message *message);
 
-/** What other decoders than wire_decode() need, beside proto/wire_arena.h: the value of a field or column
- *  that is not told; of all fields. */
+/** What other decoders than wire_decode() need, beside proto/wire_arena.h: the value of a field or
+ * column that is not told; of all fields. */
 void wire_set_default(enum wire_kind kind, void *slot);
 void wire_set_defaults(const struct wire_table *table, void *message);
 

@@ -1,5 +1,6 @@
-/* Allocations that fail, for tests. Programs that use it are linked with memory_arguments (tests/meson.build): it then
- * stands in for malloc(), calloc(), realloc() and aligned_alloc() of all that is linked into them, shared libraries left out. */
+/* Allocations that fail, for tests. Programs that use it are linked with memory_arguments
+ * (tests/meson.build): it then stands in for malloc(), calloc(), realloc() and aligned_alloc() of
+ * all that is linked into them, shared libraries left out. */
 #ifndef HOLTER_TESTS_MEMORY_H
 #define HOLTER_TESTS_MEMORY_H
 

@@ -56,7 +56,8 @@ int app_save(struct app *app, const char *path);
 /** What the command line selects, once it is there. @return 0, or why it is not */
 int app_select_given(struct app *app);
 
-/** Ask for what the command line wants to be suggested, once it can be; and show it when it has come. */
+/** Ask for what the command line wants to be suggested, once it can be; and show it when it has
+ * come. */
 void app_suggest_given(struct app *app);
 
 #endif

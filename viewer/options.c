@@ -292,7 +292,8 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ro
             return -HOLTER_EUSAGE;
         }
     }
-    /* Which is first of a time since the begin and one before the end is known with the job only. */
+    /* Which is first of a time since the begin and one before the end is known with the job only.
+     */
     if (o->from > o->to && !signbit(o->from) == !signbit(o->to)) {
         snprintf(why, room, "--from %g is behind --to %g", o->from, o->to);
         return -HOLTER_EUSAGE;

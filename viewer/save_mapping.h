@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/** Write it into a directory, in the form that the job's MPI library takes: Open MPI's rankfile, MPICH's rank
- * order; "rank node" a line for others, and where that form cannot say it.
+/** Write it into a directory, in the form that the job's MPI library takes: Open MPI's rankfile,
+ * MPICH's rank order; "rank node" a line for others, and where that form cannot say it.
  *  @param path  set to the file's path
  *  @param why   set on failure: a sentence
  *  @return 0 or a negative error */

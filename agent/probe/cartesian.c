@@ -1,5 +1,5 @@
-/* Cartesian communicators: the shape of each, noted once when it is made. What it tells stays when the
- * communicator is freed: many programs ask where they are in their grid, free it, and send in
+/* Cartesian communicators: the shape of each, noted once when it is made. What it tells stays when
+ * the communicator is freed: many programs ask where they are in their grid, free it, and send in
  * MPI_COMM_WORLD. */
 #include "record.h"
 

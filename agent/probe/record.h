@@ -57,8 +57,8 @@ HOT struct thread *scope_open(struct scope *s, uint16_t call)
     return t;
 }
 
-/** A word of the record that is open. To read it back after the call is cheaper than to keep it over
- *  the call, which would be a store and a load of its own. */
+/** A word of the record that is open. To read it back after the call is cheaper than to keep it
+ * over the call, which would be a store and a load of its own. */
 HOT uint64_t slot_word(const struct event *slot, enum ring_word word)
 {
     typedef const uint64_t __attribute__((may_alias)) event_word;

@@ -1,20 +1,20 @@
 /* Bursts of a job on this node: runs of its messages, and of its calls of collectives, in a window
  * (001, section III-F; daemon/analysis/bursts.h).
  *
- * Messages are those that the pair sums of agent/sums/window_sum.h count, each of them, whether it is
- * taken back later (SEND|CANCELLED) or not: so messages of bursts, with a row or without, are always
- * those of the window's pairs. A message to a rank that is not known has no row.
+ * Messages are those that the pair sums of agent/sums/window_sum.h count, each of them, whether it
+ * is taken back later (SEND|CANCELLED) or not: so messages of bursts, with a row or without, are
+ * always those of the window's pairs. A message to a rank that is not known has no row.
  *
  * Collectives are those that move data or wait for all: MPI_Barrier, Bcast, Reduce, Allreduce,
  * Gather(v), Scatter(v), Allgather(v), Alltoall(v, w), Reduce_scatter(_block), Scan, Exscan; the
- * immediate ones where they are posted, the persistent ones at each start. Neighbourhood collectives
- * are not among them, because records do not tell the neighbours, nor what makes communicators,
- * windows and files.
+ * immediate ones where they are posted, the persistent ones at each start. Neighbourhood
+ * collectives are not among them, because records do not tell the neighbours, nor what makes
+ * communicators, windows and files.
  *
  * A time is the middle of the call that posted the message, or of the collective's call.
  *
- * Pure: no clock, no I/O. Memory, at most: sets 9.7 MiB, logs and their desk 5.0 MiB, all else 1.3 MiB
- * with BURST_GATHER_ROWS; 80 bytes more for each further row that is wanted. */
+ * Pure: no clock, no I/O. Memory, at most: sets 9.7 MiB, logs and their desk 5.0 MiB, all else 1.3
+ * MiB with BURST_GATHER_ROWS; 80 bytes more for each further row that is wanted. */
 #ifndef HOLTER_AGENT_BURST_GATHER_H
 #define HOLTER_AGENT_BURST_GATHER_H
 
@@ -97,8 +97,8 @@ struct burst_rows {
 int burst_gather_rows(struct burst_gather *gather, const struct burst_names *names,
                       const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out);
 
-/** How many rows a node of so many tells where nobody has said it: of a large job all nodes would send
- *  their most. */
+/** How many rows a node of so many tells where nobody has said it: of a large job all nodes would
+ * send their most. */
 uint64_t burst_gather_share(uint64_t nodes);
 
 /** Begin the next window. */

@@ -252,8 +252,8 @@ static void end_run(struct bursts *shape, struct burst_sums *run, wide *sum)
     *sum = 0;
 }
 
-/* The shape: where bursts begin and end. They lie one behind the other, so the number of messages of
- * each tells which are its own. */
+/* The shape: where bursts begin and end. They lie one behind the other, so the number of messages
+ * of each tells which are its own. */
 static void find_runs(struct burst_desk *desk, const struct burst_log *log)
 {
     struct cut cut = find_cut(desk, log->count);

@@ -1,10 +1,10 @@
 /* The messages of a window one by one, until they are put into a set of bursts.
  *
- * A message costs a row of 24 bytes when it is met, and is looked at again together with all others:
- * they are put in order of time (radix sort by cells of BURST_LOG_CELL_NS), cut at their largest
- * pauses into up to BURST_LOG_RUNS runs, those are merged by daemon/analysis/bursts.h (001, section
- * F) into as few bursts as wanted, and only then what each pair sent in a burst is added up. So
- * neither clustering nor adding up is done message by message.
+ * A message costs a row of 24 bytes when it is met, and is looked at again together with all
+ * others: they are put in order of time (radix sort by cells of BURST_LOG_CELL_NS), cut at their
+ * largest pauses into up to BURST_LOG_RUNS runs, those are merged by daemon/analysis/bursts.h (001,
+ * section F) into as few bursts as wanted, and only then what each pair sent in a burst is added
+ * up. So neither clustering nor adding up is done message by message.
  *
  * Who sent to whom is told by a number that the owner has for each sum of its own; with it a sum of
  * this burst is found without a search.
@@ -72,9 +72,9 @@ struct burst_bounds {
     uint64_t rows; /**< of all of them: fewer bursts are made to stay in, but at least one */
 };
 
-/** Put all messages of the log into the set, which keeps or merges its bursts as it likes, and empty
- *  the log. All messages are counted, whatever memory is refused: what has no row is with "others".
- *  Bytes of a burst that would pass 2^64 are left out.
+/** Put all messages of the log into the set, which keeps or merges its bursts as it likes, and
+ * empty the log. All messages are counted, whatever memory is refused: what has no row is with
+ * "others". Bytes of a burst that would pass 2^64 are left out.
  *  @return how many messages have no row because `names` do not know their pair */
 uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
                             const struct burst_names *names, const struct burst_bounds *bounds,

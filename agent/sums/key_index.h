@@ -35,8 +35,8 @@ void key_index_clear(struct key_index *index);
 /** Put in a key that key_index_find() did not find. @return its number, or KEY_INDEX_FULL */
 uint32_t key_index_add(struct key_index *index, struct key key);
 
-/** Put in a key that key_index_find() did not find, unless there are `limit` keys or more, and make the element
- *  of its number in an array of the caller, zero.
+/** Put in a key that key_index_find() did not find, unless there are `limit` keys or more, and make
+ * the element of its number in an array of the caller, zero.
  *  @param array  address of the pointer to the array, which may move
  *  @param room   elements there is room for; brought up to date
  *  @return its number, or KEY_INDEX_FULL: nothing has changed */

@@ -212,9 +212,9 @@ void match_lost(struct match *match, struct match_member *member)
     }
 }
 
-/* Another ring may have held the end of a post that is seen only now among its lost records: such a post would stay
- * open for ever. What is astray is not matched anyway while a member has several threads, and on communicators
- * that were made after the loss no end was lost. */
+/* Another ring may have held the end of a post that is seen only now among its lost records: such a
+ * post would stay open for ever. What is astray is not matched anyway while a member has several
+ * threads, and on communicators that were made after the loss no end was lost. */
 static void drop_doubtful(struct match *match, struct match_member *member)
 {
     struct channel_walk walk = channel_walk_begin(match, member->rank);

@@ -21,19 +21,20 @@
  *   leave one possibility.
  *
  * Threads that complete what others have posted
- *   Rings are looked at one after the other, so the record of an end may be seen before that of its post: in the same
- *   round, or one round earlier. It is kept until the post is seen, at most two rounds; then it is given up and counted.
- *   An end names the entry of the call that posted it (event.t_post): a persistent request has the same number in all
- *   its starts. Kept are at most 65,536 ends of all members together, 7 MB; where there is no room, records of the member
- *   count as lost.
+ *   Rings are looked at one after the other, so the record of an end may be seen before that of its
+ * post: in the same round, or one round earlier. It is kept until the post is seen, at most two
+ * rounds; then it is given up and counted. An end names the entry of the call that posted it
+ * (event.t_post): a persistent request has the same number in all its starts. Kept are at most
+ * 65,536 ends of all members together, 7 MB; where there is no room, records of the member count as
+ * lost.
  *
  * What is not known is not guessed
  *   After lost records the order of a member's messages is not known: what its channels hold is
- *   given up, and so is what comes, until the channel is in step again (see match_settle()). Posts seen in the two
- *   rounds after are given up, too, unless their ends are seen: these may have been lost in another ring.
- *   Communicators that were made after the loss are in step from the start. A pair that has
- *   different sizes, or whose receive ended before its send began, is rejected, and puts its
- *   channel out of step. Messages given up are counted.
+ *   given up, and so is what comes, until the channel is in step again (see match_settle()). Posts
+ * seen in the two rounds after are given up, too, unless their ends are seen: these may have been
+ * lost in another ring. Communicators that were made after the loss are in step from the start. A
+ * pair that has different sizes, or whose receive ended before its send began, is rejected, and
+ * puts its channel out of step. Messages given up are counted.
  *
  * Members and others
  *   A peer that is not a member yet may become one: its process may have been met later. What is
@@ -100,7 +101,8 @@ void match_destroy(struct match *match);
  * rank outside the world */
 struct match_member *match_add(struct match *match, uint64_t rank);
 
-/** No further member will come: what is exchanged with other ranks is between nodes from the start. */
+/** No further member will come: what is exchanged with other ranks is between nodes from the start.
+ */
 void match_all_added(struct match *match);
 
 /** The member's process is gone and all its records were taken: what its channels still hold is
@@ -132,8 +134,8 @@ uint64_t match_underway(struct match *match, struct match_member *member,
                         const struct match_source *source, const struct event *event);
 
 /** A member has several threads: the records of all calls that began before this moment were
- *  taken, but for those underway. To be told after each round of match_events(), in which each ring was looked at once,
- *  after all that was seen in the round before had happened. */
+ *  taken, but for those underway. To be told after each round of match_events(), in which each ring
+ * was looked at once, after all that was seen in the round before had happened. */
 void match_known_until(struct match *match, struct match_member *member, uint64_t ns);
 
 /** Match what can be matched: after a round of match_events() for all members.

@@ -318,8 +318,9 @@ void match_touch(struct match *match, uint32_t number)
 }
 
 /* Idle, empty, and nothing to be remembered of it: a member that is lossy makes its channels
- * astray again when they come back. Channels between nodes keep their ordinals while there is room: the
- * nodes would not forget at the same moment, and from then on number the same messages differently. */
+ * astray again when they come back. Channels between nodes keep their ordinals while there is room:
+ * the nodes would not forget at the same moment, and from then on number the same messages
+ * differently. */
 static int forgettable(const struct match *match, const struct channel *channel, int crowded)
 {
     if (!(channel->flags & CHANNEL_USED) || channel->flags & (CHANNEL_DIRTY | CHANNEL_WAITS) ||

@@ -1,14 +1,15 @@
 /* Ends whose posts have not been seen.
  *
- * A thread may complete what another one has posted, and rings are looked at one after the other: the record of the end
- * can come before that of the post, in the same round or, when the post's ring was looked at first, one round earlier.
- * (Not later: the post was in its ring before the end was made.) Such records are kept in the order of their arrival,
- * outside of any channel, and taken again when the round is over and all rings were looked at. After two rounds they are
- * given up, and counted if they are ends of messages. Receives posted later than a post that is still to come are held
- * meanwhile, because the member's calls are not known until then: see match_known_until().
+ * A thread may complete what another one has posted, and rings are looked at one after the other:
+ * the record of the end can come before that of the post, in the same round or, when the post's
+ * ring was looked at first, one round earlier. (Not later: the post was in its ring before the end
+ * was made.) Such records are kept in the order of their arrival, outside of any channel, and taken
+ * again when the round is over and all rings were looked at. After two rounds they are given up,
+ * and counted if they are ends of messages. Receives posted later than a post that is still to come
+ * are held meanwhile, because the member's calls are not known until then: see match_known_until().
  *
- * Memory: at most MOST_EARLY records of all members together; a member whose end finds no room has lost it, and is
- * taken for one that has lost records. */
+ * Memory: at most MOST_EARLY records of all members together; a member whose end finds no room has
+ * lost it, and is taken for one that has lost records. */
 #include "agent/sums/match_state.h"
 #include "holter/call.h"
 
@@ -72,8 +73,8 @@ static void give_up(const struct taken *t)
     group_settle(t->match, group);
 }
 
-/* Take all again. @return whether a number was given that others may be looking for: MPI_Imrecv makes a request of what
- * MPI_Mprobe took */
+/* Take all again. @return whether a number was given that others may be looking for: MPI_Imrecv
+ * makes a request of what MPI_Mprobe took */
 static int take_all_again(struct match *match, struct match_member *member)
 {
     int given = 0;
@@ -95,8 +96,8 @@ static int take_all_again(struct match *match, struct match_member *member)
     return given;
 }
 
-/* Take for the last time what has been kept for so many rounds: then all posts are known. What is not found is given
- * up. */
+/* Take for the last time what has been kept for so many rounds: then all posts are known. What is
+ * not found is given up. */
 static void take_last(struct match *match, struct match_member *member, uint32_t rounds)
 {
     uint32_t *link = &member->early_first;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define PASSED_MOST 16384u /* open receives of a channel that are looked through for one of them */
+#define PASSED_MOST 16384u /* open receives of a channel that are looked through for one of them   \
+                            */
 
 void match_count_without_room(const struct taken *t, uint32_t other)
 {
@@ -37,8 +38,8 @@ uint32_t match_channel_of(const struct taken *t, int sends)
     return number;
 }
 
-/* Entry of the call that posted what this record ends, in ticks: a persistent request has the same number in all
- * its starts. 0: not known. */
+/* Entry of the call that posted what this record ends, in ticks: a persistent request has the same
+ * number in all its starts. 0: not known. */
 static uint64_t posted_of(const struct event *event)
 {
     int other = event->flags & EVENT_POST || event->call == CALL_Mrecv ||
@@ -46,8 +47,8 @@ static uint64_t posted_of(const struct event *event)
     return other ? 0 : event->t_post;
 }
 
-/* The send with this record's request. A post that is not known for certain to be the one is taken only when all
- * are known: the newest. @return NONE: not there */
+/* The send with this record's request. A post that is not known for certain to be the one is taken
+ * only when all are known: the newest. @return NONE: not there */
 uint32_t match_find_send(const struct taken *t, const struct channel *channel)
 {
     const struct match *match = t->match;
@@ -66,9 +67,9 @@ uint32_t match_find_send(const struct taken *t, const struct channel *channel)
 
 enum likeness { ANOTHER, PERHAPS, CERTAIN };
 
-/* Is this receive, of the right number, the one that the record ends? The entry of its post tells; where that is not
- * told, the receive has to be open already. Perhaps it is when all posts are known: the newest before the record's
- * call then. */
+/* Is this receive, of the right number, the one that the record ends? The entry of its post tells;
+ * where that is not told, the receive has to be open already. Perhaps it is when all posts are
+ * known: the newest before the record's call then. */
 static enum likeness likeness_of(const struct taken *t, const struct receive *receive)
 {
     const struct event *event = t->event;
@@ -130,8 +131,9 @@ search_receive(const struct taken *t, struct channel *channel, uint32_t number, 
     return NONE;
 }
 
-/* The receive of the channel that this record ends, by the number of its request or message. Receives complete
- * about in the order of posting: those that have, and wait for their sends, are not looked at again and again.
+/* The receive of the channel that this record ends, by the number of its request or message.
+ * Receives complete about in the order of posting: those that have, and wait for their sends, are
+ * not looked at again and again.
  * @return NONE: not there */
 uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint32_t request)
 {

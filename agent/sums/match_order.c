@@ -1,5 +1,5 @@
-/* Of several threads, the order of posts is not always known: what has to wait for others, and what can only be told
- * from all orders that are possible. */
+/* Of several threads, the order of posts is not always known: what has to wait for others, and what
+ * can only be told from all orders that are possible. */
 #include "agent/sums/match_state.h"
 
 static int may_take(int32_t source, int32_t tag, const struct channel *channel)

@@ -1,6 +1,7 @@
-/* The inside of the matcher, shared by match.c (ranks), match_channel.c (what is held), match_take.c (records to ends of
- * messages), match_find.c (what records speak of), match_early.c (ends whose posts have not been seen),
- * match_order.c (which end comes before which), match_settle.c (ends to messages) and match_open.c (what is waited for). */
+/* The inside of the matcher, shared by match.c (ranks), match_channel.c (what is held),
+ * match_take.c (records to ends of messages), match_find.c (what records speak of), match_early.c
+ * (ends whose posts have not been seen), match_order.c (which end comes before which),
+ * match_settle.c (ends to messages) and match_open.c (what is waited for). */
 #ifndef HOLTER_AGENT_MATCH_STATE_H
 #define HOLTER_AGENT_MATCH_STATE_H
 
@@ -107,8 +108,8 @@ struct channel {
 };
 _Static_assert(sizeof(struct channel) == 64, "a channel is one cache line");
 
-/** The next channels of the same source, and of the same destination; NONE: no more. Apart from the channels: only
- *  what happens to a whole rank needs them. */
+/** The next channels of the same source, and of the same destination; NONE: no more. Apart from the
+ * channels: only what happens to a whole rank needs them. */
 struct channel_link {
     uint32_t of_source, of_destination;
 };
@@ -331,13 +332,15 @@ void match_sweep(struct match *match);
 
 /* ---- match_find.c: what a record speaks of -------------------------------------------------- */
 
-/** The channel of a message of this record. @return NONE: there is no message, or it cannot be followed */
+/** The channel of a message of this record. @return NONE: there is no message, or it cannot be
+ * followed */
 uint32_t match_channel_of(const struct taken *t, int sends);
 
 /** The send that this record ends. @return NONE: not there */
 uint32_t match_find_send(const struct taken *t, const struct channel *channel);
 
-/** The open receive with wildcards that this record ends, taken out of their list. @return NONE: not there */
+/** The open receive with wildcards that this record ends, taken out of their list. @return NONE:
+ * not there */
 uint32_t match_take_wildcard(const struct taken *t);
 
 /** The receive of the channel that this record ends.
@@ -348,7 +351,8 @@ uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint
 /** Count the end of a message whose post is not there. */
 void match_count_unseen(const struct taken *t, uint32_t channel);
 
-/** Count one that there is no room to keep: it has no other end. What only posts a receive is no end yet.
+/** Count one that there is no room to keep: it has no other end. What only posts a receive is no
+ * end yet.
  *  @param other  rank of the other end */
 void match_count_without_room(const struct taken *t, uint32_t other);
 
@@ -367,7 +371,8 @@ int match_take_end(const struct taken *t);
 /** What such a record ends will not be seen any more. */
 void match_give_up_end(const struct taken *t);
 
-/** The group that a receive completed by this record belongs to, one larger by it. @return NONE: none */
+/** The group that a receive completed by this record belongs to, one larger by it. @return NONE:
+ * none */
 uint32_t match_join_group(struct match *match, struct ring_part *ring, const struct event *event);
 
 /* ---- match_early.c: ends before their posts ------------------------------------------------- */

@@ -10,7 +10,8 @@
 #define AHEAD 6u /* records between asking for a channel's slot, for the channel, and using it */
 #define APART_MOST 4096u
 #define WILDCARDS_MOST 65536u
-/* Where ends hardly match, looking for them often would be in vain: so many records between two looks. */
+/* Where ends hardly match, looking for them often would be in vain: so many records between two
+ * looks. */
 #define CROWDED_EVERY ((size_t)MOST_RECEIVES / 16)
 
 /* ---- groups -------------------------------------------------------------- */
@@ -60,7 +61,8 @@ uint32_t match_join_group(struct match *match, struct ring_part *ring, const str
 
 /* ---- calls in progress --------------------------------------------------- */
 
-/* Calls that return without waiting for anybody tell what they post when they end, which is soon. */
+/* Calls that return without waiting for anybody tell what they post when they end, which is soon.
+ */
 static int tells_at_once(uint16_t call)
 {
     enum call_class class_ = call_class_of(call);

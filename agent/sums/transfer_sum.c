@@ -291,7 +291,8 @@ static int reserve_rows(struct transfer_sum *sum)
     return code;
 }
 
-/* One pass of a radix sort, least digits first (Knuth, The Art of Computer Programming 3, 5.2.5). */
+/* One pass of a radix sort, least digits first (Knuth, The Art of Computer Programming 3, 5.2.5).
+ */
 static void sort_digit(const struct transfer_sum *sum, const uint32_t *from, uint32_t *to,
                        unsigned shift)
 {

@@ -1,8 +1,8 @@
 /* What became of messages in one window: transfer times of those within the node, ends of those
  * between nodes, receives that are waited for.
  *
- * Pure, like agent/sums/window_sum.h. Ends between nodes are picked by their keys: the smallest ones, so
- * that every node picks the same messages as far as both have room (bottom-k sampling with
+ * Pure, like agent/sums/window_sum.h. Ends between nodes are picked by their keys: the smallest
+ * ones, so that every node picks the same messages as far as both have room (bottom-k sampling with
  * coordinated hashes; E. Cohen and H. Kaplan, PODC 2007).
  */
 #ifndef HOLTER_AGENT_TRANSFER_SUM_H

@@ -436,7 +436,8 @@ int window_message_encode(struct wire_window *window, struct window_rows *rows,
         rc = fit_budget(&to.buffer, window, rows, transfers, bursts, limits->budget);
     if (rc == 0) {
         struct wire_window part = *window;
-        /* As they happened: a rank does much the same again and again, which recordings profit by. */
+        /* As they happened: a rank does much the same again and again, which recordings profit by.
+         */
         if (part.halves_count > 0)
             qsort(transfers->halves, part.halves_count, sizeof *transfers->halves, by_time);
         uint64_t final = part.flags & WINDOW_FINAL; /* nothing follows: only on the last part */

@@ -1,15 +1,13 @@
 /* Window messages from rows: within the byte budget, and within the longest message of the wire.
  *
  * Over budget, detail is left out in this order, and flagged:
- *   ends of messages between nodes, those with the largest keys first (DEGRADED_SAMPLES; the others are
- *   told by ranks and times);
- *   pairs beyond the largest by bytes are put together, for each source and size class, into
- *   destination -1, and transfers beyond those of most messages into TRANSFER_OTHERS
- *   (DEGRADED_PAIRS);
- *   then the size classes of those into the largest (DEGRADED_SIZES);
- *   bursts, nearest ones first, then their smallest pairs (DEGRADED_BURSTS).
- * So that pairs are not left out for the sake of bursts, these give way before them until they take
- * at most a quarter of the budget. Whatever the budget, bursts have so many rows at most as the daemon
+ *   ends of messages between nodes, those with the largest keys first (DEGRADED_SAMPLES; the others
+ * are told by ranks and times); pairs beyond the largest by bytes are put together, for each source
+ * and size class, into destination -1, and transfers beyond those of most messages into
+ * TRANSFER_OTHERS (DEGRADED_PAIRS); then the size classes of those into the largest
+ * (DEGRADED_SIZES); bursts, nearest ones first, then their smallest pairs (DEGRADED_BURSTS). So
+ * that pairs are not left out for the sake of bursts, these give way before them until they take at
+ * most a quarter of the budget. Whatever the budget, bursts have so many rows at most as the daemon
  * wants. Messages of bursts, with a row or without, are those of all pairs, always.
  * Totals stay exact. What is then still over the budget is sent. A window that is longer than the
  * longest message is sent in parts; merging the parts gives the window.
@@ -38,8 +36,8 @@ struct window_bursts {
 typedef int window_emit(void *user, uint64_t seq, const void *bytes, size_t length);
 
 /** Encode a window.
- *  @param window     everything but seq, keys_below and the rows of `rows` and `transfers`; degraded
- *                    is added to; afterwards its counts are those that were sent
+ *  @param window     everything but seq, keys_below and the rows of `rows` and `transfers`;
+ * degraded is added to; afterwards its counts are those that were sent
  *  @param rows       as window_sum_rows() gave them; pairs are merged in place when over budget
  *  @param transfers  as transfer_sum_rows() gave them; merged and shortened the same way
  *  @param bursts     NULL: none are told

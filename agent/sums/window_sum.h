@@ -11,8 +11,8 @@
  * exception: one that is in progress may yet turn out to have found nothing, and is then in the
  * poll counters with its whole time; so its time counts when it ends. Every record is in `events`
  * and in the sums, or in `lost`.
- *   Messages and calls of collectives are also gathered in bursts, see agent/sums/burst_gather.h: in the
- * window in which they count, whenever they were.
+ *   Messages and calls of collectives are also gathered in bursts, see agent/sums/burst_gather.h:
+ * in the window in which they count, whenever they were.
  */
 #ifndef HOLTER_AGENT_WINDOW_SUM_H
 #define HOLTER_AGENT_WINDOW_SUM_H
@@ -110,7 +110,8 @@ void window_sum_polls(struct window_sum *sum, int rank, const struct sum_source 
 void window_sum_losses(struct window_sum *sum, int rank, uint64_t lost, uint64_t untracked,
                        uint64_t threads);
 
-/** Has the rank neither begun nor ended a call in a window of this length? To be asked at its end. */
+/** Has the rank neither begun nor ended a call in a window of this length? To be asked at its end.
+ */
 int window_sum_is_silent(const struct window_sum *sum, int rank, uint64_t window_ns);
 
 /** State of the rank's process in this window, see struct wire_rank_row. */
@@ -136,7 +137,8 @@ struct window_rows {
 /** @return 0 or -ENOMEM: nothing is lost then, the rows can be asked for again */
 int window_sum_rows(struct window_sum *sum, struct window_rows *out);
 
-/** A rank stands at this position of a communicator of the dictionary, see burst_gather_member(). */
+/** A rank stands at this position of a communicator of the dictionary, see burst_gather_member().
+ */
 void window_sum_member(struct window_sum *sum, int rank, uint32_t comm, uint32_t position);
 
 /** All ranks were drained up to one moment: a good one to put bursts in order, if many messages

@@ -1,6 +1,7 @@
-/* Optimal assignment: of all ways to give each row of a sparse table at most one column, each column
- * to one row, the one of the largest sum (maximum weight bipartite matching; Kuhn 1955, cited as
- * [30] in 001). Rows and columns are the communities of two partitions, entries what they share.
+/* Optimal assignment: of all ways to give each row of a sparse table at most one column, each
+ * column to one row, the one of the largest sum (maximum weight bipartite matching; Kuhn 1955,
+ * cited as [30] in 001). Rows and columns are the communities of two partitions, entries what they
+ * share.
  *
  * By shortest augmenting paths with potentials (Jonker and Volgenant 1987) on the entries that are
  * there: rows first bid for columns (their augmenting row reduction), and for each that is left a
@@ -22,7 +23,8 @@
 #define ASSIGNMENT_MOST (1u << 24)           /**< bound of each parameter */
 #define ASSIGNMENT_TOTAL (UINT64_C(1) << 62) /**< the sum of all weights is at most this */
 
-/** Memory is taken as needed: 28 bytes a row, 52 a column and 32 an entry, and half as much again. */
+/** Memory is taken as needed: 28 bytes a row, 52 a column and 32 an entry, and half as much again.
+ */
 struct assignment_params {
     uint32_t most_rows;
     uint32_t most_columns; /**< columns are 0 to one less than this */
@@ -46,14 +48,14 @@ void assignment_clear(struct assignment *assignment);
 /** Append a row, numbered from 0.
  *  @param entries  borrowed, in any order; those of the same column are added up, weights of 0 are
  *                  as none; may be NULL if count is 0
- *  @return 0, -ENOMEM, -HOLTER_ELIMIT: too many rows or entries, or -HOLTER_ERANGE: a column that is
- *          not below most_columns, or weights above ASSIGNMENT_TOTAL. After an error the table can
- *          only be cleared: until then the same error is returned by this and assignment_solve() */
+ *  @return 0, -ENOMEM, -HOLTER_ELIMIT: too many rows or entries, or -HOLTER_ERANGE: a column that
+ * is not below most_columns, or weights above ASSIGNMENT_TOTAL. After an error the table can only
+ * be cleared: until then the same error is returned by this and assignment_solve() */
 int assignment_row(struct assignment *assignment, const struct assignment_entry *entries,
                    uint32_t count);
 
-/** What no assignment's sum exceeds, without solving: the sum of the largest entries of the rows, or
- *  of the columns, whichever is less. */
+/** What no assignment's sum exceeds, without solving: the sum of the largest entries of the rows,
+ * or of the columns, whichever is less. */
 uint64_t assignment_bound(const struct assignment *assignment);
 
 /** Find the best assignment.

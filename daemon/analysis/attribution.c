@@ -188,7 +188,8 @@ static __attribute__((noinline)) void add_rank(struct narrow_table *calls,
         narrow_table_add(calls, RANK_OF_CALLS, (size_t)row->rank * RANK_OF_CALLS + f, figures[f]);
 }
 
-/* The first row of a rank behind all others. @return whether it was set: its figures have 31 bits */
+/* The first row of a rank behind all others. @return whether it was set: its figures have 31 bits
+ */
 static inline bool set_rank(struct narrow_table *calls, const struct rank_row *row, uint64_t length)
 {
     uint64_t figures[RANK_OF_CALLS], all = length;

@@ -74,16 +74,17 @@ struct attribution_window {
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
-/** Ranks of the window that comes next, beside its own rows: for who has them at hand before all else is known of
- *  it. Without memory that window is not taken in. @param length_ns  of the window */
+/** Ranks of the window that comes next, beside its own rows: for who has them at hand before all
+ * else is known of it. Without memory that window is not taken in. @param length_ns  of the window
+ */
 void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
                        size_t count);
 
 /** One above the highest of these ranks that counts: messages of others are not wanted. */
 uint32_t attribution_reported(const struct attribution *a);
 
-/** The messages of the window that was taken in last, if they stayed until now, are to be made anew: attribution keeps
- *  their table, and gives another one for it. They have no ranks then. */
+/** The messages of the window that was taken in last, if they stayed until now, are to be made
+ * anew: attribution keeps their table, and gives another one for it. They have no ranks then. */
 void attribution_keep_messages(struct attribution *a, struct message_ranks *messages);
 
 /** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was

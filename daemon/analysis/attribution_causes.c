@@ -1,8 +1,8 @@
 /* What the sums say: one finding for each cause that delays the job.
  *
  * All delays are in units of work: time by the time in which the job did the same work in the
- * baseline, so that they can be compared. A job that is held up does less in a window; how much less
- * the number of calls that its ranks make tells. */
+ * baseline, so that they can be compared. A job that is held up does less in a window; how much
+ * less the number of calls that its ranks make tells. */
 #include "daemon/analysis/attribution_view.h"
 
 #include <errno.h>

@@ -21,8 +21,8 @@ struct rows_to {
     uint32_t rank_count; /* that have reported, and a node */
 };
 
-/* What messages take by the reference criterion; 0: without one nothing can be said of their network
- * time. */
+/* What messages take by the reference criterion; 0: without one nothing can be said of their
+ * network time. */
 static uint64_t expected_of(const struct latency_scale *scale, unsigned class_, uint64_t messages)
 {
     if (scale == NULL)
@@ -94,7 +94,8 @@ static __attribute__((noinline)) int add_any(const struct rows_to *to, struct kn
                          figures);
 }
 
-/* Number of the pair of a row's nodes, if it is one of those that were asked for lately. @return KEY_NONE: it is not */
+/* Number of the pair of a row's nodes, if it is one of those that were asked for lately. @return
+ * KEY_NONE: it is not */
 static inline uint32_t recent_pair(const struct rows_to *to, const struct transfer_head *head)
 {
     if (head->source >= to->rank_count || head->destination >= to->rank_count)

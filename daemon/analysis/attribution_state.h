@@ -1,5 +1,6 @@
-/* What attribution.c (windows), attribution_pairs.c, attribution_sums.c and attribution_traffic.c (what they add up to), attribution_causes.c,
- * attribution_ranks.c, attribution_network.c and attribution_mapping.c (what that says), and attribution_text.c share. */
+/* What attribution.c (windows), attribution_pairs.c, attribution_sums.c and attribution_traffic.c
+ * (what they add up to), attribution_causes.c, attribution_ranks.c, attribution_network.c and
+ * attribution_mapping.c (what that says), and attribution_text.c share. */
 #ifndef HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 #define HOLTER_ANALYSIS_ATTRIBUTION_STATE_H
 
@@ -10,11 +11,13 @@
 /** Of a rank: times in nanoseconds, and counts. */
 enum rank_figure {
     /* Of messages it received: see enum message_figure. */
-    RANK_NEAR_MATCHED, /**< messages within its node that were matched; these four as enum pair_figure */
+    RANK_NEAR_MATCHED, /**< messages within its node that were matched; these four as enum
+                          pair_figure */
     RANK_NEAR_EXPECTED,
     RANK_NEAR_NETWORK,
     RANK_NEAR_JOINT,
-    RANK_MATCHED, /**< messages from other nodes that were matched; these four as enum pair_figure */
+    RANK_MATCHED,   /**< messages from other nodes that were matched; these four as enum pair_figure
+                     */
     RANK_EXPECTED,  /**< what they take by the reference criterion */
     RANK_NETWORK,   /**< network time of them */
     RANK_JOINT,     /**< joint time of them */
@@ -106,9 +109,9 @@ struct attribution_traffic_row {
     uint64_t messages; /**< that are not among the partners yet, those of repeats not among them */
 };
 
-/** The rows of the last window's pairs, as long as each found both its ranks among the partners of the
- *  other: then messages of the same rows only add to what is there, and may be kept beside the rows, which
- *  lie one after the other, until another list comes or the partners are asked for. */
+/** The rows of the last window's pairs, as long as each found both its ranks among the partners of
+ * the other: then messages of the same rows only add to what is there, and may be kept beside the
+ * rows, which lie one after the other, until another list comes or the partners are asked for. */
 struct attribution_traffic {
     struct attribution_traffic_row *rows; /**< owned */
     uint32_t count, room;                 /**< room: ATTRIBUTION_PARTNERS a rank */
@@ -215,15 +218,17 @@ void attribution_sum_finish(struct attribution_sum *sum);
 /** Ranks are of no use any more. */
 void attribution_ranks_release(struct attribution_ranks *ranks);
 
-/** The oldest window leaves a full ring, into the baseline unless the job was disturbed in it. Its pairs do at
- *  once, its ranks wait for those of others: the sums of all ranks are then read but once.
+/** The oldest window leaves a full ring, into the baseline unless the job was disturbed in it. Its
+ * pairs do at once, its ranks wait for those of others: the sums of all ranks are then read but
+ * once.
  *  @return 0 or -ENOMEM: nothing has changed */
 int attribution_retire(struct attribution *a);
 
 /** Put ranks that wait into the baseline: before it is read. */
 void attribution_base_settle(struct attribution *a);
 
-/** Add the matched messages of a window between nodes to their pairs. The slice has room for the pairs there are.
+/** Add the matched messages of a window between nodes to their pairs. The slice has room for the
+ * pairs there are.
  *  @return 0 or -ENOMEM */
 int attribution_pairs_add(struct attribution *a, struct attribution_slice *slice,
                           const struct attribution_window *window);
@@ -231,8 +236,8 @@ int attribution_pairs_add(struct attribution *a, struct attribution_slice *slice
 /** Make room for so many ranks. @return 0 or -ENOMEM */
 int attribution_traffic_room(struct attribution *a, uint32_t ranks);
 
-/** Add the messages of a window's pairs. There is room for the slice's ranks. Where the pairs are those of the
- *  window before, so are the figures.
+/** Add the messages of a window's pairs. There is room for the slice's ranks. Where the pairs are
+ * those of the window before, so are the figures.
  *  @return 0 or -ENOMEM */
 int attribution_traffic_add(struct attribution *a, struct attribution_slice *slice,
                             const struct attribution_window *window);

@@ -38,7 +38,8 @@ static inline unsigned places_of(const struct attribution_partners *partners, ui
 
 _Static_assert(ATTRIBUTION_PARTNERS == 8, "partners are looked through at once");
 
-/* The first of those with the fewest messages. Which one it is cannot be foreseen: so nothing branches. */
+/* The first of those with the fewest messages. Which one it is cannot be foreseen: so nothing
+ * branches. */
 static inline uint8_t find_lightest(const uint64_t *messages)
 {
     uint64_t least = messages[0];
@@ -51,8 +52,8 @@ static inline uint8_t find_lightest(const uint64_t *messages)
     return at;
 }
 
-/* Among the partners that are kept the heaviest stay: a new one takes the place and the count of the
- * lightest (Metwally et al. 2005, space saving).
+/* Among the partners that are kept the heaviest stay: a new one takes the place and the count of
+ * the lightest (Metwally et al. 2005, space saving).
  * @param replaced  set when it is a new one @return its place */
 static __attribute__((noinline)) uint8_t find_partner(struct attribution_partners *partners,
                                                       uint32_t rank, bool *replaced)

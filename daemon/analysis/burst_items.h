@@ -54,7 +54,8 @@ struct burst_cutoff {
 /** A part of all items, and the heights that are not settled. */
 struct burst_view {
     int64_t from_ns, to_ns; /**< representative times, both included */
-    /** Of every live cluster but the first, by time; those before from_ns may be left out. Borrowed. */
+    /** Of every live cluster but the first, by time; those before from_ns may be left out.
+     * Borrowed. */
     const struct burst_height *live;
     size_t live_count;
 };

@@ -344,8 +344,8 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
     burst_pairs_clear(from);
 }
 
-/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs behind
- * each other.
+/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs
+ * behind each other.
  * @return whether there may be several rows of a pair */
 static bool copy_in_order(struct burst_pair *out, const struct burst_pair *rows, uint32_t count)
 {

@@ -1,9 +1,9 @@
 /* What each pair of ranks sent within a burst, by size class.
  *
  * Rows are appended as they come; only when there is no room left are those of one pair added up.
- * So a message costs one row written and, now and then, one look-up, and putting two bursts together
- * is copying rows. Of more pairs than the limit those with the most bytes keep their row and the
- * rest is added to "others": counted, never dropped.
+ * So a message costs one row written and, now and then, one look-up, and putting two bursts
+ * together is copying rows. Of more pairs than the limit those with the most bytes keep their row
+ * and the rest is added to "others": counted, never dropped.
  *
  * Part of bursts.[ch]. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_BURST_PAIRS_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Messages of one size class from one rank to another. They are ordered by `modelled`, source, destination
- *  and size class: the key. */
+/** Messages of one size class from one rank to another. They are ordered by `modelled`, source,
+ * destination and size class: the key. */
 struct burst_pair {
     uint32_t source, destination;
     uint32_t size_class; /**< see holter/size_class.h */
@@ -92,8 +92,8 @@ void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work
 void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
                       struct burst_pairs_work *work);
 
-/** One row for each pair, at most as many as the limit, in the order of their keys; in place of what
- *  `out` held.
+/** One row for each pair, at most as many as the limit, in the order of their keys; in place of
+ * what `out` held.
  *  @return 0, or -ENOMEM: then `out` is empty */
 int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
                      struct burst_pairs *out);

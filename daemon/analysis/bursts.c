@@ -232,7 +232,8 @@ static int account(struct bursts *set, uint64_t messages, uint64_t bytes)
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-/* The burst that a message of this cell joins. @return false: none, *position is where to open one */
+/* The burst that a message of this cell joins. @return false: none, *position is where to open one
+ */
 static bool find_host(const struct bursts *set, uint64_t cell, uint32_t *position)
 {
     uint32_t next = find(set, cell);

@@ -9,20 +9,20 @@
  *
  * Which burst something belongs to. Time is divided into cells of cell_ns, counted from time 0.
  *  - A message joins the burst whose time is in the message's cell; else the next earlier burst if
- *    that has a message in this cell or a later one; else the next later burst if that has a message
- *    in this cell or an earlier one; else it opens a burst.
+ *    that has a message in this cell or a later one; else the next later burst if that has a
+ * message in this cell or an earlier one; else it opens a burst.
  *  - A burst of another set joins the burst whose time is in the cell of its own; else it stays a
  *    burst, though their messages may interleave: or nodes that talk all the time would chain to
  *    one burst as long as the window.
  * The mean of two times in a cell is in that cell, so no two bursts ever have their times in one.
  *
  * What holds while the budget is not exceeded: each burst is a cell with its messages. The set does
- * not depend on the order of messages, and with cells of 1 ns it is one burst for each distinct time:
- * what 001 begins with, so bursts_reduce() then gives the batch clustering of the messages exactly;
- * with wider cells that of the cells. Merging of sets is commutative and associative, also of sets
- * that were over their own budgets, as long as the merged set is not over its own; so a relay that
- * makes its budget the sum of its nodes' and then calls bursts_reduce() has the batch clustering of
- * their bursts, whatever the order in which they came.
+ * not depend on the order of messages, and with cells of 1 ns it is one burst for each distinct
+ * time: what 001 begins with, so bursts_reduce() then gives the batch clustering of the messages
+ * exactly; with wider cells that of the cells. Merging of sets is commutative and associative, also
+ * of sets that were over their own budgets, as long as the merged set is not over its own; so a
+ * relay that makes its budget the sum of its nodes' and then calls bursts_reduce() has the batch
+ * clustering of their bursts, whatever the order in which they came.
  *
  * What is lost beyond it: a merge is never undone, so the bounds between bursts are those that were
  * best when the budget was exceeded, and depend on the order of what came. Sums stay exact. A set
@@ -31,15 +31,15 @@
  * every run and than a cell. Where there may be more, gather with a larger budget and reduce at the
  * end (tests/bench/bursts_bench.c tells how near to the batch clustering that comes).
  *
- * Sums. Messages and bytes of a set are below 2^64: what would take them beyond is refused whole, so
- * no sum within can overflow, nor can the sum of times, below 2^64 * 2^64. The messages of a burst
- * are those of its pairs and of its others together, always; bytes likewise.
+ * Sums. Messages and bytes of a set are below 2^64: what would take them beyond is refused whole,
+ * so no sum within can overflow, nor can the sum of times, below 2^64 * 2^64. The messages of a
+ * burst are those of its pairs and of its others together, always; bytes likewise.
  *
  * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
- * pair of the limit, and 144 bytes for each burst; and of what may stay whole 32 bytes a row and 16 a burst
- * that was added, or 40 for each of its pieces that stay elsewhere. Rows are taken as they are needed, and kept until
- * the set is destroyed. Where memory is refused, pairs are folded as if the limit were lower.
- * To sort rows 32 bytes for each are borrowed.
+ * pair of the limit, and 144 bytes for each burst; and of what may stay whole 32 bytes a row and 16
+ * a burst that was added, or 40 for each of its pieces that stay elsewhere. Rows are taken as they
+ * are needed, and kept until the set is destroyed. Where memory is refused, pairs are folded as if
+ * the limit were lower. To sort rows 32 bytes for each are borrowed.
  *
  * Pure: no clock, no file, no socket; links nothing. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_BURSTS_H
@@ -109,8 +109,8 @@ int bursts_message(struct bursts *set, const struct burst_message *message);
  *          and others that do not add up), or -EOVERFLOW; then nothing was added */
 int bursts_add(struct bursts *set, const struct burst_sums *burst);
 
-/** Room for the rows of a burst that is to be added next, which are not copied then; what was written there
- *  stays when more room is asked for.
+/** Room for the rows of a burst that is to be added next, which are not copied then; what was
+ * written there stays when more room is asked for.
  *  @return NULL: more would be kept than params.whole, or there is no memory */
 struct burst_pair *bursts_room(struct bursts *set, size_t rows);
 
@@ -119,8 +119,9 @@ struct burst_pair *bursts_room(struct bursts *set, size_t rows);
  *  @return 0 or -EOVERFLOW */
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends);
 
-/** The same of a burst whose pairs come in pieces. Those of a piece with a number are left where they lie: they
- *  stay there, as they are, until bursts_clear(). Others are those of bursts_room(), one piece behind the other.
+/** The same of a burst whose pairs come in pieces. Those of a piece with a number are left where
+ * they lie: they stay there, as they are, until bursts_clear(). Others are those of bursts_room(),
+ * one piece behind the other.
  *  @param ascend  nonzero: the pairs of each piece are known to ascend, each of them once */
 int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
                       const struct burst_piece *pieces, size_t count, int ascend);
@@ -147,8 +148,8 @@ uint64_t bursts_bytes(const struct bursts *set);
  *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
 int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
 
-/** The same, but the pairs come in pieces, where they lie, one behind the other in their order; out->pairs is
- *  not set. Quick where no rows of a burst had to be added up.
+/** The same, but the pairs come in pieces, where they lie, one behind the other in their order;
+ * out->pairs is not set. Quick where no rows of a burst had to be added up.
  *  @param pieces  valid as the pairs are */
 int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
                        const struct burst_piece **pieces, size_t *count);

@@ -19,7 +19,8 @@ __extension__ typedef unsigned __int128 wide;
 #define ALLTOALL_MIN_PROCS 8u /* of Bruck: in the code itself */
 #define REDUCE_SCATTER_COMMUTATIVE_LONG_MSG_SIZE 524288u
 
-/* Kinds stand at the same distance from the first of the blocking, immediate and persistent ones. */
+/* Kinds stand at the same distance from the first of the blocking, immediate and persistent ones.
+ */
 enum kind {
     BARRIER,
     BCAST,
@@ -270,8 +271,8 @@ static void scan(struct sender *s)
             send(s, s->call->position ^ bit, s->call->bytes);
 }
 
-/* Reductions take a power of two of ranks. Of as many pairs of first ranks as there are too many, the
- * odd one hands its vector to the even one, which goes on for both. */
+/* Reductions take a power of two of ranks. Of as many pairs of first ranks as there are too many,
+ * the odd one hands its vector to the even one, which goes on for both. */
 struct fold {
     uint32_t power, extra;
     uint32_t rank; /* among those that go on */

@@ -1,18 +1,18 @@
 /* The CommGram picture of a span of time (001, sections D to H): phases side by side, in each the
  * ranks as bars of communities, between them what was sent.
  *
- * Each phase is a column. Its graph has an edge between two ranks that exchanged messages, of weight
- * messages + bytes; what a rank sent to itself does not count there. The ranks that communicated
- * are cut into C communities, or as many as they are if these are fewer, by the dendrogram of
- * communities.h. Results depend on the graph alone, not on phases before: every start is cold. If
- * the graph falls into more than C parts, whole parts are put together, in the order of their
- * lowest ranks: all are one group at first, and the group with most ranks (of equals the first) is
- * split, between parts and as near to its middle as can be, until there are C. So levels are
- * nested: C + 1 communities refine C.
+ * Each phase is a column. Its graph has an edge between two ranks that exchanged messages, of
+ * weight messages + bytes; what a rank sent to itself does not count there. The ranks that
+ * communicated are cut into C communities, or as many as they are if these are fewer, by the
+ * dendrogram of communities.h. Results depend on the graph alone, not on phases before: every start
+ * is cold. If the graph falls into more than C parts, whole parts are put together, in the order of
+ * their lowest ranks: all are one group at first, and the group with most ranks (of equals the
+ * first) is split, between parts and as near to its middle as can be, until there are C. So levels
+ * are nested: C + 1 communities refine C.
  *
- * The curve (curve.h) goes through the columns. It gives communities their identities (colours), and
- * columns their heights. Anchors are phases put before the first column that are not shown: with
- * the job's first phase as anchor, colours and heights stay as they are when the view moves.
+ * The curve (curve.h) goes through the columns. It gives communities their identities (colours),
+ * and columns their heights. Anchors are phases put before the first column that are not shown:
+ * with the job's first phase as anchor, colours and heights stay as they are when the view moves.
  *
  * A column holds all ranks that communicate anywhere in the picture. Those that are silent in a
  * phase stay with the community they were in last; before a rank's first phase with that of its
@@ -20,10 +20,10 @@
  * fewer than C bars (those with most silent ranks first, of equals the lower identity); the
  * rest is one bar more, called COMMGRAM_SILENT. Bars are in the order of their ranks' mean.
  *
- * There are K + 1 columns of bars for K phases: messages of phase k go from bars of column k to bars
- * of column k + 1, the last of which repeats the one before. A ribbon is what goes from one bar to
- * another in messages of about one mean size (an octave). If each rank has a bar of its own, ribbons
- * are pairs of ranks.
+ * There are K + 1 columns of bars for K phases: messages of phase k go from bars of column k to
+ * bars of column k + 1, the last of which repeats the one before. A ribbon is what goes from one
+ * bar to another in messages of about one mean size (an octave). If each rank has a bar of its own,
+ * ribbons are pairs of ranks.
  *
  * With a list of ranks only messages from or to these are shown: ribbons, and the sums of columns
  * and bars, are of these alone. Communities stay those of all.
@@ -139,8 +139,8 @@ int commgram_anchor(struct commgram *commgram, const struct phase_edge *edges, s
  *          or -ENOMEM. After the last there is no picture: whatever follows is -HOLTER_EUSAGE */
 int commgram_add_phase(struct commgram *commgram, const struct commgram_phase *phase);
 
-/** Do one part of what commgram_finish() has to do, at most that of one column (up to about 4 ms with
- *  30,000 ribbons). Nothing can be added after that. It need not be called.
+/** Do one part of what commgram_finish() has to do, at most that of one column (up to about 4 ms
+ * with 30,000 ribbons). Nothing can be added after that. It need not be called.
  *  @return 1: there are more parts; 0: there are none; -HOLTER_EUSAGE: finished; -ENOMEM */
 int commgram_settle(struct commgram *commgram);
 

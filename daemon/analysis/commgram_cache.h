@@ -1,9 +1,10 @@
-/* Dendrograms of phases that were computed already, for pictures of the same span that are asked for
- * again: a live view asks every window, and moving through the levels of detail changes only the cut.
+/* Dendrograms of phases that were computed already, for pictures of the same span that are asked
+ * for again: a live view asks every window, and moving through the levels of detail changes only
+ * the cut.
  *
- * A dendrogram belongs to a graph: to a 128-bit hash of its edges, told apart by nothing else. It does
- * not depend on how many communities are asked for. When there is no room, those that were not used
- * for longest go.
+ * A dendrogram belongs to a graph: to a 128-bit hash of its edges, told apart by nothing else. It
+ * does not depend on how many communities are asked for. When there is no room, those that were not
+ * used for longest go.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_COMMGRAM_CACHE_H
@@ -23,8 +24,8 @@ struct commgram_key {
 
 struct commgram_cache;
 
-/** @param bytes    room for merges, 8 bytes each: about 8 a rank and phase (1 MiB holds 30 phases of
- *                  4,320 ranks); larger dendrograms are not kept
+/** @param bytes    room for merges, 8 bytes each: about 8 a rank and phase (1 MiB holds 30 phases
+ * of 4,320 ranks); larger dendrograms are not kept
  *  @param entries  at most; 1 to 4,096; 48 bytes each
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
 int commgram_cache_create(struct commgram_cache **out, size_t bytes, uint32_t entries);

@@ -273,8 +273,8 @@ static double sum_weights(const struct communities_edge *edges, size_t count)
     return sum;
 }
 
-/* Is this the graph of before, but for one factor in all weights, which changes no modularity? Phases of
- * a job that repeats itself are so, of more and fewer repetitions. */
+/* Is this the graph of before, but for one factor in all weights, which changes no modularity?
+ * Phases of a job that repeats itself are so, of more and fewer repetitions. */
 static bool is_multiple(const struct communities *c, uint32_t vertices,
                         const struct communities_edge *edges, size_t count)
 {
@@ -291,9 +291,9 @@ static bool is_multiple(const struct communities *c, uint32_t vertices,
     return true;
 }
 
-/* Does the sum of all weights alone tell that more has changed than a warm start may begin with? Mostly it does
- * where a job does something else, and no graph needs to be built to see it. Sums count each edge twice, as the
- * changes of weights do. */
+/* Does the sum of all weights alone tell that more has changed than a warm start may begin with?
+ * Mostly it does where a job does something else, and no graph needs to be built to see it. Sums
+ * count each edge twice, as the changes of weights do. */
 static bool is_far(const struct communities *c, uint32_t vertices,
                    const struct communities_edge *edges, size_t count)
 {

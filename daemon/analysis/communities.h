@@ -28,13 +28,13 @@
  *
  * A graph that differs little from the one before starts from the result before (warm): vertices
  * with changed edges are moved, and those that they push; merges stay, with their weights brought
- * up to date, but for those around what moved or fell apart. An equal graph keeps its result, and so does
- * one whose weights are all the same multiple of those before. What
- * warm starts miss does not pile up: when the weights that changed since the last cold start sum up
- * to a share of all, the start is cold. With 1 % of the edges changed each time, modularity is
- * within 1 % of a cold start's for the patterns in the tests, and in the mean for the recordings.
- * Where many partitions are about as good (random graphs, few ranks with many partners) cold starts
- * scatter themselves: single updates were up to 2 % below theirs, 5 % in that recording.
+ * up to date, but for those around what moved or fell apart. An equal graph keeps its result, and
+ * so does one whose weights are all the same multiple of those before. What warm starts miss does
+ * not pile up: when the weights that changed since the last cold start sum up to a share of all,
+ * the start is cold. With 1 % of the edges changed each time, modularity is within 1 % of a cold
+ * start's for the patterns in the tests, and in the mean for the recordings. Where many partitions
+ * are about as good (random graphs, few ranks with many partners) cold starts scatter themselves:
+ * single updates were up to 2 % below theirs, 5 % in that recording.
  *
  * Effort grows with edges times levels of the dendrogram. Where merging takes more than a bound
  * (hubs with thousands of partners), the rest of it goes in rounds in which each cluster merges

@@ -81,7 +81,8 @@ static int fit_index(struct contact *c)
     return 0;
 }
 
-/* Room in an array that others share the size of; what is new is zero. @return 0 or -ENOMEM: it is as it was */
+/* Room in an array that others share the size of; what is new is zero. @return 0 or -ENOMEM: it is
+ * as it was */
 static int grow(void *array_pointer, size_t element, uint32_t room, uint32_t need)
 {
     void **array = array_pointer, *grown = realloc(*array, need * element);
@@ -209,7 +210,8 @@ int contact_add(struct contact *c, uint32_t source, uint32_t destination, uint64
     return add_messages(c, source, destination, messages, &position);
 }
 
-/* Rows that stand where they stood in the window before, from one on. @return the first that does not */
+/* Rows that stand where they stood in the window before, from one on. @return the first that does
+ * not */
 static size_t add_known(struct contact *c, const struct pair_row *rows, size_t i, size_t count)
 {
     const uint64_t *const keys = c->keys;
@@ -284,7 +286,8 @@ static bool is_cover_heard(const struct contact *c)
     return heard == c->cover_count;
 }
 
-/* Which vertices communicated, as far as it takes to see that all with pairs did. Pairs that show it become the cover.
+/* Which vertices communicated, as far as it takes to see that all with pairs did. Pairs that show
+ * it become the cover.
  * @return whether they did */
 static bool are_all_active(struct contact *c)
 {
@@ -316,7 +319,8 @@ static inline double least_of(const double *heaviest, uint64_t key)
     return other < least ? other : least;
 }
 
-/* Of a whole block: does no edge appear or go, and can no pair be left out? So it is nearly always. */
+/* Of a whole block: does no edge appear or go, and can no pair be left out? So it is nearly always.
+ */
 static bool block_stays(const struct contact *c, uint32_t from)
 {
     const uint64_t *keys = c->keys + from;
@@ -360,7 +364,8 @@ static size_t judge_block(struct contact *c, uint32_t from, struct contact_edge 
     return count;
 }
 
-/* Does the range of a block's weights say that no edge appears or goes, and no pair can be left out? */
+/* Does the range of a block's weights say that no edge appears or goes, and no pair can be left
+ * out? */
 static bool is_sure(const struct contact *c, const struct range *range, double most)
 {
     return range->least_edge >= c->params.leave * most &&

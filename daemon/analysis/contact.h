@@ -1,20 +1,20 @@
 /* Which ranks are in contact: the edges between which communication regions are sought.
  *
- * Not every pair that ever exchanged a message is: at the start all ranks may greet each other, rank
- * 0 collects results now and then, and an edge that comes and goes with each window would move the
- * regions. So a pair is judged by what it exchanged lately, in both directions together, against
- * what its ends exchange with others:
+ * Not every pair that ever exchanged a message is: at the start all ranks may greet each other,
+ * rank 0 collects results now and then, and an edge that comes and goes with each window would move
+ * the regions. So a pair is judged by what it exchanged lately, in both directions together,
+ * against what its ends exchange with others:
  *   - its memory is the mean number of messages a window, fading with the horizon (an exponential
- *     moving average); it fades only in windows in which one of its ends communicated at all, so that
- *     a job that computes for a minute keeps its edges;
- *   - it becomes an edge when it was heard of in `steady` windows and for one of its ends at least is
- *     `enter` of that end's largest partner or more: a worker's master is its partner even where the
+ *     moving average); it fades only in windows in which one of its ends communicated at all, so
+ * that a job that computes for a minute keeps its edges;
+ *   - it becomes an edge when it was heard of in `steady` windows and for one of its ends at least
+ * is `enter` of that end's largest partner or more: a worker's master is its partner even where the
  *     master has larger ones;
- *   - it stops being one when it is less than `leave` for both ends, or forgotten: nothing is left of
- *     a single message after about three horizons.
+ *   - it stops being one when it is less than `leave` for both ends, or forgotten: nothing is left
+ * of a single message after about three horizons.
  *
- * Results do not depend on the order in which messages of a window are told. Pure: no clock, no file,
- * no socket. Not thread-safe. */
+ * Results do not depend on the order in which messages of a window are told. Pure: no clock, no
+ * file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_CONTACT_H
 #define HOLTER_ANALYSIS_CONTACT_H
 
@@ -60,15 +60,16 @@ void contact_destroy(struct contact *contact);
  *          Which pairs are known then depends on the order: let nodes stand for their ranks */
 int contact_add(struct contact *contact, uint32_t source, uint32_t destination, uint64_t messages);
 
-/** The same for all pairs of ranks of a window, each rank a vertex. What is no vertex is left out, and
- *  so are new pairs beyond most_pairs.
+/** The same for all pairs of ranks of a window, each rank a vertex. What is no vertex is left out,
+ * and so are new pairs beyond most_pairs.
  *  @return 0 or -ENOMEM */
 int contact_add_ranks(struct contact *contact, const struct pair_row *rows, size_t count);
 
-/** The window that is open has the messages of the one closed last: as if they were all told again. Where that
- *  comes to nothing any more, because all that is remembered of pairs stays as it is, closing does nothing.
- *  @return whether it is so now; not when messages of the window were told before, nor when some of the last
- *          one's were left out for want of room: they have to be told then */
+/** The window that is open has the messages of the one closed last: as if they were all told again.
+ * Where that comes to nothing any more, because all that is remembered of pairs stays as it is,
+ * closing does nothing.
+ *  @return whether it is so now; not when messages of the window were told before, nor when some of
+ * the last one's were left out for want of room: they have to be told then */
 bool contact_again(struct contact *contact);
 
 /** Close the window and open the next.

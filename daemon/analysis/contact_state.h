@@ -25,8 +25,8 @@ struct vertex {
 struct range {
     double least, most;            /* of all */
     double least_edge, most_other; /* of edges, INFINITY: none; of others, 0: none */
-    uint32_t
-        waiting; /* windows without messages by which weights have not faded yet: nobody needs to look at them */
+    uint32_t waiting; /* windows without messages by which weights have not faded yet: nobody needs
+                         to look at them */
 };
 
 struct contact {
@@ -48,8 +48,8 @@ struct contact {
     double least_heaviest;   /* at most the least of what these are now, of vertices with pairs */
     uint32_t vertex_room;
     uint32_t paired; /* vertices with pairs */
-    /* Pairs that each vertex with pairs is one of, unless vertices came since: where all of them have messages no
-     * vertex is silent. */
+    /* Pairs that each vertex with pairs is one of, unless vertices came since: where all of them
+     * have messages no vertex is silent. */
     uint32_t *cover; /* owned */
     size_t cover_room;
     uint32_t cover_count, covered; /* covered: vertices */
@@ -60,7 +60,8 @@ struct contact {
     bool again;     /* that it has those of the last one, and no others */
     bool settled;   /* the last window changed nothing */
     bool left_out;  /* messages of a pair that there was no room for */
-    /* Of each row of ranks the position of its pair: the next window's rows mostly are of the same. */
+    /* Of each row of ranks the position of its pair: the next window's rows mostly are of the same.
+     */
     uint32_t *rows; /* owned */
     size_t row_count, row_room;
 };
@@ -75,7 +76,8 @@ static inline uint32_t pairs_of_block(const struct contact *c, uint32_t from)
  *  @return whether nothing of what is remembered changes */
 bool contact_weigh(struct contact *contact, bool all);
 
-/** Find the range of a block whose pairs are others now, or other ones of them edges; no window waits. */
+/** Find the range of a block whose pairs are others now, or other ones of them edges; no window
+ * waits. */
 void contact_find_range(struct contact *contact, uint32_t from);
 
 /** Find the heaviest pair of each vertex. No window waits any more. */

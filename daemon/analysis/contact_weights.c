@@ -48,8 +48,8 @@ static inline double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Weights of a whole block fade towards so many messages a window. What takes long is to divide: four at a time, where
- * the processor can. */
+/* Weights of a whole block fade towards so many messages a window. What takes long is to divide:
+ * four at a time, where the processor can. */
 WIDE_LOOP void fade(double *weights, const double *messages, double horizon, uint32_t windows)
 {
     for (; windows > 0; windows--) {
@@ -119,7 +119,8 @@ void contact_find_range(struct contact *c, uint32_t from)
                                   : range_of(c->weights + from, c->edge[at]);
 }
 
-/* Have windows without messages that wait among the weights of a block; their range has to be found then.
+/* Have windows without messages that wait among the weights of a block; their range has to be found
+ * then.
  * @return whether there were any */
 static bool catch_up(struct contact *c, uint32_t from)
 {
@@ -160,7 +161,8 @@ static void let_wait(const struct contact *c, struct range *range)
     range->waiting++;
 }
 
-/* The same, of those of which an end is active: pairs of vertices that are silent stay as they are. */
+/* The same, of those of which an end is active: pairs of vertices that are silent stay as they are.
+ */
 static bool fade_some(struct contact *c, uint32_t from)
 {
     bool changed = false;

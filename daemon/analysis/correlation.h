@@ -4,12 +4,12 @@
  * R(p,q) is the sum over simple paths of length d from p to q of 1/d^2, for d up to 3, as in the
  * paper's Table 1. With A the adjacency that is, off the diagonal,
  *     R = A + A^2/4 + (A^3 - A o (deg_i + deg_j - 1))/9,
- * kept here as the integer 36 R. An edge that appears or goes changes R only for vertices within two
- * steps of its ends: only their rows are computed again.
+ * kept here as the integer 36 R. An edge that appears or goes changes R only for vertices within
+ * two steps of its ends: only their rows are computed again.
  *
- * A vertex of more than `hub` partners relays no path: what everybody talks to ties nobody together,
- * and a complete graph costs the cube of its vertices. Its own edges, and paths that begin or end at
- * it, count as ever.
+ * A vertex of more than `hub` partners relays no path: what everybody talks to ties nobody
+ * together, and a complete graph costs the cube of its vertices. Its own edges, and paths that
+ * begin or end at it, count as ever.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_CORRELATION_H
@@ -36,8 +36,8 @@ struct correlate {
 
 struct correlation;
 
-/** A graph without edges. @return 0, -ENOMEM, or -HOLTER_ERANGE: a parameter beyond its bound, or so
- *  many vertices with so large a hub that 36 R could take more than 32 bits */
+/** A graph without edges. @return 0, -ENOMEM, or -HOLTER_ERANGE: a parameter beyond its bound, or
+ * so many vertices with so large a hub that 36 R could take more than 32 bits */
 int correlation_create(struct correlation **out, const struct correlation_params *params);
 void correlation_destroy(struct correlation *correlation);
 
@@ -53,7 +53,8 @@ int correlation_update(struct correlation *correlation);
 
 /** The same in pieces.
  *  @param work  steps along edges that may be taken; what is left of them is set
- *  @return as correlation_update(), or 1: there is more to do, and until that is done no edge may come or go */
+ *  @return as correlation_update(), or 1: there is more to do, and until that is done no edge may
+ * come or go */
 int correlation_update_some(struct correlation *correlation, uint64_t *work);
 
 /** Whether edges at the vertex came or went since correlation_settle(); and that none has since. */

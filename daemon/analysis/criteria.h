@@ -75,8 +75,8 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
                  uint32_t time_class, uint64_t messages);
 
 /** Count all of these into the window in progress, and leave them empty.
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE where a class would have too many; then not all of them were
- *          counted */
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE where a class would have too many; then not all of them
+ * were counted */
 int criteria_take(struct criteria *criteria, struct time_counts *times);
 
 /** Close the window in progress and bring the criteria up to date.
@@ -85,7 +85,8 @@ int criteria_take(struct criteria *criteria, struct time_counts *times);
  *          closed, but some classes lack its messages */
 int criteria_close(struct criteria *criteria, uint64_t window);
 
-/** Did closing the last window change any criterion of a locality? So it did when it was the first. */
+/** Did closing the last window change any criterion of a locality? So it did when it was the first.
+ */
 int criteria_changed(const struct criteria *criteria, unsigned locality);
 
 /** Recent criterion as of the last closed window, nanoseconds, at least 1. When a locality was

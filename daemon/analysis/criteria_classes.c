@@ -115,8 +115,9 @@ static int is_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* What criteria of a locality are made of, of all its cells. @return whether it comes to the same as before: times are
- * told by classes, so medians of long often do not change from window to window */
+/* What criteria of a locality are made of, of all its cells. @return whether it comes to the same
+ * as before: times are told by classes, so medians of long often do not change from window to
+ * window */
 static int find_own(struct criteria *criteria, unsigned locality)
 {
     struct used *used = &criteria->used[locality];

@@ -1,5 +1,6 @@
-/* Rows that are read or written in order, a few of them ahead, are fetched into the cache. The processor does that by itself
- * where rows are narrow, if late; of wide ones, of which only the begin is wanted, it does not. */
+/* Rows that are read or written in order, a few of them ahead, are fetched into the cache. The
+ * processor does that by itself where rows are narrow, if late; of wide ones, of which only the
+ * begin is wanted, it does not. */
 #ifndef HOLTER_ANALYSIS_FETCH_H
 #define HOLTER_ANALYSIS_FETCH_H
 
@@ -22,8 +23,9 @@ fetch_ahead(const void *rows, size_t size, size_t count, size_t at, size_t lengt
         __builtin_prefetch(row + i, 1);
 }
 
-/** Have what lies so many bytes behind a row at hand soon, of rows that are narrow: the processor fetches such by
- *  itself, but of no page before it is there. There may be nothing that far behind. */
+/** Have what lies so many bytes behind a row at hand soon, of rows that are narrow: the processor
+ * fetches such by itself, but of no page before it is there. There may be nothing that far behind.
+ */
 static inline __attribute__((always_inline)) void fetch_behind(const void *row, size_t distance)
 {
     __builtin_prefetch((const void *)((uintptr_t)row + distance));

@@ -252,7 +252,8 @@ static int add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
     return 0;
 }
 
-/* The member that came after the one before in the last window. @return KEY_NONE: it is another one */
+/* The member that came after the one before in the last window. @return KEY_NONE: it is another one
+ */
 static uint32_t next_member(const struct hang_watch *w, struct key key)
 {
     if (key_table_is(&w->members, w->member_last + 1,

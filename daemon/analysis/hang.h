@@ -11,8 +11,8 @@
  *   - a circle is a deadlock.
  *
  * A wait counts when it lasts longer than params.for_ns and longer than times_longest times the
- * longest wait of its kind that ended by itself, so that a job with long phases of computing is left
- * in peace; a stopped process counts after stopped_ns, a dead one at once.
+ * longest wait of its kind that ended by itself, so that a job with long phases of computing is
+ * left in peace; a stopped process counts after stopped_ns, a dead one at once.
  *
  * Time is linear in ranks, their memberships and what they wait for. Pure. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_HANG_H
@@ -152,10 +152,12 @@ int hang_counts(uint32_t call);
 /** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
 int hang_window(struct hang_watch *watch, const struct hang_window *window);
 
-/** The same in parts, for who has the rows of ranks at hand one after the other: all but those, then rows as they
- *  come, then what follows from it all, with the code of the first part that failed.
+/** The same in parts, for who has the rows of ranks at hand one after the other: all but those,
+ * then rows as they come, then what follows from it all, with the code of the first part that
+ * failed.
  *  @param window    its ranks are not looked at; hang_end() looks at the dead alone
- *  @param rank_end  one above the highest rank to come: calls of others count only where they were known before */
+ *  @param rank_end  one above the highest rank to come: calls of others count only where they were
+ * known before */
 void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end);
 void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count);
 int hang_end(struct hang_watch *watch, const struct hang_window *window);

@@ -1,5 +1,5 @@
-/* Who waits for whom at the end of a window: what hang_graph.c (groups, edges and circles) and hang_tell.c (the hangs that
- * come of them) share.
+/* Who waits for whom at the end of a window: what hang_graph.c (groups, edges and circles) and
+ * hang_tell.c (the hangs that come of them) share.
  *
  * Nodes are ranks and groups: the ranks that are in the same call on a communicator, which wait for
  * those members that have not come to it. A group waits for the members that are behind it but not
@@ -65,15 +65,16 @@ static inline int hang_graph_is_stuck(const struct hang_graph *g, uint32_t rank)
     return hang_is_stuck(g->watch, hang_graph_seat(g, rank));
 }
 
-/** Find the strongly connected components. They are numbered, and nodes ordered, so that what is waited for
- *  comes first.
+/** Find the strongly connected components. They are numbered, and nodes ordered, so that what is
+ * waited for comes first.
  *  @param hard  follow hard edges only */
 void hang_graph_components(struct hang_graph *graph, int hard);
 
 /** Does a node wait for itself? */
 int hang_graph_loops(const struct hang_graph *graph, uint32_t node);
 
-/** Does anything in a component wait for something outside of it? @param from, to  its nodes, in order */
+/** Does anything in a component wait for something outside of it? @param from, to  its nodes, in
+ * order */
 int hang_graph_escapes(const struct hang_graph *graph, uint32_t from, uint32_t to);
 
 /** Set the watch's hangs. There are groups and edges. */

@@ -96,7 +96,8 @@ static void tell_circle(struct hang_graph *g, uint32_t from, uint32_t to)
 }
 
 /* Deadlocks: components with more than one node, or with a node that waits for itself.
- * @param hard  as for hang_graph_components(); with all edges only those that nothing else explains */
+ * @param hard  as for hang_graph_components(); with all edges only those that nothing else explains
+ */
 static void tell_circles(struct hang_graph *g, int hard)
 {
     hang_graph_components(g, hard);

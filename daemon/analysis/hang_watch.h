@@ -1,4 +1,5 @@
-/* What hang.c (what ranks do), hang_graph.c (who waits for whom), hang_tell.c and hang_text.c share. */
+/* What hang.c (what ranks do), hang_graph.c (who waits for whom), hang_tell.c and hang_text.c
+ * share. */
 #ifndef HOLTER_ANALYSIS_HANG_WATCH_H
 #define HOLTER_ANALYSIS_HANG_WATCH_H
 

@@ -84,9 +84,11 @@ struct history_kept {
     uint32_t items;
 };
 
-/** Like history_sum(), of a sum that is kept from call to call: slots that enter the span are added, those that
- * leave it are taken away, exactly; summed up anew where that is less work, or where a slot of it was changed.
- *  @param kept  zero-initialised before the first call, and whenever the sums were changed by others
+/** Like history_sum(), of a sum that is kept from call to call: slots that enter the span are
+ * added, those that leave it are taken away, exactly; summed up anew where that is less work, or
+ * where a slot of it was changed.
+ *  @param kept  zero-initialised before the first call, and whenever the sums were changed by
+ * others
  *  @param sums  room for items * columns figures, which are those of the call before */
 struct history_span history_follow(const struct history *history, struct history_kept *kept,
                                    uint64_t first, uint64_t last, uint64_t *sums, uint32_t items);

@@ -213,8 +213,8 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
 
 /* All that is told of windows up to this one in one array; what waits where there are none.
  * @param due  set: how many windows
- * @return the ends, or NULL without memory: some may then lie with those of another window that is as
- *         much due */
+ * @return the ends, or NULL without memory: some may then lie with those of another window that is
+ * as much due */
 static struct join_ends *gather(struct join *join, uint64_t window, size_t *due)
 {
     *due = 0;

@@ -17,10 +17,11 @@
  * bound how far their clocks are apart, and s is corrected by it: see pair_clock.h. A transfer
  * smaller than what the clocks leave open is uncertain, and no latency.
  *
- * What is joined, and what is told of it, does not depend on the order in which the halves of a window
- * were added, nor on how many windows are open, as long as the bound of memory is not reached. Where it
- * is reached, the halves with the smallest keys are kept, at both ends the same. Only the order of the
- * messages follows that of the halves: what came together lies together for those who take them.
+ * What is joined, and what is told of it, does not depend on the order in which the halves of a
+ * window were added, nor on how many windows are open, as long as the bound of memory is not
+ * reached. Where it is reached, the halves with the smallest keys are kept, at both ends the same.
+ * Only the order of the messages follows that of the halves: what came together lies together for
+ * those who take them.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_JOIN_H
@@ -116,8 +117,8 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
 
 /** The same in steps: join_begin(), join_put() for each end, join_commit(). Nothing may be told in
  *  between.
- *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept: then
- *                 there is nothing to put
+ *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept:
+ * then there is nothing to put
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range */
 int join_begin(struct join *join, struct join_writer *writer, const struct join_report *report);
 /** @return as join_add(), for all that was put */
@@ -128,10 +129,11 @@ typedef void join_emit_fn(void *user, const struct joined_some *messages);
 
 /** A window is complete: join what is there of it and of those before, give up ends that have
  *  waited for params.windows.
- *  @param emit  gets each message once, some at a time; in which order depends on that in which ends
- *               were told
- *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next. Ends that
- *          there is no memory to keep waiting are left out, as by nodes: see keys_below of join_add() */
+ *  @param emit  gets each message once, some at a time; in which order depends on that in which
+ * ends were told
+ *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next. Ends
+ * that there is no memory to keep waiting are left out, as by nodes: see keys_below of join_add()
+ */
 int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);

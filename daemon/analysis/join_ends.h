@@ -1,10 +1,10 @@
-/* Ends of messages, as narrow as they can be kept: sends in 32 bytes, receives in 24. What ends have in
- * common is kept once: who told them (a node, of one window), and of receives the call that completed
- * them. Values that do not fit are kept in full beside it.
+/* Ends of messages, as narrow as they can be kept: sends in 32 bytes, receives in 24. What ends
+ * have in common is kept once: who told them (a node, of one window), and of receives the call that
+ * completed them. Values that do not fit are kept in full beside it.
  *
- * Sends and receives stay in the order in which they were told, and so do tellers and calls that they
- * refer to: a later one refers to none that is earlier. The receives of one call stand together, and
- * calls are in the order of their receives.
+ * Sends and receives stay in the order in which they were told, and so do tellers and calls that
+ * they refer to: a later one refers to none that is earlier. The receives of one call stand
+ * together, and calls are in the order of their receives.
  *
  * Pure. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_JOIN_ENDS_H
@@ -112,9 +112,10 @@ static inline void join_ends_clear(struct join_ends *ends)
 /** Append all of another's. @return 0, or -ENOMEM: nothing was */
 int join_ends_append(struct join_ends *to, const struct join_ends *from);
 
-/** Append one of another's sends or receives; one after the other they share what they shared there.
- *  @param last  position of the one of its kind that was appended before, from the same; SIZE_MAX: none
- *               to share with
+/** Append one of another's sends or receives; one after the other they share what they shared
+ * there.
+ *  @param last  position of the one of its kind that was appended before, from the same; SIZE_MAX:
+ * none to share with
  *  @return 0, or -ENOMEM: it was not */
 int join_ends_append_send(struct join_ends *to, const struct join_ends *from, size_t at,
                           size_t last);
@@ -188,7 +189,8 @@ struct join_writer {
     bool short_of_memory; /**< ... or could not be kept */
 };
 
-/** Begin to write behind what is there; room for the report's count is made. @return 0 or -ENOMEM */
+/** Begin to write behind what is there; room for the report's count is made. @return 0 or -ENOMEM
+ */
 int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
                       const struct join_report *report, uint64_t top);
 
@@ -250,7 +252,8 @@ static inline uint32_t join_put_call(struct join_writer *writer, const struct jo
     return writer->calls - 1;
 }
 
-/** Write a receiving end. It ends at its begin or later; its call completed one message at least. */
+/** Write a receiving end. It ends at its begin or later; its call completed one message at least.
+ */
 static inline void join_put_receive(struct join_writer *writer, const struct join_half *half)
 {
     struct join_receive *receive = writer->receive;

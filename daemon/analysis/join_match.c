@@ -31,8 +31,8 @@ static inline uint64_t call_hash(const struct join_call *told)
 }
 
 /* The call that a node told of, which is noted when it is new.
- * @return CALL_UNKNOWN: too many calls have the same place in the index; what it completed is then not
- *         known to be whole */
+ * @return CALL_UNKNOWN: too many calls have the same place in the index; what it completed is then
+ * not known to be whole */
 static uint32_t find_call(struct join *join, const struct join_ends *ends, uint32_t told)
 {
     const struct join_call *one = &ends->calls[told];
@@ -80,8 +80,8 @@ static bool call_counts(const struct match *matches, size_t count)
     return false;
 }
 
-/* Once receives are matched: look for calls of which more was or will be told elsewhere. Those that have
- * receives without a match are marked. */
+/* Once receives are matched: look for calls of which more was or will be told elsewhere. Those that
+ * have receives without a match are marked. */
 static void note_calls(struct join *join, struct join_ends *ends)
 {
     const struct match *matches = join->matches;
@@ -230,7 +230,8 @@ static bool index_unmatched(struct join *join, const struct join_ends *ends)
 }
 
 /* Match all ends, where each key comes once at most of either kind.
- * @return whether it was so; else, or when too many have the same place in the index, nothing is said */
+ * @return whether it was so; else, or when too many have the same place in the index, nothing is
+ * said */
 static bool match_indexed(struct join *join, const struct join_ends *ends)
 {
     const unsigned shift = join->end_shift;

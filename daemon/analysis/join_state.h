@@ -1,4 +1,5 @@
-/* What join.c (what is told, window by window) and join_match.c (which ends belong together) share. */
+/* What join.c (what is told, window by window) and join_match.c (which ends belong together) share.
+ */
 #ifndef HOLTER_ANALYSIS_JOIN_STATE_H
 #define HOLTER_ANALYSIS_JOIN_STATE_H
 
@@ -39,20 +40,20 @@ struct match {
 /* Two tellers whose ends met in this close, sent and received. */
 struct met {
     uint32_t from, to;
-    uint32_t number; /* its position */
-    uint32_t pair;   /* of nodes, from settling on; KEY_NONE: their clocks are not compared */
-    uint32_t down;   /* the sending node has the higher number */
-    int64_t
-        allowed_ns; /* less than that no receive ends after its send began: the error of both clocks */
-    int64_t least_ns; /* that one did; INT64_MAX: none yet */
-    uint64_t at_ns;   /* when the latest ended */
+    uint32_t number;    /* its position */
+    uint32_t pair;      /* of nodes, from settling on; KEY_NONE: their clocks are not compared */
+    uint32_t down;      /* the sending node has the higher number */
+    int64_t allowed_ns; /* less than that no receive ends after its send began: the error of both
+                           clocks */
+    int64_t least_ns;   /* that one did; INT64_MAX: none yet */
+    uint64_t at_ns;     /* when the latest ended */
     uint64_t
         error_ns; /* of both clocks; UINT64_MAX: not known; from settling on what they leave open */
     int64_t offset_ns; /* from settling on: to be added to times of the sender */
 };
 
-/* A call of which what was told here is not the whole: what all that was told of it says together. Its
- * number is that of its receives' calls as told. */
+/* A call of which what was told here is not the whole: what all that was told of it says together.
+ * Its number is that of its receives' calls as told. */
 struct call {
     uint64_t latest_ns;       /* of the sends that are known */
     uint32_t first;           /* position among the calls as told */
@@ -86,15 +87,15 @@ struct join {
     struct join_ends idle; /* room of a window that is closed, for the next that is opened */
 };
 
-/** By how much hashes are shifted to places of an index with room for so many, at most two thirds of it
- *  taken. */
+/** By how much hashes are shifted to places of an index with room for so many, at most two thirds
+ * of it taken. */
 unsigned join_shift_for(size_t count);
 
 /** Places of an index whose hashes are shifted by so much. */
 size_t join_places(unsigned shift);
 
-/** Match the ends of a close: what was found for each receive is noted, and what that says of clocks and
- *  calls; what has no other end stays or is given up.
+/** Match the ends of a close: what was found for each receive is noted, and what that says of
+ * clocks and calls; what has no other end stays or is given up.
  *  @param ends  each key at most once among those that waited; room is made for them */
 void join_match(struct join *join, struct join_ends *ends, uint64_t window);
 

@@ -1,5 +1,5 @@
-/* What comes out of ends that were matched. Times lie in columns, so that a processor takes several at
- * once. */
+/* What comes out of ends that were matched. Times lie in columns, so that a processor takes several
+ * at once. */
 #include "daemon/analysis/join_state.h"
 
 #include "daemon/analysis/wide.h"

@@ -31,8 +31,8 @@ static unsigned bucket_bits(size_t count)
     return bits < MOST_BUCKET_BITS ? bits : MOST_BUCKET_BITS;
 }
 
-/* Keys that spread evenly over a range, as ranks and hashes do, need one pass by the highest bits in
- * which they differ, and insertion in the few that have those in common.
+/* Keys that spread evenly over a range, as ranks and hashes do, need one pass by the highest bits
+ * in which they differ, and insertion in the few that have those in common.
  * @return NULL: too many have them in common, and nothing has changed */
 static struct key_place *spread(struct key_place *places, struct key_place *spare, size_t count)
 {
@@ -82,8 +82,8 @@ static bool find_runs(struct runs *runs, const struct key_place *places, size_t 
     return true;
 }
 
-/* What several peers told in order is often so that one run ends before the next begins: put them behind
- * each other, by their first keys. @return whether that is so */
+/* What several peers told in order is often so that one run ends before the next begins: put them
+ * behind each other, by their first keys. @return whether that is so */
 static bool put_runs(const struct runs *runs, const struct key_place *places,
                      struct key_place *spare)
 {

@@ -14,7 +14,8 @@
 #define KNOWN 64u         /* classes that are at hand: messages of a job have few sizes */
 #define LATENCY_MOST 1e6  /* of a row's mean, so that no sum can overflow */
 
-/* What is added to figures that may be negative, for each message, while they are summed up in 31 bits. */
+/* What is added to figures that may be negative, for each message, while they are summed up in 31
+ * bits. */
 #define LOG2_BIAS (INT64_C(1) << 18)  /* to the logarithm of a latency: few are below 1/16 */
 #define MOVED_BIAS (INT64_C(1) << 16) /* to what a criterion has moved by: few become half */
 
@@ -31,8 +32,8 @@ struct judge {
     uint32_t single;      /* packed in heads of one message, unless it is delayed; 0: see most_ns */
     uint32_t most_ns;     /* figures of one message that took less are narrow; 0: none is */
     two_numbers criteria; /* reference, recent, by PART, which is a power of two: no bit is lost */
-    /* What one message adds beside what its times say: to a part, to latencies of a rank, where it was received and
-     * where it was sent; and what the latter adds. */
+    /* What one message adds beside what its times say: to a part, to latencies of a rank, where it
+     * was received and where it was sent; and what the latter adds. */
     four part, rest, latency, received, sent, sent_bits;
     two_numbers half;
     double reference;
@@ -43,8 +44,8 @@ struct judge {
     bool judged, narrow;  /* narrow: figures of a message that is not wide may be of 31 bits */
 } __attribute__((aligned(64)));
 
-/* What messages take by the reference criterion; 0: without one nothing can be said of their network
- * time. */
+/* What messages take by the reference criterion; 0: without one nothing can be said of their
+ * network time. */
 static inline uint64_t expected_of(const struct judge *judge, uint64_t messages)
 {
     const double product = judge->reference * (double)(int64_t)messages;
@@ -340,7 +341,8 @@ WIDE_LOOP void add_narrow(const struct ends *ends, const struct judge *judge,
         carry(ends->messages, head, from, to);
 }
 
-/* As add_any(), of one message. Known of it: sum of logarithms, network time, what is packed, joint time.
+/* As add_any(), of one message. Known of it: sum of logarithms, network time, what is packed, joint
+ * time.
  * @return whether it was added: all its figures have 31 bits */
 WIDE_LOOP bool add_single(const struct ends *ends, const struct judge *judge,
                           const struct transfer_head *head, const struct transfer_times *times)

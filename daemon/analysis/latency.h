@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Criteria in force, nanoseconds; NaN: none, rows of that class are counted but have no latency. */
+/** Criteria in force, nanoseconds; NaN: none, rows of that class are counted but have no latency.
+ */
 struct latency_scale {
     double recent[LOCALITIES][SIZE_CLASSES];
     double reference[LOCALITIES][SIZE_CLASSES];
@@ -70,9 +71,9 @@ double latency_rank_typical(const struct latency_rank *rank);
 
 #define PART_FIGURES 12u /* of a part, that are added for a row */
 
-/** Rows of a region while they are added: each is added once where it was sent, from which the sums of
- *  localities follow as well, and once more where another region received it. For latency_add() alone: by
- *  locality, and where it was received. */
+/** Rows of a region while they are added: each is added once where it was sent, from which the sums
+ * of localities follow as well, and once more where another region received it. For latency_add()
+ * alone: by locality, and where it was received. */
 struct latency_part {
     int32_t low[LOCALITIES + 1]
                [PART_FIGURES]; /**< of 31 bits, of rows that came since they were last too large */
@@ -88,14 +89,16 @@ struct latency_groups {
     struct latency_part *parts; /**< one more than regions; written by latency_add() for itself */
     const uint32_t *region_of;  /**< by rank: index of its region; region_count: in none */
     size_t rank_count; /**< of both arrays by rank; rows of further ranks count for no rank */
-    /** What ranks that report come to, begun for the window; NULL: there is none. Rows of other ranks are not in it. */
+    /** What ranks that report come to, begun for the window; NULL: there is none. Rows of other
+     * ranks are not in it. */
     struct message_ranks *messages;
     struct latency_rank
         *apart;   /**< what is not in it, by rank; written by latency_add() for latency_rank_of() */
     int is_apart; /**< something is */
 };
 
-/** Add rows. Where there was no memory for sums of ranks that are more than 31 bits, messages->table says so. */
+/** Add rows. Where there was no memory for sums of ranks that are more than 31 bits,
+ * messages->table says so. */
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfers *rows);
 

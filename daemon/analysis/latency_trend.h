@@ -27,8 +27,8 @@ void latency_trend_destroy(struct latency_trend *trend);
 /** Have what an update looks at in the cache soon. */
 void latency_trend_fetch(const struct latency_trend *trend);
 
-/** Take a window, in ascending order (others change nothing). Told is the trend that is not calm, of
- *  two such that of the greater ratio, with the earlier onset; while both are calm, that of the
+/** Take a window, in ascending order (others change nothing). Told is the trend that is not calm,
+ * of two such that of the greater ratio, with the earlier onset; while both are calm, that of the
  *  typical message. Levels are by the reference of this window. */
 void latency_trend_update(struct latency_trend *trend, uint64_t window,
                           const struct latency_sum *sum, struct trend_result *out);

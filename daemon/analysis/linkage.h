@@ -1,12 +1,13 @@
 /* Average-linkage clustering (003, section 4.2.1) of vertices by their process correlation.
  *
  * The pair of clusters with the largest mean correlation merges, until one is left. Of pairs that
- * are equal the one that makes the smaller cluster comes first, then the one with the lowest vertex,
- * then the one whose other cluster has the lowest vertex: regular patterns of communication are full
- * of ties, and so clusters grow evenly and stay compact. A later pair never comes before an earlier
- * one in this order, so reciprocal nearest neighbours may merge at once (nearest-neighbour chain,
- * Benzecri 1982; Murtagh 1983), and the result is that of merging one pair after the other. Sums of
- * correlations are integers: no result depends on the order of adding.
+ * are equal the one that makes the smaller cluster comes first, then the one with the lowest
+ * vertex, then the one whose other cluster has the lowest vertex: regular patterns of communication
+ * are full of ties, and so clusters grow evenly and stay compact. A later pair never comes before
+ * an earlier one in this order, so reciprocal nearest neighbours may merge at once
+ * (nearest-neighbour chain, Benzecri 1982; Murtagh 1983), and the result is that of merging one
+ * pair after the other. Sums of correlations are integers: no result depends on the order of
+ * adding.
  *
  * Pairs that were together before can be given an advantage, so that clusters stay what they are
  * until another order is clearly better.
@@ -49,8 +50,8 @@ int linkage_run(struct linkage *linkage, const struct correlation *correlation,
                 const struct linkage_history *history, const uint32_t *members, uint32_t count,
                 struct linkage_merge *merges);
 
-/** The same in pieces: begin, then go on until it is done, or broken off. What was given to begin with stays as it
- *  is meanwhile. @return 0 or -ENOMEM */
+/** The same in pieces: begin, then go on until it is done, or broken off. What was given to begin
+ * with stays as it is meanwhile. @return 0 or -ENOMEM */
 int linkage_begin(struct linkage *linkage, const struct correlation *correlation,
                   const struct linkage_history *history, const uint32_t *members, uint32_t count,
                   struct linkage_merge *merges);

@@ -6,7 +6,8 @@
 
 #define PAIRS (MANN_KENDALL_MOST * (MANN_KENDALL_MOST - 1) / 2)
 
-/* Values below a bound, or not above it, come first, without branches that nobody can foresee. @return where the others begin */
+/* Values below a bound, or not above it, come first, without branches that nobody can foresee.
+ * @return where the others begin */
 static size_t part(double *values, size_t from, size_t to, double bound, int with_equal)
 {
     size_t cut = from;

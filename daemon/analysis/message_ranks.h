@@ -1,5 +1,5 @@
-/* What the matched messages of a window come to at each rank, summed up once for all who want it: latency_add() goes
- * through the messages, latency and attribution take their figures from here.
+/* What the matched messages of a window come to at each rank, summed up once for all who want it:
+ * latency_add() goes through the messages, latency and attribution take their figures from here.
  *
  * 64 bytes a rank, as long as its sums have no more than 31 bits. Pure. */
 #ifndef HOLTER_ANALYSIS_MESSAGE_RANKS_H
@@ -7,8 +7,8 @@
 
 #include "daemon/analysis/narrow_table.h"
 
-/** Of a rank: times in nanoseconds, and counts. What one message adds to lies together: see add_narrow() in
- *  latency.c. */
+/** Of a rank: times in nanoseconds, and counts. What one message adds to lies together: see
+ * add_narrow() in latency.c. */
 enum message_figure {
     /* Of messages it received from ranks of its node that have a reference criterion. */
     MESSAGES_NEAR,          /**< how many */
@@ -27,8 +27,9 @@ enum message_figure {
     MESSAGES_REFERENCE,
     MESSAGES_LOG2,
     /* Of messages it sent. */
-    MESSAGES_AWAITED,     /**< late-sender time of all */
-    MESSAGES_NETWORK_OUT, /**< network time of those to other nodes that have a reference criterion */
+    MESSAGES_AWAITED,      /**< late-sender time of all */
+    MESSAGES_NETWORK_OUT,  /**< network time of those to other nodes that have a reference criterion
+                            */
     MESSAGES_EXPECTED_OUT, /**< what they take by it */
     MESSAGES_SENT,         /**< how many: for latency_rank_of() alone */
     MESSAGE_FIGURES

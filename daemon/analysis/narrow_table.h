@@ -1,5 +1,6 @@
-/* Whole numbers by rank, as narrow as they mostly are: 31 bits of each lie together, what some have above them lies
- * apart. So they are half as wide as they may get, and become doubles several at a time. */
+/* Whole numbers by rank, as narrow as they mostly are: 31 bits of each lie together, what some have
+ * above them lies apart. So they are half as wide as they may get, and become doubles several at a
+ * time. */
 #ifndef HOLTER_ANALYSIS_NARROW_TABLE_H
 #define HOLTER_ANALYSIS_NARROW_TABLE_H
 
@@ -16,7 +17,8 @@ struct narrow_table {
     uint32_t room;  /**< ranks */
     uint32_t high_room;
     int carried; /**< of the rows since narrow_table_begin() some have more than low says */
-    int failed; /**< there was no memory for what some have more: they are not what they should be */
+    int failed;  /**< there was no memory for what some have more: they are not what they should be
+                  */
 };
 
 /** Make room. @return 0 or -ENOMEM */

@@ -21,8 +21,8 @@
 
 /** A clock runs off by at most so much, seconds per second, from what it is corrected to. */
 #define PAIR_CLOCK_RATE 1e-6
-/** From one turn to the next the correction of a clock may change by this share of its error, and by
- *  as much as that error has changed. */
+/** From one turn to the next the correction of a clock may change by this share of its error, and
+ * by as much as that error has changed. */
 #define PAIR_CLOCK_STEP 0.125
 
 /** One pair of nodes; direction 0 goes from the lower number to the higher. */

@@ -2,8 +2,8 @@
  * called: they are numbered in the order of their lowest ranks. Two partitions that are the same up
  * to labels are the same numbers.
  *
- * A rank's weight is 1, or its share of all bytes in units of 2^-30, rounded down: so that phases of
- * few and of many bytes are compared as equals, and all sums stay exact integers.
+ * A rank's weight is 1, or its share of all bytes in units of 2^-30, rounded down: so that phases
+ * of few and of many bytes are compared as equals, and all sums stay exact integers.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PARTITION_H

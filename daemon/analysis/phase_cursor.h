@@ -1,5 +1,5 @@
-/* Going through the rows of phase_rows.h run by run, and changing blocks: what phase_rows.c and phase_meet.c are
- * made of.
+/* Going through the rows of phase_rows.h run by run, and changing blocks: what phase_rows.c and
+ * phase_meet.c are made of.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_CURSOR_H
@@ -11,7 +11,8 @@
 /** Give back a block and its rows. */
 void phase_pool_give(struct phase_pool *pool, uint32_t block);
 
-/** The rows of a block are to be changed: it tells all once. Of a block that shared them they are copied. */
+/** The rows of a block are to be changed: it tells all once. Of a block that shared them they are
+ * copied. */
 void phase_block_open(struct phase_pool *pool, struct phase_link *link);
 
 /** Look for rows that are alike, of those that were changed. */
@@ -25,8 +26,8 @@ static inline uint32_t phase_run_after(const struct phase_pool *pool, const stru
     return end == list->last ? PHASE_BLOCK_NONE : pool->links[end].after;
 }
 
-/** A place in a run, and the rows from there on that lie in one block. Blocks that were read are given
- * back when it was told a pool to give to. */
+/** A place in a run, and the rows from there on that lie in one block. Blocks that were read are
+ * given back when it was told a pool to give to. */
 struct cursor {
     const struct phase_pool *pool;
     struct phase_pool *give; /* or NULL */

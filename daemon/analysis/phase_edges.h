@@ -1,8 +1,8 @@
-/* Who sent to whom in an interval, as edges that several owners may share: the phases of a job that repeats
- * itself have one graph, and whoever keeps or compares it looks at one array.
+/* Who sent to whom in an interval, as edges that several owners may share: the phases of a job that
+ * repeats itself have one graph, and whoever keeps or compares it looks at one array.
  *
- * Part of phase_graphs.h. Pure: no clock, no file, no socket. A graph is one thread's at a time; edges that
- * graphs share may be theirs in several threads. */
+ * Part of phase_graphs.h. Pure: no clock, no file, no socket. A graph is one thread's at a time;
+ * edges that graphs share may be theirs in several threads. */
 #ifndef HOLTER_ANALYSIS_PHASE_EDGES_H
 #define HOLTER_ANALYSIS_PHASE_EDGES_H
 
@@ -40,7 +40,8 @@ struct phase_graph {
  *  @return the first, or NULL without memory: nothing has changed */
 struct phase_edge *phase_graph_room(struct phase_graph *graph, size_t edges);
 
-/** Make a graph equal to another: it shares the edges, or has a copy of those that are the caller's.
+/** Make a graph equal to another: it shares the edges, or has a copy of those that are the
+ * caller's.
  *  @param to  replaced; on error as it was
  *  @return 0 or -ENOMEM */
 int phase_graph_share(struct phase_graph *to, const struct phase_graph *from);

@@ -38,8 +38,8 @@ struct phase_graphs {
     struct phase_pool pool;
     struct segment *segments; /* owned; one more than may stay */
     uint32_t *order;          /* owned; segments by time, then those that are free */
-    /* Of the boundary behind each segment by time: rows that merging would save, what of its cost does not
-     * depend on age, and the time that its age is counted from. */
+    /* Of the boundary behind each segment by time: rows that merging would save, what of its cost
+     * does not depend on age, and the time that its age is counted from. */
     uint32_t *common;       /* owned */
     double *weight, *since; /* owned */
     int64_t newest_ns;
@@ -243,8 +243,9 @@ static bool any_is_cheaper(const struct phase_graphs *g, uint32_t from, double n
     return (cheaper[0] | cheaper[1]) != 0;
 }
 
-/* The boundary that costs least: weights by ages, compared without dividing. One is the first among equals by
- * being compared with those before it in turn: so they are only passed over together where none is cheaper. */
+/* The boundary that costs least: weights by ages, compared without dividing. One is the first among
+ * equals by being compared with those before it in turn: so they are only passed over together
+ * where none is cheaper. */
 static uint32_t cheapest(const struct phase_graphs *g)
 {
     const double now = (double)g->newest_ns + (double)g->params.window_ns;
@@ -267,16 +268,17 @@ static bool is_over(const struct phase_graphs *g)
            (g->counts.rows > g->params.rows && g->counts.segments > 1);
 }
 
-/* Where neighbours have no edge in common, many merges may be needed before one saves a row. So they
- * begin early, a few at a time, lest a single burst should have to wait for all of them. */
+/* Where neighbours have no edge in common, many merges may be needed before one saves a row. So
+ * they begin early, a few at a time, lest a single burst should have to wait for all of them. */
 static bool is_nearly_over(const struct phase_graphs *g)
 {
     return g->counts.rows > g->params.rows - g->params.rows / EARLY_SHARE && g->counts.segments > 1;
 }
 
-/* Merge a segment with the next. What each neighbour has in common with what comes of them follows from what it
- * had in common with one of them where they have no edges in common, or where one of them, or the neighbour,
- * has no others: nearly always, and long lists are not gone through for it. */
+/* Merge a segment with the next. What each neighbour has in common with what comes of them follows
+ * from what it had in common with one of them where they have no edges in common, or where one of
+ * them, or the neighbour, has no others: nearly always, and long lists are not gone through for it.
+ */
 static void join_next(struct phase_graphs *g, uint32_t place)
 {
     struct segment *to = at(g, place), *from = at(g, place + 1);

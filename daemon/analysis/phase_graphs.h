@@ -22,14 +22,15 @@
  * The sums over all time never do, unless edges were refused for being too many.
  *
  * Memory by construction: 16 bytes a row, in blocks of 256, of which the last of each segment may
- * be part empty, and as what each node tells begins a block, and bursts that are put together are linked, a quarter
- * of the others; 64 bytes more a block; 128 bytes a segment, and at most 2 KiB for the ranges of its edges; at most
- * 68 bytes an edge, and 120 more while there are at most 2^18, for what was read last; 96 bytes for each block that
- * is read, up to 2^16 of them, and 2 MiB. With the defaults at most 342 MiB of rows, 21 MiB of part blocks and
- * 136 MiB of edges, if there should be 2^21 of them. 4,320 ranks with 30,000 edges of two size classes: at most
- * 393 MiB, however many bursts and hours. Of these, blocks with the same rows are kept once (phase_store.h): a job
- * that does the same in each burst never touches most of it. To add a burst 56 bytes
- * for each of its rows are borrowed besides, and to read a graph 32 for each of its edges and 16 for each edge
+ * be part empty, and as what each node tells begins a block, and bursts that are put together are
+ * linked, a quarter of the others; 64 bytes more a block; 128 bytes a segment, and at most 2 KiB
+ * for the ranges of its edges; at most 68 bytes an edge, and 120 more while there are at most 2^18,
+ * for what was read last; 96 bytes for each block that is read, up to 2^16 of them, and 2 MiB. With
+ * the defaults at most 342 MiB of rows, 21 MiB of part blocks and 136 MiB of edges, if there should
+ * be 2^21 of them. 4,320 ranks with 30,000 edges of two size classes: at most 393 MiB, however many
+ * bursts and hours. Of these, blocks with the same rows are kept once (phase_store.h): a job that
+ * does the same in each burst never touches most of it. To add a burst 56 bytes for each of its
+ * rows are borrowed besides, and to read a graph 32 for each of its edges and 16 for each edge
  * there is.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
@@ -97,8 +98,8 @@ int phase_graphs_add(struct phase_graphs *graphs, const struct phase_burst *burs
 /** The sums over the segments whose time is in an interval. The rows of consecutive intervals add
  *  up to those of both together: for phases of a cut, let each reach up to the next one's begin.
  *  @param from_ns, to_ns  both included
- *  @param out             replaced; on error as it was. Of an interval with the sums of one of the last two
- *                         that were read it shares the edges
+ *  @param out             replaced; on error as it was. Of an interval with the sums of one of the
+ * last two that were read it shares the edges
  *  @return 0 or -ENOMEM */
 int phase_graphs_read(struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out);
@@ -106,7 +107,8 @@ int phase_graphs_read(struct phase_graphs *graphs, int64_t from_ns, int64_t to_n
 /** Segments whose time is in an interval: no more phases of it can be told apart. */
 uint32_t phase_graphs_segments(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
 
-/** Rows of the segments whose time is in an interval: as many edges, or fewer, are what is read of it. */
+/** Rows of the segments whose time is in an interval: as many edges, or fewer, are what is read of
+ * it. */
 uint64_t phase_graphs_rows(const struct phase_graphs *graphs, int64_t from_ns, int64_t to_ns);
 
 void phase_graphs_count(const struct phase_graphs *graphs, struct phase_graphs_counts *out);

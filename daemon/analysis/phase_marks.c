@@ -87,7 +87,8 @@ void phase_stretches_finish(struct phase_stretches *s)
 }
 
 /* Stretches of both sides.
- * @param counts  set to how many there are of each side, those of the second behind those of the first
+ * @param counts  set to how many there are of each side, those of the second behind those of the
+ * first
  * @return whether there was room */
 static bool gather(struct phase_stretches *s, const struct phase_store *store,
                    const struct phase_difference *of, size_t counts[2])

@@ -1,8 +1,9 @@
-/* Which blocks of rows the sums of phase_sums.h are made of, and what two such sums have apart from each other:
- * phases of a job that repeats itself are made of the same blocks, but for those that lie across bursts which were
- * put together in another way.
+/* Which blocks of rows the sums of phase_sums.h are made of, and what two such sums have apart from
+ * each other: phases of a job that repeats itself are made of the same blocks, but for those that
+ * lie across bursts which were put together in another way.
  *
- * Memory: 32 bytes a block, of up to 2^16; to compare 384 more for each that only one of two has, of up to 2^12.
+ * Memory: 32 bytes a block, of up to 2^16; to compare 384 more for each that only one of two has,
+ * of up to 2^12.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_MARKS_H
@@ -45,8 +46,8 @@ static inline struct phase_difference phase_marks_compare(const struct phase_mar
 /** @param side  set to which of the two has it @return the next block, or NULL */
 const struct key_place *phase_difference_next(struct phase_difference *difference, int *side);
 
-/** Are so many blocks of both the same that it is worth while to look at the others, and are these still where
- *  they were? */
+/** Are so many blocks of both the same that it is worth while to look at the others, and are these
+ * still where they were? */
 bool phase_marks_can_compare(const struct phase_store *store, const struct phase_marks *one,
                              const struct phase_marks *other);
 
@@ -65,8 +66,9 @@ struct phase_stretches {
 
 void phase_stretches_finish(struct phase_stretches *stretches);
 
-/** Do the blocks that only one of two has consist of the same rows? What they add up to may be the same where
- *  they do not, or where there was no memory, or blocks are many or their edges lie scattered.
+/** Do the blocks that only one of two has consist of the same rows? What they add up to may be the
+ * same where they do not, or where there was no memory, or blocks are many or their edges lie
+ * scattered.
  *  @param one, other  can be compared */
 bool phase_marks_have_same_rows(struct phase_stretches *room, const struct phase_store *store,
                                 const struct phase_marks *one, const struct phase_marks *other);

@@ -98,7 +98,8 @@ static bool meet(struct cursor *a, struct cursor *b)
     return false;
 }
 
-/* Pass over rows of the one that is behind. @return whether neither was: both are at the same edge */
+/* Pass over rows of the one that is behind. @return whether neither was: both are at the same edge
+ */
 static bool are_level(struct cursor *a, struct cursor *b)
 {
     uint32_t left = a->row->edge, right = b->row->edge;
@@ -116,14 +117,16 @@ static bool are_at_same(const struct cursor *a, const struct cursor *b)
     return one->place == other->place && a->here == one->rows && b->here == other->rows;
 }
 
-/* Has the block all edges between its first and its last? Of lists in which no edge has several rows. */
+/* Has the block all edges between its first and its last? Of lists in which no edge has several
+ * rows. */
 static bool is_dense(const struct cursor *c)
 {
     const struct phase_link *link = &c->pool->links[c->block];
     return link->most - link->least + 1 == link->rows;
 }
 
-/* Go on with one or the other of a block that is dense, whose rows need not be looked at, and another.
+/* Go on with one or the other of a block that is dense, whose rows need not be looked at, and
+ * another.
  * @return how many rows they have in common of those that were passed */
 static uint32_t count_within(struct cursor *dense, struct cursor *c)
 {
@@ -200,7 +203,8 @@ static uint32_t times_of(const struct phase_pool *pool, const struct phase_list 
     }
 }
 
-/* As count_equal(), of lists in which no edge has several rows: mostly edges follow each other in both. */
+/* As count_equal(), of lists in which no edge has several rows: mostly edges follow each other in
+ * both. */
 static uint32_t count_following(const struct phase_row *a, const struct phase_row *b, uint32_t most)
 {
     uint32_t first = a->edge;
@@ -233,8 +237,8 @@ static void note_places(struct phase_pool *pool, const struct phase_list *list, 
     }
 }
 
-/* Does each block of a list lie where one of another does? Of lists of the same edges that says that they have the
- * same rows, in whatever order bursts of these were put together. */
+/* Does each block of a list lie where one of another does? Of lists of the same edges that says
+ * that they have the same rows, in whatever order bursts of these were put together. */
 static bool lie_together(struct phase_pool *pool, const struct phase_list *list,
                          const struct phase_list *other)
 {

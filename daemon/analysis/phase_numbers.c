@@ -56,8 +56,8 @@ static uint32_t number_of(struct phase_numbers *n, const struct burst_pair *row,
     return *guess;
 }
 
-/* Add up rows as long as their edges have the numbers from one on. Of their messages bits are looked at, of all
- * rows at once: of a row's and of one less.
+/* Add up rows as long as their edges have the numbers from one on. Of their messages bits are
+ * looked at, of all rows at once: of a row's and of one less.
  * @return how many rows have */
 static uint32_t add_span(const struct phase_numbers *n, uint32_t edge,
                          const struct burst_pair *rows, size_t most, struct phase_total *total,
@@ -172,8 +172,9 @@ static bool find_spans(struct phase_numbers *n, const struct phase_pool *pool,
 
 /* ---- checking ------------------------------------------------------------------------ */
 
-/* Add up rows that are plain: each has at least one message and at most 2^32. Bits of all are looked at,
- * in place of each row's: that may say no where rows are in order, but not yes where they are not.
+/* Add up rows that are plain: each has at least one message and at most 2^32. Bits of all are
+ * looked at, in place of each row's: that may say no where rows are in order, but not yes where
+ * they are not.
  * @return whether they are, and no sum passes 2^64 */
 static bool add_plain(const struct burst_piece *piece, struct phase_total *total)
 {
@@ -248,8 +249,8 @@ static void note_ranks(struct phase_numbers *n, const struct burst_pair *e)
     n->ranks = highest >= n->ranks ? (uint64_t)highest + 1 : n->ranks;
 }
 
-/* Number the edges of a piece; those that have no number any more become others. Mostly the next row has the
- * next number. @param before  edge of the row before it @return that of the last row */
+/* Number the edges of a piece; those that have no number any more become others. Mostly the next
+ * row has the next number. @param before  edge of the row before it @return that of the last row */
 static uint32_t number_edges(struct phase_numbers *n, const struct burst_piece *piece,
                              uint32_t before, struct phase_excess *others)
 {
@@ -368,8 +369,9 @@ static size_t blocks_for(size_t rows)
     return (rows + PHASE_BLOCK - 1) / PHASE_BLOCK;
 }
 
-/* Each span of pieces that are not apart begins a block, unless that would leave too much of them unused. Nodes tell
- * the same spans again and again, in bursts with these nodes or those: so they lie in the same blocks.
+/* Each span of pieces that are not apart begins a block, unless that would leave too much of them
+ * unused. Nodes tell the same spans again and again, in bursts with these nodes or those: so they
+ * lie in the same blocks.
  * @param apart  blocks of pieces that are */
 static void choose_cut(struct phase_numbers *n, size_t rows, size_t apart)
 {
@@ -379,8 +381,8 @@ static void choose_cut(struct phase_numbers *n, size_t rows, size_t apart)
     n->cut = phase_list_may_link(rows, blocks, n->apart_count + 1);
 }
 
-/* Pieces that are apart become runs, unless these would leave too much of their blocks unused, or consist of
- * too many spans to be remembered. */
+/* Pieces that are apart become runs, unless these would leave too much of their blocks unused, or
+ * consist of too many spans to be remembered. */
 static void choose_apart(struct phase_numbers *n, size_t rows)
 {
     size_t blocks = 0, main = rows;
@@ -425,8 +427,8 @@ static struct phase_list list_run(struct phase_numbers *n, uint32_t apart, struc
     return run;
 }
 
-/* Put the pieces that are apart behind a list that has the others and is complete. Those that are known come
- * first: another one that is remembered may be in place of one of them. */
+/* Put the pieces that are apart behind a list that has the others and is complete. Those that are
+ * known come first: another one that is remembered may be in place of one of them. */
 static void list_apart(struct phase_numbers *n, struct phase_pool *pool, struct phase_list *list,
                        struct phase_excess *others)
 {

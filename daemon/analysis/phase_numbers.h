@@ -1,12 +1,14 @@
-/* Bursts of phase_graphs.h as lists: each edge gets a number when it first comes, and rows go by numbers.
+/* Bursts of phase_graphs.h as lists: each edge gets a number when it first comes, and rows go by
+ * numbers.
  *
- * Bursts are alike, and edges got their numbers in the order of the first burst that had them: the rows of a
- * burst are a few spans of edges whose numbers follow each other. Where all edges are known, as they nearly
- * always are, one pass over the rows finds the spans, checks them and adds them up. A piece that stays as it was
- * when it was listed before is not looked at again (phase_runs.h): it is a run of its own in the list.
+ * Bursts are alike, and edges got their numbers in the order of the first burst that had them: the
+ * rows of a burst are a few spans of edges whose numbers follow each other. Where all edges are
+ * known, as they nearly always are, one pass over the rows finds the spans, checks them and adds
+ * them up. A piece that stays as it was when it was listed before is not looked at again
+ * (phase_runs.h): it is a run of its own in the list.
  *
- * Memory: at most 68 bytes an edge, and what phase_runs.h needs; 56 for each row of a burst while it is taken, of
- * which what 2^14 rows need is kept.
+ * Memory: at most 68 bytes an edge, and what phase_runs.h needs; 56 for each row of a burst while
+ * it is taken, of which what 2^14 rows need is kept.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_NUMBERS_H
@@ -102,7 +104,8 @@ struct phase_listed {
 };
 
 /** List the rows of a burst that was checked just before.
- *  @param others  added to: messages of edges that get no number any more, and what does not fit in rows
+ *  @param others  added to: messages of edges that get no number any more, and what does not fit in
+ * rows
  *  @return 0, or -ENOMEM: nothing has changed */
 int phase_numbers_list(struct phase_numbers *numbers, const struct burst_piece *pieces,
                        size_t count, const struct phase_total *total, struct phase_pool *pool,

@@ -1,6 +1,6 @@
-/* Which edges the rows of a segment of phase_graphs.h have, as ranges of their numbers: those of a burst are a few
- * (phase_numbers.h), and so are those of bursts that were put together. What two segments have in common is told
- * by their ranges, however many rows and blocks they have.
+/* Which edges the rows of a segment of phase_graphs.h have, as ranges of their numbers: those of a
+ * burst are a few (phase_numbers.h), and so are those of bursts that were put together. What two
+ * segments have in common is told by their ranges, however many rows and blocks they have.
  *
  * Memory: 8 bytes a range, at most PHASE_RANGES_MOST.
  *
@@ -44,8 +44,8 @@ void phase_ranges_set(struct phase_ranges *ranges, const struct phase_range *of,
 /** Edges that two have in common, both of which are known. */
 uint32_t phase_ranges_common(const struct phase_ranges *one, const struct phase_ranges *other);
 
-/** Add one to another; it is not known after that. Nor is the other where one was not, where they would be
- *  more than PHASE_RANGES_MOST, and without memory. */
+/** Add one to another; it is not known after that. Nor is the other where one was not, where they
+ * would be more than PHASE_RANGES_MOST, and without memory. */
 void phase_ranges_join(struct phase_ranges *to, struct phase_ranges *from);
 
 #endif

@@ -169,8 +169,8 @@ bool phase_list_may_link(uint64_t rows, uint64_t blocks, uint32_t runs)
     return runs <= PHASE_RUNS && blocks <= phase_blocks_most(rows);
 }
 
-/* Have most blocks edges that follow each other closely? Runs of such are passed by block, those of scattered edges
- * row by row. */
+/* Have most blocks edges that follow each other closely? Runs of such are passed by block, those of
+ * scattered edges row by row. */
 static bool are_close(const struct phase_pool *pool, const struct phase_list *list)
 {
     uint32_t close = 0;
@@ -286,8 +286,8 @@ static void copy(struct phase_pool *pool, struct phase_list *to, struct cursor *
     skip(from, rows);
 }
 
-/* Rows of edges that both blocks have one after the other, each in one row and the sums too: nearly all,
- * where a pattern repeats.
+/* Rows of edges that both blocks have one after the other, each in one row and the sums too: nearly
+ * all, where a pattern repeats.
  * @return how many were added up */
 static uint32_t add_pairs(struct phase_row *out, const struct phase_row *a,
                           const struct phase_row *b, uint32_t most)

@@ -1,13 +1,13 @@
 /* Rows of the segments of phase_graphs.h: lists of blocks that all come from one pool, so that the
  * memory of lists that grow, merge and go is bounded by the rows there are.
  *
- * A list has runs, at most PHASE_RUNS, whose edges are not those of another run of it. Rows of a run ascend by
- * edge. What an edge has is split over several rows, at most PHASE_ROW_SPLIT, where its messages do not fit
- * into one. So lists of different edges are put together by linking their blocks, and become one run only
- * when they meet a list with edges of theirs.
+ * A list has runs, at most PHASE_RUNS, whose edges are not those of another run of it. Rows of a
+ * run ascend by edge. What an edge has is split over several rows, at most PHASE_ROW_SPLIT, where
+ * its messages do not fit into one. So lists of different edges are put together by linking their
+ * blocks, and become one run only when they meet a list with edges of theirs.
  *
- * Lists of the same blocks are added up by counting how often each block is there: rows that repeat are not gone
- * through.
+ * Lists of the same blocks are added up by counting how often each block is there: rows that repeat
+ * are not gone through.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_ROWS_H
@@ -86,8 +86,8 @@ struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *
 /** The next row that is appended begins a block. There are rows, and a block was reserved. */
 void phase_list_break(struct phase_pool *pool, struct phase_list *list);
 
-/** Append a block of rows that lie in a place where they were shared, of edges that come after all of the list.
- *  The blocks before it are complete. A block was reserved. */
+/** Append a block of rows that lie in a place where they were shared, of edges that come after all
+ * of the list. The blocks before it are complete. A block was reserved. */
 void phase_list_reuse(struct phase_pool *pool, struct phase_list *list, uint32_t place,
                       uint32_t rows, uint32_t least, uint32_t most);
 
@@ -105,12 +105,12 @@ bool phase_list_may_link(uint64_t rows, uint64_t blocks, uint32_t runs);
 void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint32_t high);
 
 /** Put one list behind another with none of its edges; it is empty after that.
- *  @return whether it could be: not if there would be too many runs or blocks, or too many runs whose edges lie
- *          scattered among each other's */
+ *  @return whether it could be: not if there would be too many runs or blocks, or too many runs
+ * whose edges lie scattered among each other's */
 bool phase_list_link(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
 
-/** Add one list to another of the same edges if it has the same rows, any number of times: nothing is written.
- *  It is empty after that.
+/** Add one list to another of the same edges if it has the same rows, any number of times: nothing
+ * is written. It is empty after that.
  *  @return whether it could be: not if messages may pass 2^32 */
 bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
 
@@ -118,16 +118,16 @@ bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct ph
  *  @return whether it could be: not if messages may pass 2^32 */
 bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct phase_list *from);
 
-/** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were reserved.
- *  Each row of `to` is copied once for each run but the first: see phase_sums_merge(). */
+/** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were
+ * reserved. Each row of `to` is copied once for each run but the first: see phase_sums_merge(). */
 void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
                       struct phase_excess *excess);
 
 /** Give back all blocks of a list, which is empty after that. */
 void phase_list_clear(struct phase_pool *pool, struct phase_list *list);
 
-/** Rows that merging two lists would save: of each edge as many as both have. Unless messages of an edge pass
- *  2^32 when they are added up, that is exact. */
+/** Rows that merging two lists would save: of each edge as many as both have. Unless messages of an
+ * edge pass 2^32 when they are added up, that is exact. */
 uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_list *one,
                            const struct phase_list *other);
 

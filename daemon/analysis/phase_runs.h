@@ -1,9 +1,10 @@
-/* Runs of rows that were listed before (phase_numbers.h): pieces of bursts that stay as they are need not be gone
- * through again. What is known of such a piece is its sums, its edges, and the blocks that its rows were put
- * into: as long as these lie where they were (phase_store.h) a list that has the piece is made of them.
+/* Runs of rows that were listed before (phase_numbers.h): pieces of bursts that stay as they are
+ * need not be gone through again. What is known of such a piece is its sums, its edges, and the
+ * blocks that its rows were put into: as long as these lie where they were (phase_store.h) a list
+ * that has the piece is made of them.
  *
- * Memory: 512 runs of 72 bytes, and 24 for each block of a run and 8 for each span of its edges; of a run with at
- * most 2^16 rows.
+ * Memory: 512 runs of 72 bytes, and 24 for each block of a run and 8 for each span of its edges; of
+ * a run with at most 2^16 rows.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_RUNS_H
@@ -51,8 +52,8 @@ const struct phase_run *phase_runs_find(const struct phase_runs *runs,
                                         const struct phase_store *store,
                                         const struct burst_piece *piece);
 
-/** Remember a run, in place of one that has a place that it may have: runs that were found may be elsewhere
- *  after that. Without memory it is not.
+/** Remember a run, in place of one that has a place that it may have: runs that were found may be
+ * elsewhere after that. Without memory it is not.
  *  @param run   all but the blocks is set; the spans are copied
  *  @param list  complete, of one run: the piece's rows */
 void phase_runs_keep(struct phase_runs *runs, const struct phase_pool *pool,

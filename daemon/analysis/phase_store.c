@@ -165,7 +165,8 @@ static bool has(const struct phase_store *s, uint32_t place, const struct phase_
            memcmp(phase_store_rows(s, place), rows, count * sizeof(*rows)) == 0;
 }
 
-/* @return the place with the same rows as one that is not shared, or that one, which is found from now on */
+/* @return the place with the same rows as one that is not shared, or that one, which is found from
+ * now on */
 static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
 {
     const struct phase_row *own = phase_store_rows(s, place);

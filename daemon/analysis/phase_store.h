@@ -1,12 +1,12 @@
 /* Where the rows of phase_rows.h lie: blocks of them, and those alike once only.
  *
- * Most jobs repeat themselves: burst after burst the same pairs send the same. So a block whose rows are complete
- * is looked for by a hash of them, and where another one has the same rows, all of them compared, that is
- * used by both. Bursts repeat, so the block that was shared last of those that begin and end with the same edges is
- * tried before. Who changes rows gets a copy first.
+ * Most jobs repeat themselves: burst after burst the same pairs send the same. So a block whose
+ * rows are complete is looked for by a hash of them, and where another one has the same rows, all
+ * of them compared, that is used by both. Bursts repeat, so the block that was shared last of those
+ * that begin and end with the same edges is tried before. Who changes rows gets a copy first.
  *
- * There are as many places for blocks as blocks are used, whether or not some are alike: sharing never fails for
- * want of memory, and places that were never needed are never touched.
+ * There are as many places for blocks as blocks are used, whether or not some are alike: sharing
+ * never fails for want of memory, and places that were never needed are never touched.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_STORE_H
@@ -50,7 +50,8 @@ struct phase_store {
 
 void phase_store_finish(struct phase_store *store);
 
-/** Have PHASE_BLOCK more places, which follow those there are. @return 0 or -ENOMEM: nothing has changed */
+/** Have PHASE_BLOCK more places, which follow those there are. @return 0 or -ENOMEM: nothing has
+ * changed */
 int phase_store_grow(struct phase_store *store);
 
 size_t phase_store_bytes(const struct phase_store *store);
@@ -72,8 +73,8 @@ static inline void phase_store_use(struct phase_store *store, uint32_t place)
 /** A user needs it no more. */
 void phase_store_give(struct phase_store *store, uint32_t place);
 
-/** Rows of edges that follow each other from one on are going to be written, and then shared: what is looked at
- *  first for that is fetched meanwhile. Nothing changes. */
+/** Rows of edges that follow each other from one on are going to be written, and then shared: what
+ * is looked at first for that is fetched meanwhile. Nothing changes. */
 void phase_store_expect(const struct phase_store *store, uint32_t first, uint32_t rows);
 
 /** The rows are complete, and stay as they are until phase_store_own(). Unless it was shared
@@ -81,7 +82,8 @@ void phase_store_expect(const struct phase_store *store, uint32_t first, uint32_
  *  @return the place where they lie now: this, or another one, and this is given back */
 uint32_t phase_store_share(struct phase_store *store, uint32_t place, uint32_t rows);
 
-/** A user is to write. One is free if another one uses the place: else there are as many users as places at most.
+/** A user is to write. One is free if another one uses the place: else there are as many users as
+ * places at most.
  *  @param rows  as they were shared
  *  @return the place where to */
 uint32_t phase_store_own(struct phase_store *store, uint32_t place, uint32_t rows);

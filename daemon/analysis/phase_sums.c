@@ -155,8 +155,8 @@ static void order_kinds(struct key_place *places, struct key_place *spare, size_
     }
 }
 
-/* Put edges that are new since the last time in their places: sorted, then merged with the others from
- * the back. @return 0 or -ENOMEM */
+/* Put edges that are new since the last time in their places: sorted, then merged with the others
+ * from the back. @return 0 or -ENOMEM */
 static int order_edges(struct phase_sums *sums, const struct key_table *edges)
 {
     uint32_t count = edges->count, old = sums->ordered;
@@ -303,7 +303,8 @@ static void append_rows(struct phase_pool *pool, struct phase_list *out,
     }
 }
 
-/* Rows of a group of edges, behind those of earlier ones. @return what no row has more messages than */
+/* Rows of a group of edges, behind those of earlier ones. @return what no row has more messages
+ * than */
 static uint32_t append_group(const struct phase_sum *of, size_t first, struct phase_pool *pool,
                              struct phase_list *out, struct phase_excess *excess)
 {
@@ -327,7 +328,8 @@ static uint32_t append_group(const struct phase_sum *of, size_t first, struct ph
     return UINT32_MAX;
 }
 
-/* Rows of all edges that have come; none has after that, cleared group by group while they are at hand.
+/* Rows of all edges that have come; none has after that, cleared group by group while they are at
+ * hand.
  * @return what no row has more messages than */
 static uint32_t append_all(struct phase_tally *t, struct phase_pool *pool, struct phase_list *out,
                            struct phase_excess *excess)
@@ -378,8 +380,8 @@ static void put_first(struct phase_sums *sums, uint32_t at)
     sums->kept[0] = first;
 }
 
-/* The sums that there are now become those of a kept graph, in place of the one that was not asked for
- * longest. Its edges' room is used again, where nobody else has them. @return 0 or -ENOMEM */
+/* The sums that there are now become those of a kept graph, in place of the one that was not asked
+ * for longest. Its edges' room is used again, where nobody else has them. @return 0 or -ENOMEM */
 static int keep(struct phase_sums *sums, const struct key_table *edges)
 {
     put_first(sums, PHASE_SUMS_KEPT - 1);
@@ -441,7 +443,8 @@ static bool have_same_sums(struct phase_sums *sums, const struct phase_store *st
     return same;
 }
 
-/* Are the sums of what was noted those of a kept graph? Mostly not only these are the same, but the rows. */
+/* Are the sums of what was noted those of a kept graph? Mostly not only these are the same, but the
+ * rows. */
 static bool do_match(struct phase_sums *sums, const struct key_table *edges,
                      const struct phase_store *store, const struct phase_marks *kept)
 {

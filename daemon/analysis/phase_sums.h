@@ -1,14 +1,14 @@
-/* Adding up segments of phase_graphs.h: each edge has a sum, which lists are added to; then those that have
- * messages are listed in the order of their keys, or become one list.
+/* Adding up segments of phase_graphs.h: each edge has a sum, which lists are added to; then those
+ * that have messages are listed in the order of their keys, or become one list.
  *
- * A job that repeats itself has the same sums phase after phase. So the sums of the graphs that were made
- * last are kept: what is the same has that graph again, and its edges are not put in order once more. Where
- * most of its rows lie in the same blocks (phase_store.h), as the numbers of these say, it is enough that the
- * other blocks of both have the same rows, or add up to the same.
+ * A job that repeats itself has the same sums phase after phase. So the sums of the graphs that
+ * were made last are kept: what is the same has that graph again, and its edges are not put in
+ * order once more. Where most of its rows lie in the same blocks (phase_store.h), as the numbers of
+ * these say, it is enough that the other blocks of both have the same rows, or add up to the same.
  *
- * Memory: 8 bytes an edge for the order; and while there are at most 2^18 edges 49 for sums and 64 for the
- * edges of what is kept, and for three times the blocks of rows that are read what phase_marks.h says. Of more
- * edges, sums are there while a graph is read.
+ * Memory: 8 bytes an edge for the order; and while there are at most 2^18 edges 49 for sums and 64
+ * for the edges of what is kept, and for three times the blocks of rows that are read what
+ * phase_marks.h says. Of more edges, sums are there while a graph is read.
  *
  * Part of phase_graphs.h. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_PHASE_SUMS_H
@@ -52,13 +52,14 @@ struct phase_sums {
 
 void phase_sums_finish(struct phase_sums *sums);
 
-/** Note the rows of a list that is to be added: first all of them are, then either their sums are recalled or
- *  they are added. */
+/** Note the rows of a list that is to be added: first all of them are, then either their sums are
+ * recalled or they are added. */
 void phase_sums_mark(struct phase_sums *sums, const struct phase_pool *pool,
                      const struct phase_list *list);
 
-/** Put the sums of what was noted into a graph that has no edges yet, if it can be told from the blocks that they
- *  are those of a kept graph. @return whether it can: else the lists are to be added */
+/** Put the sums of what was noted into a graph that has no edges yet, if it can be told from the
+ * blocks that they are those of a kept graph. @return whether it can: else the lists are to be
+ * added */
 bool phase_sums_recall(struct phase_sums *sums, const struct key_table *edges,
                        const struct phase_pool *pool, struct phase_graph *out);
 
@@ -69,7 +70,8 @@ int phase_sums_begin(struct phase_sums *sums, const struct key_table *edges);
 void phase_sums_add(struct phase_sums *sums, const struct phase_pool *pool,
                     const struct phase_list *list);
 
-/** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were reserved. */
+/** Add one list to another: they become one run, and `from` is empty. PHASE_MERGE_BLOCKS were
+ * reserved. */
 void phase_sums_merge(struct phase_sums *sums, const struct key_table *edges,
                       struct phase_pool *pool, struct phase_list *to, struct phase_list *from,
                       struct phase_excess *excess);

@@ -176,9 +176,9 @@ static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
     return before != fixed && run_gap(runs, before) <= run_gap(runs, i) ? before : i;
 }
 
-/* Merge whatever is settled however the first run merges with those before it, which are not there: that only
- * widens the gap behind it, which does not go. Nor does a gap that is not below a gap before it which does not go.
- * Behind the last of these, gaps shrink strictly up to where we are.
+/* Merge whatever is settled however the first run merges with those before it, which are not there:
+ * that only widens the gap behind it, which does not go. Nor does a gap that is not below a gap
+ * before it which does not go. Behind the last of these, gaps shrink strictly up to where we are.
  * @return the run behind the last gap that stays: all that are behind it have gone */
 static uint32_t merge_behind(struct run *runs, struct burst_height *heights)
 {
@@ -213,7 +213,8 @@ static void merge_live(struct phases *p)
     p->merged = true;
 }
 
-/* Heights as by merge_live() of the boundaries behind the first of some live clusters that are the last ones.
+/* Heights as by merge_live() of the boundaries behind the first of some live clusters that are the
+ * last ones.
  * @param from_ns  of the boundaries at this time or later
  * @return how many clusters there are; 0: more are needed to tell */
 static uint32_t merge_last(struct phases *p, uint32_t id, int64_t from_ns)
@@ -264,7 +265,8 @@ int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t mo
     return 0;
 }
 
-/* A view of what is from a time on, for which no more clusters before it are looked at than are needed. */
+/* A view of what is from a time on, for which no more clusters before it are looked at than are
+ * needed. */
 static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
 {
     const struct burst_clusters *c = p->clusters;

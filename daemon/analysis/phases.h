@@ -15,13 +15,14 @@
  * is such a gap, but not the only one). So for bursts in order the tree is that of a batch exactly,
  * however few are live, unless gaps shrink steadily for as long as there are clusters: then the
  * last two merge, which is counted as forced. Gaps of a real program shrink from pauses of a second
- * to messages a microsecond apart, so 32 live clusters are needed for none to be forced (measured on
- * one rank's 911 events: with 14, most are, and cuts are no longer the batch's). Of such gaps the oldest is taken, so that the
- * youngest bursts are still apart when late ones come among them, and those too are told as by a
- * batch. Where clusters have merged already it is too late for that: a late burst within one, or as
- * near to it as the two that merged last to make it, joins it (joined); its distance to the nearer
- * neighbour becomes the height there, and no other height changes. What is still live is merged to
- * the root when a cut asks for it, without changing anything: O(clusters).
+ * to messages a microsecond apart, so 32 live clusters are needed for none to be forced (measured
+ * on one rank's 911 events: with 14, most are, and cuts are no longer the batch's). Of such gaps
+ * the oldest is taken, so that the youngest bursts are still apart when late ones come among them,
+ * and those too are told as by a batch. Where clusters have merged already it is too late for that:
+ * a late burst within one, or as near to it as the two that merged last to make it, joins it
+ * (joined); its distance to the nearer neighbour becomes the height there, and no other height
+ * changes. What is still live is merged to the root when a cut asks for it, without changing
+ * anything: O(clusters).
  *
  * Cuts. By gap: boundaries higher than the gap stand. By count: the highest stand, of equal heights
  * the latest. Over any interval of representative times, at any time, O(clusters + items / 512 +

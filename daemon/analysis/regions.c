@@ -368,8 +368,8 @@ static const struct region_info *find_former(const struct regions *r, uint32_t i
     return low < r->now.list_count && r->now.list[low].id == id ? &r->now.list[low] : NULL;
 }
 
-/* Give former ids to the regions that share most with theirs. sizes, infos: by lowest vertex. taken:
- * of each former region, by its place in the list. */
+/* Give former ids to the regions that share most with theirs. sizes, infos: by lowest vertex.
+ * taken: of each former region, by its place in the list. */
 static void pass_on(const struct regions *r, const struct overlap *overlaps, size_t count,
                     const uint32_t *sizes, struct region_info *infos, bool *taken)
 {

@@ -2,24 +2,25 @@
  *
  * Vertices are ranks, or nodes that stand for their ranks; edges join those that exchange messages
  * (contact.h says which do). Process correlation R (correlation.h) is clustered by average linkage
- * (linkage.h) until no pair of clusters has a mean R above the threshold. Two things are added to the
- * paper, which stops at its threshold:
+ * (linkage.h) until no pair of clusters has a mean R above the threshold. Two things are added to
+ * the paper, which stops at its threshold:
  *   - of a pattern that falls into more than most_regions the hierarchy is cut higher;
  *   - a vertex that is left alone joins the region to which its mean R is largest (then the smaller
  *     one, then the one with the lowest vertex), for one rank is no region: the ranks around a
  *     master are in the master's.
  *
- * Over time a region is matched with its former self by the ranks that they share, and keeps its id.
- * In a regular pattern (a stencil) many partitions are as good as each other, and a batch clustering
- * would pick another one with each edge that comes or goes. So pairs that were in one region count
- * 1 + hold fold when the component they are in is clustered again: the regions stay until others are
- * clearly better.
+ * Over time a region is matched with its former self by the ranks that they share, and keeps its
+ * id. In a regular pattern (a stencil) many partitions are as good as each other, and a batch
+ * clustering would pick another one with each edge that comes or goes. So pairs that were in one
+ * region count 1 + hold fold when the component they are in is clustered again: the regions stay
+ * until others are clearly better.
  *
  * Streaming: only rows of R within two steps of a changed edge are computed again, and only
- * connected components with a changed edge are clustered again. Where that is more than most_work, an
- * update goes on over several calls, so that none of them holds its caller long: regions are then those
- * of the edges that were known when it began, and edges told meanwhile wait for the next one. How far a
- * call comes is counted, not timed: it depends on the edges alone. An edge that waits takes 12 bytes. What is promised:
+ * connected components with a changed edge are clustered again. Where that is more than most_work,
+ * an update goes on over several calls, so that none of them holds its caller long: regions are
+ * then those of the edges that were known when it began, and edges told meanwhile wait for the next
+ * one. How far a call comes is counted, not timed: it depends on the edges alone. An edge that
+ * waits takes 12 bytes. What is promised:
  *   - with hold = 0, hierarchy and partition are exactly those of a batch clustering of the same
  *     edges, whatever came before, in whatever order edges were told;
  *   - with hold > 0, exactly those of a batch clustering of the same edges in which R between
@@ -83,8 +84,8 @@ void regions_destroy(struct regions *regions);
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below most_vertices */
 int regions_edge(struct regions *regions, uint32_t a, uint32_t b, int present);
 
-/** Bring the regions up to date with the edges, or a part of the way there: then they stay what they were until a
- *  later call. Costs nothing when no edge changed.
+/** Bring the regions up to date with the edges, or a part of the way there: then they stay what
+ * they were until a later call. Costs nothing when no edge changed.
  *  @param window   for `since` of new regions
  *  @param changed  set on success: 1 when a vertex is in another region than before; may be NULL
  *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than most_pairs (let nodes stand for their ranks).
@@ -98,8 +99,8 @@ uint32_t regions_of(const struct regions *regions, uint32_t vertex);
 /** The regions, by id. @param out  room for `room`; may be NULL @return how many there are */
 size_t regions_list(const struct regions *regions, struct region_info *out, size_t room);
 
-/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. While an update goes on, of
- *  its edges or of those before. */
+/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. While an
+ * update goes on, of its edges or of those before. */
 double regions_correlation(const struct regions *regions, uint32_t p, uint32_t q);
 
 /** The hierarchy, down to one cluster for each connected component: merges in the order in which

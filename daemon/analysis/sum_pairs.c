@@ -1,5 +1,5 @@
-/* Figures of pairs: of a window, and of the run. They lie in 32 bits each; a report with which one of its pairs has
- * more is added to others of 64 bits, and what a pair has is the sum of both. */
+/* Figures of pairs: of a window, and of the run. They lie in 32 bits each; a report with which one
+ * of its pairs has more is added to others of 64 bits, and what a pair has is the sum of both. */
 #include "daemon/analysis/sums.h"
 
 #include <endian.h>
@@ -93,8 +93,8 @@ static inline two_pairs carry_of(two_pairs a, two_pairs b, two_pairs sum)
     return (a & b) | ((a | b) & ~sum);
 }
 
-/* @return beyond 32 bits: not 0 where a sum, or a row, is too large; then what lies there is of no use before
- *         take_back() */
+/* @return beyond 32 bits: not 0 where a sum, or a row, is too large; then what lies there is of no
+ * use before take_back() */
 static inline uint64_t add_narrow(struct narrow_figures *sum, const uint64_t *row)
 {
     uint64_t messages = sum->messages + row[0], bytes = sum->bytes + row[1];

@@ -125,9 +125,9 @@ void run_ranks_owe(struct run_sum *run, struct figures *f, uint64_t number)
 
 /* ---- a window ---------------------------------------------------------------- */
 
-/* Number of a rank. As long as new ones come in order their numbers are in order too. Ranks of a list have the
- * number after that of the one before them mostly, which the row tells that is written next: then no key is
- * looked at. */
+/* Number of a rank. As long as new ones come in order their numbers are in order too. Ranks of a
+ * list have the number after that of the one before them mostly, which the row tells that is
+ * written next: then no key is looked at. */
 static uint32_t number_of(struct window_sum *w, uint32_t rank, uint32_t before, uint32_t guess)
 {
     struct key_table *table = &w->run->ranks;

@@ -403,8 +403,8 @@ static uint32_t words_of(uint32_t blocks)
     return (blocks + 63) / 64;
 }
 
-/* Keep figures as they lie in the window, of blocks that have any: rows are three times as many bytes. Without
- * memory none are kept. */
+/* Keep figures as they lie in the window, of blocks that have any: rows are three times as many
+ * bytes. Without memory none are kept. */
 static void keep_told(const struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
     size_t count = pairs_told(run, f);
@@ -455,7 +455,8 @@ static size_t pairs_sending(const struct run_sum *run, const struct figures *f)
     return sending;
 }
 
-/* Have the pairs that are listed, and no others, messages in the window? Then the rows get its figures. */
+/* Have the pairs that are listed, and no others, messages in the window? Then the rows get its
+ * figures. */
 static int list_again(const struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
     uint64_t differs = 0;

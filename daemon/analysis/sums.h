@@ -1,4 +1,5 @@
-/* What window_sum.c and the files sum_*.c share: the keys of a run and the figures kept for them. */
+/* What window_sum.c and the files sum_*.c share: the keys of a run and the figures kept for them.
+ */
 #ifndef HOLTER_ANALYSIS_SUMS_H
 #define HOLTER_ANALYSIS_SUMS_H
 
@@ -17,13 +18,13 @@ struct call_figures {
 /** Figures for the keys of a run: those of one window, or the run's own. Arrays are indexed by the
  *  number of the key; they may be shorter than the table, the rest being zero. */
 struct figures {
-    /** Where the rank did not report they are, in a window, not zero; but what is seldom told is zero
-     *  wherever `seldom` says so, and each is one of its rank, or was never written. */
+    /** Where the rank did not report they are, in a window, not zero; but what is seldom told is
+     * zero wherever `seldom` says so, and each is one of its rank, or was never written. */
     struct rank_row *ranks;
     uint64_t *rank_newest;  /**< number of the newest window that the rank reported */
     uint64_t *rank_present; /**< bits: the rank reported */
-    /** Bits: the row was added to the run, but is not in its figures yet: it will when it is written once more, or
-     *  when these are asked for. So it is not read for this alone. */
+    /** Bits: the row was added to the run, but is not in its figures yet: it will when it is
+     * written once more, or when these are asked for. So it is not read for this alone. */
     uint64_t *rank_owed;
     uint64_t owed_number;         /**< of the window that it was added as */
     uint32_t rank_room;           /**< whole words of bits */
@@ -163,11 +164,12 @@ void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
 void run_ranks_owe(struct run_sum *run, struct figures *f, uint64_t number);
 /** Have them in the run's figures. */
 void run_ranks_pay(struct run_sum *run);
-/** Figures have moved, or will be no more. @param to  where they are; NULL: they are still there, and will not be */
+/** Figures have moved, or will be no more. @param to  where they are; NULL: they are still there,
+ * and will not be */
 void run_ranks_moved(struct run_sum *run, const struct figures *from, struct figures *to);
 
-/** While no window is open, give ranks numbers in their order: rows of a window are then a result as they lie.
- *  Without memory they keep those they have. */
+/** While no window is open, give ranks numbers in their order: rows of a window are then a result
+ * as they lie. Without memory they keep those they have. */
 void run_ranks_settle(struct run_sum *run);
 
 static inline uint64_t larger(uint64_t a, uint64_t b)

@@ -1,5 +1,5 @@
-/* How many messages of one window took how long, by locality and size class. Of a job's many rows of
- * times most are of few classes: so they are counted where they come, not kept. Pure. */
+/* How many messages of one window took how long, by locality and size class. Of a job's many rows
+ * of times most are of few classes: so they are counted where they come, not kept. Pure. */
 #ifndef HOLTER_ANALYSIS_TIME_COUNTS_H
 #define HOLTER_ANALYSIS_TIME_COUNTS_H
 

@@ -194,8 +194,8 @@ static inline const struct transfer *transfer_wide(const struct transfers *rows,
     return &rows->wide[rows->heads[at].log2_sum];
 }
 
-/** A row in full, whatever it is. Who reads many of them does so in two branches: what comes of both
- *  is copied, figure by figure. */
+/** A row in full, whatever it is. Who reads many of them does so in two branches: what comes of
+ * both is copied, figure by figure. */
 static inline struct transfer transfer_at(const struct transfers *rows, size_t at)
 {
     return transfer_is_wide(&rows->heads[at]) ? *transfer_wide(rows, at)

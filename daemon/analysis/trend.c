@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While few values are known a rise has to be one that is no phase of a program: this ratio at first, none but the
- * parameters' any more after so many values. */
+/* While few values are known a rise has to be one that is no phase of a program: this ratio at
+ * first, none but the parameters' any more after so many values. */
 #define EARLY_RISE 2.4
 #define EARLY_VALUES 60.0
 
@@ -38,7 +38,8 @@ static const double growing_alone[SPANS] = {INFINITY, 3.2, 4};
 #define HABIT_SHARE 0.02 /* of the memory, at least, for each */
 #define HABIT_KEPT_S 14400.0
 
-/* A change for good: steady for so many times what is remembered of calm, and for so many values. */
+/* A change for good: steady for so many times what is remembered of calm, and for so many values.
+ */
 #define FOR_GOOD_TIMES 5.0
 #define FOR_GOOD_VALUES 600u
 

@@ -31,8 +31,8 @@
  * learnt anew. A job that starts slow or fast is judged from warm_up on and soon forgets its start.
  *
  * Simulated with autoregressive noise in the logarithm (correlation phi, standard deviation sd):
- * - a step to twice the base, after five minutes of calm: within 3 windows in all of 100 runs for sd
- *   0.05 and in 97 for sd 0.1, phi 0 to 0.9. For sd 0.2 such a step is less than four standard
+ * - a step to twice the base, after five minutes of calm: within 3 windows in all of 100 runs for
+ * sd 0.05 and in 97 for sd 0.1, phi 0 to 0.9. For sd 0.2 such a step is less than four standard
  *   deviations of what the noise does by itself: 3 to 10 windows in the mean;
  * - a ramp of 20 % a minute: within 60 windows in 99 of 100 for sd 0.05, phi 0, in 87 for phi 0.5;
  *   at phi 0.9 after up to 100 (sd 0.02). A drift of 1 % a minute: within 13 minutes;
@@ -110,7 +110,8 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
 /** Have what an update looks at in the cache soon. */
 void trend_fetch(const struct trend *trend);
 
-/** As of the last update: whether its state is TREND_STATE_CALM, which is less work than all of the result. */
+/** As of the last update: whether its state is TREND_STATE_CALM, which is less work than all of the
+ * result. */
 int trend_is_calm(const struct trend *trend);
 
 /** As of the last update. */

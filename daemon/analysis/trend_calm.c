@@ -109,7 +109,8 @@ static double ramp(const struct trend *trend)
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
 }
 
-/* What lies at a place of those in order is another value from now on: move it to where it belongs. */
+/* What lies at a place of those in order is another value from now on: move it to where it belongs.
+ */
 static void move_to_place(const double *values, uint8_t *places, uint32_t count, uint32_t at,
                           uint8_t newest)
 {
@@ -121,8 +122,8 @@ static void move_to_place(const double *values, uint8_t *places, uint32_t count,
     places[at] = newest;
 }
 
-/* The newest value comes among those of each scale, where it takes the place of the oldest: they stay in order,
- * which is less than to sort them again. */
+/* The newest value comes among those of each scale, where it takes the place of the oldest: they
+ * stay in order, which is less than to sort them again. */
 static void order_newest(struct trend *trend)
 {
     const uint8_t newest = (uint8_t)((trend->count - 1) % NEAR);
@@ -297,8 +298,8 @@ static void scale_weights(struct trend *trend)
     trend->noted_weight = trend->weight = 1;
 }
 
-/* One more value. What comes of it in the memories nobody looks at before calm is found again: several are put there
- * together, when the memories are fetched anyway. */
+/* One more value. What comes of it in the memories nobody looks at before calm is found again:
+ * several are put there together, when the memories are fetched anyway. */
 static void remember(struct trend *trend)
 {
     trend->remembered++;

@@ -8,8 +8,8 @@
 #define RECENT 1024u
 #define HELD_BACK 120u
 #define HELD 128u
-/* Values that every update looks at, and how many of them are put with those of RECENT at a time; so many statistics
- * are remembered at a time, too. */
+/* Values that every update looks at, and how many of them are put with those of RECENT at a time;
+ * so many statistics are remembered at a time, too. */
 #define NEAR 64u
 #define TAKEN 8u
 
@@ -49,13 +49,14 @@ struct returned {
     double values;      /* how many there were */
 };
 
-/* What an update looks at stands first, close together: a job has more than a hundred trends, and none of them is in
- * the cache when its turn comes. What it seldom looks at follows. */
+/* What an update looks at stands first, close together: a job has more than a hundred trends, and
+ * none of them is in the cache when its turn comes. What it seldom looks at follows. */
 struct trend {
     /* Value number n lies at n % NEAR, its window at n % TAKEN. */
     double near[NEAR];
     uint64_t windows_near[TAKEN];
-    /* Places in `near` of the last values of each scale, or of all there are so far, by their size. */
+    /* Places in `near` of the last values of each scale, or of all there are so far, by their size.
+     */
     uint8_t ordered[ALL_SCALES];
     uint64_t count; /* values so far */
     uint64_t first; /* number of the first value that statistics may use */

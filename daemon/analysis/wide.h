@@ -1,6 +1,7 @@
-/* Loops over many numbers are compiled twice: for any processor, and with wider vectors for those that have them. One inline
- * function is the loop; a WIDE one and one that is not call it, and wide_is_here() tells which of them to call. Both give the
- * same, to the bit. GNU C: function attributes, x86 built-in functions. */
+/* Loops over many numbers are compiled twice: for any processor, and with wider vectors for those
+ * that have them. One inline function is the loop; a WIDE one and one that is not call it, and
+ * wide_is_here() tells which of them to call. Both give the same, to the bit. GNU C: function
+ * attributes, x86 built-in functions. */
 #ifndef HOLTER_ANALYSIS_WIDE_H
 #define HOLTER_ANALYSIS_WIDE_H
 

@@ -195,7 +195,8 @@ static void number_calls(struct run_sum *run, const struct window_rows *rows,
     numbers->call_count = rows->call_count;
 }
 
-/* Callers that follow each other. @return 0: one of them has been added to before, and nothing was done */
+/* Callers that follow each other. @return 0: one of them has been added to before, and nothing was
+ * done */
 static int add_fresh_callers(struct window_sum *w, struct figures_again list, uint32_t first,
                              uint32_t count)
 {

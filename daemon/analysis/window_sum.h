@@ -41,8 +41,8 @@
 #define RANK_SUMS(X) RANK_OFTEN(X) RANK_SELDOM(X)
 
 /** One rank. Of several reports the larger threads wins, and the longest call in progress of the
- *  newest window. What is seldom told lies behind all else, in a line of the cache of its own: rows of all ranks
- *  are many, and mostly that line is not touched. */
+ *  newest window. What is seldom told lies behind all else, in a line of the cache of its own: rows
+ * of all ranks are many, and mostly that line is not touched. */
 struct rank_row {
     uint32_t rank;
     uint32_t in_call;       /**< number of the call in progress at the window's end; 0: none */
@@ -61,8 +61,8 @@ struct rank_row {
 /** Bytes of a row before what is seldom told. */
 #define RANK_ROW_OFTEN offsetof(struct rank_row, lost)
 
-/** Where what is seldom told of a row of a result is read: of most rows that is one for all, and the line of the cache
- *  that the row has for it is not touched. */
+/** Where what is seldom told of a row of a result is read: of most rows that is one for all, and
+ * the line of the cache that the row has for it is not touched. */
 static inline const struct rank_row *rank_row_seldom(const struct rank_row *row)
 {
     static const struct rank_row none;
@@ -118,7 +118,8 @@ struct narrow_figures {
     uint32_t messages, bytes;
 };
 
-/** Figures of rows, one after the other: of pairs messages and bytes, of calls those from calls to longest_ns. Borrowed. */
+/** Figures of rows, one after the other: of pairs messages and bytes, of calls those from calls to
+ * longest_ns. Borrowed. */
 struct figures_again {
     const uint64_t *first; /**< that of the first row; NULL: there are none */
     size_t stride;         /**< from a row to the next one, in numbers */
@@ -132,13 +133,14 @@ struct window_rows {
     size_t pair_count;
     const struct call_row *calls;
     size_t call_count;
-    /** In place of pairs, of calls: figures alone, of rows that are, but for figures, those of the last report that
-     *  the same row_numbers were given for. As many as those, which row_numbers tell. */
+    /** In place of pairs, of calls: figures alone, of rows that are, but for figures, those of the
+     * last report that the same row_numbers were given for. As many as those, which row_numbers
+     * tell. */
     struct figures_again pairs_again, calls_again;
 };
 
-/** What a node's rows were found to be last time: it lists much the same ones in each window. Zero at first; changes
- *  no result, only the time it takes. 4 bytes a row. */
+/** What a node's rows were found to be last time: it lists much the same ones in each window. Zero
+ * at first; changes no result, only the time it takes. 4 bytes a row. */
 struct row_numbers {
     uint32_t *pairs, *calls; /**< owned; by position: the number of the key */
     size_t pair_count, pair_room, call_count,
@@ -184,7 +186,8 @@ int window_sum_create(struct window_sum **out, struct run_sum *run);
 void window_sum_destroy(struct window_sum *window);
 
 /** Add rows. comm and region must be numbers of the run.
- *  @param numbers  of the node that reports them, brought up to date; may be NULL where nothing is told again
+ *  @param numbers  of the node that reports them, brought up to date; may be NULL where nothing is
+ * told again
  *  @return 0, -ENOMEM or -ERANGE; then nothing was added */
 int window_sum_update(struct window_sum *window, const struct window_rows *rows,
                       struct row_numbers *numbers);
@@ -194,7 +197,8 @@ int window_sum_update(struct window_sum *window, const struct window_rows *rows,
  *  @return 0 or -ENOMEM; then nothing was added */
 int run_sum_update(struct run_sum *run, struct window_sum *window, uint64_t number);
 
-/** Have no pairs in a window any more: they are not asked for once more, and are in the cache now. */
+/** Have no pairs in a window any more: they are not asked for once more, and are in the cache now.
+ */
 void window_sum_clear_pairs(struct window_sum *window);
 
 /** Sums over all ranks. */
@@ -229,7 +233,8 @@ struct sum_result {
     uint64_t *told_blocks; /**< owned; bits: which blocks of them have any */
     size_t told_count, told_room, told_words;
     uint64_t names; /**< of the run, when pairs were listed; 0: they are not to be kept */
-    /** Goes up when rows are listed anew: with the same number they are the same but for figures. 0: never. */
+    /** Goes up when rows are listed anew: with the same number they are the same but for figures.
+     * 0: never. */
     uint64_t listed;
     uint64_t figured; /**< goes up when any figure, or any row, is another one */
 };
@@ -257,8 +262,9 @@ struct rank_rows {
 int window_sum_ranks(const struct window_sum *window, struct sum_result *spare,
                      struct rank_rows *out);
 
-/** Pairs, as window_sum_result() gives them: in little time where `out` still has, untouched, those of another
- *  window of the same run that had messages between the same pairs. @return 0 or -ENOMEM */
+/** Pairs, as window_sum_result() gives them: in little time where `out` still has, untouched, those
+ * of another window of the same run that had messages between the same pairs. @return 0 or -ENOMEM
+ */
 int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct sum_result *out);
 
 int run_sum_result(struct run_sum *run, enum sum_part part, size_t most_pairs,

@@ -1,5 +1,6 @@
-/* What the messages of a recording hold, summed over all its windows: who sent to whom, who called what,
- * what each rank did. Memory: linear in pairs that exchanged messages, and in (rank, call). */
+/* What the messages of a recording hold, summed over all its windows: who sent to whom, who called
+ * what, what each rank did. Memory: linear in pairs that exchanged messages, and in (rank, call).
+ */
 #ifndef HOLTER_EXPORT_CONTENT_H
 #define HOLTER_EXPORT_CONTENT_H
 

@@ -1,5 +1,5 @@
-/* Recordings in the formats of others. Each writes a stream, from what the recording's tables and messages
- * hold; nothing of the recording is changed. */
+/* Recordings in the formats of others. Each writes a stream, from what the recording's tables and
+ * messages hold; nothing of the recording is changed. */
 #ifndef HOLTER_EXPORT_EXPORT_H
 #define HOLTER_EXPORT_EXPORT_H
 
@@ -17,10 +17,12 @@ struct export_source {
     const struct recording_progress *progress; /**< where messages are read again; NULL: nobody */
 };
 
-/** Tables beside those of tables_names[], summed from messages: "ranks", "pairs", "calls"; ended by NULL. */
+/** Tables beside those of tables_names[], summed from messages: "ranks", "pairs", "calls"; ended by
+ * NULL. */
 extern const char *const export_sums[];
 
-/** One table as CSV (RFC 4180), with a line of column names. Numbers are written in full; a NULL is empty.
+/** One table as CSV (RFC 4180), with a line of column names. Numbers are written in full; a NULL is
+ * empty.
  *  @param table  of tables_names[] or export_sums[]
  *  @return 0, -HOLTER_EUSAGE for a table that there is not, -EIO, or another negative error */
 int export_csv(FILE *out, const struct export_source *source, const char *table);
@@ -38,17 +40,17 @@ int export_dot(FILE *out, const struct export_source *source, enum export_graph 
 
 #define EXPORT_PERFETTO_ROWS 2000000u /**< of ranks and windows; beyond, ranks are left out */
 
-/** Trace in the JSON form of the Trace Event Format, which ui.perfetto.dev and chrome://tracing open: phases,
- *  alerts, hot links and captured calls as slices, the job's and the ranks' figures as counters. Times are relative to the
- *  begin of the first window.
+/** Trace in the JSON form of the Trace Event Format, which ui.perfetto.dev and chrome://tracing
+ * open: phases, alerts, hot links and captured calls as slices, the job's and the ranks' figures as
+ * counters. Times are relative to the begin of the first window.
  *  @param ranks     one track for each rank
  *  @param left_out  set to whether ranks had to be left out
  *  @return 0, -EIO or another negative error: why is set */
 int export_perfetto(FILE *out, const struct export_source *source, int ranks, int *left_out,
                     char *why, size_t room);
 
-/** Summary as an OTF2 archive: a location for each rank, with what it did in each window as metrics; phases
- *  as regions on a location of their own.
+/** Summary as an OTF2 archive: a location for each rank, with what it did in each window as
+ * metrics; phases as regions on a location of their own.
  *  @param directory  there must be none @return 0, -EEXIST or another negative error: why is set */
 int export_otf2(const char *directory, const struct export_source *source, char *why, size_t room);
 

@@ -56,7 +56,8 @@ struct archive {
     OTF2_GlobalDefWriter *definitions;
     uint32_t strings;
     OTF2_ErrorCode error; /* first one */
-    int disk; /* errno of it, where the disk is to blame: the library calls that a broken file; else 0 */
+    int disk; /* errno of it, where the disk is to blame: the library calls that a broken file; else
+                 0 */
     /* Ranks whose events are being written, and the newest time of each. */
     size_t first, count;
     OTF2_EvtWriter *writers[AT_A_TIME];
@@ -282,7 +283,8 @@ static int by_id(const void *id, const void *phase)
     return (wanted > found) - (wanted < found);
 }
 
-/* Number of the pattern of a phase that is like none before, or like that of an id. @return negative: no memory */
+/* Number of the pattern of a phase that is like none before, or like that of an id. @return
+ * negative: no memory */
 static int64_t pattern_of(struct archive *a, int64_t id)
 {
     const struct phase *known = bsearch(&id, a->phases, a->phase_count, sizeof(*a->phases), by_id);

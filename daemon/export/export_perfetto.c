@@ -164,8 +164,8 @@ static const char alert_query[] = "SELECT title, iif(onset_ns > 0, onset_ns, sin
                                   " updated_ns, state, kind, severity, rule, ranks, nodes, ratio,"
                                   " causes, advice, text FROM alert ORDER BY from_ns, id";
 
-/* Slices of a track may not overlap, as alerts do: each gets the first track on which those before it are
- * over. @return the track, or a negative error */
+/* Slices of a track may not overlap, as alerts do: each gets the first track on which those before
+ * it are over. @return the track, or a negative error */
 static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
 {
     size_t i = 0;
@@ -268,7 +268,8 @@ static void begin_captured_track(struct trace *t, const struct cell *row)
     fprintf(t->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}", t->tracks);
 }
 
-/* A call is a slice, and its further messages are slices in it; code regions begin and end at a moment. */
+/* A call is a slice, and its further messages are slices in it; code regions begin and end at a
+ * moment. */
 static int put_captured(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;

@@ -1,5 +1,5 @@
-/* The page: what it says, in the order in which one asks. Is it healthy, where and since when, why, what to
- * do. */
+/* The page: what it says, in the order in which one asks. Is it healthy, where and since when, why,
+ * what to do. */
 #include "daemon/export/report.h"
 
 #include "daemon/export/report_chart.h"

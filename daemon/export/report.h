@@ -1,5 +1,5 @@
-/* A recording as one HTML file that needs nothing else: for a colleague who has nothing installed. No script
- * runs in it and nothing is fetched; charts are SVG, pictures are in it. */
+/* A recording as one HTML file that needs nothing else: for a colleague who has nothing installed.
+ * No script runs in it and nothing is fetched; charts are SVG, pictures are in it. */
 #ifndef HOLTER_EXPORT_REPORT_H
 #define HOLTER_EXPORT_REPORT_H
 

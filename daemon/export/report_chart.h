@@ -1,5 +1,5 @@
-/* Charts of a report: SVG whose colours are classes of the page's style sheet, see report_style.h. Inside of
- * daemon/export only. */
+/* Charts of a report: SVG whose colours are classes of the page's style sheet, see report_style.h.
+ * Inside of daemon/export only. */
 #ifndef HOLTER_EXPORT_REPORT_CHART_H
 #define HOLTER_EXPORT_REPORT_CHART_H
 
@@ -28,7 +28,8 @@ enum chart_kind { CHART_COUNT, CHART_BYTES, CHART_PERCENT, CHART_TIMES, CHART_PL
 void chart_begin(struct chart *chart, FILE *out, double height, int64_t begin_ns, int64_t end_ns,
                  double most, enum chart_kind kind, const char *label);
 
-/** Values reach from least, which may be below 0, to most, which may be 0. Before anything is drawn. */
+/** Values reach from least, which may be below 0, to most, which may be 0. Before anything is
+ * drawn. */
 void chart_range(struct chart *chart, double least, double most);
 
 /** Lines and figures of the value's axis. */

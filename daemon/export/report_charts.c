@@ -216,7 +216,8 @@ static void gather(const struct page *p, const struct chart *chart, double *sums
     }
 }
 
-/* What sums of bins are of those that they are shared by, in their place; NAN where there is nothing.
+/* What sums of bins are of those that they are shared by, in their place; NAN where there is
+ * nothing.
  * @return the largest, or 0 */
 static double divide(double *sums, const double *whole)
 {

@@ -32,8 +32,8 @@ void tables_close(struct tables *tables);
 /** Told of each row. @param row  valid for the call @return 0, or what ends the reading */
 typedef int table_row(void *user, const struct cell *row, size_t columns);
 
-/** Rows of a query, which is the caller's own text. Asking for a table or column that the file does not
- *  have gives no rows.
+/** Rows of a query, which is the caller's own text. Asking for a table or column that the file does
+ * not have gives no rows.
  *  @return 0, what the callback returned, -HOLTER_ECORRUPT or -ENOMEM */
 int tables_query(struct tables *tables, const char *query, table_row *row, void *user);
 

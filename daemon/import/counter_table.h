@@ -1,5 +1,6 @@
-/* Tables of counters of torus networks: a YAML head that names the columns, then rows of numbers; and the file
- * that says which tables belong together (hardware: coords, dim, source_coords ...). */
+/* Tables of counters of torus networks: a YAML head that names the columns, then rows of numbers;
+ * and the file that says which tables belong together (hardware: coords, dim, source_coords ...).
+ */
 #ifndef HOLTER_IMPORT_COUNTER_TABLE_H
 #define HOLTER_IMPORT_COUNTER_TABLE_H
 

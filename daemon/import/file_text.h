@@ -23,7 +23,8 @@ void fault_at(struct faults *faults, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /** Read a file; a pipe or device too, up to its end.
- *  @param most  bytes; a longer one is refused @param out  set to memory for free(), a NUL behind it
+ *  @param most  bytes; a longer one is refused @param out  set to memory for free(), a NUL behind
+ * it
  *  @return 0, -ENOMEM, -HOLTER_ELIMIT, or what open(2), read(2) say; told as a fault */
 int file_text(char **out, size_t *length, const char *path, size_t most, struct faults *faults);
 
@@ -38,8 +39,8 @@ struct lines lines_of(const char *text, size_t length);
 /** Next line, without its end. @return 0: there is none */
 int lines_next(struct lines *lines, const char **begin, const char **end);
 
-/** Words of a line, which blanks separate. Each moves *at behind the word, and gives 0 when there is none, or
- *  it is not of the kind. */
+/** Words of a line, which blanks separate. Each moves *at behind the word, and gives 0 when there
+ * is none, or it is not of the kind. */
 int word_next(const char **at, const char *end, const char **word, size_t *length);
 int word_whole(const char **at, const char *end, uint64_t *out);
 /** Whole or not, "1.38052e+07", at least 0, below 2^63: rounded to the nearest whole number. */

@@ -141,8 +141,8 @@ static const char *first_line(const char *text)
     return text;
 }
 
-/* The header of a table of messages, whichever comes first of its columns. Which others it lacks, or that something else
- * parts its fields, its reader says. */
+/* The header of a table of messages, whichever comes first of its columns. Which others it lacks,
+ * or that something else parts its fields, its reader says. */
 static int is_table(const char *line)
 {
     static const char *const columns[] = {"source", "destination"};

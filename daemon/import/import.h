@@ -1,8 +1,10 @@
-/* What others recorded as a recording of Holter: messages as the agents of its nodes would have sent them, and
- * the network that belongs to them. `holter replay` and `holter view` show it like any other.
+/* What others recorded as a recording of Holter: messages as the agents of its nodes would have
+ * sent them, and the network that belongs to them. `holter replay` and `holter view` show it like
+ * any other.
  *
- * A reader of a format says which ranks ran on which hosts, then gives windows one after the other. Times are
- * made up: the first window begins at a fixed date. The same input gives the same messages. */
+ * A reader of a format says which ranks ran on which hosts, then gives windows one after the other.
+ * Times are made up: the first window begins at a fixed date. The same input gives the same
+ * messages. */
 #ifndef HOLTER_IMPORT_IMPORT_H
 #define HOLTER_IMPORT_IMPORT_H
 
@@ -38,13 +40,15 @@ int import_create(struct import **out, const char *path, const struct import_job
 /** The next window. @return 0 or a negative error: see import_error() */
 int import_window(struct import *import, const struct import_window *window);
 
-/** Close the file. NULL is fine. @param code, why, room  and what is returned: as of import_file_close() */
+/** Close the file. NULL is fine. @param code, why, room  and what is returned: as of
+ * import_file_close() */
 int import_close(struct import *import, int code, char *why, size_t room);
 
 /** For people; static, or until the import is closed. */
 const char *import_error(const struct import *import);
 
-/** A hop-byte or route file: one window. @param network  gives hosts their names; may be NULL: "n0", "n1" ...
+/** A hop-byte or route file: one window. @param network  gives hosts their names; may be NULL:
+ * "n0", "n1" ...
  *  @return 0, or a negative error after telling */
 int import_pairs(const char *path, const char *source, const struct pairs *pairs,
                  const struct topology_file *network, const char *network_source, uint64_t per_node,

@@ -1,4 +1,5 @@
-/* Packets of torus links by code region, as a recording with a window for each time that a region comes. */
+/* Packets of torus links by code region, as a recording with a window for each time that a region
+ * comes. */
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"

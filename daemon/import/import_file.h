@@ -1,5 +1,5 @@
-/* The recording that an import makes: the job's network and ranks, then messages as the agents of its
- * nodes would have sent them. */
+/* The recording that an import makes: the job's network and ranks, then messages as the agents of
+ * its nodes would have sent them. */
 #ifndef HOLTER_IMPORT_IMPORT_FILE_H
 #define HOLTER_IMPORT_IMPORT_FILE_H
 
@@ -53,7 +53,8 @@ int import_file_encoded(struct import_file *file, uint32_t host, uint64_t seq, u
 /** Encode and keep one. @param message  its seq is set here */
 int import_file_window(struct import_file *file, uint32_t host, struct wire_window *message);
 
-/** Close the file. NULL is fine. Of a job that is not whole nothing is left: one that failed, or whose end cannot be written.
+/** Close the file. NULL is fine. Of a job that is not whole nothing is left: one that failed, or
+ * whose end cannot be written.
  *  @param code     0, or the error at which the import stopped
  *  @param windows  how many the job has
  *  @param why      set where the end cannot be written, for people

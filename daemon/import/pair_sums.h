@@ -21,7 +21,8 @@ struct pair_sums {
 int pair_sums_add(struct pair_sums *sums, const struct pair_sum *pair);
 
 /** Ids, processes and edges of pairs.
- *  @param world  so many ranks; UINT32_MAX: see pairs.h @return 0, -ENOMEM or -HOLTER_ELIMIT: nothing is set */
+ *  @param world  so many ranks; UINT32_MAX: see pairs.h @return 0, -ENOMEM or -HOLTER_ELIMIT:
+ * nothing is set */
 int pair_sums_result(const struct pair_sums *sums, uint32_t world, struct pairs *out);
 
 void pair_sums_finish(struct pair_sums *sums);

@@ -1,12 +1,12 @@
 /* Who sends how much to whom: from a recording of Holter, or from a file that others made.
  *
  *   hop-byte file   "SOURCE DESTINATION BYTES [HOPS]" a line (par-comm-data)
- *   route file      "Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)" (par-comm-data): what the routes carry is
- *                   not known, so each pair has one message of one byte
+ *   route file      "Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)" (par-comm-data): what the
+ * routes carry is not known, so each pair has one message of one byte
  *
- * Processes are numbered from 0 in the order of their ids. Where ids are ranks (most numbers up to the highest
- * stand in the file) the ranks in between that send nothing are processes too; where they are numbers of nodes,
- * only those that stand there are. */
+ * Processes are numbered from 0 in the order of their ids. Where ids are ranks (most numbers up to
+ * the highest stand in the file) the ranks in between that send nothing are processes too; where
+ * they are numbers of nodes, only those that stand there are. */
 #ifndef HOLTER_IMPORT_PAIRS_H
 #define HOLTER_IMPORT_PAIRS_H
 
@@ -68,8 +68,8 @@ struct pairs {
  *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, or another negative error; told */
 int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user);
 
-/** The same, but of a text with wrong lines what is whole: they are told, counted and left out. A text in
- *  which no line is whole is refused. */
+/** The same, but of a text with wrong lines what is whole: they are told, counted and left out. A
+ * text in which no line is whole is refused. */
 int pairs_read_whole(struct pairs *out, const char *path, file_fault *tell, void *user);
 
 /** Hop-byte and route files from memory. */
@@ -81,8 +81,8 @@ void pairs_finish(struct pairs *pairs);
 
 /** Seats of the processes in a network: a vertex each.
  *    hop-byte and route files: node = id / per_node
- *    recordings: by host name; if the network names no hosts: hosts in the order of their names, n2 before n10, on
- *    nodes 0, 1, ..., as the daemon has it
+ *    recordings: by host name; if the network names no hosts: hosts in the order of their names, n2
+ * before n10, on nodes 0, 1, ..., as the daemon has it
  *  @param per_node  ranks a node; 0: as many as are needed for the highest id to have a node
  *  @param out       set to memory for free()
  *  @param why       set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
@@ -101,8 +101,8 @@ size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topo
 int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *pairs, char *why,
                size_t room);
 
-/** The network that a recording keeps, else the tree of hosts, NUMA nodes and cores that agents saw; and the
- *  processes' seats in it.
+/** The network that a recording keeps, else the tree of hosts, NUMA nodes and cores that agents
+ * saw; and the processes' seats in it.
  *  @param why  set on failure @return 0, -ENOMEM or another negative error */
 int pairs_network(struct topology_file *out, uint32_t **seats, const struct pairs *pairs,
                   const char *path, char *why, size_t room);

@@ -1,5 +1,6 @@
-/* A network while it is read from a file: names, links and routes with the lines on which they stand, so that
- * what is wrong with them can be told there. Readers of formats fill it, topology_build_end() checks it. */
+/* A network while it is read from a file: names, links and routes with the lines on which they
+ * stand, so that what is wrong with them can be told there. Readers of formats fill it,
+ * topology_build_end() checks it. */
 #ifndef HOLTER_IMPORT_TOPOLOGY_BUILD_H
 #define HOLTER_IMPORT_TOPOLOGY_BUILD_H
 

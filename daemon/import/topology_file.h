@@ -1,8 +1,9 @@
 /* Files that describe a network, and where hosts are in it: YAML, see holter-topology(5); Slurm's
- * topology.conf and topology.yaml; routes or hop counts as others recorded them, from which a network is
- * inferred.
+ * topology.conf and topology.yaml; routes or hop counts as others recorded them, from which a
+ * network is inferred.
  *
- * Which of these a file is, is seen from its text. What is wrong with it is told with file and line. */
+ * Which of these a file is, is seen from its text. What is wrong with it is told with file and
+ * line. */
 #ifndef HOLTER_IMPORT_TOPOLOGY_FILE_H
 #define HOLTER_IMPORT_TOPOLOGY_FILE_H
 
@@ -34,28 +35,29 @@ struct topology_file {
     /* of recorded routes and hops */
     uint32_t per_node;     /**< ids a node */
     uint32_t routes, gaps; /**< complete routes, and those that lack hops, which tell nothing */
-    char *
-        remarks; /**< owned: "12: route 4-0: hops before this one are missing\n" ..., the first hundred;
-                        NULL: none */
+    char *remarks; /**< owned: "12: route 4-0: hops before this one are missing\n" ..., the first
+                      hundred; NULL: none */
 };
 
 /** Read a file. Blocks; memory is bounded by TOPOLOGY_FILE_BYTES and the limits of topology.h.
  *  @param out   set on success; finish it
- *  @param tell  called at least once on failure, at most about a hundred times, each time with a line of text:
- *               "net.yaml:12: nodes: host n3 stands there twice"
- *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, -ENOMEM, or what open(2) or read(2) say */
+ *  @param tell  called at least once on failure, at most about a hundred times, each time with a
+ * line of text: "net.yaml:12: nodes: host n3 stands there twice"
+ *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, -ENOMEM, or what open(2) or read(2)
+ * say */
 int topology_file_read(struct topology_file *out, const char *path, file_fault *tell, void *user);
 
-/** The same from memory. @param name  of the file, for faults. Any bytes will do: no file is opened. */
+/** The same from memory. @param name  of the file, for faults. Any bytes will do: no file is
+ * opened. */
 int topology_file_parse(struct topology_file *out, const char *name, const char *text,
                         size_t length, file_fault *tell, void *user);
 
-/** What people give to `--topology`: a short form, see topology_short(), else the path of a file. "cart", the
- *  process grid of a job (daemon/network_grid.h), is neither: a fault. */
+/** What people give to `--topology`: a short form, see topology_short(), else the path of a file.
+ * "cart", the process grid of a job (daemon/network_grid.h), is neither: a fault. */
 int topology_file_given(struct topology_file *out, const char *given, file_fault *tell, void *user);
 
-/** Vertex of a host: by its full name, then by what is before its first dot; then hosts whose full name
- *  begins with that. TOPOLOGY_NONE: the file does not have it. Thread-safe. */
+/** Vertex of a host: by its full name, then by what is before its first dot; then hosts whose full
+ * name begins with that. TOPOLOGY_NONE: the file does not have it. Thread-safe. */
 uint32_t topology_file_host(const struct topology_file *file, const char *host);
 
 /** Find the hosts of a file whose topology was set otherwise. @return 0 or -ENOMEM */

@@ -1,5 +1,5 @@
-/* A network inferred from routes or hop counts that others recorded: partitions of Blue Gene/Q, the tiers of
- * a Cray XC, and tori of other shapes when routes tell coordinates. */
+/* A network inferred from routes or hop counts that others recorded: partitions of Blue Gene/Q, the
+ * tiers of a Cray XC, and tori of other shapes when routes tell coordinates. */
 #include "daemon/analysis/network/topology_infer.h"
 #include "daemon/import/route_file.h"
 #include "daemon/import/topology_build.h"
@@ -177,7 +177,8 @@ static void remark(struct topology_file *out, const struct route_hop *hop, const
     out->remarks = longer;
 }
 
-/* Coordinates of the nodes on a route. @return memory for free(), NULL: one is not in the network */
+/* Coordinates of the nodes on a route. @return memory for free(), NULL: one is not in the network
+ */
 static uint32_t *path_of(const struct shape *shape, const struct route_hop *hops, size_t count)
 {
     uint32_t dimensions = shape->spec.dimension_count;
@@ -327,8 +328,8 @@ static int try_counts(struct topology_file *out, const struct counts *counts,
     return code == 0 ? 1 : code == -ENOMEM ? code : 0;
 }
 
-/* @param last  the highest number that stands in the file is the last of the network, as nearly always: else only
- *              no larger one */
+/* @param last  the highest number that stands in the file is the last of the network, as nearly
+ * always: else only no larger one */
 static int try_partitions(struct topology_file *out, const struct counts *counts, int last,
                           struct faults *faults)
 {

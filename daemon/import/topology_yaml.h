@@ -33,7 +33,8 @@ int yaml_word(struct yaml_reader *r, const char *key, const struct tree_node *va
 
 /** Value of a key, NULL: it is not given. */
 const struct tree_node *yaml_value(const struct tree_node *map, const char *key);
-/** Tell keys that are unknown, or stand twice. @param known  words with blanks between and around */
+/** Tell keys that are unknown, or stand twice. @param known  words with blanks between and around
+ */
 void yaml_check_keys(struct yaml_reader *r, const struct tree_node *map, const char *what,
                      const char *known);
 

@@ -193,8 +193,8 @@ static int take_topology(struct attach *a, const struct wire_topology *m)
     return code;
 }
 
-/* Windows that had ended before are no part of the recording. A daemon that was away tells all windows anew: those that
- * parts before have are no part of this one. */
+/* Windows that had ended before are no part of the recording. A daemon that was away tells all
+ * windows anew: those that parts before have are no part of this one. */
 static int take_window(struct attach *a, const struct wire_message *m, int snapshot)
 {
     int totals = m->type == WIRE_TYPE_TOTALS;

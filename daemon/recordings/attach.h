@@ -1,7 +1,7 @@
-/* A recording of a job that runs already, made of what its daemon publishes: the messages of its agents
- * (topic "recorded") as they came from some time on, and the results. What agents said about ranks before
- * stands at its begin. Attached recordings say so in their table "part": since when, and how many messages
- * of agents are missing since, told by the gaps in their numbers. */
+/* A recording of a job that runs already, made of what its daemon publishes: the messages of its
+ * agents (topic "recorded") as they came from some time on, and the results. What agents said about
+ * ranks before stands at its begin. Attached recordings say so in their table "part": since when,
+ * and how many messages of agents are missing since, told by the gaps in their numbers. */
 #ifndef HOLTER_DAEMON_RECORDINGS_ATTACH_H
 #define HOLTER_DAEMON_RECORDINGS_ATTACH_H
 
@@ -15,8 +15,8 @@
 
 struct attach;
 
-/** Can attach_create() begin a recording here, as far as can be seen without doing it? For those who have to
- *  wait for a job first. @param why  set on failure @return 0, -EEXIST or -errno */
+/** Can attach_create() begin a recording here, as far as can be seen without doing it? For those
+ * who have to wait for a job first. @param why  set on failure @return 0, -EEXIST or -errno */
 int attach_check(const char *path, char *why, size_t room);
 
 /** Begin a recording; nothing is written over.
@@ -27,14 +27,17 @@ int attach_create(struct attach **out, const char *path, uint64_t most_bytes, ch
                   size_t room);
 
 /** Take what was published of the job; other types are ignored.
- *  @param snapshot  it is part of a current state; of these the first tells when the recording begins
- *  @return 0, -HOLTER_EPROTOCOL for what no daemon sends, or as recording_message(): see attach_error() */
+ *  @param snapshot  it is part of a current state; of these the first tells when the recording
+ * begins
+ *  @return 0, -HOLTER_EPROTOCOL for what no daemon sends, or as recording_message(): see
+ * attach_error() */
 int attach_take(struct attach *attach, const struct wire_message *message, int snapshot);
 
 /** Has so much come since the last commit that parts would outgrow their size? */
 int attach_is_due(const struct attach *attach);
 
-/** Commit, and go on with the next part when this one is full. @return 0 or negative, see attach_error() */
+/** Commit, and go on with the next part when this one is full. @return 0 or negative, see
+ * attach_error() */
 int attach_commit(struct attach *attach);
 
 /** Commit and close. @return 0 or -EIO */

@@ -54,7 +54,8 @@ static int put(struct target *t, const struct recorded *head, const void *bytes,
     return code == 0 ? 0 : fail_writing(t, code);
 }
 
-/* When recordings that were attached to a job began, and what of that is not here; before when parts were removed. */
+/* When recordings that were attached to a job began, and what of that is not here; before when
+ * parts were removed. */
 static int tell_part(struct target *t, int attached, uint64_t attached_ns, uint64_t removed_ns)
 {
     const struct record_parts told = {.attached_ns = attached_ns,
@@ -258,8 +259,8 @@ static int belongs(const struct cut *cut, const struct recorded *head)
             head->time_ns >= cut->from_ns); /* else of another time */
 }
 
-/* What came before the first window comes as if it had come with it: else the job would seem to have been
- * silent in between. */
+/* What came before the first window comes as if it had come with it: else the job would seem to
+ * have been silent in between. */
 static int put_cut(struct target *t, struct source *s, const struct recording_progress *progress,
                    struct cut *cut, uint64_t last)
 {
@@ -284,7 +285,8 @@ static int put_cut(struct target *t, struct source *s, const struct recording_pr
     return code;
 }
 
-/* Does the recording tell that all windows of the cut were whole when they were published? Then none of them came later. */
+/* Does the recording tell that all windows of the cut were whole when they were published? Then
+ * none of them came later. */
 static int is_whole(struct source *s, const struct cut *cut)
 {
     char sql[300];
@@ -358,7 +360,8 @@ static int add_run(struct cut *cut, uint64_t first, uint64_t last)
     return 0;
 }
 
-/* Heads tell what belongs to the cut: messages themselves take ten times the time. What is damaged is met again. */
+/* Heads tell what belongs to the cut: messages themselves take ten times the time. What is damaged
+ * is met again. */
 static int find_runs(struct source *heads, struct cut *cut)
 {
     struct wire_arena arena = {0};

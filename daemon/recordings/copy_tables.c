@@ -56,7 +56,8 @@ static void condition(char *out, size_t room, enum about about, const struct spa
                  span->from_ns);
 }
 
-/* Of a row in its last state the later one stays. @return the column that tells; NULL: what is copied last stays */
+/* Of a row in its last state the later one stays. @return the column that tells; NULL: what is
+ * copied last stays */
 static const char *time_of_state(const char *table)
 {
     return strcmp(table, "alert") == 0                                       ? "updated_ns"
@@ -132,7 +133,8 @@ static int copy_rows(struct recording *to, struct recording_file *from, sqlite3_
     return code != 0 ? code : row;
 }
 
-/* @return 0, -ENOMEM or -EIO: what can be read of a damaged table is copied, the next may be whole */
+/* @return 0, -ENOMEM or -EIO: what can be read of a damaged table is copied, the next may be whole
+ */
 static int copy_query(struct recording *to, struct recording_file *from, const char *table,
                       const char *sql)
 {

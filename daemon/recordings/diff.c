@@ -84,7 +84,8 @@ static int compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
     return order != 0 ? order : (m > n) - (m < n);
 }
 
-/* How far two numbers are apart. Integers are taken as such: of a time in nanoseconds a double keeps only some hundred. */
+/* How far two numbers are apart. Integers are taken as such: of a time in nanoseconds a double
+ * keeps only some hundred. */
 static double apart(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
 {
     if (sqlite3_column_type(a, i) != SQLITE_INTEGER || sqlite3_column_type(b, j) != SQLITE_INTEGER)

@@ -38,11 +38,11 @@ struct diff_options {
     struct recording_progress progress;
 };
 
-/** Compare two recordings. Left out is what tells when and by whom a result was made: the version of Holter,
- *  when a window was published.
+/** Compare two recordings. Left out is what tells when and by whom a result was made: the version
+ * of Holter, when a window was published.
  *  @param out  finish it
- *  @param why  set on failure @return 0, -HOLTER_ENOJOB: they are of different jobs, or negative: one
- *              cannot be read */
+ *  @param why  set on failure @return 0, -HOLTER_ENOJOB: they are of different jobs, or negative:
+ * one cannot be read */
 int diff_read(struct diff *out, const char *const paths[2], const struct diff_options *options,
               char *why, size_t room);
 

@@ -217,8 +217,9 @@ static int add_host(struct reading *r, const char *host)
     return 0;
 }
 
-/* An agent tells sums since its start, which may have been long before the recording begins: those that it numbered
- * before its first window here are of the recording, unless others are missing that it did not drop.
+/* An agent tells sums since its start, which may have been long before the recording begins: those
+ * that it numbered before its first window here are of the recording, unless others are missing
+ * that it did not drop.
  * @return how many it dropped of those */
 static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t told)
 {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers that follow each other, and between which windows those of them lie that are of window messages. */
+/* Numbers that follow each other, and between which windows those of them lie that are of window
+ * messages. */
 struct run {
     uint64_t first, last;
     uint64_t low, high; /* low above high: there is no window */
@@ -102,7 +103,8 @@ static int has_windows(const struct run *run)
     return run->low <= run->high;
 }
 
-/* @param at  a run, set to the next one with windows, or to the count of runs: behind the last there are no windows */
+/* @param at  a run, set to the next one with windows, or to the count of runs: behind the last
+ * there are no windows */
 static struct gap next_gap(const struct numbers_agent *agent, size_t *at)
 {
     const struct run *run = &agent->list[*at];
@@ -133,8 +135,8 @@ static size_t begin_of(const struct numbers_agent *agent)
     return at;
 }
 
-/* An agent sends each window of a job on its node, with nothing between the messages of one: where windows follow each
- * other and numbers do not, these are of other jobs. */
+/* An agent sends each window of a job on its node, with nothing between the messages of one: where
+ * windows follow each other and numbers do not, these are of other jobs. */
 static int is_shared(const struct numbers_agent *agent)
 {
     for (size_t at = begin_of(agent); at < agent->count;) {
@@ -145,7 +147,8 @@ static int is_shared(const struct numbers_agent *agent)
     return 0;
 }
 
-/* Messages of the job that were not met. Of a shared agent it is only known that each window has one. */
+/* Messages of the job that were not met. Of a shared agent it is only known that each window has
+ * one. */
 static uint64_t missing_in(const struct gap *gap, int shared)
 {
     uint64_t windows = gap->end - gap->first;

@@ -1,17 +1,17 @@
 /* Key of a message between two nodes. Both ends are told with it, and both nodes keep those of the
  * lowest keys (consistent sampling): so all of its bits have to be good.
  *
- * The key is a sum, mixed one to one: of a number that stands for the communicator, one that stands for
- * the two ranks, 2^32 times the tag, and the ordinal. Mixed back, and less the number of the ranks,
- * which are told beside it, the next key of a channel is the one before and one more. So a recording
- * need not keep its 64 bits, which look like noise. */
+ * The key is a sum, mixed one to one: of a number that stands for the communicator, one that stands
+ * for the two ranks, 2^32 times the tag, and the ordinal. Mixed back, and less the number of the
+ * ranks, which are told beside it, the next key of a channel is the one before and one more. So a
+ * recording need not keep its 64 bits, which look like noise. */
 #ifndef HOLTER_MESSAGE_KEY_H
 #define HOLTER_MESSAGE_KEY_H
 
 #include <stdint.h>
 
-/** One to one; 0 becomes 0. The finish of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
- *  number generators, 2014, with the constants of Stafford's Mix13). */
+/** One to one; 0 becomes 0. The finish of SplitMix64 (Steele, Lea, Flood: Fast splittable
+ * pseudorandom number generators, 2014, with the constants of Stafford's Mix13). */
 static inline uint64_t message_key_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

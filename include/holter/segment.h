@@ -76,9 +76,10 @@ _Static_assert(sizeof(struct region_slot) == 64, "region slots are part of the c
 
 #define CART_DIMENSIONS 8u /**< of a Cartesian communicator; those of more are not noted */
 
-/** One Cartesian communicator of two ranks or more (MPI_Cart_create, MPI_Cart_sub), as it was made. Never freed and
- *  never changed: what it tells holds when the communicator is gone, and many live for a moment only.
- *  Its ranks are numbered row-major (MPI 4.0, section 8.5), so that coordinates need not be told. */
+/** One Cartesian communicator of two ranks or more (MPI_Cart_create, MPI_Cart_sub), as it was made.
+ * Never freed and never changed: what it tells holds when the communicator is gone, and many live
+ * for a moment only. Its ranks are numbered row-major (MPI 4.0, section 8.5), so that coordinates
+ * need not be told. */
 struct cart_slot {
     _Atomic uint32_t ready; /**< 1 once the rest is complete */
     uint32_t dimensions;    /**< 1 to CART_DIMENSIONS */

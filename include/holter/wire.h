@@ -246,8 +246,9 @@
     COLUMN(STR, text, 256, "the numbers behind it, for people")
 
 /** A burst: a short run of communication of the window's ranks (001, section F; see
- *  daemon/analysis/bursts.h). A message's time is the middle of the call that posted it, which for a
- *  blocking one is near to the mean of sending and receiving; a collective's the middle of its call. */
+ *  daemon/analysis/bursts.h). A message's time is the middle of the call that posted it, which for
+ * a blocking one is near to the mean of sending and receiving; a collective's the middle of its
+ * call. */
 #define WIRE_BURST_ROW(COLUMN)                                                                     \
     COLUMN(U64, collective, 1, "0: messages, 1: calls of collectives")                             \
     COLUMN(U64, first_ns, WIRE_ANY, "time of the earliest message or call, daemon time")           \
@@ -262,7 +263,8 @@
     COLUMN(U64, other_bytes, WIRE_ANY, "bytes of them")                                            \
     COLUMN(U64, other_pairs, WIRE_ANY, "rows that they stand for")
 
-/** What was sent within a burst from one rank to another, or how often a rank called a collective. */
+/** What was sent within a burst from one rank to another, or how often a rank called a collective.
+ */
 #define WIRE_BURST_PAIR_ROW(COLUMN)                                                                \
     COLUMN(U64, source, WIRE_ANY, "sending or calling rank")                                       \
     COLUMN(U64, destination, WIRE_ANY, "receiving rank; or position in the message's collectives") \
@@ -276,22 +278,23 @@
     COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
     COLUMN(I64, root, WIRE_ANY, "world rank of the root; negative: PEER_*")
 
-/** Where a rank stands in a communicator that collectives of the message name. Of MPI_COMM_WORLD none
- *  are told: there positions are ranks. */
+/** Where a rank stands in a communicator that collectives of the message name. Of MPI_COMM_WORLD
+ * none are told: there positions are ranks. */
 #define WIRE_COMM_MEMBER_ROW(COLUMN)                                                               \
     COLUMN(U64, comm, WIRE_MAX_ROWS, "position in the message's communicators")                    \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
     COLUMN(U64, position, WIRE_ANY, "its rank in the communicator")
 
-/** A dimension of a Cartesian communicator. The dimensions of one stand together, in their order; the sizes make its
- *  number of ranks. */
+/** A dimension of a Cartesian communicator. The dimensions of one stand together, in their order;
+ * the sizes make its number of ranks. */
 #define WIRE_CART_ROW(COLUMN)                                                                      \
     COLUMN(U64, id, WIRE_ANY, "job-wide id of the communicator")                                   \
     COLUMN(U64, made, WIRE_ANY, "communicators made of the same parent before it")                 \
     COLUMN(U64, size, WIRE_ANY, "ranks along the dimension")                                       \
     COLUMN(U64, wraps, 1, "1: periodic")
 
-/** Where a rank stands in a Cartesian communicator; its coordinates are those of that place in row-major order. */
+/** Where a rank stands in a Cartesian communicator; its coordinates are those of that place in
+ * row-major order. */
 #define WIRE_CART_MEMBER_ROW(COLUMN)                                                               \
     COLUMN(U64, cart, WIRE_MAX_ROWS, "position in the message's carts of its first dimension")     \
     COLUMN(U64, rank, WIRE_ANY, "rank in MPI_COMM_WORLD")                                          \
@@ -348,8 +351,8 @@
     COLUMN(F64, difference, 0, "to the communities of the column before, 0 to 1")
 
 /** A bar: a community within a column. A picture of K phases has K + 1 columns of bars: messages of
- *  phase k go from the bars of column k to those of column k + 1, which is phase k + 1's, and behind the
- *  last phase its own again. */
+ *  phase k go from the bars of column k to those of column k + 1, which is phase k + 1's, and
+ * behind the last phase its own again. */
 #define WIRE_BAR_ROW(COLUMN)                                                                       \
     COLUMN(U64, column, WIRE_MAX_ROWS, "counted from 0")                                           \
     COLUMN(U64, bar, WIRE_MAX_ROWS, "counted from 0, from the top")                                \
@@ -377,7 +380,8 @@
     COLUMN(U64, messages, WIRE_ANY, "how many")                                                    \
     COLUMN(U64, bytes, WIRE_ANY, "bytes together")
 
-/** A dimension of a regular network, or a level of a fat tree. See daemon/analysis/network/topology.h. */
+/** A dimension of a regular network, or a level of a fat tree. See
+ * daemon/analysis/network/topology.h. */
 #define WIRE_DIMENSION_ROW(COLUMN)                                                                 \
     COLUMN(STR, name, 16, "\"A\", \"x\", \"group\"")                                               \
     COLUMN(U64, size, WIRE_ANY, "coordinates along it; fat tree: children of a switch")            \
@@ -691,8 +695,8 @@ enum wire_degraded {
 /** The agent leaves in order. */
 #define WIRE_BYE(FIELD) FIELD(1, U64, seq, WIRE_ANY, REQUIRED, "number of the last message it sent")
 
-/** The newest records of ranks are wanted: the rings are the flight recorder. Sent to the agents that
- *  have such ranks, as far as the daemon knows; they answer with captured messages. */
+/** The newest records of ranks are wanted: the rings are the flight recorder. Sent to the agents
+ * that have such ranks, as far as the daemon knows; they answer with captured messages. */
 #define WIRE_CAPTURE_ASK(FIELD)                                                                    \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, id, WIRE_ANY, REQUIRED, "number of the capture within the job, from 1 up")       \
@@ -728,22 +732,19 @@ enum wire_degraded {
 /* ---- clients and daemon -------------------------------------------------- */
 
 /** A client asks. Answers to one request come together, in the order of the requests, ended by a
- *  reply; but for "remap", "reroute" and "capture": what is asked behind them is answered at once, between
- *  their answers and before, and each has a type of answer of its own. op:
- *    "status"    one status message
- *    "jobs"      the job message of every job known, the newest last
- *    "snapshot"  messages of the topics asked for with the current state of one job
- *    "commgram"  commgram messages: the picture of a span of time. argument, words separated by
- *                spaces, each optional: from=NS to=NS (daemon time; default: all), phases=K (default
- *                24), communities=C (default 16), ranks=LIST (only messages from or to these, "3,8-11"),
- *                modelled=0 (without what stands for collectives)
- *    "remap"     mapping messages: first how far the work is, at most one a second, then a better
- *                mapping of ranks to the places that they have now, for the messages since the
- *                start. argument: objective=hop-bytes|max-link|inter-node (default hop-bytes),
- *                time=SECONDS (of work on one core, 0.1 to 600, default 2), seed=N (default 1),
- *                ranks=LIST (only these move; default: all), from=WINDOW to=WINDOW, messages=1
- *                (inter-node: count messages instead of bytes). A client has one at a time: another
- *                ends it, with the reply -ECANCELED before the first answer of the other
+ *  reply; but for "remap", "reroute" and "capture": what is asked behind them is answered at once,
+ * between their answers and before, and each has a type of answer of its own. op: "status"    one
+ * status message "jobs"      the job message of every job known, the newest last "snapshot"
+ * messages of the topics asked for with the current state of one job "commgram"  commgram messages:
+ * the picture of a span of time. argument, words separated by spaces, each optional: from=NS to=NS
+ * (daemon time; default: all), phases=K (default 24), communities=C (default 16), ranks=LIST (only
+ * messages from or to these, "3,8-11"), modelled=0 (without what stands for collectives) "remap"
+ * mapping messages: first how far the work is, at most one a second, then a better mapping of ranks
+ * to the places that they have now, for the messages since the start. argument:
+ * objective=hop-bytes|max-link|inter-node (default hop-bytes), time=SECONDS (of work on one core,
+ * 0.1 to 600, default 2), seed=N (default 1), ranks=LIST (only these move; default: all),
+ * from=WINDOW to=WINDOW, messages=1 (inter-node: count messages instead of bytes). A client has one
+ * at a time: another ends it, with the reply -ECANCELED before the first answer of the other
  *    "reroute"   routes messages: better routes. argument: routes=SRC-DST,... (vertices) or link=N
  *                (all that cross it) or top=K (the K whose heaviest link is most loaded, default
  *                100); first=length|load (Eq. 1 or 2 of 000, default load), delta=HOPS (default 0).
@@ -751,17 +752,16 @@ enum wire_degraded {
  *    "cancel"    only a reply; ends the client's own search (argument: remap or reroute), which is
  *                replied to with -ECANCELED unless it has been answered
  *    "capture"   operators: captured messages, as agents send them. argument, words separated by
- *                spaces, each optional: ranks=LIST (default: all), events=N (of one rank at most, default
- *                256). Ended when all agents that were asked have answered, or some have not for five seconds:
- *                the reply names those. What is asked behind it is answered at once
- *    "replay"    a daemon that replays a recording: one replay message, the state that follows from the
- *                argument: "" (nothing changes), "pause", "play" (at the end: from the begin), "step" and
- *                "step back" (to the next or last state in which a window was published, then pause; it is
- *                answered before a step is made), "seek T",
- *                "speed X" (times as fast as it was, 0.01 to 100000, or max), "loop on", "loop off". T is what
- *                proto/moment.h says: nanoseconds since 1970, a time as in RFC 3339, +12.5s from the begin,
- *                -10s before the end, or 40%. Who may look may do this: nothing but what is looked at changes
- *    "stop"      operators: the daemon ends; only a reply */
+ *                spaces, each optional: ranks=LIST (default: all), events=N (of one rank at most,
+ * default 256). Ended when all agents that were asked have answered, or some have not for five
+ * seconds: the reply names those. What is asked behind it is answered at once "replay"    a daemon
+ * that replays a recording: one replay message, the state that follows from the argument: ""
+ * (nothing changes), "pause", "play" (at the end: from the begin), "step" and "step back" (to the
+ * next or last state in which a window was published, then pause; it is answered before a step is
+ * made), "seek T", "speed X" (times as fast as it was, 0.01 to 100000, or max), "loop on", "loop
+ * off". T is what proto/moment.h says: nanoseconds since 1970, a time as in RFC 3339, +12.5s from
+ * the begin, -10s before the end, or 40%. Who may look may do this: nothing but what is looked at
+ * changes "stop"      operators: the daemon ends; only a reply */
 #define WIRE_REQUEST(FIELD)                                                                        \
     FIELD(1, U64, id, WIRE_ANY, REQUIRED, "number that the answers repeat")                        \
     FIELD(2, STR, op, 32, REQUIRED, "what is asked")                                               \
@@ -903,8 +903,9 @@ enum wire_degraded {
     FIELD(6, U64, more, 1, OPTIONAL,                                                               \
           "1: another message with more ranks of the same window follows")
 
-/** Topic "history": what ranks did in stretches of windows that are over, oldest first, the longer the longer ago; in
- *  snapshots only, and of jobs of no more than WIRE_PART_ROWS ranks. Windows whose news come as "ranks" are not in it. */
+/** Topic "history": what ranks did in stretches of windows that are over, oldest first, the longer
+ * the longer ago; in snapshots only, and of jobs of no more than WIRE_PART_ROWS ranks. Windows
+ * whose news come as "ranks" are not in it. */
 #define WIRE_HISTORY(FIELD)                                                                        \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, first, WIRE_ANY, REQUIRED, "number of the stretch's first window")               \
@@ -1081,10 +1082,10 @@ enum wire_degraded {
     FIELD(13, U64, left_out, WIRE_ANY, OPTIONAL, "links that are not idle and have no row")        \
     FIELD(14, U64, more, 1, OPTIONAL, "1: another message with more rows follows")
 
-/** Topic "replay": how far the replay of a recording is. Published when it is told otherwise, and ten times
- *  a second while it goes on. Its frames have a count of their own, which the frames of other topics do not
- *  know. Times are those at which messages were received: what had been received up to position_ns is what
- *  is told. */
+/** Topic "replay": how far the replay of a recording is. Published when it is told otherwise, and
+ * ten times a second while it goes on. Its frames have a count of their own, which the frames of
+ * other topics do not know. Times are those at which messages were received: what had been received
+ * up to position_ns is what is told. */
 #define WIRE_REPLAY(FIELD)                                                                         \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, STR, file, 512, REQUIRED, "the recording")                                            \
@@ -1118,7 +1119,8 @@ enum wire_degraded {
 
 /** Topic "recorded": what agents sent, as the daemon took it in, byte for byte, for whoever makes a
  *  recording of his own. No part of "all topics": it is followed by its name. A snapshot has what
- *  agents said about ranks so far, as if received at its time. Not told of a job that is replayed. */
+ *  agents said about ranks so far, as if received at its time. Not told of a job that is replayed.
+ */
 #define WIRE_RECORDED(FIELD)                                                                       \
     FIELD(1, STR, job, 64, REQUIRED, "job id")                                                     \
     FIELD(2, U64, type, 255, REQUIRED, "of the message: 6 or 7")                                   \
@@ -1274,7 +1276,8 @@ enum wire_type {
 #undef X
 };
 
-/* C type of each kind. BIN is two slots, as rows are. ROWS(table) leaves WIRE_C_ROWS_NAME, which then meets the field's name. */
+/* C type of each kind. BIN is two slots, as rows are. ROWS(table) leaves WIRE_C_ROWS_NAME, which
+ * then meets the field's name. */
 #define WIRE_C_U64(name) uint64_t name;
 #define WIRE_C_I64(name) int64_t name;
 #define WIRE_C_F64(name) double name;
@@ -1356,8 +1359,8 @@ struct wire_fault {
 /** A decoded message. Texts and rows lie in the arena and are valid until its next use. */
 struct wire_message {
     enum wire_type type;
-    /** Set by wire_decode() when all was told in its shortest form, and nothing that is not in the tables;
-     *  else NULL. Lies in the arena. */
+    /** Set by wire_decode() when all was told in its shortest form, and nothing that is not in the
+     * tables; else NULL. Lies in the arena. */
     const struct wire_shape *shape;
     union {
 #define X(number, NAME, name, FIELDS, direction) struct wire_##name name;

@@ -1,4 +1,5 @@
-/* holter record as its users meet it: a process beside a daemon that serves agents played by the test. */
+/* holter record as its users meet it: a process beside a daemon that serves agents played by the
+ * test. */
 #include "daemon/recording_file.h"
 #include "daemon/recording_scan.h"
 #include "daemon/recordings/info.h"
@@ -112,7 +113,8 @@ static void send_ranks(struct peer *agent)
     peer_send(agent, WIRE_TYPE_RANKS, &ranks);
 }
 
-/* Window `number` of the job, from 0. @param pairs  of ranks, with figures that cannot be packed well */
+/* Window `number` of the job, from 0. @param pairs  of ranks, with figures that cannot be packed
+ * well */
 static void send_window(struct peer *agent, uint64_t number, uint32_t pairs, uint64_t flags)
 {
     struct wire_rank_row ranks[RANKS];

@@ -1,6 +1,6 @@
-/* holter tap, holter top and holter status as their users meet them, against a daemon played by the test. The
- * command runs in a process of its own; both sides are driven until it ends, or a generous limit
- * ends a broken test. */
+/* holter tap, holter top and holter status as their users meet them, against a daemon played by the
+ * test. The command runs in a process of its own; both sides are driven until it ends, or a
+ * generous limit ends a broken test. */
 #include "agent/cmd.h"
 
 #include "holter/clock.h"

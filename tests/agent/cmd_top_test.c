@@ -1,5 +1,6 @@
-/* holter top as its users see it, on a terminal, against a daemon played by the test. The command runs in a process of
- * its own, until what is waited for is on the terminal, or a generous limit ends a broken test. */
+/* holter top as its users see it, on a terminal, against a daemon played by the test. The command
+ * runs in a process of its own, until what is waited for is on the terminal, or a generous limit
+ * ends a broken test. */
 #include "agent/cmd.h"
 
 #include "holter/call.h"

@@ -18,7 +18,8 @@ struct fake_rank {
 int fake_rank_create(struct fake_rank *fake, const char *session, int32_t pid, const char *job,
                      int32_t rank, int32_t size, uint32_t first_capacity);
 
-/** Go on as another thread: what is written from now on goes into its ring, which is taken if it was free. */
+/** Go on as another thread: what is written from now on goes into its ring, which is taken if it
+ * was free. */
 void fake_rank_thread(struct fake_rank *fake, uint32_t ring);
 
 /** Unmap, and remove the name if it is there. */

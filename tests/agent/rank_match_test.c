@@ -1,4 +1,5 @@
-/* Messages of a rank of two threads, from its rings to matches: whichever ring is looked at first, however full. */
+/* Messages of a rank of two threads, from its rings to matches: whichever ring is looked at first,
+ * however full. */
 #include "agent/rank_match.h"
 #include "agent/sums/match.h"
 
@@ -162,7 +163,8 @@ static void a_ring_that_fills_fast_is_not_matched(void **state)
     assert_counts(bed, 0, 13); /* the ends; their posts and sends were not looked at */
 }
 
-/* Sends of the thread whose ring is not matched are missing: the others' would be taken for them. */
+/* Sends of the thread whose ring is not matched are missing: the others' would be taken for them.
+ */
 static void where_one_ring_fills_fast_the_others_are_not_matched_wrongly(void **state)
 {
     struct bed *bed = *state;

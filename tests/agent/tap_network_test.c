@@ -76,7 +76,8 @@ static struct wire_message places(void)
                                  .places = {.job = "job.1", .hosts = hosts, .hosts_count = 2}};
 }
 
-/* ---- the network ------------------------------------------------------------------------------ */
+/* ---- the network ------------------------------------------------------------------------------
+ */
 
 static void a_graph_is_told_by_its_size_and_source(void **state)
 {
@@ -120,7 +121,8 @@ static void a_file_that_cannot_be_used_is_told_with_the_reason(void **state)
                    "  its file cannot be used: line 7: no vertex \"host9\"\n");
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------
+ */
 
 static void assert_vertex(const struct network_names *names, uint64_t vertex, const char *wanted)
 {
@@ -166,7 +168,8 @@ static void a_network_in_several_messages_has_all_their_names(void **state)
     network_names_finish(&names);
 }
 
-/* ---- links ------------------------------------------------------------------------------------ */
+/* ---- links ------------------------------------------------------------------------------------
+ */
 
 static void links_are_told_by_their_ends(void **state)
 {

@@ -96,7 +96,8 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
         event->flags = EVENT_DONE | (part < PARTNERS ? EVENT_RECV : EVENT_SEND);
         event->peer = mix_partner(mix, part % PARTNERS);
         event->request = part + 1;
-        /* Partners of numbers that differ in the lowest bit lie opposite: it sends to its other one. */
+        /* Partners of numbers that differ in the lowest bit lie opposite: it sends to its other
+         * one. */
         event->bytes = part < PARTNERS ? mix_bytes(event->peer, mix->step, part ^ 1)
                                        : mix_bytes(mix->rank, mix->step, part - PARTNERS);
         event->t_post = mix->posted[part];

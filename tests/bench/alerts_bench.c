@@ -1,9 +1,9 @@
 /* What alerts cost the daemon's loop, and what latencies and regions cost the recorder's thread.
  *
  * Sinks: time of sinks_take() while every sink hangs or fails, by the time that encoding the same
- * alert for the published stream takes. Tables: time of one window's latencies of 64 regions, and of
- * a change of regions that moves 1 % of 4,096 ranks, by that of keeping one node's window message of
- * 16 KiB. */
+ * alert for the published stream takes. Tables: time of one window's latencies of 64 regions, and
+ * of a change of regions that moves 1 % of 4,096 ranks, by that of keeping one node's window
+ * message of 16 KiB. */
 #include "daemon/recording.h"
 #include "daemon/sinks.h"
 #include "holter/clock.h"

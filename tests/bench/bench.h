@@ -25,8 +25,8 @@ static inline void bench_check(int code, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/** The next of a sequence that is the same on every machine: a linear congruential generator modulo 2^64
- *  with the constants of Knuth's MMIX, its upper half. */
+/** The next of a sequence that is the same on every machine: a linear congruential generator modulo
+ * 2^64 with the constants of Knuth's MMIX, its upper half. */
 static inline uint32_t bench_next(uint64_t *random)
 {
     *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -3,16 +3,13 @@
  *   bursts_bench [MESSAGES]
  *
  * 64 ranks send to 26 partners each, all their messages once a step; steps of 16 ms, of which 4 ms
- * are quiet, so a window of a second has 62 of them, twice the budget. Printed for each way in which
- * messages come:
- *   in order of time, as a node's messages are when they were matched
- *   rank by rank, each rank's messages of 100 ms at once, as rings are drained
- *   at any time of the window, the worst there is
- * messages a second, and the same for the least that anybody must do: a plain sum of the messages of
- * each pair over the whole window (a hash table, no bursts).
- * Then 16 nodes' sets merged into one of the sum of their budgets and reduced, and what reading of a
- * set costs.
- * Then how near streamed bursts come to the batch clustering of the same messages: the adjusted Rand
+ * are quiet, so a window of a second has 62 of them, twice the budget. Printed for each way in
+ * which messages come: in order of time, as a node's messages are when they were matched rank by
+ * rank, each rank's messages of 100 ms at once, as rings are drained at any time of the window, the
+ * worst there is messages a second, and the same for the least that anybody must do: a plain sum of
+ * the messages of each pair over the whole window (a hash table, no bursts). Then 16 nodes' sets
+ * merged into one of the sum of their budgets and reduced, and what reading of a set costs. Then
+ * how near streamed bursts come to the batch clustering of the same messages: the adjusted Rand
  * index (Hubert and Arabie 1985) over pairs of messages, for windows with so many runs of messages,
  * both cut to as many bursts as there are runs, or to 32. One run has no bursts to find. */
 #include "daemon/analysis/bursts.h"

@@ -2,13 +2,14 @@
  *
  *   commgram_day_bench [--day] [--hours N]
  *
- * 4,320 ranks in a grid of 12 x 18 x 20 exchange halos with their 26 neighbours (112,320 pairs) in each
- * window of a second, in two bursts; each minute they composite a picture by binary swap in ten
- * rounds, one window each, among the first 4,096. Messages come as one agent's, already merged: what
- * is measured is job_phases, not the taking in of 108 nodes. An hour by default; --day: 24 of them.
+ * 4,320 ranks in a grid of 12 x 18 x 20 exchange halos with their 26 neighbours (112,320 pairs) in
+ * each window of a second, in two bursts; each minute they composite a picture by binary swap in
+ * ten rounds, one window each, among the first 4,096. Messages come as one agent's, already merged:
+ * what is measured is job_phases, not the taking in of 108 nodes. An hour by default; --day: 24 of
+ * them.
  *
- * Printed for each hour: closed phases, heap by part, resident memory, and milliseconds a window: mean,
- * 99th percentile, worst. */
+ * Printed for each hour: closed phases, heap by part, resident memory, and milliseconds a window:
+ * mean, 99th percentile, worst. */
 #include "daemon/job_phases.h"
 #include "holter/size_class.h"
 #include "tests/bench/bench.h"

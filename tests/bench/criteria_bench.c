@@ -3,9 +3,9 @@
  * Updates: one time goes into one of 64 histograms (a job's localities and size classes), from
  * memory; the reference is the same count in plain arrays with a counter for every class of times.
  * Medians: of a million times by histogram (counting included) and exactly, by sorting the same
- * times with qsort(); the error is relative to the exact one. Runs of both alternate; medians of the
- * runs are printed. Then what closing a window of the criteria and an update of a trend cost, and
- * how often noise of many kinds alarms in a simulated day. */
+ * times with qsort(); the error is relative to the exact one. Runs of both alternate; medians of
+ * the runs are printed. Then what closing a window of the criteria and an update of a trend cost,
+ * and how often noise of many kinds alarms in a simulated day. */
 #include "daemon/analysis/criteria.h"
 #include "daemon/analysis/histogram.h"
 #include "daemon/analysis/trend.h"

@@ -1,5 +1,5 @@
-/* How fast a table of messages becomes a recording, on one core: rows by processor time, in the order of time and
- * shuffled.
+/* How fast a table of messages becomes a recording, on one core: rows by processor time, in the
+ * order of time and shuffled.
  *
  *   bench_csv [ROWS]  messages of 256 ranks on one host */
 #include "daemon/import/csv/import_csv.h"

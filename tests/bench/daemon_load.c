@@ -2,20 +2,21 @@
  * own, report windows of a halo exchange to a holterd that is pinned to one core.
  *
  *   daemon_load HOLTERD [--agents N] [--ranks N] [--windows N] [--window-ms N] [--spread-ms N]
- *               [--order ORDER] [--record DIR] [--viewer] [--workers N] [--burst-rows N] [--no-bursts]
+ *               [--order ORDER] [--record DIR] [--viewer] [--workers N] [--burst-rows N]
+ * [--no-bursts]
  *
  * The work: ranks form a periodic 3-d box; each exchanges messages with its 26 neighbours in sizes
  * of faces, edges and corners, so that a window message of 8 ranks has 8 rank rows, about 190 pair
  * rows (a tenth of the pairs is silent in any window, another tenth each time), and 80 call rows;
  * besides, a row of transfer times for each pair within the node, a histogram of them, and both
  * halves of as many messages between nodes as the daemon asks for (32 of a node).
- * Ten times a window all ranks exchange and then call MPI_Allreduce: bursts of these are reported as
- * an agent would, in as many rows as the daemon's criteria ask for, and in --burst-rows (by default
- * an agent's guess) until they came; unless --no-bursts is given.
- * ORDER is how an agent lists its pairs: "same" in each window, "turned" (default: another rank and
- * another partner first in each window), or "shuffled". Agents report within --spread-ms after the
- * end of a window, by default half a window; the daemon's grace is 250 ms more, so that each window
- * is published when the last agent has reported.
+ * Ten times a window all ranks exchange and then call MPI_Allreduce: bursts of these are reported
+ * as an agent would, in as many rows as the daemon's criteria ask for, and in --burst-rows (by
+ * default an agent's guess) until they came; unless --no-bursts is given. ORDER is how an agent
+ * lists its pairs: "same" in each window, "turned" (default: another rank and another partner first
+ * in each window), or "shuffled". Agents report within --spread-ms after the end of a window, by
+ * default half a window; the daemon's grace is 250 ms more, so that each window is published when
+ * the last agent has reported.
  *
  * It checks that everything arrived: messages, sums of the published totals, acknowledgements; and
  * prints rates, the daemon's share of its core (all threads), its memory, how long after a window's
@@ -67,7 +68,8 @@ static void pin(int core, int but)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A recording that is there would be continued, and have all windows already: nothing would be measured. */
+/* A recording that is there would be continued, and have all windows already: nothing would be
+ * measured. */
 static int has_recording(const char *directory)
 {
     char path[PATH_MAX];

@@ -1,7 +1,7 @@
 /* How fast a DUMPI trace is read: its calls, and as records. Processor time of one thread.
  *
- *   dumpi_bench [FILE]   of a rank, with those of the others beside it; default: one made here, of a rank of
- *                        a halo exchange with Isend, Irecv, Waitall and Allreduce */
+ *   dumpi_bench [FILE]   of a rank, with those of the others beside it; default: one made here, of
+ * a rank of a halo exchange with Isend, Irecv, Waitall and Allreduce */
 #include "daemon/import/trace/dumpi_events.h"
 #include "tests/daemon/import/trace/dumpi_own.h"
 

@@ -1,8 +1,8 @@
-/* How fast an OTF2 archive becomes a recording, on one core: event records by processor time of all processes
- * that take part.
+/* How fast an OTF2 archive becomes a recording, on one core: event records by processor time of all
+ * processes that take part.
  *
- *   bench_import [ROUNDS]  messages and collectives of 16 ranks on 4 hosts; at last of four threads each, which
- *                          complete what the others have posted */
+ *   bench_import [ROUNDS]  messages and collectives of 16 ranks on 4 hosts; at last of four threads
+ * each, which complete what the others have posted */
 #include "daemon/import/trace/import_otf2.h"
 #include "tests/daemon/import/trace/otf2_history.h"
 #include "tests/directory.h"

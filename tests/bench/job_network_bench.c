@@ -2,11 +2,12 @@
  *
  *   bench_job_network [HOSTS [WINDOWS]]
  *
- * Ranks, eight a host, form a periodic 3-d box, each sending to its 26 neighbours; a tenth of the pairs is
- * silent in any window, another tenth each time. Hosts have two interfaces. Time is that of the processor, so
- * that others on the machine do not count. Networks: the tree of hosts, where ranks have no cores; that of
- * cores, where each rank is a vertex of its own; a torus of as many nodes as hosts. For comparison: one pass
- * over the same rows that adds up their bytes, and another that looks up both seats. */
+ * Ranks, eight a host, form a periodic 3-d box, each sending to its 26 neighbours; a tenth of the
+ * pairs is silent in any window, another tenth each time. Hosts have two interfaces. Time is that
+ * of the processor, so that others on the machine do not count. Networks: the tree of hosts, where
+ * ranks have no cores; that of cores, where each rank is a vertex of its own; a torus of as many
+ * nodes as hosts. For comparison: one pass over the same rows that adds up their bytes, and another
+ * that looks up both seats. */
 #include "daemon/job_measured.h"
 #include "daemon/job_network.h"
 #include "daemon/network.h"

@@ -1,7 +1,7 @@
 /* Loads of all links, from nothing and after few changes, against walking every hop of every route.
  *
- * Pairs are drawn at random; `near` ones lie within two links of each other, as in a halo exchange that
- * is mapped well, `far` ones anywhere. */
+ * Pairs are drawn at random; `near` ones lie within two links of each other, as in a halo exchange
+ * that is mapped well, `far` ones anywhere. */
 #include "tests/bench/network_bench.h"
 
 #include "daemon/analysis/network/congestion.h"

@@ -1,4 +1,5 @@
-/* The load of daemon_load: what simulated agents report (load_rows.c), and how they send it (load_agents.c). */
+/* The load of daemon_load: what simulated agents report (load_rows.c), and how they send it
+ * (load_agents.c). */
 #ifndef HOLTER_TESTS_BENCH_LOAD_H
 #define HOLTER_TESTS_BENCH_LOAD_H
 
@@ -44,8 +45,9 @@ uint64_t load_rows_make(const struct load *load, unsigned agent, uint64_t window
 
 /** Sleep until a time of the daemon. @param base  its time less this machine's monotonic one */
 void load_wait_until(uint64_t base, uint64_t daemon_ns);
-/** In a process of its own: a share of the agents. When they are connected it writes base to `ready`, reads the first
- *  window from `go`, reports all windows, and writes its tally to `done`. */
+/** In a process of its own: a share of the agents. When they are connected it writes base to
+ * `ready`, reads the first window from `go`, reports all windows, and writes its tally to `done`.
+ */
 _Noreturn void load_work(const struct load *load, unsigned worker, int ready, int go, int done);
 
 #endif

@@ -1,5 +1,6 @@
-/* Frames a second of the views of the network with 63,406 routes on 2,048 nodes (5D torus), drawn into memory
- * as the window does; and how long it takes from a click to the new picture. Usage: network_views [VIEW [NETWORK]]
+/* Frames a second of the views of the network with 63,406 routes on 2,048 nodes (5D torus), drawn
+ * into memory as the window does; and how long it takes from a click to the new picture. Usage:
+ * network_views [VIEW [NETWORK]]
  *
  *   scrolling     every frame another span of time: sums, routes and loads are computed anew
  *   data          ten windows a second stream in
@@ -40,7 +41,8 @@ struct desk {
     uint64_t apply_ns;
 };
 
-/* Time of this one thread on its core, so that a busy machine does not count: nothing here waits. */
+/* Time of this one thread on its core, so that a busy machine does not count: nothing here waits.
+ */
 static uint64_t spent_ns(void)
 {
     struct timespec now;
@@ -74,7 +76,8 @@ static void scroll(struct desk *d, int i)
     ui_pan_time(&d->ui, d->model, i % 2 ? 1300000000 : -4300000000);
 }
 
-/* Making the messages is not the viewer's: they are made before, and only the taking in is counted. */
+/* Making the messages is not the viewer's: they are made before, and only the taking in is counted.
+ */
 static void data(struct desk *d, int i)
 {
     ui_follow_data(&d->ui, d->model, (uint64_t)i * 33);

@@ -1,11 +1,13 @@
-/* What it costs to record: the messages of a recording are kept in another one, with a commit for each half second
- * of their arrival as the daemon's recorder makes it, and the processor time of that is told.
+/* What it costs to record: the messages of a recording are kept in another one, with a commit for
+ * each half second of their arrival as the daemon's recorder makes it, and the processor time of
+ * that is told.
  *
  *   record_bench [--raw] FILE [OUT]
  *
- * OUT is written over; without it a file in the temporary directory is made and removed. Messages are decoded and cut as
- * the daemon does it, where it has them decoded anyway: cutting is told apart. With --raw they are taken apart from
- * their bytes, as of those that are copied from another recording. */
+ * OUT is written over; without it a file in the temporary directory is made and removed. Messages
+ * are decoded and cut as the daemon does it, where it has them decoded anyway: cutting is told
+ * apart. With --raw they are taken apart from their bytes, as of those that are copied from another
+ * recording. */
 #include "daemon/block.h"
 #include "daemon/recording.h"
 #include "holter/clock.h"

@@ -2,17 +2,18 @@
  *
  *   remap_bench [--time SECONDS] [--seed N] [NAME ...]
  *
- * NAME is a recorded job (tests/data/par-comm-data/hopbyte); default: those that there is a figure to reach for,
- * and others of the same kind. Printed for each, in percent less hop-bytes than the mapping that was recorded: ours, the
- * lower bound, the figure to reach, and Scotch's; "ratio" is our hop-bytes over Scotch's, below 1: ours are fewer. CPU
- * time, in seconds. Then a stencil on 8,192 nodes, in 5 seconds; bytes between nodes against METIS k-way; and the most
- * loaded link.
+ * NAME is a recorded job (tests/data/par-comm-data/hopbyte); default: those that there is a figure
+ * to reach for, and others of the same kind. Printed for each, in percent less hop-bytes than the
+ * mapping that was recorded: ours, the lower bound, the figure to reach, and Scotch's; "ratio" is
+ * our hop-bytes over Scotch's, below 1: ours are fewer. CPU time, in seconds. Then a stencil on
+ * 8,192 nodes, in 5 seconds; bytes between nodes against METIS k-way; and the most loaded link.
  *
- * Scotch gets the same graph (bytes of both directions, scaled to 31 bits), a torus, or a mesh, of the same shape
- * (dragonfly tiers and shapes with both: its decomposition of the network's graph, archBuild2), strategy "quality"
- * and no imbalance allowed. It may still leave more processes on a node than there are seats: those that are too many, in
- * the order of their number, go one by one to the nearest node that has a seat left, which costs it little. Its time is
- * that of SCOTCH_graphMap alone. */
+ * Scotch gets the same graph (bytes of both directions, scaled to 31 bits), a torus, or a mesh, of
+ * the same shape (dragonfly tiers and shapes with both: its decomposition of the network's graph,
+ * archBuild2), strategy "quality" and no imbalance allowed. It may still leave more processes on a
+ * node than there are seats: those that are too many, in the order of their number, go one by one
+ * to the nearest node that has a seat left, which costs it little. Its time is that of
+ * SCOTCH_graphMap alone. */
 #include "tests/daemon/analysis/network/recorded_jobs.h"
 
 #include "tests/bench/bench.h"
@@ -174,7 +175,8 @@ static int arch_of_graph(SCOTCH_Arch *arch, SCOTCH_Graph *nodes,
     SCOTCH_Num *first = malloc(((size_t)m + 1) * sizeof(*first));
     SCOTCH_Num *ends = malloc((size_t)m * (size_t)m * sizeof(*ends)), end = 0;
     SCOTCH_Num *apart = malloc((size_t)m * (size_t)m * sizeof(*apart));
-    /* complete, with distances as lengths, if it is small: else a job's nodes might not be connected */
+    /* complete, with distances as lengths, if it is small: else a job's nodes might not be
+     * connected */
     for (int32_t a = 0; a < m; a++) {
         first[a] = end;
         for (int32_t b = 0; b < m; b++) {

@@ -1,17 +1,18 @@
 /* A recording of a large job, made up: the window messages that the agents of such a job would have
  * sent, in the order in which they would have come. The same settings make the same messages.
  *
- * The job is a stencil code with a conjugate gradient: ranks form a periodic box and lie on nodes in
- * order. In each time step every rank exchanges messages with its six neighbours, of another size in each
- * dimension (and with further 20, of the sizes of edges and corners, if so asked), and then calls
- * MPI_Allreduce twice. Once a minute it spends two windows on a redistribution instead: every rank
- * sends to all others of its line. For a twentieth of the time, from two fifths on, the links of four nodes
- * are four times slower, and their partners wait.
+ * The job is a stencil code with a conjugate gradient: ranks form a periodic box and lie on nodes
+ * in order. In each time step every rank exchanges messages with its six neighbours, of another
+ * size in each dimension (and with further 20, of the sizes of edges and corners, if so asked), and
+ * then calls MPI_Allreduce twice. Once a minute it spends two windows on a redistribution instead:
+ * every rank sends to all others of its line. For a twentieth of the time, from two fifths on, the
+ * links of four nodes are four times slower, and their partners wait.
  *
- * A message has what an agent reports: a row for each rank with its times, of each kind of call, of each
- * pair and size; of messages within the node a row of transfer times for each pair, and their histogram;
- * both ends of all messages between nodes; bursts of messages and of calls; the node's own figures and the
- * counters of its interface. Times scatter from message to message, as measured ones do. */
+ * A message has what an agent reports: a row for each rank with its times, of each kind of call, of
+ * each pair and size; of messages within the node a row of transfer times for each pair, and their
+ * histogram; both ends of all messages between nodes; bursts of messages and of calls; the node's
+ * own figures and the counters of its interface. Times scatter from message to message, as measured
+ * ones do. */
 #ifndef HOLTER_TESTS_BENCH_REPLAY_MAKE_H
 #define HOLTER_TESTS_BENCH_REPLAY_MAKE_H
 
@@ -43,7 +44,8 @@ typedef int replay_take(void *user, const void *bytes, size_t length, uint64_t t
 /** @return 0, -ENOMEM, -EINVAL: settings, or what `take` returned */
 int replay_make(const struct replay_make *settings, replay_take *take, void *user);
 
-/** Write it as a recording. @param bytes  of all messages; may be NULL @return 0 or a negative error */
+/** Write it as a recording. @param bytes  of all messages; may be NULL @return 0 or a negative
+ * error */
 int replay_make_file(const struct replay_make *settings, const char *path, uint64_t *bytes);
 
 #endif

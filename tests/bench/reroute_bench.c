@@ -1,9 +1,9 @@
-/* Better routes, one at a time, on 2,048 nodes (000, section 5.1: 30 ms for a route of length 10), against
- * following all routes that the equations allow, as the paper does; and the routes over the most loaded
- * links of MiniMD (000, section 7.1).
+/* Better routes, one at a time, on 2,048 nodes (000, section 5.1: 30 ms for a route of length 10),
+ * against following all routes that the equations allow, as the paper does; and the routes over the
+ * most loaded links of MiniMD (000, section 7.1).
  *
- * `busy`: 63,406 random pairs load the links. `hot`: besides, one link of the route carries more than any
- * other of the network, so that no other link can be ruled out at once. */
+ * `busy`: 63,406 random pairs load the links. `hot`: besides, one link of the route carries more
+ * than any other of the network, so that no other link can be ruled out at once. */
 #include "tests/bench/network_bench.h"
 
 #include "daemon/analysis/network/link_loads.h"
@@ -59,7 +59,8 @@ struct all {
     uint64_t seen;
 };
 
-/* All routes of a limited length over links of a limited load; as far as a route may still get there. */
+/* All routes of a limited length over links of a limited load; as far as a route may still get
+ * there. */
 static void follow(struct all *all, uint32_t at, uint32_t length, uint64_t heaviest)
 {
     uint32_t links[LENGTH], from, next;

@@ -8,9 +8,9 @@
  *   strip, 64 regions the strip with 64 rows of latency, scrolling; and compressed
  *   regions, ...      the graph of 1,024 and of 4,096 ranks: while nothing changes, while one pans
  *                     (edges are drawn anew in shares), hovers, and while windows stream in
- *   commgram, ...     4,320 ranks: 27 phases of 18 communities, and one phase of 4,320 bars: the first
- *                     picture, while time is panned, while one hovers, and while pictures stream in
- *   idle              the same scene over and over: nothing is painted
+ *   commgram, ...     4,320 ranks: 27 phases of 18 communities, and one phase of 4,320 bars: the
+ * first picture, while time is panned, while one hovers, and while pictures stream in idle the same
+ * scene over and over: nothing is painted
  */
 #include "tests/viewer/synthetic.h"
 #include "tests/viewer/synthetic_commgram.h"

@@ -34,18 +34,20 @@ void block_bed_add(const void *bytes, size_t length);
 void block_bed_add_window(const struct wire_window *window);
 /** Put a window in: with pairs, ranks and a node. */
 void block_bed_window(uint64_t number);
-/** With ends of messages between two nodes, and keys that are there once, or three times: those of one node, or of the
- *  other. */
+/** With ends of messages between two nodes, and keys that are there once, or three times: those of
+ * one node, or of the other. */
 void block_bed_halves(uint64_t number, unsigned node);
-/** With ends as agents tell them: of three ranks one after the other, with keys of channels, calls that follow one
- *  another, and some that completed several messages. @param ordinal  of the channels' first message; moved on */
+/** With ends as agents tell them: of three ranks one after the other, with keys of channels, calls
+ * that follow one another, and some that completed several messages. @param ordinal  of the
+ * channels' first message; moved on */
 void block_bed_calls(uint64_t number, uint64_t *ordinal);
 
-/** Pack, open, and check that what comes out is what went in, from a message on, as bytes and decoded.
+/** Pack, open, and check that what comes out is what went in, from a message on, as bytes and
+ * decoded.
  *  @param marked  only what came since the mark @return bytes packed */
 size_t block_bed_check(int marked, size_t from);
-/** Messages of the block that is open come out decoded as their bytes would be, and their bytes can be made of each
- *  second one. */
+/** Messages of the block that is open come out decoded as their bytes would be, and their bytes can
+ * be made of each second one. */
 void block_bed_check_decoded(size_t from);
 
 #endif

@@ -171,7 +171,8 @@ static int next_values(struct bed *b, size_t count, uint64_t *values)
     return 1;
 }
 
-/* The loops for this processor, or those for any, do what block_next_integers() does, value by value.
+/* The loops for this processor, or those for any, do what block_next_integers() does, value by
+ * value.
  * @return 0 when both found it damaged */
 static int check(const struct bed *made, const struct block_filler *filler, size_t count)
 {
@@ -195,7 +196,8 @@ static int check(const struct bed *made, const struct block_filler *filler, size
     int wanted = next_values(&theirs, count, values);
     uint64_t all = 0;
     size_t bytes = 0;
-    /* A 0 in a form that nobody writes may be let through there, and is looked at by its bytes here. */
+    /* A 0 in a form that nobody writes may be let through there, and is looked at by its bytes
+     * here. */
     assert_true(good == wanted || (!good && made->column.coding == BLOCK_KEYED));
     if (!good)
         return 0;

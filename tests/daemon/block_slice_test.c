@@ -1,5 +1,5 @@
-/* Messages that were decoded and cut make the same blocks as their bytes taken apart: blocks of the one are the reference
- * of those of the other, byte for byte. */
+/* Messages that were decoded and cut make the same blocks as their bytes taken apart: blocks of the
+ * one are the reference of those of the other, byte for byte. */
 #include "daemon/block.h"
 #include "holter/error.h"
 #include "holter/message_key.h"
@@ -203,7 +203,8 @@ static void messages_of_all_types_make_the_same_blocks(void **state)
     assert_true(b->cut_count > 500 && b->left_count > 0);
 }
 
-/* Some are no messages then, some have longer forms than needed, some have fields and columns of other versions. */
+/* Some are no messages then, some have longer forms than needed, some have fields and columns of
+ * other versions. */
 static void changed_messages_make_the_same_blocks(void **state)
 {
     struct bed *b = *state;
@@ -224,7 +225,8 @@ static void changed_messages_make_the_same_blocks(void **state)
     assert_true(b->cut_count > 1000 && b->left_count > 1000);
 }
 
-/* Each says what the one before says, in the same number of bytes or more, and not as it is shortest. */
+/* Each says what the one before says, in the same number of bytes or more, and not as it is
+ * shortest. */
 static void longer_forms_are_not_cut(void **state)
 {
     static const struct {
@@ -321,8 +323,8 @@ static void check_last(struct bed *b, const void *bytes, size_t length)
     block_reader_destroy(reader);
 }
 
-/* Columns are one number here and many there, narrow and wide, longer than what is told at once; some have numbers that
- * fit no longer into the shape that was chosen for blocks before. */
+/* Columns are one number here and many there, narrow and wide, longer than what is told at once;
+ * some have numbers that fit no longer into the shape that was chosen for blocks before. */
 static void columns_that_change_make_the_same_blocks(void **state)
 {
     struct bed *b = *state;
@@ -339,7 +341,8 @@ static void columns_that_change_make_the_same_blocks(void **state)
     assert_int_equal(b->cut_count, 1500);
 }
 
-/* A column has numbers of 2^63 and more; windows with destination -1 do not go into it, others do. */
+/* A column has numbers of 2^63 and more; windows with destination -1 do not go into it, others do.
+ */
 static void columns_that_cannot_tell_a_message_leave_it_as_it_is(void **state)
 {
     static const uint8_t odd[] = {0x92, WIRE_TYPE_WINDOW,

@@ -129,8 +129,8 @@ static void second_ends_of_messages_take_half(void **state)
     block_bed_check(0, 0);
 }
 
-/* Columns that are what they were in the message before, or begin so, and those that depend on one that is not;
- * more rows than before, and fewer. */
+/* Columns that are what they were in the message before, or begin so, and those that depend on one
+ * that is not; more rows than before, and fewer. */
 static void columns_that_stay_come_out(void **state)
 {
     struct wire_rank_row ranks[150] = {{0}};
@@ -185,8 +185,8 @@ static void many_rows_come_out(void **state)
     block_bed_check(0, 0);
 }
 
-/* Whatever it is, also what is nearly a message: longer forms than needed, rows of different widths,
- * what comes behind, what is missing. */
+/* Whatever it is, also what is nearly a message: longer forms than needed, rows of different
+ * widths, what comes behind, what is missing. */
 static void other_bytes_come_out_as_they_went_in(void **state)
 {
     static const char *const odd[] = {

@@ -1,5 +1,5 @@
-/* The daemon as a process of a test, in a directory of its own, and peers that speak the wire to it. What goes
- * wrong fails the test. */
+/* The daemon as a process of a test, in a directory of its own, and peers that speak the wire to
+ * it. What goes wrong fails the test. */
 #ifndef HOLTER_TESTS_DAEMON_BED_H
 #define HOLTER_TESTS_DAEMON_BED_H
 
@@ -24,8 +24,9 @@ struct daemon_bed {
 int daemon_bed_make(struct daemon_bed *bed);
 int daemon_bed_remove(struct daemon_bed *bed);
 
-/** Start a daemon on the bed's endpoint. What it says is thrown away, unless there is HOLTER_TEST_LOG in the
- *  environment. It does not outlive the test program. @param options  words, ended by NULL */
+/** Start a daemon on the bed's endpoint. What it says is thrown away, unless there is
+ * HOLTER_TEST_LOG in the environment. It does not outlive the test program. @param options  words,
+ * ended by NULL */
 pid_t daemon_bed_start(const struct daemon_bed *bed, const char *const *options);
 
 /** Wait for its end. @return exit status, or minus the signal that ended it */

@@ -1,4 +1,5 @@
-/* Latency of a job where each allocation of a window in turn fails: what the windows after it tell. */
+/* Latency of a job where each allocation of a window in turn fails: what the windows after it tell.
+ */
 #include "daemon/job_latency.h"
 
 #include "tests/memory.h"

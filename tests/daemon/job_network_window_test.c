@@ -1,4 +1,5 @@
-/* What windows put on links where their pairs of ranks are those of the window before, and where they are not. */
+/* What windows put on links where their pairs of ranks are those of the window before, and where
+ * they are not. */
 #include "daemon/job_network.h"
 #include "tests/daemon/analysis/noise.h"
 
@@ -42,8 +43,8 @@ struct window {
     size_t begin; /* row whose latencies come first */
 };
 
-/* Each rank sends to the same ones, one of which in two sizes, and sometimes to another one; what it sends them
- * is another thing in two windows of three. */
+/* Each rank sends to the same ones, one of which in two sizes, and sometimes to another one; what
+ * it sends them is another thing in two windows of three. */
 static void draw_pairs(struct window *w, uint64_t number, struct noise *noise)
 {
     int anew = number == 0 || number % 12 == 11;
@@ -66,7 +67,8 @@ static void draw_pairs(struct window *w, uint64_t number, struct noise *noise)
     }
 }
 
-/* Latencies come in the order of rows, from another one on now and then; some are missing, and sometimes many. */
+/* Latencies come in the order of rows, from another one on now and then; some are missing, and
+ * sometimes many. */
 static void draw_transfers(struct window *w, uint64_t number, struct noise *noise)
 {
     uint64_t missing = number % 10 == 9 ? 3 : 20;

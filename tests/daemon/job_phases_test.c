@@ -188,7 +188,8 @@ static int give(struct job *job, const struct message *m, unsigned node, struct 
     return job_window(job, node + 1, &m->window, (m->window.window + 1) * S, fault);
 }
 
-/* One window of all nodes, in this order. ' ': nothing is sent; '-': by agents that tell no bursts. */
+/* One window of all nodes, in this order. ' ': nothing is sent; '-': by agents that tell no bursts.
+ */
 static void window_in(struct job *job, unsigned window, char pattern, const unsigned *order)
 {
     for (unsigned i = 0; i < NODES; i++) {
@@ -641,7 +642,8 @@ static struct drawn draw(struct job *job, const char *words, unsigned column)
     return d;
 }
 
-/* Each pattern has its colours and height in the job, though a picture shows nothing of the others. */
+/* Each pattern has its colours and height in the job, though a picture shows nothing of the others.
+ */
 static void a_picture_of_a_part_has_the_colours_and_heights_of_the_whole(void **state)
 {
     (void)state;
@@ -733,8 +735,8 @@ static struct wire_phase_row look_at_many(struct job_phases *phases, int end)
     return news.phases[0];
 }
 
-/* And told with the window after that, so that no window waits for what is looked for in it; or when the
- * job ends. */
+/* And told with the window after that, so that no window waits for what is looked for in it; or
+ * when the job ends. */
 static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What a job publishes is a function of the messages it was given: a large one that is made up, judged with
- * threads and without, and a smaller one whose slow stretch must raise an alert. */
+/* What a job publishes is a function of the messages it was given: a large one that is made up,
+ * judged with threads and without, and a smaller one whose slow stretch must raise an alert. */
 #include "daemon/job.h"
 #include "daemon/rules.h"
 #include "holter/error.h"
@@ -132,7 +132,8 @@ static void a_stream_does_not_depend_on_who_looks_at_large_phases(void **state)
     assert_int_equal(one.hash, other.hash);
 }
 
-/* The patterns alternate: stencil and redistribution. The slow links are found, and said to be that. */
+/* The patterns alternate: stencil and redistribution. The slow links are found, and said to be
+ * that. */
 static void a_job_of_two_patterns_has_two_heights_and_its_slow_links_raise_an_alert(void **state)
 {
     (void)state;

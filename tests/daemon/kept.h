@@ -1,4 +1,5 @@
-/* Recordings for tests: messages are put in as a recorder does it, and SQL asks for what is there. */
+/* Recordings for tests: messages are put in as a recorder does it, and SQL asks for what is there.
+ */
 #ifndef HOLTER_TESTS_DAEMON_KEPT_H
 #define HOLTER_TESTS_DAEMON_KEPT_H
 

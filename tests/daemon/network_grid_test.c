@@ -1,4 +1,5 @@
-/* The process grid of a job, from what agents tell of Cartesian communicators to a network with ranks in it. */
+/* The process grid of a job, from what agents tell of Cartesian communicators to a network with
+ * ranks in it. */
 #include "daemon/job_network.h"
 #include "daemon/network_grid.h"
 #include "holter/error.h"

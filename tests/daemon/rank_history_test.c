@@ -10,7 +10,8 @@
 
 #define FIRST UINT64_C(1000)
 
-/* Figures of a rank in a window: small ones, and such of all sizes, which go up and down from rank to rank. */
+/* Figures of a rank in a window: small ones, and such of all sizes, which go up and down from rank
+ * to rank. */
 static struct rank_row figures(uint32_t rank, uint64_t window)
 {
     const uint64_t polls = window % 3 == 0 ? rank : 0; /* else nobody polls */

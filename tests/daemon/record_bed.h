@@ -36,10 +36,12 @@ void record_bed_end(struct record_bed *bed);
 /** Keep a window message that does not compress. */
 void record_bed_keep(struct record_bed *bed, const char *job, uint64_t seq, size_t length);
 
-/** Wait until the message of this number is committed: then the recorder's thread waits for more. */
+/** Wait until the message of this number is committed: then the recorder's thread waits for more.
+ */
 void record_bed_rest(struct record_bed *bed, uint64_t kept);
 
-/** Numbers of the messages in a file, as digits: 12 for 1 and 2. Fails the test when it cannot be read. */
+/** Numbers of the messages in a file, as digits: 12 for 1 and 2. Fails the test when it cannot be
+ * read. */
 uint64_t record_bed_messages(const char *path);
 
 #endif

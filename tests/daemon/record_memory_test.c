@@ -1,4 +1,5 @@
-/* Recordings while there is no memory for what is to be kept: they end where the first of it is missing, which is told. */
+/* Recordings while there is no memory for what is to be kept: they end where the first of it is
+ * missing, which is told. */
 #include "tests/daemon/record_bed.h"
 #include "tests/memory.h"
 

@@ -42,7 +42,8 @@ static void what_is_kept_is_told_after_it_was_committed(void **state)
     assert_int_equal(record_bed_messages(b->path), 12);
 }
 
-/* A message and what it led to come one behind the other: a commit between them would keep the one alone. */
+/* A message and what it led to come one behind the other: a commit between them would keep the one
+ * alone. */
 static void what_waits_together_is_committed_together(void **state)
 {
     struct record_bed *b = *state;

@@ -102,7 +102,8 @@ static void rename_to(const char *name, const char *to, const char *expected)
     assert_string_equal(out, below(expected));
 }
 
-/* What is not yet in the file stands in the log alone: after a full disk, or while somebody reads. */
+/* What is not yet in the file stands in the log alone: after a full disk, or while somebody reads.
+ */
 static void a_recording_is_renamed_with_its_log(void **state)
 {
     (void)state;

@@ -272,7 +272,8 @@ static void a_killed_writer_loses_what_was_not_committed_and_no_more(void **stat
     assert_int_equal(read_back(4096), 41);
 }
 
-/* Bytes of the first block of messages that Huffman codes halve, with a commit after each so many of them. */
+/* Bytes of the first block of messages that Huffman codes halve, with a commit after each so many
+ * of them. */
 static int64_t bytes_of_first_block(uint64_t messages_a_commit)
 {
     uint8_t bytes[4096];

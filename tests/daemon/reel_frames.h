@@ -23,7 +23,8 @@ struct reel_frames {
 /** Open a recording, as a daemon without any option would. */
 struct replay_reel *reel_open(const char *path, uint64_t window_ns);
 
-/** Subscribe to everything that the reel tells from now on. @param frames  as large as it is: not for the stack */
+/** Subscribe to everything that the reel tells from now on. @param frames  as large as it is: not
+ * for the stack */
 void reel_frames_listen(struct reel_frames *frames, struct replay_reel *reel);
 
 /** Forget all but those whose topic names one of these. */

@@ -1,4 +1,5 @@
-/* Replays of the daemon as a process: the stream at any speed, what clients ask, what is left when processes die. */
+/* Replays of the daemon as a process: the stream at any speed, what clients ask, what is left when
+ * processes die. */
 #include "daemon/recording.h"
 #include "daemon/replay_thin.h"
 #include "holter/clock.h"
@@ -369,7 +370,8 @@ static void a_replay_is_controlled_as_a_player_is(void **state)
     assert_none_left();
 }
 
-/* Each of them, however long the one before takes; a seek or play takes the place of those not made yet. */
+/* Each of them, however long the one before takes; a seek or play takes the place of those not made
+ * yet. */
 static void steps_asked_for_at_once_are_all_made(void **state)
 {
     (void)state;
@@ -831,7 +833,8 @@ static void the_end_of_the_worker_is_the_end_of_the_replay(void **state)
     assert_none_left();
 }
 
-/* ---- hostile files ----------------------------------------------------------------------------- */
+/* ---- hostile files -----------------------------------------------------------------------------
+ */
 
 static void files_that_are_none_are_refused(void **state)
 {

@@ -1,5 +1,6 @@
-/* A small recording for tests of replays: two nodes of four ranks, whose partners change, with windows of 100 ms; one
- * rank dies in the middle, one node is late once, and the last calls are captured once. */
+/* A small recording for tests of replays: two nodes of four ranks, whose partners change, with
+ * windows of 100 ms; one rank dies in the middle, one node is late once, and the last calls are
+ * captured once. */
 #ifndef HOLTER_TESTS_DAEMON_REPLAY_FILM_H
 #define HOLTER_TESTS_DAEMON_REPLAY_FILM_H
 
@@ -13,8 +14,8 @@
 #define FILM_CAPTURE 15u /* window in which both nodes tell of a capture, counted likewise */
 #define FILM_CAPTURED 2u /* messages of it */
 
-/** Write it. @param windows  0: no message at all, not even of ranks @param damaged  number of the message, from 1, whose
- *  bytes are no message; 0: none */
+/** Write it. @param windows  0: no message at all, not even of ranks @param damaged  number of the
+ * message, from 1, whose bytes are no message; 0: none */
 void film_make(const char *path, unsigned windows, unsigned damaged);
 
 #endif

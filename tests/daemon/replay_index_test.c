@@ -1,5 +1,5 @@
-/* The index of a replay, and the states that it leaves behind: what workers tell that begin at one, packed or not, is what
- * an uninterrupted replay tells. */
+/* The index of a replay, and the states that it leaves behind: what workers tell that begin at one,
+ * packed or not, is what an uninterrupted replay tells. */
 #include "daemon/replay_index.h"
 #include "tests/daemon/reel_frames.h"
 #include "tests/daemon/replay_film.h"
@@ -61,7 +61,8 @@ static uint64_t hash_of(const struct reel_frames *frames)
     return hash;
 }
 
-/* Go to a target, and from there to the end. Also in processes of their own, where nothing can be asserted. */
+/* Go to a target, and from there to the end. Also in processes of their own, where nothing can be
+ * asserted. */
 static struct told tell(struct replay_reel *reel, const struct replay_target *target)
 {
     const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};

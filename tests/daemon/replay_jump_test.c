@@ -1,5 +1,6 @@
-/* A reel that jumps: what it tells of windows behind its target is what a reel tells that has met all before, as far as
- * it is told of a window alone; and what a recording tells of its blocks without a look into them. */
+/* A reel that jumps: what it tells of windows behind its target is what a reel tells that has met
+ * all before, as far as it is told of a window alone; and what a recording tells of its blocks
+ * without a look into them. */
 #include "daemon/recording_blocks.h"
 #include "daemon/recording_file.h"
 #include "tests/bench/replay_make.h"

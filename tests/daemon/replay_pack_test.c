@@ -1,4 +1,5 @@
-/* A packed heap: all is as it was when it is opened, in this process and in children; until then it takes little memory. */
+/* A packed heap: all is as it was when it is opened, in this process and in children; until then it
+ * takes little memory. */
 #include "daemon/replay_pack.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Small parts of a replay: what clients ask, which states are kept, what marks say, what processes tell each other. */
+/* Small parts of a replay: what clients ask, which states are kept, what marks say, what processes
+ * tell each other. */
 #include "daemon/replay_ask.h"
 #include "daemon/replay_link.h"
 #include "daemon/replay_shared.h"

@@ -1,4 +1,5 @@
-/* The reel of a replay: what is told behind a target that was reached silently is what an uninterrupted replay tells. */
+/* The reel of a replay: what is told behind a target that was reached silently is what an
+ * uninterrupted replay tells. */
 #include "daemon/replay_pack.h"
 #include "tests/daemon/reel_frames.h"
 #include "tests/daemon/replay_film.h"

@@ -1,4 +1,5 @@
-/* The states of a replay as the server knows them: which one leads where, which are packed, and which go. */
+/* The states of a replay as the server knows them: which one leads where, which are packed, and
+ * which go. */
 #include "daemon/replay_states.h"
 #include "daemon/replay_thin.h"
 #include "holter/error.h"

@@ -1,4 +1,5 @@
-/* Rows of messages are right up to the limits of their columns, and not beyond, wherever they stand. */
+/* Rows of messages are right up to the limits of their columns, and not beyond, wherever they
+ * stand. */
 #include "daemon/burst_rows.h"
 #include "daemon/latency_rows.h"
 #include "holter/error.h"

@@ -507,7 +507,8 @@ static void tellings_of_one_alert_keep_their_order(void **state)
 
 enum { NOT_PERMITTED = 77, WRONG = 1 };
 
-/* In a process of its own: lay a writable layer over /dev, so that nothing of the machine's changes.
+/* In a process of its own: lay a writable layer over /dev, so that nothing of the machine's
+ * changes.
  * @return 0 or NOT_PERMITTED */
 static int own_devices(void)
 {

@@ -1,5 +1,6 @@
-/* A block, unpacked and changed: its directory, its columns, the bits behind its frame. It is read in all ways, with the
- * loops of each kind of processor that this one is; these must agree to the bit, and in where they stop.
+/* A block, unpacked and changed: its directory, its columns, the bits behind its frame. It is read
+ * in all ways, with the loops of each kind of processor that this one is; these must agree to the
+ * bit, and in where they stop.
  *
  * The input: how many bytes the frame holds (four, lowest first), these, and the bits. */
 #include "daemon/block_reader.h"
@@ -176,8 +177,8 @@ static void add(struct block_writer *writer, enum wire_type type, const void *me
     wire_buffer_finish(&buffer);
 }
 
-/* Ends of messages, one call after the other, some of which completed several messages; and by turns
- * keys that are made of the ranks, or that both ends have. */
+/* Ends of messages, one call after the other, some of which completed several messages; and by
+ * turns keys that are made of the ranks, or that both ends have. */
 static size_t make_halves(struct wire_half_row *rows, unsigned seed, uint64_t window,
                           uint64_t *random)
 {

@@ -1,5 +1,5 @@
-/* Any bytes as what an agent captured: taken by a job or refused with a reason, told, kept in tables, and
- * printed. */
+/* Any bytes as what an agent captured: taken by a job or refused with a reason, told, kept in
+ * tables, and printed. */
 #include "agent/capture_text.h"
 #include "daemon/job_captures.h"
 #include "daemon/recording_captures.h"

@@ -1,5 +1,5 @@
-/* Anything in place of what agents tell of bursts and what clients ask of the CommGram: each input is
- * an argument of the request "commgram", a zero, and what windows are made of. */
+/* Anything in place of what agents tell of bursts and what clients ask of the CommGram: each input
+ * is an argument of the request "commgram", a zero, and what windows are made of. */
 #include "daemon/analysis/commgram_cache.h"
 #include "daemon/job.h"
 #include "daemon/job_phases.h"

@@ -1,4 +1,5 @@
-/* Any bytes as a table of messages. All of them go through the reader of rows; some become a recording. */
+/* Any bytes as a table of messages. All of them go through the reader of rows; some become a
+ * recording. */
 #include "daemon/import/csv/import_csv.h"
 
 #include "daemon/import/csv/csv_message.h"

@@ -1,5 +1,5 @@
-/* Any bytes as the DUMPI file of rank 0, beside a whole one of rank 1 that makes communicators with it: what comes of
- * it are records that keep the rules of records. */
+/* Any bytes as the DUMPI file of rank 0, beside a whole one of rank 1 that makes communicators with
+ * it: what comes of it are records that keep the rules of records. */
 #include "daemon/import/trace/dumpi.h"
 #include "daemon/import/trace/dumpi_file.h"
 #include "fuzz.h"
@@ -212,7 +212,8 @@ static void put_text(struct seed *seed)
         put(seed, (uint8_t)text[i], 1);
 }
 
-/* 0: what makes communicators; then calls of all functions, some at a time; the 12th without an end; last a text. */
+/* 0: what makes communicators; then calls of all functions, some at a time; the 12th without an
+ * end; last a text. */
 size_t fuzz_seed(unsigned number, uint8_t *out)
 {
     static const uint32_t making[] = {DUMPI_Comm_split,  DUMPI_Comm_group,  DUMPI_Group_incl,

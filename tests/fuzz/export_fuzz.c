@@ -1,7 +1,7 @@
 /* A small recording with changed cells and messages, in all formats of others, and as a report.
  *
- * The input is a list of changes, five bytes each: a table, a column, a value, which rows, and a byte of the
- * messages. */
+ * The input is a list of changes, five bytes each: a table, a column, a value, which rows, and a
+ * byte of the messages. */
 #include "daemon/export/export.h"
 #include "daemon/export/report.h"
 #include "daemon/recording.h"

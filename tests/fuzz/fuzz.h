@@ -25,7 +25,8 @@ size_t fuzz_seed(unsigned number, uint8_t *out);
             fuzz_broken(#rule, __FILE__, __LINE__);                                                \
     } while (0)
 
-/** Make a directory of its own, in memory where there is such a place: disks wait for each recording.
+/** Make a directory of its own, in memory where there is such a place: disks wait for each
+ * recording.
  *  @return 0, or -1 with errno */
 int fuzz_directory(char out[64]);
 

@@ -1,5 +1,6 @@
-/* Anything in place of what agents tell of places, messages and interfaces, and of what clients ask to have
- * improved: each input is an argument of "remap" and "reroute", a zero, and what messages are made of. */
+/* Anything in place of what agents tell of places, messages and interfaces, and of what clients ask
+ * to have improved: each input is an argument of "remap" and "reroute", a zero, and what messages
+ * are made of. */
 #include "daemon/job.h"
 #include "daemon/job_network.h"
 #include "daemon/network.h"

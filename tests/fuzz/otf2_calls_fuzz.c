@@ -1,5 +1,6 @@
-/* Any order of OTF2 event records of one thread of a rank or several, sensible or not, as calls of MPI: each
- * message is handed on once, with its bytes, and in an order that holds parts together. */
+/* Any order of OTF2 event records of one thread of a rank or several, sensible or not, as calls of
+ * MPI: each message is handed on once, with its bytes, and in an order that holds parts together.
+ */
 #include "daemon/import/trace/otf2_calls.h"
 #include "daemon/import/trace/request_pairs.h"
 #include "fuzz.h"
@@ -104,7 +105,8 @@ static void add(struct otf2_totals *sum, const struct otf2_totals *t)
     sum->receive_bytes += t->receive_bytes;
 }
 
-/* The first byte tells how many threads there are, the first of each record which of them it is of. */
+/* The first byte tells how many threads there are, the first of each record which of them it is of.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct otf2_calls calls[THREADS];

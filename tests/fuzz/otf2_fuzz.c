@@ -1,5 +1,5 @@
-/* Any bytes as the files of an OTF2 archive: an import ends, says what is wrong in words, leaves no process
- * behind, and what it made is a recording. libotf2 may crash meanwhile, Holter may not. */
+/* Any bytes as the files of an OTF2 archive: an import ends, says what is wrong in words, leaves no
+ * process behind, and what it made is a recording. libotf2 may crash meanwhile, Holter may not. */
 #include "daemon/import/trace/import_otf2.h"
 #include "daemon/recording.h"
 #include "fuzz.h"

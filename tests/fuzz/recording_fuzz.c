@@ -1,5 +1,6 @@
-/* A small recording, changed: bytes of the file anywhere, values of any cell, bytes of a block before it was
- * packed. Whatever reads recordings reads it, and one is made of it, and it is gone on with.
+/* A small recording, changed: bytes of the file anywhere, values of any cell, bytes of a block
+ * before it was packed. Whatever reads recordings reads it, and one is made of it, and it is gone
+ * on with.
  *
  * The input is a list of changes, six bytes each: what, where (three), a value, how many. */
 #include "daemon/recording.h"

@@ -41,8 +41,8 @@ static void made(const struct topology *topology)
     }
 }
 
-/* Every other input has what is no letter turned into what the forms are made of: random bytes alone seldom
- * make another network. */
+/* Every other input has what is no letter turned into what the forms are made of: random bytes
+ * alone seldom make another network. */
 static void spell(char *text, size_t size)
 {
     static const char alphabet[] = "0123456789122344,,,,//=atm";

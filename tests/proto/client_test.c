@@ -325,7 +325,8 @@ static void of_a_topic_without_a_frame_so_far_the_missed_ones_are_known_to_be_so
     assert_int_equal(client_missed(bed->client), 1);
 }
 
-/* Others' frames, and those that the state contains, are not missed: the next that is, is the only one. */
+/* Others' frames, and those that the state contains, are not missed: the next that is, is the only
+ * one. */
 static void a_silence_in_which_nothing_came_is_none(void **state)
 {
     struct bed *bed = *state;
@@ -395,7 +396,8 @@ static void publish_replay(struct bed *bed, uint64_t number)
     fake_daemon_publish(&bed->daemon, "replay/lmp.0", number, number, WIRE_TYPE_REPLAY, &replay);
 }
 
-/* Its own count neither hides frames of other topics nor is hidden by them, and nothing of it is missed. */
+/* Its own count neither hides frames of other topics nor is hidden by them, and nothing of it is
+ * missed. */
 static void where_a_replay_is_is_told_apart_from_the_rest(void **state)
 {
     struct bed *bed = *state;
@@ -414,7 +416,8 @@ static void where_a_replay_is_is_told_apart_from_the_rest(void **state)
     assert_int_equal(client_missed(bed->client), 0);
 }
 
-/* Their numbers go on behind those of the run that is known: only what they say themselves tells them apart. */
+/* Their numbers go on behind those of the run that is known: only what they say themselves tells
+ * them apart. */
 static void frames_of_a_run_that_did_not_welcome_are_dropped_and_it_is_greeted(void **state)
 {
     struct bed *bed = *state;
@@ -436,7 +439,8 @@ static void frames_of_a_run_that_did_not_welcome_are_dropped_and_it_is_greeted(v
     assert_int_equal(client_missed(bed->client), 0);
 }
 
-/* Of a daemon that follows a killed one the state comes first, whatever it published before it was greeted. */
+/* Of a daemon that follows a killed one the state comes first, whatever it published before it was
+ * greeted. */
 static void the_next_daemon_is_followed_from_its_state_on(void **state)
 {
     struct bed *bed = *state;

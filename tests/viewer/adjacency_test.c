@@ -151,8 +151,8 @@ static void folding_gives_room_for_single_rows(void **state)
     adjacency_axis_finish(&a);
 }
 
-/* Whatever the blocks, every row is in one cell, rows of a cell lie side by side, and none mixes folded
- * rows with others. */
+/* Whatever the blocks, every row is in one cell, rows of a cell lie side by side, and none mixes
+ * folded rows with others. */
 static void random_orders_keep_their_rows(void **state)
 {
     (void)state;

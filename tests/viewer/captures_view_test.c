@@ -119,7 +119,8 @@ static void each_rank_has_a_row_with_its_calls(void **state)
         snprintf(text, sizeof text, "rank %d", rank);
         assert_non_null(find_text(&d.scene, text));
     }
-    /* 20 calls of each are four steps; sends and receives of a step share pixels with nothing longer */
+    /* 20 calls of each are four steps; sends and receives of a step share pixels with nothing
+     * longer */
     assert_int_equal(bars_of(&d, CALL_COLLECTIVE), 8 * 4);
     assert_int_equal(bars_of(&d, CALL_WAIT), 8 * 4);
     assert_true(bars_of(&d, CALL_SEND) > 0);

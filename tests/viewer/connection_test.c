@@ -1,4 +1,5 @@
-/* Questions about the CommGram and the network, against a daemon played by the test. Time is the test's own. */
+/* Questions about the CommGram and the network, against a daemon played by the test. Time is the
+ * test's own. */
 #include "viewer/link/connection.h"
 
 #include "tests/directory.h"

@@ -1,4 +1,5 @@
-/* Sums by communicator and region, and measured loads of links: the model's memories behind view "torus". */
+/* Sums by communicator and region, and measured loads of links: the model's memories behind view
+ * "torus". */
 #include "viewer/model/contexts.h"
 #include "viewer/model/measured.h"
 

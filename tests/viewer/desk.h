@@ -1,5 +1,5 @@
-/* A window that is not there: layouts of a model, with the real fonts where there are any, else with a
- * plain measure. */
+/* A window that is not there: layouts of a model, with the real fonts where there are any, else
+ * with a plain measure. */
 #ifndef HOLTER_TESTS_VIEWER_DESK_H
 #define HOLTER_TESTS_VIEWER_DESK_H
 

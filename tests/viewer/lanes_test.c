@@ -95,7 +95,8 @@ static void stretches_within_a_pixel_are_one_bar_of_the_longest_kind(void **stat
     assert_true(bars[1].x1 - bars[1].x0 >= 1);
 }
 
-/* Whatever comes: within the span and its room, one beside the other, and nothing in sight is lost. */
+/* Whatever comes: within the span and its room, one beside the other, and nothing in sight is lost.
+ */
 static void bars_never_lie_upon_each_other(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Following a replay through its seeks, against a daemon played by the test. Time is the test's own. */
+/* Following a replay through its seeks, against a daemon played by the test. Time is the test's
+ * own. */
 #include "viewer/link/connection.h"
 #include "viewer/link/held_state.h"
 

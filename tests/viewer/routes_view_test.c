@@ -442,7 +442,8 @@ static void open_routes(struct bed *b, const char *file)
     desk_layout(&b->desk, b->model);
 }
 
-/* 000, Fig. 12: the optimised approach uses links that the default leaves idle, and loads them less. */
+/* 000, Fig. 12: the optimised approach uses links that the default leaves idle, and loads them
+ * less. */
 static void optimised_io_spreads_over_more_links(void **state)
 {
     (void)state;

@@ -77,8 +77,8 @@ void synthetic_hang(const struct synthetic *job, uint64_t id, uint32_t rank, syn
 /** The alert that a rank died. */
 void synthetic_death(struct synthetic *job, uint32_t rank, synthetic_sink *sink, void *user);
 
-/** A capture of all ranks, each its last calls of halo exchanges of one millisecond; rank 5 of 8 and its like take
- *  longer in MPI_Waitall; all are in the same MPI_Allreduce. */
+/** A capture of all ranks, each its last calls of halo exchanges of one millisecond; rank 5 of 8
+ * and its like take longer in MPI_Waitall; all are in the same MPI_Allreduce. */
 struct synthetic_capture {
     uint64_t id, alert; /**< alert 0: by hand */
     uint32_t calls;     /**< of each rank */
@@ -88,8 +88,8 @@ struct synthetic_capture {
 void synthetic_capture(const struct synthetic *job, const struct synthetic_capture *capture,
                        int snapshot, synthetic_sink *sink, void *user);
 
-/** A recording of ten minutes from the first window on, with alerts of each severity, some of them close to each
- * other, one that never fired and one that lasts to the end. */
+/** A recording of ten minutes from the first window on, with alerts of each severity, some of them
+ * close to each other, one that never fired and one that lasts to the end. */
 struct synthetic_replay {
     const char *state;        /**< as in wire.h */
     double position, indexed; /**< shares of it */

@@ -12,7 +12,8 @@ static const struct wire_comm_row comms[] = {{.id = 0, .name = ""},
                                              {.id = 1, .name = "MPI_COMM_WORLD"}};
 static const struct wire_region_row regions[] = {{.name = ""}, {.name = "halo exchange"}};
 
-/* Call k of a rank, of a halo exchange of one millisecond for each five: the last one has not returned. */
+/* Call k of a rank, of a halo exchange of one millisecond for each five: the last one has not
+ * returned. */
 static struct wire_capture_event_row call_of(const struct synthetic *j, uint32_t rank, uint32_t k,
                                              uint32_t calls)
 {

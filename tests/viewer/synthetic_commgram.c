@@ -88,7 +88,8 @@ struct making {
     struct wire_bar_ranks_row *members;
 };
 
-/* Ranks that a swap brings together are the same as elsewhere; half of the identities are its own. */
+/* Ranks that a swap brings together are the same as elsewhere; half of the identities are its own.
+ */
 static uint64_t bar_of(const struct making *m, uint64_t rank)
 {
     return rank * m->bars / m->gram->ranks;

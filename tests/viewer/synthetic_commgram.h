@@ -1,6 +1,6 @@
 /* The CommGram of a job that never ran: phases in which ranks exchange halos, and every few of them
- * one in which they composite an image by binary swap, with pictures of any detail. The same figures
- * give the same messages. */
+ * one in which they composite an image by binary swap, with pictures of any detail. The same
+ * figures give the same messages. */
 #ifndef HOLTER_TESTS_VIEWER_SYNTHETIC_COMMGRAM_H
 #define HOLTER_TESTS_VIEWER_SYNTHETIC_COMMGRAM_H
 

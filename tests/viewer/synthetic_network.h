@@ -1,5 +1,5 @@
-/* A job on a network that never ran: halo exchange between neighbours with a few far pairs over one link,
- * or the pairs of a recording of others; its topology, and the links of each window. */
+/* A job on a network that never ran: halo exchange between neighbours with a few far pairs over one
+ * link, or the pairs of a recording of others; its topology, and the links of each window. */
 #ifndef HOLTER_TESTS_VIEWER_SYNTHETIC_NETWORK_H
 #define HOLTER_TESTS_VIEWER_SYNTHETIC_NETWORK_H
 
@@ -31,8 +31,8 @@ void synthetic_network_init(struct synthetic_network *net, const char *form, uin
  *  @param share  what one message has of a pair's bytes; windows have 120 or so */
 void synthetic_network_read(struct synthetic_network *net, const char *hopbytes, double share);
 
-/** In place of the halo exchange, the ends of recorded routes: "Hop 1: [source-destination] ..." for the first
- * hop of each. The files have no sizes: each carries 64 KiB. */
+/** In place of the halo exchange, the ends of recorded routes: "Hop 1: [source-destination] ..."
+ * for the first hop of each. The files have no sizes: each carries 64 KiB. */
 void synthetic_network_read_routes(struct synthetic_network *net, const char *text);
 
 /** In place of the halo exchange, so many pairs of ranks: near ones, and every fourth anywhere. */
@@ -49,8 +49,8 @@ void synthetic_network_topology(const struct synthetic_network *net, synthetic_s
 /** All messages of the next window, links at the end. */
 void synthetic_network_window(struct synthetic_network *net, synthetic_sink *sink, void *user);
 
-/** An answer to "remap": ranks of the halo moved by one node, with gains. @param progress  below 1: only
- * that */
+/** An answer to "remap": ranks of the halo moved by one node, with gains. @param progress  below 1:
+ * only that */
 void synthetic_network_mapping(const struct synthetic_network *net, double progress,
                                synthetic_sink *sink, void *user);
 

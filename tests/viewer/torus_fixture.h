@@ -5,7 +5,8 @@
 #include "tests/viewer/synthetic_network.h"
 #include "viewer/model/model.h"
 
-/** A job on a network after some windows. @param hopbytes  text of a hopbyte file, or NULL: a halo exchange */
+/** A job on a network after some windows. @param hopbytes  text of a hopbyte file, or NULL: a halo
+ * exchange */
 struct model *torus_job(const char *form, uint32_t per_node, const char *hopbytes, int windows,
                         struct synthetic_network *net);
 

@@ -1,5 +1,5 @@
-/* Paints view "torus" of real data: torus_gallery DIRECTORY [FORM], FORM a made-up job on that network. For
- * looking at; tells how long a picture takes when everything in it moved. */
+/* Paints view "torus" of real data: torus_gallery DIRECTORY [FORM], FORM a made-up job on that
+ * network. For looking at; tells how long a picture takes when everything in it moved. */
 #include "tests/daemon/analysis/network/pf3d.h"
 #include "tests/data_file.h"
 #include "tests/viewer/torus_fixture.h"

@@ -1,4 +1,5 @@
-/* The transport bar of a replay: what the model takes in, what is laid out, and what mouse and keys ask for. */
+/* The transport bar of a replay: what the model takes in, what is laid out, and what mouse and keys
+ * ask for. */
 #include "tests/viewer/desk.h"
 #include "tests/viewer/synthetic.h"
 
@@ -405,7 +406,8 @@ static void keys_control_the_replay(void **state)
     assert_string_equal(asks(b), "loop off");
 }
 
-/* A step behind a seek is counted from where that ends; who plays, or goes elsewhere, wants no step any more. */
+/* A step behind a seek is counted from where that ends; who plays, or goes elsewhere, wants no step
+ * any more. */
 static void steps_keep_their_place_among_what_is_asked(void **state)
 {
     struct bed *b = *state;
@@ -476,8 +478,8 @@ static void beyond_its_ends_are_its_ends(void **state)
     assert_near(asked_share(asks(b)), 0, 0);
 }
 
-/* While the knob is held places are asked for now and then, where it is let go in any case; what is shown is
- * where it is held. */
+/* While the knob is held places are asked for now and then, where it is let go in any case; what is
+ * shown is where it is held. */
 static void the_knob_can_be_dragged(void **state)
 {
     struct bed *b = *state;
@@ -611,8 +613,8 @@ static void totals_alone(void *user, const struct wire_message *message, int sna
         model_apply(user, message, snapshot);
 }
 
-/* It went to a place whose windows it has not told yet: then the sums are those since the start, as the state has
- * them. */
+/* It went to a place whose windows it has not told yet: then the sums are those since the start, as
+ * the state has them. */
 static void where_it_has_not_been_sums_are_those_since_the_start(void **state)
 {
     struct bed *b = *state;

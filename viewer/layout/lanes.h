@@ -1,9 +1,10 @@
-/* Lanes: what goes on in many rows at once, as bars in time, one row below the other. Each stretch of time is of one of
- * LANES_KINDS kinds. Never more is made than there are pixels: stretches that share a pixel become one bar, and rows
- * that share a lane become shares of time.
+/* Lanes: what goes on in many rows at once, as bars in time, one row below the other. Each stretch
+ * of time is of one of LANES_KINDS kinds. Never more is made than there are pixels: stretches that
+ * share a pixel become one bar, and rows that share a lane become shares of time.
  *
- * Pure geometry: no colours, no facts of the job. Stretches may come in any order and overlap; where they do not follow
- * each other in time, bars are joined rather than laid one upon the other. */
+ * Pure geometry: no colours, no facts of the job. Stretches may come in any order and overlap;
+ * where they do not follow each other in time, bars are joined rather than laid one upon the other.
+ */
 #ifndef HOLTER_VIEWER_LAYOUT_LANES_H
 #define HOLTER_VIEWER_LAYOUT_LANES_H
 
@@ -66,12 +67,13 @@ void lane_add(struct lane *lane, int64_t begin_ns, uint64_t length_ns, unsigned 
 /** Pixels that a span touches. */
 uint32_t lane_columns(const struct lane_span *span);
 
-/** Add a stretch to the pixels of a span: cells has a figure for each of lane_columns(), kind by kind, the part of the
- *  pixel's time that the kind has had. */
+/** Add a stretch to the pixels of a span: cells has a figure for each of lane_columns(), kind by
+ * kind, the part of the pixel's time that the kind has had. */
 void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, uint64_t length_ns,
                  unsigned kind);
 
-/** Kind with most time in a pixel of such cells, and the part of the time that all of them had, of rows rows.
+/** Kind with most time in a pixel of such cells, and the part of the time that all of them had, of
+ * rows rows.
  *  @return LANES_KINDS when there was nothing */
 unsigned lane_most(const double *cells, uint32_t columns, uint32_t pixel, uint32_t rows,
                    double *share);

@@ -188,8 +188,8 @@ static uint32_t around(uint32_t size, uint32_t at)
     return at < size - 1 - at ? at : size - 1 - at;
 }
 
-/* Does a wire across or upright run along its ring? Both its ends are on one rectangle, and it lies on
- * the side of it that runs its way. */
+/* Does a wire across or upright run along its ring? Both its ends are on one rectangle, and it lies
+ * on the side of it that runs its way. */
 static int along_ring(const struct projection *p, uint32_t wire)
 {
     uint32_t at[PROJECTION_AXES], axis = wire % PROJECTION_AXES;

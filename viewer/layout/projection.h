@@ -1,18 +1,21 @@
-/* Three dimensions of a Cartesian network in a plane: the modified central projection of 002, section 4.1.
+/* Three dimensions of a Cartesian network in a plane: the modified central projection of 002,
+ * section 4.1.
  *
  * Looking along one dimension (the depth), each stack of nodes one behind the other becomes a short
- * diagonal that points away from the middle, so that no two nodes coincide. Stacks lie on concentric
- * rectangles; a rectangle is seen as one ring for each depth. Links across and upright are horizontal and
- * vertical lines of about one unit, links along the depth lie on the diagonals.
+ * diagonal that points away from the middle, so that no two nodes coincide. Stacks lie on
+ * concentric rectangles; a rectangle is seen as one ring for each depth. Links across and upright
+ * are horizontal and vertical lines of about one unit, links along the depth lie on the diagonals.
  *
- * With both directions shown, a link is drawn where it runs along its ring: as many as there are nodes,
- * which is half of both directions together (of even sizes), and for a cube half of each. With one of
- * them, all its links are drawn, those that wrap around as open ends at both borders. Links along the
- * depth are always all drawn. (For 2^n x 2^n x 2^n nodes there are 2^(n-1) sets of 2^n rings.)
+ * With both directions shown, a link is drawn where it runs along its ring: as many as there are
+ * nodes, which is half of both directions together (of even sizes), and for a cube half of each.
+ * With one of them, all its links are drawn, those that wrap around as open ends at both borders.
+ * Links along the depth are always all drawn. (For 2^n x 2^n x 2^n nodes there are 2^(n-1) sets of
+ * 2^n rings.)
  *
  * A place is what is drawn as one node: of a network with more than three dimensions all nodes that
- * differ only in the others, or those of one slice through them. A wire is what links two neighbouring
- * places; it has a half for each direction, drawn from the place that traffic leaves to the middle.
+ * differ only in the others, or those of one slice through them. A wire is what links two
+ * neighbouring places; it has a half for each direction, drawn from the place that traffic leaves
+ * to the middle.
  *
  * Lengths are in distances between stacks, x to the right, y down, the middle at (0, 0).
  * Pure geometry: no colours, no pixels. */
@@ -43,10 +46,9 @@ struct projection_axis {
 
 struct projection {
     struct projection_axis axes[PROJECTION_AXES];
-    uint32_t slice
-        [TOPOLOGY_DIMENSIONS]; /**< of dimensions that are not seen: the coordinate that is shown, or
-                                            PROJECTION_NONE: all, summed */
-    uint32_t places;           /**< sizes of the axes multiplied */
+    uint32_t slice[TOPOLOGY_DIMENSIONS]; /**< of dimensions that are not seen: the coordinate that
+                                            is shown, or PROJECTION_NONE: all, summed */
+    uint32_t places;                     /**< sizes of the axes multiplied */
 };
 
 /** A line of the picture, from where traffic leaves. */
@@ -57,7 +59,8 @@ struct projection_line {
 /** @param shown  three different dimensions of the network, PROJECTION_NONE where it has fewer
  *  @param view   which of them, 0 to 2, is looked along
  *  @param slice  coordinates, or PROJECTION_NONE, of all dimensions; NULL: all summed
- *  @return 0, or -HOLTER_EUSAGE: not a Cartesian network, or there is no such dimension or coordinate */
+ *  @return 0, or -HOLTER_EUSAGE: not a Cartesian network, or there is no such dimension or
+ * coordinate */
 int projection_init(struct projection *out, const struct topology *topology,
                     const uint32_t shown[3], int view, const uint32_t *slice);
 
@@ -76,15 +79,18 @@ void projection_point(const struct projection *p, uint32_t place, double *x, dou
 /** Half of width and height of the picture, with its open ends. */
 void projection_extent(const struct projection *p, double *w, double *h);
 
-/* ---- wires -------------------------------------------------------------------------------------------
- * Numbers: place * 3 + axis, the place being the end with the lower coordinate (or the last, of a wire that
- * wraps around). Half: wire * 2 + direction; direction 0 leaves that place, 1 enters it. */
+/* ---- wires
+ * -------------------------------------------------------------------------------------------
+ * Numbers: place * 3 + axis, the place being the end with the lower coordinate (or the last, of a
+ * wire that wraps around). Half: wire * 2 + direction; direction 0 leaves that place, 1 enters it.
+ */
 
 /** One more than the highest number of a half. */
 uint32_t projection_halves(const struct projection *p);
 
-/** The half that a directed link is seen as; PROJECTION_NONE: its dimension is not seen, it is not in the
- * slice, or it links no neighbours (all-to-all). Several links share one where dimensions are summed. */
+/** The half that a directed link is seen as; PROJECTION_NONE: its dimension is not seen, it is not
+ * in the slice, or it links no neighbours (all-to-all). Several links share one where dimensions
+ * are summed. */
 uint32_t projection_half(const struct projection *p, const struct topology *topology,
                          uint32_t link);
 
@@ -97,16 +103,19 @@ int projection_shows(const struct projection *p, unsigned axes, uint32_t wire);
 /** Both halves of a wire, each from its place. Of a wire that wraps around they do not meet. */
 void projection_lines(const struct projection *p, uint32_t wire, struct projection_line out[2]);
 
-/* ---- bundles -----------------------------------------------------------------------------------------
- * What a minimap draws as one edge: wires that differ only in their depth, or all of one stack. */
+/* ---- bundles
+ * ----------------------------------------------------------------------------------------- What a
+ * minimap draws as one edge: wires that differ only in their depth, or all of one stack. */
 
 uint32_t projection_bundles(const struct projection *p);
 uint32_t projection_bundle(const struct projection *p, uint32_t wire);
 
-/** Its first wire, for which projection_shows() holds as for all of them; PROJECTION_NONE: it has none. */
+/** Its first wire, for which projection_shows() holds as for all of them; PROJECTION_NONE: it has
+ * none. */
 uint32_t projection_bundle_wire(const struct projection *p, uint32_t bundle);
 
-/** The line of a bundle. @return how many lines it has: 2 where it wraps around across or upright, else 1 */
+/** The line of a bundle. @return how many lines it has: 2 where it wraps around across or upright,
+ * else 1 */
 int projection_bundle_lines(const struct projection *p, uint32_t bundle,
                             struct projection_line out[2]);
 

@@ -1,6 +1,6 @@
-/* Points with masses in a tree of squares, so that the push of far ones on a point is that of their common
- * middle (J. Barnes and P. Hut, "A hierarchical O(N log N) force-calculation algorithm", 1986).
- * Memory: about 200 bytes a point. */
+/* Points with masses in a tree of squares, so that the push of far ones on a point is that of their
+ * common middle (J. Barnes and P. Hut, "A hierarchical O(N log N) force-calculation algorithm",
+ * 1986). Memory: about 200 bytes a point. */
 #ifndef HOLTER_VIEWER_LAYOUT_QUADTREE_H
 #define HOLTER_VIEWER_LAYOUT_QUADTREE_H
 
@@ -30,8 +30,8 @@ void quadtree_finish(struct quadtree *tree);
 int quadtree_build(struct quadtree *tree, const struct point *places, const double *masses,
                    uint32_t count);
 
-/** Sum of masses by distance, away from each, on point i: of all other points; cells that look small from
- * there count as one. @param force  added to  @return cells and points looked at */
+/** Sum of masses by distance, away from each, on point i: of all other points; cells that look
+ * small from there count as one. @param force  added to  @return cells and points looked at */
 uint64_t quadtree_push(const struct quadtree *tree, const struct point *places,
                        const double *masses, uint32_t i, struct point *force);
 

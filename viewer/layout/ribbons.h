@@ -1,9 +1,10 @@
 /* Very many ribbons between columns as one picture. Each ribbon is a cubic B-spline from left to
- * right, as wide as it is told, and adds to the optical density of the pixels it covers by the exact
- * share of their area; density becomes opacity at the end (Beer and Lambert's law). So the order does
- * not matter, ribbons that lie upon each other darken, and those narrower than a pixel add up to what
- * they are together (C. Muelder et al., "Visual analysis of inter-process communication for
- * large-scale parallel computing", 2009, calls that high-precision alpha blending).
+ * right, as wide as it is told, and adds to the optical density of the pixels it covers by the
+ * exact share of their area; density becomes opacity at the end (Beer and Lambert's law). So the
+ * order does not matter, ribbons that lie upon each other darken, and those narrower than a pixel
+ * add up to what they are together (C. Muelder et al., "Visual analysis of inter-process
+ * communication for large-scale parallel computing", 2009, calls that high-precision alpha
+ * blending).
  *
  * The picture is made pixel column by pixel column, in shares of work that the caller limits; the
  * last finished one stays until the next is done. */

@@ -1,12 +1,12 @@
-/* Places for the vertices of a graph by forces: edges pull by their weight, vertices push each other away,
- * and all are held together loosely. As Y. Hu, "Efficient and high quality force-directed graph drawing"
- * (2005), which SFDP is: from the coarsest of several graphs to the whole, with far vertices taken
- * together, and steps that shorten as the energy falls.
+/* Places for the vertices of a graph by forces: edges pull by their weight, vertices push each
+ * other away, and all are held together loosely. As Y. Hu, "Efficient and high quality
+ * force-directed graph drawing" (2005), which SFDP is: from the coarsest of several graphs to the
+ * whole, with far vertices taken together, and steps that shorten as the energy falls.
  *
- * The same graph gives the same places. Vertices that have a place begin there; where most have one, they
- * only settle. Work is done in shares that the caller limits; a usable arrangement is shown early and then
- * refined, and until the first the places before stay.
- * Memory: about 400 bytes a vertex and 50 an edge while it works, 16 a vertex afterwards. */
+ * The same graph gives the same places. Vertices that have a place begin there; where most have
+ * one, they only settle. Work is done in shares that the caller limits; a usable arrangement is
+ * shown early and then refined, and until the first the places before stay. Memory: about 400 bytes
+ * a vertex and 50 an edge while it works, 16 a vertex afterwards. */
 #ifndef HOLTER_VIEWER_LAYOUT_SPRING_H
 #define HOLTER_VIEWER_LAYOUT_SPRING_H
 
@@ -38,8 +38,8 @@ struct spring {
 
 void spring_finish(struct spring *spring);
 
-/** Begin an arrangement; one in progress is given up, the one that is shown stays until the first share that
- * makes a usable one.
+/** Begin an arrangement; one in progress is given up, the one that is shown stays until the first
+ * share that makes a usable one.
  *  @param unit  of the arrangement that places of vertices are from; 0: none has one
  *  @param calm  what has a place only settles; 0: it may go far
  *  @return 0 or -ENOMEM (nothing changed) */

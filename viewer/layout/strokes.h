@@ -1,6 +1,6 @@
-/* Very many straight lines and discs, from back to front: few become items of the scene, many one picture,
- * which costs a pixel what it covers and is kept while the strokes stay the same.
- * Memory: 28 bytes a stroke, 4 a pixel. */
+/* Very many straight lines and discs, from back to front: few become items of the scene, many one
+ * picture, which costs a pixel what it covers and is kept while the strokes stay the same. Memory:
+ * 28 bytes a stroke, 4 a pixel. */
 #ifndef HOLTER_VIEWER_LAYOUT_STROKES_H
 #define HOLTER_VIEWER_LAYOUT_STROKES_H
 
@@ -44,8 +44,8 @@ void strokes_sort(struct strokes *strokes);
  *  @param ground  what lies under them */
 void strokes_draw(struct strokes *strokes, struct scene *scene, struct box box, color_t ground);
 
-/** Or in shares: begin a picture of w x h pixels, whatever the number of strokes. They lie in its pixels
- * already, and must stay until it is done; image is the picture before until then.
+/** Or in shares: begin a picture of w x h pixels, whatever the number of strokes. They lie in its
+ * pixels already, and must stay until it is done; image is the picture before until then.
  *  @return 0 or -ENOMEM */
 int strokes_begin(struct strokes *strokes, int w, int h, color_t ground);
 

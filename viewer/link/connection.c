@@ -177,7 +177,8 @@ static void take_reply(struct connection *c, struct model *model, const struct w
         c->open_question = 0;
     if (c->open_picture && id == c->open_picture) {
         c->open_picture = 0;
-        /* Not answered since another run of a replay took over: still wished, and asked for anew. */
+        /* Not answered since another run of a replay took over: still wished, and asked for anew.
+         */
         if (reply->code == -HOLTER_EUNREACHABLE && c->replays)
             c->picture_ms = 0;
         else
@@ -200,8 +201,8 @@ static void take_reply(struct connection *c, struct model *model, const struct w
     }
 }
 
-/* Another run of the daemon, or of what it replays: of a replay the state in sight stays until the new one is
- * whole. */
+/* Another run of the daemon, or of what it replays: of a replay the state in sight stays until the
+ * new one is whole. */
 static void notice_run(struct connection *c, struct model *model)
 {
     uint64_t instance = client_instance(c->client);
@@ -225,8 +226,9 @@ static void release(struct connection *c, struct model *model)
     c->holding = 0;
 }
 
-/* Messages about the job wait while a state is held back; where the replay is, and what is no matter of a job, does
- * not. What could not be entered is counted in the model and shown in the status bar. */
+/* Messages about the job wait while a state is held back; where the replay is, and what is no
+ * matter of a job, does not. What could not be entered is counted in the model and shown in the
+ * status bar. */
 static void take(struct connection *c, struct model *model, const struct client_message *m)
 {
     enum wire_type type = m->message->type;
@@ -380,8 +382,8 @@ int connection_fd(const struct connection *c)
     return client_fd(c->client);
 }
 
-/* A seek is a new run of what is replayed, for which the client dials anew: that is no loss of the daemon, as long
- * as it does not last. */
+/* A seek is a new run of what is replayed, for which the client dials anew: that is no loss of the
+ * daemon, as long as it does not last. */
 static int turns(const struct connection *c)
 {
     enum client_state state = client_state(c->client);

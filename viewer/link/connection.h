@@ -23,21 +23,22 @@ int connection_open(struct connection **out, const struct connection_options *op
 /** NULL is fine. */
 void connection_close(struct connection *connection);
 
-/** Take in what has come, for at most budget_ms, and ask for the daemon's state now and then. Behind a seek of a
- *  replay the model stays as it is until the new state is whole.
+/** Take in what has come, for at most budget_ms, and ask for the daemon's state now and then.
+ * Behind a seek of a replay the model stays as it is until the new state is whole.
  *  @return messages applied to the model; a full budget leaves the rest for the next call */
 int connection_pump(struct connection *connection, struct model *model, uint64_t now_ms,
                     uint64_t budget_ms);
 
-/** Ask for a picture of the CommGram, unless it is there already: one question at a time, two a second
- * at most, and after an error the same one only after a while.
+/** Ask for a picture of the CommGram, unless it is there already: one question at a time, two a
+ * second at most, and after an error the same one only after a while.
  *  @return 1 while something is still to be done: an answer to be awaited or a question to be asked
- *          soon; 0 when the picture is there; or a negative error: the answer to this very question */
+ *          soon; 0 when the picture is there; or a negative error: the answer to this very question
+ */
 int connection_picture(struct connection *connection, struct model *model,
                        const struct commgram_request *wish, uint64_t now_ms);
 
-/** Ask for a better mapping or better routes; the answers go into the model (network.h). One question of a
- * kind at a time: what is asked while one is open takes its place.
+/** Ask for a better mapping or better routes; the answers go into the model (network.h). One
+ * question of a kind at a time: what is asked while one is open takes its place.
  *  @param objective  of the mapping, for people; "" for routes
  *  @return 0, or a negative error, which is told there too */
 int connection_suggest(struct connection *connection, struct model *model,

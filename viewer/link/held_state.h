@@ -1,5 +1,5 @@
-/* The state of a job behind a seek, held back until it is whole: what is in sight stays until the new can take its
- * place at once. Messages are kept as they came over the wire. */
+/* The state of a job behind a seek, held back until it is whole: what is in sight stays until the
+ * new can take its place at once. Messages are kept as they came over the wire. */
 #ifndef HOLTER_VIEWER_LINK_HELD_STATE_H
 #define HOLTER_VIEWER_LINK_HELD_STATE_H
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds of a moment of daemon time, and of how long before or after it something was: their sums fit. */
+/* Bounds of a moment of daemon time, and of how long before or after it something was: their sums
+ * fit. */
 static const int64_t last_ns = INT64_MAX / 2; /* in 2116 */
 static const int64_t far_ns = INT64_MAX / 8;  /* 36 years */
 
@@ -40,8 +41,8 @@ static void give_up_oldest(struct captures *captures)
     capture_finish(oldest);
 }
 
-/* The capture of a message, a new one when it is the first. @return NULL: without memory, or it is older than all that
- * there is room for */
+/* The capture of a message, a new one when it is the first. @return NULL: without memory, or it is
+ * older than all that there is room for */
 static struct capture *capture_of(struct captures *captures, const struct wire_capture *m)
 {
     uint32_t at = 0;
@@ -149,7 +150,8 @@ static int add_threads(struct capture *c, const struct wire_capture *m)
 /* ---- calls -------------------------------------------------------------------------------------
  */
 
-/* Where the name of a communicator or region stands in the capture; 0: it has none, or there is no room for it. */
+/* Where the name of a communicator or region stands in the capture; 0: it has none, or there is no
+ * room for it. */
 static uint8_t name_of(struct capture *c, const char *text)
 {
     if (!text || !*text)
@@ -187,7 +189,8 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Room for one more, if need be at the cost of captures before this one. @return 0, -ENOMEM, -HOLTER_EFULL */
+/* Room for one more, if need be at the cost of captures before this one. @return 0, -ENOMEM,
+ * -HOLTER_EFULL */
 static int need_call(struct captures *captures, const struct capture *c, struct capture_thread *t)
 {
     while (captures->calls >= CAPTURES_CALLS && c != &captures->items[captures->count - 1])

@@ -1,9 +1,10 @@
-/* Captures: the last calls of ranks, read back from their rings for an alert, for a person, or by an agent one of whose
- * ranks died.
+/* Captures: the last calls of ranks, read back from their rings for an alert, for a person, or by
+ * an agent one of whose ranks died.
  *
- * A capture comes in parts, node by node, and after a seek or lost frames once more: a record has a number in its
- * thread, by which it is entered once. In bounded memory: beyond CAPTURES of them, or CAPTURES_CALLS calls of all
- * together, the oldest are given up, and what then has no room is counted. */
+ * A capture comes in parts, node by node, and after a seek or lost frames once more: a record has a
+ * number in its thread, by which it is entered once. In bounded memory: beyond CAPTURES of them, or
+ * CAPTURES_CALLS calls of all together, the oldest are given up, and what then has no room is
+ * counted. */
 #ifndef HOLTER_VIEWER_MODEL_CAPTURES_H
 #define HOLTER_VIEWER_MODEL_CAPTURES_H
 
@@ -80,7 +81,8 @@ void captures_finish(struct captures *captures);
 /** By number; NULL: not known. */
 const struct capture *captures_find(const struct captures *captures, uint64_t id);
 
-/** The newest that is for an alert; of the death of a rank that which its agent made at that time. NULL: none. */
+/** The newest that is for an alert; of the death of a rank that which its agent made at that time.
+ * NULL: none. */
 const struct capture *captures_of_alert(const struct captures *captures, const struct alert *alert);
 
 /** Has it calls of a rank? */

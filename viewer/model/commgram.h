@@ -1,9 +1,9 @@
-/* The CommGram as the daemon tells it (001): phases of the job, the curve over them, and the picture
- * of a span of time that was asked for.
+/* The CommGram as the daemon tells it (001): phases of the job, the curve over them, and the
+ * picture of a span of time that was asked for.
  *
- * Rows of phases and points replace those of the same number; what is provisional is gone when it is
- * not told again. At most COMMGRAM_PHASES of each are kept, the oldest go first. A picture comes in
- * parts: it takes the place of the one before when it is complete, which stays meanwhile. */
+ * Rows of phases and points replace those of the same number; what is provisional is gone when it
+ * is not told again. At most COMMGRAM_PHASES of each are kept, the oldest go first. A picture comes
+ * in parts: it takes the place of the one before when it is complete, which stays meanwhile. */
 #ifndef HOLTER_VIEWER_MODEL_COMMGRAM_H
 #define HOLTER_VIEWER_MODEL_COMMGRAM_H
 
@@ -36,8 +36,8 @@ struct commgram_request {
     char ranks[COMMGRAM_LIST]; /**< "3,8-11": only messages from or to these; "": all */
 };
 
-/** A picture of K columns has bars in K + 1 columns: messages of phase k go from bars of column k to
- * bars of column k + 1. */
+/** A picture of K columns has bars in K + 1 columns: messages of phase k go from bars of column k
+ * to bars of column k + 1. */
 struct commgram_picture {
     struct commgram_request asked; /**< the question that it answers */
     uint64_t from_ns, to_ns;

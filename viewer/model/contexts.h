@@ -1,5 +1,6 @@
-/* What ranks sent to each other within one communicator and code region, since the start: for pictures that
- * are restricted to them. In bounded memory: beyond CONTEXTS_MOST rows new ones are counted, not kept. */
+/* What ranks sent to each other within one communicator and code region, since the start: for
+ * pictures that are restricted to them. In bounded memory: beyond CONTEXTS_MOST rows new ones are
+ * counted, not kept. */
 #ifndef HOLTER_VIEWER_MODEL_CONTEXTS_H
 #define HOLTER_VIEWER_MODEL_CONTEXTS_H
 

@@ -97,8 +97,8 @@ static int note_passing(struct flows *f, const struct flow_filter *filter)
     return 0;
 }
 
-/* Which vertices of a route are asked: where it ends for in-degrees, where it begins for out-degrees,
- * those between for transit; both ends of a picked set. */
+/* Which vertices of a route are asked: where it ends for in-degrees, where it begins for
+ * out-degrees, those between for transit; both ends of a picked set. */
 static int vertices_pass(const struct flows *f, const struct model *m,
                          const struct flow_filter *filter, const struct flow *r, uint32_t length)
 {

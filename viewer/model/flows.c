@@ -443,7 +443,8 @@ double flows_value(const struct flows *f, enum flow_metric metric, uint32_t i)
     }
 }
 
-/* The bits of figures that are not negative rise with them: turned over, the largest comes first. */
+/* The bits of figures that are not negative rise with them: turned over, the largest comes first.
+ */
 int flows_rank(struct flows *f, enum flow_metric metric)
 {
     struct flow_work *w = f->work;

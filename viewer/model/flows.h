@@ -1,9 +1,11 @@
-/* What the network carries over a span of time: routes between vertices with their messages, and the
- * loads that follow for links and vertices. From the sums of pairs (range.h) and the seats of ranks.
+/* What the network carries over a span of time: routes between vertices with their messages, and
+ * the loads that follow for links and vertices. From the sums of pairs (range.h) and the seats of
+ * ranks.
  *
- * Suggested seats and routes may take the place of the real ones: then everything here is as it would
- * be. Kept between frames, computed anew only when sums, topology or that choice changed. The way of
- * each pair of ranks to its route is kept for longer: it changes with seats and new pairs only.
+ * Suggested seats and routes may take the place of the real ones: then everything here is as it
+ * would be. Kept between frames, computed anew only when sums, topology or that choice changed. The
+ * way of each pair of ranks to its route is kept for longer: it changes with seats and new pairs
+ * only.
  *
  * Memory: about 16 bytes a pair of ranks, 80 bytes a pair of vertices, 17 a link, 50 a vertex. */
 #ifndef HOLTER_VIEWER_MODEL_FLOWS_H
@@ -42,7 +44,8 @@ enum flow_mark {
         2, /**< belongs to the selection: of a link its routes, their ends and their ranks */
 };
 
-/** Figures that routes, links or vertices are ranked, coloured and filtered by (000, section 4.3). */
+/** Figures that routes, links or vertices are ranked, coloured and filtered by (000, section 4.3).
+ */
 enum flow_metric {
     METRIC_BYTES,     /**< message size: bytes of a route */
     METRIC_LENGTH,    /**< of a route, links */
@@ -62,8 +65,9 @@ struct flow_set {
     uint32_t count, room;
 };
 
-/** What all network views show. Zero-initialised shows everything. A route passes when its figure, or
- * that of a link on it, or of a vertex of it, is in the range, and when it belongs to the picked set. */
+/** What all network views show. Zero-initialised shows everything. A route passes when its figure,
+ * or that of a link on it, or of a vertex of it, is in the range, and when it belongs to the picked
+ * set. */
 struct flow_filter {
     int ranged; /**< figures of metric from low to high */
     enum flow_metric metric;
@@ -84,9 +88,9 @@ struct flows {
     struct flow_vertex *vertices; /**< owned; topology_vertices() */
     uint32_t vertex_count;
 
-    uint32_t *
-        first_rank; /**< owned; vertex v holds ranks[first_rank[v]] .. ranks[first_rank[v + 1] - 1] */
-    uint32_t *ranks; /**< owned */
+    uint32_t *first_rank; /**< owned; vertex v holds ranks[first_rank[v]] .. ranks[first_rank[v + 1]
+                             - 1] */
+    uint32_t *ranks;      /**< owned */
 
     uint64_t bytes, total_messages; /**< that cross links */
     uint64_t local_bytes;           /**< between ranks of one vertex */
@@ -138,7 +142,8 @@ struct flow_pick {
     uint64_t version; /**< raised when ranks changed */
 };
 
-/** Mark by filter and selection, unless nothing changed. @return 1 when they changed, 0, or -ENOMEM */
+/** Mark by filter and selection, unless nothing changed. @return 1 when they changed, 0, or -ENOMEM
+ */
 int flows_mark(struct flows *flows, const struct model *model, const struct flow_filter *filter,
                const struct flow_pick *pick);
 

@@ -1,5 +1,5 @@
-/* What counters of interfaces measured on each link, over any span of the job's time: from the rows of topic
- * links, in bounded memory (see history.h). */
+/* What counters of interfaces measured on each link, over any span of the job's time: from the rows
+ * of topic links, in bounded memory (see history.h). */
 #ifndef HOLTER_VIEWER_MODEL_MEASURED_H
 #define HOLTER_VIEWER_MODEL_MEASURED_H
 

@@ -171,7 +171,8 @@ static int apply_places(struct model *m, const struct wire_places *p)
     return error;
 }
 
-/* Nodes come in the same order from window to window: looked for from where it stood the last time on. */
+/* Nodes come in the same order from window to window: looked for from where it stood the last time
+ * on. */
 static uint32_t node_number(const struct model *m, const char *host, uint64_t hint)
 {
     for (uint32_t i = 0; i < m->node_count; i++) {

@@ -188,11 +188,13 @@ void model_destroy(struct model *model);
  *  @return 0, or -ENOMEM: some rows were not entered (counted in out_of_memory) */
 int model_apply(struct model *model, const struct wire_message *message, int snapshot);
 
-/** Forget the job and follow another: everything but the list of jobs, the daemon and its replay is dropped. */
+/** Forget the job and follow another: everything but the list of jobs, the daemon and its replay is
+ * dropped. */
 void model_forget_job(struct model *model);
 
-/** The replay that is followed goes elsewhere: forget the job but for details of its windows, as far as they can be
- *  told from those to come (see rewind.h). @param missed  1: some of its messages never came, so that nothing can */
+/** The replay that is followed goes elsewhere: forget the job but for details of its windows, as
+ * far as they can be told from those to come (see rewind.h). @param missed  1: some of its messages
+ * never came, so that nothing can */
 void model_rewind(struct model *model, int missed);
 
 /** Host name of a rank, "?" when it is not known. */

@@ -1,6 +1,6 @@
-/* The network under the job as the daemon tells it: its topology and where ranks sit, the state of its
- * links in the newest window with a ring of windows before, and better mappings and routes that were
- * asked for.
+/* The network under the job as the daemon tells it: its topology and where ranks sit, the state of
+ * its links in the newest window with a ring of windows before, and better mappings and routes that
+ * were asked for.
  *
  * Memory: the topology, 8 bytes a rank, a row for each link of the newest window, and rings of
  * NETWORK_WINDOWS samples (16 bytes each) for at most NETWORK_TRACES links, 16 MiB. */
@@ -90,8 +90,8 @@ struct network_reroute {
 
 enum suggestion_kind { SUGGEST_MAPPING, SUGGEST_ROUTES, SUGGESTIONS };
 
-/** What the daemon suggests, as asked for last. Whether it is applied to what is in sight is the user's
- * choice: see flows.h. */
+/** What the daemon suggests, as asked for last. Whether it is applied to what is in sight is the
+ * user's choice: see flows.h. */
 struct suggestion {
     int waiting;     /**< asked, and no result yet */
     double progress; /**< 0 to 1 */

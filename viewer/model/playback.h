@@ -1,5 +1,5 @@
-/* The replay that the daemon gives: where it is in its recording, what it does, and the alerts of all of it. Of the
- * daemon, not of the job: it outlives what is told anew behind a seek.
+/* The replay that the daemon gives: where it is in its recording, what it does, and the alerts of
+ * all of it. Of the daemon, not of the job: it outlives what is told anew behind a seek.
  *
  * Memory: 240 bytes a mark, PLAYBACK_MARKS at most. */
 #ifndef HOLTER_VIEWER_MODEL_PLAYBACK_H

@@ -238,7 +238,8 @@ static int has_details(const struct history *h, uint64_t first, uint64_t last)
     return 0;
 }
 
-/* A replay has details of where it was, which may be elsewhere; of a live job a silent minute is one. */
+/* A replay has details of where it was, which may be elsewhere; of a live job a silent minute is
+ * one. */
 static int lacks_details(const struct model *m, const struct history *h, uint64_t first,
                          uint64_t last)
 {

@@ -20,10 +20,11 @@ struct range {
     uint64_t first, last; /**< windows really covered by ranks and pairs, when kind is RANGE_SPAN */
     uint64_t coarsest;    /**< windows in the coarsest piece */
     uint64_t covered;     /**< windows that ranks have figures of, from first to last */
-    /* The daemon tells of windows that have passed what ranks did in them, and no pairs and calls. */
-    enum range_kind
-        pairs_kind; /**< of pairs, calls and flows: RANGE_START also where only ranks have details */
-    uint64_t pairs_covered; /**< as covered, of pairs */
+    /* The daemon tells of windows that have passed what ranks did in them, and no pairs and calls.
+     */
+    enum range_kind pairs_kind; /**< of pairs, calls and flows: RANGE_START also where only ranks
+                                   have details */
+    uint64_t pairs_covered;     /**< as covered, of pairs */
 
     uint64_t *ranks; /**< RANK_COLUMNS figures a rank, model.rank_count ranks */
     uint32_t rank_count;
@@ -69,8 +70,8 @@ void range_shares(const struct range *range, uint32_t rank, double *shares);
 /** Share of watched time that a rank waited, 0 to 1. */
 double range_waiting(const struct range *range, uint32_t rank);
 
-/** Geometric mean of the relative latency, by reference, of the messages that a rank sent or received;
- * NaN: none. */
+/** Geometric mean of the relative latency, by reference, of the messages that a rank sent or
+ * received; NaN: none. */
 double range_latency(const struct range *range, uint32_t rank);
 
 void range_finish(struct range *range);

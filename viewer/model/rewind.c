@@ -12,7 +12,8 @@ static int known(const struct rewind_known *k, uint64_t stretch)
     return 0;
 }
 
-/* Put a span among those that are known, joined with its neighbours. @return 0, or 1: there is no room */
+/* Put a span among those that are known, joined with its neighbours. @return 0, or 1: there is no
+ * room */
 static int learn(struct rewind_known *k, uint64_t first, uint64_t last)
 {
     uint32_t at = 0, end;

@@ -57,7 +57,8 @@ static int need_scratch(struct model *m, size_t items, unsigned columns)
     return grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
 }
 
-/* Move what was gathered into scratch->packed, in ascending order of items, and leave the scratch zeroed.
+/* Move what was gathered into scratch->packed, in ascending order of items, and leave the scratch
+ * zeroed.
  * @param count  set: items that were touched @return 0 or -ENOMEM */
 static int pack(struct model *m, unsigned columns, uint32_t items, uint32_t *count)
 {
@@ -278,8 +279,8 @@ static uint32_t region_number(struct model *m, const char *name)
     return m->region_count++;
 }
 
-/* The model's numbers of the communicators and regions that a message names by position: first of the
- * communicators, then of the regions. Out of range stands for "none", number 0. */
+/* The model's numbers of the communicators and regions that a message names by position: first of
+ * the communicators, then of the regions. Out of range stands for "none", number 0. */
 struct named_rows {
     const struct wire_comm_row *comms;
     const struct wire_region_row *regions;

@@ -14,8 +14,8 @@ int tables_apply_history(struct model *model, const struct wire_history *message
 int tables_apply_pairs(struct model *model, const struct wire_pair_window *message, int snapshot);
 int tables_apply_calls(struct model *model, const struct wire_call_window *message, int snapshot);
 
-/** All sums since the start back to nothing, and nothing known of where ranks run and what they do; details of
- *  windows stay. */
+/** All sums since the start back to nothing, and nothing known of where ranks run and what they do;
+ * details of windows stay. */
 void tables_keep_details(struct model *model);
 
 /** Free the working memory. */

@@ -97,7 +97,8 @@ void ui_move_size(struct ui *ui, const struct scene_hit *hit)
         ui->size_low = at <= hit->x0 ? UI_SIZE_LEAST : fmin(at, ui->size_high);
 }
 
-/* The span of time that was marked: phases that it touches, or of the curve just what was marked. */
+/* The span of time that was marked: phases that it touches, or of the curve just what was marked.
+ */
 void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *scene,
                     const struct scene_hit *pressed)
 {

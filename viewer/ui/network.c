@@ -105,7 +105,8 @@ const char *ui_objective_name(enum remap_objective objective)
     return objective < REMAP_OBJECTIVES ? objectives[objective] : "?";
 }
 
-/* Ranks of the selection as "3,8-11"; "" when all may move. @return 0: they are too many to be named */
+/* Ranks of the selection as "3,8-11"; "" when all may move. @return 0: they are too many to be
+ * named */
 static int moving_ranks(const struct ui *ui, const struct model *m, char *out, size_t room)
 {
     size_t used = 0;

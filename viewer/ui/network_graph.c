@@ -50,8 +50,8 @@ static int has_dimensions(const struct topology_spec *spec)
     return spec->kind == TOPOLOGY_CARTESIAN || spec->kind == TOPOLOGY_DRAGONFLY;
 }
 
-/* Nodes by their coordinates in the kept dimensions; what has none, as a switch of a dragonfly, like the
- * first node it is linked to. */
+/* Nodes by their coordinates in the kept dimensions; what has none, as a switch of a dragonfly,
+ * like the first node it is linked to. */
 static uint32_t group_at(const struct topology *t, const struct topology_spec *spec, unsigned kept,
                          uint32_t vertex)
 {

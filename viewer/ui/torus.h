@@ -1,6 +1,6 @@
-/* What the user has chosen to see of a torus, and the loads in sight: one panel of the job as it is now and
- * one for each picture that was pinned, or mapping that was given, all under one range of colours (002,
- * section 4.2 and Fig. 8). */
+/* What the user has chosen to see of a torus, and the loads in sight: one panel of the job as it is
+ * now and one for each picture that was pinned, or mapping that was given, all under one range of
+ * colours (002, section 4.2 and Fig. 8). */
 #ifndef HOLTER_VIEWER_UI_TORUS_H
 #define HOLTER_VIEWER_UI_TORUS_H
 
@@ -69,7 +69,8 @@ struct ui;
 void torus_init(struct torus_choice *torus);
 void torus_finish(struct torus_choice *torus);
 
-/** Dimensions that are seen: as chosen, or the largest three in their order; PROJECTION_NONE for none.
+/** Dimensions that are seen: as chosen, or the largest three in their order; PROJECTION_NONE for
+ * none.
  *  @return how many; 0: there is no Cartesian network */
 int torus_shown(const struct torus_choice *torus, const struct topology *topology, uint32_t out[3]);
 
@@ -80,16 +81,18 @@ struct projection;
 int torus_projection(const struct torus_choice *torus, const struct topology *topology, int view,
                      struct projection *out);
 
-/** Bring the panels up to what is sent and measured in the visible time, when view torus is in sight. After
- * ui_update_flows().
+/** Bring the panels up to what is sent and measured in the visible time, when view torus is in
+ * sight. After ui_update_flows().
  *  @return 1 when a load changed, 0, or -ENOMEM */
 int torus_update(struct ui *ui, const struct model *model, const struct range *range);
 
-/** Add a panel for a mapping. @param seats  taken over, node by rank  @return 0, -ENOMEM, -HOLTER_ELIMIT */
+/** Add a panel for a mapping. @param seats  taken over, node by rank  @return 0, -ENOMEM,
+ * -HOLTER_ELIMIT */
 int torus_add_mapping(struct torus_choice *torus, const char *title, uint32_t *seats,
                       uint32_t seat_count);
 
-/** Read a plain mapping: lines "rank node"; empty ones and those that begin with # count for nothing.
+/** Read a plain mapping: lines "rank node"; empty ones and those that begin with # count for
+ * nothing.
  *  @param text  ends with 0   @param out  owned by the caller; set on success
  *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: why says which line is wrong */
 int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why, size_t room);
@@ -100,7 +103,8 @@ void torus_command(struct ui *ui, const struct model *model, int command, uint64
 /** Let a window go by when it is time. @return 1 when one did */
 int torus_play(struct ui *ui, const struct model *model, uint64_t now_ms);
 
-/** Mouse: a button went down on something of the torus; it is moved; it is released after a drag; the wheel.
+/** Mouse: a button went down on something of the torus; it is moved; it is released after a drag;
+ * the wheel.
  *  @return 1: it was the torus' business */
 int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl);
 int torus_move(struct ui *ui, double dx, double dy);

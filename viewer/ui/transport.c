@@ -99,8 +99,8 @@ static void change_speed(struct transport *t, const struct playback *p, int fast
     want(t, WISH_SPEED);
 }
 
-/* The alert before or behind what is shown. Before: one that has been passed by more than a moment, so that going
- * back twice reaches the one before. */
+/* The alert before or behind what is shown. Before: one that has been passed by more than a moment,
+ * so that going back twice reaches the one before. */
 static void seek_mark(struct ui *ui, const struct playback *p, int forward)
 {
     uint64_t at = transport_position(&ui->transport, p), best = 0;
@@ -220,7 +220,8 @@ static int may_seek(const struct transport *t, const struct playback *p, uint64_
            (p->state != PLAYBACK_SEEKING && (!t->asked_ms || now_ms >= t->asked_ms + SCRUB_MS));
 }
 
-/* Steps are counted from where a seek ends; of a preview the daemon says that it cannot be stepped. */
+/* Steps are counted from where a seek ends; of a preview the daemon says that it cannot be stepped.
+ */
 static int may_step(const struct transport *t, const struct playback *p)
 {
     return !(t->due & WISH_PLACE) &&

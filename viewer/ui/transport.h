@@ -1,5 +1,5 @@
-/* The user's hand on a replay: what is wanted of it until the daemon has answered. Inputs set it, the bar shows it at
- * once, and whoever holds the connection asks for it piece by piece. */
+/* The user's hand on a replay: what is wanted of it until the daemon has answered. Inputs set it,
+ * the bar shows it at once, and whoever holds the connection asks for it piece by piece. */
 #ifndef HOLTER_VIEWER_UI_TRANSPORT_H
 #define HOLTER_VIEWER_UI_TRANSPORT_H
 
@@ -37,20 +37,22 @@ int transport_loops(const struct transport *transport, const struct playback *pl
 double transport_speed_shown(const struct transport *transport, const struct playback *playback);
 uint64_t transport_position(const struct transport *transport, const struct playback *playback);
 
-/** Commands and keys of a replay; without one they do nothing. @return enum ui_effect; of a key 0: it is none of
- *  them */
+/** Commands and keys of a replay; without one they do nothing. @return enum ui_effect; of a key 0:
+ * it is none of them */
 int transport_command(struct ui *ui, const struct model *model, int command, uint64_t argument);
 int transport_key(struct ui *ui, const struct model *model, int key);
 
-/** The mouse: the button went down on the line of time and takes its knob along; or was clicked on marks.
+/** The mouse: the button went down on the line of time and takes its knob along; or was clicked on
+ * marks.
  *  @return 1 when it was so */
 int transport_press(struct ui *ui, const struct model *model, const struct scene_hit *hit);
 int transport_drag(struct ui *ui, const struct model *model, const struct scene_hit *hit);
 int transport_click(struct ui *ui, const struct model *model, const struct scene_hit *hit);
 void transport_release(struct ui *ui);
 
-/** What to ask for next, as request "replay" has it; it is asked then. While the knob is held a place is asked for
- *  five times a second at most, and not while the daemon is still on its way to the one before.
+/** What to ask for next, as request "replay" has it; it is asked then. While the knob is held a
+ * place is asked for five times a second at most, and not while the daemon is still on its way to
+ * the one before.
  *  @return 1 when out was set, 0: nothing now */
 int transport_next(struct transport *transport, const struct playback *playback, uint64_t now_ms,
                    char *out, size_t room);

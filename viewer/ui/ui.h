@@ -102,8 +102,9 @@ enum ui_command {
     COMMAND_TORUS_COMM,        /**< argument: number of a communicator + 1, 0: all */
     COMMAND_TORUS_REGION,      /**< argument: number of a code region + 1, 0: all */
     COMMAND_TORUS_DIMENSION,   /**< argument: dimension that is to be seen */
-    COMMAND_TORUS_SLICE, /**< argument: dimension whose next coordinate is seen, after the last all */
-    COMMAND_TORUS_HOME, /**< all of it in sight, as at first */
+    COMMAND_TORUS_SLICE, /**< argument: dimension whose next coordinate is seen, after the last all
+                          */
+    COMMAND_TORUS_HOME,  /**< all of it in sight, as at first */
     COMMAND_TORUS_LAST = COMMAND_TORUS_HOME,
 
     /* the graph of the network */
@@ -122,8 +123,8 @@ enum ui_command {
                             same again unfolds */
     COMMAND_LENS, /**< the magnifying lens, or none */
     COMMAND_ROUTE_LOADS, /**< links outlined by their load, or not */
-    COMMAND_ROUTE_ORDER, /**< argument: place in the order whose dimension becomes slower by one, 0: the
-                            fastest; behind the last: as numbered */
+    COMMAND_ROUTE_ORDER, /**< argument: place in the order whose dimension becomes slower by one, 0:
+                            the fastest; behind the last: as numbered */
     COMMAND_ROUTES_MOST, /**< argument: 0 fewer of the heaviest routes, 1 more */
 
     /* captures */
@@ -169,7 +170,8 @@ enum select_kind {
 struct selection {
     enum select_kind kind;
     uint64_t a, b; /**< rank; source and destination; index of host; number of call; id; identity of
-                      a community and a column that shows it; link; two vertices; vertex; dimension and coordinate */
+                      a community and a column that shows it; link; two vertices; vertex; dimension
+                      and coordinate */
 };
 
 /** Where Backspace leads back to. */
@@ -319,21 +321,22 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
 /** Free what it owns. */
 void ui_finish(struct ui *ui);
 
-/** Compute what the network carries in the visible time (range.flows), where the view or the selection is of
- * the network, and mark there what filter and
- * selection mean. After range_update(), before a layout. @return 1 when something changed, 0, -ENOMEM */
+/** Compute what the network carries in the visible time (range.flows), where the view or the
+ * selection is of the network, and mark there what filter and selection mean. After range_update(),
+ * before a layout. @return 1 when something changed, 0, -ENOMEM */
 int ui_update_flows(struct ui *ui, const struct model *model, struct range *range);
 
-/** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: nothing is
- * selected that can be asked for */
+/** Arguments of the requests "remap" and "reroute", for the selection. @return out; NULL: nothing
+ * is selected that can be asked for */
 char *ui_remap_argument(const struct ui *ui, const struct model *model, char *out, size_t room);
 
 /** Commands about the network. @return enum ui_effect */
 int ui_network_command(struct ui *ui, const struct model *model, enum ui_command command,
                        uint64_t argument);
 
-/** The mouse over the figures by rank: a click selects, a drag from where the button went down keeps the
- * figures between, along the axis that it goes along most; in the legend it moves an end of the colours. */
+/** The mouse over the figures by rank: a click selects, a drag from where the button went down
+ * keeps the figures between, along the axis that it goes along most; in the legend it moves an end
+ * of the colours. */
 void ui_click_metric(struct ui *ui, const struct scene_hit *hit);
 void ui_brush_metric(struct ui *ui, const struct scene_hit *hit);
 void ui_move_colour(struct ui *ui, const struct scene_hit *hit);
@@ -341,8 +344,8 @@ void ui_move_colour(struct ui *ui, const struct scene_hit *hit);
 /** Keep half as many of the largest figures, or twice as many. */
 void ui_narrow_metric(struct ui *ui, int narrower);
 
-/** Visible part of the route matrix, shares of its sides; zoom around a place and move it; keys of its own
- * (0: the key is none of them) and commands. @return enum ui_effect */
+/** Visible part of the route matrix, shares of its sides; zoom around a place and move it; keys of
+ * its own (0: the key is none of them) and commands. @return enum ui_effect */
 void ui_routes(const struct ui *ui, double *x, double *y, double *extent);
 void ui_zoom_routes(struct ui *ui, const struct model *model, double factor, double x, double y);
 void ui_pan_routes(struct ui *ui, double dx, double dy);
@@ -381,11 +384,12 @@ int ui_command(struct ui *ui, const struct model *model, enum ui_command command
 /** Select, remembering where we were. */
 void ui_select(struct ui *ui, struct selection selection);
 
-/** What such a text selects, "rank:3": a rank, pair, link, route or vertex. SELECT_NONE: it is none. */
+/** What such a text selects, "rank:3": a rank, pair, link, route or vertex. SELECT_NONE: it is
+ * none. */
 enum select_kind ui_select_kind(const char *text);
 
-/** Find what the text names: "rank:3", "pair:3-4", and by names of vertices "link:(0,0)-(0,1)", "route:a-b",
- *  "vertex:a".
+/** Find what the text names: "rank:3", "pair:3-4", and by names of vertices "link:(0,0)-(0,1)",
+ * "route:a-b", "vertex:a".
  *  @return 0, -HOLTER_EUSAGE, or -HOLTER_EMISSING: there is none such, or none such yet */
 int ui_select_find(const struct model *model, const char *text, struct selection *out);
 
@@ -395,7 +399,8 @@ void ui_remember(struct ui *ui);
 /** Go to a view, remembering where we were. */
 void ui_go(struct ui *ui, enum view_id view);
 
-/** Follow the job of a row of the list; what belonged to the one before is let go. @return enum ui_effect */
+/** Follow the job of a row of the list; what belonged to the one before is let go. @return enum
+ * ui_effect */
 int ui_choose_job(struct ui *ui, const struct model *model, uint64_t row);
 
 /** Choose an alert: what it is about is selected, and the visible time holds its onset. */
@@ -404,7 +409,8 @@ void ui_pick_alert(struct ui *ui, const struct model *model, uint64_t id);
 /** Does the selection hold a rank, alone or among others? */
 int ui_marks_rank(const struct ui *ui, const struct model *model, uint32_t rank);
 
-/** The capture that is seen: the one chosen, else that of the alert that was picked, else the newest. NULL: none. */
+/** The capture that is seen: the one chosen, else that of the alert that was picked, else the
+ * newest. NULL: none. */
 const struct capture *ui_capture(const struct ui *ui, const struct model *model);
 
 /** Its visible time. */
@@ -461,8 +467,8 @@ void ui_open(struct ui *ui, const struct model *model, int64_t begin, int64_t en
 /** Open the ranks of a bar of the picture. */
 void ui_open_bar(struct ui *ui, const struct model *model, uint64_t column, uint64_t bar);
 
-/** The mouse in the CommGram: a click on a bar, a drag in the legend of sizes, and a span of time that
- * was marked from where the button went down. */
+/** The mouse in the CommGram: a click on a bar, a drag in the legend of sizes, and a span of time
+ * that was marked from where the button went down. */
 void ui_click_bar(struct ui *ui, const struct model *model, const struct scene_hit *hit,
                   int clicks);
 void ui_move_size(struct ui *ui, const struct scene_hit *hit);

@@ -4,7 +4,8 @@
 
 #include "viewer/views/view.h"
 
-/** What the sums of ranks are about, in words: "last 60 s", "14:03:07 to 14:04:07", "since the start". */
+/** What the sums of ranks are about, in words: "last 60 s", "14:03:07 to 14:04:07", "since the
+ * start". */
 void piece_range_text(const struct stage *stage, char *out, size_t room);
 
 /** What those of pairs, calls and links are about. */

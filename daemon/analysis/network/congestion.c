@@ -335,7 +335,8 @@ int congestion_update(struct congestion *c, uint64_t window, double seconds,
     return 0;
 }
 
-/* Put pairs that only have ends into c->fresh, which has room. @return whether congestion_update_ends() takes them */
+/* Put pairs that only have ends into c->fresh, which has room. @return whether
+ * congestion_update_ends() takes them */
 static bool take_ends(struct congestion *c, const struct congestion_pair *pairs,
                       const struct congestion_figures *figures)
 {

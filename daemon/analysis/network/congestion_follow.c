@@ -103,8 +103,8 @@ static double judged(const struct link_past *past, double modelled, double measu
     return past->capacity > 0 && measured > modelled ? measured : modelled;
 }
 
-/* The sum over those that are loaded. Links are added in their order, so that it is the same to the last bit whether
- * all are loaded or not. */
+/* The sum over those that are loaded. Links are added in their order, so that it is the same to the
+ * last bit whether all are loaded or not. */
 static void gather_kind(const struct congestion *c, struct kind *kind, struct loading *all)
 {
     double threshold = LOADED * (all->most / c->recent);
@@ -172,7 +172,8 @@ static bool is_slow(const struct congestion *c, const struct track *track)
     return latency > p->slow && matched >= (double)p->least_matched;
 }
 
-/* Most links are far from hot, before and after: for them the rest of what is known of them is not looked at. */
+/* Most links are far from hot, before and after: for them the rest of what is known of them is not
+ * looked at. */
 static bool is_cool(const struct congestion *c, uint32_t link, uint64_t bytes)
 {
     const struct track *track = &c->tracks[link];
@@ -200,7 +201,8 @@ static void judge(struct congestion *c, uint32_t link, uint64_t bytes)
     past->since = c->window;
 }
 
-/* Where not even the largest load of the window makes a link hot, others than those noted stay what they are. */
+/* Where not even the largest load of the window makes a link hot, others than those noted stay what
+ * they are. */
 static void judge_kind(struct congestion *c, const struct kind *kind, const struct loading *all)
 {
     const struct link_load *loads = link_loads_values(c->loads);

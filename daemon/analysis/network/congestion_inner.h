@@ -39,7 +39,8 @@ static inline double track_matched(const struct track *track)
     return track->latencies[1];
 }
 
-/* What counters told of a link; where they do not matter recent_measured is 0, and nothing is known. */
+/* What counters told of a link; where they do not matter recent_measured is 0, and nothing is
+ * known. */
 struct link_counts {
     double recent_measured;    /* of measured bytes, as `recent` */
     double measured, modelled; /* sums of bytes over windows with a counter, as average */
@@ -86,8 +87,8 @@ struct congestion {
     uint32_t *noted;   /* owned; room for links that are looked at again in a window */
     struct congestion_pair *pairs, *fresh; /* owned; of the last window, and room for the next */
     size_t pair_count, room, fresh_room;
-    bool
-        whole; /* they are those that were given last, in that order, and each has bytes or messages */
+    bool whole; /* they are those that were given last, in that order, and each has bytes or
+                   messages */
     struct congestion_figures
         figures; /* borrowed; of the pairs, where those in `pairs` are older; else empty */
     enum adding adding;
@@ -105,12 +106,12 @@ struct congestion {
     uint64_t skipped;
 };
 
-/** Doubles of this size have no room for fractions, and that of a whole number added is that number more, as their
- *  bits are. */
+/** Doubles of this size have no room for fractions, and that of a whole number added is that number
+ * more, as their bits are. */
 #define CONGESTION_NO_FRACTIONS 0x1.8p52
 
-/** A logarithm as a whole number of units, so that sums do not depend on their order: the nearest, as rint(3) finds,
- *  without a call. */
+/** A logarithm as a whole number of units, so that sums do not depend on their order: the nearest,
+ * as rint(3) finds, without a call. */
 static inline int64_t congestion_whole_units(double log_latency)
 {
     const double most = 0x1p30 * CONGESTION_UNIT;
@@ -130,11 +131,12 @@ static inline double congestion_units(double log_latency)
     return (double)congestion_whole_units(log_latency);
 }
 
-/** A pair becomes another: of the same vertices, or all zero before or after. @param pairs  how many more there are */
+/** A pair becomes another: of the same vertices, or all zero before or after. @param pairs  how
+ * many more there are */
 void congestion_become(struct congestion *c, const struct congestion_pair *before,
                        const struct congestion_pair *after, int32_t pairs);
-/** The window's loads and latencies are there: follow each link, and judge it. @param fade, recent_fade  what is left
- *  of sums over windows */
+/** The window's loads and latencies are there: follow each link, and judge it. @param fade,
+ * recent_fade  what is left of sums over windows */
 void congestion_follow(struct congestion *c, double fade, double recent_fade);
 /** Add what became of pairs to loads and latencies. */
 void congestion_flush(struct congestion *c);
@@ -145,7 +147,8 @@ bool congestion_are_same(struct congestion *c, const struct congestion_pair *pai
 void congestion_stay(struct congestion *c, const struct congestion_pair *pairs);
 /** Take one that figures alone are told of: see congestion_update_figures(). */
 void congestion_stay_figures(struct congestion *c, const struct congestion_figures *figures);
-/** Forget all pairs and their loads where they have been summed up along routes: what they were before is not known. */
+/** Forget all pairs and their loads where they have been summed up along routes: what they were
+ * before is not known. */
 void congestion_begin_anew(struct congestion *c);
 /** Bring figures in `pairs` up to date. */
 void congestion_settle_pairs(struct congestion *c);

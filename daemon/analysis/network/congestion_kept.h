@@ -1,5 +1,5 @@
-/* The links that pairs of vertices cross, kept from window to window: to walk a route takes many times as long as to
- * add along a list.
+/* The links that pairs of vertices cross, kept from window to window: to walk a route takes many
+ * times as long as to add along a list.
  *
  * Memory: 4 bytes a pair and 4 a link of each, KEPT_LINKS of these at most. Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_CONGESTION_KEPT_H

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #define AT_ONCE 512u      /* pairs whose latencies stay near between two passes; an even number */
-#define MOST_UNIT 0x1p-12 /* with which no sum that is packed comes near CONGESTION_NO_FRACTIONS */
+#define MOST_UNIT 0x1p-12 /* with which no sum that is packed comes near CONGESTION_NO_FRACTIONS   \
+                           */
 
 typedef uint64_t two_words __attribute__((vector_size(16)));
 typedef double two_numbers __attribute__((vector_size(16)));
@@ -126,8 +127,8 @@ static struct link_load load_of(uint64_t matched, double log_latency)
     return (struct link_load){(uint64_t)units, matched};
 }
 
-/* Latencies of pairs, none of which has sums apart, two at once, from one of an even number on. Their units are no more than CONGESTION_NO_FRACTIONS
- * allows. */
+/* Latencies of pairs, none of which has sums apart, two at once, from one of an even number on.
+ * Their units are no more than CONGESTION_NO_FRACTIONS allows. */
 static void unpack_latencies(const uint64_t *packed, size_t count, double unit,
                              struct link_load *out)
 {

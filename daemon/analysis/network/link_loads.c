@@ -8,9 +8,10 @@
 
 #define NONE TOPOLOGY_NONE
 
-/* The rings (or lines) of a dimension. A ring's links stand together: those up from coordinate 0, 1, ... and
- * behind them those down, each at the place of the lower coordinate that it joins (the wire around at the
- * place of the last). So a route's leg down from b to a takes the places of the leg up from a to b. */
+/* The rings (or lines) of a dimension. A ring's links stand together: those up from coordinate 0,
+ * 1, ... and behind them those down, each at the place of the lower coordinate that it joins (the
+ * wire around at the place of the last). So a route's leg down from b to a takes the places of the
+ * leg up from a to b. */
 struct axis {
     enum topology_connection connection;
     uint32_t size, stride;
@@ -23,8 +24,9 @@ struct axis {
         *direct; /* owned; all-to-all: number of the link by ring, from, to; the rest is NULL */
 };
 
-/* A node in a dimension. Routes correct dimensions in turn, so that the coordinates on a leg are the
- * destination's in those before, and the source's in those behind; a ring's number is a sum over both. */
+/* A node in a dimension. Routes correct dimensions in turn, so that the coordinates on a leg are
+ * the destination's in those before, and the source's in those behind; a ring's number is a sum
+ * over both. */
 struct spot {
     uint32_t coordinate;
     uint32_t before; /* what dimensions corrected before add to the ring's number */
@@ -102,7 +104,8 @@ static int take_rings(struct link_loads *l, struct axis *axis)
     return 0;
 }
 
-/* Rings of axis i are numbered by the nodes at their beginning, row-major without that dimension. */
+/* Rings of axis i are numbered by the nodes at their beginning, row-major without that dimension.
+ */
 static void take_spots(struct link_loads *l, uint32_t i)
 {
     const struct axis *axis = &l->axes[i];
@@ -231,8 +234,8 @@ static inline bool goes_up(const struct axis *axis, enum topology_tie tie, uint3
     return tie == TOPOLOGY_TIE_PARITY ? a % 2 == 0 : tie == TOPOLOGY_TIE_PLUS;
 }
 
-/* Add to the places from the lower end of a leg up to the one before its upper end. Without branches that
- * differ from pair to pair: where a is b, what is added is taken away at once. */
+/* Add to the places from the lower end of a leg up to the one before its upper end. Without
+ * branches that differ from pair to pair: where a is b, what is added is taken away at once. */
 static inline void add_leg(struct axis *axis, enum topology_tie tie, uint32_t ring, uint32_t a,
                            uint32_t b, struct link_load load)
 {

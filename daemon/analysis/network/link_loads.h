@@ -1,18 +1,18 @@
-/* What the routes of pairs put on links and vertices (000, section 4.1: a link's load is the total size
- * of all messages that traverse it).
+/* What the routes of pairs put on links and vertices (000, section 4.1: a link's load is the total
+ * size of all messages that traverse it).
  *
- * Changes are added pair by pair and may be negative: what a pair sends is changed by the difference.
- * Sums are integers modulo 2^64, so that they do not depend on the order, and taking away what was added
- * leaves exactly what was there.
+ * Changes are added pair by pair and may be negative: what a pair sends is changed by the
+ * difference. Sums are integers modulo 2^64, so that they do not depend on the order, and taking
+ * away what was added leaves exactly what was there.
  *
- * Cartesian networks: a route is one segment of a ring (or line, or one link of an all-to-all dimension)
- * a dimension. A segment is added to the ring's difference array by touching its ends, whatever its
- * length; link_loads_settle() sums up the rings that were touched. Other networks, and routes given by
- * tables: the route is walked.
+ * Cartesian networks: a route is one segment of a ring (or line, or one link of an all-to-all
+ * dimension) a dimension. A segment is added to the ring's difference array by touching its ends,
+ * whatever its length; link_loads_settle() sums up the rings that were touched. Other networks, and
+ * routes given by tables: the route is walked.
  *
- * Memory: 16 bytes a link, 48 a vertex, 8 a route by table, and in Cartesian networks about 54 a vertex and
- * dimension, or where it is all-to-all 12 and 4 times its size.
- * Pure: no clock, no file, no socket. Not thread-safe. */
+ * Memory: 16 bytes a link, 48 a vertex, 8 a route by table, and in Cartesian networks about 54 a
+ * vertex and dimension, or where it is all-to-all 12 and 4 times its size. Pure: no clock, no file,
+ * no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_LINK_LOADS_H
 #define HOLTER_ANALYSIS_NETWORK_LINK_LOADS_H
 
@@ -79,8 +79,8 @@ struct link_load *link_loads_open(struct link_loads *loads);
 void link_loads_clear(struct link_loads *loads);
 
 /** Bring the values up to date with what was added; costs what was touched.
- *  @return loads by link number, topology_links() of them (zero for numbers that stand for no link);
- *          borrowed: until the next call that is not const */
+ *  @return loads by link number, topology_links() of them (zero for numbers that stand for no
+ * link); borrowed: until the next call that is not const */
 const struct link_load *link_loads_settle(struct link_loads *loads);
 
 /** As of the last settle; the same array. */
@@ -89,8 +89,8 @@ const struct link_load *link_loads_values(const struct link_loads *loads);
 /** By vertex, topology_vertices() of them; always up to date. */
 const struct vertex_load *link_loads_vertices(const struct link_loads *loads);
 
-/** Bytes and messages that pass through each vertex: that come in over links and are not for it. As of
- *  the last settle. Costs a pass over all links. @param out  topology_vertices() of them */
+/** Bytes and messages that pass through each vertex: that come in over links and are not for it. As
+ * of the last settle. Costs a pass over all links. @param out  topology_vertices() of them */
 void link_loads_transit(const struct link_loads *loads, struct link_load *out);
 
 /** Bytes on the heap. */

@@ -1,6 +1,6 @@
-/* Sums of logarithms, such as those of latencies, by pair: how many messages there are and what their logarithms come
- * to, in whole parts. Of most pairs both fit into 64 bits, where a message adds to both at once; what does not is kept
- * apart as a double.
+/* Sums of logarithms, such as those of latencies, by pair: how many messages there are and what
+ * their logarithms come to, in whole parts. Of most pairs both fit into 64 bits, where a message
+ * adds to both at once; what does not is kept apart as a double.
  *
  * Memory: 8 bytes a pair, and 16 more as soon as one has a sum apart. Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_LOG_SUMS_H

@@ -1,14 +1,13 @@
 /* A mapping of ranks to nodes as the text that a launcher takes.
  *
  *   plain    "RANK NODE" a line; nodes by their number, row-major
- *   openmpi  rankfile of mpirun(1): "rank 0=host slot=0"; a host whose name is not known is told by its
- *            position in the allocation, "+n0"
- *   mpich    MPICH_RANK_ORDER of Cray MPICH (intro_mpi(3), MPICH_RANK_REORDER_METHOD=3): ranks separated by
- *            commas, in the order of the slots of the allocation, here a line a node
- *   slurm    the file that SLURM_HOSTFILE names, for srun(1) --distribution=arbitrary: host of rank 0, of
- *            rank 1, ..., a line each
- *   bgq      mapping file of runjob: coordinates "A B C D E T" of rank 0, of rank 1, ..., a line each; T
- *            counts the ranks of a node
+ *   openmpi  rankfile of mpirun(1): "rank 0=host slot=0"; a host whose name is not known is told by
+ * its position in the allocation, "+n0" mpich    MPICH_RANK_ORDER of Cray MPICH (intro_mpi(3),
+ * MPICH_RANK_REORDER_METHOD=3): ranks separated by commas, in the order of the slots of the
+ * allocation, here a line a node slurm    the file that SLURM_HOSTFILE names, for srun(1)
+ * --distribution=arbitrary: host of rank 0, of rank 1, ..., a line each bgq      mapping file of
+ * runjob: coordinates "A B C D E T" of rank 0, of rank 1, ..., a line each; T counts the ranks of a
+ * node
  *
  * Pure: the text is memory of the caller's. */
 #ifndef HOLTER_ANALYSIS_NETWORK_MAPPING_TEXT_H
@@ -46,10 +45,12 @@ const char *mapping_format_name(enum mapping_format format);
 /** Write a mapping.
  *  @param seats     each rank once, in any order
  *  @param topology  borrowed; gives coordinates, and names where hosts has none
- *  @param hosts     by vertex, the node's host name, NULL or "": as the topology has it; NULL: none at all
+ *  @param hosts     by vertex, the node's host name, NULL or "": as the topology has it; NULL: none
+ * at all
  *  @param out       set to text for free(), with a NUL behind it @param length  set: without that
  *  @param why       set on failure: a sentence
- *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: the format cannot say this mapping, or a rank stands there twice */
+ *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: the format cannot say this mapping, or a rank stands
+ * there twice */
 int mapping_text(char **out, size_t *length, enum mapping_format format,
                  const struct mapping_seat *seats, size_t count, const struct topology *topology,
                  const char *const *hosts, char *why, size_t room);

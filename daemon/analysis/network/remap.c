@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work is counted in units of what takes about half a nanosecond on one core of an AMD EPYC with nothing beside it: what
- * is left of a second, about a fifth, is the margin for a machine that is less at rest. */
+/* Work is counted in units of what takes about half a nanosecond on one core of an AMD EPYC with
+ * nothing beside it: what is left of a second, about a fifth, is the margin for a machine that is
+ * less at rest. */
 #define WORK_A_SECOND 2.0e9
 #define LINKS_SHARE 0.8 /* of it for max-link, whose loads of links fall out of the cache */
 

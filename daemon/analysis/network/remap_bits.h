@@ -1,13 +1,15 @@
-/* Annealing where the distance of any two spots is the number of bits in which their codes differ: in tori of even
- * rings and meshes, whose distances embed in a hypercube. A ring of 2k takes k bits, a ring of 4 two (its Gray code), a
- * mesh of k takes k - 1.
+/* Annealing where the distance of any two spots is the number of bits in which their codes differ:
+ * in tori of even rings and meshes, whose distances embed in a hypercube. A ring of 2k takes k
+ * bits, a ring of 4 two (its Gray code), a mesh of k takes k - 1.
  *
- * For each process and bit stands what it would lose if that bit of its code were another: the signed sum of the
- * weights of its partners. An exchange is weighed by as many additions as there are bits in which the two differ, and
- * done by one a partner and bit, whatever the sizes of the dimensions.
+ * For each process and bit stands what it would lose if that bit of its code were another: the
+ * signed sum of the weights of its partners. An exchange is weighed by as many additions as there
+ * are bits in which the two differ, and done by one a partner and bit, whatever the sizes of the
+ * dimensions.
  *
- * Weights are rounded to whole numbers, of which those of a process add up to at most 2^23. Memory: 4 bytes for each
- * process and bit, bits in eights; 8 bytes an edge and direction; about 40 bytes a process and 8 a near spot.
+ * Weights are rounded to whole numbers, of which those of a process add up to at most 2^23. Memory:
+ * 4 bytes for each process and bit, bits in eights; 8 bytes an edge and direction; about 40 bytes a
+ * process and 8 a near spot.
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_BITS_H
@@ -34,8 +36,8 @@ uint32_t remap_bits_count(const struct remap_bits *bits);
 /** Begin from this mapping. @return work */
 uint64_t remap_bits_load(struct remap_bits *bits, const uint32_t *slots);
 
-/** Try exchanges that bring a process one step from a partner, until so much work is done. Worse ones are done with
- *  probability exp(-loss / temperature).
+/** Try exchanges that bring a process one step from a partner, until so much work is done. Worse
+ * ones are done with probability exp(-loss / temperature).
  *  @param barred  bits across which no step is made
  *  @return work */
 uint64_t remap_bits_run(struct remap_bits *bits, double temperature, uint64_t barred,

@@ -1,14 +1,15 @@
 /* Exchanging whole blocks of a mapping: what single exchanges, and annealing of them, do not find.
  *
- * Good mappings of grids are products: the same arrangement again and again along dimensions that have nothing to do with
- * it. Between two of them lie exchanges of whole boxes, each of which alone is a great loss. So some dimensions are
- * chosen by chance, a ring of 4 being two dimensions of 2; processes that differ only along these make up a block, and
- * blocks stay as they are inside. The graph of the blocks, much smaller, is annealed in a network of the dimensions that are
- * left; then processes are exchanged downhill. What is hardly worse is gone on from (iterated local search; coarsening as
- * in multilevel partitioning, but along the network instead of the graph).
+ * Good mappings of grids are products: the same arrangement again and again along dimensions that
+ * have nothing to do with it. Between two of them lie exchanges of whole boxes, each of which alone
+ * is a great loss. So some dimensions are chosen by chance, a ring of 4 being two dimensions of 2;
+ * processes that differ only along these make up a block, and blocks stay as they are inside. The
+ * graph of the blocks, much smaller, is annealed in a network of the dimensions that are left; then
+ * processes are exchanged downhill. What is hardly worse is gone on from (iterated local search;
+ * coarsening as in multilevel partitioning, but along the network instead of the graph).
  *
- * Only where all seats of a Cartesian network are in use, equally many on each vertex. Memory: 12 bytes a process, 8
- * a spot, and about 200 kB.
+ * Only where all seats of a Cartesian network are in use, equally many on each vertex. Memory: 12
+ * bytes a process, 8 a spot, and about 200 kB.
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_BLOCKS_H

@@ -6,7 +6,8 @@
 
 #define MOST_SPOTS 2048u /* up to which all pairs of them are looked at */
 
-/* Seats within each distance of a spot, in steps of half a link; of the spot with most, for each distance. */
+/* Seats within each distance of a spot, in steps of half a link; of the spot with most, for each
+ * distance. */
 struct profile {
     uint32_t halves; /* distances counted */
     uint64_t *within;
@@ -37,8 +38,8 @@ static uint32_t largest_spot(const struct remap_places *places)
     return most;
 }
 
-/* As if every vertex of the network had as many seats as the one with most: dimension by dimension, around the middle
- * coordinate, that has most others within every distance. */
+/* As if every vertex of the network had as many seats as the one with most: dimension by dimension,
+ * around the middle coordinate, that has most others within every distance. */
 static void whole_network(struct profile *p, const struct remap_places *places)
 {
     memset(p->within, 0, p->halves * sizeof(*p->within));
@@ -95,8 +96,8 @@ static double best_of(const struct remap_graph *graph, uint32_t process, const s
 int remap_degree_bound(const struct remap_graph *graph, const struct remap_places *places,
                        double *bound)
 {
-    /* No partner needs to be farther: within so many links there are more seats than any has partners, or else the
-     * bound is a little lower than it could be. */
+    /* No partner needs to be farther: within so many links there are more seats than any has
+     * partners, or else the bound is a little lower than it could be. */
     struct profile p = {.halves = 2 * 64 + 1};
     double sum = 0;
     p.within = calloc(p.halves, sizeof(*p.within));
@@ -116,8 +117,8 @@ int remap_degree_bound(const struct remap_graph *graph, const struct remap_place
 
 /* ---- links ---------------------------------------------------------------------- */
 
-/* Bytes of a process, one way, to those that cannot all be on its vertex: of both directions together at least half
- * goes one way. */
+/* Bytes of a process, one way, to those that cannot all be on its vertex: of both directions
+ * together at least half goes one way. */
 static double beyond(const struct remap_graph *graph, uint32_t process, uint32_t room)
 {
     double sum = 0;

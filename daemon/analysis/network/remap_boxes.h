@@ -1,10 +1,13 @@
-/* Annealing of few boxes, all of which may exchange much with all others, in a network with a place for each.
+/* Annealing of few boxes, all of which may exchange much with all others, in a network with a place
+ * for each.
  *
- * Each place has a code such that the distance of two is the number of bits in which their codes differ: a dimension
- * of 2 is a bit, a mesh of m is m - 1 bits, an even ring of m is m / 2 (remap_bits.h). Of each box there is a sum for each bit:
- * what it would lose by being on the other side. So an exchange is weighed by adding up the sums of two boxes.
- * Weights stand in a matrix and all numbers have 16 bits: what is worked on fits the nearest cache, and 8 bits of code one
- * register. Rounded so, they are good enough to find an arrangement by; its cost has to be asked elsewhere.
+ * Each place has a code such that the distance of two is the number of bits in which their codes
+ * differ: a dimension of 2 is a bit, a mesh of m is m - 1 bits, an even ring of m is m / 2
+ * (remap_bits.h). Of each box there is a sum for each bit: what it would lose by being on the other
+ * side. So an exchange is weighed by adding up the sums of two boxes. Weights stand in a matrix and
+ * all numbers have 16 bits: what is worked on fits the nearest cache, and 8 bits of code one
+ * register. Rounded so, they are good enough to find an arrangement by; its cost has to be asked
+ * elsewhere.
  *
  * Memory: about 70 kB. Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_BOXES_H

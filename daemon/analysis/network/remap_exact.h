@@ -1,5 +1,5 @@
-/* All permutations of a few processes over their seats, but for those that cannot be better than the best so far
- * (000, section 5.2.3, and branch and bound).
+/* All permutations of a few processes over their seats, but for those that cannot be better than
+ * the best so far (000, section 5.2.3, and branch and bound).
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_EXACT_H

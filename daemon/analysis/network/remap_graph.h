@@ -1,4 +1,5 @@
-/* Who sends to whom, for the search of better mappings: directed flows, and the undirected graph of them.
+/* Who sends to whom, for the search of better mappings: directed flows, and the undirected graph of
+ * them.
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_GRAPH_H

@@ -64,7 +64,8 @@ static uint32_t part_of(const struct remap_grid *g, const uint32_t *order, const
     return part;
 }
 
-/* The slot of a number: in each dimension a coordinate is what its digits stand for when counted to and fro. */
+/* The slot of a number: in each dimension a coordinate is what its digits stand for when counted to
+ * and fro. */
 static uint32_t fold(const struct remap_grid *g, uint32_t number)
 {
     uint32_t slot = 0;
@@ -252,7 +253,8 @@ static void find_digits(struct remap_grid *g)
         }
 }
 
-/* Deal the digits out to the axes, dimension by dimension, in this order of dimensions and of axes. */
+/* Deal the digits out to the axes, dimension by dimension, in this order of dimensions and of axes.
+ */
 static bool deal(struct remap_grid *g, const uint32_t *dimensions, const uint32_t *axes,
                  uint32_t *order)
 {

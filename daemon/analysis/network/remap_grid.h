@@ -1,10 +1,11 @@
 /* Mappings of processes that form a grid.
  *
- * Programs number their processes along the axes of a grid, and send along them. Both the axes of that grid and the
- * dimensions of the network are taken apart into digits, of prime size; a mapping says which digit of the network is
- * which digit of the grid, and in which order. Digits are counted forth and back (reflected Gray code), so neighbours
- * on an axis differ in one digit by one and are one link apart. Annealing over the order of digits, scored on sampled
- * edges, finds embeddings such as 16 x 8 x 8 into 4 x 4 x 4 x 8 x 2 in which all neighbours stay neighbours.
+ * Programs number their processes along the axes of a grid, and send along them. Both the axes of
+ * that grid and the dimensions of the network are taken apart into digits, of prime size; a mapping
+ * says which digit of the network is which digit of the grid, and in which order. Digits are
+ * counted forth and back (reflected Gray code), so neighbours on an axis differ in one digit by one
+ * and are one link apart. Annealing over the order of digits, scored on sampled edges, finds
+ * embeddings such as 16 x 8 x 8 into 4 x 4 x 4 x 8 x 2 in which all neighbours stay neighbours.
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_GRID_H
@@ -17,8 +18,9 @@
 
 /** How processes may be numbered. */
 enum remap_axes {
-    AXES_STRIDES, /**< by the differences of partners' numbers that carry most, each a multiple of the one before */
-    AXES_LINE, /**< one axis */
+    AXES_STRIDES, /**< by the differences of partners' numbers that carry most, each a multiple of
+                     the one before */
+    AXES_LINE,    /**< one axis */
     AXES_KINDS,
     AXES_GIVEN = AXES_KINDS,
 };

@@ -79,7 +79,8 @@ void remap_halves_destroy(struct remap_halves *h)
 
 /* ---- the network ---------------------------------------------------------------- */
 
-/* How many coordinates the spots of a range span along a dimension; those that are all to all only count. */
+/* How many coordinates the spots of a range span along a dimension; those that are all to all only
+ * count. */
 static uint32_t extent(const struct remap_halves *h, const struct range *range, uint32_t d)
 {
     uint32_t low = UINT32_MAX, high = 0;
@@ -108,7 +109,8 @@ static uint32_t choose_dimension(const struct remap_halves *h, const struct rang
     return best;
 }
 
-/* Where distance is no sum over dimensions: nearer to one of two spots far apart, or to the other. */
+/* Where distance is no sum over dimensions: nearer to one of two spots far apart, or to the other.
+ */
 static void key_by_ends(struct remap_halves *h, const struct range *range)
 {
     const struct remap_places *places = h->places;
@@ -138,7 +140,8 @@ static int compare_keys(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* Order the slots of a range so that its two sides can be told apart. @return where the second begins */
+/* Order the slots of a range so that its two sides can be told apart. @return where the second
+ * begins */
 static uint32_t halve_slots(struct remap_halves *h, const struct range *range)
 {
     const struct remap_places *places = h->places;
@@ -167,8 +170,8 @@ static uint32_t halve_slots(struct remap_halves *h, const struct range *range)
 
 /* ---- the processes -------------------------------------------------------------- */
 
-/* What partners outside of the range cost if the first part goes to the first side, less what they cost the other
- * way round. */
+/* What partners outside of the range cost if the first part goes to the first side, less what they
+ * cost the other way round. */
 static double outside(const struct remap_halves *h, const struct range *range, uint32_t one,
                       uint32_t other)
 {

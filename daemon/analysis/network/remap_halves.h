@@ -1,6 +1,6 @@
-/* A mapping by halving: the network along a dimension, and the processes by METIS, until one spot is left
- * (recursive bisection on both sides: Pellegrini, SHPCC 1994). Each half of the processes goes to the side on which its
- * partners outside are nearer.
+/* A mapping by halving: the network along a dimension, and the processes by METIS, until one spot
+ * is left (recursive bisection on both sides: Pellegrini, SHPCC 1994). Each half of the processes
+ * goes to the side on which its partners outside are nearer.
  *
  * Pure but for what remap.h tells of METIS. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_HALVES_H

@@ -127,7 +127,8 @@ static uint64_t flows_of(const struct remap_links *l, uint32_t p)
 
 /* ---- looking -------------------------------------------------------------------- */
 
-/* Find the largest load and keep the mapping if it is the best. @return a hot link, TOPOLOGY_NONE: no load at all */
+/* Find the largest load and keep the mapping if it is the best. @return a hot link, TOPOLOGY_NONE:
+ * no load at all */
 static uint32_t look(struct remap_links *l)
 {
     const uint32_t links = topology_links(l->problem.places->topology);

@@ -1,9 +1,10 @@
 /* Exchanging two processes, again and again, while that takes load off the most loaded links.
  *
- * What is made small is the sum over links of (load / largest load)^8, by annealing at low temperature: many links are
- * often equally loaded, and the largest load alone would not tell which exchange is a step forward. Processes that use
- * one of the hottest links are moved next to the partner that they use it for, or anywhere. Loads are brought up to date
- * with each exchange: only routes of the two processes change.
+ * What is made small is the sum over links of (load / largest load)^8, by annealing at low
+ * temperature: many links are often equally loaded, and the largest load alone would not tell which
+ * exchange is a step forward. Processes that use one of the hottest links are moved next to the
+ * partner that they use it for, or anywhere. Loads are brought up to date with each exchange: only
+ * routes of the two processes change.
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_LINKS_H

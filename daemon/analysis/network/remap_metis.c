@@ -94,7 +94,8 @@ static int make(struct sub_graph *g, const struct remap_split *split, uint32_t *
     return 0;
 }
 
-/* How much larger than it should be a part may get, in thousandths: k-way needs some room to move. */
+/* How much larger than it should be a part may get, in thousandths: k-way needs some room to move.
+ */
 static idx_t ufactor(const struct remap_split *split)
 {
     if (split->plain)

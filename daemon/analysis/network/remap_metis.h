@@ -1,6 +1,6 @@
-/* Parts of the graph of processes by METIS (Karypis and Kumar, SIAM J. Sci. Comput. 1998), of exactly the sizes that
- * are asked for: METIS leaves them a little out of balance, so a few processes then change their part, those that
- * lose least.
+/* Parts of the graph of processes by METIS (Karypis and Kumar, SIAM J. Sci. Comput. 1998), of
+ * exactly the sizes that are asked for: METIS leaves them a little out of balance, so a few
+ * processes then change their part, those that lose least.
  *
  * Pure but for what remap.h tells of METIS. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_METIS_H

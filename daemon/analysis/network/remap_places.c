@@ -85,8 +85,8 @@ static int cartesian(struct remap_places *places, const struct topology_spec *sp
     return 0;
 }
 
-/* Two nodes are twice as far apart as the number of levels on which they hang below different switches, themselves
- * the lowest level. */
+/* Two nodes are twice as far apart as the number of levels on which they hang below different
+ * switches, themselves the lowest level. */
 static int fat_tree(struct remap_places *places, const struct topology_spec *spec)
 {
     uint32_t below[TOPOLOGY_DIMENSIONS], product = 1;

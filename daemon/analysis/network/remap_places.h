@@ -1,8 +1,10 @@
-/* Where processes may sit, for the search of better mappings: the seats in use and how far they are apart.
+/* Where processes may sit, for the search of better mappings: the seats in use and how far they are
+ * apart.
  *
- * A *slot* is one seat; slots of one *spot* are equally good: those of one vertex or, for the inter-node objective,
- * of one node. Distance is that of the routes, the mean of both directions; for inter-node 0 or 1. In Cartesian
- * networks and trees of equal levels it is a sum over dimensions, else it stands in a table or is asked for.
+ * A *slot* is one seat; slots of one *spot* are equally good: those of one vertex or, for the
+ * inter-node objective, of one node. Distance is that of the routes, the mean of both directions;
+ * for inter-node 0 or 1. In Cartesian networks and trees of equal levels it is a sum over
+ * dimensions, else it stands in a table or is asked for.
  *
  * Pure. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_PLACES_H

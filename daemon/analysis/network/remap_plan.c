@@ -24,7 +24,8 @@
 #define BITS_LOSS 0.2     /* for having lost so much, times the cube of what is left */
 #define BITS_UNFOLD 0.3   /* share of the work for making grids */
 #define BLOCKS_SHARE 0.9  /* of the work of annealing, for exchanging blocks */
-#define GRID_PATIENCE 40u /* a grid is given up after this part of the work without a better one */
+#define GRID_PATIENCE 40u /* a grid is given up after this part of the work without a better one   \
+                           */
 #define PARTS_HOT 0.05    /* likewise, of parts */
 #define COLD 0.2          /* the last, as a share of that */
 #define TRIES 6000u       /* exchanges to weigh for each process in one annealing */
@@ -186,7 +187,8 @@ static void step_grid(struct remap *r)
     r->grid = NULL;
 }
 
-/* First what METIS itself finds with the seeds that one would give it: the result is never behind that. */
+/* First what METIS itself finds with the seeds that one would give it: the result is never behind
+ * that. */
 static struct remap_split next_split(const struct remap *r, const uint32_t *members,
                                      const uint32_t *sizes)
 {
@@ -329,8 +331,8 @@ static struct remap_start *choose(struct remap *r)
     return best;
 }
 
-/* From a good mapping: so hot that it half melts, with some ways of stepping barred, which keeps what is good along
- * those. This leads out of mappings that annealing of all comes back to. */
+/* From a good mapping: so hot that it half melts, with some ways of stepping barred, which keeps
+ * what is good along those. This leads out of mappings that annealing of all comes back to. */
 static void bar_some(struct remap *r, struct remap_run *run)
 {
     const uint32_t ways = r->search.crossings, most = ways / 2;
@@ -415,7 +417,8 @@ static double temperature(const struct remap_run *run, double done)
     return PART_LAST * pow(0.4, (done - PART_END) / (1 - PART_END));
 }
 
-/* It has cooled down so far that it will not come back to where it began: the work is better spent on others. */
+/* It has cooled down so far that it will not come back to where it began: the work is better spent
+ * on others. */
 static bool hopeless(const struct remap *r, const struct remap_run *run)
 {
     const double left = 1 - (double)run->used / (double)run->length;

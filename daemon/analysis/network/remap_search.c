@@ -169,7 +169,8 @@ void remap_search_load(struct remap_search *search, const uint32_t *slots)
 
 /* ---- exchanges ------------------------------------------------------------------ */
 
-/* Gain or loss of an exchange, but for the weight between the two, which is counted as if they met in one spot. */
+/* Gain or loss of an exchange, but for the weight between the two, which is counted as if they met
+ * in one spot. */
 static inline double tables_delta(const struct remap_search *search, uint32_t p, uint32_t u,
                                   uint32_t q, uint32_t v)
 {
@@ -203,7 +204,8 @@ static uint64_t weighing(const struct remap_search *search, uint32_t p, uint32_t
     return WORK_TRY + 2 * (uint64_t)WORK_PARTNER * ends * (search->places->dimension_count + 1);
 }
 
-/* Along a dimension that is all to all only what it left and where it came to are worth another amount. */
+/* Along a dimension that is all to all only what it left and where it came to are worth another
+ * amount. */
 static void update_two(struct remap_search *search, uint32_t process,
                        const struct remap_dimension *dimension, uint32_t from, uint32_t to)
 {

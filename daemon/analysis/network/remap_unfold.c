@@ -54,7 +54,8 @@ struct remap_unfold {
 
 /* ---- the mesh ------------------------------------------------------------------- */
 
-/* As even as the prime factors of a number allow: the largest first, each to the axis that is shortest. */
+/* As even as the prime factors of a number allow: the largest first, each to the axis that is
+ * shortest. */
 static bool even_sizes(uint32_t number, uint32_t *sizes)
 {
     uint32_t primes[32], count = 0;

@@ -1,10 +1,11 @@
 /* A grid of processes where none is known.
  *
- * Most programs divide space among their processes, but many do not number them along axes, or each has a different
- * number of neighbours (mesh refinement). Their graph is laid out on a three-dimensional mesh first, by halving and
- * annealing: a simple network, on which good layouts are found much more easily than on a torus of five dimensions.
- * The mesh is then embedded in the network digit by digit, like any other grid (remap_grid.h). Several layouts are
- * begun; the best are pursued.
+ * Most programs divide space among their processes, but many do not number them along axes, or each
+ * has a different number of neighbours (mesh refinement). Their graph is laid out on a
+ * three-dimensional mesh first, by halving and annealing: a simple network, on which good layouts
+ * are found much more easily than on a torus of five dimensions. The mesh is then embedded in the
+ * network digit by digit, like any other grid (remap_grid.h). Several layouts are begun; the best
+ * are pursued.
  *
  * Pure but for what remap.h tells of METIS. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REMAP_UNFOLD_H

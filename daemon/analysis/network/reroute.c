@@ -132,8 +132,8 @@ static void swap_lines(struct reroute *r)
     r->next = line;
 }
 
-/* The heaviest link of a way that takes the least loaded link nearer to the destination each time: some
- * route is no worse, so that much need not be looked at. */
+/* The heaviest link of a way that takes the least loaded link nearer to the destination each time:
+ * some route is no worse, so that much need not be looked at. */
 static uint64_t descend(struct reroute *r, const struct search *s)
 {
     const struct reroute_graph *graph = &r->graph;
@@ -182,10 +182,12 @@ static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at,
     return waiting;
 }
 
-/* The least heaviest link of a walk of at most s->limit links. The bound is what is known to be possible.
+/* The least heaviest link of a walk of at most s->limit links. The bound is what is known to be
+ * possible.
  *
- * A vertex is in line for as many hops as its best walk has; it comes in line again when a longer walk is
- * better. Walks with more links that are no better lead nowhere that the shorter would not. */
+ * A vertex is in line for as many hops as its best walk has; it comes in line again when a longer
+ * walk is better. Walks with more links that are no better lead nowhere that the shorter would not.
+ */
 static uint64_t least_heaviest(struct reroute *r, const struct search *s)
 {
     uint32_t waiting = 1;
@@ -321,8 +323,8 @@ static void put_back(struct reroute *r, const struct before *before)
 }
 
 /* Search; the old route's bytes are off its links.
- * @return the length of what is in r->found; NONE if nothing is, which cannot be but where a route by
- *         table passes through nodes that do not forward */
+ * @return the length of what is in r->found; NONE if nothing is, which cannot be but where a route
+ * by table passes through nodes that do not forward */
 static uint32_t best_route(struct reroute *r, const struct reroute_params *params,
                            struct search *search)
 {

@@ -1,23 +1,23 @@
 /* Better routes for given loads (000, section 5.1, Eq. 1 and 2).
  *
- * A route has length l and its most loaded link carries L. Among all routes between the same vertices
- * whose length l' is at most l + delta and whose most loaded link carries L' <= L:
- *   Eq. 1  the shortest; of those one with the least L', then the least sum of loads;
- *   Eq. 2  one with the least L'; of those the shortest, then the least sum of loads.
- * Further ties: the links with the lowest numbers, compared from the destination back. The route's own
- * bytes are taken off its links before, and counted on the new ones.
+ * A route has length l and its most loaded link carries L. Among all routes between the same
+ * vertices whose length l' is at most l + delta and whose most loaded link carries L' <= L: Eq. 1
+ * the shortest; of those one with the least L', then the least sum of loads; Eq. 2  one with the
+ * least L'; of those the shortest, then the least sum of loads. Further ties: the links with the
+ * lowest numbers, compared from the destination back. The route's own bytes are taken off its links
+ * before, and counted on the new ones.
  *
  * The result is the optimum, not an estimate: the least L' of a limited length is found by dynamic
- * programming over the number of hops (cutting a circle out of a walk makes neither its length nor its
- * heaviest link larger, so walks do for routes), and the route in a breadth-first search over the links
- * that carry no more. Vertices too far from the destination for the length are never looked at.
+ * programming over the number of hops (cutting a circle out of a walk makes neither its length nor
+ * its heaviest link larger, so walks do for routes), and the route in a breadth-first search over
+ * the links that carry no more. Vertices too far from the destination for the length are never
+ * looked at.
  *
  * In fat trees and dragonflies no route passes through a node; elsewhere nodes forward.
  *
  * Memory: 20 bytes a link (24 if the network is not Cartesian), 75 a vertex and 4 more a dimension.
- * About 20 microseconds for a route of length 10 on 2,048 nodes with 18,432 directed links and delta 0 or 1,
- * 60 with 2 or 3.
- * Pure: no clock, no file, no socket. Not thread-safe. */
+ * About 20 microseconds for a route of length 10 on 2,048 nodes with 18,432 directed links and
+ * delta 0 or 1, 60 with 2 or 3. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REROUTE_H
 #define HOLTER_ANALYSIS_NETWORK_REROUTE_H
 
@@ -54,11 +54,10 @@ struct reroute_result {
     uint64_t heaviest_after; /**< of the new route's, with its bytes on it */
     uint64_t sum,
         sum_after; /**< of the loads of the links, with its bytes; largest number if beyond */
-    int better; /**< 1: shorter, or its heaviest link carries less, than the other being no worse for the
-                     equation; 0: the result is the old route */
-    const uint32_t
-        *links; /**< length_after of them, from source to destination; borrowed: until the next
-                                call, of reroute_several() until it is called again */
+    int better;    /**< 1: shorter, or its heaviest link carries less, than the other being no worse
+                      for the    equation; 0: the result is the old route */
+    const uint32_t *links; /**< length_after of them, from source to destination; borrowed: until
+                              the next call, of reroute_several() until it is called again */
 };
 
 struct reroute;
@@ -78,8 +77,8 @@ void reroute_set(struct reroute *reroute, const uint64_t *bytes);
 const uint64_t *reroute_loads(const struct reroute *reroute);
 
 /** The best route. Changes no load.
- *  @return 0, -ENOMEM, -HOLTER_ERANGE: no such vertex, both the same, delta too large, or links that do not
- *          lead from source to destination; -HOLTER_EUNREACHABLE: there is no route */
+ *  @return 0, -ENOMEM, -HOLTER_ERANGE: no such vertex, both the same, delta too large, or links
+ * that do not lead from source to destination; -HOLTER_EUNREACHABLE: there is no route */
 int reroute_one(struct reroute *reroute, const struct reroute_params *params,
                 const struct reroute_route *route, struct reroute_result *out);
 
@@ -87,9 +86,9 @@ int reroute_one(struct reroute *reroute, const struct reroute_params *params,
 void reroute_apply(struct reroute *reroute, uint64_t bytes, const uint32_t *from,
                    uint32_t from_length, const uint32_t *to, uint32_t to_length);
 
-/** One after the other: longest first (Eq. 1), or the one with the most loaded link first (Eq. 2; both as
- *  of before the first; ties: more bytes, then source, destination). Each better route is applied before
- *  the next is looked at; afterwards reroute_loads() are those with all of them.
+/** One after the other: longest first (Eq. 1), or the one with the most loaded link first (Eq. 2;
+ * both as of before the first; ties: more bytes, then source, destination). Each better route is
+ * applied before the next is looked at; afterwards reroute_loads() are those with all of them.
  *  @param results  count of them, in the order of `routes`
  *  @return 0 or as reroute_one(): then loads are as they were */
 int reroute_several(struct reroute *reroute, const struct reroute_params *params,

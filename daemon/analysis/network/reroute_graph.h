@@ -1,5 +1,5 @@
-/* The links of a network by the vertex that they leave, and how far vertices are from a destination.
- * For reroute.c. */
+/* The links of a network by the vertex that they leave, and how far vertices are from a
+ * destination. For reroute.c. */
 #ifndef HOLTER_ANALYSIS_NETWORK_REROUTE_GRAPH_H
 #define HOLTER_ANALYSIS_NETWORK_REROUTE_GRAPH_H
 
@@ -27,10 +27,10 @@ struct reroute_graph {
     uint32_t known_count;
 
     /* Cartesian: the distance is the sum over the dimensions */
-    uint32_t dimensions;   /**< 0: not Cartesian */
-    uint32_t *coordinates; /**< owned; by vertex and dimension */
-    uint32_t *leg
-        [TOPOLOGY_DIMENSIONS]; /**< owned; links to the destination's coordinate, by coordinate */
+    uint32_t dimensions;                /**< 0: not Cartesian */
+    uint32_t *coordinates;              /**< owned; by vertex and dimension */
+    uint32_t *leg[TOPOLOGY_DIMENSIONS]; /**< owned; links to the destination's coordinate, by
+                                           coordinate */
 
     /* else links by the vertex that they enter */
     uint32_t *first_in, *in; /**< owned; vertices where they come from */
@@ -46,7 +46,8 @@ void reroute_graph_towards(struct reroute_graph *graph, uint32_t destination);
 /** For reroute_graph_far(). */
 uint32_t reroute_graph_measure(struct reroute_graph *graph, uint32_t vertex);
 
-/** Links from a vertex to the destination, whatever the routing; beyond any length if there is no way. */
+/** Links from a vertex to the destination, whatever the routing; beyond any length if there is no
+ * way. */
 static inline uint32_t reroute_graph_far(struct reroute_graph *graph, uint32_t vertex)
 {
     uint32_t far = graph->far[vertex];

@@ -1,20 +1,21 @@
-/* The network under a job: vertices, directed links, and the one route that messages take between two
- * vertices.
+/* The network under a job: vertices, directed links, and the one route that messages take between
+ * two vertices.
  *
- * Vertices are compute nodes, numbered first, from 0, and switches behind them. A link is directed and
- * has a number below topology_links(); in regular networks numbers follow from the coordinates and some
- * stand for no link (at the edge of a mesh). Routing is deterministic: dimension order for Cartesian
- * networks, up and down for trees (D-mod-K in fat trees), minimal for dragonflies, and the shortest path
- * by the lowest vertices for graphs (000, section 3); given routes go before. Files topology_KIND.c tell
- * the numbers of vertices and links and the exact rule. Dragonflies, trees and graphs have routes between
- * any two vertices, fat trees between nodes.
+ * Vertices are compute nodes, numbered first, from 0, and switches behind them. A link is directed
+ * and has a number below topology_links(); in regular networks numbers follow from the coordinates
+ * and some stand for no link (at the edge of a mesh). Routing is deterministic: dimension order for
+ * Cartesian networks, up and down for trees (D-mod-K in fat trees), minimal for dragonflies, and
+ * the shortest path by the lowest vertices for graphs (000, section 3); given routes go before.
+ * Files topology_KIND.c tell the numbers of vertices and links and the exact rule. Dragonflies,
+ * trees and graphs have routes between any two vertices, fat trees between nodes.
  *
- * Memory: a copy of the spec; trees and graphs about 50 bytes a vertex and 4 a link; graphs also 2 bytes
- * for each pair of vertices (128 MiB at most) and vertices x links steps when made (2^31 at most).
+ * Memory: a copy of the spec; trees and graphs about 50 bytes a vertex and 4 a link; graphs also 2
+ * bytes for each pair of vertices (128 MiB at most) and vertices x links steps when made (2^31 at
+ * most).
  *
- * Cartesian networks cover tori, meshes, hypercubes (sizes 2), HyperX and the tiers of a Cray XC as 000,
- * section 7.4, has them (all-to-all along each dimension). Nodes are numbered row-major: the last
- * dimension varies fastest.
+ * Cartesian networks cover tori, meshes, hypercubes (sizes 2), HyperX and the tiers of a Cray XC as
+ * 000, section 7.4, has them (all-to-all along each dimension). Nodes are numbered row-major: the
+ * last dimension varies fastest.
  *
  * Immutable once made: const functions may be called from several threads at once.
  * Pure: no clock, no file, no socket. */
@@ -35,11 +36,11 @@
 
 enum topology_kind {
     TOPOLOGY_CARTESIAN,
-    TOPOLOGY_DRAGONFLY, /**< groups, routers a group, nodes a router: all routers of a group linked, groups
-                             linked all to all */
-    TOPOLOGY_FAT_TREE, /**< XGFT(h; m1..mh; w1..wh): Oehring et al., IPPS 1995 */
-    TOPOLOGY_TREE, /**< vertices and one parent each, as Slurm's tree plugin has it: no circle, one link
-                            each way between two vertices. Its nodes come first */
+    TOPOLOGY_DRAGONFLY, /**< groups, routers a group, nodes a router: all routers of a group linked,
+                           groups linked all to all */
+    TOPOLOGY_FAT_TREE,  /**< XGFT(h; m1..mh; w1..wh): Oehring et al., IPPS 1995 */
+    TOPOLOGY_TREE,  /**< vertices and one parent each, as Slurm's tree plugin has it: no circle, one
+                       link  each way between two vertices. Its nodes come first */
     TOPOLOGY_GRAPH, /**< vertices and links as given, strongly connected; nodes first */
 };
 
@@ -68,9 +69,9 @@ enum topology_vertex {
 struct topology_dimension {
     char name[17];
     enum topology_connection connection;
-    uint32_t
-        size; /**< Cartesian: coordinates. Dragonfly, in order: groups, routers a group, nodes a router,
-                        global links a router. Fat tree, from the leaves up: children of a switch */
+    uint32_t size; /**< Cartesian: coordinates. Dragonfly, in order: groups, routers a group, nodes
+                      a router, global links a router. Fat tree, from the leaves up: children of a
+                      switch */
     uint32_t up;   /**< fat tree: parents of a vertex below this level; else 0 */
     uint32_t step; /**< Cartesian: when a route corrects it, 0 first; a permutation */
 };
@@ -94,7 +95,8 @@ struct topology_table {
     uint32_t first, count;
 };
 
-/** What a network is made from. Zero-initialised is empty. Arrays are owned by whoever filled it. */
+/** What a network is made from. Zero-initialised is empty. Arrays are owned by whoever filled it.
+ */
 struct topology_spec {
     char name[TOPOLOGY_NAME + 1];
     enum topology_kind kind;
@@ -121,12 +123,11 @@ struct topology;
 /** Where nodes and links of a Cartesian network have their numbers.
  *
  *  A node has the number sum(coordinate[d] * stride[d]), so that its coordinate is
- *  node / stride[d] % size[d]. Each node has `ports` links going out, some of which are missing at the edges
- *  of a mesh: link = node * ports + port. Ports of dimension d begin at port[d]:
- *    torus of 3 or more, mesh of 3 or more    port[d] up, port[d] + 1 down
- *    all to all                               port[d] + other coordinate, less 1 if that is above its own
- *    size 2, however linked                   port[d]: to the other one
- *    size 1                                   none */
+ *  node / stride[d] % size[d]. Each node has `ports` links going out, some of which are missing at
+ * the edges of a mesh: link = node * ports + port. Ports of dimension d begin at port[d]: torus of
+ * 3 or more, mesh of 3 or more    port[d] up, port[d] + 1 down all to all port[d] + other
+ * coordinate, less 1 if that is above its own size 2, however linked                   port[d]: to
+ * the other one size 1                                   none */
 struct topology_grid {
     uint32_t dimensions, ports;
     uint32_t size[TOPOLOGY_DIMENSIONS];
@@ -137,30 +138,28 @@ struct topology_grid {
 
 void topology_spec_finish(struct topology_spec *spec);
 
-/** Set the steps of a Cartesian network in which a route corrects its dimensions when nothing else is known:
- *  all-to-all dimensions first, the last of them first, then the longest dimension, of equal ones the first.
- *  Recorded routes tell other orders, which are used instead, of five-dimensional tori that have the shape
- *  of a Blue Gene/Q partition of 32, 64, 128, 256 or 2048 nodes, and of five all-to-all tiers (Cray XC: cpu,
- *  slot, cage, row, column). */
+/** Set the steps of a Cartesian network in which a route corrects its dimensions when nothing else
+ * is known: all-to-all dimensions first, the last of them first, then the longest dimension, of
+ * equal ones the first. Recorded routes tell other orders, which are used instead, of
+ * five-dimensional tori that have the shape of a Blue Gene/Q partition of 32, 64, 128, 256 or 2048
+ * nodes, and of five all-to-all tiers (Cray XC: cpu, slot, cage, row, column). */
 void topology_spec_order(struct topology_spec *spec);
 
 /** Read a short form:
- *    torus:4,4,4,16,2   mesh:8,8   hypercube:10    sizes; a size may end in m (mesh), t (torus) or a (all to
- *                                                  all): torus:4,4,4,8m,2
- *    dragonfly:2,12,3,16,4     tiers, all-to-all in each (Cray XC: row, column, cage, slot, cpu)
- *    dragonfly:groups=9,routers=4,nodes=2,global=2
- *    fattree:4,4,4/1,2,2       XGFT: children by level from the leaves, then parents
- *    fattree:k=8               three levels of k-port switches
- *  Options behind it, each after a '/': order=D,B,A,C,E (first corrected first; default:
- *  topology_spec_order()), tie=parity|plus|minus, capacity=BYTES_A_SECOND.
+ *    torus:4,4,4,16,2   mesh:8,8   hypercube:10    sizes; a size may end in m (mesh), t (torus) or
+ * a (all to all): torus:4,4,4,8m,2 dragonfly:2,12,3,16,4     tiers, all-to-all in each (Cray XC:
+ * row, column, cage, slot, cpu) dragonfly:groups=9,routers=4,nodes=2,global=2 fattree:4,4,4/1,2,2
+ * XGFT: children by level from the leaves, then parents fattree:k=8               three levels of
+ * k-port switches Options behind it, each after a '/': order=D,B,A,C,E (first corrected first;
+ * default: topology_spec_order()), tie=parity|plus|minus, capacity=BYTES_A_SECOND.
  *  @param why  set on failure: what is wrong and at which character
  *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
 int topology_short(struct topology_spec *out, const char *text, char *why, size_t room);
 
 /** @param spec  copied
  *  @param why   set on failure
- *  @return 0, -ENOMEM, -HOLTER_ELIMIT, or -HOLTER_EUSAGE: it contradicts itself, a route has a gap, a node
- *          cannot be reached ... */
+ *  @return 0, -ENOMEM, -HOLTER_ELIMIT, or -HOLTER_EUSAGE: it contradicts itself, a route has a gap,
+ * a node cannot be reached ... */
 int topology_create(struct topology **out, const struct topology_spec *spec, char *why,
                     size_t room);
 
@@ -181,12 +180,12 @@ uint32_t topology_links(const struct topology *topology);
 /** Ends of a link. @return 0 when the number stands for none: nothing is set */
 int topology_link(const struct topology *topology, uint32_t link, uint32_t *from, uint32_t *to);
 
-/** The link from one vertex to a neighbour, TOPOLOGY_NONE: there is none. Of several: the first, which is
- *  the one that routes take. */
+/** The link from one vertex to a neighbour, TOPOLOGY_NONE: there is none. Of several: the first,
+ * which is the one that routes take. */
 uint32_t topology_link_between(const struct topology *topology, uint32_t from, uint32_t to);
 
-/** The same wire the other way, TOPOLOGY_NONE: there is none. Of several links between two vertices the
- *  first belongs to the first the other way, and so on. */
+/** The same wire the other way, TOPOLOGY_NONE: there is none. Of several links between two vertices
+ * the first belongs to the first the other way, and so on. */
 uint32_t topology_reverse(const struct topology *topology, uint32_t link);
 
 /** Bytes a second; 0: not known. */
@@ -204,8 +203,8 @@ uint32_t topology_distance(const struct topology *topology, uint32_t source, uin
 uint32_t topology_route(const struct topology *topology, uint32_t source, uint32_t destination,
                         uint32_t *links, uint32_t room);
 
-/** Cartesian: hops that a route makes along a dimension, and in which direction: 0 up, 1 down, 2 all-to-all.
- *  Coordinates within the dimension's size. */
+/** Cartesian: hops that a route makes along a dimension, and in which direction: 0 up, 1 down, 2
+ * all-to-all. Coordinates within the dimension's size. */
 uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
                       uint32_t to, int *direction);
 
@@ -219,31 +218,34 @@ int topology_crosses(const struct topology *topology, uint32_t source, uint32_t 
 /** No route is longer. */
 uint32_t topology_diameter(const struct topology *topology);
 
-/** Coordinates of a vertex: Cartesian, one a dimension; dragonfly, of nodes: group, router, node; else none.
+/** Coordinates of a vertex: Cartesian, one a dimension; dragonfly, of nodes: group, router, node;
+ * else none.
  *  @param out  room for TOPOLOGY_DIMENSIONS @return how many */
 uint32_t topology_coordinates(const struct topology *topology, uint32_t vertex, uint32_t *out);
 
 /** Node at coordinates; TOPOLOGY_NONE: out of range. */
 uint32_t topology_at(const struct topology *topology, const uint32_t *coordinates);
 
-/** Dimension that a link runs along, and its direction: 0 up, 1 down, 2 all-to-all. Not Cartesian: returns 0.
+/** Dimension that a link runs along, and its direction: 0 up, 1 down, 2 all-to-all. Not Cartesian:
+ * returns 0.
  */
 int topology_link_axis(const struct topology *topology, uint32_t link, uint32_t *dimension,
                        int *direction);
 
-/** Node or other vertex of this name: given, or as topology_vertex_name(); TOPOLOGY_NONE: there is none. */
+/** Node or other vertex of this name: given, or as topology_vertex_name(); TOPOLOGY_NONE: there is
+ * none. */
 uint32_t topology_find(const struct topology *topology, const char *name);
 
-/** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", else "node 7", or "switch 7",
- *  "numa 7", "core 7" of those that are no nodes, counted together from 0.
+/** A vertex' name for people: given, else its coordinates "(1,0,2,1,0)", else "node 7", or "switch
+ * 7", "numa 7", "core 7" of those that are no nodes, counted together from 0.
  *  @return length of the whole name, as snprintf() */
 int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text, size_t room);
 enum topology_vertex topology_vertex_kind(const struct topology *topology, uint32_t vertex);
 
-/** Link that leaves a node by an interface, and the one that enters by it. Of Cartesian networks interfaces
- *  are named by dimension and direction, "A+", "A-" (mind: what enters by "A-" came up along A).
- *  TOPOLOGY_NONE: not known. A node with one link each way has it whatever the interface, unless the network
- *  names another for it. */
+/** Link that leaves a node by an interface, and the one that enters by it. Of Cartesian networks
+ * interfaces are named by dimension and direction, "A+", "A-" (mind: what enters by "A-" came up
+ * along A). TOPOLOGY_NONE: not known. A node with one link each way has it whatever the interface,
+ * unless the network names another for it. */
 void topology_interface(const struct topology *topology, uint32_t node, const char *interface,
                         uint32_t *link_out, uint32_t *link_in);
 

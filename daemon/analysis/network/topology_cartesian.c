@@ -267,8 +267,8 @@ static uint32_t cartesian_route(const struct topology *topology, uint32_t source
     return count;
 }
 
-/* While a route corrects a dimension, those before have the coordinates of its destination and those
- * after the coordinates of its source. */
+/* While a route corrects a dimension, those before have the coordinates of its destination and
+ * those after the coordinates of its source. */
 static int cartesian_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
                              uint32_t link)
 {

@@ -1,16 +1,19 @@
 /* Canonical dragonflies (Kim, Dally, Scott, Abts, ISCA 2008), routed minimally.
  *
- * Vertices: nodes (group, router, node), the last fastest; then routers (group, router). Each router is
- * linked to all others of its group, and each group to every other one by one link: global port
- * k = router * global + port of a group leads to group k, or k + 1 if k is not below the group itself
- * ("absolute" or consecutive arrangement; Hastings et al., CLUSTER 2015). Ports left over lead nowhere.
+ * Vertices: nodes (group, router, node), the last fastest; then routers (group, router). Each
+ * router is linked to all others of its group, and each group to every other one by one link:
+ * global port k = router * global + port of a group leads to group k, or k + 1 if k is not below
+ * the group itself
+ * ("absolute" or consecutive arrangement; Hastings et al., CLUSTER 2015). Ports left over lead
+ * nowhere.
  *
- * Links: node n goes up by link n. Router r has links nodes + r * ports + port: nodes first, then the other
- * routers of its group, then its global ports.
+ * Links: node n goes up by link n. Router r has links nodes + r * ports + port: nodes first, then
+ * the other routers of its group, then its global ports.
  *
- * A route goes to the router from which the global link leaves, over it, and on to the router of the
- * destination: there is exactly one, of at most local, global, local. (A detour by a third group may be as
- * short, when both of its routers are right; minimal routing does not look for that.) */
+ * A route goes to the router from which the global link leaves, over it, and on to the router of
+ * the destination: there is exactly one, of at most local, global, local. (A detour by a third
+ * group may be as short, when both of its routers are right; minimal routing does not look for
+ * that.) */
 #include "daemon/analysis/network/topology_inner.h"
 
 struct shape {

@@ -9,8 +9,8 @@ struct topology_edges {
     uint32_t *link;  /**< owned; by vertex, then by the vertex at their end, then by number */
 };
 
-/** Check vertices and edges of the spec, count them, list them. What was made must be freed whatever the
- *  result is. */
+/** Check vertices and edges of the spec, count them, list them. What was made must be freed
+ * whatever the result is. */
 int topology_edges_make(struct topology *topology, struct topology_edges *edges,
                         const struct topology_why *why);
 void topology_edges_free(struct topology_edges *edges);

@@ -1,15 +1,16 @@
-/* Extended generalised fat trees, XGFT(h; m1..mh; w1..wh) (Oehring et al., IPPS 1995), with D-mod-K routing
- * (Zahavi, J. Parallel Distrib. Comput. 2012).
+/* Extended generalised fat trees, XGFT(h; m1..mh; w1..wh) (Oehring et al., IPPS 1995), with D-mod-K
+ * routing (Zahavi, J. Parallel Distrib. Comput. 2012).
  *
- * A vertex of level l has digits x_1 .. x_h; x_i is below w_i up to level l and below m_i above it, and x_1
- * varies fastest. Its neighbours at level l + 1 differ in x_(l+1) only, which there is the port that leads
- * up, and at level l the port that leads down. Nodes are level 0, numbered first; then come the switches,
- * level by level.
+ * A vertex of level l has digits x_1 .. x_h; x_i is below w_i up to level l and below m_i above it,
+ * and x_1 varies fastest. Its neighbours at level l + 1 differ in x_(l+1) only, which there is the
+ * port that leads up, and at level l the port that leads down. Nodes are level 0, numbered first;
+ * then come the switches, level by level.
  *
- * Links: up from level 0, down from level 1, up from level 1, ... each vertex by vertex, port by port.
+ * Links: up from level 0, down from level 1, up from level 1, ... each vertex by vertex, port by
+ * port.
  *
- * A route from source to destination d climbs until d is below it, by port floor(d / (w_1 .. w_l)) mod
- * w_(l+1) at level l, and descends by the digits of d. Only routes between nodes are known. */
+ * A route from source to destination d climbs until d is below it, by port floor(d / (w_1 .. w_l))
+ * mod w_(l+1) at level l, and descends by the digits of d. Only routes between nodes are known. */
 #include "daemon/analysis/network/topology_inner.h"
 
 #include <errno.h>

@@ -20,8 +20,8 @@ static int compare_given(const void *a, const void *b)
     return order ? order : (first->path > second->path) - (first->path < second->path);
 }
 
-/* Every vertex exists, is linked to the next one, and is passed once: `seen` is the number of the last
- * route that passed a vertex. */
+/* Every vertex exists, is linked to the next one, and is passed once: `seen` is the number of the
+ * last route that passed a vertex. */
 static int check_path(const struct topology *topology, uint32_t number, const uint32_t *path,
                       uint32_t count, uint32_t *seen, const struct topology_why *why)
 {

@@ -1,6 +1,6 @@
-/* Graphs of given links: of all routes with the fewest links the one that goes on to the lowest vertex at
- * each step. Where to go on is a table, two bytes for each pair of vertices, as const functions may be
- * called from several threads. */
+/* Graphs of given links: of all routes with the fewest links the one that goes on to the lowest
+ * vertex at each step. Where to go on is a table, two bytes for each pair of vertices, as const
+ * functions may be called from several threads. */
 #include "daemon/analysis/network/topology_edges.h"
 
 #include <errno.h>

@@ -61,7 +61,8 @@ static int in_range(const struct topology_infer *infer, const uint32_t *at)
     return 1;
 }
 
-/* The only dimension in which two vertices differ; none or several: how many dimensions there are. */
+/* The only dimension in which two vertices differ; none or several: how many dimensions there are.
+ */
 static uint32_t axis(const struct topology_infer *infer, const uint32_t *a, const uint32_t *b)
 {
     uint32_t found = infer->dimensions;
@@ -248,7 +249,8 @@ static uint32_t liking(const struct topology_spec *spec, uint32_t way)
     return sum;
 }
 
-/* Connections along one dimension that do the same as this one; of size 2 all do, of size 3 rings link all. */
+/* Connections along one dimension that do the same as this one; of size 2 all do, of size 3 rings
+ * link all. */
 static uint32_t same_as(uint32_t size, enum topology_connection connection)
 {
     if (size <= 2)

@@ -1,13 +1,14 @@
 /* How a Cartesian network is linked and routed, found from recorded routes or hop counts.
  *
- * Sizes are given, as coordinates tell them, or the number of nodes of a Blue Gene/Q partition. Routes that
- * follow dimension order tell which dimension comes before which; a leg along a dimension tells whether it
- * can be a ring, a line or all to all, and a leg half way round a ring which rule for ties can hold. Hop
- * counts alone tell how dimensions are linked: all ways of linking them that fit every count are kept.
- * What the evidence leaves open stays as the caller has it.
+ * Sizes are given, as coordinates tell them, or the number of nodes of a Blue Gene/Q partition.
+ * Routes that follow dimension order tell which dimension comes before which; a leg along a
+ * dimension tells whether it can be a ring, a line or all to all, and a leg half way round a ring
+ * which rule for ties can hold. Hop counts alone tell how dimensions are linked: all ways of
+ * linking them that fit every count are kept. What the evidence leaves open stays as the caller has
+ * it.
  *
- * Memory: at most 6561 ways of linking, 26 KiB. A route costs its length, a count 12 steps, and 6561 x 12
- * at worst. Pure: no clock, no file, no socket. Not thread-safe. */
+ * Memory: at most 6561 ways of linking, 26 KiB. A route costs its length, a count 12 steps, and
+ * 6561 x 12 at worst. Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_TOPOLOGY_INFER_H
 #define HOLTER_ANALYSIS_NETWORK_TOPOLOGY_INFER_H
 
@@ -33,9 +34,10 @@ int topology_infer_create(struct topology_infer **out, uint32_t dimensions, cons
 /** NULL is fine. */
 void topology_infer_destroy(struct topology_infer *infer);
 
-/** Take a complete route: coordinates of its vertices, one after the other, source and destination too.
- *  @return 0, or -HOLTER_ERANGE, and nothing is taken: a coordinate is out of range, or vertices that follow
- *          one another differ in more or less than one dimension, so that the route has a gap */
+/** Take a complete route: coordinates of its vertices, one after the other, source and destination
+ * too.
+ *  @return 0, or -HOLTER_ERANGE, and nothing is taken: a coordinate is out of range, or vertices
+ * that follow one another differ in more or less than one dimension, so that the route has a gap */
 int topology_infer_route(struct topology_infer *infer, const uint32_t *coordinates,
                          uint32_t vertices);
 
@@ -44,18 +46,18 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
                         const uint32_t *destination, uint32_t hops);
 
 /** Set connections, steps and the rule for ties as the evidence tells.
- *  @param spec   of the same sizes; connections, steps and tie that the evidence leaves open are kept, steps
- *                only when no connection changes: else they are those of topology_spec_order(). Unchanged on
- *                failure
+ *  @param spec   of the same sizes; connections, steps and tie that the evidence leaves open are
+ * kept, steps only when no connection changes: else they are those of topology_spec_order().
+ * Unchanged on failure
  *  @param why    set on failure: what contradicts what
  *  @return 0 or -HOLTER_EUSAGE: no network of this kind fits, or the spec has other sizes */
 int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec,
                           struct topology_findings *found, char *why, size_t room);
 
 /** Shape and routing of a Blue Gene/Q partition: A, B, C, D, E, nodes row-major.
- *  Of 32, 64, 128, 256, 512, 1024 and 2048 nodes as recorded routes and hop counts have it (1024: D is a
- *  mesh, and where D comes in the order is not known). Of 16, 4096 and 8192 nodes it is guessed: half of the
- *  smallest, and the next ones of Mira, which are full tori.
+ *  Of 32, 64, 128, 256, 512, 1024 and 2048 nodes as recorded routes and hop counts have it (1024: D
+ * is a mesh, and where D comes in the order is not known). Of 16, 4096 and 8192 nodes it is
+ * guessed: half of the smallest, and the next ones of Mira, which are full tori.
  *  @param out      set
  *  @param guessed  set to 1 when no recording confirms the shape, else 0
  *  @return 0 or -HOLTER_ERANGE: no such partition */

@@ -16,8 +16,8 @@ int topology_refuse(const struct topology_why *why, const char *format, ...)
 int topology_exceeds(const struct topology_why *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** What differs by kind. Vertices and links that are passed are in range, source and destination differ.
- *  Routes follow the kind's rule: given ones have been looked up before. */
+/** What differs by kind. Vertices and links that are passed are in range, source and destination
+ * differ. Routes follow the kind's rule: given ones have been looked up before. */
 struct topology_rules {
     /** Check the spec; set nodes, vertices, links, diameter and state. */
     int (*make)(struct topology *topology, const struct topology_why *why);
@@ -85,7 +85,8 @@ struct topology_above {
     uint32_t vertex, up, down; /**< and the links to and from it; TOPOLOGY_NONE at the root */
 };
 
-/** @param out  set @return place of the vertex, from 0 at the root up: what is above a vertex has a lower one */
+/** @param out  set @return place of the vertex, from 0 at the root up: what is above a vertex has a
+ * lower one */
 uint32_t topology_tree_above(const struct topology *topology, uint32_t vertex,
                              struct topology_above *out);
 

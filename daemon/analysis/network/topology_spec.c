@@ -65,9 +65,9 @@ static int before(const struct topology_spec *spec, uint32_t a, uint32_t b)
     return a < b;
 }
 
-/* Orders of recorded routes that differ from what the lengths of dimensions tell. Partitions of Blue Gene/Q
- * below 512 nodes are parts of a larger one, and equal dimensions have no natural order. Cray XC: cpu, slot,
- * cage, row, column. */
+/* Orders of recorded routes that differ from what the lengths of dimensions tell. Partitions of
+ * Blue Gene/Q below 512 nodes are parts of a larger one, and equal dimensions have no natural
+ * order. Cray XC: cpu, slot, cage, row, column. */
 static const struct known_order {
     enum topology_connection connection;
     uint32_t size[5]; /* 0: any */

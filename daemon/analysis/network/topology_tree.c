@@ -1,5 +1,5 @@
-/* Trees of given links: a route goes up to the lowest vertex above both ends, and down. No tables: a few
- * numbers a vertex. */
+/* Trees of given links: a route goes up to the lowest vertex above both ends, and down. No tables:
+ * a few numbers a vertex. */
 #include "daemon/analysis/network/topology_edges.h"
 
 #include <errno.h>

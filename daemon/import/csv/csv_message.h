@@ -1,4 +1,5 @@
-/* Rows of a table of messages: columns by their names, values by their columns. Pure: neither file nor clock. */
+/* Rows of a table of messages: columns by their names, values by their columns. Pure: neither file
+ * nor clock. */
 #ifndef HOLTER_IMPORT_CSV_MESSAGE_H
 #define HOLTER_IMPORT_CSV_MESSAGE_H
 
@@ -55,7 +56,8 @@ struct csv_message {
  *  @param why  set on failure: a sentence @return 0 or -HOLTER_EUSAGE */
 int csv_columns_read(struct csv_columns *out, const char *line, size_t length, char why[CSV_WHY]);
 
-/** Does it say nothing: empty fields, or a comment, which begins with # and has not as many fields as others? */
+/** Does it say nothing: empty fields, or a comment, which begins with # and has not as many fields
+ * as others? */
 int csv_row_is_blank(const struct csv_columns *columns, const struct csv_row *row);
 
 /** Understand a row. @param why  set on failure: a sentence that names the column
@@ -63,13 +65,15 @@ int csv_row_is_blank(const struct csv_columns *columns, const struct csv_row *ro
 int csv_message_read(struct csv_message *out, const struct csv_columns *columns,
                      const struct csv_row *row, char why[CSV_WHY]);
 
-/** A decimal number times 10^power, rounded to the nearest whole number, half away from zero; without a detour
- *  through floating point: "1700000000.123456789", power 9. Signs and exponents are understood.
+/** A decimal number times 10^power, rounded to the nearest whole number, half away from zero;
+ * without a detour through floating point: "1700000000.123456789", power 9. Signs and exponents are
+ * understood.
  *  @param comma  the decimal point may be a comma
  *  @return 0, or -HOLTER_EUSAGE when it is no number, -HOLTER_ERANGE beyond 2^62 either way */
 int csv_number(const char *text, size_t length, int power, int comma, int64_t *out);
 
-/** The same of a whole number, "1000", "1e3" or "1000.0". @return also -HOLTER_EUSAGE when it is none */
+/** The same of a whole number, "1000", "1e3" or "1000.0". @return also -HOLTER_EUSAGE when it is
+ * none */
 int csv_whole(const char *text, size_t length, int comma, int64_t *out);
 
 #endif

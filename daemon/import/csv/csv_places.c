@@ -60,7 +60,8 @@ static int by_version(const void *left, const void *right, void *user)
     return order != 0 ? order : strcmp(a, b);
 }
 
-/* Hosts of the table in the order of their names; ranks of which it does not tell are on one of their own. */
+/* Hosts of the table in the order of their names; ranks of which it does not tell are on one of
+ * their own. */
 static int take_table(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t count = job->hosts.count, unknown = 0;
@@ -114,7 +115,8 @@ static int take_blocks(struct trace_places *p, const struct csv_job *job,
     return 0;
 }
 
-/* Ranks that are not there are nowhere, and hosts without ranks are not there: a stray rank costs no more than others. */
+/* Ranks that are not there are nowhere, and hosts without ranks are not there: a stray rank costs
+ * no more than others. */
 static int leave_out_unseen(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t *place = calloc((size_t)p->host_count + 1, sizeof(*place)), count = 0;

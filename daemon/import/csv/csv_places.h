@@ -9,8 +9,9 @@
  *  @return 0, or -HOLTER_EUSAGE when a rank is elsewhere already */
 int csv_places_note(struct csv_job *job, const struct csv_message *message, char why[CSV_WHY]);
 
-/** Where all ranks are: as the table says; else on the hosts that were asked for, in blocks; else on those of the
- *  network, or all on one. @param out  finish it @param why  set on failure @return 0, -ENOMEM or -HOLTER_EUSAGE */
+/** Where all ranks are: as the table says; else on the hosts that were asked for, in blocks; else
+ * on those of the network, or all on one. @param out  finish it @param why  set on failure @return
+ * 0, -ENOMEM or -HOLTER_EUSAGE */
 int csv_places_find(struct trace_places *out, const struct csv_job *job,
                     const struct trace_wishes *wishes, char why[CSV_WHY]);
 

@@ -175,7 +175,8 @@ static int at_line_end(struct scan *s)
     return s->at == s->end || *s->at == '\n';
 }
 
-/* Quotes are looked for before the row is changed: a quote that is never closed shall cost its line only.
+/* Quotes are looked for before the row is changed: a quote that is never closed shall cost its line
+ * only.
  * @return 0: the bytes end before the row does */
 static int is_closed(const char *at, const char *end, char separator)
 {

@@ -1,7 +1,8 @@
 /* Tables of comma-separated values (RFC 4180), row by row, in bounded memory.
  *
- * Ends of lines are LF or CR LF; CR alone where the first quarter of a MiB has no LF. A field in quotes may hold separators, ends of lines and doubled quotes. A byte order
- * mark at the beginning of the file is passed over. */
+ * Ends of lines are LF or CR LF; CR alone where the first quarter of a MiB has no LF. A field in
+ * quotes may hold separators, ends of lines and doubled quotes. A byte order mark at the beginning
+ * of the file is passed over. */
 #ifndef HOLTER_IMPORT_CSV_READER_H
 #define HOLTER_IMPORT_CSV_READER_H
 

@@ -1,5 +1,5 @@
-/* Ends of messages, in any order in, by rank and time out, in bounded memory: a merge sort that keeps what does not fit
- * into CSV_SPOOL_RUN ends in files that have no names. */
+/* Ends of messages, in any order in, by rank and time out, in bounded memory: a merge sort that
+ * keeps what does not fit into CSV_SPOOL_RUN ends in files that have no names. */
 #ifndef HOLTER_IMPORT_CSV_SPOOL_H
 #define HOLTER_IMPORT_CSV_SPOOL_H
 
@@ -15,8 +15,8 @@ enum csv_end_kind {
     CSV_END_RECEIVE,
 };
 
-/** Ends are in the order of rank, time, kind and then all else, so that the order in which they come does not
- *  matter. Times are nanoseconds. */
+/** Ends are in the order of rank, time, kind and then all else, so that the order in which they
+ * come does not matter. Times are nanoseconds. */
 struct csv_end {
     uint64_t at;           /**< sends, posts: when the send began; receives: when they ended */
     uint64_t enter, leave; /**< of the call; posts: leave is that of the send's call */
@@ -30,7 +30,8 @@ struct csv_end {
     uint16_t kind; /**< enum csv_end_kind */
 };
 
-/** Which of two names comes first, by their numbers, as strcmp(3): numbers may depend on the order of the input. */
+/** Which of two names comes first, by their numbers, as strcmp(3): numbers may depend on the order
+ * of the input. */
 typedef int csv_compare_names(const void *user, unsigned first, unsigned second);
 
 struct csv_spool;
@@ -57,7 +58,8 @@ int csv_spool_sort(struct csv_spool *spool, uint32_t ranks);
 /** How many ends a rank has; after sorting. */
 uint64_t csv_spool_count(const struct csv_spool *spool, uint32_t rank);
 
-/** Read ends of a rank, from a position on. From several threads. @return how many, or a negative error */
+/** Read ends of a rank, from a position on. From several threads. @return how many, or a negative
+ * error */
 int csv_spool_read(const struct csv_spool *spool, uint32_t rank, uint64_t position,
                    struct csv_end *out, uint32_t most);
 

@@ -45,8 +45,8 @@ static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *ou
     return 1;
 }
 
-/* Where a receive stands among those of its channel is told by a part of the call before: of posts the order counts,
- * not the time, and records do not go back in time. */
+/* Where a receive stands among those of its channel is told by a part of the call before: of posts
+ * the order counts, not the time, and records do not go back in time. */
 static uint32_t give_post(const struct csv_stream *s, struct event record,
                           const struct csv_end *end, struct event *out)
 {
@@ -115,7 +115,8 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
     return (int)count;
 }
 
-/* Slot 0 is MPI_COMM_WORLD. Ids are in the order of names, so that they do not depend on that of rows. */
+/* Slot 0 is MPI_COMM_WORLD. Ids are in the order of names, so that they do not depend on that of
+ * rows. */
 int csv_stream_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
 {
     const struct csv_job *job = user;

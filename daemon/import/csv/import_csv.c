@@ -294,8 +294,8 @@ static int by_name(const void *left, const void *right, void *user)
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
 }
 
-/* Ranks that no row names are silent ones; unless there are so many of them that the highest is a stray number: those
- * are none, for each would have a row in every window. */
+/* Ranks that no row names are silent ones; unless there are so many of them that the highest is a
+ * stray number: those are none, for each would have a row in every window. */
 static void count_ranks(struct csv_job *job)
 {
     for (uint32_t r = 0; r < job->ranks; r++)

@@ -1,11 +1,13 @@
-/* DUMPI traces, as SST's libdumpi writes them: a text file PREFIX.meta, and a file PREFIX-NNNN.bin for each rank. */
+/* DUMPI traces, as SST's libdumpi writes them: a text file PREFIX.meta, and a file PREFIX-NNNN.bin
+ * for each rank. */
 #ifndef HOLTER_IMPORT_DUMPI_H
 #define HOLTER_IMPORT_DUMPI_H
 
 #include "daemon/import/trace/import_otf2.h"
 #include "daemon/import/trace/trace.h"
 
-/** Is it one: a directory with a .meta file of one, such a file, or a file of a rank? By what is in it. */
+/** Is it one: a directory with a .meta file of one, such a file, or a file of a rank? By what is in
+ * it. */
 int dumpi_is_trace(const char *source);
 
 struct dumpi_trace;
@@ -16,9 +18,9 @@ struct dumpi_facts {
     uint32_t missing;      /**< files of ranks that are not */
     int too_many; /**< numprocs of the .meta file is more than there can be with so few files */
     uint32_t left_out; /**< files of ranks that there should not be, while nobody knows better */
-    uint32_t
-        broken; /**< of these: they lack their end, or break off in the middle; what is whole is given */
-    uint64_t calls; /**< of all functions */
+    uint32_t broken;   /**< of these: they lack their end, or break off in the middle; what is whole
+                          is given */
+    uint64_t calls;    /**< of all functions */
     uint64_t off; /**< calls that were made while they were not to be recorded: not in the trace */
     uint64_t unknown;    /**< records of functions that no version of the format has */
     uint64_t unresolved; /**< communicators of which the members are not known */
@@ -37,7 +39,8 @@ void dumpi_trace_close(struct dumpi_trace *trace);
 
 struct dumpi_facts dumpi_trace_facts(const struct dumpi_trace *trace);
 
-/** For trace_import(); both live as long as the trace. The job may be changed: network, length of windows. */
+/** For trace_import(); both live as long as the trace. The job may be changed: network, length of
+ * windows. */
 struct trace_job *dumpi_trace_job(struct dumpi_trace *trace);
 const struct trace_reader *dumpi_trace_reader(const struct dumpi_trace *trace);
 

@@ -243,7 +243,8 @@ static int find_call(struct dumpi_stream *stream)
     return 0;
 }
 
-/* Arguments, and the line that ends the call. @return 1; 0: another call begins before; -1: no more lines */
+/* Arguments, and the line that ends the call. @return 1; 0: another call begins before; -1: no more
+ * lines */
 static int take_arguments(struct dumpi_stream *stream, uint32_t function, const char *name)
 {
     struct dumpi_filling filling;

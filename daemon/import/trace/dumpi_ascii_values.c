@@ -251,7 +251,8 @@ void dumpi_filling_begin(struct dumpi_filling *filling, struct dumpi_stream *str
     }
 }
 
-/* @return the argument that a line tells, by its name, else the next one of its shape; count: none */
+/* @return the argument that a line tells, by its name, else the next one of its shape; count: none
+ */
 static unsigned argument_of(const struct dumpi_filling *filling, const struct argument_line *line)
 {
     unsigned count = filling->count;

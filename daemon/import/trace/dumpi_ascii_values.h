@@ -4,7 +4,8 @@
 
 #include "daemon/import/trace/dumpi_stream.h"
 
-/** Next line, without its end, a NUL behind it. @return 1; 0: there is none, see the reader's error */
+/** Next line, without its end, a NUL behind it. @return 1; 0: there is none, see the reader's error
+ */
 int dumpi_line_next(struct dumpi_line *line, struct dumpi_reader *reader);
 void dumpi_line_finish(struct dumpi_line *line);
 

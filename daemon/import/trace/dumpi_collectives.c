@@ -1,4 +1,5 @@
-/* What each collective gives and gets on a rank, as the probe counts it (agent/probe/collective.h). */
+/* What each collective gives and gets on a rank, as the probe counts it (agent/probe/collective.h).
+ */
 #include "daemon/import/trace/dumpi_record.h"
 
 /* A buffer's parts, one for each rank. */
@@ -79,8 +80,8 @@ static int is_no_type(int64_t type)
 
 enum part { PART_ROOT, PART_OTHER, PART_NONE };
 
-/* This rank's part in a rooted collective; sets the root. On inter-communicators the root has MPI_ROOT, which is -3 or
- * -4, and those beside it MPI_PROC_NULL, -1 or -2 (MPICH, Open MPI). */
+/* This rank's part in a rooted collective; sets the root. On inter-communicators the root has
+ * MPI_ROOT, which is -3 or -4, and those beside it MPI_PROC_NULL, -1 or -2 (MPICH, Open MPI). */
 static enum part rooted(const struct dumpi_events *events, struct event *record,
                         const struct dumpi_view *view, int64_t root)
 {
@@ -101,7 +102,8 @@ static struct dumpi_view enter(const struct dumpi_events *events, struct event *
     return view;
 }
 
-/* Gather and scatter: the root has a part for each rank in one buffer, and each rank has one part in another.
+/* Gather and scatter: the root has a part for each rank in one buffer, and each rank has one part
+ * in another.
  * @param own_rank  argument: the file has this rank's in the communicator */
 struct rooted_parts {
     unsigned comm, root, own_rank;

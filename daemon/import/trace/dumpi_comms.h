@@ -1,15 +1,18 @@
-/* Communicators of a job whose files know them only by handles of single ranks: who is in which, and ids that all
- * members have alike.
+/* Communicators of a job whose files know them only by handles of single ranks: who is in which,
+ * and ids that all members have alike.
  *
- * All members make a communicator from another one by the same call, and in the same order (MPI 3.1, section 6.4.2).
- * So the calls of all ranks are laid beside each other: a split is resolved when all members of its parent have told
- * color and key. Where ranks of a communicator were asked for by the program (MPI_Comm_rank) they must agree with what
- * was resolved, else what the program was told counts, or nothing.
+ * All members make a communicator from another one by the same call, and in the same order
+ * (MPI 3.1, section 6.4.2). So the calls of all ranks are laid beside each other: a split is
+ * resolved when all members of its parent have told color and key. Where ranks of a communicator
+ * were asked for by the program (MPI_Comm_rank) they must agree with what was resolved, else what
+ * the program was told counts, or nothing.
  *
- * First dumpi_comms_note() sees all calls of all ranks, then comes dumpi_comms_settle(), then all may be asked for.
+ * First dumpi_comms_note() sees all calls of all ranks, then comes dumpi_comms_settle(), then all
+ * may be asked for.
  *
  * Words
- *   slot  of a rank: 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF, from 2 on what it made, in order, windows among them. */
+ *   slot  of a rank: 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF, from 2 on what it made, in order, windows
+ * among them. */
 #ifndef HOLTER_IMPORT_DUMPI_COMMS_H
 #define HOLTER_IMPORT_DUMPI_COMMS_H
 
@@ -17,8 +20,8 @@
 #include "daemon/import/trace/trace.h"
 
 #define DUMPI_SLOTS_MOST 65000u /**< of a rank; what it makes later has none */
-/** Numbers that are kept: members of all communicators together; lists that calls of all ranks name. Beyond
- *  that communicators are not resolved. 256 MiB each. */
+/** Numbers that are kept: members of all communicators together; lists that calls of all ranks
+ * name. Beyond that communicators are not resolved. 256 MiB each. */
 #define DUMPI_MEMBERS_MOST (1u << 26)
 
 /** A call that makes a communicator or a window. */

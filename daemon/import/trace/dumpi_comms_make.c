@@ -1,4 +1,5 @@
-/* One call of one rank that makes a communicator: what is in it, as far as that can be told without the others. */
+/* One call of one rank that makes a communicator: what is in it, as far as that can be told without
+ * the others. */
 #include "daemon/analysis/array.h"
 #include "daemon/import/trace/dumpi_comms_state.h"
 
@@ -6,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 15 (mix64). Ids are
- * made as the probe makes them: parent, how many it made before, world rank of the first member. */
+/* Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 15
+ * (mix64). Ids are made as the probe makes them: parent, how many it made before, world rank of the
+ * first member. */
 uint64_t dumpi_mix(uint64_t a, uint64_t b)
 {
     uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0xd1b54a32d192ed03);
@@ -140,8 +142,9 @@ static int make_of_group(const struct maker *m)
     return put(m, at, own);
 }
 
-/* Members of one row, plane ... of a Cartesian communicator, whose ranks are in row-major order (MPI 3.1, section
- * 7.5.5): those that have the same coordinates in all dimensions that do not remain. */
+/* Members of one row, plane ... of a Cartesian communicator, whose ranks are in row-major order
+ * (MPI 3.1, section 7.5.5): those that have the same coordinates in all dimensions that do not
+ * remain. */
 static int make_rows(const struct maker *m)
 {
     const struct comm *parent = &m->comms->comms[m->parent];

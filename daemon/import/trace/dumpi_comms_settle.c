@@ -1,5 +1,6 @@
-/* The calls of all ranks laid beside each other. Each rank goes through its steps in order, one communicator at a
- * time in turn with the others, and waits where it needs one that others have not made yet. */
+/* The calls of all ranks laid beside each other. Each rank goes through its steps in order, one
+ * communicator at a time in turn with the others, and waits where it needs one that others have not
+ * made yet. */
 #include "daemon/analysis/array.h"
 #include "daemon/import/trace/dumpi_comms_state.h"
 
@@ -74,8 +75,8 @@ static struct place *place_of(struct dumpi_comms *comms, const struct arrival *a
     return slot == 0 ? NULL : &rank->places[slot];
 }
 
-/* @return bids of those who are in one of the parts, sorted; *count of them. Where ranks may have been reordered
- * the key is the rank that the program was told, if it was told all of them. */
+/* @return bids of those who are in one of the parts, sorted; *count of them. Where ranks may have
+ * been reordered the key is the rank that the program was told, if it was told all of them. */
 static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *joint,
                                uint32_t *count)
 {
@@ -100,8 +101,9 @@ static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *jo
     return bids;
 }
 
-/* One color: ranks by key, then as in the parent (MPI 3.1, section 6.4.2, MPI_COMM_SPLIT). Where the members' calls do
- * not belong together there is such a part already, or some are missing: then nobody knows who is in it. */
+/* One color: ranks by key, then as in the parent (MPI 3.1, section 6.4.2, MPI_COMM_SPLIT). Where
+ * the members' calls do not belong together there is such a part already, or some are missing: then
+ * nobody knows who is in it. */
 static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
                      uint32_t ordinal, const struct bid *bids, uint32_t count, int whole)
 {
@@ -300,7 +302,8 @@ static int run(struct dumpi_comms *comms)
     return 0;
 }
 
-/* A split that some member never told of: its file is cut off, or is not there. @return 1: there was one */
+/* A split that some member never told of: its file is cut off, or is not there. @return 1: there
+ * was one */
 static int resolve_next_open(struct dumpi_comms *comms, uint32_t *from, uint32_t *ordinal)
 {
     for (; *from < comms->count; (*from)++, *ordinal = 0) {
@@ -372,7 +375,8 @@ static void doubt(struct comm *comm, const struct step *step, struct place *plac
         comm->size = (uint32_t)step->seen_size;
 }
 
-/* Ranks that the program was told, laid into the communicators that they contradict, or that are not known. */
+/* Ranks that the program was told, laid into the communicators that they contradict, or that are
+ * not known. */
 static void lay(struct comm *comm, const struct step *step, struct place *place, uint32_t number)
 {
     if (step->seen_rank < 0) {
@@ -393,8 +397,8 @@ static int has_gaps(const struct comm *comm)
     return comm->size == 0;
 }
 
-/* Members of communicators that are in doubt, and of those made from them, are those that the program was told, if
- * it was told all; else they are not known. */
+/* Members of communicators that are in doubt, and of those made from them, are those that the
+ * program was told, if it was told all; else they are not known. */
 static void settle_doubts(struct dumpi_comms *comms)
 {
     for_all_told(comms, doubt);

@@ -163,7 +163,8 @@ int dumpi_make_at_once(const struct maker *m);
 
 /* ---- dumpi_groups.c: groups of one rank ------------------------------------------ */
 
-/* Do what a step says about groups. @param comm  MPI_Comm_group: of which communicator; NULL: not known
+/* Do what a step says about groups. @param comm  MPI_Comm_group: of which communicator; NULL: not
+ * known
  * @return 0 or -ENOMEM */
 int dumpi_group_step(struct dumpi_comms *comms, struct rank_comms *rank, const struct step *step,
                      const struct comm *comm);

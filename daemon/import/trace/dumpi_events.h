@@ -1,10 +1,10 @@
 /* The calls of one rank as the records that a probe would have written (holter/event.h).
  *
  * What files do not have, and what is made of it:
- *   - A receive whose status the program ignored: its size is that of the buffer, and with MPI_ANY_SOURCE its sender is
- *     not known.
- *   - MPI_PROC_NULL is a negative number, another one in each MPI; where it is -1, files have it and MPI_ANY_SOURCE
- *     alike. The status of such a receive tells.
+ *   - A receive whose status the program ignored: its size is that of the buffer, and with
+ * MPI_ANY_SOURCE its sender is not known.
+ *   - MPI_PROC_NULL is a negative number, another one in each MPI; where it is -1, files have it
+ * and MPI_ANY_SOURCE alike. The status of such a receive tells.
  *   - MPI_IN_PLACE: taken from a datatype that is none.
  *   - Polls that found nothing are records of their own. */
 #ifndef HOLTER_IMPORT_DUMPI_EVENTS_H
@@ -24,8 +24,8 @@ struct dumpi_clock {
     int64_t calls; /**< where files have no times: calls are a microsecond apart */
 };
 
-/** Begin and end of a call, by the wall clock of its file, else by its processor clock. ns; the end is not
- *  before the begin. */
+/** Begin and end of a call, by the wall clock of its file, else by its processor clock. ns; the end
+ * is not before the begin. */
 void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
                       int64_t *exit_ns);
 
@@ -68,7 +68,8 @@ int dumpi_events_init(struct dumpi_events *events, const struct dumpi_file *file
                       const struct dumpi_call_numbers *numbers, size_t room);
 void dumpi_events_finish(struct dumpi_events *events);
 
-/** Next records. @return how many, TRACE_BATCH at most; 0: the stream has ended, see stream.ending; -ENOMEM */
+/** Next records. @return how many, TRACE_BATCH at most; 0: the stream has ended, see stream.ending;
+ * -ENOMEM */
 int dumpi_events_next(struct dumpi_events *events, struct event *out);
 
 #endif

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define INDEX_ENTRIES 8u /* of 8 bytes, at the end of the file: magic number and 7 places at most */
+#define INDEX_ENTRIES 8u /* of 8 bytes, at the end of the file: magic number and 7 places at most  \
+                          */
 #define FOOTER_MAGIC UINT64_C(0xf007fee7)
 #define CALLS_MOST 4096u /* numbers of functions that a footer counts */
 
@@ -167,8 +168,8 @@ static int read_header(struct opening *o)
     read_mesh(o);
     if (o->reader.error != 0)
         say(o, "the header at offset %llu is broken", (unsigned long long)o->places.header);
-    /* What ends the calls stands before the header: its number is one of the functions' list, as long as that
-     * was when the file was written. */
+    /* What ends the calls stands before the header: its number is one of the functions' list, as
+     * long as that was when the file was written. */
     dumpi_seek(&o->reader, o->places.header - 2, file->bytes);
     uint32_t number = dumpi_get16(&o->reader);
     int known = number > DUMPI_END / 2 && number < CALLS_MOST;

@@ -1,7 +1,7 @@
 /* The file of one rank: its header, footer and tables, and its bytes in order.
  *
- * Every read is bounded by the file, and by what a record may hold. A file of which the end is missing has no
- * index: its calls are read as far as they are whole, its tables are not there. */
+ * Every read is bounded by the file, and by what a record may hold. A file of which the end is
+ * missing has no index: its calls are read as far as they are whole, its tables are not there. */
 #ifndef HOLTER_IMPORT_DUMPI_FILE_H
 #define HOLTER_IMPORT_DUMPI_FILE_H
 
@@ -131,8 +131,8 @@ enum dumpi_parts { DUMPI_CALLS_PARTS, DUMPI_ALL_PARTS };
 int dumpi_is_file(const uint8_t *begin, size_t length);
 
 /** @param out   owned by the caller: dumpi_file_finish(), after a failure, too
- *  @param why   set on failure, without the path; what of the tables is broken is left out and told there
- *               with 0 as well
+ *  @param why   set on failure, without the path; what of the tables is broken is left out and told
+ * there with 0 as well
  *  @return 0, -ENOMEM, -HOLTER_EMALFORMED (it is no DUMPI file), or what open(2), read(2) say */
 int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts parts, char *why,
                     size_t room);

@@ -1,7 +1,8 @@
-/* What a DUMPI file may hold: the functions of MPI-2 by their numbers, and the arguments that each record holds.
+/* What a DUMPI file may hold: the functions of MPI-2 by their numbers, and the arguments that each
+ * record holds.
  *
- * Source: "The DUMPI trace file format" (docs/traceformat.dox of libdumpi), and files. All numbers are big-endian,
- * whatever machine wrote them. */
+ * Source: "The DUMPI trace file format" (docs/traceformat.dox of libdumpi), and files. All numbers
+ * are big-endian, whatever machine wrote them. */
 #ifndef HOLTER_IMPORT_DUMPI_FORMAT_H
 #define HOLTER_IMPORT_DUMPI_FORMAT_H
 
@@ -65,8 +66,9 @@ enum dumpi_kind {
     DUMPI_KIND_TYPES,
     DUMPI_KIND_INFOS,
     DUMPI_KIND_DISTRIBUTIONS,
-    DUMPI_KIND_STATUS, /**< an array of none or one, */
-    DUMPI_KIND_STATUSES, /**< or more: struct dumpi_status; nothing at all when the record's mask says so */
+    DUMPI_KIND_STATUS,   /**< an array of none or one, */
+    DUMPI_KIND_STATUSES, /**< or more: struct dumpi_status; nothing at all when the record's mask
+                            says so */
     DUMPI_KIND_INT_LISTS,
     DUMPI_KIND_STRING,
     DUMPI_KIND_STRINGS,

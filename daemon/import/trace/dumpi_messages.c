@@ -42,8 +42,8 @@ static void put_source(const struct dumpi_events *events, struct event *record,
         record->tag = status->tag;
 }
 
-/* What a receive's status tells. Its size has 32 bits: that of a message that filled a buffer larger than these tell is
- * the buffer's. */
+/* What a receive's status tells. Its size has 32 bits: that of a message that filled a buffer
+ * larger than these tell is the buffer's. */
 static void put_received(const struct dumpi_events *events, struct event *record,
                          const struct dumpi_status *status)
 {
@@ -265,8 +265,8 @@ static void complete_any(struct dumpi_events *events, int64_t index, unsigned st
     complete(events, handle, status);
 }
 
-/* The program's arrays have room for all requests: only as many places as have ended mean something, and none where
- * that is MPI_UNDEFINED. */
+/* The program's arrays have room for all requests: only as many places as have ended mean
+ * something, and none where that is MPI_UNDEFINED. */
 static void complete_some(struct dumpi_events *events, int io)
 {
     struct several all = array_of(events, 4, io);

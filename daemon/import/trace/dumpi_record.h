@@ -5,7 +5,8 @@
 #include "daemon/import/trace/dumpi_events.h"
 #include "holter/segment.h"
 
-/* One more record of the call: of the call itself first, then of its parts; fields of a plain one are set.
+/* One more record of the call: of the call itself first, then of its parts; fields of a plain one
+ * are set.
  * @return it, until the next; never NULL: without memory one that is not given */
 struct event *dumpi_record(struct dumpi_events *events);
 
@@ -24,7 +25,8 @@ static inline uint64_t bytes_of(const struct dumpi_events *events, unsigned coun
     return dumpi_type_bytes(&events->types, value_of(events, count), value_of(events, type));
 }
 
-/* Keep what is posted by the record under a handle. @param bytes  that its completion shall count */
+/* Keep what is posted by the record under a handle. @param bytes  that its completion shall count
+ */
 void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handle, uint64_t bytes);
 
 /* A file's requests have handles of their own. */

@@ -70,8 +70,8 @@ struct dumpi_request *dumpi_request_find(const struct dumpi_requests *requests, 
     return is_free(place) ? NULL : place;
 }
 
-/* Those behind it move up, so that each is still found from its place on (Knuth, "The Art of Computer
- * Programming", volume 3, section 6.4, algorithm R). */
+/* Those behind it move up, so that each is still found from its place on (Knuth, "The Art of
+ * Computer Programming", volume 3, section 6.4, algorithm R). */
 void dumpi_request_remove(struct dumpi_requests *requests, struct dumpi_request *request)
 {
     uint32_t mask = requests->room - 1, hole = (uint32_t)(request - requests->places), at = hole;

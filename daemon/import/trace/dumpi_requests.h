@@ -1,8 +1,8 @@
 /* Requests of a rank that are under way, by their handles.
  *
- * Files have handles, not requests: a handle comes again when its request has ended, and MPIs give the same one
- * to all that are complete when they are made. A request that is made with the handle of another one therefore
- * takes its place. */
+ * Files have handles, not requests: a handle comes again when its request has ended, and MPIs give
+ * the same one to all that are complete when they are made. A request that is made with the handle
+ * of another one therefore takes its place. */
 #ifndef HOLTER_IMPORT_DUMPI_REQUESTS_H
 #define HOLTER_IMPORT_DUMPI_REQUESTS_H
 
@@ -16,10 +16,10 @@ struct dumpi_request {
     uint64_t posted; /**< tick at which the call that posted it began */
     uint64_t bytes;
     int32_t peer, tag;
-    uint16_t comm; /**< slot */
-    uint16_t
-        flags; /**< EVENT_SEND or EVENT_RECV, and what of event_flag stays the same; neither: another kind */
-    uint8_t idle; /**< persistent and not started */
+    uint16_t comm;  /**< slot */
+    uint16_t flags; /**< EVENT_SEND or EVENT_RECV, and what of event_flag stays the same; neither:
+                       another kind */
+    uint8_t idle;   /**< persistent and not started */
     uint8_t cancelled;
 };
 
@@ -31,7 +31,8 @@ struct dumpi_requests {
 
 void dumpi_requests_finish(struct dumpi_requests *requests);
 
-/** Keep a new one; its number is set. @return it, until the next one is added or removed; NULL: no room or memory */
+/** Keep a new one; its number is set. @return it, until the next one is added or removed; NULL: no
+ * room or memory */
 struct dumpi_request *dumpi_request_add(struct dumpi_requests *requests,
                                         const struct dumpi_request *request);
 

@@ -170,7 +170,8 @@ static int64_t count_parts(const char *directory, const char *prefix, int ascii)
     return count;
 }
 
-/* Where no text tells how many ranks there were, a number far above that of the files is none of a rank.
+/* Where no text tells how many ranks there were, a number far above that of the files is none of a
+ * rank.
  * @return how many files were found, or -ENOMEM */
 static int64_t find_parts(struct dumpi_set *set, const char *directory, const char *prefix)
 {

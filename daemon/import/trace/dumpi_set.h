@@ -53,18 +53,20 @@ struct dumpi_set {
     int too_many;                      /**< numprocs is more than there can be with so few files */
     int ascii;                         /**< files are what dumpi2ascii prints */
     char directory[3000], prefix[256]; /**< of the files */
-    uint32_t
-        others; /**< files called as those of ranks that the text does not count, and that are left out */
+    uint32_t others; /**< files called as those of ranks that the text does not count, and that are
+                        left out */
 };
 
 /** Find the files that belong to a source. @return 0 or a negative error after telling */
 int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults);
 void dumpi_set_finish(struct dumpi_set *set);
 
-/** There are so many ranks at least. @return 0; -HOLTER_ELIMIT: with so few files that cannot be; or -ENOMEM */
+/** There are so many ranks at least. @return 0; -HOLTER_ELIMIT: with so few files that cannot be;
+ * or -ENOMEM */
 int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks);
 
-/** There are so many ranks, and the text that tells of fewer is wrong: find their files. @return as dumpi_set_reserve() */
+/** There are so many ranks, and the text that tells of fewer is wrong: find their files. @return as
+ * dumpi_set_reserve() */
 int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks);
 
 /** Open the file of a rank and go through all its calls. Of several ranks at a time.

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define HEAD_MOST 29u          /* bytes before counters and arguments */
-#define SEARCH_MOST (1u << 20) /* bytes that are searched for the next call behind an unknown one */
+#define SEARCH_MOST (1u << 20) /* bytes that are searched for the next call behind an unknown one  \
+                                */
 #define THREADS_LIKELY 4096u   /* numbers of threads above are none */
 
 _Static_assert(sizeof(struct dumpi_status) == DUMPI_STATUS_WORDS * sizeof(int32_t),
@@ -209,7 +210,8 @@ static int is_end(const struct dumpi_stream *stream, uint64_t offset, uint32_t n
            (!stream->file->whole || offset + 2 >= stream->file->body_end);
 }
 
-/* Does a call begin so many bytes behind the reader? One like the call before: written with the same settings. */
+/* Does a call begin so many bytes behind the reader? One like the call before: written with the
+ * same settings. */
 static int call_begins(struct dumpi_stream *stream, size_t behind)
 {
     struct dumpi_reader *reader = &stream->reader;
@@ -245,7 +247,8 @@ static void get_counters(struct dumpi_stream *stream)
 
 /* ---- arguments ------------------------------------------------------------- */
 
-/* Fields that versions of the format have, or have not; what follows tells where no version does. */
+/* Fields that versions of the format have, or have not; what follows tells where no version does.
+ */
 static void get_old(struct dumpi_stream *stream, unsigned kind, struct dumpi_argument *out)
 {
     struct dumpi_version version = stream->file->version;
@@ -378,8 +381,8 @@ static int end_here(struct dumpi_stream *stream, uint64_t offset, enum dumpi_end
     return 0;
 }
 
-/* A record of a function that is not known: how long it is nobody knows, but the next one can be told by its
- * head. @return 0: there is none */
+/* A record of a function that is not known: how long it is nobody knows, but the next one can be
+ * told by its head. @return 0: there is none */
 static int skip_unknown(struct dumpi_stream *stream)
 {
     struct dumpi_reader *reader = &stream->reader;

@@ -30,9 +30,9 @@ struct dumpi_time {
 };
 
 struct dumpi_argument {
-    int64_t value; /**< of arrays: how many elements */
-    uint32_t
-        first; /**< of arrays: in words, of strings in text. Elements of lists of lists are not kept */
+    int64_t value;  /**< of arrays: how many elements */
+    uint32_t first; /**< of arrays: in words, of strings in text. Elements of lists of lists are not
+                       kept */
 };
 
 struct dumpi_call {
@@ -112,7 +112,8 @@ static inline int64_t dumpi_value(const struct dumpi_stream *stream, unsigned ar
     return stream->call.arguments[argument].value;
 }
 
-/** Text of a string; of strings the first, the others behind it, each behind the NUL of the one before. */
+/** Text of a string; of strings the first, the others behind it, each behind the NUL of the one
+ * before. */
 static inline const char *dumpi_text(const struct dumpi_stream *stream, unsigned argument)
 {
     return stream->text + stream->call.arguments[argument].first;

@@ -153,7 +153,8 @@ static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
     return 0;
 }
 
-/* The text may tell of too few ranks, or there may be none; the program may have asked how many there are. */
+/* The text may tell of too few ranks, or there may be none; the program may have asked how many
+ * there are. */
 static int look_at_all(struct dumpi_trace *trace, unsigned threads)
 {
     struct trace_pool *pool;
@@ -177,7 +178,8 @@ static int is_readable(const struct dumpi_part *part)
     return part->path != NULL && part->code == 0;
 }
 
-/* Sizes of named types are the same on all ranks: a file that is cut off has those of another one. */
+/* Sizes of named types are the same on all ranks: a file that is cut off has those of another one.
+ */
 static int lend_types(struct dumpi_trace *trace)
 {
     const struct dumpi_file *lender = NULL;
@@ -340,7 +342,8 @@ static int find_hosts(struct dumpi_trace *trace)
 
 /* ---- time --------------------------------------------------------------------------- */
 
-/* Ranks whose times are of one clock: those of a host, or, without a wall clock, each rank of its own. */
+/* Ranks whose times are of one clock: those of a host, or, without a wall clock, each rank of its
+ * own. */
 static uint32_t clock_of(const struct dumpi_trace *trace, uint32_t rank)
 {
     return trace->set.parts[rank].wall ? trace->host_of[rank] : trace->host_count + rank;
@@ -361,7 +364,8 @@ static int64_t greatest(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* All ranks leave MPI_Init at about the same time: where clocks are no common one, this is where they meet. */
+/* All ranks leave MPI_Init at about the same time: where clocks are no common one, this is where
+ * they meet. */
 static void set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
 {
     int64_t first = INT64_MAX, low = INT64_MAX, high = INT64_MIN, before = 0;

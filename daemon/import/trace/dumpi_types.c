@@ -6,7 +6,8 @@
 #define UNKNOWN UINT64_MAX
 #define MOST (UINT64_MAX >> 1)
 
-/* Of the named types, by handle, where a file has no table (before 0.6.6, or cut off): those of 64-bit machines. */
+/* Of the named types, by handle, where a file has no table (before 0.6.6, or cut off): those of
+ * 64-bit machines. */
 static const uint8_t named[DUMPI_TYPES_NAMED] = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4,  4,  8, 8, 4,
                                                  8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
 
@@ -74,7 +75,8 @@ uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_
 
 /* ---- types that the program makes ------------------------------------------ */
 
-/* Elements that a distribution leaves on a process (MPI 2.2, section 4.1.4, MPI_TYPE_CREATE_DARRAY). */
+/* Elements that a distribution leaves on a process (MPI 2.2, section 4.1.4,
+ * MPI_TYPE_CREATE_DARRAY). */
 enum { BLOCK = 1, CYCLIC = 2 };
 
 static uint64_t distributed(int64_t size, int64_t processes, int64_t process, int32_t kind,

@@ -71,8 +71,8 @@ static void sum_reports(const struct otf2_process *process, struct import_otf2_c
         }
 }
 
-/* A clock that is wrong at one place gives few, and may be far off; one that begins late gives many, or is as far
- * off as the trace is long at most. */
+/* A clock that is wrong at one place gives few, and may be far off; one that begins late gives
+ * many, or is as far off as the trace is long at most. */
 static void sum_early(const struct otf2_process *process, struct import_otf2_counts *out)
 {
     const struct otf2_job *job = otf2_process_job(process);
@@ -195,8 +195,8 @@ static void say_nothing(void *user, const char *text)
     (void)user, (void)text;
 }
 
-/* Writers that do not know the length of their trace claim none, or one that cannot be. Its windows are chosen
- * by the length: it is read once before. @return 0: it need not be known, or cannot */
+/* Writers that do not know the length of their trace claim none, or one that cannot be. Its windows
+ * are chosen by the length: it is read once before. @return 0: it need not be known, or cannot */
 static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishes,
                             const struct otf2_job *job, const struct truth *truth)
 {
@@ -237,7 +237,8 @@ static int leads_to_otf2(const char *path)
     return leads;
 }
 
-/* What libotf2 would say of it in its own words, or not at all. @return 0, or a negative error after telling */
+/* What libotf2 would say of it in its own words, or not at all. @return 0, or a negative error
+ * after telling */
 static int check_anchor(const char *anchor, struct faults *faults)
 {
     int code = access(anchor, R_OK) == 0 ? 0 : -errno;

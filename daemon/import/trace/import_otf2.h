@@ -1,5 +1,5 @@
-/* An OTF2 archive, as Score-P and others write it, as a recording (OTF2 3.0; libotf2 reads all versions
- * before it). */
+/* An OTF2 archive, as Score-P and others write it, as a recording (OTF2 3.0; libotf2 reads all
+ * versions before it). */
 #ifndef HOLTER_IMPORT_OTF2_H
 #define HOLTER_IMPORT_OTF2_H
 
@@ -12,7 +12,8 @@ struct import_otf2_counts {
     uint32_t ranks, hosts, streams;
     uint64_t window_ns;
     int definitions_broken; /**< the file of the definitions is not whole: so may be all else */
-    int by_process; /**< the list of the locations of ranks is wrong, processes in order stand for it */
+    int by_process; /**< the list of the locations of ranks is wrong, processes in order stand for
+                       it */
     uint64_t left_out; /**< locations that belong to no rank of MPI */
     /** As the archive has them. */
     uint64_t events, sends, send_bytes, receives, receive_bytes, collectives;

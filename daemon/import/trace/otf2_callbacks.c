@@ -8,9 +8,10 @@
     OTF2_LocationRef location, OTF2_TimeStamp ticks, uint64_t position, void *user,                \
         OTF2_AttributeList *attributes
 
-/* Of a file that is cut off, libotf2 gives the records of a chunk again when it has come to the end: the first of
- * those is earlier than all before it. And the last ones before may be made of what stood in memory. So such a
- * file is looked through first: whole is what is earlier than the last time.
+/* Of a file that is cut off, libotf2 gives the records of a chunk again when it has come to the
+ * end: the first of those is earlier than all before it. And the last ones before may be made of
+ * what stood in memory. So such a file is looked through first: whole is what is earlier than the
+ * last time.
  * @return is the record passed over, or the last? */
 static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
 {
@@ -164,7 +165,8 @@ static uint16_t slot_of(const struct otf2_stream *stream, uint32_t number)
                                                                         : COMM_SLOT_NONE;
 }
 
-/* Tags of MPI are no larger; whoever writes others, such as negative ones, has them at both ends of a message. */
+/* Tags of MPI are no larger; whoever writes others, such as negative ones, has them at both ends of
+ * a message. */
 static int32_t tag_of(uint32_t tag)
 {
     return (int32_t)(tag & INT32_MAX);

@@ -74,8 +74,8 @@ static struct event *add_part(struct otf2_calls *c, uint16_t flags)
     return part;
 }
 
-/* Calls that take what MPI_Mprobe found are not told which message that is: what they receive is matched as
- * if it were received by another. */
+/* Calls that take what MPI_Mprobe found are not told which message that is: what they receive is
+ * matched as if it were received by another. */
 static uint16_t call_of_part(uint16_t call)
 {
     return call == CALL_Mrecv ? CALL_Recv : call == CALL_Imrecv ? CALL_Irecv : call;
@@ -227,7 +227,8 @@ void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_mess
 
 #define ANY_DIRECTION UINT16_MAX
 
-/* Posted by a thread that is the only one. Where there are others, ends wait: see request_pairs.h. */
+/* Posted by a thread that is the only one. Where there are others, ends wait: see request_pairs.h.
+ */
 static struct open_request *find_request(const struct otf2_calls *c, uint64_t id,
                                          uint16_t direction)
 {
@@ -237,7 +238,8 @@ static struct open_request *find_request(const struct otf2_calls *c, uint64_t id
     return goes ? request : NULL;
 }
 
-/* A record that ends a request waits until the other threads have come to its time. @return NULL: no memory */
+/* A record that ends a request waits until the other threads have come to its time. @return NULL:
+ * no memory */
 static struct open_request *end_later(struct otf2_calls *c, struct event *part, uint64_t id)
 {
     uint32_t number = (uint32_t)(part - c->parts);

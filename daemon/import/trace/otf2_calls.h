@@ -1,13 +1,13 @@
-/* From what Score-P and others record in OTF2 around a call of MPI to records as a probe would have written
- * them (holter/event.h).
+/* From what Score-P and others record in OTF2 around a call of MPI to records as a probe would have
+ * written them (holter/event.h).
  *
- * A call of MPI is a region that is entered and left; between the two stand the records of what it posted or
- * completed, in any number (OTF2 3.0, "OTF2 records", MPI events). They become the call's record and its
- * parts. Records outside of any such region become calls of their own. Regions of the program are code
- * regions. What MPI_Irecv posts is known when it completes, see call_queue.h.
+ * A call of MPI is a region that is entered and left; between the two stand the records of what it
+ * posted or completed, in any number (OTF2 3.0, "OTF2 records", MPI events). They become the call's
+ * record and its parts. Records outside of any such region become calls of their own. Regions of
+ * the program are code regions. What MPI_Irecv posts is known when it completes, see call_queue.h.
  *
- * Requests belong to the rank: its locations share a table of them, and what one has posted another may
- * complete, whichever is read first.
+ * Requests belong to the rank: its locations share a table of them, and what one has posted another
+ * may complete, whichever is read first.
  *
  * Pure: no files, no libotf2. One for each location. */
 #ifndef HOLTER_IMPORT_OTF2_CALLS_H
@@ -85,8 +85,8 @@ void otf2_calls_init(struct otf2_calls *calls, struct request_table *requests, u
                      uint32_t threads);
 void otf2_calls_finish(struct otf2_calls *calls);
 
-/* Records in the order of the trace; times in nanoseconds. calls->error is set to -ENOMEM when memory was
- * refused. */
+/* Records in the order of the trace; times in nanoseconds. calls->error is set to -ENOMEM when
+ * memory was refused. */
 void otf2_calls_enter(struct otf2_calls *calls, uint64_t time, uint32_t ref,
                       const struct otf2_region *region);
 void otf2_calls_leave(struct otf2_calls *calls, uint64_t time, uint32_t ref,
@@ -109,8 +109,8 @@ void otf2_calls_collective_request(struct otf2_calls *calls, uint64_t time, uint
 void otf2_calls_collective_complete(struct otf2_calls *calls, uint64_t time,
                                     const struct otf2_collective *collective, uint64_t request);
 
-/** There are no more: a call that is open ended with the newest record. Where there are other threads, records
- *  of this one may still wait for theirs. */
+/** There are no more: a call that is open ended with the newest record. Where there are other
+ * threads, records of this one may still wait for theirs. */
 void otf2_calls_close(struct otf2_calls *calls);
 
 #endif

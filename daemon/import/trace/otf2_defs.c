@@ -98,7 +98,8 @@ void otf2_defs_finish(struct otf2_defs *defs)
 
 /* ---- regions --------------------------------------------------------------- */
 
-/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend, and so is "MPI_Isend()", as TAU has it. */
+/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend, and so is "MPI_Isend()", as TAU
+ * has it. */
 static void spell(char out[64], const char *name)
 {
     size_t length = strcspn(name, "(");
@@ -116,8 +117,8 @@ static void spell(char out[64], const char *name)
     out[length] = '\0';
 }
 
-/* TAU takes all for MPI that has these letters somewhere, such as main of mpi_ring.c: were that a call, all others
- * would be within it. */
+/* TAU takes all for MPI that has these letters somewhere, such as main of mpi_ring.c: were that a
+ * call, all others would be within it. */
 static int may_be_call(const char *name, const char *spelt, OTF2_RegionRole role)
 {
     return name[0] == '\0' || spelt[0] != '\0' ||

@@ -1,4 +1,5 @@
-/* Definitions of an OTF2 archive, as libotf2 gives them one by one, and the job that is made of them. */
+/* Definitions of an OTF2 archive, as libotf2 gives them one by one, and the job that is made of
+ * them. */
 #ifndef HOLTER_IMPORT_OTF2_DEFS_H
 #define HOLTER_IMPORT_OTF2_DEFS_H
 

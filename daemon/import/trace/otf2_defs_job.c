@@ -57,7 +57,8 @@ static const struct group *rank_group(const struct otf2_defs *defs)
     return found;
 }
 
-/* Is each member a location of its own? TAU writes lists whose members are not: other locations, and none. */
+/* Is each member a location of its own? TAU writes lists whose members are not: other locations,
+ * and none. */
 static int names_ranks(const struct otf2_defs *defs, const struct group *group)
 {
     int sound = 1;

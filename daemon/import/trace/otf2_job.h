@@ -1,5 +1,5 @@
-/* What the definitions of an OTF2 archive say about its ranks: hosts, streams, communicators, code regions.
- * Made once, in memory that processes share, and only read from then on. */
+/* What the definitions of an OTF2 archive say about its ranks: hosts, streams, communicators, code
+ * regions. Made once, in memory that processes share, and only read from then on. */
 #ifndef HOLTER_IMPORT_OTF2_JOB_H
 #define HOLTER_IMPORT_OTF2_JOB_H
 

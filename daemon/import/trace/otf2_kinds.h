@@ -1,6 +1,7 @@
 /* Kinds of OTF2's event records that tell nothing of what Holter shows: they are counted.
  *
- * WITH(kind, parameters) and BARE(kind), as OTF2_EvtReaderCallbacks.h of OTF2 3.0 has their callbacks. */
+ * WITH(kind, parameters) and BARE(kind), as OTF2_EvtReaderCallbacks.h of OTF2 3.0 has their
+ * callbacks. */
 #ifndef HOLTER_IMPORT_OTF2_KINDS_H
 #define HOLTER_IMPORT_OTF2_KINDS_H
 

@@ -1,8 +1,9 @@
-/* An OTF2 archive that is read by processes of their own, because libotf2 can crash on what is broken.
+/* An OTF2 archive that is read by processes of their own, because libotf2 can crash on what is
+ * broken.
  *
- * The first child reads the definitions and then watches over a second one that reads events. When that
- * one dies, the stream that it read ends there, and another takes its place for the others. Records come
- * through memory that all of them share. */
+ * The first child reads the definitions and then watches over a second one that reads events. When
+ * that one dies, the stream that it read ends there, and another takes its place for the others.
+ * Records come through memory that all of them share. */
 #ifndef HOLTER_IMPORT_OTF2_PROCESS_H
 #define HOLTER_IMPORT_OTF2_PROCESS_H
 
@@ -20,8 +21,8 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
 /** End them. NULL is fine. */
 void otf2_process_stop(struct otf2_process *process);
 
-/** The archive tells a wrong zero: take this one, in ticks, before any record is asked for. How long the trace
- *  is is not known then. */
+/** The archive tells a wrong zero: take this one, in ticks, before any record is asked for. How
+ * long the trace is is not known then. */
 void otf2_process_set_zero(struct otf2_process *process, uint64_t ticks);
 
 const struct otf2_job *otf2_process_job(const struct otf2_process *process);

@@ -149,8 +149,8 @@ static void give_up(struct otf2_shared *shared, struct otf2_slot *slot, int sign
         ask_again(slot);
 }
 
-/* The reader is gone. What it crashed on is given up, the rest asked for again; where it is not known which,
- * all that was being read is.
+/* The reader is gone. What it crashed on is given up, the rest asked for again; where it is not
+ * known which, all that was being read is.
  * @param all  no other reader will come */
 static void settle(struct otf2_shared *shared, int all)
 {
@@ -181,7 +181,8 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    catch_crashes(); /* here: not with the handlers of whoever started this, in the readers neither */
+    catch_crashes(); /* here: not with the handlers of whoever started this, in the readers neither
+                      */
     raise_limits();
     atomic_store(&shared->code, read_definitions(shared, anchor, &defs));
     sem_post(&shared->ready);

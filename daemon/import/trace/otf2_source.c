@@ -260,7 +260,8 @@ static int is_cut_off(const char *path)
            memmem(last, sizeof(last), end_of_chunk_and_file, sizeof(end_of_chunk_and_file)) == NULL;
 }
 
-/* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in circles.
+/* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in
+ * circles.
  * @param out  records that the file can hold; UINT64_MAX: not known
  * @return 0, 1: there is no file, or -EINVAL: it is none that can be read without waiting */
 static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out, int *cut_off)
@@ -289,8 +290,9 @@ static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_
     return -HOLTER_ECORRUPT;
 }
 
-/* Mapping tables and clock offsets of a location apply to what its event reader gives. An archive need not
- * have such files. What is wrong with one is told when the stream ends: its records may be read all the same. */
+/* Mapping tables and clock offsets of a location apply to what its event reader gives. An archive
+ * need not have such files. What is wrong with one is told when the stream ends: its records may be
+ * read all the same. */
 static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st)
 {
     char path[4096], said_of_it[OTF2_FAULT_BYTES];
@@ -483,9 +485,11 @@ static int has_come_to(const struct otf2_stream *st, uint64_t ns)
     return st->ended || otf2_job_ns(st->job, st->ticks) > ns;
 }
 
-/* The oldest record of a stream waits for another thread, or for what this one does later. All threads are read on
- * in step, as far as each may be ahead of what is taken; a post stands before the call that ends it.
- * @param later  set: what waits may be known when others have been taken, as far as they end before it
+/* The oldest record of a stream waits for another thread, or for what this one does later. All
+ * threads are read on in step, as far as each may be ahead of what is taken; a post stands before
+ * the call that ends it.
+ * @param later  set: what waits may be known when others have been taken, as far as they end before
+ * it
  * @return the stream to be read on; NULL: none */
 static struct otf2_stream *read_for(const struct otf2_source *s, const struct otf2_stream *st,
                                     int *later)
@@ -529,8 +533,8 @@ static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_s
     return behind;
 }
 
-/* What waits has been waited for long enough. It is too long where there is more to be read that may tell;
- * what all have been read for is not there. */
+/* What waits has been waited for long enough. It is too long where there is more to be read that
+ * may tell; what all have been read for is not there. */
 static void give_up(const struct otf2_source *s, struct otf2_stream *st)
 {
     const struct otf2_rank *rank = &s->ranks[st->rank];

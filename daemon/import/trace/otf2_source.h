@@ -1,5 +1,5 @@
-/* Event records of an OTF2 archive, by libotf2, stream by stream. libotf2 can crash on what is broken:
- * this runs in a process of its own, see otf2_process.h. */
+/* Event records of an OTF2 archive, by libotf2, stream by stream. libotf2 can crash on what is
+ * broken: this runs in a process of its own, see otf2_process.h. */
 #ifndef HOLTER_IMPORT_OTF2_SOURCE_H
 #define HOLTER_IMPORT_OTF2_SOURCE_H
 
@@ -41,8 +41,9 @@ int otf2_source_begin(struct otf2_source *source, const struct otf2_job *job,
                       const struct otf2_defs *defs, struct otf2_report *reports,
                       char fault[OTF2_FAULT_BYTES]);
 
-/** Next records, as trace_reader.next_before; after a restart those behind reports[stream].given. From several
- *  threads. Other streams of the rank are read on as far as these records wait for theirs.
+/** Next records, as trace_reader.next_before; after a restart those behind reports[stream].given.
+ * From several threads. Other streams of the rank are read on as far as these records wait for
+ * theirs.
  *  @param reading  set to the stream that libotf2 is about to read, before it does
  *  @param fault    set with a negative error other than -EAGAIN */
 int otf2_source_next(struct otf2_source *source, uint32_t stream, uint64_t until, struct event *out,

@@ -1,11 +1,11 @@
 /* Requests of one rank of a trace that are under way: which record posted each.
  *
- * Numbers of requests are those of the trace. They belong to the rank: what one thread posts another may
- * complete. They come again, those of persistent requests with each start: an end belongs to the newest post
- * before it that has no end yet. Writers that number by thread are read right too, because a thread's own
- * requests come first. Where a rank has several threads this holds only if ends are taken in the order of
- * their times: see request_pairs.h.
- * Memory: at most REQUEST_TABLE_MOST requests. */
+ * Numbers of requests are those of the trace. They belong to the rank: what one thread posts
+ * another may complete. They come again, those of persistent requests with each start: an end
+ * belongs to the newest post before it that has no end yet. Writers that number by thread are read
+ * right too, because a thread's own requests come first. Where a rank has several threads this
+ * holds only if ends are taken in the order of their times: see request_pairs.h. Memory: at most
+ * REQUEST_TABLE_MOST requests. */
 #ifndef HOLTER_IMPORT_REQUEST_TABLE_H
 #define HOLTER_IMPORT_REQUEST_TABLE_H
 
@@ -17,12 +17,13 @@
 
 struct call_queue;
 
-/** What is known of one end of a request: of its post, or, in a call_queue, of what completes it. */
+/** What is known of one end of a request: of its post, or, in a call_queue, of what completes it.
+ */
 struct open_request {
     uint64_t id;              /**< in the trace */
     struct call_queue *queue; /**< borrowed: of the thread that posted it, or ended it */
-    /** Of the record that waits to be told of the other end: in the queue, or with in_call among the parts
-     *  of the open call. REQUEST_NOWHERE: none does. */
+    /** Of the record that waits to be told of the other end: in the queue, or with in_call among
+     * the parts of the open call. REQUEST_NOWHERE: none does. */
     uint64_t position;
     uint64_t t_post; /**< when its call began: the one that posted it, or the one that ended it */
     uint64_t order;  /**< among the ends of requests of its thread, as they were read */
@@ -52,9 +53,10 @@ struct open_request *request_table_add(struct request_table *table, uint64_t id,
 struct open_request *request_table_own(const struct request_table *table, uint64_t id,
                                        const struct call_queue *queue);
 
-/** The post that an end belongs to: of the same kind, unless it was cancelled; the newest that its thread has
- *  posted before, else the newest that another has, in a call that began before the one that ended it, or else
- *  at the same time. @param end  id, queue, t_post, order, flags @return NULL: none */
+/** The post that an end belongs to: of the same kind, unless it was cancelled; the newest that its
+ * thread has posted before, else the newest that another has, in a call that began before the one
+ * that ended it, or else at the same time. @param end  id, queue, t_post, order, flags @return
+ * NULL: none */
 struct open_request *request_table_match(const struct request_table *table,
                                          const struct open_request *end);
 

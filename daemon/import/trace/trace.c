@@ -111,8 +111,8 @@ static int make_tables(struct import *m)
     return code;
 }
 
-/* Streams of a rank may wait for each other: one after the other they are asked, so that the same comes of it
- * however many threads there are. If all of them wait, the first must not. */
+/* Streams of a rank may wait for each other: one after the other they are asked, so that the same
+ * comes of it however many threads there are. If all of them wait, the first must not. */
 static void read_on(void *user, uint32_t piece)
 {
     struct import *m = user;
@@ -157,8 +157,8 @@ static uint64_t first_entry(struct import *m)
     return first == UINT64_MAX ? 0 : first;
 }
 
-/* Length from the first record on. What a trace claims and ends before its first record is meant so: the writer
- * took times since 1970 and did not tell where they begin.
+/* Length from the first record on. What a trace claims and ends before its first record is meant
+ * so: the writer took times since 1970 and did not tell where they begin.
  * @return 0: not known, or not to be believed */
 static uint64_t length_of(const struct import *m, uint64_t first_ns)
 {
@@ -331,8 +331,9 @@ static void tell_progress(const struct import *m)
     m->options->told(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
 }
 
-/* Records that are far beyond the length that was told: a few have times that are none, many tell that the
- * length is wrong. @return where all but a few end; 0: the length holds, or there would be too many windows */
+/* Records that are far beyond the length that was told: a few have times that are none, many tell
+ * that the length is wrong. @return where all but a few end; 0: the length holds, or there would be
+ * too many windows */
 static uint64_t find_beyond(const struct import *m, uint64_t records)
 {
     uint64_t window_ns = m->job->window_ns != 0 ? m->job->window_ns : LONGEST_WINDOW_NS;

@@ -233,8 +233,8 @@ static void note_beyond(struct trace_host *host, uint32_t rank, const struct eve
         host->beyond_latest[bits] = time;
 }
 
-/* Tables grow to the slots that records name. Calls of a thread follow each other: what goes back in time
- * would have the matcher look for its place among all that is under way. */
+/* Tables grow to the slots that records name. Calls of a thread follow each other: what goes back
+ * in time would have the matcher look for its place among all that is under way. */
 static int make_sound(struct trace_host *host, struct trace_rank *rank, struct trace_stream *stream)
 {
     int code = 0;
@@ -303,8 +303,8 @@ static uint64_t next_exit(const struct trace_stream *stream)
     return event->kind == 0 ? 0 : event->t_exit;
 }
 
-/* What one thread posts another may complete: records of a rank are matched in the order of their ends, as far
- * as all its threads have been read. */
+/* What one thread posts another may complete: records of a rank are matched in the order of their
+ * ends, as far as all its threads have been read. */
 static void drain_threads(struct trace_host *host, struct trace_rank *rank, uint64_t end_ns)
 {
     uint32_t taken = 1;

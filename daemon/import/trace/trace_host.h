@@ -1,5 +1,5 @@
-/* A virtual agent: the ranks of one host of a trace, summed and matched as the agent of a node does it
- * (agent/rank.c, agent/windows.c) with what rings hold. Internal to the import of traces. */
+/* A virtual agent: the ranks of one host of a trace, summed and matched as the agent of a node does
+ * it (agent/rank.c, agent/windows.c) with what rings hold. Internal to the import of traces. */
 #ifndef HOLTER_IMPORT_TRACE_HOST_H
 #define HOLTER_IMPORT_TRACE_HOST_H
 
@@ -80,7 +80,8 @@ void trace_host_finish(struct trace_host *host);
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
                         uint64_t until, uint64_t limit);
 
-/** Is there more to be read of what begins before a time, in ticks, or beyond the limit, where no record is one? */
+/** Is there more to be read of what begins before a time, in ticks, or beyond the limit, where no
+ * record is one? */
 static inline int trace_stream_is_dry(const struct trace_stream *stream, uint64_t until,
                                       uint64_t limit)
 {

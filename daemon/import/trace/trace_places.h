@@ -12,7 +12,8 @@ struct trace_places {
     uint32_t host_count;
 };
 
-/** Put ranks on the hosts of a list, in blocks and in its order; those that none is left for are not needed.
+/** Put ranks on the hosts of a list, in blocks and in its order; those that none is left for are
+ * not needed.
  *  @param list      as hostlist_expand() takes it; no host may be there twice
  *  @param per_node  ranks on each; 0: an equal share
  *  @param why       set on failure: a sentence

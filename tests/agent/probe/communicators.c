@@ -239,7 +239,8 @@ static uint32_t grids(void)
     return atomic_load(&witness_segment->carts_made);
 }
 
-/* The newest one has this shape, and says where this rank is in it, and which communicator it is. */
+/* The newest one has this shape, and says where this rank is in it, and which communicator it is.
+ */
 static void expect_grid(MPI_Comm comm, uint32_t before, uint32_t dimensions, const int *sizes,
                         uint32_t periods)
 {

@@ -1,4 +1,5 @@
-/* The matcher where the other ends of messages do not come: what it holds is bounded, and each end is counted once. */
+/* The matcher where the other ends of messages do not come: what it holds is bounded, and each end
+ * is counted once. */
 #include "agent/sums/match.h"
 
 #include "holter/call.h"

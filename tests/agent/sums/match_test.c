@@ -178,8 +178,8 @@ static void threads_with_tags_of_their_own_are_all_matched(void **state)
     }
 }
 
-/* What one thread posts another completes, and rings are looked at at other times: an end may be seen before its
- * post, or a round earlier. */
+/* What one thread posts another completes, and rings are looked at at other times: an end may be
+ * seen before its post, or a round earlier. */
 static void what_other_threads_complete_is_all_matched(void **state)
 {
     (void)state;
@@ -406,7 +406,8 @@ static void what_waited_for_another_node_is_joint(void **state)
     assert_true(bed->halves[0].receive);
 }
 
-/* Seldom used channels go on counting: the other node's do, whatever moment it looks through its own at. */
+/* Seldom used channels go on counting: the other node's do, whatever moment it looks through its
+ * own at. */
 static void messages_far_apart_have_the_next_key(void **state)
 {
     struct bed *bed = *state;
@@ -464,8 +465,8 @@ static void keys_are_mixed_one_to_one(void **state)
     }
 }
 
-/* Mixed back and less its ranks, a key tells the messages of a communicator by tag and ordinal: that is what
- * recordings count on. */
+/* Mixed back and less its ranks, a key tells the messages of a communicator by tag and ordinal:
+ * that is what recordings count on. */
 static void keys_of_a_channel_follow_one_another(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* The matcher where one thread completes what another has posted: rings are looked at one after the other, so that an
- * end comes before its post, or a round earlier. Rank 0 sends, rank 1 receives with two threads or more. */
+/* The matcher where one thread completes what another has posted: rings are looked at one after the
+ * other, so that an end comes before its post, or a round earlier. Rank 0 sends, rank 1 receives
+ * with two threads or more. */
 #include "agent/sums/match.h"
 
 #include "holter/call.h"
@@ -440,7 +441,8 @@ static void a_send_that_was_not_seen_to_be_cancelled_puts_its_channel_out_of_ste
     assert_unmatched(bed, 0, 2);
 }
 
-/* One thread takes the message, another begins to receive it, a third waits for that, in any order of rings. */
+/* One thread takes the message, another begins to receive it, a third waits for that, in any order
+ * of rings. */
 static void what_a_probe_took_may_go_through_three_threads(void **state)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},

@@ -217,8 +217,9 @@ static void retire(struct model *m, struct receive *r, uint64_t exit_ns)
     }
 }
 
-/* The receive of a persistent request for a call that begins at this time: a new one, or one that was completed
- * before. Its tag is its own, so that any thread may start it and there is an order. */
+/* The receive of a persistent request for a call that begins at this time: a new one, or one that
+ * was completed before. Its tag is its own, so that any thread may start it and there is an order.
+ */
 static void make_persistent(struct model *m, struct receive *r, uint64_t enter_ns)
 {
     struct idle *idle = m->state->idle[r->rank];
@@ -329,7 +330,8 @@ static void do_irecv(struct model *m, int rank, int thread)
     post(m, receive, event.t_enter);
 }
 
-/* Receives at some stage that a call of the thread may end which begins at this time, in random order. */
+/* Receives at some stage that a call of the thread may end which begins at this time, in random
+ * order. */
 static int own(struct model *m, int rank, int thread, enum stage stage, uint64_t enter_ns, int *out)
 {
     int count = 0;

@@ -176,8 +176,8 @@ static void entries_of_one_column_add_up(void **state)
     assignment_destroy(a);
 }
 
-/* A ring in which row i has columns i and i + 1, told so that every row first goes for the column of
- * the one before. */
+/* A ring in which row i has columns i and i + 1, told so that every row first goes for the column
+ * of the one before. */
 static void long_paths_are_found(void **state)
 {
     struct assignment *a = create();

@@ -1,5 +1,5 @@
-/* The sums of attribution against plain ones: jobs whose windows are like those before, and jobs whose
- * windows are not. */
+/* The sums of attribution against plain ones: jobs whose windows are like those before, and jobs
+ * whose windows are not. */
 #include "daemon/analysis/attribution_state.h"
 
 #include "holter/time_class.h"
@@ -53,7 +53,8 @@ static void assert_traffic(const struct attribution *a, const struct list *list,
                              expected[r][figures[f]]);
 }
 
-/* Each rank has so many partners; now and then others are among them, and rows that do not count. */
+/* Each rank has so many partners; now and then others are among them, and rows that do not count.
+ */
 static void draw_list(struct list *list, uint32_t partners, struct noise *noise)
 {
     list->count = 0;
@@ -284,8 +285,8 @@ static struct transfer draw_transfer(struct noise *noise, uint32_t ranks)
                              .joint_ns = draw_time(noise)};
 }
 
-/* By locality and size class; 0: there is none. The largest are those of rows that are not wide, though what
- * is expected of them is. */
+/* By locality and size class; 0: there is none. The largest are those of rows that are not wide,
+ * though what is expected of them is. */
 static const uint32_t criteria[LOCALITIES][5] = {{0, 0, 0, 700, 0}, {0, 0, 0, 1000, 1000000000}};
 
 static void add_transfer_plainly(uint64_t (*ranks)[RANK_FIGURES], const struct transfer *t)

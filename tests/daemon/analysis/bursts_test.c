@@ -499,8 +499,8 @@ static size_t make_rows(struct burst_pair *rows, uint32_t first, uint32_t step, 
     return count;
 }
 
-/* Bursts that overlap in all ways, of sets that keep rows whole and such that do not: in both the same, read
- * in one or in pieces. */
+/* Bursts that overlap in all ways, of sets that keep rows whole and such that do not: in both the
+ * same, read in one or in pieces. */
 static void rows_that_stay_whole_are_those_that_are_added_up(void **state)
 {
     static struct burst_pair rows[3 * SOURCES];
@@ -544,7 +544,8 @@ static void rows_that_stay_whole_are_those_that_are_added_up(void **state)
     }
 }
 
-/* Own pieces lie one behind the other, also where an earlier one of them found no room among the whole ones. */
+/* Own pieces lie one behind the other, also where an earlier one of them found no room among the
+ * whole ones. */
 static void pieces_that_do_not_fit_leave_room_to_those_behind_them(void **state)
 {
     const struct bursts_params params = {.budget = 4, .pairs = 8, .cell_ns = 1024, .whole = 1000};

@@ -27,7 +27,8 @@ static void send(struct graph *g, uint32_t from, uint32_t to, uint64_t messages,
         (struct phase_edge){from, to, size_class_of(bytes / messages), 0, messages, bytes};
 }
 
-/* Stage k of binary swap: partners differ in bit k, and exchange half as much as in the one before. */
+/* Stage k of binary swap: partners differ in bit k, and exchange half as much as in the one before.
+ */
 static void swap_stage(struct graph *g, uint32_t ranks, uint32_t stage)
 {
     for (uint32_t r = 0; r < ranks; r++)

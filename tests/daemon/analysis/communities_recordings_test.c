@@ -13,8 +13,9 @@
 
 #define GRAPHS 5u
 
-/* Modularity that igraph 0.10.2 reaches by fast-greedy, and its Leiden with an objective of modularity (resolution
- * 1/2m, beta 0.01, two iterations): what communities_bench FILE prints for these graphs, with more digits. */
+/* Modularity that igraph 0.10.2 reaches by fast-greedy, and its Leiden with an objective of
+ * modularity (resolution 1/2m, beta 0.01, two iterations): what communities_bench FILE prints for
+ * these graphs, with more digits. */
 static const struct golden {
     const char *name;
     double fast_greedy, leiden;

@@ -449,8 +449,8 @@ static void changes_at_random_leave_a_dendrogram(void **state)
     }
 }
 
-/* Of other patterns and weights, told to who continues only; such that sums of weights tell it, and such that only
- * edges do. */
+/* Of other patterns and weights, told to who continues only; such that sums of weights tell it, and
+ * such that only edges do. */
 static void only_what_would_begin_cold_is_not_continued(void **state)
 {
     struct communities *c = create(0.2), *fresh = create(0.2);

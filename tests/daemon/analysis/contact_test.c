@@ -342,8 +342,9 @@ static void edges_are_those_of_plain_sums(void **state)
     free(m.edge);
 }
 
-/* Neighbours exchange much in each window, at times less, all others something now and then: so whole blocks of
- * pairs are silent in between, with edges among them or without, and fade until they are forgotten. */
+/* Neighbours exchange much in each window, at times less, all others something now and then: so
+ * whole blocks of pairs are silent in between, with edges among them or without, and fade until
+ * they are forgotten. */
 static void silent_pairs_fade_like_others(void **state)
 {
     struct contact_params params = CONTACT_DEFAULTS;
@@ -368,8 +369,8 @@ static void silent_pairs_fade_like_others(void **state)
     free(m.edge);
 }
 
-/* Of ranks that exchange much with their neighbours some others hear no more: these edges go, the weaker first, while
- * nothing changes among the others. */
+/* Of ranks that exchange much with their neighbours some others hear no more: these edges go, the
+ * weaker first, while nothing changes among the others. */
 static void edges_that_fall_silent_go_by_themselves(void **state)
 {
     struct contact_params params = CONTACT_DEFAULTS;
@@ -434,7 +435,8 @@ static void rows_together_are_taken_as_one_by_one(void **state)
     }
 }
 
-/* The same rows for up to 12 windows, or for so long that nothing changes any more; none at all now and then. */
+/* The same rows for up to 12 windows, or for so long that nothing changes any more; none at all now
+ * and then. */
 static void windows_that_repeat_may_be_told_by_that(void **state)
 {
     struct contact_params params = CONTACT_DEFAULTS;

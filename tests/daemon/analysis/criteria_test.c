@@ -301,8 +301,8 @@ static void list_all(const struct criteria *criteria, double *out)
     }
 }
 
-/* Of a steady job nothing changes; messages of another size, or fewer than it takes, do change something, and so does a
- * job that becomes slower. */
+/* Of a steady job nothing changes; messages of another size, or fewer than it takes, do change
+ * something, and so does a job that becomes slower. */
 static void whether_criteria_changed_is_told(void **state)
 {
     (void)state;

@@ -457,7 +457,8 @@ static void a_waitall_for_several_messages_leads_to_the_stopped_rank(void **stat
     scene_finish(s);
 }
 
-/* Which messages of a Waitall have come cannot be seen: it is a circle if nothing else explains it. */
+/* Which messages of a Waitall have come cannot be seen: it is a circle if nothing else explains it.
+ */
 static void two_waitalls_for_each_other_are_a_deadlock(void **state)
 {
     struct scene *s = scene_of(4, NULL);

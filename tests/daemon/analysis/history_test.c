@@ -141,8 +141,8 @@ static uint64_t draw(uint64_t *seed)
     return *seed >> 33;
 }
 
-/* A sum that follows a wandering span, against one made anew each time: while windows come, merge, come late
- * and are filled in behind, and while there are more items from time to time. */
+/* A sum that follows a wandering span, against one made anew each time: while windows come, merge,
+ * come late and are filled in behind, and while there are more items from time to time. */
 static void a_sum_that_follows_is_that_of_its_span(void **state)
 {
     (void)state;

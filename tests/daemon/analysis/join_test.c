@@ -437,7 +437,8 @@ static uint64_t draw(uint64_t *random)
     return x ^ x >> 31;
 }
 
-/* A few windows of ends, some of them told twice, of calls that complete several. @return a digest of all results */
+/* A few windows of ends, some of them told twice, of calls that complete several. @return a digest
+ * of all results */
 static uint64_t digest_of(uint64_t seed, bool turned)
 {
     struct list list = {0};
@@ -523,7 +524,8 @@ static struct job job_of(const struct job_shape *shape, uint64_t seed)
         uint64_t enter = EPOCH * SECOND + MS + draw(&random) % span, leave = enter;
         uint64_t sent[3];
         for (uint64_t m = 0; m < together; m++) {
-            /* before or after the receiver looks; 12 to 20 µs on the way, one in eight up to 1 ms */
+            /* before or after the receiver looks; 12 to 20 µs on the way, one in eight up to 1 ms
+             */
             sent[m] = enter - 100 * US + draw(&random) % (200 * US);
             uint64_t way = 12 * US + draw(&random) % (draw(&random) % 8 == 0 ? MS : 8 * US);
             leave = sent[m] + way > leave ? sent[m] + way : leave;

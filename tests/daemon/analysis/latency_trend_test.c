@@ -15,7 +15,8 @@
 #define CLASS 40u /* a size class of some messages */
 #define CRITERION 10000.0
 
-/* The reference is CRITERION by the first, and the second times better than in the window before. */
+/* The reference is CRITERION by the first, and the second times better than in the window before.
+ */
 static double reference_by = 1, reference_moved = 1;
 
 /* Rows of a window: most messages take about the criterion, some many times as long. */

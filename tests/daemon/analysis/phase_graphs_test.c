@@ -163,8 +163,8 @@ static void sums_are_those_of_the_plain_method(void **state)
     phase_graphs_destroy(graphs);
 }
 
-/* Whoever holds the graph of one phase has that of the next equal one: two may take turns. What is held
- * stays as it was, whatever is read since. */
+/* Whoever holds the graph of one phase has that of the next equal one: two may take turns. What is
+ * held stays as it was, whatever is read since. */
 static void equal_sums_share_their_edges(void **state)
 {
     static struct plain bursts[40];
@@ -196,8 +196,9 @@ static void equal_sums_share_their_edges(void **state)
     phase_graphs_destroy(graphs);
 }
 
-/* Three groups of ranks whose bursts come in another order each time, alone or as one: some rows lie in the same
- * blocks, others in others. Now and then a message more is sent, or one less for another one. */
+/* Three groups of ranks whose bursts come in another order each time, alone or as one: some rows
+ * lie in the same blocks, others in others. Now and then a message more is sent, or one less for
+ * another one. */
 static void equal_sums_are_known_however_they_are_cut(void **state)
 {
     static struct phase_edge edges[3][700], all[2100];
@@ -238,8 +239,9 @@ static void equal_sums_are_known_however_they_are_cut(void **state)
     phase_graphs_destroy(graphs);
 }
 
-/* Rows that stay where they are, some of them in any order, in bursts with others, which may have edges of
- * theirs; now and then other rows lie there, under another number. The segments merge all the time. */
+/* Rows that stay where they are, some of them in any order, in bursts with others, which may have
+ * edges of theirs; now and then other rows lie there, under another number. The segments merge all
+ * the time. */
 static void rows_that_stay_are_rows_as_others(void **state)
 {
     enum { STAY = 4000, MORE = 700, GROUPS = 5 };

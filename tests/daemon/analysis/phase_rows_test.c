@@ -23,8 +23,8 @@ static struct phase_pool pool_of(uint64_t blocks)
     return pool;
 }
 
-/* Spans of edges that follow each other, and some edges alone; of `from` on every other span, so that lists of
- * 0 and of 1 have none in common. */
+/* Spans of edges that follow each other, and some edges alone; of `from` on every other span, so
+ * that lists of 0 and of 1 have none in common. */
 static struct phase_list random_list(struct phase_pool *pool, struct plain *plain, unsigned from,
                                      unsigned step, uint64_t most, uint64_t *random)
 {
@@ -308,8 +308,8 @@ static void rows_that_are_alike_are_kept_once(void **state)
     phase_pool_finish(&pool);
 }
 
-/* A list of the rows that a pattern has, put together from two that have none of each other's edges, or all at
- * once. */
+/* A list of the rows that a pattern has, put together from two that have none of each other's
+ * edges, or all at once. */
 static struct phase_list pattern_list(struct phase_pool *pool, struct plain *plain,
                                       uint64_t pattern, bool parted)
 {

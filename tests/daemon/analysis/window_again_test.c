@@ -1,4 +1,5 @@
-/* Windows of a job that goes on as it did: rows that are told again, and pairs that are listed again. */
+/* Windows of a job that goes on as it did: rows that are told again, and pairs that are listed
+ * again. */
 #include "daemon/analysis/window_sum.h"
 #include "tests/daemon/analysis/noise.h"
 

@@ -66,7 +66,8 @@ static void know(struct known *known, const struct rank_row *row, uint64_t windo
     known->newest[row->rank] = window + 1;
 }
 
-/* A node reports some of its ranks, or all. @param all  of the window, by rank; threads of all others 99 */
+/* A node reports some of its ranks, or all. @param all  of the window, by rank; threads of all
+ * others 99 */
 static void report(struct window_sum *window, uint32_t node, uint32_t count, struct rank_row *all,
                    struct noise *noise)
 {

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A capture: rank 2 posted a message in MPI_Isend and is in MPI_Barrier, as a thread of rank 3 is. */
+/* A capture: rank 2 posted a message in MPI_Isend and is in MPI_Barrier, as a thread of rank 3 is.
+ */
 #define CAPTURED                                                                                   \
     "INSERT INTO captures VALUES(1, 1700000001000000000, 1700000001500000000, 'alert 1: <slow>',"  \
     " 1, 1, 1, 5, '');"                                                                            \

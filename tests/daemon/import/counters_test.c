@@ -156,7 +156,8 @@ static void write_text(const char *directory, const char *name, const char *begi
     assert_int_equal(fclose(file), 0);
 }
 
-/* Import with these tables. @param told  set @return what was imported; nothing when it was refused */
+/* Import with these tables. @param told  set @return what was imported; nothing when it was refused
+ */
 static struct import_counts import(const char *about, const char *node_rows, const char *link_rows,
                                    struct told *told)
 {

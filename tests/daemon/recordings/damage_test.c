@@ -60,7 +60,8 @@ static void cut(void)
         fail_msg("%s", why);
 }
 
-/* Nothing is left of the page in the middle of the file, or the next one that has rows of a table. */
+/* Nothing is left of the page in the middle of the file, or the next one that has rows of a table.
+ */
 static void damage_a_page_of_rows(void)
 {
     static const char none[PAGE];

@@ -174,7 +174,8 @@ static void a_message_that_is_missing_makes_no_other_differ(void **state)
     }
 }
 
-/* Windows that were numbered otherwise belong together, and so do those that came in another order. */
+/* Windows that were numbered otherwise belong together, and so do those that came in another order.
+ */
 static void messages_belong_together_by_agent_and_window(void **state)
 {
     struct recording *r;

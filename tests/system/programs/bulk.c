@@ -1,7 +1,7 @@
-/* bulk DIRECTORY BYTES MICROSECONDS SOURCE-DESTINATION...: in every step each source sends a message
- * of that size to its destination, then all sleep for so long. A pair may stand there several times.
- * The job ends when there is a file DIRECTORY/end; rank 0 sees it, and tells the others with messages
- * of one byte. */
+/* bulk DIRECTORY BYTES MICROSECONDS SOURCE-DESTINATION...: in every step each source sends a
+ * message of that size to its destination, then all sleep for so long. A pair may stand there
+ * several times. The job ends when there is a file DIRECTORY/end; rank 0 sees it, and tells the
+ * others with messages of one byte. */
 #include "truth.h"
 
 #include <stdio.h>

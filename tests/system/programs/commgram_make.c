@@ -1,7 +1,8 @@
 /* commgram_make [OPTION...] FILE.hrec PATTERN NUMBER...
  *
- * Writes a recording of a job that never was: what the agents of its nodes would have sent, byte for
- * byte, of a communication pattern that is known exactly. The same arguments give the same messages.
+ * Writes a recording of a job that never was: what the agents of its nodes would have sent, byte
+ * for byte, of a communication pattern that is known exactly. The same arguments give the same
+ * messages.
  * --help tells patterns and options. */
 #include "commgram_patterns.h"
 

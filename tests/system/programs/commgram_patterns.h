@@ -1,7 +1,7 @@
 /* Communication patterns as lists of messages in time: what generated recordings hold.
  *
- * A pattern is stages with pauses between them. All messages of a stage are sent within its span, at
- * times drawn from a generator that always begins alike: the same pattern, the same messages. */
+ * A pattern is stages with pauses between them. All messages of a stage are sent within its span,
+ * at times drawn from a generator that always begins alike: the same pattern, the same messages. */
 #ifndef COMMGRAM_PATTERNS_H
 #define COMMGRAM_PATTERNS_H
 

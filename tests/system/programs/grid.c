@@ -1,6 +1,7 @@
-/* grid MEMBERS: the first MEMBERS ranks make a process grid of two columns in the reverse of their order,
- * look where they are in it, and free it; then each sends STEPS messages to the next one of its column, in
- * MPI_COMM_WORLD. Each prints "place RANK (ROW,COLUMN)". Less than two members: no grid, no messages. */
+/* grid MEMBERS: the first MEMBERS ranks make a process grid of two columns in the reverse of their
+ * order, look where they are in it, and free it; then each sends STEPS messages to the next one of
+ * its column, in MPI_COMM_WORLD. Each prints "place RANK (ROW,COLUMN)". Less than two members: no
+ * grid, no messages. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

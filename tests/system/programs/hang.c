@@ -1,5 +1,5 @@
-/* hang FILE [ROUNDS]: the last rank does not come to the barrier until FILE is there; all others wait
- * in it. Sends a message around a ring before it, and after it ROUNDS times (1). */
+/* hang FILE [ROUNDS]: the last rank does not come to the barrier until FILE is there; all others
+ * wait in it. Sends a message around a ring before it, and after it ROUNDS times (1). */
 #include "truth.h"
 
 #include <stdlib.h>

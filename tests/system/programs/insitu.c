@@ -1,12 +1,13 @@
-/* insitu ITERATIONS STEPS IMAGES PAUSE_MS BYTES [DIRECTORY]: a simulation that draws pictures of itself while it
- * runs, as in the case study of 001 (S3D with visualization in situ).
+/* insitu ITERATIONS STEPS IMAGES PAUSE_MS BYTES [DIRECTORY]: a simulation that draws pictures of
+ * itself while it runs, as in the case study of 001 (S3D with visualization in situ).
  *
- * An iteration is STEPS of simulation, each a few halo exchanges on a periodic grid, and then IMAGES
- * that are composed of what each rank drew, by binary swap: in stage k a rank exchanges half of what
- * it still holds with rank ^ 2^k. Ranks beyond the largest power of two give theirs to a partner
- * first. Before each step and image ranks compute, which is sleep here, PAUSE_MS long. BYTES are
- * those of an image; a face of a rank's block of the grid has an eighth, or a 64th. It ends before ITERATIONS when
- * there is a file called end in the directory, at which rank 0 looks after each. */
+ * An iteration is STEPS of simulation, each a few halo exchanges on a periodic grid, and then
+ * IMAGES that are composed of what each rank drew, by binary swap: in stage k a rank exchanges half
+ * of what it still holds with rank ^ 2^k. Ranks beyond the largest power of two give theirs to a
+ * partner first. Before each step and image ranks compute, which is sleep here, PAUSE_MS long.
+ * BYTES are those of an image; a face of a rank's block of the grid has an eighth, or a 64th. It
+ * ends before ITERATIONS when there is a file called end in the directory, at which rank 0 looks
+ * after each. */
 #include "truth.h"
 
 #include <stdio.h>
@@ -47,7 +48,8 @@ static struct grid grid_make(int size, int bytes)
     return g;
 }
 
-/* What comes in is taken as it comes: of messages that are completed together, nobody can tell when each was there. */
+/* What comes in is taken as it comes: of messages that are completed together, nobody can tell when
+ * each was there. */
 static void exchange(const struct grid *g)
 {
     MPI_Request receives[2 * DIMENSIONS], sends[2 * DIMENSIONS];

@@ -1,7 +1,7 @@
-/* last FILE ROUNDS: each rank makes ROUNDS rounds of calls; then the last rank stays outside of MPI until
- * FILE is there, and all others wait for it in a barrier. At the end each rank tells in $TRUTH_DIR/last.RANK what it had called
- * until then, in order: "last RANK CALL PEER TAG BYTES", - where a call has none, and for each message
- * that it had got "got RANK SOURCE TAG BYTES". */
+/* last FILE ROUNDS: each rank makes ROUNDS rounds of calls; then the last rank stays outside of MPI
+ * until FILE is there, and all others wait for it in a barrier. At the end each rank tells in
+ * $TRUTH_DIR/last.RANK what it had called until then, in order: "last RANK CALL PEER TAG BYTES", -
+ * where a call has none, and for each message that it had got "got RANK SOURCE TAG BYTES". */
 #include <mpi.h>
 
 #include <stdarg.h>

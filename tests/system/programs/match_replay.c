@@ -1,7 +1,7 @@
-/* match_replay JOB RANKS_PER_NODE SEED: the agent's matching at work on what the flight recorders of
- * a job's ranks hold, as if RANKS_PER_NODE ranks in turn lived on one node. The ranks must be there
- * still and do nothing more; nothing may have been overwritten. The records are handed on in pieces
- * as drains at random times would find them, by the seed. Standard output:
+/* match_replay JOB RANKS_PER_NODE SEED: the agent's matching at work on what the flight recorders
+ * of a job's ranks hold, as if RANKS_PER_NODE ranks in turn lived on one node. The ranks must be
+ * there still and do nothing more; nothing may have been overwritten. The records are handed on in
+ * pieces as drains at random times would find them, by the seed. Standard output:
  *
  *   call RANK RING ENTER EXIT ENTER_NS EXIT_NS      ticks, then CLOCK_MONOTONIC
  *   message SOURCE DESTINATION BYTES TRANSFER LATE_SENDER LATE_RECEIVER

@@ -1,5 +1,6 @@
-/* For programs that run on fewer cores than they have ranks: ranks that wait give their core away for a while, by which
- * they come first when they need it. What such a job measures is its network, even where other programs run beside it. */
+/* For programs that run on fewer cores than they have ranks: ranks that wait give their core away
+ * for a while, by which they come first when they need it. What such a job measures is its network,
+ * even where other programs run beside it. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <time.h>

@@ -1,6 +1,7 @@
-/* threads SEED ROUNDS: what one thread posts another completes, in every way that MPI has. Three threads of every rank
- * hand requests, started and not, and messages that were probed for, to each other: each call is made by any of them,
- * one after the other, so that there is one order in which messages match. Every byte received is verified. */
+/* threads SEED ROUNDS: what one thread posts another completes, in every way that MPI has. Three
+ * threads of every rank hand requests, started and not, and messages that were probed for, to each
+ * other: each call is made by any of them, one after the other, so that there is one order in which
+ * messages match. Every byte received is verified. */
 #include "completion.h"
 #include "plan.h"
 #include "truth.h"

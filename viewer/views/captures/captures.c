@@ -183,7 +183,8 @@ static int crosses(const struct label *labels, int count, int own)
     return 0;
 }
 
-/* A line for each moment that matters, with its name behind it, else before it, where there is room. */
+/* A line for each moment that matters, with its name behind it, else before it, where there is
+ * room. */
 static void moments(const struct stage *s, const struct captures_plot *p, double y, double h)
 {
     const struct theme *t = s->brush.theme;

@@ -1,4 +1,5 @@
-/* What ranks did last: a capture as one row of calls for each rank, with the moment of its alert. */
+/* What ranks did last: a capture as one row of calls for each rank, with the moment of its alert.
+ */
 #ifndef HOLTER_VIEWER_VIEWS_CAPTURES_CAPTURES_H
 #define HOLTER_VIEWER_VIEWS_CAPTURES_CAPTURES_H
 

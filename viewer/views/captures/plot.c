@@ -20,7 +20,8 @@ static struct capture_thread *row_at(const struct captures_plot *p, uint32_t row
     return &p->capture->threads[row];
 }
 
-/* Where time of a thread is known: what was before was overwritten, what came behind was not read. */
+/* Where time of a thread is known: what was before was overwritten, what came behind was not read.
+ */
 static double known_from(const struct captures_plot *p, const struct capture_thread *t)
 {
     return t->count ? fmin(fmax(lane_x(&p->span, t->calls[0].begin_ns), 0), p->span.w) : p->span.w;

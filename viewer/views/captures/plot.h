@@ -1,4 +1,5 @@
-/* The rows of a capture: bars where there is room for them, cells of pixels where there are many. */
+/* The rows of a capture: bars where there is room for them, cells of pixels where there are many.
+ */
 #ifndef HOLTER_VIEWER_VIEWS_CAPTURES_PLOT_H
 #define HOLTER_VIEWER_VIEWS_CAPTURES_PLOT_H
 

@@ -1,5 +1,5 @@
-/* The picture of phases and communities: a column of bars for each phase, ribbons of messages between
- * them, and what lies under the mouse. */
+/* The picture of phases and communities: a column of bars for each phase, ribbons of messages
+ * between them, and what lies under the mouse. */
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_BIPARTITE_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_BIPARTITE_H
 

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the bars nine tenths are to hold all their ribbons side by side; in none may they need more than
- * one and a half times its height. Where they do, they lie upon each other and darken: contention. */
+/* Of the bars nine tenths are to hold all their ribbons side by side; in none may they need more
+ * than one and a half times its height. Where they do, they lie upon each other and darken:
+ * contention. */
 static const double fitting = 0.9, most_load = 1.5;
 
 /* A ribbon wider than its way is long is a blot: at most this share of it. */

@@ -60,7 +60,8 @@ static void level_text(const struct stage *s, int level, char *out, size_t room)
                  format_clock(a, sizeof a, begin, end - begin < INT64_C(20000000000)), b);
 }
 
-/* The path from what was first in sight to what is now; the last parts where there is little room. */
+/* The path from what was first in sight to what is now; the last parts where there is little room.
+ */
 static void path(const struct stage *s, double x, double y, double w)
 {
     static const char sign[] = "\xe2\x80\xba"; /* single right-pointing angle */

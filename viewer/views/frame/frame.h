@@ -10,7 +10,8 @@ const char *frame_app_name(const char *app);
 /** Selection, alerts, busiest pairs and who waits most. drawer: it lies over the view. */
 void context_layout(struct stage *stage, struct box box, int drawer);
 
-/** The transport bar of a replay: buttons, where it is, the line of the whole recording with its alerts. */
+/** The transport bar of a replay: buttons, where it is, the line of the whole recording with its
+ * alerts. */
 void transport_layout(struct stage *stage, struct box box);
 
 void help_layout(struct stage *stage);

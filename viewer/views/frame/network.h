@@ -1,4 +1,5 @@
-/* What the context column says of the network: hot links, and facts about a selected link, route or vertex. */
+/* What the context column says of the network: hot links, and facts about a selected link, route or
+ * vertex. */
 #ifndef HOLTER_VIEWER_VIEWS_FRAME_NETWORK_H
 #define HOLTER_VIEWER_VIEWS_FRAME_NETWORK_H
 

@@ -139,7 +139,8 @@ static void times(const struct stage *s, double x, double y, double w)
 /* ---- marks -------------------------------------------------------------------------------------
  */
 
-/* Severity by shape as well as by colour: a disc, a triangle, a diamond. Alerts that never fired are pale. */
+/* Severity by shape as well as by colour: a disc, a triangle, a diamond. Alerts that never fired
+ * are pale. */
 static void shape(const struct brush *b, double x, double y, enum mark_severity severity, int fired)
 {
     const struct theme *t = b->theme;

@@ -22,7 +22,8 @@ struct evolution_plot {
     int compressed;
 };
 
-/** Rows in their order and the job cut into stretches, computed anew where facts or span changed. */
+/** Rows in their order and the job cut into stretches, computed anew where facts or span changed.
+ */
 const struct evolution *evolution_update(const struct stage *stage);
 
 /** Fill the columns of a plot whose line, box, length_ns and compressed are set. */

@@ -125,8 +125,8 @@ static void heat_tip(struct stage *s, const struct raster *r, struct box plot)
                     rank / r->per_row * r->per_row + r->per_row - 1);
 }
 
-/* Of what was before a viewer came nobody may have told it (jobs of very many ranks, seeks of a replay into the midst of
- * a stretch): say so where the picture is empty, once. */
+/* Of what was before a viewer came nobody may have told it (jobs of very many ranks, seeks of a
+ * replay into the midst of a stretch): say so where the picture is empty, once. */
 static void unknown_stretch(const struct stage *s, const struct timeline *line, struct box plot,
                             uint64_t length)
 {

@@ -34,7 +34,8 @@ void timeline_alerts(const struct stage *stage, const struct timeline *line, str
 void timeline_alert_hits(const struct stage *stage, const struct timeline *line, struct box plot,
                          int words);
 
-/** Where captures were made: a small ring at the foot of a plot, which leads to it. After the hit of the plot. */
+/** Where captures were made: a small ring at the foot of a plot, which leads to it. After the hit
+ * of the plot. */
 void timeline_captures(struct stage *stage, const struct timeline *line, struct box plot);
 
 /** A figure of a window. @return not a number where there is none */

@@ -40,8 +40,9 @@ void network_drawing_destroy(struct network_drawing *d)
 /* ---- places ------------------------------------------------------------------------------------
  */
 
-/* How much an edge pulls: its load as a part of what its ends exchange at all, so that nodes and groups of
- * nodes are measured alike, and softened so that a heavy one does not tear the picture apart.
+/* How much an edge pulls: its load as a part of what its ends exchange at all, so that nodes and
+ * groups of nodes are measured alike, and softened so that a heavy one does not tear the picture
+ * apart.
  *  @param weights  set, by edge; both directions of a link the same  @return 0 or -ENOMEM */
 static int weigh(const struct wiring *w, double *weights)
 {
@@ -67,8 +68,8 @@ static int weigh(const struct wiring *w, double *weights)
     return 0;
 }
 
-/* Where the units of one wiring lie in another: the middle of their vertices there; several that were one
- * unit begin around its place. */
+/* Where the units of one wiring lie in another: the middle of their vertices there; several that
+ * were one unit begin around its place. */
 static void take_places(const struct arrangement *to, const struct arrangement *from,
                         struct spring_vertex *vertices, uint32_t *order)
 {

@@ -68,8 +68,8 @@ uint32_t network_route_under(const struct stage *stage, const struct wiring *wir
 void network_draw_route(const struct stage *stage, const struct arrangement *arrangement,
                         const struct plot *plot, uint32_t route);
 
-/** Is a unit left out by the filter, or by the selection (some: there is one)? Then it lies below the
- * routes. */
+/** Is a unit left out by the filter, or by the selection (some: there is one)? Then it lies below
+ * the routes. */
 int network_faded(const struct stage *stage, const struct wiring *wiring, int some, uint32_t unit);
 
 /** The selected link, if one is. */
@@ -87,7 +87,8 @@ int network_few(const struct wiring *wiring);
 void network_add_units(const struct stage *stage, struct network_drawing *drawing,
                        const struct plot *plot, double k);
 
-/** Circles and squares with their hits and names. @return unit under the mouse; WIRING_NONE: none */
+/** Circles and squares with their hits and names. @return unit under the mouse; WIRING_NONE: none
+ */
 uint32_t network_draw_units(struct stage *stage, const struct network_drawing *drawing,
                             const struct plot *plot);
 

@@ -336,8 +336,8 @@ int wiring_marks(struct wiring *w, const struct flows *f)
 /* ---- stacks ------------------------------------------------------------------------------------
  */
 
-/* By figure, the largest first; of equal ones the lower number. The bits of figures that are not negative
- * rise with them: turned over and sorted by parts, lowest first. */
+/* By figure, the largest first; of equal ones the lower number. The bits of figures that are not
+ * negative rise with them: turned over and sorted by parts, lowest first. */
 static int sort_routes(struct wiring *w, int metric)
 {
     enum { DIGITS = 1 << 16 };

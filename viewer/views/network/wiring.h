@@ -1,9 +1,10 @@
-/* The network as a graph to be drawn: units, which are vertices or groups of them, directed edges between
- * units that carry something, and routes over those edges; with the figures of the time in sight.
+/* The network as a graph to be drawn: units, which are vertices or groups of them, directed edges
+ * between units that carry something, and routes over those edges; with the figures of the time in
+ * sight.
  *
- * Routes of groups that take the same way over units are one; what stays within a group is a figure of it.
- * Ways are kept while the same routes are in use, so that new figures cost one addition a step.
- * Memory: about 100 bytes a route and 4 a step of it, 60 an edge, 100 a unit. */
+ * Routes of groups that take the same way over units are one; what stays within a group is a figure
+ * of it. Ways are kept while the same routes are in use, so that new figures cost one addition a
+ * step. Memory: about 100 bytes a route and 4 a step of it, 60 an edge, 100 a unit. */
 #ifndef HOLTER_VIEWER_VIEWS_NETWORK_WIRING_H
 #define HOLTER_VIEWER_VIEWS_NETWORK_WIRING_H
 
@@ -100,11 +101,13 @@ int wiring_figures(struct wiring *wiring, const struct flows *flows);
 /** Take over what is shown and selected, if that changed. @return 1 when it did */
 int wiring_marks(struct wiring *wiring, const struct flows *flows);
 
-/** Stack the routes of each edge: those that the filter lets pass first, the largest figure innermost.
+/** Stack the routes of each edge: those that the filter lets pass first, the largest figure
+ * innermost.
  *  @return 1 when that changed, 0, or -ENOMEM */
 int wiring_order(struct wiring *wiring, enum flow_metric metric);
 
-/** Find the other way round of edges and the partners of units, once it is built. @return 0 or -ENOMEM */
+/** Find the other way round of edges and the partners of units, once it is built. @return 0 or
+ * -ENOMEM */
 int wiring_pair(struct wiring *wiring);
 
 #endif

@@ -186,8 +186,8 @@ static double opacity(double cell)
     return fmin(fmax(0.3 + 0.12 * cell, 0.42), 1);
 }
 
-/* Lines of narrow cells lie too close for an outline: they have the colour of the load themselves, the
- * largest on top. */
+/* Lines of narrow cells lie too close for an outline: they have the colour of the load themselves,
+ * the largest on top. */
 static void loaded_lines(const struct pen *p)
 {
     enum { STEPS = 4 };

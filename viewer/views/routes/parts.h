@@ -18,7 +18,8 @@ struct route_order {
     uint32_t levels;
     char names[ADJACENCY_LEVELS][20]; /**< "A", "group", "node" */
     uint32_t dimension[ADJACENCY_LEVELS];
-    int tiers; /**< 1: row, column, cage, slot, cpu of a Cray XC, in this order (000, section 7.4) */
+    int tiers; /**< 1: row, column, cage, slot, cpu of a Cray XC, in this order (000, section 7.4)
+                */
 };
 
 /** Order the vertices as the user chose. @return 0 or -ENOMEM */
@@ -106,8 +107,8 @@ void route_layer_finish(struct route_layer *layer);
 void route_paint(struct stage *stage, struct routes_drawing *drawing, struct route_layer *layer,
                  const struct route_window *window);
 
-/** Coordinates of rows and columns, level by level, left of and above the matrix. @return height and
- * width that they take, at most that much */
+/** Coordinates of rows and columns, level by level, left of and above the matrix. @return height
+ * and width that they take, at most that much */
 double route_bands_room(const struct routes_drawing *drawing);
 void route_bands(struct stage *stage, const struct routes_drawing *drawing,
                  const struct route_window *window, double room);
@@ -116,7 +117,8 @@ void route_bands(struct stage *stage, const struct routes_drawing *drawing,
 void route_blocks(struct stage *stage, const struct routes_drawing *drawing,
                   const struct route_window *window);
 
-/** Blocks of a level that routes in sight pass; -1: groups of a Cray XC. @param all  set: all there are */
+/** Blocks of a level that routes in sight pass; -1: groups of a Cray XC. @param all  set: all there
+ * are */
 uint32_t route_blocks_passed(const struct routes_drawing *drawing, int level, uint32_t *all);
 
 /** What the mouse is over in a window. */

@@ -22,8 +22,8 @@ static void toggle(const struct stage *s, double x, double y, uint32_t dimension
     (void)what;
 }
 
-/* Dimensions beyond the three: which are summed, which have a slice; a click on the name lets one be
- * seen, on the figure takes the next slice. */
+/* Dimensions beyond the three: which are summed, which have a slice; a click on the name lets one
+ * be seen, on the figure takes the next slice. */
 static double beyond(const struct stage *s, const struct torus_drawing *d, double x, double y,
                      double w)
 {

@@ -1,5 +1,6 @@
-/* What is drawn of a torus, before it has a place on the screen: values, colours and emphasis of the halves of
- * wires and of places. Kept from frame to frame and computed anew only where what it depends on changed. */
+/* What is drawn of a torus, before it has a place on the screen: values, colours and emphasis of
+ * the halves of wires and of places. Kept from frame to frame and computed anew only where what it
+ * depends on changed. */
 #ifndef HOLTER_VIEWER_VIEWS_TORUS_DRAWING_H
 #define HOLTER_VIEWER_VIEWS_TORUS_DRAWING_H
 
@@ -14,8 +15,8 @@ enum {
     TORUS_SPACE = 2
 }; /* the side whose places are those of the grid in space */
 
-/** Most places that are drawn: beyond, a picture says nothing and takes seconds. About 700 bytes each, and
- * 150 for each panel. */
+/** Most places that are drawn: beyond, a picture says nothing and takes seconds. About 700 bytes
+ * each, and 150 for each panel. */
 #define TORUS_PLACES (1u << 17)
 
 /** A projection along one of the dimensions that are seen, and what lies under its halves. */
@@ -57,8 +58,8 @@ struct torus_drawing {
     uint64_t flat_keys[TORUS_PANELS], space_key; /**< what the strokes were made from */
 };
 
-/** Bring it up to what is chosen. @return 0; -HOLTER_EUSAGE: there is no Cartesian network; -HOLTER_ELIMIT: it is too
- * large; -ENOMEM */
+/** Bring it up to what is chosen. @return 0; -HOLTER_EUSAGE: there is no Cartesian network;
+ * -HOLTER_ELIMIT: it is too large; -ENOMEM */
 int torus_prepare(struct stage *stage, struct torus_drawing **out);
 
 /** The same place among those of another side. */
@@ -70,7 +71,8 @@ int torus_belongs(const struct stage *stage, int panel);
 /** Colour of a load under the range in sight. @return 0: it is below, and not drawn */
 color_t torus_color(const struct stage *stage, const struct torus_drawing *drawing, double value);
 
-/** Key of what strokes of a panel depend on. @param where  how they are placed  @param what  which picture */
+/** Key of what strokes of a panel depend on. @param where  how they are placed  @param what  which
+ * picture */
 uint64_t torus_strokes_key(const struct stage *stage, const struct torus_drawing *drawing,
                            int panel, const double (*where)[TORUS_KEY], int what);
 

@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-/* Other figures for pairs of their own each, in ascending order; sometimes one of them for another vertex. */
+/* Other figures for pairs of their own each, in ascending order; sometimes one of them for another
+ * vertex. */
 static void draw_again(struct congestion_pair *pairs, size_t count, uint32_t vertices, uint64_t w,
                        struct noise *noise)
 {
@@ -82,8 +83,8 @@ static void assert_same_pairs(struct congestion *a, struct congestion *b)
     }
 }
 
-/* Figures of a window: sometimes what was sent stays as it was, and some have too many messages to be packed.
- * Logarithms are told as whole numbers of a unit. */
+/* Figures of a window: sometimes what was sent stays as it was, and some have too many messages to
+ * be packed. Logarithms are told as whole numbers of a unit. */
 static void draw_figures(struct congestion_pair *pairs, struct congestion_figures *figures,
                          struct link_load *loads, struct log_sums *latencies, struct noise *noise)
 {
@@ -106,7 +107,8 @@ static void draw_figures(struct congestion_pair *pairs, struct congestion_figure
     }
 }
 
-/* One is told figures alone where it takes them; the other whole pairs, always, and in another order. */
+/* One is told figures alone where it takes them; the other whole pairs, always, and in another
+ * order. */
 static void figures_alone_are_as_good_as_pairs(void **state)
 {
     (void)state;
@@ -215,8 +217,8 @@ static struct topology *random_tree(struct noise *noise)
     return topology;
 }
 
-/* One is told ends and figures apart, of pairs that become others every third window; the other whole pairs, in
- * another order. */
+/* One is told ends and figures apart, of pairs that become others every third window; the other
+ * whole pairs, in another order. */
 static void ends_and_figures_are_as_good_as_pairs(void **state)
 {
     (void)state;

@@ -21,7 +21,8 @@
 
 /* ---- MPI-IO on 512 nodes: 000, section 7.3 ---- */
 
-/* Each route of a file once, with weight 1, as the topology routes it; each hop must be the file's. */
+/* Each route of a file once, with weight 1, as the topology routes it; each hop must be the file's.
+ */
 static void measure_io(const char *name, struct measures *out)
 {
     struct topology *topology = network_short("torus:4,4,4,4,2/order=A,B,C,D,E");
@@ -52,8 +53,8 @@ static void measure_io(const char *name, struct measures *out)
     topology_destroy(topology);
 }
 
-/* The paper: the largest link load is 9 % less, total length 8 % less. All 504 routes of both files are
- * complete. The first is 9.1 %; of the second there are 7.1 % less, or 7.6 % more without the
+/* The paper: the largest link load is 9 % less, total length 8 % less. All 504 routes of both files
+ * are complete. The first is 9.1 %; of the second there are 7.1 % less, or 7.6 % more without the
  * optimisation than with it, which is what rounds to 8. */
 static void optimised_io_loads_links_less(void **state)
 {
@@ -195,8 +196,8 @@ static struct gains improve(struct job *job, uint32_t delta)
     return gains;
 }
 
-/* Of the whole job: what crosses the most loaded twentieth of links has few ways around, since a halo
- * exchange loads all links alike. */
+/* Of the whole job: what crosses the most loaded twentieth of links has few ways around, since a
+ * halo exchange loads all links alike. */
 static void hot_routes_of_the_whole_job_improve_little(void **state)
 {
     (void)state;
@@ -210,11 +211,11 @@ static void hot_routes_of_the_whole_job_improve_little(void **state)
     close_job(&job);
 }
 
-/* The paper looks at a cluster that was selected by hand after aggregating dimensions D and E, two of whose
- * aggregates have heavy traffic within, and at the routes over the most loaded twentieth of its links: 73
- * of them, of which 19 improve, by 18.4 % in the mean and 50.1 % at most. Which cluster it was is not
- * said. Two neighbouring aggregates (64 ranks) have 58 to 79 such routes, of which 11 to 25 improve while
- * all routes of the cluster load links; these are ranks 288 to 351. */
+/* The paper looks at a cluster that was selected by hand after aggregating dimensions D and E, two
+ * of whose aggregates have heavy traffic within, and at the routes over the most loaded twentieth
+ * of its links: 73 of them, of which 19 improve, by 18.4 % in the mean and 50.1 % at most. Which
+ * cluster it was is not said. Two neighbouring aggregates (64 ranks) have 58 to 79 such routes, of
+ * which 11 to 25 improve while all routes of the cluster load links; these are ranks 288 to 351. */
 static void hot_routes_of_a_cluster_improve_as_in_the_paper(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* What pF3D sends in the two phases of its Fourier transforms, and the mappings of it that were compared (002,
- * section 5.2): 16 slabs of 16 x 8 patches on 8 x 8 x 8 nodes with 4 cores each. See pf3d.md. */
+/* What pF3D sends in the two phases of its Fourier transforms, and the mappings of it that were
+ * compared (002, section 5.2): 16 slabs of 16 x 8 patches on 8 x 8 x 8 nodes with 4 cores each. See
+ * pf3d.md. */
 #ifndef HOLTER_TESTS_DAEMON_ANALYSIS_NETWORK_PF3D_H
 #define HOLTER_TESTS_DAEMON_ANALYSIS_NETWORK_PF3D_H
 

@@ -1,5 +1,5 @@
-/* Largest link loads that the model predicts for pF3D's mappings, beside the bandwidths that were measured
- * (002, Table 1). What agrees, what does not and why: pf3d.md. */
+/* Largest link loads that the model predicts for pF3D's mappings, beside the bandwidths that were
+ * measured (002, Table 1). What agrees, what does not and why: pf3d.md. */
 #include "daemon/analysis/network/link_loads.h"
 #include "tests/daemon/analysis/network/pf3d.h"
 
@@ -135,8 +135,8 @@ static void largest_loads_order_the_mappings_as_bandwidths_do(void **state)
     }
 }
 
-/* No minimal routing can make tiltZY better than the default: both phases cross x, and every link along x
- * carries as much as the default's fullest. */
+/* No minimal routing can make tiltZY better than the default: both phases cross x, and every link
+ * along x carries as much as the default's fullest. */
 static void what_tilts_twice_fills_every_link_of_one_dimension(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Writes pF3D's mappings and messages: pf3d_write DIRECTORY. TXYZ.map ... hold lines "rank node", x.hopbyte,
- * y.hopbyte and xy.hopbyte lines "source destination bytes hops" under the mapping TXYZ. */
+/* Writes pF3D's mappings and messages: pf3d_write DIRECTORY. TXYZ.map ... hold lines "rank node",
+ * x.hopbyte, y.hopbyte and xy.hopbyte lines "source destination bytes hops" under the mapping TXYZ.
+ */
 #include "tests/daemon/analysis/network/pf3d.h"
 
 #include "daemon/analysis/network/topology.h"

@@ -9,8 +9,9 @@ struct recorded_job {
     struct topology *topology;
 };
 
-/** Blue Gene: ranks on a torus of the size that the name tells, row-major; Theta: processes on the nodes that
- *  messages were recorded of. Effort and objective are to be set. Fails the test when the file is not there.
+/** Blue Gene: ranks on a torus of the size that the name tells, row-major; Theta: processes on the
+ * nodes that messages were recorded of. Effort and objective are to be set. Fails the test when the
+ * file is not there.
  *  @param name  as MiniMD_Vesta_n512_c1_w */
 void recorded_job(struct recorded_job *job, const char *name);
 void recorded_job_finish(struct recorded_job *job);

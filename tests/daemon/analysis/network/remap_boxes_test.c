@@ -1,4 +1,5 @@
-/* Annealing of boxes: what it finds, and that the sums that it keeps are those of the arrangement. */
+/* Annealing of boxes: what it finds, and that the sums that it keeps are those of the arrangement.
+ */
 #include "daemon/analysis/network/remap_boxes.h"
 
 #include "daemon/analysis/network/remap_graph.h"
@@ -113,7 +114,8 @@ static void cold_exchanges_never_lose(void **state)
     remap_boxes_destroy(boxes);
 }
 
-/* Neighbours in a cube of the same sizes, dealt out at random: annealing brings all of them together again. */
+/* Neighbours in a cube of the same sizes, dealt out at random: annealing brings all of them
+ * together again. */
 static void a_network_finds_itself(void **state)
 {
     (void)state;

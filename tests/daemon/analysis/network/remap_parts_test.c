@@ -1,4 +1,5 @@
-/* Bytes between nodes against METIS' own partitions, of recorded jobs with several ranks on a node. */
+/* Bytes between nodes against METIS' own partitions, of recorded jobs with several ranks on a node.
+ */
 #include "tests/daemon/analysis/network/recorded_jobs.h"
 
 #include <metis.h>

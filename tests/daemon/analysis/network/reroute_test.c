@@ -143,7 +143,8 @@ static void assert_leads(const struct topology *topology, const struct reroute_r
     assert_int_equal(at, route->destination);
 }
 
-/* A route as somebody may have chosen it, over vertices at random, none twice. It ends where it got. */
+/* A route as somebody may have chosen it, over vertices at random, none twice. It ends where it
+ * got. */
 static uint32_t wander(const struct topology *topology, struct noise *noise, uint32_t source,
                        uint32_t *links, uint32_t *destination)
 {
@@ -259,8 +260,8 @@ static void several_routes_spread(void **state)
     reroute_set(reroute, loads);
     memcpy(before, loads, sizeof(before));
     assert_int_equal(reroute_several(reroute, &params, routes, 3, results), 0);
-    /* the largest has its turn first: away from the other two, 30 alone; the next is left with 10, and
-     * the last cannot do better than beside the second */
+    /* the largest has its turn first: away from the other two, 30 alone; the next is left with 10,
+     * and the last cannot do better than beside the second */
     assert_int_equal(results[1].heaviest, 60);
     assert_int_equal(results[1].heaviest_after, 30);
     assert_true(results[1].better);

@@ -258,7 +258,8 @@ static void sizes_that_are_none_are_refused(void **state)
     assert_int_equal(guessed, 1);
 }
 
-/* So many ways of linking are more than are looked at: rings and lines are told apart all the same. */
+/* So many ways of linking are more than are looked at: rings and lines are told apart all the same.
+ */
 static void twelve_dimensions_are_not_too_many(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Hop counts and routes of Blue Gene/Q and Cray XC40 as they were recorded, against those of the topology. */
+/* Hop counts and routes of Blue Gene/Q and Cray XC40 as they were recorded, against those of the
+ * topology. */
 #include "daemon/analysis/network/topology.h"
 
 #include "daemon/analysis/network/topology_infer.h"
@@ -78,7 +79,8 @@ static int follows(const struct topology *topology, const struct recorded_hop *h
     return 1;
 }
 
-/* Theta's recordings have hops to node 0, or to where they were, in place of a node without a rank. */
+/* Theta's recordings have hops to node 0, or to where they were, in place of a node without a rank.
+ */
 static int is_linked(const struct topology *topology, const struct recorded_hop *hops,
                      uint32_t count, uint32_t ranks)
 {

@@ -325,8 +325,8 @@ static void interfaces_name_links_of_a_torus(void **state)
     topology_destroy(topology);
 }
 
-/* Node 0 has two interfaces, of which one is told at the link from it, the other at the link to it; node 1
- * has one. */
+/* Node 0 has two interfaces, of which one is told at the link from it, the other at the link to it;
+ * node 1 has one. */
 static void interfaces_name_links_of_a_graph(void **state)
 {
     (void)state;
@@ -355,7 +355,8 @@ static void interfaces_name_links_of_a_graph(void **state)
     topology_destroy(topology);
 }
 
-/* Two nodes and a switch: other interfaces of node 0 and node 1 carry what is none of their link's. */
+/* Two nodes and a switch: other interfaces of node 0 and node 1 carry what is none of their link's.
+ */
 static void interfaces_that_are_not_those_of_the_only_link_have_none(void **state)
 {
     (void)state;

@@ -542,7 +542,8 @@ static void a_table_of_something_else_is_told_as_that(void **state)
     finish(d);
 }
 
-/* Ranks that no row names are of MPI_COMM_WORLD, and cost nothing: no row of any window, no stream, no host. */
+/* Ranks that no row names are of MPI_COMM_WORLD, and cost nothing: no row of any window, no stream,
+ * no host. */
 static void a_stray_rank_costs_as_much_as_any_other(void **state)
 {
     static const char header[] = "source,destination,bytes,send_begin_ns,receive_end_ns\n";

@@ -39,7 +39,8 @@ void save_rank(int rank, size_t cut);
 void end_files(int ranks);
 struct dumpi_trace *open_files(void);
 
-/** All records of a stream. @param code  set to what ended it; NULL: nothing may be wrong @return how many */
+/** All records of a stream. @param code  set to what ended it; NULL: nothing may be wrong @return
+ * how many */
 int records_of(struct dumpi_trace *trace, uint32_t stream, struct event *out, int *code);
 
 /** What the records of a stream say about messages. */

@@ -1,4 +1,5 @@
-/* What the text form of a DUMPI file says about messages, counted without any of the reader's code. */
+/* What the text form of a DUMPI file says about messages, counted without any of the reader's code.
+ */
 #ifndef HOLTER_TESTS_DUMPI_SUMS_H
 #define HOLTER_TESTS_DUMPI_SUMS_H
 

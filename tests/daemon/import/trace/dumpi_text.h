@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/** The calls, all with their arguments. @return how many; fails the test when the file is not whole */
+/** The calls, all with their arguments. @return how many; fails the test when the file is not whole
+ */
 unsigned dumpi_text_calls(FILE *out, const struct dumpi_file *file);
 
 /** All parts of the file, as dumpi2ascii -a writes them. Time of day is that of TZ. */

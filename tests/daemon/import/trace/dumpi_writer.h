@@ -26,9 +26,9 @@ struct dumpi_writer {
 /** Version 13, wall clock and processor clock, statuses and threads; base_s: of both clocks. */
 void dumpi_writer_begin(struct dumpi_writer *writer, uint32_t base_s);
 
-/** A call. Arguments as the layout has them: numbers as long long; arrays as int length, const int32_t *; statuses as
- *  int length, const struct dumpi_status *; strings as const char *; argv as const char *const *. Those that are not
- *  there are not given. */
+/** A call. Arguments as the layout has them: numbers as long long; arrays as int length, const
+ * int32_t *; statuses as int length, const struct dumpi_status *; strings as const char *; argv as
+ * const char *const *. Those that are not there are not given. */
 void dumpi_writer_call(struct dumpi_writer *writer, uint32_t function, ...);
 
 void dumpi_writer_bytes(struct dumpi_writer *writer, const void *bytes, size_t length);

@@ -29,7 +29,8 @@ static int fake_next(void *user, uint32_t stream, struct event *out)
     return (int)give;
 }
 
-/* A stream waits for the others of its rank: it gives what begins before a time, and else says when it goes on. */
+/* A stream waits for the others of its rank: it gives what begins before a time, and else says when
+ * it goes on. */
 static int fake_next_before(void *user, uint32_t stream, uint64_t until, struct event *out)
 {
     struct fake_trace *f = user;
@@ -109,7 +110,8 @@ static void message(struct event *event, uint16_t flags, int32_t peer, uint64_t 
     event->comm = 0;
 }
 
-/* Round i of a rank at 1 ms: to the right and from the left, 100 + i bytes, then an allreduce of 8. */
+/* Round i of a rank at 1 ms: to the right and from the left, 100 + i bytes, then an allreduce of 8.
+ */
 static void add_round(struct fake_trace *f, uint32_t rank, uint32_t i)
 {
     uint64_t t = i * MS;

@@ -22,12 +22,13 @@ struct fake_trace {
     char directory[DIRECTORY_ROOM], path[64], told[1000];
 };
 
-/** The ring, with a path for its recording in a new directory: round i of each rank at i ms, 100 + i bytes to the right
- *  and from the left, then an allreduce of 8 bytes. */
+/** The ring, with a path for its recording in a new directory: round i of each rank at i ms, 100 +
+ * i bytes to the right and from the left, then an allreduce of 8 bytes. */
 void fake_trace_set_up_ring(struct fake_trace *f);
 void fake_trace_finish(struct fake_trace *f);
 
-/** One more record of a stream: a call with neither message nor communicator. @return to be changed before the next */
+/** One more record of a stream: a call with neither message nor communicator. @return to be changed
+ * before the next */
 struct event *fake_trace_add(struct fake_trace *f, uint32_t stream, uint16_t call, uint64_t enter,
                              uint64_t leave);
 

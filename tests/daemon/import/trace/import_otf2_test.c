@@ -428,8 +428,9 @@ static void a_length_that_is_wrong_costs_no_record(void **state)
     }
 }
 
-/* Records of a rank's threads are in the order of each; what one posts, another may complete. Messages of one
- * pair and tag have many sizes: were one matched out of its place, both ends would be rejected. */
+/* Records of a rank's threads are in the order of each; what one posts, another may complete.
+ * Messages of one pair and tag have many sizes: were one matched out of its place, both ends would
+ * be rejected. */
 static void what_one_thread_posts_another_may_complete(void **state)
 {
     (void)state;

@@ -450,8 +450,8 @@ static void an_end_belongs_to_the_newest_post_before_it(void **state)
 #define TURNS 400u
 #define TURNERS 3u
 
-/* Each turn of a persistent request is started by some thread and completed by some, at 10 i + 3 and 10 i + 8 or
- * 10 i + 13: the next start may be in the same tick of the clock. */
+/* Each turn of a persistent request is started by some thread and completed by some, at 10 i + 3
+ * and 10 i + 8 or 10 i + 13: the next start may be in the same tick of the clock. */
 static void draw_turns(uint8_t starts[TURNS], uint8_t ends[TURNS], uint64_t random)
 {
     for (unsigned i = 0; i < TURNS; i++) {

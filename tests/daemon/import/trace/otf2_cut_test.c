@@ -1,5 +1,5 @@
-/* Files of events of several chunks that are cut off, or have a hole: what comes before is imported, once, and what is
- * lost is told. */
+/* Files of events of several chunks that are cut off, or have a hole: what comes before is
+ * imported, once, and what is lost is told. */
 #include "daemon/import/trace/import_otf2.h"
 
 #include "tests/daemon/import/trace/otf2_writing.h"

@@ -1,5 +1,5 @@
-/* Archives as other tools than ours write them: threads and accelerators, records of other paradigms between
- * those of MPI, names of any length, clocks of any kind. */
+/* Archives as other tools than ours write them: threads and accelerators, records of other
+ * paradigms between those of MPI, names of any length, clocks of any kind. */
 #include "daemon/import/trace/import_otf2.h"
 
 #include "holter/call.h"
@@ -27,7 +27,8 @@
 #define LONG_NAME 20000u
 #define NO_FILE UINT64_MAX
 
-/* Each rank has a thread that does most, one more, a stream of an accelerator, and metrics that nobody took. */
+/* Each rank has a thread that does most, one more, a stream of an accelerator, and metrics that
+ * nobody took. */
 enum { MASTER, WORKER, STREAM, METRICS, LOCATIONS };
 enum { WORLD, PAIR, MANY };
 enum {
@@ -244,7 +245,8 @@ static void post(struct bed *bed, uint32_t rank, uint32_t location, uint64_t req
     RECORD(rank, location, Leave, R_IRECV);
 }
 
-/* What the master posts the worker finds, one by one and in the other order, with looks in vain before. */
+/* What the master posts the worker finds, one by one and in the other order, with looks in vain
+ * before. */
 static void threads_share_requests(struct bed *bed)
 {
     for (uint32_t r = 0; r < RANKS; r++)
@@ -308,8 +310,9 @@ static void threads_and_accelerators_are_told_apart(void **state)
     end(bed);
 }
 
-/* The same request again and again, started by one thread and completed by one: often by another, and not always
- * by the same. Were one taken for that of another turn, sizes would not fit and messages be rejected. */
+/* The same request again and again, started by one thread and completed by one: often by another,
+ * and not always by the same. Were one taken for that of another turn, sizes would not fit and
+ * messages be rejected. */
 static void turns_of_a_persistent_request_may_alternate_between_threads(void **state)
 {
     struct bed b, *bed = &b;
@@ -384,7 +387,8 @@ static void collectives_of_several_communicators_are_counted(void **state)
     end(bed);
 }
 
-/* Records of remote memory are those of a call of MPI where they stand in one, and of no interest elsewhere. */
+/* Records of remote memory are those of a call of MPI where they stand in one, and of no interest
+ * elsewhere. */
 static void one_sided_calls_have_their_bytes(void **state)
 {
     struct bed b, *bed = &b;
@@ -452,7 +456,8 @@ static void a_cancelled_receive_takes_no_message(void **state)
     end(bed);
 }
 
-/* The worker waits for what the master posted first of all, and both send more than is kept before. */
+/* The worker waits for what the master posted first of all, and both send more than is kept before.
+ */
 static void a_request_that_stays_open_too_long_counts_where_it_ends(void **state)
 {
     struct bed b, *bed = &b;
@@ -480,7 +485,8 @@ static void a_request_that_stays_open_too_long_counts_where_it_ends(void **state
     end(bed);
 }
 
-/* One thread has nothing for long, the other thousands of records: what it ends and begins is known all the same. */
+/* One thread has nothing for long, the other thousands of records: what it ends and begins is known
+ * all the same. */
 static void a_thread_that_rests_holds_nobody_up(void **state)
 {
     struct bed b, *bed = &b;

@@ -1,5 +1,5 @@
-/* Archives of programs that write what OTF2 allows, but not as Score-P does: definitions in another order, large
- * numbers, calling contexts in place of regions, no length. */
+/* Archives of programs that write what OTF2 allows, but not as Score-P does: definitions in another
+ * order, large numbers, calling contexts in place of regions, no length. */
 #include "daemon/import/trace/import_otf2.h"
 #include "holter/call.h"
 #include "tests/daemon/import/trace/otf2_writing.h"

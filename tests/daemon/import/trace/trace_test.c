@@ -50,7 +50,8 @@ static void records_are_summed_by_window_and_rank(void **state)
     fake_trace_finish(&f);
 }
 
-/* The receive is posted 9 us before the send, the wait begins 10 us after it and ends 50 us after it. */
+/* The receive is posted 9 us before the send, the wait begins 10 us after it and ends 50 us after
+ * it. */
 static void messages_within_hosts_are_matched_and_ends_of_others_kept(void **state)
 {
     struct fake_trace f;
@@ -157,7 +158,8 @@ static void what_the_reader_does_not_know_is_left_open(void **state)
     fake_trace_finish(&f);
 }
 
-/* The sends of rank 0 are made by two threads in turn: they are matched in the order of their times. */
+/* The sends of rank 0 are made by two threads in turn: they are matched in the order of their
+ * times. */
 static void threads_of_a_rank_are_merged(void **state)
 {
     struct fake_trace f;
