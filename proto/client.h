@@ -8,7 +8,7 @@
 #define HOLTER_PROTO_CLIENT_H
 
 #include "holter/wire.h"
-#include "proto/curve.h"
+#include "proto/curve_keys.h"
 
 struct client;
 

@@ -8,7 +8,7 @@
 #include "viewer/link/connection.h"
 #include "viewer/link/waker.h"
 #include "viewer/save_mapping.h"
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 #include "viewer/views/view.h"
 
 #include "holter/clock.h"

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_APP_H
 #define HOLTER_VIEWER_APP_H
 
-#include "viewer/options.h"
+#include "viewer/view_options.h"
 
 #include <signal.h>
 

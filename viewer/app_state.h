@@ -5,8 +5,8 @@
 #include "viewer/draw/painter.h"
 #include "viewer/draw/type.h"
 #include "viewer/link/connection.h"
-#include "viewer/options.h"
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
+#include "viewer/view_options.h"
 #include "viewer/views/view.h"
 
 #include <stdint.h>

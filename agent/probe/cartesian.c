@@ -1,7 +1,7 @@
 /* Cartesian communicators: the shape of each, noted once when it is made. What it tells stays when
  * the communicator is freed: many programs ask where they are in their grid, free it, and send in
  * MPI_COMM_WORLD. */
-#include "record.h"
+#include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
 

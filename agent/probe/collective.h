@@ -9,7 +9,7 @@
 #ifndef HOLTER_PROBE_COLLECTIVE_H
 #define HOLTER_PROBE_COLLECTIVE_H
 
-#include "shapes.h"
+#include "agent/probe/shapes.h"
 
 struct exchange {
     uint64_t give;

@@ -5,7 +5,7 @@
  * new one's rank 0, which tells the parts of a split apart. Where only the members of the new one
  * take part (MPI_Comm_create_group, MPI_Intercomm_create): the world ranks of its groups in order,
  * the tag, and how many with the same groups and tag were made before. */
-#include "record.h"
+#include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
 

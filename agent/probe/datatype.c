@@ -1,4 +1,4 @@
-#include "record.h"
+#include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
 

@@ -2,7 +2,7 @@
 #ifndef HOLTER_PROBE_ENVIRONMENT_H
 #define HOLTER_PROBE_ENVIRONMENT_H
 
-#include "shapes.h"
+#include "agent/probe/shapes.h"
 
 HOT void probe_finalized(void)
 {

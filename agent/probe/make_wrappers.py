@@ -512,8 +512,8 @@ __asm__(
 
 def write_source(out, functions):
     out.write("/* Made from agent/probe/calls.def by make_wrappers.py. */\n"
-              "#include PROBE_WRAPPERS_H\n\n#include \"collective.h\"\n#include \"environment.h\"\n"
-              "#include \"rma.h\"\n#include \"shapes.h\"\n\n#include <stdarg.h>\n\n")
+              "#include PROBE_WRAPPERS_H\n\n#include \"agent/probe/collective.h\"\n#include \"agent/probe/environment.h\"\n"
+              "#include \"agent/probe/rma.h\"\n#include \"agent/probe/shapes.h\"\n\n#include <stdarg.h>\n\n")
     names = [prefix + name for _, name, _ in functions for prefix in ("MPI_", "PMPI_")]
     names += [f"PMPI_{name}" for name in USED]
     for name in names:

@@ -1,6 +1,6 @@
 /* What each start of a persistent collective gets. A request's entry has room for one size, which
  * is what the collective gives; few requests have this second one, so it is kept apart. */
-#include "record.h"
+#include "agent/probe/call_record.h"
 
 #define FILLING UINT32_MAX /* the slot is being filled by another thread */
 

@@ -6,7 +6,7 @@
  * read, looks like a name, and lies where names lie: in the constants or variables of the program
  * or a library, or, for names put together in a buffer, when it is nothing but letters, digits and
  * a few marks. */
-#include "probe.h"
+#include "agent/probe/probe.h"
 
 #include PROBE_WRAPPERS_H
 

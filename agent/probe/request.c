@@ -1,4 +1,4 @@
-#include "record.h"
+#include "agent/probe/call_record.h"
 
 /* Slots behind the first one, for handles that fell on the same. With MPI_THREAD_MULTIPLE a library
  * may give a handle out again before the thread that completed the former request has come to

@@ -3,7 +3,7 @@
 #ifndef HOLTER_PROBE_RMA_H
 #define HOLTER_PROBE_RMA_H
 
-#include "shapes.h"
+#include "agent/probe/shapes.h"
 
 HOT void rma_enter(const struct scope *s, uint64_t give, uint64_t get, int target, MPI_Win win,
                    uint32_t flags)

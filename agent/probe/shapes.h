@@ -4,7 +4,7 @@
 #ifndef HOLTER_PROBE_SHAPES_H
 #define HOLTER_PROBE_SHAPES_H
 
-#include "record.h"
+#include "agent/probe/call_record.h"
 
 #include <alloca.h>
 

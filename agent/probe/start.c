@@ -5,7 +5,7 @@
  * the wrappers; of another kind, or when anything is in the way, at the library itself, and the
  * probe costs one jump a call from then on. The segment is made when the first wrapper runs, so
  * that a process that never calls MPI leaves no trace. */
-#include "record.h"
+#include "agent/probe/call_record.h"
 
 #include PROBE_WRAPPERS_H
 

@@ -1,10 +1,10 @@
 #include "daemon/export/content.h"
 
-#include "daemon/analysis/array.h"
-#include "daemon/analysis/key_table.h"
-#include "daemon/analysis/saturate.h"
-#include "daemon/recording_file.h"
-#include "daemon/recording_scan.h"
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/saturate.h"
+#include "daemon/storage/recording_file.h"
+#include "daemon/storage/recording_scan.h"
 #include "holter/error.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 #ifndef HOLTER_EXPORT_CONTENT_H
 #define HOLTER_EXPORT_CONTENT_H
 
-#include "daemon/recorded_sums.h"
-#include "daemon/recording.h"
+#include "daemon/storage/recorded_sums.h"
+#include "daemon/storage/recording.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #define HOLTER_EXPORT_EXPORT_H
 
 #include "daemon/export/content.h"
-#include "daemon/export/tables.h"
+#include "daemon/export/recording_rows.h"
 
 #include <stdint.h>
 #include <stdio.h>

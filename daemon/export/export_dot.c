@@ -1,6 +1,6 @@
 /* Who sends to whom, for Graphviz. */
-#include "daemon/analysis/key_table.h"
-#include "daemon/analysis/saturate.h"
+#include "daemon/analysis/tables/key_table.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 

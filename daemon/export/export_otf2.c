@@ -1,6 +1,6 @@
 /* Summaries as OTF2 archives: what ranks did, window by window, as metrics. */
-#include "daemon/analysis/array.h"
-#include "daemon/analysis/key_table.h"
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 #include "version.h"

@@ -1,5 +1,5 @@
 /* Traces for ui.perfetto.dev: Trace Event Format, JSON. Times there are microseconds. */
-#include "daemon/analysis/array.h"
+#include "daemon/analysis/tables/array.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
 #include "proto/json.h"

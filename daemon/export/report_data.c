@@ -1,6 +1,6 @@
 #include "daemon/export/report_data.h"
 
-#include "daemon/analysis/array.h"
+#include "daemon/analysis/tables/array.h"
 #include "daemon/export/report.h"
 #include "holter/bisect.h"
 

@@ -2,7 +2,7 @@
 #ifndef HOLTER_EXPORT_REPORT_DATA_H
 #define HOLTER_EXPORT_REPORT_DATA_H
 
-#include "daemon/analysis/key_table.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "daemon/export/export.h"
 
 #define REPORT_CLASSES 8u /* send, recv, wait, poll, collective, one-sided, io, other */

@@ -1,6 +1,6 @@
 #include "daemon/import/counter_table.h"
 
-#include "daemon/yaml_tree.h"
+#include "daemon/topology/yaml_tree.h"
 #include "holter/error.h"
 
 #include <errno.h>

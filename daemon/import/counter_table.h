@@ -5,7 +5,7 @@
 #define HOLTER_IMPORT_COUNTER_TABLE_H
 
 #include "daemon/analysis/network/topology.h"
-#include "daemon/import/file_text.h"
+#include "daemon/topology/file_text.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
 #define HOLTER_IMPORT_IMPORT_H
 
 #include "daemon/import/import_file.h"
-#include "daemon/import/pairs.h"
-#include "daemon/import/topology_file.h"
+#include "daemon/import/traffic.h"
+#include "daemon/topology/topology_file.h"
 #include "holter/wire.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "daemon/import/import_file.h"
 
-#include "daemon/network_message.h"
-#include "daemon/recording.h"
+#include "daemon/storage/recording.h"
+#include "daemon/topology/network_message.h"
 #include "holter/error.h"
 
 #include <errno.h>

@@ -246,9 +246,9 @@
     COLUMN(STR, text, 256, "the numbers behind it, for people")
 
 /** A burst: a short run of communication of the window's ranks (001, section F; see
- *  daemon/analysis/bursts.h). A message's time is the middle of the call that posted it, which for
- * a blocking one is near to the mean of sending and receiving; a collective's the middle of its
- * call. */
+ *  daemon/analysis/events/bursts.h). A message's time is the middle of the call that posted it,
+ * which for a blocking one is near to the mean of sending and receiving; a collective's the middle
+ * of its call. */
 #define WIRE_BURST_ROW(COLUMN)                                                                     \
     COLUMN(U64, collective, 1, "0: messages, 1: calls of collectives")                             \
     COLUMN(U64, first_ns, WIRE_ANY, "time of the earliest message or call, daemon time")           \

@@ -9,12 +9,12 @@
  * The mix of events: each rank has 26 partners (a 3-D halo with corners), messages of several sizes
  * and tags, Isend, Irecv and Waitall with its parts, an Allreduce now and then, two regions, two
  * communicators. */
-#include "agent/rank_match.h"
-#include "fake_rank.h"
+#include "agent/node/rank_match.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/session.h"
 #include "holter/wire.h"
+#include "tests/agent/node/fake_rank.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static void mix_next(struct mix *mix, struct event *event, uint64_t now)
 
 /* ---- sum ----------------------------------------------------------------- */
 
-static int sum_ranks_open(struct fake_rank *fakes, struct rank **ranks, struct window_sum *sum,
+static int sum_ranks_open(struct fake_rank *fakes, struct rank **ranks, struct event_sum *sum,
                           struct match *match)
 {
     for (int i = 0; i < SUM_RANKS; i++) {
@@ -150,10 +150,10 @@ static int bench_sum(int matching)
     static struct rank *ranks[SUM_RANKS];
     static struct mix mixes[SUM_RANKS];
     static struct event batch[RANK_BATCH];
-    struct window_sum *sum;
+    struct event_sum *sum;
     struct transfer_sum *transfers;
     struct match *match = NULL;
-    if (window_sum_create(&sum, 1u << 17) != 0 || transfer_sum_create(&transfers, 1u << 17) != 0)
+    if (event_sum_create(&sum, 1u << 17) != 0 || transfer_sum_create(&transfers, 1u << 17) != 0)
         return 1;
     struct match_sink sink = {transfer_sum_message, transfer_sum_half, transfers};
     int rc = matching ? match_create(&match, SUM_RANKS, &sink) : 0;
@@ -182,18 +182,18 @@ static int bench_sum(int matching)
         uint64_t drained = clock_process_cpu_ns();
         struct burst_clock same = {same_time, NULL, 0, now};
         struct burst_rows bursts;
-        rc = window_sum_bursts(sum, &same, BURST_GATHER_ROWS, &bursts);
+        rc = event_sum_bursts(sum, &same, BURST_GATHER_ROWS, &bursts);
         uint64_t gathered = clock_process_cpu_ns();
         for (uint64_t i = 0; rc == 0 && i < bursts.bursts_count; i++)
             messages += bursts.bursts[i].messages;
         struct window_rows rows;
-        rc = rc == 0 ? window_sum_rows(sum, &rows) : rc;
+        rc = rc == 0 ? event_sum_rows(sum, &rows) : rc;
         if (rc == 0 && round == SUM_ROUNDS - 1)
             printf(
                 "rows of a window          %llu pairs, %llu calls, %llu bursts with %llu pairs\n",
                 (unsigned long long)rows.pairs_count, (unsigned long long)rows.calls_count,
                 (unsigned long long)bursts.bursts_count, (unsigned long long)bursts.pairs_count);
-        window_sum_clear(sum);
+        event_sum_clear(sum);
         transfer_sum_clear(transfers);
         spent += drained - begin;
         bursts_ns += gathered - drained;
@@ -203,7 +203,7 @@ static int bench_sum(int matching)
         rank_destroy(ranks[i]);
         fake_rank_destroy(&fakes[i]);
     }
-    window_sum_destroy(sum);
+    event_sum_destroy(sum);
     if (matching)
         printf("matched                   %llu messages, %.1f MiB\n",
                (unsigned long long)match_counts(match).matched,

@@ -4,8 +4,8 @@
  * alert for the published stream takes. Tables: time of one window's latencies of 64 regions, and
  * of a change of regions that moves 1 % of 4,096 ranks, by that of keeping one node's window
  * message of 16 KiB. */
-#include "daemon/recording.h"
-#include "daemon/sinks.h"
+#include "daemon/alert/sinks.h"
+#include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "tests/directory.h"
 

@@ -12,8 +12,8 @@
  * how near streamed bursts come to the batch clustering of the same messages: the adjusted Rand
  * index (Hubert and Arabie 1985) over pairs of messages, for windows with so many runs of messages,
  * both cut to as many bursts as there are runs, or to 32. One run has no bursts to find. */
-#include "daemon/analysis/bursts.h"
-#include "daemon/analysis/key_table.h"
+#include "daemon/analysis/events/bursts.h"
+#include "daemon/analysis/tables/key_table.h"
 #include "include/holter/size_class.h"
 #include "tests/bench/bench.h"
 

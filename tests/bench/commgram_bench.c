@@ -8,12 +8,12 @@
  * the time that finishing takes, and its longest part again     the same picture once more, from
  * the cache slid      the picture of the phases from the second on, and a new one finer     as many
  * communities as ranks The reference is one cold dendrogram of such a phase. */
-#include "daemon/analysis/commgram.h"
-#include "daemon/analysis/commgram_cache.h"
-#include "daemon/analysis/communities.h"
+#include "daemon/analysis/commgram/commgram.h"
+#include "daemon/analysis/commgram/commgram_cache.h"
+#include "daemon/analysis/communities/communities.h"
 #include "holter/size_class.h"
 #include "tests/bench/bench.h"
-#include "tests/daemon/analysis/graphs.h"
+#include "tests/daemon/analysis/regions/graphs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  *
  * Printed for each hour: closed phases, heap by part, resident memory, and milliseconds a window:
  * mean, 99th percentile, worst. */
-#include "daemon/job_phases.h"
+#include "daemon/job/phases/job_phases.h"
 #include "holter/size_class.h"
 #include "tests/bench/bench.h"
 

@@ -10,10 +10,10 @@
  * and the modularity of each: of the warm ones as the least and mean ratio to a cold start.
  * Each FILE is one more graph: lines of source rank, destination rank, bytes, as par-comm-data has
  * them. */
-#include "daemon/analysis/communities.h"
+#include "daemon/analysis/communities/communities.h"
 
 #include "tests/bench/bench.h"
-#include "tests/daemon/analysis/communities_graphs.h"
+#include "tests/daemon/analysis/communities/communities_graphs.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,9 +6,9 @@
  * times with qsort(); the error is relative to the exact one. Runs of both alternate; medians of
  * the runs are printed. Then what closing a window of the criteria and an update of a trend cost,
  * and how often noise of many kinds alarms in a simulated day. */
-#include "daemon/analysis/criteria.h"
-#include "daemon/analysis/histogram.h"
-#include "daemon/analysis/trend.h"
+#include "daemon/analysis/latency/criteria.h"
+#include "daemon/analysis/latency/histogram.h"
+#include "daemon/analysis/latency/trend.h"
 #include "holter/clock.h"
 #include "holter/size_class.h"
 #include "tests/daemon/analysis/noise.h"

@@ -8,11 +8,11 @@
  * and its assignment plain     the same by a dense table and a Hungarian method of O(n^3), and its
  * ratio to `one` Blocks are boxes of neighbours as communities of a stencil are; random is the
  * worst for any search: all patterns are equally unlike. */
-#include "daemon/analysis/assignment.h"
-#include "daemon/analysis/curve.h"
+#include "daemon/analysis/commgram/commgram_curve.h"
+#include "daemon/analysis/communities/assignment.h"
 #include "tests/bench/bench.h"
-#include "tests/daemon/analysis/graphs.h"
-#include "tests/daemon/analysis/plain_assignment.h"
+#include "tests/daemon/analysis/communities/plain_assignment.h"
+#include "tests/daemon/analysis/regions/graphs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

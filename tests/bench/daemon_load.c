@@ -22,7 +22,7 @@
  * prints rates, the daemon's share of its core (all threads), its memory, how long after a window's
  * end the window was published, and each budget with its figure. The first window is told apart: in
  * it all tables are made. */
-#include "daemon/record.h"
+#include "daemon/storage/record.h"
 #include "holter/clock.h"
 #include "tests/bench/load.h"
 

@@ -2,8 +2,8 @@
  *
  *   dumpi_bench [FILE]   of a rank, with those of the others beside it; default: one made here, of
  * a rank of a halo exchange with Isend, Irecv, Waitall and Allreduce */
-#include "daemon/import/trace/dumpi_events.h"
-#include "tests/daemon/import/trace/dumpi_own.h"
+#include "daemon/import/dumpi/dumpi_events.h"
+#include "tests/daemon/import/dumpi/dumpi_own.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  *
  *   bench_import [ROUNDS]  messages and collectives of 16 ranks on 4 hosts; at last of four threads
  * each, which complete what the others have posted */
-#include "daemon/import/trace/import_otf2.h"
-#include "tests/daemon/import/trace/otf2_history.h"
+#include "daemon/import/otf2/import_otf2.h"
+#include "tests/daemon/import/otf2/otf2_history.h"
 #include "tests/directory.h"
 
 #include <inttypes.h>

@@ -8,9 +8,9 @@
  * ranks have no cores; that of cores, where each rank is a vertex of its own; a torus of as many
  * nodes as hosts. For comparison: one pass over the same rows that adds up their bytes, and another
  * that looks up both seats. */
-#include "daemon/job_measured.h"
-#include "daemon/job_network.h"
-#include "daemon/network.h"
+#include "daemon/job/network/job_measured.h"
+#include "daemon/job/network/job_network.h"
+#include "daemon/topology/shared_network.h"
 
 #include <inttypes.h>
 #include <stdio.h>

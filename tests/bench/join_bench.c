@@ -2,7 +2,7 @@
  * once: sort by key, walk through, compute the transfer. The batch join holds the whole run in
  * memory, checks nothing and knows no clocks and no calls. Both get the ends node by node; rounds
  * of both alternate, the medians are compared. */
-#include "daemon/analysis/join.h"
+#include "daemon/analysis/matching/join.h"
 #include "holter/clock.h"
 
 #include <inttypes.h>

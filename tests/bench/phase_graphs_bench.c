@@ -8,10 +8,10 @@
  * (all of a window's in one burst): add       ns for each row of a burst, merging included;
  * microseconds a burst and the longest read      ms for all, and for each of 27 equal parts memory
  * bytes on the heap, and what is in them */
-#include "daemon/analysis/phase_graphs.h"
+#include "daemon/analysis/phases/phase_graphs.h"
 #include "holter/size_class.h"
 #include "tests/bench/bench.h"
-#include "tests/daemon/analysis/graphs.h"
+#include "tests/daemon/analysis/regions/graphs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  *   cut      a cut of all into 1,000 phases; and after one burst more, when live clusters have to
  *            be merged anew
  *   agree    boundaries of the cuts into as many phases as there are steps that are the batch's */
-#include "daemon/analysis/phases.h"
+#include "daemon/analysis/phases/phases.h"
 #include "tests/bench/bench.h"
 
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  * are decoded and cut as the daemon does it, where it has them decoded anyway: cutting is told
  * apart. With --raw they are taken apart from their bytes, as of those that are copied from another
  * recording. */
-#include "daemon/block.h"
-#include "daemon/recording.h"
+#include "daemon/storage/block/block.h"
+#include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 

@@ -12,7 +12,7 @@
  * keep their region from update to update (kept), also without hold, and how near regions come to a
  * batch clustering's strength: the sum of R - threshold over pairs within regions. Then graphs that
  * must not explode: all-to-all, and a master, in calls of bounded work. */
-#include "daemon/analysis/regions.h"
+#include "daemon/analysis/regions/regions.h"
 #include "tests/bench/bench.h"
 
 #include <float.h>

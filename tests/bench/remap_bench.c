@@ -14,7 +14,7 @@
  * node than there are seats: those that are too many, in the order of their number, go one by one
  * to the nearest node that has a seat left, which costs it little. Its time is that of
  * SCOTCH_graphMap alone. */
-#include "tests/daemon/analysis/network/recorded_jobs.h"
+#include "tests/daemon/analysis/network/remap/recorded_jobs.h"
 
 #include "tests/bench/bench.h"
 #include "tests/daemon/analysis/network/networks.h"

@@ -8,10 +8,10 @@
  * The second form makes a recording up (replay_make.h says of what); the third makes one, replays
  * it and removes it. With --viewer all that is published is encoded too; with --hash as well, and a
  * hash of it told: programs that should publish the same of one recording are compared by it. */
-#include "daemon/job.h"
-#include "daemon/recording.h"
-#include "daemon/replay_pack.h"
-#include "daemon/rules.h"
+#include "daemon/alert/rules.h"
+#include "daemon/job/job.h"
+#include "daemon/replay/replay_pack.h"
+#include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "tests/bench/replay_make.h"

@@ -1,6 +1,6 @@
 #include "tests/bench/replay_make.h"
 
-#include "daemon/recording.h"
+#include "daemon/storage/recording.h"
 #include "holter/call.h"
 #include "holter/message_key.h"
 #include "holter/size_class.h"

@@ -4,7 +4,7 @@
 #define HOLTER_TESTS_DAEMON_BED_H
 
 #include "holter/wire.h"
-#include "proto/curve.h"
+#include "proto/curve_keys.h"
 #include "tests/directory.h"
 
 #include <stdint.h>

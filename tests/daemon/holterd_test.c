@@ -2,7 +2,7 @@
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "holter/wire.h"
-#include "proto/curve.h"
+#include "proto/curve_keys.h"
 #include "tests/daemon/daemon_bed.h"
 
 #include <errno.h>

@@ -3,12 +3,12 @@
  * bit, and in where they stop.
  *
  * The input: how many bytes the frame holds (four, lowest first), these, and the bits. */
-#include "daemon/block_reader.h"
-#include "fuzz.h"
+#include "daemon/storage/block/block_reader.h"
 #include "holter/error.h"
 #include "holter/message_key.h"
 #include "proto/wire_arena.h"
-#include "tests/daemon/block_fillers.h"
+#include "tests/daemon/storage/block/block_fillers.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* Any bytes as what an agent captured: taken by a job or refused with a reason, told, kept in
  * tables, and printed. */
-#include "agent/capture_text.h"
-#include "daemon/job_captures.h"
-#include "daemon/recording_captures.h"
-#include "fuzz.h"
-#include "proto/capture.h"
+#include "agent/cli/text/capture_text.h"
+#include "daemon/job/job_captures.h"
+#include "daemon/storage/recording_captures.h"
+#include "proto/capture_request.h"
 #include "proto/wire_table.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <stdlib.h>

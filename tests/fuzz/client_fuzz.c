@@ -4,9 +4,9 @@
  *
  * The input is a list of pieces: a byte that says what it is, two bytes of length (big-endian),
  * the bytes. A frame is three pieces in a row. */
-#include "fuzz.h"
 #include "proto/client_state.h"
 #include "proto/wire_table.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* Anything in place of what agents tell of bursts and what clients ask of the CommGram: each input
  * is an argument of the request "commgram", a zero, and what windows are made of. */
-#include "daemon/analysis/commgram_cache.h"
-#include "daemon/job.h"
-#include "daemon/job_phases.h"
-#include "daemon/picture.h"
-#include "fuzz.h"
+#include "daemon/analysis/commgram/commgram_cache.h"
+#include "daemon/job/job.h"
+#include "daemon/job/phases/job_phases.h"
+#include "daemon/job/phases/picture.h"
 #include "holter/error.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #include "daemon/import/csv/import_csv.h"
 
 #include "daemon/import/csv/csv_message.h"
-#include "fuzz.h"
 #include "holter/call.h"
 #include "tests/directory.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Any bytes as the DUMPI file of rank 0, beside a whole one of rank 1 that makes communicators with
  * it: what comes of it are records that keep the rules of records. */
-#include "daemon/import/trace/dumpi.h"
-#include "daemon/import/trace/dumpi_file.h"
-#include "fuzz.h"
+#include "daemon/import/dumpi/dumpi.h"
+#include "daemon/import/dumpi/dumpi_file.h"
 #include "holter/segment.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  * byte of the messages. */
 #include "daemon/export/export.h"
 #include "daemon/export/report.h"
-#include "daemon/recording.h"
-#include "fuzz.h"
+#include "daemon/storage/recording.h"
 #include "tests/directory.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <sqlite3.h>

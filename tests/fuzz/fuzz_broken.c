@@ -1,4 +1,4 @@
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *
  * The input that was running when a target aborts is written to fuzz-crash in the working
  * directory. */
-#include "fuzz.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* Anything in place of what agents tell of places, messages and interfaces, and of what clients ask
  * to have improved: each input is an argument of "remap" and "reroute", a zero, and what messages
  * are made of. */
-#include "daemon/job.h"
-#include "daemon/job_network.h"
-#include "daemon/network.h"
-#include "daemon/network_ask.h"
-#include "daemon/network_parts.h"
-#include "fuzz.h"
+#include "daemon/job/job.h"
+#include "daemon/job/network/job_network.h"
+#include "daemon/server/network_ask.h"
+#include "daemon/topology/network_parts.h"
+#include "daemon/topology/shared_network.h"
 #include "holter/error.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* Any text to the readers of networks, pairs, mappings and counters. The first byte says which. */
 #include "daemon/analysis/network/mapping_text.h"
 #include "daemon/import/counter_table.h"
-#include "daemon/import/hostlist.h"
-#include "daemon/import/pairs.h"
-#include "daemon/import/topology_file.h"
-#include "fuzz.h"
+#include "daemon/import/traffic.h"
+#include "daemon/topology/hostlist.h"
+#include "daemon/topology/topology_file.h"
 #include "holter/error.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Any order of OTF2 event records of one thread of a rank or several, sensible or not, as calls of
  * MPI: each message is handed on once, with its bytes, and in an order that holds parts together.
  */
-#include "daemon/import/trace/otf2_calls.h"
+#include "daemon/import/otf2/otf2_calls.h"
 #include "daemon/import/trace/request_pairs.h"
-#include "fuzz.h"
 #include "holter/call.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 

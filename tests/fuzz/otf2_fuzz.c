@@ -1,10 +1,10 @@
 /* Any bytes as the files of an OTF2 archive: an import ends, says what is wrong in words, leaves no
  * process behind, and what it made is a recording. libotf2 may crash meanwhile, Holter may not. */
-#include "daemon/import/trace/import_otf2.h"
-#include "daemon/recording.h"
-#include "fuzz.h"
-#include "tests/daemon/import/trace/otf2_history.h"
+#include "daemon/import/otf2/import_otf2.h"
+#include "daemon/storage/recording.h"
+#include "tests/daemon/import/otf2/otf2_history.h"
 #include "tests/directory.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
 #include <stdio.h>

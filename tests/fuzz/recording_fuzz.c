@@ -3,13 +3,13 @@
  * on with.
  *
  * The input is a list of changes, six bytes each: what, where (three), a value, how many. */
-#include "daemon/recording.h"
-#include "daemon/recordings/copy.h"
-#include "daemon/recordings/diff.h"
-#include "daemon/recordings/info.h"
-#include "fuzz.h"
+#include "daemon/storage/recording.h"
+#include "daemon/storage/recordings/copy.h"
+#include "daemon/storage/recordings/diff.h"
+#include "daemon/storage/recordings/info.h"
 #include "holter/error.h"
 #include "holter/message_key.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <errno.h>

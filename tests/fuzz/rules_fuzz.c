@@ -1,7 +1,7 @@
 /* Any text to the reader of alert rules. */
-#include "daemon/rules.h"
-#include "fuzz.h"
+#include "daemon/alert/rules.h"
 #include "holter/error.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
 #include <stdlib.h>

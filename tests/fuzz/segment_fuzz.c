@@ -1,8 +1,8 @@
 /* Hostile shared memory to the agent's reader: a segment whose header, tables and control blocks
  * are any bytes. */
-#include "fuzz.h"
 #include "holter/error.h"
 #include "holter/segment.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* Any text to the parsers of endpoints, sessions, roles and names: what comes from flags,
  * environment and directory entries. */
-#include "fuzz.h"
 #include "holter/error.h"
 #include "holter/segment.h"
 #include "holter/session.h"
-#include "proto/curve.h"
+#include "proto/curve_keys.h"
 #include "proto/endpoint.h"
 #include "proto/utf8.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>

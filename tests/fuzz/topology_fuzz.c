@@ -1,7 +1,7 @@
 /* Any text as the short form of a network; what can be made of it routes as it should. */
 #include "daemon/analysis/network/topology.h"
-#include "fuzz.h"
 #include "include/holter/error.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>

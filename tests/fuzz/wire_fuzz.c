@@ -1,7 +1,7 @@
 /* Any bytes to the decoder. What it accepts must come out of the encoder, and be read again as the
  * same. */
-#include "fuzz.h"
 #include "proto/wire_table.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/proto/wire_random.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "proto/json.h"
 
 #include "holter/error.h"
-#include "wire_random.h"
+#include "tests/proto/wire_random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "wire_random.h"
+#include "tests/proto/wire_random.h"
 
 #include <math.h>
 #include <stdlib.h>

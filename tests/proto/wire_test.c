@@ -1,6 +1,6 @@
 #include "holter/error.h"
 #include "holter/wire.h"
-#include "wire_random.h"
+#include "tests/proto/wire_random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #include "tests/viewer/synthetic.h"
 
 #include "viewer/layout/lanes.h"
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 
 #include "holter/call.h"
 

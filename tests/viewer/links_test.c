@@ -1,5 +1,5 @@
 /* View "links" as text, and what the mouse and the keys do there. */
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 
 #include "holter/error.h"
 #include "tests/viewer/desk.h"

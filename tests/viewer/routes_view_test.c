@@ -1,11 +1,11 @@
 /* View "routes" as text, and what the mouse and the keys do there. */
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 
 #include "tests/data_file.h"
 #include "tests/viewer/desk.h"
 #include "tests/viewer/synthetic_network.h"
 
-#include "viewer/views/routes/parts.h"
+#include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
 #include <setjmp.h>

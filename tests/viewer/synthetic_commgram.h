@@ -6,7 +6,7 @@
 
 #include "tests/viewer/synthetic.h"
 
-#include "viewer/model/commgram.h"
+#include "viewer/model/model_commgram.h"
 
 struct synthetic_commgram {
     uint32_t ranks;

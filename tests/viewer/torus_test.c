@@ -6,7 +6,7 @@
 #include "viewer/layout/lattice.h"
 #include "viewer/layout/projection.h"
 #include "viewer/layout/strokes.h"
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 
 #include "holter/error.h"
 

@@ -3,7 +3,7 @@
 #include "tests/viewer/desk.h"
 #include "tests/viewer/synthetic.h"
 
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 #include "tests/viewer/synthetic.h"
 
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

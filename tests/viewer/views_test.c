@@ -5,7 +5,7 @@
 
 #include "viewer/draw/painter.h"
 #include "viewer/draw/type.h"
-#include "viewer/ui/input.h"
+#include "viewer/ui/ui_input.h"
 #include "viewer/views/view.h"
 
 #include "proto/client.h"

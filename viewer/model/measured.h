@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_MODEL_MEASURED_H
 #define HOLTER_VIEWER_MODEL_MEASURED_H
 
-#include "daemon/analysis/history.h"
+#include "daemon/analysis/sums/history.h"
 
 #include "holter/wire.h"
 

@@ -1,6 +1,6 @@
 #include "viewer/model/model.h"
 
-#include "viewer/model/tables.h"
+#include "viewer/model/model_tables.h"
 
 #include "holter/call.h"
 #include "holter/error.h"

@@ -7,15 +7,15 @@
 #ifndef HOLTER_VIEWER_MODEL_MODEL_H
 #define HOLTER_VIEWER_MODEL_MODEL_H
 
-#include "daemon/analysis/history.h"
-#include "viewer/model/alerts.h"
-#include "viewer/model/captures.h"
-#include "viewer/model/commgram.h"
+#include "daemon/analysis/sums/history.h"
 #include "viewer/model/contexts.h"
 #include "viewer/model/keymap.h"
-#include "viewer/model/latency.h"
 #include "viewer/model/measured.h"
-#include "viewer/model/network.h"
+#include "viewer/model/model_alerts.h"
+#include "viewer/model/model_captures.h"
+#include "viewer/model/model_commgram.h"
+#include "viewer/model/model_latency.h"
+#include "viewer/model/model_network.h"
 #include "viewer/model/playback.h"
 #include "viewer/model/rewind.h"
 #include "viewer/model/series.h"

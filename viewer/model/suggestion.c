@@ -1,4 +1,4 @@
-#include "viewer/model/network_parts.h"
+#include "viewer/model/model_network_parts.h"
 
 #include "holter/error.h"
 

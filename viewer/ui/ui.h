@@ -10,9 +10,9 @@
 #include "viewer/layout/theme.h"
 #include "viewer/model/model.h"
 #include "viewer/model/range.h"
-#include "viewer/ui/network_graph.h"
-#include "viewer/ui/torus.h"
-#include "viewer/ui/transport.h"
+#include "viewer/ui/ui_network_graph.h"
+#include "viewer/ui/ui_torus.h"
+#include "viewer/ui/ui_transport.h"
 
 enum view_id {
     VIEW_LIVE,

@@ -1,12 +1,12 @@
 #include "viewer/views/pieces.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/commgram/commgram.h"
-#include "viewer/views/links/links.h"
-#include "viewer/views/network/network.h"
-#include "viewer/views/regions/regions.h"
-#include "viewer/views/routes/routes.h"
-#include "viewer/views/torus/torus.h"
+#include "viewer/views/commgram/view_commgram.h"
+#include "viewer/views/links/view_links.h"
+#include "viewer/views/network/view_network.h"
+#include "viewer/views/regions/view_regions.h"
+#include "viewer/views/routes/view_routes.h"
+#include "viewer/views/torus/view_torus.h"
 
 #include "holter/call.h"
 #include "holter/event.h"

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define AT_ONCE 512u      /* pairs whose latencies stay near between two passes; an even number */
-#define MOST_UNIT 0x1p-12 /* with which no sum that is packed comes near CONGESTION_NO_FRACTIONS   \
-                           */
+#define AT_ONCE 512u /* pairs whose latencies stay near between two passes; an even number */
+#define MOST_UNIT                                                                                  \
+    0x1p-12 /* with which no sum that is packed comes near CONGESTION_NO_FRACTIONS                 \
+             */
 
 typedef uint64_t two_words __attribute__((vector_size(16)));
 typedef double two_numbers __attribute__((vector_size(16)));

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #define EXPONENT_MOST 1000
-#define DIGITS_MOST 30 /* what follows is below any nanosecond, unless the number is out of range  \
-                        */
+#define DIGITS_MOST                                                                                \
+    30 /* what follows is below any nanosecond, unless the number is out of range                  \
+        */
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -2,7 +2,7 @@
 
 #include "daemon/import/csv/csv_job.h"
 #include "daemon/import/csv/csv_places.h"
-#include "daemon/import/format.h"
+#include "daemon/import/import_format.h"
 #include "holter/error.h"
 #include "holter/event.h"
 

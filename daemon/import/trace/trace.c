@@ -1,6 +1,6 @@
 #include "daemon/import/trace/trace.h"
 
-#include "daemon/analysis/saturate.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "daemon/import/import_file.h"
 #include "daemon/import/trace/trace_host.h"
 #include "daemon/import/trace/trace_pool.h"

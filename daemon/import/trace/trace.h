@@ -15,7 +15,7 @@
 #define HOLTER_IMPORT_TRACE_H
 
 #include "daemon/analysis/network/topology.h"
-#include "daemon/import/file_text.h"
+#include "daemon/topology/file_text.h"
 #include "holter/event.h"
 
 #include <stddef.h>

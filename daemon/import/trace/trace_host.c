@@ -1,7 +1,7 @@
 #include "daemon/import/trace/trace_host.h"
 
-#include "daemon/analysis/array.h"
-#include "daemon/analysis/saturate.h"
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "holter/error.h"
 #include "holter/segment.h"
 
@@ -17,7 +17,7 @@
 int trace_desk_init(struct trace_desk *desk)
 {
     *desk = (struct trace_desk){0};
-    if (window_sum_create(&desk->sum, MOST_PAIRS) == 0 &&
+    if (event_sum_create(&desk->sum, MOST_PAIRS) == 0 &&
         transfer_sum_create(&desk->transfers, MOST_PAIRS) == 0)
         return 0;
     trace_desk_finish(desk);
@@ -26,7 +26,7 @@ int trace_desk_init(struct trace_desk *desk)
 
 void trace_desk_finish(struct trace_desk *desk)
 {
-    window_sum_destroy(desk->sum);
+    event_sum_destroy(desk->sum);
     transfer_sum_destroy(desk->transfers);
     wire_buffer_finish(&desk->messages);
     free(desk->parts);
@@ -97,7 +97,7 @@ void trace_host_finish(struct trace_host *host)
 
 /* ---- communicators and regions --------------------------------------------- */
 
-/* See is_told_of() in agent/rank.c: what has positions that are not known anyway. */
+/* See is_told_of() in agent/node/rank.c: what has positions that are not known anyway. */
 static int is_told_of(const struct trace_comm *comm)
 {
     return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
@@ -118,9 +118,9 @@ static uint32_t find_comm(void *user, uint32_t slot)
                                 .size = comm.size,
                                 .remote_size = comm.remote_size,
                                 .name = name};
-    uint32_t position = window_sum_comm(rank->sum, &row);
+    uint32_t position = event_sum_comm(rank->sum, &row);
     if (position != 0 && is_told_of(&comm))
-        window_sum_member(rank->sum, rank->index, position, (uint32_t)comm.my_rank);
+        event_sum_member(rank->sum, rank->index, position, (uint32_t)comm.my_rank);
     return position;
 }
 
@@ -128,7 +128,7 @@ static uint32_t find_region(void *user, uint32_t slot)
 {
     struct trace_rank *rank = user;
     const char *name = rank->reader->region(rank->reader->user, rank->rank, slot);
-    return name == NULL ? 0 : window_sum_region(rank->sum, name);
+    return name == NULL ? 0 : event_sum_region(rank->sum, name);
 }
 
 static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
@@ -288,7 +288,7 @@ static uint32_t drain_stream(struct trace_host *host, struct trace_rank *rank, u
         count++;
     if (count == 0)
         return 0;
-    size_t taken = window_sum_events(rank->sum, rank->index, &source, events, count);
+    size_t taken = event_sum_events(rank->sum, rank->index, &source, events, count);
     match_events(host->match, rank->member, &matching, events, taken);
     stream->at += (uint32_t)taken;
     return (uint32_t)taken;
@@ -360,7 +360,7 @@ int trace_host_drain(struct trace_host *host, uint64_t end_ns)
                                        host->limit_ns - host->clock.base_ns);
     }
     if (dry && host->code == 0) {
-        window_sum_settle(host->desk->sum);
+        event_sum_settle(host->desk->sum);
         match_settle(host->match, host->settled_ns);
     }
     return dry && host->code == 0;
@@ -375,11 +375,11 @@ int trace_host_open(struct trace_host *host, struct trace_desk *desk)
     desk->part_count = 0;
     for (uint32_t i = 0; i < host->rank_count; i++) {
         struct trace_rank *rank = &host->all[host->ranks[i]];
-        rank->index = window_sum_add_rank(desk->sum, rank->rank, host->job->ranks);
+        rank->index = event_sum_add_rank(desk->sum, rank->rank, host->job->ranks);
         if (rank->index < 0)
             return rank->index;
         rank->sum = desk->sum;
-        rank->tables.comm_epoch = rank->tables.region_epoch = window_sum_epoch(desk->sum);
+        rank->tables.comm_epoch = rank->tables.region_epoch = event_sum_epoch(desk->sum);
     }
     return 0;
 }
@@ -395,13 +395,13 @@ static int end_streams(struct trace_host *host, uint64_t end_ns)
             struct sum_source source = source_of(host, rank, stream, end_ns);
             going_on |= !stream->ended;
             if (stream->at < stream->count)
-                window_sum_in_progress(rank->sum, rank->index, &source, &stream->batch[stream->at]);
+                event_sum_in_progress(rank->sum, rank->index, &source, &stream->batch[stream->at]);
         }
-        window_sum_losses(rank->sum, rank->index, 0, 0,
-                          host->job->threads_of != NULL ? host->job->threads_of[rank->rank]
-                                                        : rank->stream_count);
+        event_sum_losses(rank->sum, rank->index, 0, 0,
+                         host->job->threads_of != NULL ? host->job->threads_of[rank->rank]
+                                                       : rank->stream_count);
     }
-    window_sum_settle(host->desk->sum);
+    event_sum_settle(host->desk->sum);
     match_settle(host->match, end_ns);
     return going_on;
 }
@@ -473,7 +473,7 @@ static int encode(struct trace_host *host, struct wire_window *window, struct wi
 static int tell_window(struct trace_host *host, uint64_t number, uint64_t window_ns, uint64_t *seq)
 {
     struct window_rows rows;
-    int code = window_sum_rows(host->desk->sum, &rows);
+    int code = event_sum_rows(host->desk->sum, &rows);
     if (code != 0)
         return code;
     count_rows(&host->counts, &rows);
@@ -513,10 +513,10 @@ int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_n
         host->ended = 1;
     }
     int code = tell_window(host, window, window_ns, seq);
-    window_sum_clear(host->desk->sum);
+    event_sum_clear(host->desk->sum);
     transfer_sum_clear(host->desk->transfers);
     for (uint32_t i = host->rank_count; i-- > 0;)
-        window_sum_remove_rank(host->desk->sum, (int)i);
+        event_sum_remove_rank(host->desk->sum, (int)i);
     host->counts.windows++;
     host->desk = NULL;
     return code;

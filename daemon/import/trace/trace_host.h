@@ -1,9 +1,10 @@
 /* A virtual agent: the ranks of one host of a trace, summed and matched as the agent of a node does
- * it (agent/rank.c, agent/windows.c) with what rings hold. Internal to the import of traces. */
+ * it (agent/node/rank.c, agent/node/windows.c) with what rings hold. Internal to the import of
+ * traces. */
 #ifndef HOLTER_IMPORT_TRACE_HOST_H
 #define HOLTER_IMPORT_TRACE_HOST_H
 
-#include "agent/sums/window_message.h"
+#include "daemon/encoding/window_message.h"
 #include "daemon/import/trace/trace.h"
 
 /** Records of a stream on their way. */
@@ -26,13 +27,13 @@ struct trace_rank {
     struct match_member *member; /**< borrowed; NULL: no memory for the rank */
     struct sum_tables tables;
     uint64_t *comm_ids; /**< owned; by slot: id + 1, 0: not asked yet */
-    struct window_sum *sum;
+    struct event_sum *sum;
     int index; /**< in sum */
 };
 
 /** What is needed while a host's window is open: sums and messages. */
 struct trace_desk {
-    struct window_sum *sum;         /**< owned */
+    struct event_sum *sum;          /**< owned */
     struct transfer_sum *transfers; /**< owned */
     struct wire_buffer messages;    /**< of the windows that were closed, behind each other */
     struct trace_message {

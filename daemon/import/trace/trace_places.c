@@ -1,7 +1,7 @@
 #include "daemon/import/trace/trace_places.h"
 
-#include "daemon/analysis/array.h"
-#include "daemon/import/hostlist.h"
+#include "daemon/analysis/tables/array.h"
+#include "daemon/topology/hostlist.h"
 #include "holter/error.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * communicators may share one. Each rank collects the ids of what it made under a label that all
  * members give alike; rank 0 compares. World ranks of peers are checked by messages in each
  * communicator. */
-#include "witness.h"
+#include "tests/agent/probe/witness.h"
 
 enum { LABELS = 4096 };
 

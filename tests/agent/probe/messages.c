@@ -1,7 +1,7 @@
 /* Two or more ranks send to each other in every way; each compares what the probe says with what it
  * did: peers, tags, bytes, flags, and which request was completed by which call. Ranks 0 and 1
  * play, the others only watch. */
-#include "witness.h"
+#include "tests/agent/probe/witness.h"
 
 #define DONE_AT_ONCE (EVENT_SEND | EVENT_POST | EVENT_DONE)
 

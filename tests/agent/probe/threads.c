@@ -1,7 +1,7 @@
 /* Four threads of each rank call MPI at once (MPI_THREAD_MULTIPLE). Each has a ring of its own, in
  * which the calls of that thread stand in order; every completion names a request that was posted
  * once and has the size that its tag says. */
-#include "witness.h"
+#include "tests/agent/probe/witness.h"
 
 #include <pthread.h>
 

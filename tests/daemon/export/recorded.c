@@ -2,7 +2,7 @@
 
 #include "holter/call.h"
 #include "holter/size_class.h"
-#include "tests/daemon/kept.h"
+#include "tests/daemon/storage/recording_writer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

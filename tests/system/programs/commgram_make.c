@@ -6,8 +6,8 @@
  * --help tells patterns and options. */
 #include "commgram_patterns.h"
 
-#include "daemon/analysis/bursts.h"
-#include "daemon/recording.h"
+#include "daemon/analysis/events/bursts.h"
+#include "daemon/storage/recording.h"
 #include "holter/call.h"
 #include "holter/error.h"
 #include "holter/size_class.h"

@@ -9,8 +9,8 @@
  *   counts MATCHED UNMATCHED REJECTED               one line a node
  *
  * Status 3: the records are not whole, a larger HOLTER_RING is needed. */
-#include "agent/sums/match.h"
-#include "agent/sums/tick_clock.h"
+#include "daemon/analysis/clocks/tick_clock.h"
+#include "daemon/analysis/matching/match.h"
 #include "holter/segment.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 #include "viewer/views/alerts/evidence.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/captures/captures.h"
+#include "viewer/views/captures/view_captures.h"
 #include "viewer/views/pieces.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 #include "viewer/views/commgram/bipartite.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/commgram/strip.h"
-#include "viewer/views/commgram/tips.h"
 #include "viewer/views/pieces.h"
 
 #include "holter/error.h"

@@ -5,7 +5,7 @@
 
 #include "viewer/layout/ribbons.h"
 #include "viewer/views/commgram/columns.h"
-#include "viewer/views/live/timeline.h"
+#include "viewer/views/live/live_timeline.h"
 #include "viewer/views/view.h"
 
 /** What is kept between frames. */

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_COLUMNS_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_COLUMNS_H
 
-#include "viewer/model/commgram.h"
+#include "viewer/model/model_commgram.h"
 
 /** Middles of both ends and width across. */
 struct columns_ribbon {

@@ -1,7 +1,7 @@
 #include "viewer/views/commgram/strip.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/commgram/tips.h"
+#include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/pieces.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/links/parts.h"
+#include "viewer/views/links/view_links_parts.h"
 #include "viewer/views/pieces.h"
 
 #include <math.h>

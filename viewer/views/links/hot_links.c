@@ -1,6 +1,6 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/links/links.h"
-#include "viewer/views/links/parts.h"
+#include "viewer/views/links/view_links.h"
+#include "viewer/views/links/view_links_parts.h"
 #include "viewer/views/network_pieces.h"
 #include "viewer/views/pieces.h"
 

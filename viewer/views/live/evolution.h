@@ -5,7 +5,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_H
 #define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_H
 
-#include "viewer/views/live/timeline.h"
+#include "viewer/views/live/live_timeline.h"
 #include "viewer/views/view.h"
 
 /** Is there something to show? */

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
 #define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
 
-#include "viewer/views/live/timeline.h"
+#include "viewer/views/live/live_timeline.h"
 #include "viewer/views/view.h"
 
 enum { EVOLUTION_COLUMNS = 512 };

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
 #define HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
 
-#include "viewer/views/live/timeline.h"
+#include "viewer/views/live/live_timeline.h"
 #include "viewer/views/view.h"
 
 void heat_layout(struct stage *stage, struct box box, const struct timeline *line);

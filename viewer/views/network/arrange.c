@@ -1,5 +1,5 @@
-#include "viewer/views/network/network.h"
-#include "viewer/views/network/parts.h"
+#include "viewer/views/network/view_network.h"
+#include "viewer/views/network/view_network_parts.h"
 
 #include <errno.h>
 #include <math.h>

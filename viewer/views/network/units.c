@@ -1,5 +1,5 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/network/parts.h"
+#include "viewer/views/network/view_network_parts.h"
 #include "viewer/views/network_pieces.h"
 #include "viewer/views/pieces.h"
 

@@ -1,4 +1,4 @@
-#include "viewer/views/routes/parts.h"
+#include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/network_pieces.h"
-#include "viewer/views/routes/parts.h"
+#include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "viewer/layout/lattice.h"
 #include "viewer/layout/projection.h"
 #include "viewer/layout/strokes.h"
-#include "viewer/views/torus/torus.h"
+#include "viewer/views/torus/view_torus.h"
 
 enum {
     TORUS_KEY = 9,

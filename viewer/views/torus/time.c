@@ -1,5 +1,5 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/live/timeline.h"
+#include "viewer/views/live/live_timeline.h"
 #include "viewer/views/pieces.h"
 #include "viewer/views/torus/drawing.h"
 

@@ -1,6 +1,6 @@
 #include "tests/daemon/import/trace/recorded_sums.h"
 
-#include "daemon/recording.h"
+#include "daemon/storage/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

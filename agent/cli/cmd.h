@@ -1,0 +1,37 @@
+/* The commands of `holter`, one function each in cmd_<name>.c. */
+#ifndef HOLTER_AGENT_CLI_CMD_H
+#define HOLTER_AGENT_CLI_CMD_H
+
+/** X(name, "what it does, for the list in --help") */
+#define HOLTER_COMMANDS(X)                                                                         \
+    X(run, "watch a command: start a daemon, launch, record")                                      \
+    X(exec, "run a program as one watched rank")                                                   \
+    X(view, "open the window on the live stream")                                                  \
+    X(top, "see the live stream in the terminal")                                                  \
+    X(record, "record a job that runs, from now on")                                               \
+    X(replay, "serve a recording as if it were live")                                              \
+    X(commgram, "print phases, communities and their messages")                                    \
+    X(capture, "print the last calls of each rank")                                                \
+    X(tap, "print the live stream as lines")                                                       \
+    X(report, "write a recording as one HTML file")                                                \
+    X(topology, "check and print a network")                                                       \
+    X(remap, "find a better mapping of ranks to nodes")                                            \
+    X(reroute, "find better routes")                                                               \
+    X(import, "make a recording of what others recorded")                                          \
+    X(export, "write a recording as csv, json, perfetto, otf2 or dot")                             \
+    X(info, "tell what is in a recording")                                                         \
+    X(cut, "make a recording of a part of one")                                                    \
+    X(merge, "make one recording of several of one job")                                           \
+    X(diff, "tell how two recordings of one job differ")                                           \
+    X(status, "tell how daemon, agents and jobs are")
+
+/** Run a command. argv[0] is its name.
+ *  @return the exit status: 0, 2 for wrong usage, 1 for failure, or the status of what was run */
+#define X(name, text) int cmd_##name(int argc, char **argv);
+HOLTER_COMMANDS(X)
+#undef X
+
+/** `holter check-rules`, whose name is none of C. */
+int cmd_check_rules(int argc, char **argv);
+
+#endif

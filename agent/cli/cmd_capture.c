@@ -1,0 +1,176 @@
+/* holter capture: the last calls of each rank of a running job. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
+#include "agent/cli/text/capture_text.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+#include "proto/capture_request.h"
+#include "proto/json.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter capture [OPTION]... [JOB]\n"
+    "\n"
+    "Reads back the newest calls of each rank of a running job: the flight recorder. Without JOB, "
+    "of "
+    "the\n"
+    "newest running one. The job is not held up.\n"
+    "\n"
+    "      --ranks LIST        of these ranks, such as 3,8-11; default: all\n"
+    "      --events N          records of each rank at most, 1 to 65536; default 256. A call is "
+    "one, "
+    "and\n"
+    "                          each further message that it posts or completes\n"
+    "  -f, --format FORMAT     text (default) or json, one object to a line\n"
+    "  -o, --output FILE       write there; default: standard output\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                          newest session of this user on this host\n"
+    "      --keys DIR          CURVE keys of an operator, when the daemon asks for them\n"
+    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "\n"
+    "Status: 0, 1 when nothing was captured, or not of all ranks that were asked for, 2 for wrong "
+    "usage.\n";
+
+struct capturing {
+    struct dial dial;
+    struct client *client;
+    int json;
+    const char *job;    /* NULL: the newest running one */
+    const char *output; /* NULL: standard output */
+    char words[4096];   /* of the argument */
+    FILE *out;
+    struct capture_view view;
+};
+
+enum { OPT_RANKS = 256, OPT_EVENTS };
+
+static const struct option long_options[] = {
+    {"ranks", required_argument, NULL, OPT_RANKS},
+    {"events", required_argument, NULL, OPT_EVENTS},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    DIAL_OPTIONS,
+};
+
+/* The daemon reads the word, and says what is wrong with it. */
+static int add_word(struct capturing *c, const char *name, const char *value)
+{
+    size_t used = strlen(c->words), room = sizeof c->words - used;
+    if (strchr(value, ' ') != NULL)
+        return command_line_wrong(c->dial.command, name, value);
+    if ((size_t)snprintf(c->words + used, room, "%s%s=%s", used == 0 ? "" : " ", name, value) <
+        room)
+        return 0;
+    say("capture: --%s is too long: there is room for %zu characters", name, room);
+    return 2;
+}
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct capturing *c = user;
+    switch (option) {
+    case OPT_RANKS:
+        return add_word(c, "ranks", value);
+    case OPT_EVENTS:
+        return add_word(c, "events", value);
+    case 'o':
+        c->output = value;
+        return 0;
+    default:
+        c->json = strcmp(value, "json") == 0;
+        return c->json || strcmp(value, "text") == 0
+                   ? 0
+                   : command_line_wrong(c->dial.command, "format", value);
+    }
+}
+
+static int take(struct capturing *c, const struct wire_message *message)
+{
+    struct wire_capture capture = capture_of(&message->captured);
+    if (!c->json)
+        return capture_view_add(&c->view, &capture);
+    fputs("{\"topic\":\"captures\",", c->out);
+    json_fields(c->out, &(struct wire_message){.type = WIRE_TYPE_CAPTURE, .capture = capture});
+    fputs("}\n", c->out);
+    return 0;
+}
+
+/* @return the exit status */
+static int end(struct capturing *c, const struct wire_reply *reply)
+{
+    const char *text = reply->text != NULL ? reply->text : "";
+    capture_print(c->out, &c->view);
+    if (reply->code == -HOLTER_ENOJOB && c->job == NULL)
+        say("capture: the daemon at %s knows no job yet", c->dial.endpoint);
+    else if (reply->code == -HOLTER_ENOJOB)
+        say("capture: %s: %s", c->job, text);
+    else if (reply->code != 0 || text[0] != '\0')
+        say("capture: %s", text[0] != '\0' ? text : holter_strerror((int)reply->code));
+    return reply->code == -HOLTER_EUSAGE ? 2 : reply->code != 0 || text[0] != '\0';
+}
+
+static int run(struct capturing *c)
+{
+    uint64_t away_since = 0;
+    int status = dial_wait(&c->dial, &c->client);
+    if (status != 0)
+        return status;
+    int64_t id = client_ask(c->client, "capture", c->job, NULL, c->words);
+    int result = id < 0 ? (int)id : 0;
+    while (result >= 0) {
+        struct client_message got;
+        result = client_next(c->client, 100, &got);
+        if (result >= 0 && dial_is_hopeless(&c->dial, c->client, &away_since))
+            return 1;
+        if (result != 1 || got.id != (uint64_t)id)
+            continue;
+        if (got.message->type == WIRE_TYPE_REPLY)
+            return end(c, &got.message->reply);
+        if (got.message->type == WIRE_TYPE_CAPTURED)
+            result = take(c, got.message);
+    }
+    say("capture: %s", holter_strerror(result));
+    return 1;
+}
+
+static int close_output(const struct capturing *c, int status)
+{
+    int failed = fflush(c->out) != 0 || ferror(c->out);
+    if (c->output != NULL)
+        failed |= fclose(c->out) != 0;
+    if (failed)
+        say("capture: %s: %s", c->output != NULL ? c->output : "standard output", strerror(errno));
+    return failed ? 1 : status;
+}
+
+int cmd_capture(int argc, char **argv)
+{
+    struct capturing c = {
+        .dial = {.command = "capture", .role = ROLE_OPERATOR, .patience_ns = 5000000000}};
+    c.dial.word = &c.job;
+    const struct command_line line = {"capture",    help,       "f:o:" DIAL_LETTERS,
+                                      long_options, set_option, &c};
+    int status = dial_parse(&c.dial, &line, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    status = dial_open(&c.dial, &c.client);
+    if (status != 0)
+        return status;
+    c.out = c.output != NULL ? fopen(c.output, "we") : stdout;
+    if (c.out == NULL) {
+        say("capture: %s: %s", c.output, strerror(errno));
+        status = 1;
+    } else {
+        status = close_output(&c, run(&c));
+    }
+    capture_view_finish(&c.view);
+    client_destroy(c.client);
+    return status;
+}

@@ -1,0 +1,230 @@
+/* holter commgram: the picture of a span of time as text, for scripts. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
+#include "agent/cli/text/tap_phases.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+#include "proto/json.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter commgram [OPTION]...\n"
+    "\n"
+    "Prints the CommGram of a job, as holter-view draws it: phases, their communities, and what "
+    "was "
+    "sent\n"
+    "between these.\n"
+    "\n"
+    "      --from SECONDS      begin, since the job's begin; default: its begin\n"
+    "      --to SECONDS        end, likewise; default: its end, or now\n"
+    "      --phases K          cut into so many phases, or as many as are kept; default 24\n"
+    "      --communities C     cut each into so many communities; default 16\n"
+    "      --ranks LIST        only messages from or to these ranks, such as 3,8-11\n"
+    "      --no-collectives    without the messages that stand for collectives\n"
+    "  -f, --format FORMAT     text (default) or json, one object to a line\n"
+    "  -j, --job ID            this job; otherwise the newest running one, or the newest\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                          newest session of this user on this host\n"
+    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
+    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "\n"
+    "Status: 0 when there was an answer, 1 when there was none, 2 for wrong usage.\n";
+
+struct asking {
+    struct dial dial;
+    struct client *client;
+    int json;
+    const char *job;  /* NULL: the newest */
+    double from, to;  /* seconds since the job's begin; NaN: not given */
+    char words[3500]; /* of the argument, but for from and to */
+    char found[65];   /* the job */
+    uint64_t start_ns;
+    FILE *out; /* of the question that is open */
+};
+
+enum { OVERTAKEN = -1 }; /* by another run of a replay, which is to be asked for all */
+
+enum { OPT_FROM = 256, OPT_TO, OPT_PHASES, OPT_COMMUNITIES, OPT_RANKS, OPT_NO_COLLECTIVES };
+
+static const struct option long_options[] = {
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
+    {"phases", required_argument, NULL, OPT_PHASES},
+    {"communities", required_argument, NULL, OPT_COMMUNITIES},
+    {"ranks", required_argument, NULL, OPT_RANKS},
+    {"no-collectives", no_argument, NULL, OPT_NO_COLLECTIVES},
+    {"format", required_argument, NULL, 'f'},
+    {"job", required_argument, NULL, 'j'},
+    DIAL_OPTIONS,
+};
+
+static int set_seconds(const struct asking *a, double *out, const char *option, const char *text)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return *text && *end == '\0' && *out >= 0 && *out < 1e9
+               ? 0
+               : command_line_wrong(a->dial.command, option, text);
+}
+
+/* The daemon reads the word, and says what is wrong with it. */
+static int add_word(struct asking *a, const char *name, const char *value)
+{
+    size_t used = strlen(a->words);
+    int length = snprintf(a->words + used, sizeof a->words - used, " %s=%s", name, value);
+    if ((size_t)length >= sizeof a->words - used) {
+        say("commgram: --%s is too long: there is room for %zu characters", name, sizeof a->words);
+        return 2;
+    }
+    return strchr(value, ' ') == NULL ? 0 : command_line_wrong(a->dial.command, name, value);
+}
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct asking *a = user;
+    switch (option) {
+    case OPT_FROM:
+        return set_seconds(a, &a->from, "from", value);
+    case OPT_TO:
+        return set_seconds(a, &a->to, "to", value);
+    case OPT_PHASES:
+        return add_word(a, "phases", value);
+    case OPT_COMMUNITIES:
+        return add_word(a, "communities", value);
+    case OPT_RANKS:
+        return add_word(a, "ranks", value);
+    case OPT_NO_COLLECTIVES:
+        return add_word(a, "modelled", "0");
+    case 'f':
+        a->json = strcmp(value, "json") == 0;
+        return a->json || strcmp(value, "text") == 0
+                   ? 0
+                   : command_line_wrong(a->dial.command, "format", value);
+    default:
+        a->job = value;
+        return 0;
+    }
+}
+
+static void print(const struct asking *a, const struct wire_message *message)
+{
+    if (a->json) {
+        fputs("{\"topic\":\"commgram\",", a->out);
+        json_fields(a->out, message);
+        fputs("}\n", a->out);
+    } else {
+        tap_commgram(a->out, &message->commgram);
+    }
+}
+
+static int refused(const struct asking *a, const struct wire_reply *reply)
+{
+    const char *text =
+        reply->text && reply->text[0] ? reply->text : holter_strerror((int)reply->code);
+    if (reply->code != -HOLTER_ENOJOB)
+        say("%s", text);
+    else if (a->job && a->job[0])
+        say("commgram: %s: %s", a->job, text);
+    else
+        say("commgram: the daemon at %s knows no job yet", a->dial.endpoint);
+    return reply->code == -HOLTER_EUSAGE ? 2 : 1;
+}
+
+/* Take the answers to a question up to the reply. @return 0, OVERTAKEN, or the exit status */
+static int take_answers(struct asking *a, int64_t id)
+{
+    uint64_t away_since = 0;
+    for (;;) {
+        struct client_message got;
+        int result = client_next(a->client, 100, &got);
+        if (result < 0 || dial_is_hopeless(&a->dial, a->client, &away_since))
+            return 1;
+        if (result == 0 || got.id != (uint64_t)id)
+            continue;
+        const struct wire_message *m = got.message;
+        if (m->type == WIRE_TYPE_JOB) {
+            snprintf(a->found, sizeof a->found, "%s", m->job.job);
+            a->start_ns = m->job.start_ns;
+        } else if (m->type == WIRE_TYPE_COMMGRAM) {
+            print(a, m);
+        } else if (m->type == WIRE_TYPE_REPLY && dial_is_overtaken(a->client, &m->reply)) {
+            return OVERTAKEN;
+        } else if (m->type == WIRE_TYPE_REPLY) {
+            return m->reply.code != 0 ? refused(a, &m->reply) : 0;
+        }
+    }
+}
+
+/* Ask, and print what was answered when it is whole. @return as take_answers() */
+static int ask(struct asking *a, const char *op, const char *topic, const char *argument)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int64_t id = client_ask(a->client, op, a->found[0] ? a->found : a->job, topic, argument);
+    a->out = id > 0 ? open_memstream(&text, &length) : NULL;
+    if (a->out == NULL) {
+        say("commgram: %s", holter_strerror(id < 0 ? (int)id : -ENOMEM));
+        return 1;
+    }
+    int status = take_answers(a, id);
+    fclose(a->out);
+    if (status == 0)
+        fwrite(text, 1, length, stdout);
+    free(text);
+    return status;
+}
+
+static int ask_all(struct asking *a)
+{
+    char argument[3600] = "";
+    int status = ask(a, "snapshot", "job", NULL);
+    if (status)
+        return status;
+    int length = 0;
+    if (!isnan(a->from))
+        length = snprintf(argument, sizeof argument, "from=%" PRIu64,
+                          a->start_ns + (uint64_t)llround(a->from * 1e9));
+    if (!isnan(a->to))
+        length += snprintf(argument + length, sizeof argument - (size_t)length, " to=%" PRIu64,
+                           a->start_ns + (uint64_t)llround(a->to * 1e9));
+    snprintf(argument + length, sizeof argument - (size_t)length, "%s", a->words);
+    return ask(a, "commgram", NULL, argument);
+}
+
+static int run(struct asking *a)
+{
+    int status = OVERTAKEN;
+    while (status == OVERTAKEN) {
+        status = dial_wait(&a->dial, &a->client);
+        status = status ? status : ask_all(a);
+    }
+    return status;
+}
+
+int cmd_commgram(int argc, char **argv)
+{
+    struct asking a = {
+        .dial = {.command = "commgram", .role = ROLE_VIEWER, .patience_ns = 5000000000},
+        .from = NAN,
+        .to = NAN};
+    const struct command_line options = {"commgram",   help,       "f:j:" DIAL_LETTERS,
+                                         long_options, set_option, &a};
+    int status = dial_parse(&a.dial, &options, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    status = dial_open(&a.dial, &a.client);
+    if (status == 0)
+        status = run(&a);
+    client_destroy(a.client);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* holter cut, holter merge: recordings made of others. */
+#include "agent/cli/cmd.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/progress.h"
+#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/unfinished_output.h"
+#include "daemon/storage/recordings/copy.h"
+#include "proto/moment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char cut_help[] =
+    "usage: holter cut [--from T] [--to T] -o OUT.hrec FILE.hrec\n"
+    "\n"
+    "Makes a recording of a part of one, which replays as that part.\n"
+    "\n"
+    "      --from T         begin; default: the begin of the recording\n"
+    "      --to T           end; default: its end\n"
+    "  -o, --output OUT     the new recording; there must be none of this name\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "T is a time: 2026-11-22T05:00:00Z, nanoseconds since 1970, 90s from the begin, -10m before "
+    "the\n"
+    "end, or 40% of the recording. Windows of which a part lies between are in the new one.\n"
+    "\n"
+    "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
+
+static const char merge_help[] =
+    "usage: holter merge -o OUT.hrec FILE.hrec...\n"
+    "\n"
+    "Makes one recording of several of one job: parts, or recordings that overlap.\n"
+    "\n"
+    "  -o, --output OUT     the new recording; there must be none of this name\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "Status: 0, 1 when it fails, or when damaged messages had to be left out, 2 for wrong usage.\n";
+
+enum { OPT_FROM = 256, OPT_TO };
+
+static const struct option cut_options[] = {
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct option merge_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct asked {
+    const char *command, *output, *from, *to;
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct asked *a = user;
+    char why[200];
+    if (option == 'o') {
+        a->output = value;
+        return command_line_recording(a->command, value);
+    }
+    if (moment_check(value, why, sizeof(why)) != 0) {
+        say("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);
+        return 2;
+    }
+    *(option == OPT_FROM ? &a->from : &a->to) = value;
+    return 0;
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct asked *a, int argc, char **argv, const struct option *options,
+                 const char *help)
+{
+    const struct command_line line = {a->command, help, "o:h", options, set_option, a};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    if (a->output == NULL || optind == argc) {
+        say("%s: -o and a recording are wanted; `holter %s --help` tells more", a->command,
+            a->command);
+        return 2;
+    }
+    return -1;
+}
+
+/* @return the exit status */
+static int told(const struct asked *a, int code, const struct copy_counts *counts, const char *why)
+{
+    if (code != 0) {
+        say("%s: %s", a->command, why);
+        return 1;
+    }
+    printf("%s: %" PRIu64 " messages", a->output, counts->messages);
+    if (counts->twice > 0)
+        printf(", %" PRIu64 " that were there twice left out", counts->twice);
+    if (counts->missing > 0)
+        printf("; %" PRIu64 " between them are in none of the files", counts->missing);
+    putchar('\n');
+    if (counts->damaged == 0 && counts->lacking == 0)
+        return say_printed(a->command);
+    if (counts->lacking > 0)
+        say("%s: cut short: %" PRIu64 " bytes at the end are missing; what can be read is there",
+            a->command, counts->lacking);
+    else
+        say("%s: %" PRIu64 " messages could not be read and were left out", a->command,
+            counts->damaged);
+    return 1;
+}
+
+int cmd_cut(int argc, char **argv)
+{
+    struct asked a = {.command = "cut"};
+    struct copy_counts counts;
+    struct progress progress;
+    char why[1200];
+    uint64_t begin_ns, end_ns;
+    int status = parse(&a, argc, argv, cut_options, cut_help);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc) {
+        say("cut: one recording is wanted; `holter merge` makes one of several");
+        return 2;
+    }
+    const char *path = argv[optind];
+    if (copy_span(path, &begin_ns, &end_ns, why, sizeof(why)) != 0) {
+        say("cut: %s", why);
+        return 1;
+    }
+    uint64_t from_ns = begin_ns, to_ns = end_ns;
+    int code =
+        a.from == NULL ? 0 : moment_parse(a.from, begin_ns, end_ns, &from_ns, why, sizeof(why));
+    if (code == 0 && a.to != NULL)
+        code = moment_parse(a.to, begin_ns, end_ns, &to_ns, why, sizeof(why));
+    if (code != 0 || to_ns <= from_ns) {
+        say("cut: %s: %s", path, code != 0 ? why : "--to is not behind --from");
+        return 2;
+    }
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, a.output);
+    progress_begin(&progress, "cut");
+    code =
+        copy_cut(a.output, path, a.from == NULL ? 0 : from_ns, a.to == NULL ? UINT64_MAX : to_ns,
+                 &(struct recording_progress){progress_show, &progress}, &counts, why, sizeof(why));
+    progress_end(&progress);
+    unfinished_end(&unfinished);
+    return told(&a, code, &counts, why);
+}
+
+int cmd_merge(int argc, char **argv)
+{
+    struct asked a = {.command = "merge"};
+    struct copy_counts counts;
+    struct progress progress;
+    char why[1200];
+    int status = parse(&a, argc, argv, merge_options, merge_help);
+    if (status >= 0)
+        return status;
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, a.output);
+    progress_begin(&progress, "merge");
+    int code = copy_merge(a.output, (const char *const *)argv + optind, (size_t)(argc - optind),
+                          &(struct recording_progress){progress_show, &progress}, &counts, why,
+                          sizeof(why));
+    progress_end(&progress);
+    unfinished_end(&unfinished);
+    return told(&a, code, &counts, why);
+}

@@ -1,0 +1,86 @@
+#include "agent/cli/cmd.h"
+#include "agent/launch/watch.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As env(1) and the shells have it. */
+#define STATUS_NOT_RUNNABLE 126
+#define STATUS_NOT_FOUND 127
+
+static const char usage[] =
+    "usage: holter exec [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "Runs PROGRAM as one watched rank: mpirun -n 8 holter exec ./sim input\n"
+    "Becomes PROGRAM, so that signals and exit status are its own. Whatever goes wrong with\n"
+    "watching, PROGRAM is run all the same.\n"
+    "\n" SESSION_OPTIONS_USAGE
+    "  --job NAME          first part of the job id (HOLTER_JOB, else the scheduler's number)\n"
+    "  -v, --verbose       say what is found and done\n"
+    "  -h, --help          this text\n";
+
+enum { OPTION_JOB = OPTION_BEHIND_SESSION };
+
+static const struct option options[] = {
+    SESSION_OPTIONS,
+    {"job", required_argument, NULL, OPTION_JOB},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/** @return -1 to go on, or the exit status */
+static int read_options(int argc, char **argv, struct watch_options *watch)
+{
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "+vh", options, NULL)) != -1;) {
+        if (session_options_take(&watch->session, c, optarg))
+            continue;
+        switch (c) {
+        case OPTION_JOB:
+            watch->job = optarg;
+            break;
+        case 'v':
+            watch->verbose = 1;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            fputs(usage, stderr);
+            return 2;
+        }
+    }
+    return -1;
+}
+
+int cmd_exec(int argc, char **argv)
+{
+    struct watch_options watch = {0};
+    int status = read_options(argc, argv, &watch);
+    if (status >= 0)
+        return status;
+    if (optind >= argc) {
+        say("exec: no program is given");
+        fputs(usage, stderr);
+        return 2;
+    }
+    char program[PATH_MAX];
+    char **words = argv + optind;
+    int rc = paths_search(program, sizeof program, words[0], getenv("PATH"));
+    if (rc < 0) {
+        say("%s: %s", words[0], holter_strerror(rc));
+        return rc == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
+    }
+    watch_this_process(&watch, program);
+    execvp(words[0], words);
+    say("%s: %s", words[0], strerror(errno));
+    return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
+}

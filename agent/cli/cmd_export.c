@@ -1,0 +1,341 @@
+/* holter export: recordings in the formats of others. */
+#include "agent/cli/cmd.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/progress.h"
+#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/unfinished_output.h"
+#include "daemon/export/export.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter export --format FORMAT [OPTION]... RECORDING\n"
+    "\n"
+    "Writes what a recording holds in a form that other programs read.\n"
+    "\n"
+    "  -f, --format csv            one table, or all of them into a directory\n"
+    "               json           all tables as one object\n"
+    "               perfetto       a trace for ui.perfetto.dev: phases, alerts, hot links, "
+    "counters\n"
+    "               otf2-summary   an OTF2 archive: what each rank did in each window, as "
+    "metrics\n"
+    "               dot            who sends to whom, for Graphviz\n"
+    "  -o, --output FILE           default: standard output, -; csv of all tables and "
+    "otf2-summary: "
+    "a directory,\n"
+    "                              which there must not be yet\n"
+    "      --table TABLE           csv: this one. Those of hrec(5), and ranks, pairs, calls: sums "
+    "of all windows\n"
+    "      --of ranks|hosts|regions  dot: what the vertices are (default ranks)\n"
+    "      --edges N               dot: only the N of most bytes (default 2000)\n"
+    "      --no-ranks              perfetto: the job alone\n"
+    "  -h, --help                  this text\n"
+    "\n"
+    "Status: 0, 1 when something failed, 2 for wrong usage.\n";
+
+#define EDGES UINT64_C(2000) /* unless asked for */
+#define MOST_EDGES UINT64_C(100000000)
+
+enum { OPT_TABLE = 256, OPT_OF, OPT_EDGES, OPT_NO_RANKS };
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"table", required_argument, NULL, OPT_TABLE},
+    {"of", required_argument, NULL, OPT_OF},
+    {"edges", required_argument, NULL, OPT_EDGES},
+    {"no-ranks", no_argument, NULL, OPT_NO_RANKS},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+enum format { CSV, JSON, PERFETTO, OTF2_SUMMARY, DOT, FORMATS };
+
+static const char *const formats[FORMATS] = {"csv", "json", "perfetto", "otf2-summary", "dot"};
+static const char *const graphs[] = {"ranks", "hosts", "regions"};
+
+struct exporting {
+    enum format format;
+    const char *output, *table;
+    enum export_graph graph;
+    int has_graph;  /* it was asked for */
+    uint64_t edges; /* 0: not asked for */
+    int no_ranks;
+    struct export_source source;
+    struct content content;
+    int has_content; /* it was read, well or not */
+};
+
+/* ---- options -------------------------------------------------------------------- */
+
+static int choose(const char *const *names, size_t count, const char *value)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], value) != 0)
+        i++;
+    return i < count ? (int)i : -1;
+}
+
+static int set_edges(struct exporting *e, const char *value)
+{
+    char *end;
+    errno = 0;
+    e->edges = strtoull(value, &end, 10);
+    return *value >= '0' && *value <= '9' && *end == '\0' && errno == 0 && e->edges > 0 &&
+                   e->edges <= MOST_EDGES
+               ? 0
+               : command_line_wrong("export", "edges", value);
+}
+
+static int is_in(const char *const *names, const char *name)
+{
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct exporting *e = user;
+    int at;
+    switch (option) {
+    case 'f':
+        at = choose(formats, FORMATS, value);
+        e->format = at < 0 ? FORMATS : (enum format)at;
+        return at < 0 ? command_line_wrong("export", "format", value) : 0;
+    case 'o':
+        e->output = value;
+        return *value == '\0' ? command_line_wrong("export", "output", value) : 0;
+    case OPT_TABLE:
+        e->table = value;
+        return is_in(tables_names, value) || is_in(export_sums, value)
+                   ? 0
+                   : command_line_wrong("export", "table", value);
+    case OPT_OF:
+        e->has_graph = 1;
+        at = choose(graphs, sizeof(graphs) / sizeof(*graphs), value);
+        e->graph = at < 0 ? EXPORT_RANKS : (enum export_graph)at;
+        return at < 0 ? command_line_wrong("export", "of", value) : 0;
+    case OPT_EDGES:
+        return set_edges(e, value);
+    default:
+        e->no_ranks = 1;
+        return 0;
+    }
+}
+
+static int same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Options of one format. @return 0, or 2 after telling */
+static int check_options(const struct exporting *e)
+{
+    const struct {
+        const char *option;
+        enum format format;
+        int given;
+    } options[] = {{"table", CSV, e->table != NULL},
+                   {"of", DOT, e->has_graph},
+                   {"edges", DOT, e->edges != 0},
+                   {"no-ranks", PERFETTO, e->no_ranks}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+        if (!options[i].given || e->format == options[i].format)
+            continue;
+        say("export: --%s is of --format %s", options[i].option, formats[options[i].format]);
+        return 2;
+    }
+    return 0;
+}
+
+/* @return 0, or 2 after telling */
+static int check(const struct exporting *e)
+{
+    int to_directory = e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL);
+    struct stat status;
+    if (e->format == FORMATS) {
+        say("export: which --format? `holter export --help` lists them");
+        return 2;
+    }
+    if (check_options(e) != 0)
+        return 2;
+    if (to_directory && strcmp(e->output, "-") == 0) {
+        say(e->format == CSV ? "export: one --table, or a directory for all of them: -o DIRECTORY"
+                             : "export: -o DIRECTORY: an OTF2 archive is one");
+        return 2;
+    }
+    if (to_directory && stat(e->output, &status) == 0) {
+        say("export: %s: %s", e->output, holter_strerror(-EEXIST));
+        return 2;
+    }
+    if (strcmp(e->output, "-") != 0 && same_file(e->output, e->source.path)) {
+        say("export: %s is the recording itself", e->output);
+        return 2;
+    }
+    return 0;
+}
+
+/* ---- writing -------------------------------------------------------------------- */
+
+static int failed(const char *what, const char *why)
+{
+    say("export: %s: %s", what, why);
+    return 1;
+}
+
+/* Rows of windows that it takes; of the archive and the trace those of ranks are read again. 0: all
+ * that are summed. */
+static uint64_t rows_wanted(const struct exporting *e)
+{
+    if (e->format == OTF2_SUMMARY || e->format == PERFETTO)
+        return WINDOW_ROWS(ranks);
+    if (e->format == DOT)
+        return WINDOW_ROWS(pairs);
+    if (e->table == NULL)
+        return 0;
+    return strcmp(e->table, "ranks") == 0   ? WINDOW_ROWS(ranks)
+           : strcmp(e->table, "calls") == 0 ? WINDOW_ROWS(calls)
+                                            : WINDOW_ROWS(pairs) | WINDOW_ROWS(transfers);
+}
+
+/* Sums of messages, if what is asked for has some. @return exit status */
+static int read_content(struct exporting *e)
+{
+    char why[600];
+    const struct content_options options = {.rows = rows_wanted(e), .progress = e->source.progress};
+    if (e->has_content || (e->table != NULL && is_in(tables_names, e->table)))
+        return 0;
+    e->has_content = 1;
+    if (content_read(&e->content, e->source.path, &options, why, sizeof(why)) == 0)
+        return 0;
+    say("export: %s", why);
+    return 1;
+}
+
+/* @return exit status */
+static int write_stream(struct exporting *e, FILE *out, const char *path, const char *table)
+{
+    char why[512] = "";
+    int left_out = 0, code;
+    errno = 0;
+    if (e->format == CSV)
+        code = export_csv(out, &e->source, table);
+    else if (e->format == JSON)
+        code = export_json(out, &e->source);
+    else if (e->format == DOT)
+        code = export_dot(out, &e->source, e->graph, (size_t)(e->edges != 0 ? e->edges : EDGES));
+    else
+        code = export_perfetto(out, &e->source, !e->no_ranks, &left_out, why, sizeof(why));
+    if (left_out)
+        say("export: %zu ranks in %" PRIu64
+            " windows are too many for a trace: the job alone is in it",
+            e->content.rank_count, e->content.last_window - e->content.first_window + 1);
+    if (code == -EIO && errno != 0)
+        return failed(path, strerror(errno));
+    return code == 0 ? 0 : failed(e->source.path, why[0] != '\0' ? why : holter_strerror(code));
+}
+
+static int write_file(struct exporting *e, const char *path, const char *table)
+{
+    struct output_file output;
+    int code = output_file_open(&output, path);
+    if (code != 0)
+        return failed(path, strerror(-code));
+    int status = read_content(e);
+    status = status != 0 ? status
+                         : write_stream(e, output.file,
+                                        strcmp(path, "-") == 0 ? "standard output" : path, table);
+    code = output_file_close(&output, status == 0);
+    return status == 0 && code != 0 ? failed(path, strerror(-code)) : status;
+}
+
+static int write_tables(struct exporting *e)
+{
+    const char *const *lists[] = {tables_names, export_sums};
+    int status = 0;
+    if (mkdir(e->output, 0777) != 0)
+        return failed(e->output, strerror(errno));
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; status == 0 && lists[l][i] != NULL; i++) {
+            char path[4200];
+            snprintf(path, sizeof(path), "%.4000s/%s.csv", e->output, lists[l][i]);
+            status = write_file(e, path, lists[l][i]);
+        }
+    }
+    return status;
+}
+
+static int write_archive(struct exporting *e)
+{
+    char why[512];
+    /* The library would make all directories above, and none of them would go again. */
+    int code = output_check(e->output);
+    if (code != 0)
+        return failed(e->output, strerror(-code));
+    if (read_content(e) != 0)
+        return 1;
+    code = export_otf2(e->output, &e->source, why, sizeof(why));
+    return code == 0 ? 0 : failed(e->output, why);
+}
+
+static int write_directory(struct exporting *e)
+{
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, e->output);
+    int status = e->format == CSV ? write_tables(e) : write_archive(e);
+    if (status == 0)
+        unfinished_end(&unfinished);
+    else
+        unfinished_remove(&unfinished);
+    return status;
+}
+
+static int run(struct exporting *e)
+{
+    struct progress progress;
+    const struct recording_progress shown = {progress_show, &progress};
+    char why[600];
+    int code = tables_open(&e->source.tables, e->source.path, why, sizeof(why));
+    if (code != 0)
+        return failed(e->source.path, why);
+    e->source.content = &e->content;
+    e->source.progress = &shown;
+    progress_begin(&progress, "export");
+    int status;
+    if (e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL))
+        status = write_directory(e);
+    else
+        status = write_file(e, e->output, e->table);
+    progress_end(&progress);
+    if (e->content.refused > 0)
+        say("export: %" PRIu64 " of %" PRIu64 " messages cannot be read and are left out",
+            e->content.refused, e->content.messages);
+    content_finish(&e->content);
+    tables_close(e->source.tables);
+    return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    struct exporting e = {.format = FORMATS, .output = "-"};
+    const struct command_line line = {"export", help, "f:o:h", long_options, set_option, &e};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc) {
+        say("export: one recording is wanted; `holter export --help` tells more");
+        return 2;
+    }
+    e.source.path = argv[optind];
+    status = check(&e);
+    return status != 0 ? status : run(&e);
+}

@@ -1,0 +1,331 @@
+/* holter import: what others recorded as a recording of Holter. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/import_results.h"
+#include "agent/cli/import_trace.h"
+#include "agent/cli/network_input.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/unfinished_output.h"
+#include "daemon/import/import.h"
+#include "daemon/import/import_format.h"
+#include "holter/error.h"
+#include "proto/duration.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char help[] =
+    "usage: holter import [OPTION]... -o FILE.hrec SOURCE\n"
+    "\n"
+    "Makes a recording of what others recorded, for holter replay, holter view and holter remap.\n"
+    "\n"
+    "      --format FORMAT       of the source; default: what its beginning says\n"
+    "                otf2        an archive of Score-P or others: the file .otf2, or its folder\n"
+    "                dumpi       a trace of libdumpi: its .meta file, its folder, or a rank's "
+    "file\n"
+    "                csv         a table of messages with a header: source, destination, bytes, "
+    "send_begin ...;\n"
+    "                            may come from a pipe, or standard input: -\n"
+    "                hopbyte     SOURCE DESTINATION BYTES [HOPS] a line: one window\n"
+    "                route       \"Hop 1: [12-0] 12 (0 1 1 0 0 0) -> 8 (0 1 0 0 0 0)\" a line: one "
+    "window\n"
+    "                counters    packets of torus links by code region: the YAML file that names "
+    "the tables\n"
+    "                            beside it; a window for each time that a region comes\n"
+    "      --window L            traces, csv: length of a window, 10us, 5ms, 1s; default: about "
+    "200 of "
+    "them,\n"
+    "                            each at most 1 s\n"
+    "      --topology T          all but counters: network, a file, see holter-topology(5), or a "
+    "short form\n"
+    "      --ranks-per-node K    hopbyte, route, csv, and with --hosts: rank r is on node r / K; "
+    "default:\n"
+    "                            as few as fit\n"
+    "      --hosts LIST          csv, otf2: hosts of the ranks, in blocks, node[0-3]; instead of "
+    "those of an\n"
+    "                            archive\n"
+    "      --threads N           traces, csv: that read it; default: as many as there are "
+    "processors\n"
+    "      --no-results          only what was recorded: curve, phases, latency, regions, links "
+    "and "
+    "alerts are\n"
+    "                            made when it is replayed\n"
+    "  -o, --output FILE         the recording; there must be none of this name\n"
+    "  -h, --help                this text\n"
+    "\n"
+    "Status: 0, 1 when the input is wrong (what is whole of a trace is imported), 2 for wrong "
+    "usage.\n";
+
+#define WINDOW_LEAST_NS UINT64_C(1000)
+#define WINDOW_MOST_NS UINT64_C(60000000000)
+#define THREADS_MOST 64u
+
+enum {
+    OPT_FORMAT = 256,
+    OPT_TOPOLOGY,
+    OPT_PER_NODE,
+    OPT_WINDOW,
+    OPT_THREADS,
+    OPT_HOSTS,
+    OPT_NO_RESULTS
+};
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
+    {"ranks-per-node", required_argument, NULL, OPT_PER_NODE},
+    {"window", required_argument, NULL, OPT_WINDOW},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"hosts", required_argument, NULL, OPT_HOSTS},
+    {"no-results", no_argument, NULL, OPT_NO_RESULTS},
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct importing {
+    enum import_format format;
+    const char *source, *output, *topology, *hosts;
+    uint64_t per_node, window_ns, threads;
+    int no_results;
+    char file[4096]; /* the source, or what stands for it */
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct importing *i = user;
+    switch (option) {
+    case OPT_FORMAT:
+        i->format = import_format_by_name(value);
+        return i->format == IMPORT_UNKNOWN ? command_line_wrong("import", "format", value) : 0;
+    case OPT_TOPOLOGY:
+        i->topology = value;
+        return 0;
+    case OPT_HOSTS:
+        i->hosts = value;
+        return 0;
+    case OPT_NO_RESULTS:
+        i->no_results = 1;
+        return 0;
+    case OPT_PER_NODE:
+        return network_input_number(value, UINT32_MAX, &i->per_node) || i->per_node == 0
+                   ? command_line_wrong("import", "ranks-per-node", value)
+                   : 0;
+    case OPT_WINDOW:
+        return duration_parse(value, &i->window_ns) != 0 || i->window_ns < WINDOW_LEAST_NS ||
+                       i->window_ns > WINDOW_MOST_NS
+                   ? command_line_wrong("import", "window", value)
+                   : 0;
+    case OPT_THREADS:
+        return network_input_number(value, THREADS_MOST, &i->threads) || i->threads == 0
+                   ? command_line_wrong("import", "threads", value)
+                   : 0;
+    default:
+        i->output = value;
+        return command_line_recording("import", value);
+    }
+}
+
+/* What is asked for must fit the format. @return 0 or the exit status */
+static int check(const struct importing *i)
+{
+    int csv = i->format == IMPORT_CSV, otf2 = i->format == IMPORT_OTF2,
+        dumpi = i->format == IMPORT_DUMPI, counters = i->format == IMPORT_COUNTERS;
+    int timed = csv || otf2 || dumpi;
+    const char *name = import_format_name(i->format);
+    const char *option = counters && i->topology ? "topology"
+                         : (counters || dumpi || (otf2 && !i->hosts)) && i->per_node
+                             ? "ranks-per-node"
+                         : !timed && i->window_ns    ? "window"
+                         : !timed && i->threads      ? "threads"
+                         : !csv && !otf2 && i->hosts ? "hosts"
+                                                     : NULL;
+    if (option == NULL)
+        return 0;
+    say("import: --%s is not for sources of format %s%s; `holter import --help` tells more", option,
+        name, otf2 ? " without --hosts" : "");
+    return 2;
+}
+
+/* Something that can be read once only, so that nobody can look into it before. */
+static int is_pipe(const char *source)
+{
+    struct stat status;
+    return strcmp(source, "-") == 0 ||
+           (stat(source, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
+static int check_pipe(struct importing *i)
+{
+    if (i->format != IMPORT_CSV) {
+        say("import: %s: from a pipe only tables of messages are read, with --format csv",
+            i->source);
+        return 2;
+    }
+    snprintf(i->file, sizeof(i->file), "%s", i->source);
+    int status = check(i);
+    return status ? status : -1;
+}
+
+/* @return -1 to go on, or the exit status */
+static int find_format(struct importing *i)
+{
+    char why[4400];
+    if (is_pipe(i->source))
+        return check_pipe(i);
+    enum import_format found =
+        import_format_find(i->source, i->format, i->file, sizeof(i->file), why, sizeof(why));
+    if (found == IMPORT_RECORDING) {
+        say("import: %s is a recording of Holter already: `holter replay` and `holter view` take "
+            "it",
+            i->file);
+        return 1;
+    }
+    if (found == IMPORT_PACKED || (i->format == IMPORT_UNKNOWN && found == IMPORT_UNKNOWN)) {
+        say("import: %s", why);
+        return 1;
+    }
+    i->format = i->format == IMPORT_UNKNOWN ? found : i->format;
+    int status = check(i);
+    return status ? status : -1;
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct importing *i, int argc, char **argv)
+{
+    const struct command_line line = {"import", help, "o:h", long_options, set_option, i};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc || !i->output) {
+        say("import: -o and one source are wanted; `holter import --help` tells more");
+        return 2;
+    }
+    i->source = argv[optind];
+    return find_format(i);
+}
+
+static int run_counters(const struct importing *i)
+{
+    struct import_counts counts;
+    if (import_counters(i->output, i->source, &counts, network_input_tell, NULL) != 0)
+        return 1;
+    printf("%s: %" PRIu32 " nodes, %" PRIu32 " ranks, %" PRIu64 " packets in %" PRIu32 " windows\n",
+           i->output, counts.nodes, counts.ranks, counts.packets, counts.windows);
+    if (counts.wrong_rows > 0)
+        printf("  left out     %" PRIu64 " rows that are wrong\n", counts.wrong_rows);
+    return counts.wrong_rows > 0;
+}
+
+/* Routes tell of their network, if they are whole. */
+static int infer_network(const struct importing *i, const struct pairs *pairs,
+                         struct topology_file *network)
+{
+    if (pairs->wrong_lines == 0 &&
+        topology_file_given(network, i->source, network_input_tell, NULL) == 0)
+        return 0;
+    say("import: %s: no network can be inferred from these routes: going on without, see "
+        "--topology",
+        i->source);
+    return 1;
+}
+
+static int write_pairs(const struct importing *i, const struct pairs *pairs)
+{
+    struct topology_file network = {.topology = NULL};
+    int infers = !i->topology && pairs->source == PAIRS_ROUTES, status = pairs->wrong_lines > 0;
+    if (infers)
+        status |= infer_network(i, pairs, &network);
+    else if (i->topology &&
+             topology_file_given(&network, i->topology, network_input_tell, NULL) != 0)
+        return 1;
+    uint64_t per_node = i->per_node == 0 && infers ? network.per_node : i->per_node;
+    int code =
+        import_pairs(i->output, i->source, pairs, network.topology ? &network : NULL,
+                     i->topology ? i->topology : i->source, per_node, network_input_tell, NULL);
+    topology_file_finish(&network);
+    if (code != 0)
+        return 1;
+    printf("%s: %" PRIu32 " ranks, %zu pairs\n", i->output, pairs->processes,
+           pairs->edge_count + pairs->self_count);
+    if (pairs->processes > 0 && pairs->ids[pairs->processes - 1] >= pairs->processes)
+        printf("  renumbered   in the order of their numbers, of which the last is %" PRIu64 "\n",
+               pairs->ids[pairs->processes - 1]);
+    if (pairs->wrong_lines > 0)
+        printf("  left out     %" PRIu64 " lines that are wrong\n", pairs->wrong_lines);
+    return status;
+}
+
+static int run_pairs(const struct importing *i)
+{
+    enum pairs_source wanted = i->format == IMPORT_ROUTE ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
+    struct pairs pairs;
+    if (pairs_read_whole(&pairs, i->source, network_input_tell, NULL) != 0)
+        return 1;
+    int status = 1;
+    if (pairs.source == wanted)
+        status = write_pairs(i, &pairs);
+    else
+        say("import: %s is no file of format %s", i->source, import_format_name(i->format));
+    pairs_finish(&pairs);
+    return status;
+}
+
+static int run_trace(const struct importing *i)
+{
+    struct import_wish wish = {.source = i->file,
+                               .output = i->output,
+                               .topology = i->topology,
+                               .window_ns = i->window_ns,
+                               .threads = i->threads,
+                               .hosts = i->hosts,
+                               .per_node = (uint32_t)i->per_node};
+    if (i->format == IMPORT_CSV)
+        return import_trace_csv(&wish);
+    return i->format == IMPORT_OTF2 ? import_trace_otf2(&wish) : import_trace_dumpi(&wish);
+}
+
+static int run(const struct importing *i)
+{
+    if (i->format == IMPORT_OTF2 || i->format == IMPORT_DUMPI || i->format == IMPORT_CSV)
+        return run_trace(i);
+    return i->format == IMPORT_COUNTERS ? run_counters(i) : run_pairs(i);
+}
+
+/* Said before the source is read, which may take long. @return 0, or 1 after telling */
+static int check_output(const char *path)
+{
+    struct stat status;
+    int there = lstat(path, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > 0);
+    int code = there ? -EEXIST : output_check(path);
+    if (code != 0)
+        say("import: %s: %s", path, holter_strerror(code));
+    return code != 0;
+}
+
+static int is_there(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size > 0;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    struct importing i = {.format = IMPORT_UNKNOWN};
+    int status = parse(&i, argc, argv);
+    if (status >= 0)
+        return status;
+    if (check_output(i.output) != 0)
+        return 1;
+    struct unfinished unfinished;
+    unfinished_begin(&unfinished, i.output);
+    status = run(&i);
+    /* Of what is wrong in part, the whole part has results, too. */
+    if (!i.no_results && is_there(i.output))
+        status |= import_results(i.output);
+    unfinished_end(&unfinished);
+    return status;
+}

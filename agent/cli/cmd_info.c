@@ -1,0 +1,98 @@
+/* holter info: what is in a recording. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/text/info_text.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/progress.h"
+#include "agent/terminal/terminal_message.h"
+#include "daemon/storage/recordings/info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter info [OPTION]... FILE.hrec...\n"
+    "\n"
+    "Tells what is in recordings: job, ranks, hosts, span, calls, messages, losses, alerts, size.\n"
+    "\n"
+    "  -f, --format text|json    one object a line with json\n"
+    "      --check               look at all that agents sent, not only at what is told: finds "
+    "damage\n"
+    "  -h, --help                this text\n"
+    "\n"
+    "Status: 0, 1 when a file cannot be read or is damaged (what can be read is told), 2 for "
+    "wrong\n"
+    "usage.\n";
+
+enum { OPT_CHECK = 256 };
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, 'f'},
+    {"check", no_argument, NULL, OPT_CHECK},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct asked {
+    int json, check;
+};
+
+/* @return the exit status */
+static int tell(const char *path, const struct asked *asked)
+{
+    struct info *info = malloc(sizeof(*info));
+    struct progress progress;
+    char why[700];
+    if (info == NULL) {
+        say("info: no memory");
+        return 1;
+    }
+    progress_begin(&progress, path);
+    const struct recording_progress shown = {progress_show, &progress};
+    int code = info_read(info, path, asked->check, &shown, why, sizeof(why));
+    progress_end(&progress);
+    if (code != 0) {
+        say("info: %s", why);
+        free(info);
+        return 1;
+    }
+    if (asked->json)
+        info_print_json(stdout, info);
+    else
+        info_print_text(stdout, info);
+    int status = info->damage_count > 0;
+    info_finish(info);
+    free(info);
+    return status;
+}
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct asked *asked = user;
+    if (option == OPT_CHECK) {
+        asked->check = 1;
+        return 0;
+    }
+    asked->json = strcmp(value, "json") == 0;
+    return asked->json || strcmp(value, "text") == 0 ? 0
+                                                     : command_line_wrong("info", "format", value);
+}
+
+int cmd_info(int argc, char **argv)
+{
+    struct asked asked = {0};
+    const struct command_line line = {"info", help, "f:h", long_options, set_option, &asked};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    status = 0;
+    if (optind == argc) {
+        say("info: which recording? `holter info --help` tells more");
+        return 2;
+    }
+    for (int i = optind; i < argc; i++) {
+        if (i > optind && !asked.json)
+            fputc('\n', stdout);
+        status |= tell(argv[i], &asked);
+    }
+    return say_printed("info") != 0 ? 1 : status;
+}

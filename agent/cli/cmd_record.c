@@ -1,0 +1,287 @@
+/* holter record: a recording of a job that runs already, made from what its daemon publishes. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
+#include "agent/terminal/terminal_message.h"
+#include "daemon/storage/record_parts.h"
+#include "daemon/storage/recordings/attach.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+#include "proto/quantity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter record [OPTION]... [JOB]\n"
+    "\n"
+    "Records a job that runs, from now on, here: beside the recording of its daemon, or where that "
+    "makes\n"
+    "none. Ends with the job, or when it is interrupted. Without JOB it is the newest running one, "
+    "or the\n"
+    "next to come.\n"
+    "\n"
+    "  -o, --output FILE       the recording, a new file; otherwise holter-JOB.hrec, or "
+    "holter-JOB-2.hrec\n"
+    "                          and so on, in this directory\n"
+    "      --max-size SIZE     of the recording, 16M and more: it goes on in parts, of which the "
+    "oldest are\n"
+    "                          removed\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                          newest session of this user on this host\n"
+    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
+    "      --timeout SECONDS   how long the daemon may be away before it is given up (default 5)\n"
+    "  -h, --help              this text\n"
+    "\n"
+    "Status: 0 when the job has ended or a signal came, 1 when nothing came, the recording cannot "
+    "be written\n"
+    "or the daemon is out of reach, 2 for wrong usage.\n";
+
+#define LOOK_MS 250          /* how often to look whether the daemon is somewhere else or away */
+#define WAIT_NS 1000000000u  /* for a job, until it is said that there is none */
+#define COMMIT_NS 500000000u /* between commits: a second is promised */
+
+struct record {
+    struct dial dial;
+    struct client *client;
+    struct attach *attach; /* NULL: nothing to keep has come yet */
+    int signals;           /* signalfd of the signals that end us */
+    const char *job, *output;
+    uint64_t most_bytes;
+    uint64_t committed_ns; /* CLOCK_MONOTONIC */
+    uint64_t asked_missed; /* frames missed when it was asked whether the job has ended */
+    uint64_t told;         /* missed messages that were told */
+    int ended;             /* the job has */
+    uint64_t connected_ns; /* CLOCK_MONOTONIC; 0: not yet */
+    int told_waiting;      /* that there is no job yet */
+};
+
+enum { OPT_MAX_SIZE = 256 };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"max-size", required_argument, NULL, OPT_MAX_SIZE},
+    DIAL_OPTIONS,
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct record *r = user;
+    if (option == 'o') {
+        r->output = value;
+        return command_line_recording(r->dial.command, value);
+    }
+    if (quantity_parse_bytes(value, &r->most_bytes) != 0 || r->most_bytes < RECORD_LEAST_BYTES)
+        return command_line_wrong(r->dial.command, "max-size", value);
+    return 0;
+}
+
+/* ---- the file ---------------------------------------------------------------- */
+
+/* Names of jobs become names of files. */
+static int is_name(const char *job)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    return job[0] != '\0' && strspn(job, good) == strlen(job);
+}
+
+static int begin(struct record *r, const char *job)
+{
+    char path[512], why[600];
+    int code = is_name(job) ? 0 : -HOLTER_EPROTOCOL;
+    if (code == 0 && r->output != NULL)
+        code = snprintf(path, sizeof path, "%s", r->output) < (int)sizeof path ? 0 : -ENAMETOOLONG;
+    else if (code == 0)
+        code = recording_new(".", job, path, sizeof path);
+    if (code != 0) {
+        say("record: job %.64s: %s", job, holter_strerror(code));
+        return -1;
+    }
+    if (attach_create(&r->attach, path, r->most_bytes, why, sizeof why) != 0) {
+        say("record: %s", why);
+        return -1;
+    }
+    r->committed_ns = clock_mono_ns();
+    say("recording job %s in %s", job, path);
+    return 0;
+}
+
+static int fail(struct record *r, int code)
+{
+    say("record: %s: %s; it holds what came up to the last commit", attach_path(r->attach),
+        attach_error(r->attach, code));
+    attach_abandon(r->attach);
+    r->attach = NULL;
+    return -1;
+}
+
+/* @return 0, or -1 when the recording cannot go on, after saying why */
+static int commit(struct record *r, uint64_t now_ns)
+{
+    if (r->attach == NULL || (now_ns - r->committed_ns < COMMIT_NS && !attach_is_due(r->attach)))
+        return 0;
+    int code = attach_commit(r->attach);
+    r->committed_ns = now_ns;
+    if (code != 0)
+        return fail(r, code);
+    uint64_t missed = attach_missed(r->attach);
+    if (missed > r->told)
+        say("record: %" PRIu64 " messages of agents did not come", missed - r->told);
+    r->told = missed;
+    return 0;
+}
+
+static int take(struct record *r, const struct client_message *got)
+{
+    const struct wire_message *m = got->message;
+    if (wire_topic(m->type) == NULL || m->type == WIRE_TYPE_REPLAY ||
+        (got->id != 0 && strcmp(m->job.job, client_job(r->client)) != 0))
+        return 0;
+    if (client_replays(r->client)) {
+        say("record: this daemon replays a recording; `holter replay --record` records that");
+        return -1;
+    }
+    if (m->type == WIRE_TYPE_JOB)
+        r->ended = strcmp(m->job.state, "running") != 0;
+    if (r->ended && r->attach == NULL) {
+        say("record: job %s has ended", m->job.job);
+        return -1;
+    }
+    /* The job comes before all else; of one that begins now, what agents say does. */
+    const char *job = m->type == WIRE_TYPE_JOB        ? m->job.job
+                      : m->type == WIRE_TYPE_RECORDED ? m->recorded.job
+                                                      : NULL;
+    if (r->attach == NULL && (job == NULL || begin(r, job) != 0))
+        return job == NULL ? 0 : -1;
+    int code = attach_take(r->attach, m, got->snapshot);
+    return code != 0 ? fail(r, code) : commit(r, clock_mono_ns());
+}
+
+/* ---- running ------------------------------------------------------------------- */
+
+/* The end of the job may be among the frames that did not come. */
+static void ask_for_end(struct record *r)
+{
+    uint64_t missed = client_missed(r->client);
+    if (missed != r->asked_missed && client_is_current(r->client) &&
+        client_ask(r->client, "jobs", NULL, NULL, NULL) > 0)
+        r->asked_missed = missed;
+}
+
+/* Whoever started us may have mistyped the job. */
+static void tell_waiting(struct record *r, uint64_t now_ns)
+{
+    if (r->attach != NULL || r->told_waiting || client_state(r->client) != CLIENT_CONNECTED)
+        return;
+    r->connected_ns = r->connected_ns == 0 ? now_ns : r->connected_ns;
+    if (now_ns - r->connected_ns < WAIT_NS)
+        return;
+    r->told_waiting = 1;
+    if (r->job != NULL)
+        say("record: there is no job %s yet; waiting for it", r->job);
+    else
+        say("record: no job runs; waiting for the next");
+}
+
+/* @return 1 when the end was reached, or -1 */
+static int follow(struct record *r)
+{
+    uint64_t away_since = 0;
+    for (;;) {
+        struct client_message got;
+        struct pollfd watched[2];
+        int result = 0;
+        while (!(r->ended && client_is_current(r->client)) &&
+               (result = client_next(r->client, 0, &got)) == 1) {
+            if (take(r, &got) != 0)
+                return -1;
+        }
+        if (r->ended && client_is_current(r->client))
+            return 1;
+        if (result < 0) {
+            say("record: %s", holter_strerror(result));
+            return -1;
+        }
+        if (commit(r, clock_mono_ns()) != 0 || dial_is_hopeless(&r->dial, r->client, &away_since))
+            return -1;
+        if (dial_moved(&r->dial, &r->client))
+            client_follow(r->client, r->job, ATTACH_TOPICS);
+        ask_for_end(r);
+        watched[0] = (struct pollfd){.fd = client_fd(r->client), .events = POLLIN};
+        watched[1] = (struct pollfd){.fd = r->signals, .events = POLLIN};
+        tell_waiting(r, clock_mono_ns());
+        poll(watched, 2, LOOK_MS);
+        if (watched[1].revents != 0)
+            return 1;
+    }
+}
+
+/* Close the file. @return the exit status */
+static int finish(struct record *r, int status)
+{
+    uint64_t missed = client_missed(r->client);
+    if (r->attach == NULL) {
+        if (status == 0)
+            say("record: no job came");
+        return 1;
+    }
+    char path[600];
+    uint64_t messages = attach_messages(r->attach), gaps = attach_missed(r->attach);
+    snprintf(path, sizeof path, "%s", attach_path(r->attach));
+    int code = attach_close(r->attach);
+    r->attach = NULL;
+    if (code != 0) {
+        say("record: %s: its last second could not be written: %s", path, holter_strerror(code));
+        return 1;
+    }
+    if (missed > 0)
+        say("record: %" PRIu64 " frames came faster than they could be written", missed);
+    printf("%s: %" PRIu64 " messages", path, messages);
+    if (gaps > 0)
+        printf(", %" PRIu64 " did not come", gaps);
+    putchar('\n');
+    return fflush(stdout) != 0 || messages == 0 ? 1 : status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+    struct record r = {
+        .dial = {
+            .command = "record", .role = ROLE_VIEWER, .word = &r.job, .patience_ns = 5000000000}};
+    const struct command_line options = {"record",     help,       "o:" DIAL_LETTERS,
+                                         long_options, set_option, &r};
+    int status = dial_parse(&r.dial, &options, argc, argv);
+    if (status >= 0)
+        return status;
+    char why[600];
+    if (r.output != NULL && attach_check(r.output, why, sizeof why) != 0) {
+        say("record: %s", why);
+        return 1;
+    }
+    log_start("holter", -1);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    r.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+    status = dial_open(&r.dial, &r.client);
+    if (status == 0 && client_follow(r.client, r.job, ATTACH_TOPICS) != 0) {
+        say("record: %s", client_error(r.client));
+        status = 2;
+    }
+    if (status == 0)
+        status = finish(&r, follow(&r) == 1 ? 0 : 1);
+    client_destroy(r.client);
+    if (r.signals >= 0)
+        close(r.signals);
+    return status;
+}

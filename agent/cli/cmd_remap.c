@@ -1,0 +1,306 @@
+/* holter remap: a better mapping of ranks to the nodes that a job has. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/network_input.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/progress.h"
+#include "agent/terminal/terminal_message.h"
+#include "daemon/analysis/network/mapping_text.h"
+#include "daemon/analysis/network/measures.h"
+#include "daemon/analysis/network/remap/remap.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter remap [OPTION]... RECORDING|HOPBYTE-FILE\n"
+    "\n"
+    "Finds a mapping of ranks to the same nodes with less communication over the network, and "
+    "tells what\n"
+    "it gains. Never worse than what is given, and the same again from the same seed.\n"
+    "\n"
+    "      --topology T            network: a file, see holter-topology(5), or a short form, "
+    "torus:4,4,8;\n"
+    "                              cart: of a recording, the grid of its processes;\n"
+    "                              default for a recording: the hosts, NUMA nodes and cores that "
+    "agents saw\n"
+    "      --objective OBJECTIVE   hop-bytes (default), max-link or inter-node\n"
+    "      --messages              inter-node: count messages instead of bytes\n"
+    "      --time SECONDS          work of so many seconds on one core (default 2)\n"
+    "      --seed N                of the search (default 1)\n"
+    "      --ranks LIST            only these move, such as 3,8-11\n"
+    "      --given FILE            mapping to begin from, \"RANK NODE\" a line; default: as it "
+    "ran\n"
+    "      --ranks-per-node K      of a hop-byte file: rank r is on node r / K; default: as few as "
+    "fit\n"
+    "      --format FORMAT         of the mapping: plain (default), openmpi, mpich, slurm or bgq\n"
+    "  -o, --output FILE           write the mapping there; -: standard output, the table then to "
+    "standard error\n"
+    "  -h, --help                  this text\n"
+    "\n"
+    "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
+
+#define MOST_SECONDS 3600.0
+
+enum {
+    OPT_TOPOLOGY = 256,
+    OPT_OBJECTIVE,
+    OPT_MESSAGES,
+    OPT_TIME,
+    OPT_SEED,
+    OPT_RANKS,
+    OPT_GIVEN,
+    OPT_PER_NODE,
+    OPT_FORMAT
+};
+
+static const struct option long_options[] = {
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
+    {"objective", required_argument, NULL, OPT_OBJECTIVE},
+    {"messages", no_argument, NULL, OPT_MESSAGES},
+    {"time", required_argument, NULL, OPT_TIME},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"ranks", required_argument, NULL, OPT_RANKS},
+    {"given", required_argument, NULL, OPT_GIVEN},
+    {"ranks-per-node", required_argument, NULL, OPT_PER_NODE},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node"};
+
+struct remapping {
+    struct network_input input;
+    struct remap_problem problem;
+    const char *ranks, *output;
+    enum mapping_format format;
+    uint32_t *selected, *nodes; /* owned */
+    struct remap *remap;        /* owned */
+};
+
+static int set_objective(struct remapping *m, const char *value)
+{
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(value, objectives[i]) == 0) {
+            m->problem.objective = (enum remap_objective)i;
+            return 0;
+        }
+    }
+    return command_line_wrong("remap", "objective", value);
+}
+
+static int set_seconds(struct remapping *m, const char *value)
+{
+    char *end;
+    m->problem.effort = strtod(value, &end);
+    return *value && *end == '\0' && m->problem.effort >= 0 && m->problem.effort <= MOST_SECONDS
+               ? 0
+               : command_line_wrong("remap", "time", value);
+}
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct remapping *m = user;
+    int format;
+    switch (option) {
+    case OPT_TOPOLOGY:
+        m->input.topology = value;
+        return 0;
+    case OPT_OBJECTIVE:
+        return set_objective(m, value);
+    case OPT_MESSAGES:
+        m->problem.messages = true;
+        return 0;
+    case OPT_TIME:
+        return set_seconds(m, value);
+    case OPT_SEED:
+        return network_input_number(value, UINT64_MAX, &m->problem.seed)
+                   ? command_line_wrong("remap", "seed", value)
+                   : 0;
+    case OPT_RANKS:
+        m->ranks = value;
+        return network_input_list("remap", "ranks", value);
+    case OPT_GIVEN:
+        m->input.given = value;
+        return 0;
+    case OPT_PER_NODE:
+        return network_input_number(value, UINT32_MAX, &m->input.per_node) || m->input.per_node == 0
+                   ? command_line_wrong("remap", "ranks-per-node", value)
+                   : 0;
+    case OPT_FORMAT:
+        if ((format = mapping_format_of(value)) < 0)
+            return command_line_wrong("remap", "format", value);
+        m->format = (enum mapping_format)format;
+        return 0;
+    default:
+        m->output = value;
+        return 0;
+    }
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct remapping *m, int argc, char **argv)
+{
+    const struct command_line line = {"remap", help, "o:h", long_options, set_option, m};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc) {
+        say("remap: one recording or hop-byte file is wanted; `holter remap --help` tells more");
+        return 2;
+    }
+    m->input.path = argv[optind];
+    return -1;
+}
+
+/* ---- the mapping as text ------------------------------------------------- */
+
+/* Numbers of nodes stand for the ranks of a file with one rank a node. Launchers want ranks: those
+ * of the nodes in their order. */
+static int ids_are_nodes(const struct remapping *m)
+{
+    const struct pairs *p = &m->input.pairs;
+    return p->source == PAIRS_HOP_BYTES && m->input.per_node <= 1 && p->processes > 0 &&
+           p->ids[p->processes - 1] < topology_nodes(m->input.network.topology);
+}
+
+/* @return 0, or the exit status, after saying why */
+static int write_mapping(const struct remapping *m, const uint32_t *seats, const char *path)
+{
+    const struct pairs *p = &m->input.pairs;
+    struct mapping_seat *list = calloc((size_t)p->processes + 1, sizeof *list);
+    char why[300] = "no memory", *text;
+    size_t length;
+    int by_position = m->format != MAPPING_PLAIN && ids_are_nodes(m);
+    for (uint32_t i = 0; list && i < p->processes; i++)
+        list[i] = (struct mapping_seat){by_position ? i : p->ids[i], seats[i]};
+    int code = list ? mapping_text(&text, &length, m->format, list, p->processes,
+                                   m->input.network.topology, m->input.hosts, why, sizeof why)
+                    : -ENOMEM;
+    free(list);
+    if (code != 0) {
+        say("remap: format %s: %s", mapping_format_name(m->format), why);
+        return 1;
+    }
+    int status = path ? network_input_write("remap", path, text, length) : 0;
+    free(text);
+    return status;
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+static void print_row(FILE *out, const char *name, double before, double after, double bound,
+                      const char *remark)
+{
+    char gain[32] = "-", least[40] = "-";
+    if (before > 0)
+        snprintf(gain, sizeof gain, "%.2f %%", 100 * (before - after) / before);
+    if (bound > 0)
+        snprintf(least, sizeof least, "%.0f", bound);
+    fprintf(out, "%-20s %20.0f %20.0f %9s %20s%s%s\n", name, before, after, gain, least,
+            remark[0] ? "  " : "", remark);
+}
+
+static void print_table(FILE *out, const struct remapping *m)
+{
+    struct remap_measures before, after;
+    bool optimal = false;
+    const enum remap_objective objective = m->problem.objective;
+    remap_given(m->remap, &before);
+    remap_best(m->remap, &after);
+    double bound = remap_bound(m->remap, &optimal);
+    const char *remark = optimal ? "optimal" : "";
+    const struct {
+        const char *name;
+        double before, after;
+        int is_objective;
+    } rows[] = {
+        {"hop-bytes", before.hop_bytes, after.hop_bytes, objective == REMAP_HOP_BYTES},
+        {"max-link", before.max_link, after.max_link, objective == REMAP_MAX_LINK},
+        {"inter-node-bytes", before.inter_node_bytes, after.inter_node_bytes,
+         objective == REMAP_INTER_NODE && !m->problem.messages},
+        {"inter-node-messages", before.inter_node_messages, after.inter_node_messages,
+         objective == REMAP_INTER_NODE && m->problem.messages},
+    };
+    const char *name = topology_spec(m->input.network.topology)->name;
+    if (!name[0])
+        name = m->input.topology ? m->input.topology : m->input.path;
+    fprintf(out, "%" PRIu32 " ranks on %s, objective %s, seed %" PRIu64 "\n", m->problem.processes,
+            name, objectives[objective], m->problem.seed);
+    fprintf(out, "%-20s %20s %20s %9s %20s\n", "measure", "before", "after", "gain", "bound");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        print_row(out, rows[i].name, rows[i].before, rows[i].after,
+                  rows[i].is_objective ? bound : 0, rows[i].is_objective ? remark : "");
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static int prepare(struct remapping *m)
+{
+    struct remap_problem *p = &m->problem;
+    char why[300] = "";
+    p->topology = m->input.network.topology;
+    p->processes = m->input.pairs.processes;
+    p->seats = m->input.seats;
+    p->edges = m->input.pairs.edges;
+    p->edge_count = m->input.pairs.edge_count;
+    m->nodes = calloc((size_t)topology_vertices(p->topology) + 1, sizeof *m->nodes);
+    if (!m->nodes || measures_nodes(p->topology, m->nodes) != 0) {
+        say("remap: no memory");
+        return 1;
+    }
+    p->nodes = m->nodes;
+    if (m->ranks) {
+        int status = network_input_ranks(&m->input, m->ranks, &m->selected, &p->selected_count);
+        if (status)
+            return status;
+        p->selected = m->selected;
+    }
+    int code = remap_create(&m->remap, p, why, sizeof why);
+    if (code == 0)
+        return 0;
+    say("remap: %s", why[0] ? why : holter_strerror(code));
+    return 1;
+}
+
+static int run(struct remapping *m)
+{
+    int status = m->output ? network_input_output(&m->input, m->output) : 0;
+    status = status ? status : network_input_read(&m->input);
+    /* What the format cannot say is told before the work, not behind it. */
+    status = status ? status : write_mapping(m, m->input.seats, NULL);
+    status = status ? status : prepare(m);
+    if (status)
+        return status;
+    struct progress progress;
+    progress_begin(&progress, "remap");
+    for (double done = 0; done < 1;) {
+        done = remap_step(m->remap);
+        progress_show(&progress, done);
+    }
+    progress_end(&progress);
+    int to_stdout = m->output && strcmp(m->output, "-") == 0;
+    print_table(to_stdout ? stderr : stdout, m);
+    struct remap_measures after;
+    return m->output ? write_mapping(m, remap_best(m->remap, &after), m->output) : 0;
+}
+
+int cmd_remap(int argc, char **argv)
+{
+    struct remapping m = {.input = {.command = "remap"}, .problem = {.seed = 1, .effort = 2}};
+    int status = parse(&m, argc, argv);
+    if (status >= 0)
+        return status;
+    status = run(&m);
+    remap_destroy(m.remap);
+    free(m.selected);
+    free(m.nodes);
+    network_input_finish(&m.input);
+    return status;
+}

@@ -1,0 +1,265 @@
+/* holter replay: a daemon that replays a recording, in the foreground; and what is asked of one
+ * that does. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
+#include "agent/cli/text/tap_replay.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter replay [OPTION]... FILE\n"
+    "       holter replay --ask WORDS [OPTION]...\n"
+    "\n"
+    "Replays a recording, and serves its job until stopped: holter view, top, tap and commgram "
+    "show it "
+    "as they\n"
+    "show a running one. With --ask, tells a replay that runs what to do, and prints where it is "
+    "then.\n"
+    "\n"
+    "      --speed X           times as fast as it was, 0.01 to 100000, or max (default)\n"
+    "      --from T            begin there: 90s or 10m (from its begin), -10s (before its end), "
+    "40%,\n"
+    "                          2026-11-22T05:00:00Z, or nanoseconds since 1970\n"
+    "      --loop              begin anew behind its end\n"
+    "      --paused            begin when a client says so\n"
+    "      --quit-at-end       leave behind its end\n"
+    "      --rules FILE        alert rules to judge it by, instead of the usual ones\n"
+    "      --topology NETWORK  network under the job, a file, short form or cart, instead of "
+    "the recorded one\n"
+    "      --collectives HOW   modelled (default) or off: whether collectives take part in phases "
+    "and "
+    "pictures\n"
+    "      --grace TIME        how long a window waits for late agents; default as holterd's\n"
+    "      --record DIR        record it anew, from its begin to its end, as it is judged now\n"
+    "  -c, --connect ENDPOINT  where to serve it, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or\n"
+    "                          the user's run directory\n"
+    "      --keys DIR          CURVE keys, for endpoints that other hosts can reach\n"
+    "      --ask WORDS         \"pause\", \"play\", \"step\", \"step back\", \"seek T\", \"speed "
+    "X\", "
+    "\"loop on\",\n"
+    "                          \"loop off\", or \"\" to be told where it is; waits for a seek, "
+    "or a preview of\n"
+    "                          where it goes; \"settle\" waits until it is no preview any more\n"
+    "      --timeout SECONDS   --ask: how long the daemon may be away before it is given up "
+    "(default "
+    "5)\n"
+    "\n"
+    "Status: that of holterd(1); --ask: 0, or 1 when it was refused or the daemon is out of reach; "
+    "2 "
+    "for wrong\n"
+    "usage.\n";
+
+#define MOST_ARGUMENTS 64
+#define AGAIN_MS 20 /* between looks at a seek under way */
+
+enum {
+    OPT_SPEED = 256,
+    OPT_FROM,
+    OPT_LOOP,
+    OPT_PAUSED,
+    OPT_QUIT_AT_END,
+    OPT_RULES,
+    OPT_TOPOLOGY,
+    OPT_COLLECTIVES,
+    OPT_GRACE,
+    OPT_RECORD,
+    OPT_ASK
+};
+
+static const struct option long_options[] = {
+    {"speed", required_argument, NULL, OPT_SPEED},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"loop", no_argument, NULL, OPT_LOOP},
+    {"paused", no_argument, NULL, OPT_PAUSED},
+    {"quit-at-end", no_argument, NULL, OPT_QUIT_AT_END},
+    {"rules", required_argument, NULL, OPT_RULES},
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
+    {"collectives", required_argument, NULL, OPT_COLLECTIVES},
+    {"grace", required_argument, NULL, OPT_GRACE},
+    {"record", required_argument, NULL, OPT_RECORD},
+    {"ask", required_argument, NULL, OPT_ASK},
+    DIAL_OPTIONS,
+};
+
+/* ---- asking ------------------------------------------------------------------------- */
+
+struct asking {
+    struct dial dial;
+    const char *words;
+    int settles; /* a preview is not enough */
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct asking *asking = user;
+    if (option != OPT_ASK) {
+        say("replay: --ask goes with --connect, --keys and --timeout only");
+        return 2;
+    }
+    asking->words = value;
+    return 0;
+}
+
+/* The next message of the answer. @return 0, or the exit status */
+static int await(const struct asking *asking, struct client *client, uint64_t *away_since,
+                 struct client_message *got)
+{
+    for (;;) {
+        int result = client_next(client, 250, got);
+        if (result == 1)
+            return 0;
+        if (result < 0) {
+            say("replay: %s", holter_strerror(result));
+            return 1;
+        }
+        if (dial_is_hopeless(&asking->dial, client, away_since))
+            return 1;
+    }
+}
+
+/* One question and its answer: the state is printed, unless it seeks or steps.
+ * @return 0, -1: ask once more, or the exit status */
+static int ask(struct asking *asking, struct client *client)
+{
+    uint64_t away_since = 0;
+    int seeks = 0;
+    int64_t id = client_ask(client, "replay", NULL, NULL, asking->words);
+    for (struct client_message got; id > 0;) {
+        int status = await(asking, client, &away_since, &got);
+        if (status != 0)
+            return status;
+        if ((int64_t)got.id != id)
+            continue;
+        const struct wire_message *m = got.message;
+        if (m->type == WIRE_TYPE_REPLAY) {
+            int steps = strcmp(m->replay.state, "playing") == 0 && m->replay.paused;
+            seeks = steps || (strcmp(m->replay.state, "seeking") == 0 &&
+                              (m->replay.known_ns == 0 || asking->settles));
+            if (!seeks)
+                tap_replay(stdout, &m->replay);
+        } else if (m->type == WIRE_TYPE_REPLY && m->reply.code == -HOLTER_EUNREACHABLE) {
+            return -1; /* another run took over meanwhile: this one did not do it */
+        } else if (m->type == WIRE_TYPE_REPLY) {
+            if (m->reply.code != 0)
+                say("replay: %s", m->reply.text);
+            asking->words = ""; /* from now on it is waited for */
+            return m->reply.code != 0 ? 1 : seeks ? -1 : 0;
+        }
+    }
+    say("replay: %s", holter_strerror((int)id));
+    return 1;
+}
+
+static int ask_running(int argc, char **argv)
+{
+    struct asking asking = {
+        .dial = {.command = "replay", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
+    const struct command_line options = {"replay",     help,       DIAL_LETTERS,
+                                         long_options, set_option, &asking};
+    struct client *client = NULL;
+    int status = dial_parse(&asking.dial, &options, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    status = dial_open(&asking.dial, &client);
+    status = status != 0 ? status : dial_wait(&asking.dial, &client);
+    if (asking.words != NULL && strcmp(asking.words, "settle") == 0) {
+        asking.settles = 1;
+        asking.words = "";
+    }
+    if (status == 0)
+        status = ask(&asking, client);
+    while (status == -1) { /* a client follows a seek by itself, and so has to dial again */
+        struct client_message got;
+        client_next(client, AGAIN_MS, &got);
+        status = dial_wait(&asking.dial, &client);
+        status = status != 0 ? status : ask(&asking, client);
+    }
+    client_destroy(client);
+    return status;
+}
+
+/* ---- serving ------------------------------------------------------------------------- */
+
+/* The daemon's name of an option. */
+static char *daemon_option(int option)
+{
+    static char name[64];
+    for (const struct option *o = long_options; o->name != NULL; o++) {
+        if (o->val == option)
+            snprintf(name, sizeof name, "--%s", o->val == 'c' ? "listen" : o->name);
+    }
+    return strdup(name);
+}
+
+static int is_asked(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--ask") == 0 || strncmp(argv[i], "--ask=", 6) == 0)
+            return 1;
+    return 0;
+}
+
+/* @return -1 to go on, or the exit status */
+static int read_options(int argc, char **argv, char **arguments)
+{
+    static char replay[] = "--replay";
+    int count = 3, option;
+    optind = 0; /* glibc: start anew, options were parsed before (getopt(3)) */
+    while ((option = getopt_long(argc, argv, DIAL_LETTERS, long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (option == '?')
+            return 2;
+        if (option == DIAL_OPTION_TIMEOUT) {
+            say("replay: --timeout goes with --ask");
+            return 2;
+        }
+        if (count + 2 >= MOST_ARGUMENTS) {
+            say("replay: too many options");
+            return 2;
+        }
+        arguments[count++] = daemon_option(option);
+        if (optarg != NULL)
+            arguments[count++] = optarg;
+    }
+    if (optind + 1 != argc) {
+        say("replay: one recording is wanted; `holter replay --help` tells more");
+        return 2;
+    }
+    arguments[1] = replay;
+    arguments[2] = argv[optind];
+    return -1;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    char program[PATH_MAX];
+    char *arguments[MOST_ARGUMENTS] = {program, NULL};
+    if (is_asked(argc, argv))
+        return ask_running(argc, argv);
+    int status = read_options(argc, argv, arguments);
+    if (status >= 0)
+        return status;
+    int rc = paths_program(program, sizeof program, "holterd");
+    if (rc < 0) {
+        say("replay: holterd is not installed beside holter: %s", holter_strerror(rc));
+        return 1;
+    }
+    execv(program, arguments);
+    say("replay: %s: %s", program, strerror(errno));
+    return 1;
+}

@@ -1,0 +1,218 @@
+/* holter report: a recording as one HTML file. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/report_extras.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/progress.h"
+#include "agent/terminal/terminal_message.h"
+#include "agent/terminal/unfinished_output.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter report [OPTION]... RECORDING\n"
+    "\n"
+    "Writes one HTML file that needs nothing else: alerts with their causes, CommGram, latency, "
+    "time "
+    "in MPI,\n"
+    "hot links, a better mapping, who sends to whom, calls, ranks, and pictures of the viewer.\n"
+    "\n"
+    "  -o, --output FILE   default: report.html; -: standard output\n"
+    "      --topology T    network under the job, a file or short form, instead of the recorded "
+    "one\n"
+    "      --no-pictures   without pictures of the viewer\n"
+    "      --no-advice     without looking for a better mapping\n"
+    "  -h, --help          this text\n"
+    "\n"
+    "Results that the recording does not have, as it was imported or the network is another one, "
+    "are made "
+    "by\n"
+    "a replay. Status: 0, 1 when something failed, 2 for wrong usage.\n";
+
+enum { OPT_TOPOLOGY = 256, OPT_NO_PICTURES, OPT_NO_ADVICE };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
+    {"no-pictures", no_argument, NULL, OPT_NO_PICTURES},
+    {"no-advice", no_argument, NULL, OPT_NO_ADVICE},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct reporting {
+    const char *recording, *output, *topology;
+    int no_pictures, no_advice;
+    char analysed[400]; /* recording with the results of a replay; "": the recording has them */
+    struct report_replay replay;
+    struct report_picture pictures[REPORT_PICTURES];
+    size_t picture_count;
+    struct report_advice advice;
+    struct export_source source;
+    struct content content;
+};
+
+/* ---- what goes into it -------------------------------------------------------------- */
+
+static int open_source(struct reporting *r)
+{
+    struct progress progress;
+    const struct recording_progress shown = {progress_show, &progress};
+    char why[600];
+    int code = tables_open(&r->source.tables, r->recording, why, sizeof(why));
+    if (code != 0) {
+        say("report: %s: %s", r->recording, why);
+        return 1;
+    }
+    const struct content_options options = {.progress = &shown};
+    progress_begin(&progress, "report");
+    code = content_read(&r->content, r->recording, &options, why, sizeof(why));
+    progress_end(&progress);
+    if (code != 0) {
+        say("report: %s", why);
+        return 1;
+    }
+    r->source.path = r->recording;
+    r->source.content = &r->content;
+    return 0;
+}
+
+/* Results of this network, or any at all, are not in the recording? */
+static int lacks_results(const struct reporting *r)
+{
+    return r->topology != NULL ||
+           tables_number(r->source.tables, "SELECT count(*) FROM totals", 0) <= 0;
+}
+
+static int replay(struct reporting *r)
+{
+    int lacking = lacks_results(r);
+    char why[600];
+    if (!lacking && r->no_pictures)
+        return 0;
+    int status =
+        report_replay_start(&r->replay, r->recording, r->topology,
+                            &(struct report_span){r->content.first_window, r->content.last_window},
+                            lacking ? r->analysed : NULL);
+    if (status != 0)
+        return lacking ? status : 0; /* the report goes without pictures */
+    if (!r->no_pictures) {
+        int captures =
+            tables_number(r->source.tables, "SELECT count(*) FROM capture_events", 0) > 0;
+        r->picture_count = report_pictures(&r->replay, captures, r->pictures);
+    }
+    if (!lacking)
+        return 0;
+    tables_close(r->source.tables);
+    r->source.tables = NULL;
+    int code = tables_open(&r->source.tables, r->analysed, why, sizeof(why));
+    if (code == 0)
+        return 0;
+    say("report: the results of the replay: %s", why);
+    return 1;
+}
+
+static int write_report(struct reporting *r, FILE *out, const char *name)
+{
+    struct report_extras extras = {
+        .pictures = r->pictures,
+        .picture_count = r->picture_count,
+        .measures = r->advice.measures,
+        .measure_count = r->advice.count,
+        .mapping_network = r->advice.network,
+        .mapping_command = r->advice.command,
+        .mapping_none = r->advice.none[0] != '\0' ? r->advice.none : NULL,
+    };
+    errno = 0;
+    int code = report_write(out, &r->source, &extras);
+    if (code != 0)
+        say("report: %s: %s", code == -EIO ? name : r->recording,
+            code == -EIO && errno != 0 ? strerror(errno) : holter_strerror(code));
+    return code != 0;
+}
+
+/* @return exit status */
+static int gather(struct reporting *r)
+{
+    int status = open_source(r);
+    status = status != 0 ? status : replay(r);
+    if (status == 0 && !r->no_advice)
+        report_advise(&r->advice, r->analysed[0] != '\0' ? r->analysed : r->recording, r->recording,
+                      r->topology);
+    return status;
+}
+
+/* What cannot be written is said before anything is read. */
+static int write_file(struct reporting *r)
+{
+    struct output_file output;
+    int code = output_file_open(&output, r->output);
+    if (code != 0) {
+        say("report: %s: %s", r->output, strerror(-code));
+        return 1;
+    }
+    int status = gather(r);
+    if (status == 0)
+        status = write_report(r, output.file,
+                              strcmp(r->output, "-") == 0 ? "standard output" : r->output);
+    code = output_file_close(&output, status == 0);
+    if (status == 0 && code != 0)
+        say("report: %s: %s", r->output, strerror(-code));
+    return status != 0 || code != 0;
+}
+
+/* ---- command line --------------------------------------------------------------------- */
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct reporting *r = user;
+    if (option == 'o')
+        r->output = value;
+    if (option == OPT_TOPOLOGY)
+        r->topology = value;
+    r->no_pictures |= option == OPT_NO_PICTURES;
+    r->no_advice |= option == OPT_NO_ADVICE;
+    return 0;
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct reporting *r, int argc, char **argv)
+{
+    const struct command_line line = {"report", help, "o:h", long_options, set_option, r};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    struct stat given, output;
+    if (optind + 1 != argc) {
+        say("report: one recording is wanted; `holter report --help` tells more");
+        return 2;
+    }
+    r->recording = argv[optind];
+    if (stat(r->recording, &given) == 0 && stat(r->output, &output) == 0 &&
+        given.st_dev == output.st_dev && given.st_ino == output.st_ino) {
+        say("report: %s is the recording itself", r->output);
+        return 2;
+    }
+    return -1;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    struct reporting r = {.output = "report.html"};
+    int status = parse(&r, argc, argv);
+    if (status >= 0)
+        return status;
+    status = write_file(&r);
+    for (size_t i = 0; i < r.picture_count; i++)
+        free((void *)r.pictures[i].png);
+    content_finish(&r.content);
+    tables_close(r.source.tables);
+    report_replay_stop(&r.replay);
+    return status;
+}

@@ -1,0 +1,582 @@
+/* holter reroute: better routes for the messages that a job sends. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/network_input.h"
+#include "agent/cli/topology_write.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/terminal_message.h"
+#include "daemon/analysis/network/link_loads.h"
+#include "daemon/analysis/network/reroute.h"
+#include "holter/error.h"
+#include "proto/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter reroute [OPTION]... RECORDING|HOPBYTE-FILE|ROUTE-FILE\n"
+    "\n"
+    "Finds better routes between nodes, one after the other, for the loads that the messages put "
+    "on "
+    "links.\n"
+    "\n"
+    "      --topology T          network: a file, see holter-topology(5), or a short form, "
+    "torus:4,4,8;\n"
+    "                            cart: of a recording, the grid of its processes;\n"
+    "                            default for a route file: what it tells\n"
+    "      --routes LIST         these, SOURCE-DESTINATION,... by rank\n"
+    "      --link FROM-TO        those that cross a link, named by its nodes or switches\n"
+    "      --top K               the K whose heaviest link is most loaded (default 100)\n"
+    "      --first length|load   shortest (Eq. 1) or least loaded (Eq. 2, default) first\n"
+    "      --delta N             routes may become so many links longer (default 0)\n"
+    "      --given FILE          mapping, \"RANK NODE\" a line; default: as it ran\n"
+    "      --ranks-per-node K    of a hop-byte file: rank r is on node r / K; default: as few as "
+    "fit\n"
+    "  -f, --format FORMAT       text (default) or json, one object to a line\n"
+    "  -o, --output FILE         write the network with the better routes there, for --topology;\n"
+    "                            of a tree or graph the routes alone, to paste into its file\n"
+    "  -h, --help                this text\n"
+    "\n"
+    "Status: 0, 1 when the input is wrong, 2 for wrong usage.\n";
+
+enum {
+    OPT_TOPOLOGY = 256,
+    OPT_ROUTES,
+    OPT_LINK,
+    OPT_TOP,
+    OPT_FIRST,
+    OPT_DELTA,
+    OPT_GIVEN,
+    OPT_PER
+};
+
+static const struct option long_options[] = {
+    {"topology", required_argument, NULL, OPT_TOPOLOGY},
+    {"routes", required_argument, NULL, OPT_ROUTES},
+    {"link", required_argument, NULL, OPT_LINK},
+    {"top", required_argument, NULL, OPT_TOP},
+    {"first", required_argument, NULL, OPT_FIRST},
+    {"delta", required_argument, NULL, OPT_DELTA},
+    {"given", required_argument, NULL, OPT_GIVEN},
+    {"ranks-per-node", required_argument, NULL, OPT_PER},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* What one vertex sends another. */
+struct flow {
+    uint32_t source, destination;
+    uint64_t bytes, heaviest; /* heaviest: of its links */
+};
+
+struct rerouting {
+    struct network_input input;
+    struct reroute_params params;
+    const char *routes, *link, *output;
+    uint64_t top;
+    int json;
+
+    struct flow *flows; /* owned; by source, destination */
+    size_t flow_count;
+    struct link_loads *loads;      /* owned */
+    const struct link_load *load;  /* by link */
+    struct reroute *search;        /* owned */
+    struct reroute_route *chosen;  /* owned */
+    struct reroute_result *better; /* owned */
+    size_t count;                  /* of both */
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct rerouting *r = user;
+    uint64_t number;
+    switch (option) {
+    case OPT_TOPOLOGY:
+        r->input.topology = value;
+        return 0;
+    case OPT_ROUTES:
+        r->routes = value;
+        return network_input_list("reroute", "routes", value);
+    case OPT_LINK:
+        r->link = value;
+        return 0;
+    case OPT_TOP:
+        return network_input_number(value, UINT32_MAX, &r->top) || r->top == 0
+                   ? command_line_wrong("reroute", "top", value)
+                   : 0;
+    case OPT_FIRST:
+        r->params.first = strcmp(value, "length") == 0 ? REROUTE_LENGTH : REROUTE_LOAD;
+        return strcmp(value, "length") && strcmp(value, "load")
+                   ? command_line_wrong("reroute", "first", value)
+                   : 0;
+    case OPT_DELTA:
+        if (network_input_number(value, REROUTE_MOST_DELTA, &number))
+            return command_line_wrong("reroute", "delta", value);
+        r->params.delta = (uint32_t)number;
+        return 0;
+    case OPT_GIVEN:
+        r->input.given = value;
+        return 0;
+    case OPT_PER:
+        return network_input_number(value, UINT32_MAX, &r->input.per_node) || r->input.per_node == 0
+                   ? command_line_wrong("reroute", "ranks-per-node", value)
+                   : 0;
+    case 'f':
+        r->json = strcmp(value, "json") == 0;
+        return !r->json && strcmp(value, "text") ? command_line_wrong("reroute", "format", value)
+                                                 : 0;
+    default:
+        r->output = value;
+        return 0;
+    }
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct rerouting *r, int argc, char **argv)
+{
+    const struct command_line line = {"reroute", help, "f:o:h", long_options, set_option, r};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) > 1) {
+        say("reroute: one file is wanted, and one of --routes, --link and --top at most; "
+            "`holter reroute --help` tells more");
+        return 2;
+    }
+    r->input.path = argv[optind];
+    return -1;
+}
+
+/* ---- flows and loads --------------------------------------------------------- */
+
+static int by_ends(const void *left, const void *right)
+{
+    const struct flow *a = left, *b = right;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return (a->destination > b->destination) - (a->destination < b->destination);
+}
+
+/* No link carries more than all. @return 0, or the exit status, after saying why */
+static int check_bytes(const struct rerouting *r)
+{
+    const struct pairs *p = &r->input.pairs;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->edge_count; i++) {
+        const struct remap_edge *e = &p->edges[i];
+        if (r->input.seats[e->from] == r->input.seats[e->to])
+            continue;
+        if (__builtin_add_overflow(sum, e->bytes, &sum) || sum > INT64_MAX) {
+            say("reroute: %s: all bytes together are 2^63 or more", r->input.path);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int sum_flows(struct rerouting *r)
+{
+    const struct pairs *p = &r->input.pairs;
+    size_t used = 0, kept = 0;
+    r->flows = calloc(p->edge_count + 1, sizeof *r->flows);
+    if (!r->flows)
+        return -ENOMEM;
+    for (size_t i = 0; i < p->edge_count; i++) {
+        const struct remap_edge *e = &p->edges[i];
+        struct flow flow = {r->input.seats[e->from], r->input.seats[e->to], e->bytes, 0};
+        if (flow.source != flow.destination)
+            r->flows[used++] = flow;
+    }
+    qsort(r->flows, used, sizeof *r->flows, by_ends);
+    for (size_t i = 0; i < used; i++) {
+        if (kept > 0 && by_ends(&r->flows[kept - 1], &r->flows[i]) == 0)
+            r->flows[kept - 1].bytes += r->flows[i].bytes;
+        else
+            r->flows[kept++] = r->flows[i];
+    }
+    r->flow_count = kept;
+    return 0;
+}
+
+static int load_links(struct rerouting *r)
+{
+    int code = sum_flows(r);
+    code = code ? code : link_loads_create(&r->loads, r->input.network.topology);
+    for (size_t i = 0; !code && i < r->flow_count; i++) {
+        struct load_change change = {r->flows[i].source, r->flows[i].destination,
+                                     (int64_t)r->flows[i].bytes, 1, 1};
+        code = link_loads_add(r->loads, &change);
+    }
+    if (!code)
+        r->load = link_loads_settle(r->loads);
+    return code;
+}
+
+/* ---- which routes -------------------------------------------------------------- */
+
+static int choose(struct rerouting *r, const struct flow *flow)
+{
+    r->chosen[r->count++] = (struct reroute_route){
+        .source = flow->source, .destination = flow->destination, .bytes = flow->bytes};
+    return 0;
+}
+
+static uint32_t process_of(const struct pairs *p, uint64_t id)
+{
+    for (uint32_t low = 0, high = p->processes; low < high;) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->ids[middle] == id)
+            return middle;
+        if (p->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return UINT32_MAX;
+}
+
+/* "12-0" */
+static int choose_pair(struct rerouting *r, char *word)
+{
+    const struct pairs *p = &r->input.pairs;
+    char *dash = strchr(word, '-');
+    uint64_t ends[2];
+    if (dash)
+        *dash = '\0';
+    if (!dash || network_input_number(word, UINT32_MAX, &ends[0]) ||
+        network_input_number(dash + 1, UINT32_MAX, &ends[1]))
+        return command_line_wrong("reroute", "routes", r->routes);
+    uint32_t from = process_of(p, ends[0]), to = process_of(p, ends[1]);
+    struct flow wanted = {0, 0, 0, 0}, *found = NULL;
+    if (from != UINT32_MAX && to != UINT32_MAX) {
+        wanted.source = r->input.seats[from];
+        wanted.destination = r->input.seats[to];
+        found = bsearch(&wanted, r->flows, r->flow_count, sizeof *r->flows, by_ends);
+    }
+    if (!found) {
+        say("reroute: nothing is sent over a link from %" PRIu64 " to %" PRIu64, ends[0], ends[1]);
+        return 1;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        if (r->chosen[i].source == found->source && r->chosen[i].destination == found->destination)
+            return 0;
+    return r->count == r->flow_count ? 0 : choose(r, found);
+}
+
+static int choose_pairs(struct rerouting *r)
+{
+    char *copy = strdup(r->routes), *rest = NULL;
+    int status = copy ? 0 : 1;
+    for (char *word = strtok_r(copy, ",", &rest); word && !status;
+         word = strtok_r(NULL, ",", &rest))
+        status = choose_pair(r, word);
+    free(copy);
+    return status;
+}
+
+static uint32_t vertex_of(const struct rerouting *r, const char *name)
+{
+    uint64_t number;
+    const struct topology_file *file = &r->input.network;
+    uint32_t vertex = topology_file_host(file, name);
+    vertex = vertex != TOPOLOGY_NONE ? vertex : topology_find(file->topology, name);
+    for (uint32_t v = 0; vertex == TOPOLOGY_NONE && v < topology_nodes(file->topology); v++)
+        if (r->input.hosts[v] && strcmp(r->input.hosts[v], name) == 0)
+            vertex = v;
+    if (vertex == TOPOLOGY_NONE && network_input_number(name, UINT32_MAX - 1, &number) == 0 &&
+        number < topology_vertices(file->topology))
+        vertex = (uint32_t)number;
+    return vertex;
+}
+
+/* "FROM-TO", where names may have dashes of their own. */
+static uint32_t link_of(const struct rerouting *r)
+{
+    char text[256];
+    if (strlen(r->link) >= sizeof text)
+        return TOPOLOGY_NONE;
+    for (const char *dash = strchr(r->link, '-'); dash; dash = strchr(dash + 1, '-')) {
+        snprintf(text, sizeof text, "%.*s", (int)(dash - r->link), r->link);
+        uint32_t from = vertex_of(r, text), to = vertex_of(r, dash + 1);
+        if (from != TOPOLOGY_NONE && to != TOPOLOGY_NONE)
+            return topology_link_between(r->input.network.topology, from, to);
+    }
+    return TOPOLOGY_NONE;
+}
+
+static int choose_link(struct rerouting *r)
+{
+    uint32_t link = link_of(r);
+    if (link == TOPOLOGY_NONE) {
+        say("reroute: there is no link '%s'", r->link);
+        return 1;
+    }
+    for (size_t i = 0; i < r->flow_count; i++)
+        if (topology_crosses(r->input.network.topology, r->flows[i].source, r->flows[i].destination,
+                             link))
+            choose(r, &r->flows[i]);
+    return 0;
+}
+
+static int by_heaviest(const void *left, const void *right)
+{
+    const struct flow *a = left, *b = right;
+    if (a->heaviest != b->heaviest)
+        return a->heaviest > b->heaviest ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return by_ends(left, right);
+}
+
+static int choose_top(struct rerouting *r)
+{
+    const struct topology *t = r->input.network.topology;
+    uint32_t room = topology_diameter(t), *links = calloc((size_t)room + 1, sizeof *links);
+    uint64_t top = r->top ? r->top : 100;
+    if (!links)
+        return 1;
+    for (size_t i = 0; i < r->flow_count; i++) {
+        uint32_t length =
+            topology_route(t, r->flows[i].source, r->flows[i].destination, links, room);
+        for (uint32_t l = 0; l < length && l < room; l++)
+            if (r->load[links[l]].bytes > r->flows[i].heaviest)
+                r->flows[i].heaviest = r->load[links[l]].bytes;
+    }
+    free(links);
+    qsort(r->flows, r->flow_count, sizeof *r->flows, by_heaviest);
+    for (size_t i = 0; i < r->flow_count && i < top; i++)
+        choose(r, &r->flows[i]);
+    return 0;
+}
+
+/* ---- search ---------------------------------------------------------------------- */
+
+static int failed(int code)
+{
+    if (code)
+        say("reroute: %s", holter_strerror(code));
+    return code != 0;
+}
+
+static int search(struct rerouting *r)
+{
+    uint32_t links = topology_links(r->input.network.topology);
+    uint64_t *bytes = calloc((size_t)links + 1, sizeof *bytes);
+    r->better = calloc(r->count + 1, sizeof *r->better);
+    int code =
+        !bytes || !r->better ? -ENOMEM : reroute_create(&r->search, r->input.network.topology);
+    if (!code) {
+        for (uint32_t l = 0; l < links; l++)
+            bytes[l] = r->load[l].bytes;
+        reroute_set(r->search, bytes);
+        code = reroute_several(r->search, &r->params, r->chosen, r->count, r->better);
+    }
+    free(bytes);
+    return failed(code);
+}
+
+/* ---- output ------------------------------------------------------------------------ */
+
+static const char *own_name(const struct rerouting *r, uint32_t vertex,
+                            char text[TOPOLOGY_NAME + 1])
+{
+    topology_vertex_name(r->input.network.topology, vertex, text, TOPOLOGY_NAME + 1);
+    return text;
+}
+
+static const char *name_of(const struct rerouting *r, uint32_t vertex, char text[TOPOLOGY_NAME + 1])
+{
+    if (r->input.hosts[vertex] && r->input.hosts[vertex][0])
+        return r->input.hosts[vertex];
+    return own_name(r, vertex, text);
+}
+
+/* The vertices of a new route. @param separator  between them @param own  by the network's own
+ * names */
+static void put_path(const struct rerouting *r, FILE *out, size_t at, const char *separator,
+                     bool own, void (*put)(FILE *out, const char *name))
+{
+    char name[TOPOLOGY_NAME + 1];
+    uint32_t from, to;
+    put(out,
+        own ? own_name(r, r->chosen[at].source, name) : name_of(r, r->chosen[at].source, name));
+    for (uint32_t l = 0; l < r->better[at].length_after; l++) {
+        fputs(separator, out);
+        if (topology_link(r->input.network.topology, r->better[at].links[l], &from, &to))
+            put(out, own ? own_name(r, to, name) : name_of(r, to, name));
+    }
+}
+
+static void put_plain(FILE *out, const char *name)
+{
+    fputs(name, out);
+}
+
+struct totals {
+    uint64_t heaviest, heaviest_after, length, length_after;
+    size_t better;
+    double gain; /* sum over better routes of the share that their heaviest link carries less */
+};
+
+static struct totals sum_up(const struct rerouting *r)
+{
+    struct totals t = {0, 0, 0, 0, 0, 0};
+    const uint64_t *after = reroute_loads(r->search);
+    for (uint32_t l = 0; l < topology_links(r->input.network.topology); l++) {
+        t.heaviest = r->load[l].bytes > t.heaviest ? r->load[l].bytes : t.heaviest;
+        t.heaviest_after = after[l] > t.heaviest_after ? after[l] : t.heaviest_after;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const struct reroute_result *b = &r->better[i];
+        t.length += b->length;
+        t.length_after += b->length_after;
+        t.better += b->better != 0;
+        if (b->better && b->heaviest > 0)
+            t.gain += ((double)b->heaviest - (double)b->heaviest_after) / (double)b->heaviest;
+    }
+    return t;
+}
+
+static void print_text(const struct rerouting *r)
+{
+    struct totals t = sum_up(r);
+    char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1];
+    printf("%zu of %zu routes are better", t.better, r->count);
+    if (t.better > 0)
+        printf("; their heaviest link carries %.1f %% less on average",
+               100 * t.gain / (double)t.better);
+    printf("\n%-20s %20s %20s\n", "measure", "before", "after");
+    printf("%-20s %20" PRIu64 " %20" PRIu64 "\n", "max-link", t.heaviest, t.heaviest_after);
+    printf("%-20s %20" PRIu64 " %20" PRIu64 "\n", "length of these", t.length, t.length_after);
+    for (size_t i = 0; i < r->count; i++) {
+        const struct reroute_result *b = &r->better[i];
+        if (!b->better)
+            continue;
+        printf("%s to %s: %" PRIu64 " bytes, links %" PRIu32 " to %" PRIu32 ", heaviest %" PRIu64
+               " to %" PRIu64 "\n  ",
+               name_of(r, r->chosen[i].source, from), name_of(r, r->chosen[i].destination, to),
+               r->chosen[i].bytes, b->length, b->length_after, b->heaviest, b->heaviest_after);
+        put_path(r, stdout, i, " -> ", false, put_plain);
+        putchar('\n');
+    }
+}
+
+static void print_json(const struct rerouting *r)
+{
+    struct totals t = sum_up(r);
+    char name[TOPOLOGY_NAME + 1];
+    for (size_t i = 0; i < r->count; i++) {
+        const struct reroute_result *b = &r->better[i];
+        fputs("{\"source\":", stdout);
+        json_text(stdout, name_of(r, r->chosen[i].source, name));
+        fputs(",\"destination\":", stdout);
+        json_text(stdout, name_of(r, r->chosen[i].destination, name));
+        printf(",\"bytes\":%" PRIu64 ",\"better\":%d,\"length\":%" PRIu32
+               ",\"length_after\":%" PRIu32 ",\"heaviest\":%" PRIu64 ",\"heaviest_after\":%" PRIu64
+               ",\"path\":[",
+               r->chosen[i].bytes, b->better != 0, b->length, b->length_after, b->heaviest,
+               b->heaviest_after);
+        put_path(r, stdout, i, ",", false, json_text);
+        puts("]}");
+    }
+    printf("{\"routes\":%zu,\"better\":%zu,\"max_link\":%" PRIu64 ",\"max_link_after\":%" PRIu64
+           ",\"length\":%" PRIu64 ",\"length_after\":%" PRIu64 "}\n",
+           r->count, t.better, t.heaviest, t.heaviest_after, t.length, t.length_after);
+}
+
+/* The better routes, and if the file is of the whole network those that it was given and that stay.
+ * There hosts have the names that the network has for them: a recording may have others. */
+static int put_routes(const struct rerouting *r, FILE *out, bool whole)
+{
+    struct topology_ends *better = calloc(r->count + 1, sizeof *better);
+    size_t count = 0, given = 0;
+    if (!better)
+        return -ENOMEM;
+    fputs("routes:", out);
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->better[i].better)
+            continue;
+        better[count++] = (struct topology_ends){r->chosen[i].source, r->chosen[i].destination};
+        fputs("\n- [", out);
+        put_path(r, out, i, ", ", whole, topology_write_text);
+        fputc(']', out);
+    }
+    if (whole)
+        given = topology_write_routes(out, r->input.network.topology, better, count);
+    fputs(count + given > 0 ? "\n" : " []\n", out);
+    free(better);
+    return 0;
+}
+
+/* The network with its better routes; of trees and graphs, which have a file, the routes alone.
+ * @return 0, or the exit status */
+static int write_routes(const struct rerouting *r)
+{
+    const struct topology *topology = r->input.network.topology;
+    const bool whole = topology_write_can(topology);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return failed(-ENOMEM);
+    if (whole) {
+        fputs("# A network with better routes: for `--topology`, see holter-topology(5).\n", out);
+        topology_write(out, topology);
+    } else {
+        fputs("# Only routes, no network: paste them into the network's file, in place of `routes` "
+              "if it has them; see holter-topology(5).\n",
+              out);
+    }
+    int code = put_routes(r, out, whole);
+    if (fclose(out) != 0)
+        code = -ENOMEM;
+    int status = failed(code);
+    status = status ? status : network_input_write("reroute", r->output, text, length);
+    free(text);
+    return status;
+}
+
+/* ---- all ----------------------------------------------------------------------------- */
+
+static int run(struct rerouting *r)
+{
+    int status = r->output ? network_input_output(&r->input, r->output) : 0;
+    status = status ? status : network_input_read(&r->input);
+    status = status ? status : check_bytes(r);
+    status = status ? status : failed(load_links(r));
+    if (status)
+        return status;
+    r->chosen = calloc(r->flow_count + 1, sizeof *r->chosen);
+    if (!r->chosen)
+        return failed(-ENOMEM);
+    status = r->routes ? choose_pairs(r) : r->link ? choose_link(r) : choose_top(r);
+    status = status ? status : search(r);
+    if (status)
+        return status;
+    if (r->json)
+        print_json(r);
+    else
+        print_text(r);
+    return r->output ? write_routes(r) : 0;
+}
+
+int cmd_reroute(int argc, char **argv)
+{
+    struct rerouting r = {.input = {.command = "reroute"}, .params = {.first = REROUTE_LOAD}};
+    int status = parse(&r, argc, argv);
+    if (status >= 0)
+        return status;
+    status = run(&r);
+    reroute_destroy(r.search);
+    link_loads_destroy(r.loads);
+    free(r.flows);
+    free(r.chosen);
+    free(r.better);
+    network_input_finish(&r.input);
+    return status;
+}

@@ -1,0 +1,340 @@
+#include "agent/cli/cmd.h"
+#include "agent/cli/network_input.h"
+#include "agent/launch/run.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "daemon/topology/network_grid.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: holter run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+    "Runs COMMAND, a launcher (mpirun, mpiexec, srun), a job script or an MPI program, and "
+    "watches\n"
+    "every MPI job in it: holter run -- mpirun -n 8 ./sim input\n"
+    "Input, output, signals and exit status are COMMAND's own. Whatever goes wrong with watching,\n"
+    "COMMAND is run all the same.\n"
+    "\n"
+    "  -o, --output FILE   record into FILE; %j in it is the job id, %h the host name\n"
+    "      --record DIR    record into DIR/holter-<job id>.hrec (else here); it is made\n"
+    "      --max-size SIZE of the recording: it goes on in parts, of which the oldest are removed\n"
+    "      --no-record     do not record\n"
+    "      --window TIME   length of a window, 100ms to 60s (1s)\n"
+    "      --topology NET  the network under the job: a file, see holter-topology(5), or a short "
+    "form\n"
+    "                      such as torus:8,8,8, or cart, the program's grid of processes\n"
+    "                      (HOLTER_TOPOLOGY, else hosts below one switch)\n"
+    "      --view          open the window, too\n"
+    "      --listen ENDP   where the daemon listens for other hosts, tcp://HOST:PORT\n"
+    "                      (found by itself when COMMAND uses other hosts)\n"
+    "      --daemon ENDP   report to a daemon that is there already (HOLTER_DAEMON)\n"
+    "      --keys DIR      directory of CURVE keys (HOLTER_KEYS; made when needed)\n"
+    "      --rules FILE    alert rules, see holter-rules(5) (HOLTER_RULES, else built-in ones)\n"
+    "      --alert-log FILE  append alerts to FILE, one JSON object a line\n"
+    "      --on-alert CMD  run CMD in a shell for each alert and its end, JSON on standard input\n"
+    "      --syslog        tell alerts to syslog\n"
+    "      --alertmanager URL  tell alerts to Prometheus' Alertmanager, http://HOST:9093\n"
+    "      --dry-run       print what would be run, and do nothing\n"
+    "  -v, --verbose       say what is found and done\n"
+    "  -h, --help          this text\n";
+
+enum {
+    OPTION_RECORD = 256,
+    OPTION_NO_RECORD,
+    OPTION_MAX_SIZE,
+    OPTION_WINDOW,
+    OPTION_TOPOLOGY,
+    OPTION_VIEW,
+    OPTION_LISTEN,
+    OPTION_DAEMON,
+    OPTION_KEYS,
+    OPTION_DRY_RUN,
+    OPTION_RULES,
+    OPTION_ALERT_LOG,
+    OPTION_ON_ALERT,
+    OPTION_SYSLOG,
+    OPTION_ALERTMANAGER,
+};
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"record", required_argument, NULL, OPTION_RECORD},
+    {"no-record", no_argument, NULL, OPTION_NO_RECORD},
+    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"window", required_argument, NULL, OPTION_WINDOW},
+    {"topology", required_argument, NULL, OPTION_TOPOLOGY},
+    {"view", no_argument, NULL, OPTION_VIEW},
+    {"listen", required_argument, NULL, OPTION_LISTEN},
+    {"daemon", required_argument, NULL, OPTION_DAEMON},
+    {"keys", required_argument, NULL, OPTION_KEYS},
+    {"rules", required_argument, NULL, OPTION_RULES},
+    {"alert-log", required_argument, NULL, OPTION_ALERT_LOG},
+    {"on-alert", required_argument, NULL, OPTION_ON_ALERT},
+    {"syslog", no_argument, NULL, OPTION_SYSLOG},
+    {"alertmanager", required_argument, NULL, OPTION_ALERTMANAGER},
+    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int wrong_usage(const char *why)
+{
+    if (why != NULL)
+        say("run: %s", why);
+    fputs(usage, stderr);
+    return 2;
+}
+
+/** @return 1 when it was taken, 0 when it is none of these */
+static int take_alert_option(struct run_options *o, int c)
+{
+    switch (c) {
+    case OPTION_RULES:
+        o->rules = optarg;
+        return 1;
+    case OPTION_ALERT_LOG:
+        o->alert_log = optarg;
+        return 1;
+    case OPTION_ON_ALERT:
+        o->on_alert = optarg;
+        return 1;
+    case OPTION_ALERTMANAGER:
+        o->alertmanager = optarg;
+        return 1;
+    case OPTION_SYSLOG:
+        o->syslog = 1;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/** @return 1 when it was taken, 0 when it is none of these */
+static int take_option(struct run_options *o, int c)
+{
+    switch (c) {
+    case 'o':
+        o->output = optarg;
+        return 1;
+    case OPTION_MAX_SIZE:
+        o->max_size = optarg;
+        return 1;
+    case OPTION_RECORD:
+        o->record = optarg;
+        return 1;
+    case OPTION_NO_RECORD:
+        o->no_record = 1;
+        return 1;
+    case OPTION_WINDOW:
+        o->window = optarg;
+        return 1;
+    case OPTION_TOPOLOGY:
+        o->topology = optarg;
+        return 1;
+    case OPTION_VIEW:
+        o->view = 1;
+        return 1;
+    case OPTION_LISTEN:
+        o->listen = optarg;
+        return 1;
+    case OPTION_DAEMON:
+        o->daemon = optarg;
+        return 1;
+    case OPTION_KEYS:
+        o->keys = optarg;
+        return 1;
+    case OPTION_DRY_RUN:
+        o->dry_run = 1;
+        return 1;
+    case 'v':
+        o->verbose = 1;
+        return 1;
+    default:
+        return take_alert_option(o, c);
+    }
+}
+
+/** @return -1 to go on, or the exit status */
+static int read_options(int argc, char **argv, struct run_options *o)
+{
+    int status;
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "+o:vh", options, NULL)) != -1;) {
+        if (c == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (!take_option(o, c))
+            return wrong_usage(NULL);
+    }
+    if (optind >= argc)
+        return wrong_usage("no command is given");
+    if (o->no_record && (o->output != NULL || o->record != NULL))
+        return wrong_usage("--no-record goes with neither --output nor --record");
+    if (o->output != NULL && (status = command_line_recording("run", o->output)) != 0)
+        return status;
+    if (o->output != NULL && o->record != NULL)
+        return wrong_usage("--output and --record exclude each other");
+    if (o->max_size != NULL && (o->output != NULL || o->no_record || o->daemon != NULL))
+        return wrong_usage(
+            "--max-size is of a recording in parts: use --record, not --output, --no-record "
+            "or --daemon");
+    const char *words[RUN_ALERT_WORDS];
+    if (o->daemon != NULL && run_alert_words(words, o) > 0)
+        return wrong_usage("--daemon names a daemon that has its alert rules already");
+    if (o->daemon != NULL && o->topology != NULL)
+        return wrong_usage("--daemon names a daemon that has its network already");
+    if (o->daemon != NULL && (o->listen != NULL || o->output != NULL || o->record != NULL ||
+                              o->window != NULL || o->no_record))
+        return wrong_usage(
+            "--daemon names a daemon that listens, records and has its window already");
+    o->argc = argc - optind;
+    o->argv = argv + optind;
+    return -1;
+}
+
+/** The window is the user's: it stays when the job has ended. */
+static void open_view(const struct run_session *s)
+{
+    char viewer[PATH_MAX];
+    int rc = paths_program(viewer, sizeof viewer, "holter-view");
+    if (rc < 0) {
+        say("holter-view is not installed beside holter: %s", holter_strerror(rc));
+        return;
+    }
+    pid_t pid = fork();
+    if (pid != 0) {
+        if (pid < 0)
+            say("cannot start holter-view: %s", strerror(errno));
+        return;
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    if (s->keys[0] == '\0')
+        execl(viewer, viewer, "--connect", s->local, (char *)NULL);
+    else
+        execl(viewer, viewer, "--connect", s->local, "--keys", s->keys, (char *)NULL);
+    _exit(127);
+}
+
+static void announce(const struct run_session *s, const struct run_options *o,
+                     const struct run_target *t)
+{
+    say("watching%s%s, session %s%s%s; see it with: holter view",
+        t->launcher == LAUNCHER_NONE ? "" : " ",
+        t->launcher == LAUNCHER_NONE ? "" : launcher_name(t->launcher), s->key,
+        s->record[0] == '\0' ? ", not recorded" : ", recording into ",
+        s->record[0] == '\0' ? ""
+        : o->output != NULL  ? o->output
+                             : s->record);
+}
+
+/* The daemon writes what is wrong with it into a log that goes with the session. */
+static void check_network(const struct run_options *o)
+{
+    struct topology_file file = {.topology = NULL};
+    const char *given = o->topology != NULL ? o->topology : getenv("HOLTER_TOPOLOGY");
+    if (given == NULL || given[0] == '\0' || (o->verbose && !o->dry_run) ||
+        strcmp(given, NETWORK_GRID) == 0) /* nobody knows that one yet */
+        return;
+    if (topology_file_given(&file, given, network_input_tell, NULL) != 0)
+        say("going on without the network of %s", given);
+    topology_file_finish(&file);
+}
+
+static int run_unwatched(const struct run_options *o, const struct run_target *t,
+                         const sigset_t *before)
+{
+    struct run_command command;
+    pid_t none = 0;
+    say("%s runs unwatched", o->argv[0]);
+    if (run_command_make(&command, NULL, o, t) < 0)
+        return 126;
+    int status = run_and_wait(&command, &none, before);
+    run_command_finish(&command);
+    return status;
+}
+
+static int run_watched(struct run_session *s, const struct run_options *o,
+                       const struct run_target *t, const struct run_command *command,
+                       const sigset_t *before)
+{
+    struct run_report report = {0};
+    announce(s, o, t);
+    if (o->view)
+        open_view(s);
+    uint64_t start = clock_mono_ns();
+    int status = run_and_wait(command, &s->daemon, before);
+    uint64_t elapsed = clock_mono_ns() - start;
+    int told = !s->daemon_wanted || s->daemon > 0 ? run_report_collect(&report, s, elapsed) : -1;
+    run_session_close(s);
+    if (told == 0) {
+        if (o->output != NULL)
+            run_report_rename(&report, o->output);
+        run_report_print(&report);
+    }
+    run_report_finish(&report);
+    return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_options o = {0};
+    struct run_target target;
+    struct run_session session;
+    struct run_command command;
+    sigset_t before;
+    int status = read_options(argc, argv, &o);
+    if (status >= 0)
+        return status;
+    status = run_alerts_check(&o);
+    if (status != 0)
+        return status;
+    status = run_target_find(&target, &o);
+    if (status != 0)
+        return status;
+    int planned = run_session_plan(&session, &o, &target) == 0 &&
+                  run_command_make(&command, &session, &o, &target) == 0;
+    const char *unused[RUN_ALERT_WORDS];
+    if (planned && !session.daemon_wanted && run_alert_words(unused, &o) > 0)
+        say("%s: this daemon has its own alert rules; %s is not used", session.local, unused[0]);
+    if (planned && !session.daemon_wanted && o.topology != NULL)
+        say("%s: this daemon has its own network; --topology is not used", session.local);
+    if (planned && session.daemon_wanted)
+        check_network(&o);
+    if (o.dry_run) {
+        if (planned)
+            run_print(&session, &o, &command);
+        return planned ? 0 : 1;
+    }
+    run_hold_signals(&before);
+    if (planned && run_session_open(&session, &o) == 0) {
+        if (run_asked_to_end()) {
+            run_session_close(&session);
+            sigprocmask(SIG_SETMASK, &before, NULL); /* ends us */
+            return 1;
+        }
+        status = run_watched(&session, &o, &target, &command, &before);
+    } else {
+        status = run_unwatched(&o, &target, &before);
+    }
+    if (planned)
+        run_command_finish(&command);
+    return status;
+}

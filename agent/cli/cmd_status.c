@@ -1,0 +1,338 @@
+/* holter status: how daemon, jobs and agents are. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
+#include "agent/cli/text/status_text.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+#include "proto/json.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter status [OPTION]...\n"
+    "\n"
+    "Tells how the daemon, its jobs and their agents are: rates, losses, clocks, cost.\n"
+    "\n"
+    "  -f, --format FORMAT     text (default) or json: one object\n"
+    "  -j, --job ID            details of this job only\n"
+    "  -v, --verbose           details of jobs that have ended, and all calls that are not "
+    "covered\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                          newest session of this user on this host\n"
+    "      --keys DIR          CURVE keys, when the daemon asks for them\n"
+    "      --timeout SECONDS   how long to wait for the daemon (default 5)\n"
+    "\n"
+    "Status: 0 when the daemon answered, 1 when it did not, 2 for wrong usage.\n";
+
+/* A message kept beyond the client's next one. */
+struct kept {
+    struct wire_message message;
+    struct wire_arena arena;
+};
+
+struct status {
+    struct dial dial;
+    struct client *client;
+    int json;
+    int verbose;
+    const char *job; /* NULL: all */
+    struct kept *kept;
+    size_t count;
+};
+
+static const struct option long_options[] = {
+    {"format", required_argument, NULL, 'f'},
+    {"job", required_argument, NULL, 'j'},
+    {"verbose", no_argument, NULL, 'v'},
+    DIAL_OPTIONS,
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct status *status = user;
+    if (option == 'j')
+        status->job = value;
+    else if (option == 'v')
+        status->verbose = 1;
+    else
+        status->json = strcmp(value, "json") == 0;
+    return option != 'f' || status->json || strcmp(value, "text") == 0
+               ? 0
+               : command_line_wrong(status->dial.command, "format", value);
+}
+
+/* ---- asking -------------------------------------------------------------- */
+
+enum { OVERTAKEN = 1 }; /* by another run of a replay, which is to be asked for all */
+
+static const char *job_of(const struct kept *kept)
+{
+    switch (kept->message.type) {
+    case WIRE_TYPE_JOB:
+        return kept->message.job.job;
+    case WIRE_TYPE_TOTALS:
+        return kept->message.totals.job;
+    case WIRE_TYPE_NODES:
+        return kept->message.nodes.job;
+    case WIRE_TYPE_LINKS:
+        return kept->message.links.job;
+    default:
+        return "";
+    }
+}
+
+/* The newest kept message of this type and job; NULL: none. */
+static struct kept *find(const struct status *status, enum wire_type type, const char *job)
+{
+    for (size_t i = status->count; i-- > 0;) {
+        if (status->kept[i].message.type == type && strcmp(job_of(&status->kept[i]), job) == 0)
+            return &status->kept[i];
+    }
+    return NULL;
+}
+
+/* Copy a message by way of the wire. Of a job's windows only the newest is kept. */
+static int keep(struct status *status, const struct wire_message *message)
+{
+    struct kept *place = NULL;
+    if (message->type == WIRE_TYPE_TOTALS)
+        place = find(status, WIRE_TYPE_TOTALS, message->totals.job);
+    else if (message->type == WIRE_TYPE_LINKS)
+        place = find(status, WIRE_TYPE_LINKS, message->links.job);
+    if (!place) {
+        struct kept *more = reallocarray(status->kept, status->count + 1, sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        status->kept = more;
+        place = &more[status->count++];
+        *place = (struct kept){0};
+    }
+    struct wire_buffer buffer = {0};
+    int error = wire_encode(&buffer, message->type, &message->hello);
+    if (!error)
+        error = wire_decode(&place->message, &place->arena, buffer.bytes, buffer.length, NULL);
+    wire_buffer_finish(&buffer);
+    return error;
+}
+
+/* Nothing is kept any more. */
+static void forget(struct status *status)
+{
+    for (size_t i = 0; i < status->count; i++)
+        wire_arena_finish(&status->kept[i].arena);
+    free(status->kept);
+    status->kept = NULL;
+    status->count = 0;
+}
+
+/* Ask and keep all that is answered.
+ * @return 0, OVERTAKEN, the error code of the reply or of something on this side; said already */
+static int ask(struct status *status, const char *op, const char *job, const char *topics)
+{
+    uint64_t away_since = 0;
+    int64_t id = client_ask(status->client, op, job, topics, NULL);
+    if (id < 0) {
+        say("status: %s", holter_strerror((int)id));
+        return (int)id;
+    }
+    for (;;) {
+        struct client_message got;
+        int result = client_next(status->client, 100, &got);
+        if (result == 1 && got.id == (uint64_t)id && got.message->type == WIRE_TYPE_REPLY) {
+            if (dial_is_overtaken(status->client, &got.message->reply))
+                return OVERTAKEN;
+            result = (int)got.message->reply.code;
+            if (result)
+                say("status: %s: %s", status->dial.endpoint,
+                    got.message->reply.text[0] ? got.message->reply.text : holter_strerror(result));
+            return result;
+        }
+        if (result == 1 && got.id == (uint64_t)id)
+            result = keep(status, got.message);
+        if (result < 0) {
+            say("status: %s", holter_strerror(result));
+            return result;
+        }
+        if (dial_is_hopeless(&status->dial, status->client, &away_since))
+            return -HOLTER_EUNREACHABLE;
+    }
+}
+
+/* Are details of this job wanted? Those that run, and the newest of the others. */
+static int is_detailed(const struct status *status, const struct wire_status *daemon,
+                       uint64_t index)
+{
+    const struct wire_job_row *row = &daemon->jobs[index];
+    if (status->job)
+        return strcmp(row->job, status->job) == 0;
+    return status->verbose || strcmp(row->state, "running") == 0 || index + 1 == daemon->jobs_count;
+}
+
+static int ask_all(struct status *status)
+{
+    int error = ask(status, "status", NULL, NULL);
+    if (error)
+        return error;
+    if (status->count == 0 || status->kept[0].message.type != WIRE_TYPE_STATUS) {
+        say("status: %s: the daemon gave no status", status->dial.endpoint);
+        return -HOLTER_EMISSING;
+    }
+    int found = 0;
+    for (uint64_t i = 0; i < status->kept[0].message.status.jobs_count && !error; i++) {
+        /* Asking moves what is kept, but not the rows in its arena. */
+        const struct wire_status *daemon = &status->kept[0].message.status;
+        if (!is_detailed(status, daemon, i))
+            continue;
+        found = 1;
+        error = ask(status, "snapshot", daemon->jobs[i].job, "job,totals,nodes,links");
+        if (error == -HOLTER_ENOJOB)
+            error = 0; /* it was forgotten meanwhile */
+    }
+    if (!error && status->job && !found) {
+        say("status: %s knows no job \"%s\"", status->dial.endpoint, status->job);
+        return -HOLTER_ENOJOB;
+    }
+    return error;
+}
+
+/* @return 0, or the exit status */
+static int ask_daemon(struct status *status)
+{
+    int result, error = OVERTAKEN;
+    while (error == OVERTAKEN) {
+        forget(status);
+        if ((result = dial_wait(&status->dial, &status->client)) != 0)
+            return result;
+        error = ask_all(status);
+    }
+    return error ? 1 : 0;
+}
+
+/* ---- printing ------------------------------------------------------------ */
+
+static void print_text(const struct status *status)
+{
+    const struct wire_status *daemon = &status->kept[0].message.status;
+    status_text_daemon(stdout, status->dial.endpoint, daemon);
+    for (uint64_t i = 0; i < daemon->jobs_count; i++) {
+        const char *job = daemon->jobs[i].job;
+        const struct kept *about = find(status, WIRE_TYPE_JOB, job),
+                          *latest = find(status, WIRE_TYPE_TOTALS, job),
+                          *links = find(status, WIRE_TYPE_LINKS, job);
+        if (!about) {
+            if (!status->job)
+                status_text_brief(stdout, &daemon->jobs[i]);
+            continue;
+        }
+        fputc('\n', stdout);
+        status_text_job(stdout, &about->message.job, latest ? &latest->message.totals : NULL,
+                        status->verbose);
+        if (links)
+            status_text_links(stdout, &links->message.links);
+        for (size_t k = 0; k < status->count; k++) {
+            if (status->kept[k].message.type == WIRE_TYPE_NODES &&
+                strcmp(status->kept[k].message.nodes.job, job) == 0)
+                status_text_nodes(stdout, &status->kept[k].message.nodes);
+        }
+    }
+    if (daemon->jobs_count == 0)
+        puts("no job yet");
+}
+
+static void print_object(const struct kept *kept)
+{
+    fputc('{', stdout);
+    json_fields(stdout, &kept->message);
+    fputc('}', stdout);
+}
+
+/* How many there are in each state: which ones is told by topic links. */
+static void print_json_links(const struct kept *kept)
+{
+    const struct wire_links *links = kept ? &kept->message.links : NULL;
+    if (!links) {
+        fputs(",\"links\":null", stdout);
+        return;
+    }
+    printf(",\"links\":{\"window\":%" PRIu64 ",\"idle\":%" PRIu64 ",\"busy\":%" PRIu64
+           ",\"hot\":%" PRIu64 ",\"congested\":%" PRIu64 "}",
+           links->window, links->idle, links->busy, links->hot, links->congested);
+}
+
+static void print_json_job(const struct status *status, const struct kept *about)
+{
+    const char *job = about->message.job.job;
+    const struct kept *latest = find(status, WIRE_TYPE_TOTALS, job);
+    int parts = 0;
+    fputc('{', stdout);
+    json_fields(stdout, &about->message);
+    fputs(",\"latest\":", stdout);
+    if (latest)
+        print_object(latest);
+    else
+        fputs("null", stdout);
+    print_json_links(find(status, WIRE_TYPE_LINKS, job));
+    fputs(",\"agents\":[", stdout);
+    for (size_t i = 0; i < status->count; i++) {
+        if (status->kept[i].message.type != WIRE_TYPE_NODES ||
+            strcmp(job_of(&status->kept[i]), job) != 0)
+            continue;
+        fputs(parts++ ? "," : "", stdout);
+        print_object(&status->kept[i]);
+    }
+    fputs("]}", stdout);
+}
+
+/* {"endpoint": ..., "daemon": {status},
+ *  "jobs": [{job, "latest": totals, "links": numbers of them, "agents": [nodes, ...]}, ...]} */
+static void print_json(const struct status *status)
+{
+    int jobs = 0;
+    fputs("{\"endpoint\":", stdout);
+    json_text(stdout, status->dial.endpoint);
+    fputs(",\"daemon\":", stdout);
+    print_object(&status->kept[0]);
+    fputs(",\"jobs\":[", stdout);
+    for (size_t i = 0; i < status->count; i++) {
+        if (status->kept[i].message.type != WIRE_TYPE_JOB)
+            continue;
+        fputs(jobs++ ? "," : "", stdout);
+        print_json_job(status, &status->kept[i]);
+    }
+    fputs("]}\n", stdout);
+}
+
+int cmd_status(int argc, char **argv)
+{
+    struct status status = {
+        .dial = {.command = "status", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
+    const struct command_line options = {"status",     help,       "f:j:v" DIAL_LETTERS,
+                                         long_options, set_option, &status};
+    int result = dial_parse(&status.dial, &options, argc, argv);
+    if (result >= 0)
+        return result;
+    log_start("holter", -1);
+    result = dial_open(&status.dial, &status.client);
+    if (result == 0)
+        result = ask_daemon(&status);
+    if (result == 0) {
+        if (status.json)
+            print_json(&status);
+        else
+            print_text(&status);
+        if (fflush(stdout) || ferror(stdout)) {
+            say("status: standard output: %s", strerror(errno));
+            result = 1;
+        }
+    }
+    client_destroy(status.client);
+    forget(&status);
+    return result;
+}

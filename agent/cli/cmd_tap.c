@@ -1,0 +1,280 @@
+/* holter tap: the published stream as lines. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
+#include "agent/cli/text/tap_text.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/json.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter tap [OPTION]...\n"
+    "\n"
+    "Prints what the daemon publishes about a job: its current state first, then the news.\n"
+    "\n"
+    "  -t, --topic TOPICS    only these, separated by commas: job, places, totals, ranks, pairs, "
+    "calls,\n"
+    "                        nodes, alerts, latency, regions, phases, curve, topology, links, "
+    "captures,\n"
+    "                        replay; all when not given; recorded, what agents sent, only by its "
+    "name\n"
+    "  -f, --format FORMAT   text (default) or json, one object to a line\n"
+    "  -j, --job ID          this job; otherwise the newest running one, or the next to come\n"
+    "      --for SECONDS     end after this time\n"
+    "      --count N         end after N messages\n"
+    "      --until-end       end when the job has ended\n"
+    "      --no-snapshot     leave out the current state\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                        newest session of this user on this host\n"
+    "      --keys DIR        CURVE keys, when the daemon asks for them\n"
+    "      --timeout SECONDS how long the daemon may be away before it is given up (default 5)\n"
+    "\n"
+    "In text, \"waiting\" is the share of time in receives, waits, polls and collectives.\n"
+    "\n"
+    "Status: 0 when what was asked for has come, 1 when it has not or the daemon is out of reach, "
+    "2 for wrong\n"
+    "usage.\n";
+
+#define LOOK_MS 250 /* how often to look whether the daemon is somewhere else or away */
+
+struct tap {
+    struct dial dial;
+    struct client *client;
+    int signals; /* signalfd of the signals that end us */
+    /* options */
+    const char *topics; /* NULL: all */
+    const char *job;    /* NULL: the newest */
+    int json;
+    int snapshot; /* print the current state */
+    int until_end;
+    uint64_t for_ns;      /* 0: no end */
+    uint64_t count;       /* 0: no end */
+    const char *followed; /* topics, and those needed to see the end */
+    /* progress */
+    uint64_t printed;
+    struct network_names names;
+    int ended;             /* the job has */
+    int cut;               /* standard output takes no more */
+    uint64_t asked_missed; /* frames missed when it was asked whether the job has ended */
+};
+
+enum { OPT_FOR = 256, OPT_COUNT, OPT_UNTIL_END, OPT_NO_SNAPSHOT };
+
+static const struct option long_options[] = {
+    {"topic", required_argument, NULL, 't'},
+    {"format", required_argument, NULL, 'f'},
+    {"job", required_argument, NULL, 'j'},
+    {"for", required_argument, NULL, OPT_FOR},
+    {"count", required_argument, NULL, OPT_COUNT},
+    {"until-end", no_argument, NULL, OPT_UNTIL_END},
+    {"no-snapshot", no_argument, NULL, OPT_NO_SNAPSHOT},
+    DIAL_OPTIONS,
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct tap *tap = user;
+    char *end;
+    switch (option) {
+    case 't':
+        tap->topics = value;
+        return 0;
+    case 'f':
+        tap->json = strcmp(value, "json") == 0;
+        return tap->json || strcmp(value, "text") == 0
+                   ? 0
+                   : command_line_wrong(tap->dial.command, "format", value);
+    case 'j':
+        tap->job = value;
+        return 0;
+    case OPT_FOR:
+        tap->for_ns = dial_seconds(value);
+        return tap->for_ns ? 0 : command_line_wrong(tap->dial.command, "for", value);
+    case OPT_COUNT:
+        errno = 0;
+        tap->count = strtoull(value, &end, 10);
+        return *end == '\0' && *value != '-' && errno == 0 && tap->count > 0
+                   ? 0
+                   : command_line_wrong(tap->dial.command, "count", value);
+    case OPT_UNTIL_END:
+        tap->until_end = 1;
+        return 0;
+    default:
+        tap->snapshot = 0;
+        return 0;
+    }
+}
+
+/* ---- printing ------------------------------------------------------------ */
+
+static int is_asked_for(const struct tap *tap, const char *topic)
+{
+    const char *at = tap->topics;
+    while (at && *at) {
+        size_t length = strcspn(at, ",");
+        if (strlen(topic) == length && memcmp(at, topic, length) == 0)
+            return 1;
+        at += length + (at[length] == ',');
+    }
+    return tap->topics == NULL;
+}
+
+static void print_json(const struct client_message *got)
+{
+    fputs("{\"topic\":", stdout);
+    json_text(stdout, wire_topic(got->message->type));
+    printf(",\"frame\":%llu,\"snapshot\":%s,", (unsigned long long)got->frame,
+           got->snapshot ? "true" : "false");
+    json_fields(stdout, got->message);
+    fputs("}\n", stdout);
+}
+
+static void take(struct tap *tap, const struct client_message *got)
+{
+    const char *topic = wire_topic(got->message->type);
+    const struct wire_job *job = got->message->type == WIRE_TYPE_JOB ? &got->message->job : NULL;
+    if (job && strcmp(job->job, client_job(tap->client)) == 0)
+        tap->ended = strcmp(job->state, "running") != 0;
+    if (!topic || got->id) /* no news, but what was asked for */
+        return;
+    network_names_take(&tap->names, got->message);
+    if (!is_asked_for(tap, topic) || (got->snapshot && !tap->snapshot))
+        return;
+    if (tap->json)
+        print_json(got);
+    else
+        tap_text(stdout, got->message, got->snapshot, &tap->names);
+    tap->printed++;
+    /* Readers of the lines want each when it comes. */
+    if (fflush(stdout) || ferror(stdout))
+        tap->cut = errno ? errno : EIO;
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static int has_all(const struct tap *tap)
+{
+    if (tap->count && tap->printed >= tap->count)
+        return 1;
+    /* In a current state the job's end may stand before other topics. */
+    return tap->until_end && tap->ended && client_is_current(tap->client);
+}
+
+/* Wait for the client, at most until the end of the time asked for.
+ * @return 1 when a signal ends us, or nobody reads any more */
+static int wait_for_news(const struct tap *tap, uint64_t now, uint64_t end)
+{
+    struct pollfd watched[] = {{.fd = client_fd(tap->client), .events = POLLIN},
+                               {.fd = tap->signals, .events = POLLIN},
+                               {.fd = STDOUT_FILENO}};
+    uint64_t wait_ms = (end - now) / 1000000 + 1;
+    poll(watched, 3, wait_ms > LOOK_MS ? LOOK_MS : (int)wait_ms);
+    return watched[1].revents != 0 || (watched[2].revents & POLLERR);
+}
+
+/* The end may be among the frames that did not come. */
+static void ask_for_end(struct tap *tap)
+{
+    uint64_t missed = client_missed(tap->client);
+    if (tap->until_end && missed != tap->asked_missed && client_is_current(tap->client) &&
+        client_ask(tap->client, "jobs", NULL, NULL, NULL) > 0)
+        tap->asked_missed = missed;
+}
+
+/* @return 1 when the end was reached that was asked for, 0 when a limit or a signal came first,
+ *         negative when there is nothing more to hope for */
+static int follow(struct tap *tap)
+{
+    uint64_t away_since = 0;
+    uint64_t end = tap->for_ns ? clock_mono_ns() + tap->for_ns : UINT64_MAX;
+    for (;;) {
+        struct client_message got;
+        int result = 0;
+        while (!tap->cut && !has_all(tap) && (result = client_next(tap->client, 0, &got)) == 1)
+            take(tap, &got);
+        if (tap->cut || has_all(tap))
+            return 1;
+        if (result < 0) {
+            say("tap: %s", holter_strerror(result));
+            return -1;
+        }
+        if (dial_is_hopeless(&tap->dial, tap->client, &away_since))
+            return -1;
+        if (dial_moved(&tap->dial, &tap->client))
+            client_follow(tap->client, tap->job, tap->followed);
+        ask_for_end(tap);
+        uint64_t now = clock_mono_ns();
+        if (now >= end || wait_for_news(tap, now, end))
+            return 0;
+    }
+}
+
+static int run(struct tap *tap)
+{
+    char topics[256];
+    tap->followed = tap->topics;
+    if (tap->topics) {
+        int names = !tap->json && is_asked_for(tap, "links"); /* links are told by their ends */
+        snprintf(topics, sizeof topics, "%s%s%s", tap->topics, tap->until_end ? ",job" : "",
+                 names ? ",topology,places" : "");
+        tap->followed = topics;
+    }
+    if (client_follow(tap->client, tap->job, tap->followed)) {
+        say("tap: %s", client_error(tap->client));
+        return 2;
+    }
+    int result = follow(tap);
+    uint64_t missed = client_missed(tap->client);
+    if (missed)
+        say("tap: %llu messages were missed: they came faster than they were read",
+            (unsigned long long)missed);
+    if (tap->cut && tap->cut != EPIPE) {
+        say("tap: standard output: %s", strerror(tap->cut));
+        return 1;
+    }
+    if (result < 0)
+        return 1;
+    /* A time limit or a signal is the end asked for, unless there was another. */
+    return result == 1 || (!tap->count && !tap->until_end) ? 0 : 1;
+}
+
+int cmd_tap(int argc, char **argv)
+{
+    struct tap tap = {.dial = {.command = "tap", .role = ROLE_VIEWER, .patience_ns = 5000000000},
+                      .snapshot = 1};
+    const struct command_line options = {"tap",        help,       "t:f:j:" DIAL_LETTERS,
+                                         long_options, set_option, &tap};
+    int status = dial_parse(&tap.dial, &options, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    /* A reader that has seen enough closes the pipe: that is an error of the write, not our
+     * death. */
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    tap.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+    status = dial_open(&tap.dial, &tap.client);
+    if (status == 0)
+        status = run(&tap);
+    client_destroy(tap.client);
+    network_names_finish(&tap.names);
+    if (tap.signals >= 0)
+        close(tap.signals);
+    return status;
+}

@@ -1,0 +1,331 @@
+/* holter topology: print and check a network. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/network_input.h"
+#include "agent/terminal/command_line.h"
+#include "agent/terminal/terminal_message.h"
+#include "daemon/import/traffic.h"
+#include "holter/error.h"
+#include "proto/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: holter topology [OPTION]... FILE|SHORT|cart\n"
+    "\n"
+    "Checks the description of a network and prints what it is. FILE: YAML, see "
+    "holter-topology(5), "
+    "Slurm's\n"
+    "topology.conf or topology.yaml, or routes that were recorded. SHORT: torus:4,4,8, mesh:8,8m, "
+    "hypercube:10,\n"
+    "fattree:k=8, dragonfly:groups=9,routers=4,nodes=2,global=2 and the like.\n"
+    "\n"
+    "\n"
+    "cart: the process grid of the job in --recording, its largest Cartesian communicator.\n"
+    "\n"
+    "      --recording FILE the recording that cart is of\n"
+    "      --route A B      also print the route from A to B: hosts, switches, \"(0,0,1)\" or "
+    "numbers\n"
+    "      --hosts          also print which node each host is\n"
+    "  -f, --format FORMAT  text (default) or json\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "Status: 0 when it is right, 1 when it is not, 2 for wrong usage.\n";
+
+enum { OPT_ROUTE = 256, OPT_HOSTS, OPT_RECORDING };
+
+static const struct option long_options[] = {
+    {"route", required_argument, NULL, OPT_ROUTE},
+    {"hosts", no_argument, NULL, OPT_HOSTS},
+    {"recording", required_argument, NULL, OPT_RECORDING},
+    {"format", required_argument, NULL, 'f'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct asked {
+    int argc;
+    char **argv;
+    const char *given, *recording; /* NULL: none */
+    const char *ends[2];           /* NULL: no route */
+    int json, hosts;
+};
+
+struct shown {
+    const struct asked *asked;
+    struct topology_file file;
+    uint32_t links;  /* that there are */
+    uint32_t *route; /* links; owned */
+    uint32_t length, ends[2];
+};
+
+static const char *const kinds[] = {"Cartesian", "dragonfly", "fat tree", "tree", "graph"};
+static const char *const connections[] = {"torus", "mesh", "all to all"};
+static const char *const ties[] = {"parity", "plus", "minus"};
+
+static const char *name_of(const struct shown *s, uint32_t vertex, char text[TOPOLOGY_NAME + 1])
+{
+    topology_vertex_name(s->file.topology, vertex, text, TOPOLOGY_NAME + 1);
+    return text;
+}
+
+/* ---- a route ------------------------------------------------------------- */
+
+static uint32_t find(const struct topology_file *file, const char *name)
+{
+    uint64_t number;
+    uint32_t vertex = topology_file_host(file, name);
+    vertex = vertex != TOPOLOGY_NONE ? vertex : topology_find(file->topology, name);
+    if (vertex == TOPOLOGY_NONE && network_input_number(name, UINT32_MAX - 1, &number) == 0 &&
+        number < topology_vertices(file->topology))
+        vertex = (uint32_t)number;
+    return vertex;
+}
+
+static int find_route(struct shown *s)
+{
+    const struct topology *t = s->file.topology;
+    for (int e = 0; e < 2; e++) {
+        s->ends[e] = find(&s->file, s->asked->ends[e]);
+        if (s->ends[e] == TOPOLOGY_NONE) {
+            say("topology: the network has no \"%s\"", s->asked->ends[e]);
+            return 1;
+        }
+    }
+    s->length = topology_distance(t, s->ends[0], s->ends[1]);
+    if (s->length == TOPOLOGY_NONE) {
+        say("topology: there is no route from \"%s\" to \"%s\"", s->asked->ends[0],
+            s->asked->ends[1]);
+        return 1;
+    }
+    s->route = calloc((size_t)s->length + 1, sizeof *s->route);
+    if (!s->route) {
+        say("topology: no memory");
+        return 1;
+    }
+    topology_route(t, s->ends[0], s->ends[1], s->route, s->length);
+    return 0;
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+static void print_dimensions(const struct topology_spec *spec)
+{
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        const struct topology_dimension *dimension = &spec->dimensions[d];
+        printf("%-12s%s %" PRIu32, d == 0 ? "dimensions" : "", dimension->name, dimension->size);
+        if (spec->kind == TOPOLOGY_FAT_TREE)
+            printf(", parents %" PRIu32, dimension->up);
+        else if (spec->kind == TOPOLOGY_CARTESIAN)
+            printf(", %s", connections[dimension->connection]);
+        putchar('\n');
+    }
+    if (spec->kind != TOPOLOGY_CARTESIAN)
+        return;
+    printf("%-12s", "order");
+    for (uint32_t step = 0; step < spec->dimension_count; step++)
+        for (uint32_t d = 0; d < spec->dimension_count; d++)
+            if (spec->dimensions[d].step == step)
+                printf("%s%s", step == 0 ? "" : ", ", spec->dimensions[d].name);
+    printf("\n%-12s%s\n", "tie", ties[spec->tie]);
+}
+
+static void print_route(const struct shown *s)
+{
+    char name[TOPOLOGY_NAME + 1];
+    uint32_t from, to;
+    printf("%-12s%" PRIu32 " links: %s", "route", s->length, name_of(s, s->ends[0], name));
+    for (uint32_t i = 0; i < s->length; i++)
+        if (topology_link(s->file.topology, s->route[i], &from, &to))
+            printf(" -> %s", name_of(s, to, name));
+    putchar('\n');
+}
+
+static void print_text(const struct shown *s)
+{
+    const struct topology *t = s->file.topology;
+    const struct topology_spec *spec = topology_spec(t);
+    char name[TOPOLOGY_NAME + 1], coordinates[100];
+    printf("%-12s%s\n%-12s%s\n%-12s%s\n", "name", spec->name, "kind", kinds[spec->kind], "from",
+           topology_format_name(s->file.format));
+    print_dimensions(spec);
+    printf("%-12s%" PRIu32 "\n", "nodes", topology_nodes(t));
+    printf("%-12s%" PRIu32 "\n", "switches", topology_vertices(t) - topology_nodes(t));
+    printf("%-12s%" PRIu32 ", each direction one\n", "links", s->links);
+    printf("%-12s%" PRIu32 "\n", "diameter", topology_diameter(t));
+    if (spec->capacity > 0)
+        printf("%-12s%.0f bytes/s\n", "capacity", spec->capacity);
+    else
+        printf("%-12snot known\n", "capacity");
+    printf("%-12s%" PRIu32 " named\n", "hosts", s->file.host_count);
+    for (uint32_t h = 0; s->asked->hosts && h < s->file.host_count; h++) {
+        uint32_t node = s->file.hosts[h], at[TOPOLOGY_DIMENSIONS];
+        uint32_t count = topology_coordinates(t, node, at);
+        size_t used = 0;
+        coordinates[0] = '\0';
+        for (uint32_t d = 0; d < count && used < sizeof coordinates - 16; d++)
+            used +=
+                (size_t)snprintf(coordinates + used, sizeof coordinates - used, "%c%" PRIu32 "%s",
+                                 d == 0 ? '(' : ',', at[d], d + 1 == count ? ")" : "");
+        printf("%-12s%s node %" PRIu32 " %s\n", "", name_of(s, node, name), node, coordinates);
+    }
+    if (s->file.routes + s->file.gaps > 0)
+        printf("%-12s%" PRIu32 " complete, %" PRIu32 " with a gap\n", "routes", s->file.routes,
+               s->file.gaps);
+    if (s->route)
+        print_route(s);
+}
+
+/* Routes with a gap: what they would tell is not guessed. */
+static void say_remarks(const struct shown *s)
+{
+    char *rest = s->file.remarks, *line;
+    while (rest && (line = strsep(&rest, "\n")) && line[0])
+        say("%s:%s", s->asked->given, line);
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void print_json_dimensions(const struct topology_spec *spec)
+{
+    fputs(",\"dimensions\":[", stdout);
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        const struct topology_dimension *dimension = &spec->dimensions[d];
+        fputs(d == 0 ? "{\"name\":" : ",{\"name\":", stdout);
+        json_text(stdout, dimension->name);
+        printf(",\"size\":%" PRIu32, dimension->size);
+        if (spec->kind == TOPOLOGY_CARTESIAN)
+            printf(",\"connection\":\"%s\",\"step\":%" PRIu32,
+                   dimension->connection == TOPOLOGY_ALL ? "all"
+                                                         : connections[dimension->connection],
+                   dimension->step);
+        else if (spec->kind == TOPOLOGY_FAT_TREE)
+            printf(",\"parents\":%" PRIu32, dimension->up);
+        putchar('}');
+    }
+    putchar(']');
+}
+
+static void print_json(const struct shown *s)
+{
+    const struct topology *t = s->file.topology;
+    const struct topology_spec *spec = topology_spec(t);
+    char name[TOPOLOGY_NAME + 1];
+    uint32_t from, to;
+    fputs("{\"name\":", stdout);
+    json_text(stdout, spec->name);
+    printf(",\"kind\":\"%s\",\"from\":\"%s\"", kinds[spec->kind],
+           topology_format_name(s->file.format));
+    print_json_dimensions(spec);
+    printf(",\"tie\":\"%s\",\"nodes\":%" PRIu32 ",\"switches\":%" PRIu32 ",\"links\":%" PRIu32
+           ",\"diameter\":%" PRIu32 ",\"capacity\":%.17g,\"named\":%" PRIu32,
+           ties[spec->tie], topology_nodes(t), topology_vertices(t) - topology_nodes(t), s->links,
+           topology_diameter(t), spec->capacity, s->file.host_count);
+    printf(",\"routes\":%" PRIu32 ",\"gaps\":%" PRIu32, s->file.routes, s->file.gaps);
+    if (s->asked->hosts) {
+        fputs(",\"hosts\":{", stdout);
+        for (uint32_t h = 0; h < s->file.host_count; h++) {
+            fputs(h == 0 ? "" : ",", stdout);
+            json_text(stdout, name_of(s, s->file.hosts[h], name));
+            printf(":%" PRIu32, s->file.hosts[h]);
+        }
+        putchar('}');
+    }
+    if (s->route) {
+        fputs(",\"route\":[", stdout);
+        json_text(stdout, name_of(s, s->ends[0], name));
+        for (uint32_t i = 0; i < s->length; i++) {
+            if (!topology_link(t, s->route[i], &from, &to))
+                continue;
+            putchar(',');
+            json_text(stdout, name_of(s, to, name));
+        }
+        putchar(']');
+    }
+    puts("}");
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static int read_grid(struct topology_file *out, const char *recording)
+{
+    struct pairs pairs = {.processes = 0};
+    char why[300] = "";
+    if (pairs_read(&pairs, recording, network_input_tell, NULL) != 0)
+        return -1;
+    int code = pairs.source == PAIRS_RECORDING ? pairs_grid(out, NULL, &pairs, why, sizeof why)
+                                               : -HOLTER_EUSAGE;
+    if (code != 0)
+        say("topology: %s: %s", recording, why[0] ? why : "it is no recording");
+    pairs_finish(&pairs);
+    return code;
+}
+
+static int show(const struct asked *asked)
+{
+    struct shown s = {.asked = asked};
+    uint32_t from, to;
+    int code = asked->recording
+                   ? read_grid(&s.file, asked->recording)
+                   : topology_file_given(&s.file, asked->given, network_input_tell, NULL);
+    if (code != 0)
+        return 1;
+    for (uint32_t l = 0; l < topology_links(s.file.topology); l++)
+        s.links += topology_link(s.file.topology, l, &from, &to) != 0;
+    int status = asked->ends[0] ? find_route(&s) : 0;
+    if (status == 0 && asked->json)
+        print_json(&s);
+    else if (status == 0)
+        print_text(&s);
+    say_remarks(&s);
+    free(s.route);
+    topology_file_finish(&s.file);
+    return status;
+}
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct asked *asked = user;
+    switch (option) {
+    case OPT_HOSTS:
+        asked->hosts = 1;
+        return 0;
+    case OPT_RECORDING:
+        asked->recording = value;
+        return 0;
+    case 'f':
+        asked->json = strcmp(value, "json") == 0;
+        return asked->json || strcmp(value, "text") == 0
+                   ? 0
+                   : command_line_wrong("topology", "format", value);
+    default: /* of two words */
+        if (optind >= asked->argc) {
+            say("topology: --route wants two ends");
+            return 2;
+        }
+        asked->ends[0] = value;
+        asked->ends[1] = asked->argv[optind++];
+        return 0;
+    }
+}
+
+int cmd_topology(int argc, char **argv)
+{
+    struct asked asked = {.argc = argc, .argv = argv};
+    const struct command_line line = {"topology", help, "f:h", long_options, set_option, &asked};
+    int status = command_line_read(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    if (optind + 1 != argc) {
+        say("topology: one file or short form is wanted; `holter topology --help` tells more");
+        return 2;
+    }
+    asked.given = argv[optind];
+    if (asked.recording && strcmp(asked.given, NETWORK_GRID) != 0) {
+        say("topology: --recording goes with " NETWORK_GRID ", not with '%s'", asked.given);
+        return 2;
+    }
+    return show(&asked);
+}

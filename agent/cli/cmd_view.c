@@ -1,0 +1,24 @@
+#include "agent/cli/cmd.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+int cmd_view(int argc, char **argv)
+{
+    char viewer[PATH_MAX];
+    (void)argc;
+    int rc = paths_program(viewer, sizeof viewer, "holter-view");
+    if (rc < 0) {
+        say("view: holter-view is not installed beside holter: %s", holter_strerror(rc));
+        return 1;
+    }
+    argv[0] = viewer;
+    execv(viewer, argv);
+    say("view: %s: %s", viewer, strerror(errno));
+    return 1;
+}

@@ -1,0 +1,180 @@
+#include "agent/cli/dial.h"
+
+#include "agent/terminal/terminal_message.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/endpoint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where to dial. @return 0, or the exit status */
+static int resolve(struct dial *dial, const char *connect, const char *keys)
+{
+    char why[512];
+    int error = 0;
+    dial->named = connect != NULL;
+    dial->keys_named = keys != NULL;
+    if (connect && strlen(connect) < sizeof dial->endpoint)
+        strcpy(dial->endpoint, connect);
+    else
+        error =
+            connect ? -HOLTER_ERANGE : session_find_daemon(dial->endpoint, sizeof dial->endpoint);
+    if (error) {
+        say("%s: no daemon can be looked for: %s", dial->command, holter_strerror(error));
+        return connect ? 2 : 1;
+    }
+    if (endpoint_check(dial->endpoint, why, sizeof why)) {
+        say("%s: %s", dial->command, why);
+        return 2;
+    }
+    if (keys && strlen(keys) < sizeof dial->keys)
+        strcpy(dial->keys, keys);
+    else
+        error = keys ? -HOLTER_ERANGE
+                     : session_find_keys(dial->keys, sizeof dial->keys, dial->endpoint);
+    if (error)
+        say("%s: the directory of keys: %s", dial->command, holter_strerror(error));
+    return error ? 2 : 0;
+}
+
+/* What has been read. */
+struct given {
+    struct dial *dial;
+    const struct command_line *line;
+    const char *connect, *keys;
+};
+
+static int take_option(void *user, int option, const char *value)
+{
+    struct given *given = user;
+    switch (option) {
+    case 'c':
+        given->connect = value;
+        return 0;
+    case DIAL_OPTION_KEYS:
+        given->keys = value;
+        return 0;
+    case DIAL_OPTION_TIMEOUT:
+        given->dial->patience_ns = dial_seconds(value);
+        return given->dial->patience_ns
+                   ? 0
+                   : command_line_wrong(given->dial->command, "timeout", value);
+    default:
+        return given->line->set(given->line->user, option, value);
+    }
+}
+
+int dial_parse(struct dial *dial, const struct command_line *line, int argc, char **argv)
+{
+    struct given given = {.dial = dial, .line = line};
+    struct command_line all = *line;
+    all.set = take_option;
+    all.user = &given;
+    int status = command_line_read(&all, argc, argv);
+    if (status >= 0)
+        return status;
+    if (optind < argc && dial->word)
+        *dial->word = argv[optind++];
+    if (optind < argc) {
+        say("%s: \"%s\" is one word too many; `holter %s --help` tells more", dial->command,
+            argv[optind], dial->command);
+        return 2;
+    }
+    status = resolve(dial, given.connect, given.keys);
+    return status ? status : -1;
+}
+
+int dial_open(const struct dial *dial, struct client **out)
+{
+    struct client_options options = {.endpoint = dial->endpoint,
+                                     .key_dir = dial->keys[0] ? dial->keys : NULL,
+                                     .role = dial->role};
+    int error = client_create(out, &options);
+    if (error == 0)
+        return 0;
+    say("%s: %s%s%s: %s", dial->command, dial->endpoint, dial->keys[0] ? ", keys in " : "",
+        dial->keys, holter_strerror(error));
+    return error == -HOLTER_EUSAGE ? 2 : 1;
+}
+
+int dial_moved(struct dial *dial, struct client **client)
+{
+    struct dial found = *dial;
+    if (dial->named || client_state(*client) != CLIENT_DIALLING ||
+        session_find_daemon(found.endpoint, sizeof found.endpoint) ||
+        strcmp(found.endpoint, dial->endpoint) == 0 || endpoint_check(found.endpoint, NULL, 0))
+        return 0;
+    if (!dial->keys_named && session_find_keys(found.keys, sizeof found.keys, found.endpoint))
+        return 0;
+    struct client *other = NULL;
+    struct client_options options = {.endpoint = found.endpoint,
+                                     .key_dir = found.keys[0] ? found.keys : NULL,
+                                     .role = dial->role};
+    /* Keys may not be there yet: the next look will tell. */
+    if (client_create(&other, &options))
+        return 0;
+    client_destroy(*client);
+    *client = other;
+    *dial = found;
+    return 1;
+}
+
+int dial_wait(struct dial *dial, struct client **client)
+{
+    uint64_t away_since = 0;
+    while (client_state(*client) != CLIENT_CONNECTED) {
+        struct client_message ignored;
+        int result = client_next(*client, 100, &ignored);
+        if (result < 0) {
+            say("%s: %s", dial->command, holter_strerror(result));
+            return 1;
+        }
+        if (dial_is_hopeless(dial, *client, &away_since))
+            return 1;
+        dial_moved(dial, client);
+    }
+    return 0;
+}
+
+int dial_is_overtaken(const struct client *client, const struct wire_reply *reply)
+{
+    return reply->code == -HOLTER_EUNREACHABLE && client_replays(client);
+}
+
+uint64_t dial_seconds(const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds > 0 && seconds < 1e9))
+        return 0;
+    uint64_t ns = (uint64_t)llround(seconds * 1e9);
+    return ns ? ns : 1;
+}
+
+int dial_is_hopeless(const struct dial *dial, const struct client *client, uint64_t *since_ns)
+{
+    uint64_t now = clock_mono_ns();
+    enum client_state state = client_state(client);
+    if (state == CLIENT_CONNECTED) {
+        *since_ns = 0;
+        return 0;
+    }
+    if (state == CLIENT_REFUSED) {
+        say("%s: %s", dial->command, client_error(client));
+        return 1;
+    }
+    if (*since_ns == 0)
+        *since_ns = now;
+    if (now - *since_ns < dial->patience_ns)
+        return 0;
+    if (state == CLIENT_LOST)
+        say("%s: %s", dial->command, client_error(client));
+    else
+        say("%s: no daemon answers at %s (waited %g s)", dial->command, dial->endpoint,
+            (double)dial->patience_ns / 1e9);
+    return 1;
+}

@@ -1,0 +1,98 @@
+/* The front door: `holter COMMAND ...` runs cmd_COMMAND(). Under the name of a launcher, which it
+ * has in the PATH of job scripts (see run_make_shims), it is that launcher with the applications
+ * under watch. */
+#include "agent/cli/cmd.h"
+#include "agent/launch/run.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "version.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <uv.h>
+#include <zmq.h>
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *text;
+} commands[] = {
+#define X(name, text) {#name, cmd_##name, text},
+    HOLTER_COMMANDS(X)
+#undef X
+        {"check-rules", cmd_check_rules, "check a file of alert rules"},
+};
+
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void print_help(FILE *out)
+{
+    fputs("Holter watches the communication of a running MPI simulation.\n"
+          "\n"
+          "usage: holter COMMAND [OPTION]... [ARGUMENT]...\n"
+          "\n",
+          out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].text);
+    fputs("\n"
+          "  holter run -- mpirun -n 8 ./sim input    watch a job and record it\n"
+          "  holter view                              see it live, from another terminal\n"
+          "\n"
+          "`holter COMMAND --help` and holter-COMMAND(1) tell more; holter(7) is the overview.\n",
+          out);
+}
+
+static void print_probe(const char *mpi, enum mpi_flavour flavour)
+{
+    char path[PATH_MAX];
+    int rc = paths_probe(path, sizeof path, flavour);
+    printf("probe for %s: %s\n", mpi, rc == 0 ? path : "none");
+}
+
+static int print_version(void)
+{
+    int major, minor, patch;
+    zmq_version(&major, &minor, &patch);
+    printf("holter %s\n", HOLTER_VERSION);
+    printf("build: %s\n", HOLTER_BUILD_OPTIONS);
+    printf("libraries: ZeroMQ %d.%d.%d%s, libuv %s\n", major, minor, patch,
+           zmq_has("curve") ? " with CURVE" : " without CURVE", uv_version_string());
+    print_probe("Open MPI", MPI_FLAVOUR_OPENMPI);
+    print_probe("MPICH", MPI_FLAVOUR_MPICH);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *called = argc == 0 ? "holter" : slash == NULL ? argv[0] : slash + 1;
+    for (int i = 0; run_launcher_names[i] != NULL; i++)
+        if (strcmp(called, run_launcher_names[i]) == 0)
+            return run_as_launcher(called, argc, argv);
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return print_version();
+    const struct command *command = find_command(argv[1]);
+    if (command == NULL) {
+        say("there is no command \"%s\"; `holter --help` lists them", argv[1]);
+        return 2;
+    }
+    return command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,78 @@
+#include "agent/cli/import_results.h"
+
+#include "agent/terminal/paths.h"
+#include "agent/terminal/progress.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* @param out  what the daemon says on standard output @return its pid, or -1 */
+static pid_t start(const char *program, const char *recording, FILE **out)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return -1;
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent)
+            _exit(127);
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl(program, program, "--replay", recording, "--results", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    *out = pid < 0 ? NULL : fdopen(ends[0], "r");
+    if (*out == NULL)
+        close(ends[0]);
+    return pid;
+}
+
+static void show(FILE *out)
+{
+    char line[80];
+    struct progress progress;
+    progress_begin(&progress, "import: results");
+    while (fgets(line, sizeof line, out) != NULL)
+        progress_show(&progress, strtod(line, NULL));
+    progress_end(&progress);
+}
+
+int import_results(const char *recording)
+{
+    char program[PATH_MAX];
+    FILE *out = NULL;
+    int status;
+    int code = paths_program(program, sizeof program, "holterd");
+    if (code < 0) {
+        say("import: the results are not made: holterd is not installed beside holter: %s",
+            holter_strerror(code));
+        return 1;
+    }
+    pid_t pid = start(program, recording, &out);
+    if (pid < 0) {
+        say("import: the results are not made: %s: %s", program, strerror(errno));
+        return 1;
+    }
+    if (out != NULL) {
+        show(out);
+        fclose(out);
+    }
+    while ((code = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        continue;
+    if (code == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    say("import: the results are not made; `holter replay` and `holter report` make them anew");
+    return 1;
+}

@@ -1,0 +1,100 @@
+/* A better mapping for a report: what `holter remap` finds in a second of work. */
+#include "agent/cli/network_input.h"
+#include "agent/cli/report_extras.h"
+#include "daemon/analysis/network/measures.h"
+#include "daemon/analysis/network/remap/remap.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EFFORT 1.0 /* seconds of work, about */
+
+static void set_measure(struct report_advice *a, const char *name, int bytes, double before,
+                        double after, double bound)
+{
+    if (!(before > 0) || before >= 0x1p63 || after >= 0x1p63)
+        return;
+    a->measures[a->count++] = (struct report_measure){
+        name, bytes, (uint64_t)llround(before), (uint64_t)llround(after < 0 ? 0 : after),
+        bound > 0 && bound < 0x1p63 ? (uint64_t)llround(bound) : 0};
+}
+
+static void tell_gain(struct report_advice *a, struct remap *remap)
+{
+    struct remap_measures before, after;
+    bool optimal = false;
+    remap_given(remap, &before);
+    remap_best(remap, &after);
+    double bound = remap_bound(remap, &optimal);
+    if (!(after.max_link < before.max_link)) {
+        snprintf(a->none, sizeof(a->none), "None was found that puts less on the fullest link%s.",
+                 optimal ? ", and none exists" : "");
+        return;
+    }
+    set_measure(a, "bytes on the fullest link", 1, before.max_link, after.max_link, bound);
+    set_measure(a, "bytes times links (hop-bytes)", 1, before.hop_bytes, after.hop_bytes, 0);
+    set_measure(a, "bytes between nodes", 1, before.inter_node_bytes, after.inter_node_bytes, 0);
+    set_measure(a, "messages between nodes", 0, before.inter_node_messages,
+                after.inter_node_messages, 0);
+}
+
+static void search(struct report_advice *a, const struct network_input *input)
+{
+    struct remap_problem problem = {.objective = REMAP_MAX_LINK,
+                                    .topology = input->network.topology,
+                                    .processes = input->pairs.processes,
+                                    .seats = input->seats,
+                                    .edges = input->pairs.edges,
+                                    .edge_count = input->pairs.edge_count,
+                                    .seed = 1,
+                                    .effort = EFFORT};
+    struct remap *remap = NULL;
+    char why[300] = "";
+    uint32_t *nodes = calloc((size_t)topology_vertices(problem.topology) + 1, sizeof(*nodes));
+    int code = nodes == NULL ? -ENOMEM : measures_nodes(problem.topology, nodes);
+    problem.nodes = nodes;
+    code = code != 0 ? code : remap_create(&remap, &problem, why, sizeof(why));
+    if (code == 0) {
+        while (remap_step(remap) < 1)
+            ;
+        tell_gain(a, remap);
+    } else {
+        snprintf(a->none, sizeof(a->none), "None could be looked for: %s.",
+                 why[0] != '\0' ? why : holter_strerror(code));
+    }
+    remap_destroy(remap);
+    free(nodes);
+}
+
+void report_advise(struct report_advice *out, const char *recording, const char *named,
+                   const char *topology)
+{
+    struct network_input input = {
+        .command = "report", .path = recording, .named = named, .topology = topology};
+    *out = (struct report_advice){.count = 0};
+    if (network_input_read(&input) != 0) {
+        snprintf(out->none, sizeof(out->none),
+                 "None could be looked for: the network is not known.");
+    } else if (input.pairs.host_count < 2) {
+        snprintf(out->none, sizeof(out->none),
+                 "All ranks ran on one node: no message went over a network.");
+    } else {
+        const char *name = topology_spec(input.network.topology)->name;
+        const char *slash = strrchr(named, '/');
+        search(out, &input);
+        snprintf(out->network, sizeof(out->network), "%s",
+                 name[0] != '\0'    ? name
+                 : topology != NULL ? topology
+                                    : "the network that was seen");
+        snprintf(
+            out->command, sizeof(out->command),
+            "holter remap %.200s --objective max-link%s%.200s --format openmpi -o better.rankfile",
+            slash == NULL ? named : slash + 1, topology != NULL ? " --topology " : "",
+            topology != NULL ? topology : "");
+    }
+    network_input_finish(&input);
+}

@@ -1,0 +1,338 @@
+/* A replay for a report: a daemon of its own, on a socket of its own, and the viewer without a
+ * window. */
+#include "agent/cli/report_extras.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/progress.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/client.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SILENCE_NS                                                                                 \
+    UINT64_C(60000000000) /* the replay is given up when nothing is heard for so long */
+#define MOST_PICTURE ((off_t)64 << 20)
+
+/* ---- processes ---------------------------------------------------------------------- */
+
+/* Run a program whose words are given; what it says goes to the log. @return its pid or -1 */
+static pid_t start(const struct report_replay *r, const char *const *words)
+{
+    char log[100];
+    snprintf(log, sizeof(log), "%s/log", r->directory);
+    pid_t parent = getpid(), pid = fork();
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(127);
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+    }
+    unsetenv("HOLTER_SESSION");
+    unsetenv("HOLTER_KEYS");
+    unsetenv("HOLTER_TOPOLOGY");
+    execv(words[0], (char *const *)(void *)words);
+    _exit(127);
+}
+
+/* Last line of the log: what went wrong. */
+static void say_log(const struct report_replay *r, const char *what)
+{
+    char path[100], line[400], last[400] = "";
+    snprintf(path, sizeof(path), "%s/log", r->directory);
+    FILE *log = fopen(path, "re");
+    while (log != NULL && fgets(line, sizeof(line), log) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] != '\0')
+            memcpy(last, line, sizeof(last));
+    }
+    if (log != NULL)
+        fclose(log);
+    say("report: %s%s%s", what, last[0] != '\0' ? ": " : "", last);
+}
+
+/* ---- the daemon --------------------------------------------------------------------- */
+
+static int has_left(struct report_replay *r)
+{
+    if (waitpid(r->daemon, NULL, WNOHANG) == 0)
+        return 0;
+    r->daemon = 0;
+    return 1;
+}
+
+static void show(struct progress *progress, const struct report_span *span, uint64_t window)
+{
+    if (window >= span->first && window <= span->last)
+        progress_show(progress,
+                      (double)(window - span->first) / ((double)(span->last - span->first) + 1));
+}
+
+/* The job's last state is told when all of it was replayed. */
+static int wait_for_end(struct report_replay *r, const struct report_span *span)
+{
+    struct client *client;
+    struct client_options options = {.endpoint = r->endpoint, .role = ROLE_VIEWER};
+    struct progress progress;
+    int ended = 0;
+    uint64_t heard_ns = clock_mono_ns();
+    if (client_create(&client, &options) != 0 || client_follow(client, "", "job,totals") != 0) {
+        say("report: no memory");
+        return 1;
+    }
+    progress_begin(&progress, "replay");
+    while (!ended && !has_left(r) && clock_mono_ns() - heard_ns < SILENCE_NS) {
+        struct client_message message;
+        int code = client_next(client, 200, &message);
+        if (code < 0)
+            break;
+        if (code == 0)
+            continue;
+        heard_ns = clock_mono_ns();
+        if (message.message->type == WIRE_TYPE_TOTALS)
+            show(&progress, span, message.message->totals.window);
+        ended = message.message->type == WIRE_TYPE_JOB &&
+                strcmp(message.message->job.state, "running") != 0;
+    }
+    progress_end(&progress);
+    client_destroy(client);
+    if (ended)
+        return 0;
+    say_log(r, "the recording cannot be replayed");
+    return 1;
+}
+
+/* The one recording in a directory. */
+static int find_recording(const char *directory, char *out, size_t room)
+{
+    DIR *list = opendir(directory);
+    int found = 0;
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (length > 5 && strcmp(entry->d_name + length - 5, ".hrec") == 0) {
+            snprintf(out, room, "%s/%s", directory, entry->d_name);
+            found = 1;
+        }
+    }
+    if (list != NULL)
+        closedir(list);
+    return found;
+}
+
+/* The stream tells the end before all is written: the recording is whole when nobody holds its lock
+ * any more. */
+static int await_recording(struct report_replay *r, const char *directory, char *out, size_t room)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    uint64_t since_ns = clock_mono_ns();
+    char lock[420];
+    for (;;) {
+        int left = has_left(r); /* what it has not written by then never comes */
+        if (find_recording(directory, out, room)) {
+            snprintf(lock, sizeof(lock), "%s.lock", out);
+            if (left || access(lock, F_OK) != 0)
+                return 1;
+        }
+        if (left || clock_mono_ns() - since_ns >= SILENCE_NS)
+            return 0;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* ---- the directory ------------------------------------------------------------------ */
+
+static void remove_files(const char *directory)
+{
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        char path[400];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+        unlink(path);
+    }
+    if (list != NULL)
+        closedir(list);
+    rmdir(directory);
+}
+
+/* In a process of its own: remove the directory when nobody holds the pipe any more. */
+static _Noreturn void clean(const struct report_replay *r, const int pipe_ends[2])
+{
+    char records[80], byte;
+    close(pipe_ends[1]);
+    while (read(pipe_ends[0], &byte, 1) < 0 && errno == EINTR)
+        continue;
+    snprintf(records, sizeof(records), "%s/records", r->directory);
+    remove_files(records);
+    remove_files(r->directory);
+    _exit(0);
+}
+
+/* Make the directory, and a process that removes it, whatever ends us: it ends when we and all that
+ * we have started have ended, as these hold its pipe too. No signal ends it before: it never
+ * unblocks them.
+ * @return 0 or -errno */
+static int make_directory(struct report_replay *r)
+{
+    sigset_t all, before;
+    int ends[2];
+    if (pipe(ends) != 0)
+        return -errno;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    int code = mkdtemp(r->directory) == NULL ? -errno : 0;
+    r->cleaner = code == 0 ? fork() : -1;
+    if (r->cleaner == 0)
+        clean(r, ends);
+    if (code == 0 && r->cleaner < 0) {
+        code = -errno;
+        rmdir(r->directory);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(ends[0]);
+    r->held = ends[1];
+    if (code != 0)
+        close(r->held);
+    return code;
+}
+
+/* ---- life ----------------------------------------------------------------------------- */
+
+int report_replay_start(struct report_replay *r, const char *recording, const char *topology,
+                        const struct report_span *span, char *analysed)
+{
+    char program[PATH_MAX], records[80];
+    *r = (struct report_replay){.directory = "/tmp/holter-report-XXXXXX"};
+    int code = paths_program(program, sizeof(program), "holterd");
+    if (code < 0) {
+        say("report: holterd is not installed beside holter: %s", holter_strerror(code));
+        return 1;
+    }
+    if ((code = make_directory(r)) != 0) {
+        say("report: %s: %s", r->directory, holter_strerror(code));
+        r->cleaner = 0;
+        return 1;
+    }
+    snprintf(r->endpoint, sizeof(r->endpoint), "ipc://%s/d", r->directory);
+    snprintf(records, sizeof(records), "%s/records", r->directory);
+    const char *words[14] = {program, "--replay", recording, "--listen", r->endpoint};
+    int count = 5;
+    if (topology != NULL) {
+        words[count++] = "--topology";
+        words[count++] = topology;
+    }
+    if (analysed != NULL) {
+        words[count++] = "--record";
+        words[count++] = records;
+    }
+    r->daemon = start(r, words);
+    if (r->daemon < 0) {
+        say("report: %s: %s", program, strerror(errno));
+        r->daemon = 0;
+        return 1;
+    }
+    if (wait_for_end(r, span) != 0)
+        return 1;
+    if (analysed == NULL || await_recording(r, records, analysed, 400))
+        return 0;
+    say_log(r, "the replay left no results");
+    return 1;
+}
+
+void report_replay_stop(struct report_replay *r)
+{
+    if (r->daemon > 0) {
+        kill(r->daemon, SIGTERM);
+        waitpid(r->daemon, NULL, 0);
+    }
+    if (r->cleaner > 0) {
+        close(r->held);
+        waitpid(r->cleaner, NULL, 0);
+    }
+    r->daemon = r->cleaner = 0;
+}
+
+/* ---- pictures ------------------------------------------------------------------------- */
+
+static void *read_picture(const char *path, size_t *length)
+{
+    struct stat status;
+    FILE *file = fopen(path, "re");
+    void *bytes = NULL;
+    if (file != NULL && fstat(fileno(file), &status) == 0 && status.st_size > 0 &&
+        status.st_size <= MOST_PICTURE)
+        bytes = malloc((size_t)status.st_size);
+    if (bytes != NULL) {
+        *length = fread(bytes, 1, (size_t)status.st_size, file);
+        if (*length != (size_t)status.st_size) {
+            free(bytes);
+            bytes = NULL;
+        }
+    }
+    if (file != NULL)
+        fclose(file);
+    return bytes;
+}
+
+static int shoot(const struct report_replay *r, const char *viewer, const char *view,
+                 struct report_picture *out)
+{
+    char path[120];
+    int status;
+    snprintf(path, sizeof(path), "%s/%s.png", r->directory, view);
+    const char *words[] = {viewer,       "--connect", r->endpoint, "--view",   view,
+                           "--snapshot", path,        "--size",    "1440x810", NULL};
+    pid_t pid = start(r, words);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+        WEXITSTATUS(status) != 0)
+        return 1;
+    out->png = read_picture(path, &out->length);
+    return out->png == NULL;
+}
+
+size_t report_pictures(const struct report_replay *r, int captures, struct report_picture *out)
+{
+    static const struct {
+        const char *view, *title, *text;
+        int of_captures;
+    } views[] = {
+        {"live", "Live", "Live: curve, regions, evolution, and who waits", 0},
+        {"commgram", "CommGram", "CommGram: phases, their communities, and what they send", 0},
+        {"matrix", "Matrix", "Matrix: who sends to whom", 0},
+        {"links", "Links", "Links of the network, the fullest first", 0},
+        {"captures", "Captures", "Captures: the last calls of ranks, as they were read back", 1},
+    };
+    char viewer[PATH_MAX];
+    size_t count = 0;
+    if (paths_program(viewer, sizeof(viewer), "holter-view") < 0) {
+        say("report: no pictures: holter-view is not installed beside holter");
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+        if (views[i].of_captures && !captures)
+            continue;
+        out[count] = (struct report_picture){views[i].title, views[i].text, NULL, 0};
+        if (shoot(r, viewer, views[i].view, &out[count]) == 0)
+            count++;
+        else
+            say_log(r, "a picture is missing");
+    }
+    return count;
+}

@@ -1,0 +1,307 @@
+#include "agent/cli/text/info_text.h"
+
+#include "holter/call.h"
+#include "proto/quantity.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SHOWN_HOSTS 8u
+
+/* A file may hold what would move the cursor of a terminal. */
+static void clean(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        fputc((unsigned char)*text < 32 || *text == 127 ? '?' : *text, out);
+}
+
+static void line(FILE *out, const char *name, const char *text)
+{
+    if (text[0] == '\0')
+        return;
+    fprintf(out, "%-10s ", name);
+    clean(out, text);
+    fputc('\n', out);
+}
+
+static void print_time(FILE *out, uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / 1000000000);
+    struct tm day;
+    char text[40] = "?";
+    if (gmtime_r(&seconds, &day) != NULL)
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &day);
+    fprintf(out, "%s.%03uZ", text, (unsigned)(ns / 1000000 % 1000));
+}
+
+/* What of the job is not in it. */
+static void print_part(FILE *out, const struct info *i)
+{
+    if (i->part == 0 && i->removed_before_ns == 0 && i->attached_ns == 0 && i->missed_before == 0)
+        return;
+    const char *between = "";
+    fprintf(out, "%-10s ", "part");
+    if (i->part > 0) {
+        fprintf(out, "%" PRIu64 " of a recording in parts", i->part);
+        between = i->removed_before_ns > 0 ? ": " : "; ";
+    }
+    if (i->removed_before_ns > 0) {
+        fprintf(out, "%swhat came before ", between);
+        print_time(out, i->removed_before_ns);
+        fputs(" was removed", out);
+        between = "; ";
+    }
+    if (i->attached_ns > 0) {
+        fprintf(out, "%srecorded only from ", between);
+        print_time(out, i->attached_ns);
+        fputs(" on", out);
+        between = "; ";
+    }
+    if (i->missed_before > 0) { /* of the others the losses tell */
+        struct quantity messages;
+        fprintf(out, "%s%s of agents did not come in parts before", between,
+                quantity_things(&messages, i->missed_before, "message"));
+    }
+    fputc('\n', out);
+}
+
+static void print_span(FILE *out, const struct info *i)
+{
+    struct quantity a, b;
+    if (i->end_ns <= i->begin_ns) {
+        print_part(out, i);
+        return;
+    }
+    fprintf(out, "%-10s ", "span");
+    print_time(out, i->begin_ns);
+    fputs(" to ", out);
+    print_time(out, i->end_ns);
+    fprintf(out, ", %s", quantity_duration(&a, (double)(i->end_ns - i->begin_ns)));
+    fprintf(out, "; %" PRIu64 " windows of %s\n", i->windows,
+            quantity_duration(&b, (double)i->window_ns));
+    print_part(out, i);
+}
+
+static void print_places(FILE *out, const struct info *i)
+{
+    struct quantity q;
+    fprintf(out, "%-10s %" PRIu64 " of %" PRIu64 " on %s:", "ranks", i->ranks_seen, i->world,
+            quantity_things(&q, i->host_total, "host"));
+    for (size_t h = 0; h < i->host_count && h < SHOWN_HOSTS; h++) {
+        fputs(h > 0 ? ", " : " ", out);
+        clean(out, i->hosts[h]);
+    }
+    fputs(i->host_total > SHOWN_HOSTS ? ", ...\n" : "\n", out);
+    if (i->network[0] != '\0') {
+        fprintf(out, "%-10s ", "network");
+        clean(out, i->network);
+        if (i->network_source[0] != '\0') {
+            fputs(" (", out);
+            clean(out, i->network_source);
+            fputc(')', out);
+        }
+        fputc('\n', out);
+    }
+}
+
+/* Numbers of the calls that were made, those that took most time first. */
+static unsigned sort_calls(const struct info *i, unsigned order[INFO_CALLS])
+{
+    unsigned count = 0;
+    for (unsigned call = 0; call < INFO_CALLS; call++) {
+        unsigned at = count;
+        if (i->calls[call].calls == 0 && i->calls[call].time_ns == 0)
+            continue;
+        for (; at > 0 && i->calls[order[at - 1]].time_ns < i->calls[call].time_ns; at--)
+            order[at] = order[at - 1];
+        order[at] = call;
+        count++;
+    }
+    return count;
+}
+
+static void print_calls(FILE *out, const struct info *i)
+{
+    unsigned order[INFO_CALLS], count = sort_calls(i, order);
+    struct quantity a, b, c;
+    if (count > 0)
+        fprintf(out, "\n%-28s %14s %12s %12s %12s\n", "call", "calls", "given", "got", "time");
+    for (unsigned n = 0; n < count; n++) {
+        const struct recorded_calls *k = &i->calls[order[n]];
+        fprintf(out, "%-28s %14" PRIu64 " %12s %12s %12s\n", call_name((uint16_t)order[n]),
+                k->calls, quantity_bytes(&a, (double)k->bytes),
+                quantity_bytes(&b, (double)k->bytes_in), quantity_duration(&c, (double)k->time_ns));
+    }
+}
+
+/* Spans of which windows of agents are not there. */
+static void print_holes(FILE *out, const struct info *i)
+{
+    for (size_t n = 0; n < i->hole_total && n < INFO_HOLES; n++) {
+        const struct info_hole *hole = &i->holes[n];
+        struct quantity span, messages;
+        fputs("           ", out);
+        print_time(out, hole->begin_ns);
+        fputs(" to ", out);
+        print_time(out, hole->end_ns);
+        fprintf(out, ", %s: %s of agents not here\n",
+                quantity_duration(&span, (double)(hole->end_ns - hole->begin_ns)),
+                quantity_things(&messages, hole->missing, "message"));
+    }
+    if (i->hole_total > INFO_HOLES)
+        fprintf(out, "           and in %zu more spans\n", i->hole_total - INFO_HOLES);
+}
+
+static void print_losses(FILE *out, const struct info *i)
+{
+    fprintf(out, "%-10s ", "lost");
+    if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0 && i->absent == 0 &&
+        i->hole_total == 0) {
+        fputs("nothing\n", out);
+        return;
+    }
+    fprintf(out,
+            "%" PRIu64 " records, %" PRIu64 " windows of agents; %" PRIu64
+            " reports came late or not at all",
+            i->sums.lost, i->dropped, i->missing);
+    if (i->absent > 0)
+        fprintf(out, "; %" PRIu64 " other messages of agents are not here", i->absent);
+    fputc('\n', out);
+    print_holes(out, i);
+}
+
+static void print_alerts(FILE *out, const struct info *i)
+{
+    fprintf(out, "%-10s %zu\n", "alerts", i->alert_total);
+    for (size_t n = 0; n < i->alert_count; n++) {
+        const struct info_alert *a = &i->alerts[n];
+        fputs("           ", out);
+        print_time(out, a->since_ns);
+        fprintf(out, "  %s  ", a->state);
+        clean(out, a->severity);
+        fputs("  ", out);
+        clean(out, a->title);
+        fputc('\n', out);
+    }
+    if (i->alert_total > i->alert_count)
+        fprintf(out, "           and %zu more\n", i->alert_total - i->alert_count);
+}
+
+static void print_captures(FILE *out, const struct info *i)
+{
+    if (i->capture_total == 0)
+        return;
+    fprintf(out, "%-10s %" PRIu64 "\n", "captures", i->capture_total);
+    for (size_t n = 0; n < i->capture_count; n++) {
+        const struct info_capture *c = &i->captures[n];
+        struct quantity records;
+        fputs("           ", out);
+        print_time(out, c->at_ns);
+        fprintf(out, "  %s  ", quantity_things(&records, c->records, "record"));
+        clean(out, c->reason);
+        if (c->answered < c->nodes)
+            fprintf(out, "; %" PRIu64 " of %" PRIu64 " nodes answered", c->answered, c->nodes);
+        fputc('\n', out);
+    }
+    if (i->capture_total > i->capture_count)
+        fprintf(out, "           and %" PRIu64 " more\n", i->capture_total - i->capture_count);
+}
+
+static void print_stored(FILE *out, const struct info *i)
+{
+    struct quantity a, b, c;
+    fprintf(out, "%-10s %" PRIu64 " messages of %" PRIu64 " agents, %s as MessagePack", "stored",
+            i->messages, i->agents, quantity_bytes(&a, (double)i->raw_bytes));
+    if (i->packed_bytes > 0)
+        fprintf(out, ", packed %s: %.1f times less", quantity_bytes(&b, (double)i->packed_bytes),
+                (double)i->raw_bytes / (double)i->packed_bytes);
+    fprintf(out, "\n%-10s %s, schema %" PRId64 ", by Holter ", "file",
+            quantity_bytes(&c, (double)i->file_bytes), i->version);
+    clean(out, i->holter[0] != '\0' ? i->holter : "of a version that is not known");
+    fputc('\n', out);
+}
+
+static void print_damages(FILE *out, const struct info *i)
+{
+    for (size_t n = 0; n < i->damage_count && n < INFO_DAMAGES; n++) {
+        const struct info_damage *d = &i->damages[n];
+        fprintf(out, "%-10s behind message %" PRIu64 ": %s", "damaged", d->after, d->text);
+        if (d->messages > 0)
+            fprintf(out, ", %" PRIu64 " of them", d->messages);
+        fputc('\n', out);
+    }
+    if (i->damage_count > INFO_DAMAGES)
+        fprintf(out, "%-10s in %zu more places\n", "damaged", i->damage_count - INFO_DAMAGES);
+    if (i->damage_count > 0)
+        fprintf(out,
+                "%-10s all that is told here can be read; `holter cut` makes a whole file of it\n",
+                "");
+}
+
+void info_print_text(FILE *out, const struct info *i)
+{
+    struct quantity a, b;
+    clean(out, i->path);
+    fputc('\n', out);
+    line(out, "job", i->job);
+    line(out, "state", i->state);
+    line(out, "program", i->app);
+    line(out, "command", i->command);
+    line(out, "MPI", i->mpi);
+    line(out, "launcher", i->launcher);
+    line(out, "user", i->user);
+    print_places(out, i);
+    print_span(out, i);
+    fprintf(out, "%-10s %" PRIu64 ", %s sent; %" PRIu64 ", %s received\n", "messages", i->sums.sent,
+            quantity_bytes(&a, (double)i->sums.sent_bytes), i->sums.received,
+            quantity_bytes(&b, (double)i->sums.received_bytes));
+    print_losses(out, i);
+    fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time\n",
+            "results", i->phases, i->regions, i->hot_links);
+    print_alerts(out, i);
+    print_captures(out, i);
+    print_stored(out, i);
+    print_damages(out, i);
+    print_calls(out, i);
+}
+
+/* ---- differences --------------------------------------------------------- */
+
+static void print_item(FILE *out, const struct diff_item *item)
+{
+    fprintf(out, "%s, ", item->table);
+    clean(out, item->key);
+    if (item->column[0] == '\0') {
+        fprintf(out, ": only in the %s\n", item->value[0][0] != '\0' ? "first" : "second");
+        return;
+    }
+    fputs(": ", out);
+    clean(out, item->column);
+    fputc(' ', out);
+    clean(out, item->value[0]);
+    fputs(" | ", out);
+    clean(out, item->value[1]);
+    fputc('\n', out);
+}
+
+void diff_print_text(FILE *out, const struct diff *d, const char *const paths[2])
+{
+    if (d->differences == 0) {
+        fprintf(out, "%s and %s tell the same of job %s\n", paths[0], paths[1], d->job);
+        return;
+    }
+    fprintf(out, "first      %s\nsecond     %s\n\n%-14s %12s %12s %12s %12s %12s\n", paths[0],
+            paths[1], "table", "first", "second", "only first", "only second", "differing");
+    for (size_t i = 0; i < DIFF_TABLES; i++) {
+        const struct diff_table *t = &d->tables[i];
+        if (t->only[0] > 0 || t->only[1] > 0 || t->differing > 0)
+            fprintf(out,
+                    "%-14s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n",
+                    t->name, t->rows[0], t->rows[1], t->only[0], t->only[1], t->differing);
+    }
+    fputc('\n', out);
+    for (size_t i = 0; i < d->count; i++)
+        print_item(out, &d->items[i]);
+}

@@ -1,0 +1,270 @@
+#include "agent/cli/text/tap_network.h"
+
+#include "agent/cli/text/tap_text.h"
+#include "proto/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERTEX_TEXT 80
+#define CARTESIAN 0 /* of enum topology_kind, daemon/analysis/network/topology.h */
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static void drop(char ***texts, uint64_t *count)
+{
+    for (uint64_t i = 0; i < *count; i++)
+        free((*texts)[i]);
+    free(*texts);
+    *texts = NULL;
+    *count = 0;
+}
+
+/* Room for more behind what is there. @return where they begin; NULL: no memory */
+static char **extend(char ***texts, uint64_t *count, uint64_t more)
+{
+    char **room = more == 0 ? NULL : realloc(*texts, (*count + more) * sizeof *room);
+    if (room == NULL)
+        return NULL;
+    char **begin = room + *count;
+    memset(begin, 0, more * sizeof *begin);
+    *texts = room;
+    *count += more;
+    return begin;
+}
+
+static void take_topology(struct network_names *names, const struct wire_topology *m)
+{
+    if (!names->more) {
+        drop(&names->vertices, &names->vertex_count);
+        names->size_count = 0;
+    }
+    names->more = m->more != 0;
+    char **vertices = extend(&names->vertices, &names->vertex_count, m->vertices_count);
+    for (uint64_t i = 0; vertices != NULL && i < m->vertices_count; i++)
+        vertices[i] = m->vertices[i].name[0] ? strdup(m->vertices[i].name) : NULL;
+    for (uint64_t i = 0; m->kind == CARTESIAN && i < m->dimensions_count &&
+                         names->size_count < sizeof names->sizes / sizeof *names->sizes;
+         i++)
+        names->sizes[names->size_count++] = m->dimensions[i].size;
+}
+
+void network_names_take(struct network_names *names, const struct wire_message *message)
+{
+    if (message->type == WIRE_TYPE_TOPOLOGY)
+        take_topology(names, &message->topology);
+    if (message->type != WIRE_TYPE_PLACES || message->places.hosts_count == 0)
+        return;
+    drop(&names->nodes, &names->node_count);
+    char **nodes = extend(&names->nodes, &names->node_count, message->places.hosts_count);
+    for (uint64_t i = 0; nodes != NULL && i < message->places.hosts_count; i++)
+        nodes[i] = strdup(message->places.hosts[i].name);
+}
+
+void network_names_finish(struct network_names *names)
+{
+    drop(&names->vertices, &names->vertex_count);
+    drop(&names->nodes, &names->node_count);
+}
+
+/* Row-major: the last dimension varies fastest. @return 0: there is no such vertex */
+static int coordinates(const struct network_names *names, uint64_t vertex, uint64_t at[16])
+{
+    for (uint64_t d = names->size_count; d-- > 0;) {
+        if (names->sizes[d] == 0)
+            return 0;
+        at[d] = vertex % names->sizes[d];
+        vertex /= names->sizes[d];
+    }
+    return names->size_count > 0 && vertex == 0;
+}
+
+const char *network_names_vertex(const struct network_names *names, uint64_t vertex,
+                                 char text[VERTEX_TEXT])
+{
+    uint64_t at[16];
+    int length = 0;
+    if (vertex < names->vertex_count && names->vertices[vertex] != NULL) {
+        snprintf(text, VERTEX_TEXT, "%s", names->vertices[vertex]);
+        return text;
+    }
+    if (!coordinates(names, vertex, at)) {
+        snprintf(text, VERTEX_TEXT, "#%" PRIu64, vertex);
+        return text;
+    }
+    for (uint64_t d = 0; d < names->size_count && length < VERTEX_TEXT; d++)
+        length += snprintf(text + length, (size_t)(VERTEX_TEXT - length), "%c%" PRIu64,
+                           d == 0 ? '(' : ',', at[d]);
+    if (length < VERTEX_TEXT)
+        snprintf(text + length, (size_t)(VERTEX_TEXT - length), ")");
+    return text;
+}
+
+/* ---- the network ------------------------------------------------------------------------------
+ */
+
+static void head(FILE *out, const char *topic, const char *job)
+{
+    tap_cell(out, 7, topic);
+    fputc(' ', out);
+    tap_cell(out, 12, job);
+    fputs("  ", out);
+}
+
+static void real_cell(FILE *out, int width, const char *unit, double value)
+{
+    char text[32] = "-";
+    if (isfinite(value) && fabs(value) < 1e9)
+        snprintf(text, sizeof text, "%.2f%s", value, unit);
+    tap_cell(out, -width, text);
+}
+
+static void print_sizes(FILE *out, const struct wire_topology *m)
+{
+    struct quantity q;
+    const char *between = "";
+    if (m->dimensions_count == 0 && m->vertices_count == 0 && m->edges_count == 0)
+        return;
+    fputs("  ", out);
+    for (uint64_t i = 0; i < m->dimensions_count; i++, between = ", ") {
+        fputs(between, out);
+        tap_cell(out, 0, m->dimensions[i].name);
+        fprintf(out, " %" PRIu64, m->dimensions[i].size);
+    }
+    if (m->vertices_count) {
+        fprintf(out, "%s%s", between, quantity_things(&q, m->vertices_count, "place"));
+        between = ", ";
+    }
+    if (m->edges_count)
+        fprintf(out, "%s%s", between, quantity_things(&q, m->edges_count, "link"));
+    fputc('\n', out);
+}
+
+void tap_topology(FILE *out, const struct wire_topology *m)
+{
+    struct quantity q;
+    uint64_t placed = 0;
+    for (uint64_t i = 0; i < m->seats_count; i++)
+        placed += m->seats[i].vertex != WIRE_ANY;
+    head(out, "network", m->job);
+    tap_cell(out, 0, m->name);
+    fputs(m->source[0] ? ", from " : ", as the agents see it", out);
+    tap_cell(out, 0, m->source);
+    fprintf(out, ", %s", quantity_things(&q, placed, "rank"));
+    if (placed < m->seats_count)
+        fprintf(out, " and %" PRIu64 " without a place in it", m->seats_count - placed);
+    fputc('\n', out);
+    if (m->fault[0]) {
+        fputs("  its file cannot be used: ", out);
+        tap_cell(out, 0, m->fault);
+        fputc('\n', out);
+    }
+    print_sizes(out, m);
+}
+
+/* ---- links ------------------------------------------------------------------------------------
+ */
+
+static void bytes_or_packets(FILE *out, int width, uint64_t value, uint64_t unit)
+{
+    if (value == WIRE_ANY)
+        tap_cell(out, -width, "-");
+    else if (unit)
+        tap_count(out, width, value);
+    else
+        tap_bytes(out, width, value);
+}
+
+static void link_cells(FILE *out, const struct network_names *names, uint64_t from, uint64_t to)
+{
+    char text[VERTEX_TEXT];
+    tap_cell(out, 16, network_names_vertex(names, from, text));
+    fputs(" > ", out);
+    tap_cell(out, 16, network_names_vertex(names, to, text));
+}
+
+static void print_links(FILE *out, const struct wire_links *m, const struct network_names *names)
+{
+    static const char *const states[] = {"idle", "busy", "hot", "congested"};
+    if (m->links_count == 0)
+        return;
+    fputs("     link  from               to                state       messages      bytes"
+          "    average       peak  share  latency   measured  ratio\n",
+          out);
+    for (uint64_t i = 0; i < m->links_count; i++) {
+        const struct wire_link_row *l = &m->links[i];
+        fprintf(out, "%9" PRIu64 "  ", l->link);
+        link_cells(out, names, l->from, l->to);
+        fputs("  ", out);
+        tap_cell(out, 9, l->state <= LINK_CONGESTED ? states[l->state] : "?");
+        tap_count(out, 11, l->messages);
+        tap_bytes(out, 11, l->bytes);
+        tap_bytes(out, 11, l->average > 0 && l->average < 1e18 ? (uint64_t)l->average : 0);
+        tap_bytes(out, 11, l->peak);
+        real_cell(out, 7, "", l->share);
+        real_cell(out, 9, "x", l->latency);
+        bytes_or_packets(out, 11, l->measured, l->unit);
+        real_cell(out, 7, "", l->ratio);
+        fputc('\n', out);
+    }
+}
+
+static void print_routes(FILE *out, const struct wire_links *m)
+{
+    struct quantity messages, bytes, links;
+    for (uint64_t i = 0; i < m->routes_count; i++) {
+        const struct wire_link_route_row *r = &m->routes[i];
+        fprintf(out, "%9" PRIu64 "  rank %" PRIu64 " to %" PRIu64 ": %s, %s over %s\n", r->link,
+                r->source, r->destination, quantity_things(&messages, r->messages, "message"),
+                quantity_bytes(&bytes, (double)r->bytes),
+                quantity_things(&links, r->length, "link"));
+    }
+}
+
+static void print_interfaces(FILE *out, const struct wire_links *m,
+                             const struct network_names *names)
+{
+    if (m->interfaces_count == 0)
+        return;
+    fputs("  node              interface               sent   received    dropped        per s"
+          "  out by    in by\n",
+          out);
+    for (uint64_t i = 0; i < m->interfaces_count; i++) {
+        const struct wire_interface_row *n = &m->interfaces[i];
+        const char *node = n->node < names->node_count ? names->nodes[n->node] : NULL;
+        char number[32];
+        snprintf(number, sizeof number, "%" PRIu64, n->node);
+        fputs("  ", out);
+        tap_cell(out, 16, node != NULL ? node : number);
+        fputs("  ", out);
+        tap_cell(out, 16, n->name);
+        bytes_or_packets(out, 12, n->sent, n->unit);
+        bytes_or_packets(out, 11, n->received, n->unit);
+        tap_count(out, 11, n->dropped);
+        bytes_or_packets(out, 13, n->speed == 0 ? WIRE_ANY : n->speed, 0);
+        bytes_or_packets(out, 8, n->link_out, 1);
+        bytes_or_packets(out, 9, n->link_in, 1);
+        fputc('\n', out);
+    }
+}
+
+void tap_links(FILE *out, const struct wire_links *m, const struct network_names *names)
+{
+    struct quantity q;
+    head(out, "links", m->job);
+    fprintf(out, "window %" PRIu64 "  congested %" PRIu64 "  hot %" PRIu64 "  busy %" PRIu64,
+            m->window, m->congested, m->hot, m->busy);
+    fprintf(out, "  idle %" PRIu64 "  crossed by %s", m->idle,
+            quantity_bytes(&q, (double)m->bytes));
+    if (m->unplaced)
+        fprintf(out, ", and %s not known where", quantity_bytes(&q, (double)m->unplaced));
+    fputc('\n', out);
+    print_links(out, m, names);
+    print_routes(out, m);
+    print_interfaces(out, m, names);
+    if (m->left_out)
+        fprintf(out, "  and %s more that are not idle\n", quantity_things(&q, m->left_out, "link"));
+}

@@ -1,0 +1,66 @@
+#include "agent/cli/text/tap_replay.h"
+
+#include "agent/cli/text/tap_text.h"
+#include "proto/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* "12.5 s of 60 s" */
+static void print_place(FILE *out, const struct wire_replay *r, uint64_t at_ns)
+{
+    struct quantity done, all;
+    uint64_t passed = at_ns > r->begin_ns ? at_ns - r->begin_ns : 0,
+             length = r->end_ns > r->begin_ns ? r->end_ns - r->begin_ns : 0;
+    fprintf(out, "%s of %s", quantity_duration(&done, (double)passed),
+            quantity_duration(&all, (double)length));
+}
+
+static void print_mark(FILE *out, const struct wire_replay *r, const struct wire_mark_row *m)
+{
+    struct quantity at;
+    uint64_t since = m->since_ns > r->begin_ns ? m->since_ns - r->begin_ns : 0;
+    fprintf(out, "  alert #%" PRIu64 " at +%s ", m->id, quantity_duration(&at, (double)since));
+    tap_cell(out, 8, m->severity);
+    fputs(m->fired_ns == 0 ? " (pending) " : m->end_ns == 0 ? " (to the end) " : " ", out);
+    tap_cell(out, 0, m->title);
+    fputc('\n', out);
+}
+
+void tap_replay(FILE *out, const struct wire_replay *r)
+{
+    struct quantity clock;
+    tap_cell(out, 7, "replay");
+    fputc(' ', out);
+    tap_cell(out, 12, r->job);
+    fputc(' ', out);
+    tap_cell(out, 8, r->state);
+    fprintf(out, " at %s, ", quantity_clock(&clock, r->position_ns));
+    print_place(out, r, r->position_ns);
+    if (isfinite(r->speed) && r->speed > 0)
+        fprintf(out, ", speed %g", r->speed);
+    else
+        fputs(", speed max", out);
+    fputs(r->looping ? ", in a loop" : "", out);
+    if (r->known_ns != 0) {
+        fputs(", a preview that knows the job from ", out);
+        print_place(out, r, r->known_ns);
+    }
+    if (r->reached_ns != 0) {
+        fputs(", on its way at ", out);
+        print_place(out, r, r->reached_ns);
+    }
+    if (r->indexed_ns < r->end_ns) {
+        fputs(", indexed ", out);
+        print_place(out, r, r->indexed_ns);
+    }
+    fprintf(out, ", run %" PRIu64 "; ", r->run);
+    tap_cell(out, 0, r->file);
+    if (r->fault[0]) {
+        fputs("; ", out);
+        tap_cell(out, 0, r->fault);
+    }
+    fputc('\n', out);
+    for (uint64_t i = 0; i < r->marks_count; i++)
+        print_mark(out, r, &r->marks[i]);
+}

@@ -1,0 +1,589 @@
+#include "agent/cli/text/tap_text.h"
+
+#include "agent/cli/text/capture_text.h"
+#include "agent/cli/text/tap_phases.h"
+#include "agent/cli/text/tap_replay.h"
+#include "holter/call.h"
+#include "holter/event.h"
+#include "holter/size_class.h"
+#include "proto/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tap_cell(FILE *out, int width, const char *text)
+{
+    int length = 0;
+    for (const char *c = text; *c; c++)
+        length += ((unsigned char)*c & 0xc0) != 0x80;
+    int pad = abs(width) - length;
+    if (width < 0 && pad > 0)
+        fprintf(out, "%*s", pad, "");
+    for (const char *c = text; *c; c++)
+        fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+    if (width > 0 && pad > 0)
+        fprintf(out, "%*s", pad, "");
+}
+
+void tap_count(FILE *out, int width, uint64_t count)
+{
+    struct quantity q;
+    tap_cell(out, -width, quantity_count(&q, (double)count));
+}
+
+void tap_bytes(FILE *out, int width, uint64_t bytes)
+{
+    struct quantity q;
+    tap_cell(out, -width, quantity_bytes(&q, (double)bytes));
+}
+
+static void time_cell(FILE *out, int width, double ns)
+{
+    struct quantity q;
+    tap_cell(out, -width, quantity_duration(&q, ns));
+}
+
+static void number_cell(FILE *out, int width, uint64_t number)
+{
+    fprintf(out, "%*" PRIu64, width, number);
+}
+
+static void head(FILE *out, const char *topic, const char *job)
+{
+    tap_cell(out, 7, topic);
+    fputc(' ', out);
+    tap_cell(out, 12, job);
+    fputc(' ', out);
+}
+
+/* "window 1234" for one, "sum of 12 windows, to 1234" for what came before. */
+static void window_cell(FILE *out, uint64_t window, uint64_t windows, int snapshot)
+{
+    struct quantity q;
+    if (snapshot && window == 0)
+        fputs(" no window yet", out);
+    else if (snapshot)
+        fprintf(out, " sum of %s, to %" PRIu64, quantity_things(&q, windows, "window"), window);
+    else
+        fprintf(out, " window %" PRIu64, window);
+}
+
+static const char *comm_name(const struct wire_comm_row *comms, uint64_t count, uint64_t index)
+{
+    return index < count ? comms[index].name : "";
+}
+
+static const char *region_name(const struct wire_region_row *regions, uint64_t count,
+                               uint64_t index)
+{
+    return index < count ? regions[index].name : "";
+}
+
+/* The last two cells of a row. */
+static void names_cell(FILE *out, const char *comm, const char *region)
+{
+    fputs("  ", out);
+    tap_cell(out, region[0] ? 20 : 0, comm);
+    fputs(region[0] ? "  " : "", out);
+    tap_cell(out, 0, region);
+    fputc('\n', out);
+}
+
+/* Time in calls that wait for others: receives, waits, polls and collectives, as the viewer has
+ * it. */
+#define WAITING_NS(row) ((row)->recv_ns + (row)->wait_ns + (row)->poll_ns + (row)->collective_ns)
+#define MPI_NS(row)                                                                                \
+    (WAITING_NS(row) + (row)->send_ns + (row)->one_sided_ns + (row)->io_ns + (row)->other_ns)
+
+/* ---- topics -------------------------------------------------------------- */
+
+static void print_job(FILE *out, const struct wire_job *job)
+{
+    struct quantity begin, length;
+    head(out, "job", job->job);
+    tap_cell(out, 8, job->state);
+    fprintf(out, " %" PRIu64 " of %" PRIu64 " ranks, from %s", job->seen, job->world,
+            quantity_clock(&begin, job->start_ns));
+    if (job->end_ns > job->start_ns)
+        fprintf(out, ", %s long",
+                quantity_duration(&length, (double)(job->end_ns - job->start_ns)));
+    fputs("; ", out);
+    tap_cell(out, 0, job->command[0] ? job->command : job->app);
+    fputs("; ", out);
+    tap_cell(out, 0, job->mpi);
+    if (job->recording[0]) {
+        fputs("; recording ", out);
+        tap_cell(out, 0, job->recording);
+    }
+    fputc('\n', out);
+    for (uint64_t i = 0; i < job->uncovered_count; i++) {
+        if (!job->uncovered[i].used)
+            continue;
+        fputs("  not covered, but used: ", out);
+        tap_cell(out, 0, job->uncovered[i].name);
+        fputc('\n', out);
+    }
+}
+
+static void print_places(FILE *out, const struct wire_places *places)
+{
+    struct quantity ranks, nodes;
+    head(out, "places", places->job);
+    fprintf(out, "%s on %s\n", quantity_things(&ranks, places->places_count, "rank"),
+            quantity_things(&nodes, places->hosts_count, "node"));
+    for (uint64_t i = 0; i < places->places_count; i++) {
+        const struct wire_place_row *row = &places->places[i];
+        fputs("  rank ", out);
+        number_cell(out, 6, row->rank);
+        fputs("  ", out);
+        tap_cell(out, 20, row->node < places->hosts_count ? places->hosts[row->node].name : "?");
+        fprintf(out, "  pid %-8" PRIu64 " cores ", row->pid);
+        tap_cell(out, 0, row->placement);
+        fputc('\n', out);
+    }
+}
+
+static void print_totals(FILE *out, const struct wire_totals *t)
+{
+    struct quantity begin, rate, bytes, share, waiting;
+    double seconds = (double)t->length_ns / 1e9;
+    double whole = (double)t->length_ns * (double)t->ranks;
+    head(out, "totals", t->job);
+    fprintf(out, "%s ", quantity_clock(&begin, t->start_ns));
+    tap_cell(out, -10, quantity_things(&share, t->ranks, "rank"));
+    tap_cell(out, -8, quantity_count(&rate, seconds > 0 ? (double)t->sent / seconds : 0));
+    fputs(" msg/s ", out);
+    tap_cell(out, -9, quantity_bytes(&bytes, seconds > 0 ? (double)t->sent_bytes / seconds : 0));
+    fputs("/s  MPI ", out);
+    tap_cell(out, -7, quantity_share(&share, (double)MPI_NS(t), whole));
+    fputs("  waiting ", out);
+    tap_cell(out, -7, quantity_share(&waiting, (double)WAITING_NS(t), whole));
+    if (t->lost)
+        fprintf(out, "  %s lost", quantity_things(&begin, t->lost, "record"));
+    if (t->agents_missing)
+        fprintf(out, "  %s missing", quantity_things(&begin, t->agents_missing, "node"));
+    if (t->late)
+        fputs("  (corrected)", out);
+    fputc('\n', out);
+}
+
+static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapshot)
+{
+    struct quantity share, waiting;
+    uint64_t windows = w->windows > 1 ? w->windows : 1;
+    double whole = (double)w->length_ns * (double)windows;
+    head(out, "ranks", w->job);
+    window_cell(out, w->window, windows, snapshot);
+    fputc('\n', out);
+    if (w->ranks_count)
+        fputs("     rank     calls      sent      bytes  received      bytes      MPI  waiting   "
+              "lost  in call\n",
+              out);
+    for (uint64_t i = 0; i < w->ranks_count; i++) {
+        const struct wire_rank_row *r = &w->ranks[i];
+        number_cell(out, 9, r->rank);
+        tap_count(out, 10, r->calls);
+        tap_count(out, 10, r->sent);
+        tap_bytes(out, 11, r->sent_bytes);
+        tap_count(out, 10, r->received);
+        tap_bytes(out, 11, r->received_bytes);
+        tap_cell(out, -9, quantity_share(&share, (double)MPI_NS(r), whole));
+        tap_cell(out, -9, quantity_share(&waiting, (double)WAITING_NS(r), whole));
+        tap_count(out, 7, r->lost);
+        if (r->in_call) {
+            fprintf(out, "  %s ", call_name((uint16_t)r->in_call));
+            time_cell(out, 0, (double)r->in_call_ns);
+            if (r->in_call_peer >= 0)
+                fprintf(out, " with %" PRId64, r->in_call_peer);
+        }
+        fputc('\n', out);
+    }
+}
+
+static void print_history(FILE *out, const struct wire_history *h)
+{
+    struct quantity text;
+    head(out, "history", h->job);
+    fprintf(out, "windows %" PRIu64 " to %" PRIu64 ", %s\n", h->first, h->last,
+            quantity_things(&text, h->ranks_count, "rank"));
+}
+
+/* Rows of one pair, which stand together, one for each size class. */
+struct pair_sum {
+    uint64_t messages, bytes;
+    uint64_t smallest, largest; /* floors of the first and the last size class, bytes */
+};
+
+static int same_pair(const struct wire_pair_row *a, const struct wire_pair_row *b)
+{
+    return a->source == b->source && a->destination == b->destination && a->comm == b->comm &&
+           a->region == b->region;
+}
+
+/* Add up the rows from the first on that are of its pair. @return how many they are */
+static uint64_t sum_pair(const struct wire_pair_row *rows, uint64_t count, struct pair_sum *out)
+{
+    uint64_t n = 0;
+    *out = (struct pair_sum){.smallest = UINT64_MAX};
+    while (n < count && same_pair(&rows[0], &rows[n])) {
+        uint64_t size = size_class_floor((uint16_t)rows[n].size_class);
+        out->messages += rows[n].messages;
+        out->bytes += rows[n].bytes;
+        out->smallest = size < out->smallest ? size : out->smallest;
+        out->largest = size > out->largest ? size : out->largest;
+        n++;
+    }
+    return n;
+}
+
+static void print_pairs(FILE *out, const struct wire_pair_window *w, int snapshot)
+{
+    head(out, "pairs", w->job);
+    window_cell(out, w->window, w->windows, snapshot);
+    if (w->folded)
+        fprintf(out, ", %" PRIu64 " pairs folded into *", w->folded);
+    fputc('\n', out);
+    if (w->pairs_count)
+        fputs("   source  destination  messages      bytes   smallest    largest  communicator     "
+              "     region\n",
+              out);
+    for (uint64_t i = 0; i < w->pairs_count;) {
+        const struct wire_pair_row *p = &w->pairs[i];
+        struct pair_sum sum;
+        i += sum_pair(p, w->pairs_count - i, &sum);
+        number_cell(out, 9, p->source);
+        if (p->destination < 0)
+            tap_cell(out, -13, "*");
+        else
+            fprintf(out, "%13" PRId64, p->destination);
+        tap_count(out, 10, sum.messages);
+        tap_bytes(out, 11, sum.bytes);
+        tap_bytes(out, 11, sum.smallest);
+        tap_bytes(out, 11, sum.largest);
+        names_cell(out, comm_name(w->comms, w->comms_count, p->comm),
+                   region_name(w->regions, w->regions_count, p->region));
+    }
+}
+
+static void print_calls(FILE *out, const struct wire_call_window *w, int snapshot)
+{
+    head(out, "calls", w->job);
+    window_cell(out, w->window, w->windows, snapshot);
+    fputc('\n', out);
+    if (w->calls_count)
+        fputs("  call                    ranks     calls      given        got       time       "
+              "mean    longest"
+              "  communicator          region\n",
+              out);
+    for (uint64_t i = 0; i < w->calls_count; i++) {
+        const struct wire_call_row *c = &w->calls[i];
+        fputs("  ", out);
+        tap_cell(out, 22, call_name((uint16_t)c->call));
+        tap_count(out, 7, c->rank);
+        tap_count(out, 10, c->calls);
+        tap_bytes(out, 11, c->bytes);
+        tap_bytes(out, 11, c->bytes_in);
+        time_cell(out, 11, (double)c->time_ns);
+        time_cell(out, 11, c->calls ? (double)c->time_ns / (double)c->calls : 0);
+        time_cell(out, 11, (double)c->longest_ns);
+        names_cell(out, comm_name(w->comms, w->comms_count, c->comm),
+                   region_name(w->regions, w->regions_count, c->region));
+    }
+}
+
+/* An agent that has not reported a window yet has told nothing of itself. */
+static int has_reported(const struct wire_node_row *n)
+{
+    return n->cpu_ns || n->rss_bytes || n->uplink_bytes;
+}
+
+static void print_nodes(FILE *out, const struct wire_nodes *nodes)
+{
+    head(out, "nodes", nodes->job);
+    if (nodes->window)
+        fprintf(out, " window %" PRIu64, nodes->window);
+    fputc('\n', out);
+    fputs("  host                  ranks    events      lost   dropped     uplink        cpu     "
+          "memory"
+          "  clock offset        +-  call cost\n",
+          out);
+    for (uint64_t i = 0; i < nodes->nodes_count; i++) {
+        const struct wire_node_row *n = &nodes->nodes[i];
+        fputs("  ", out);
+        tap_cell(out, 20, n->host);
+        if (!has_reported(n)) {
+            fputs("  nothing reported yet\n", out);
+            continue;
+        }
+        tap_count(out, 7, n->ranks);
+        tap_count(out, 10, n->events);
+        tap_count(out, 10, n->lost);
+        tap_count(out, 10, n->windows_dropped);
+        tap_bytes(out, 11, n->uplink_bytes);
+        time_cell(out, 11, (double)n->cpu_ns);
+        tap_bytes(out, 11, n->rss_bytes);
+        time_cell(out, 14, (double)n->clock_offset_ns);
+        time_cell(out, 10, (double)n->clock_error_ns);
+        if (n->call_cost_ns >= 0)
+            time_cell(out, 11, n->call_cost_ns);
+        else
+            tap_cell(out, -11, "-");
+        fputs(n->connected ? "\n" : "  away\n", out);
+    }
+}
+
+/* A fact of an alert on a line of its own. */
+static void fact(FILE *out, const char *name, const char *text)
+{
+    if (!text[0])
+        return;
+    fputs("  ", out);
+    tap_cell(out, 10, name);
+    tap_cell(out, 0, text);
+    fputc('\n', out);
+}
+
+static void print_measure(FILE *out, const struct wire_alert *a)
+{
+    struct quantity error;
+    const char *comma = "";
+    int has_ratio = isfinite(a->ratio) && a->ratio > 0;
+    int has_slope = isfinite(a->slope) && fabs(a->slope) >= 0.005;
+    int has_error = a->error_ns > 0 && a->error_ns != WIRE_ANY;
+    if (!has_ratio && !has_slope && !has_error)
+        return;
+    fputs("  latency   ", out);
+    if (has_ratio) {
+        fprintf(out, "%.2f times the reference", a->ratio);
+        comma = ", ";
+    }
+    if (has_slope) {
+        fprintf(out, "%s%+.0f %% a minute", comma, 100 * a->slope);
+        comma = ", ";
+    }
+    if (has_error)
+        fprintf(out, "%sclocks within %s", comma, quantity_duration(&error, (double)a->error_ns));
+    fputc('\n', out);
+}
+
+static void print_causes(FILE *out, const struct wire_alert *a)
+{
+    for (uint64_t i = 0; i < a->causes_count; i++) {
+        const struct wire_cause_row *cause = &a->causes[i];
+        fputs("  ", out);
+        tap_cell(out, 10, i == 0 ? "cause" : "");
+        tap_cell(out, 14, cause->name);
+        fprintf(out, "%4.0f %%  ", 100 * (isfinite(cause->share) ? cause->share : 0));
+        tap_cell(out, 0, cause->text);
+        fputc('\n', out);
+    }
+}
+
+static void print_alert(FILE *out, const struct wire_alert *alert)
+{
+    struct quantity since, region;
+    head(out, "alerts", alert->job);
+    tap_cell(out, 8, alert->state);
+    fprintf(out, " #%" PRIu64 " since %s ", alert->id,
+            quantity_clock(&since, alert->onset_ns ? alert->onset_ns : alert->since_ns));
+    tap_cell(out, 0, alert->kind);
+    fputs(": ", out);
+    tap_cell(out, 0, alert->title);
+    if (alert->text[0]) {
+        fputs(" (", out);
+        tap_cell(out, 0, alert->text);
+        fputc(')', out);
+    }
+    fputc('\n', out);
+    print_measure(out, alert);
+    snprintf(region.text, sizeof region.text, "%" PRIu64, alert->region);
+    fact(out, "region", alert->region ? region.text : "");
+    fact(out, "ranks", alert->ranks);
+    fact(out, "nodes", alert->nodes[0] ? alert->nodes : alert->host);
+    fact(out, "hot links", alert->links == NULL ? "" : alert->links);
+    fact(out, "messages", alert->locality);
+    fact(out, "sizes", alert->sizes);
+    print_causes(out, alert);
+    fact(out, "advice", alert->advice);
+}
+
+static void times_cell(FILE *out, int width, double times)
+{
+    if (isfinite(times))
+        fprintf(out, " %*.2fx", width, times);
+    else
+        fprintf(out, " %*s ", width, "-");
+}
+
+static void print_series(FILE *out, const struct wire_series_row *s)
+{
+    static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
+    static const char *const trends[] = {"", "  growing", "  steady high"};
+    char name[32];
+    struct quantity share;
+    if (s->scope == SERIES_REGION)
+        snprintf(name, sizeof name, "region %" PRIu64, s->id);
+    else
+        snprintf(name, sizeof name, "%s", scopes[s->scope]);
+    fputs("  ", out);
+    tap_cell(out, 16, name);
+    tap_count(out, 10, s->messages);
+    tap_cell(out, -9, quantity_share(&share, (double)s->delayed, (double)s->messages));
+    time_cell(out, 11, (double)s->transfer_ns / (double)s->messages);
+    times_cell(out, 8, s->reference);
+    times_cell(out, 8, s->typical > 0 ? s->typical : (double)NAN);
+    times_cell(out, 8, s->recent);
+    fputs(trends[s->trend], out);
+    if (s->trend != TREND_CALM)
+        fprintf(out, " since window %" PRIu64, s->trend_since);
+    if (s->trend == TREND_GROWTH && isfinite(s->slope))
+        fprintf(out, ", %+.0f %% a minute", 100 * s->slope);
+    fputc('\n', out);
+}
+
+static void print_latencies(FILE *out, const struct wire_latencies *latencies)
+{
+    struct quantity error;
+    head(out, "latency", latencies->job);
+    fprintf(out, "window %" PRIu64 ", %s matched, %" PRIu64 " unmatched", latencies->window,
+            quantity_things(&error, latencies->matched, "message"), latencies->unmatched);
+    if (latencies->rejected)
+        fprintf(out, ", %" PRIu64 " rejected", latencies->rejected);
+    if (latencies->uncertain)
+        fprintf(out, ", %" PRIu64 " within the clocks' uncertainty", latencies->uncertain);
+    if (latencies->error_ns && latencies->error_ns != WIRE_ANY)
+        fprintf(out, ", clocks within %s", quantity_duration(&error, (double)latencies->error_ns));
+    fputc('\n', out);
+    for (uint64_t i = 0, lines = 0; i < latencies->series_count; i++) {
+        if (latencies->series[i].messages == 0)
+            continue;
+        if (lines++ == 0)
+            fputs("                      messages  delayed   mean time reference   typical    "
+                  "recent\n",
+                  out);
+        print_series(out, &latencies->series[i]);
+    }
+}
+
+#define REGIONS_LISTED 256 /* so that the time stays linear in the members */
+
+/* The ranks of a region as runs, "0-3,8". */
+static void print_members(FILE *out, const struct wire_regions *regions, uint64_t id)
+{
+    uint64_t first = 0, last = 0, runs = 0;
+    for (uint64_t i = 0; i <= regions->members_count; i++) {
+        const struct wire_region_member_row *m = &regions->members[i];
+        int ends = i == regions->members_count;
+        if (!ends && m->region != id)
+            continue;
+        if (!ends && runs > 0 && m->rank == last + 1) {
+            last = m->rank;
+            continue;
+        }
+        if (runs > 0)
+            fprintf(out, "%s%" PRIu64, runs > 1 ? "," : "", first);
+        if (runs > 0 && first != last)
+            fprintf(out, "-%" PRIu64, last);
+        if (!ends) {
+            first = last = m->rank;
+            runs++;
+        }
+    }
+}
+
+static void print_regions(FILE *out, const struct wire_regions *regions)
+{
+    struct quantity ranks;
+    head(out, "regions", regions->job);
+    fprintf(out, "%" PRIu64 " from window %" PRIu64 " on\n", regions->regions_count,
+            regions->window);
+    for (uint64_t i = 0; i < regions->regions_count; i++) {
+        const struct wire_latency_region_row *r = &regions->regions[i];
+        fprintf(out, "  region %" PRIu64 " since window %" PRIu64 ", %s", r->id, r->since,
+                quantity_things(&ranks, r->ranks, "rank"));
+        fputs(i < REGIONS_LISTED ? ": " : "", out);
+        if (i < REGIONS_LISTED)
+            print_members(out, regions, r->id);
+        fputc('\n', out);
+    }
+}
+
+static void print_recorded(FILE *out, const struct wire_recorded *r)
+{
+    struct quantity bytes;
+    head(out, "recorded", r->job);
+    if (r->type == WIRE_TYPE_WINDOW)
+        fprintf(out, "window %" PRIu64, r->window);
+    else
+        fputs(wire_type_name((unsigned)r->type) ? wire_type_name((unsigned)r->type) : "?", out);
+    fprintf(out, " of agent %" PRIx64 ", its message %" PRIu64 ", %s%s\n", r->instance, r->seq,
+            quantity_bytes(&bytes, (double)r->bytes_count), r->more ? " and more" : "");
+}
+
+void tap_text(FILE *out, const struct wire_message *message, int snapshot,
+              const struct network_names *names)
+{
+    switch (message->type) {
+    case WIRE_TYPE_JOB:
+        print_job(out, &message->job);
+        break;
+    case WIRE_TYPE_PLACES:
+        print_places(out, &message->places);
+        break;
+    case WIRE_TYPE_TOTALS:
+        print_totals(out, &message->totals);
+        break;
+    case WIRE_TYPE_RANK_WINDOW:
+        print_ranks(out, &message->rank_window, snapshot);
+        break;
+    case WIRE_TYPE_HISTORY:
+        print_history(out, &message->history);
+        break;
+    case WIRE_TYPE_PAIR_WINDOW:
+        print_pairs(out, &message->pair_window, snapshot);
+        break;
+    case WIRE_TYPE_CALL_WINDOW:
+        print_calls(out, &message->call_window, snapshot);
+        break;
+    case WIRE_TYPE_NODES:
+        print_nodes(out, &message->nodes);
+        break;
+    case WIRE_TYPE_ALERT:
+        print_alert(out, &message->alert);
+        break;
+    case WIRE_TYPE_LATENCIES:
+        print_latencies(out, &message->latencies);
+        break;
+    case WIRE_TYPE_REGIONS:
+        print_regions(out, &message->regions);
+        break;
+    case WIRE_TYPE_PHASES:
+        tap_phases(out, &message->phases);
+        break;
+    case WIRE_TYPE_CURVE:
+        tap_curve(out, &message->curve);
+        break;
+    case WIRE_TYPE_COMMGRAM:
+        tap_commgram(out, &message->commgram);
+        break;
+    case WIRE_TYPE_TOPOLOGY:
+        tap_topology(out, &message->topology);
+        break;
+    case WIRE_TYPE_LINKS:
+        tap_links(out, &message->links, names);
+        break;
+    case WIRE_TYPE_REPLAY:
+        tap_replay(out, &message->replay);
+        break;
+    case WIRE_TYPE_CAPTURE:
+        capture_brief(out, &message->capture);
+        break;
+    case WIRE_TYPE_RECORDED:
+        print_recorded(out, &message->recorded);
+        break;
+    default:
+        break;
+    }
+}

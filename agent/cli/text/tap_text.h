@@ -1,0 +1,24 @@
+/* Published messages as text for people. */
+#ifndef HOLTER_AGENT_CLI_TEXT_TAP_TEXT_H
+#define HOLTER_AGENT_CLI_TEXT_TAP_TEXT_H
+
+#include "agent/cli/text/tap_network.h"
+#include "holter/wire.h"
+
+#include <stdio.h>
+
+/** Print a message of a topic: a line, and a table below it for those that have rows.
+ *  @param snapshot  1: it is part of a current state: sums are since the start
+ *  @param names     of vertices and nodes, for topic "links" */
+void tap_text(FILE *out, const struct wire_message *message, int snapshot,
+              const struct network_names *names);
+
+/** A cell of a table: at least width characters (not bytes) wide, to the right when width is
+ *  negative. Control characters, which could steer the terminal, become '?'. */
+void tap_cell(FILE *out, int width, const char *text);
+
+/** Cells of numbers, to the right: 12.3 k, 4.56 MiB. */
+void tap_count(FILE *out, int width, uint64_t count);
+void tap_bytes(FILE *out, int width, uint64_t bytes);
+
+#endif

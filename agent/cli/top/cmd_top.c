@@ -1,0 +1,376 @@
+/* holter top: the live view in a terminal. */
+#include "agent/cli/cmd.h"
+#include "agent/cli/dial.h"
+#include "agent/cli/top/top_layout.h"
+#include "agent/cli/top/top_model.h"
+#include "agent/cli/top/top_screen.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: holter top [OPTION]...\n"
+    "\n"
+    "Shows a running job in the terminal: latency of the job, within and between nodes and of "
+    "each\n"
+    "region, alerts with their evidence, the ranks that wait longest, and the agents.\n"
+    "\n"
+    "      --once            print one page as text, and end\n"
+    "  -j, --job ID          this job; otherwise the newest running one, or the next to come\n"
+    "  -c, --connect ENDPOINT  the daemon, tcp://HOST:PORT or ipc:///PATH; otherwise "
+    "HOLTER_DAEMON, or the\n"
+    "                        newest session of this user on this host\n"
+    "      --keys DIR        CURVE keys, when the daemon asks for them\n"
+    "      --timeout SECONDS how long to wait for the daemon, and with --once for a job "
+    "(default 5)\n"
+    "\n"
+    "Keys: q quit, arrows or j and k choose an alert, Enter shows its evidence, s sorts the "
+    "ranks,\n"
+    "p or space pauses, ? helps.\n"
+    "\n"
+    "Status: 0, 1 when the daemon is out of reach or, with --once, there is no job, 2 for wrong "
+    "usage, or\n"
+    "when standard output is no terminal and --once is not given.\n";
+
+#define TOPICS "job,places,totals,ranks,nodes,alerts,latency,regions"
+#define LOOK_MS 250         /* how often to look whether the daemon is somewhere else or away */
+#define FRAME_NS 100000000u /* drawn at most ten times a second */
+#define REFRESH_NS UINT64_C(5000000000) /* at most so often the state again after missed frames */
+#define PLAIN_COLUMNS 100               /* of a page that goes to a file */
+#define PLAIN_ROWS 60
+
+struct top {
+    struct dial dial;
+    struct client *client;
+    struct top_screen *screen; /* NULL: printed once */
+    struct top_model model;
+    struct top_view view;
+    struct top_page *page; /* owned */
+    const char *job;       /* NULL: the newest */
+    int once;
+    int signals; /* signalfd of the signals that end us */
+    bool changed;
+    uint64_t run;          /* of the daemon, or of what it replays, whose state the model has */
+    uint64_t missed;       /* frames, when the state was asked for anew */
+    uint64_t refreshed_ns; /* CLOCK_MONOTONIC; 0: not yet */
+};
+
+enum { OPT_ONCE = 256 };
+
+static const struct option long_options[] = {
+    {"once", no_argument, NULL, OPT_ONCE},
+    {"job", required_argument, NULL, 'j'},
+    DIAL_OPTIONS,
+};
+
+static int set_option(void *user, int option, const char *value)
+{
+    struct top *top = user;
+    if (option == OPT_ONCE)
+        top->once = 1;
+    else
+        top->job = value;
+    return 0;
+}
+
+/* @return -1 to go on, or the exit status */
+static int parse(struct top *top, int argc, char **argv)
+{
+    const struct command_line options = {"top",        help,       "j:" DIAL_LETTERS,
+                                         long_options, set_option, top};
+    int status = dial_parse(&top->dial, &options, argc, argv);
+    if (status >= 0 || top->once || (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO)))
+        return status;
+    say("top: standard input and output must be a terminal; `holter top --once` prints one page");
+    return 2;
+}
+
+/* ---- taking in --------------------------------------------------------------- */
+
+/* Another run of a replay may be at an earlier time, of which nothing would be newer than what is
+ * known. */
+static void notice_run(struct top *top)
+{
+    uint64_t run = client_instance(top->client);
+    if (run == top->run)
+        return;
+    if (client_replays(top->client))
+        top_model_finish(&top->model);
+    top->run = run;
+}
+
+/* @return 0, or a negative error */
+static int take_all(struct top *top)
+{
+    struct client_message got;
+    int result;
+    while ((result = client_next(top->client, 0, &got)) == 1) {
+        if (top->view.paused || wire_topic(got.message->type) == NULL)
+            continue;
+        if (got.snapshot)
+            notice_run(top);
+        int rc = top_model_apply(&top->model, got.message, got.snapshot);
+        if (rc != 0)
+            return rc;
+        top->changed = true;
+    }
+    return result;
+}
+
+static enum top_link link_of(const struct client *client)
+{
+    switch (client_state(client)) {
+    case CLIENT_CONNECTED:
+        return TOP_LIVE;
+    case CLIENT_LOST:
+        return TOP_LOST;
+    default:
+        return TOP_DIALLING;
+    }
+}
+
+static void follow(struct top *top)
+{
+    if (dial_moved(&top->dial, &top->client))
+        client_follow(top->client, top->job, TOPICS);
+}
+
+/* What did not come may be the end of an alert, or of the job: the daemon's state has it. */
+static void make_up_for_missed(struct top *top)
+{
+    uint64_t now = clock_mono_ns(), missed = client_missed(top->client);
+    if (missed == top->missed || !client_is_current(top->client) ||
+        (top->refreshed_ns != 0 && now - top->refreshed_ns < REFRESH_NS))
+        return;
+    top->missed = missed;
+    top->refreshed_ns = now;
+    client_refresh(top->client);
+}
+
+/* ---- printed once --------------------------------------------------------------- */
+
+static void set_plain_size(struct top_view *view)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    long asked = columns ? strtol(columns, NULL, 10) : 0;
+    view->rows = PLAIN_ROWS;
+    view->columns = PLAIN_COLUMNS;
+    if (asked > 0 && asked <= TOP_MOST_COLUMNS)
+        view->columns = (int)asked;
+    else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        view->columns = size.ws_col;
+}
+
+static int print_page(struct top *top)
+{
+    top->view.link = link_of(top->client);
+    set_plain_size(&top->view);
+    top_layout(&top->model, &top->view, top->page);
+    for (int i = 0; i < top->page->count; i++) {
+        const char *text = top->page->lines[i].text;
+        size_t length = strlen(text);
+        while (length > 0 && text[length - 1] == ' ')
+            length--;
+        printf("%.*s\n", (int)length, text);
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        say("top: standard output: %s", strerror(errno));
+        return 1;
+    }
+    return 0;
+}
+
+static int run_once(struct top *top)
+{
+    uint64_t end = clock_mono_ns() + top->dial.patience_ns;
+    while (!client_is_current(top->client) || !top->model.job[0]) {
+        struct pollfd watched[] = {{.fd = client_fd(top->client), .events = POLLIN},
+                                   {.fd = top->signals, .events = POLLIN}};
+        int result = take_all(top);
+        if (result < 0) {
+            say("top: %s", holter_strerror(result));
+            return 1;
+        }
+        if (client_is_current(top->client) && top->model.job[0])
+            break;
+        if (clock_mono_ns() >= end) {
+            say("top: there is no job at %s", top->dial.endpoint);
+            return 1;
+        }
+        poll(watched, 2, LOOK_MS);
+        if (watched[1].revents)
+            return 1;
+        follow(top);
+    }
+    return print_page(top);
+}
+
+/* ---- live --------------------------------------------------------------------------- */
+
+static void choose(struct top *top, int step)
+{
+    size_t count = top->model.alert_count;
+    if (count == 0)
+        return;
+    size_t at = top_chosen(&top->model, &top->view);
+    if (step < 0 && at > 0)
+        at--;
+    if (step > 0 && at + 1 < count)
+        at++;
+    top->view.alert = top->model.alerts[at]->message.alert.id;
+}
+
+/* What came while paused was left out: the current state makes up for it. */
+static void toggle_pause(struct top *top)
+{
+    top->view.paused = !top->view.paused;
+    if (!top->view.paused)
+        client_refresh(top->client);
+}
+
+/* @return 1 to quit */
+static int take_keys(struct top *top)
+{
+    enum top_key key;
+    while ((key = top_screen_key(top->screen)) != TOP_KEY_NONE) {
+        struct top_view *view = &top->view;
+        top->changed = true;
+        if (key == TOP_KEY_QUIT)
+            return 1;
+        if (key == TOP_KEY_UP || key == TOP_KEY_DOWN)
+            choose(top, key == TOP_KEY_UP ? -1 : 1);
+        else if (key == TOP_KEY_ENTER)
+            view->evidence = !view->evidence;
+        else if (key == TOP_KEY_PAUSE)
+            toggle_pause(top);
+        else if (key == TOP_KEY_SORT)
+            view->sort = (view->sort + 1) % TOP_SORTS;
+        else if (key == TOP_KEY_HELP)
+            view->help = !view->help;
+    }
+    return 0;
+}
+
+static void draw(struct top *top)
+{
+    top_screen_size(&top->view.rows, &top->view.columns);
+    top_layout(&top->model, &top->view, top->page);
+    top_screen_draw(top->screen, top->page);
+    top->changed = false;
+}
+
+/* @return 0 when a person or a signal ends it, or a negative error */
+static int watch(struct top *top)
+{
+    uint64_t drawn = 0;
+    for (;;) {
+        int result = take_all(top);
+        enum top_link now = link_of(top->client);
+        top->changed = top->changed || now != top->view.link;
+        top->view.link = now;
+        if (result < 0)
+            return result;
+        if (client_state(top->client) == CLIENT_REFUSED)
+            return -HOLTER_EDENIED;
+        if (take_keys(top))
+            return 0;
+        follow(top);
+        make_up_for_missed(top);
+        uint64_t since = clock_mono_ns() - drawn;
+        if (top->changed && since >= FRAME_NS) {
+            draw(top);
+            drawn = clock_mono_ns();
+        }
+        struct pollfd watched[] = {{.fd = client_fd(top->client), .events = POLLIN},
+                                   {.fd = top->signals, .events = POLLIN},
+                                   {.fd = STDIN_FILENO, .events = POLLIN}};
+        /* A resized terminal ends the wait too, by its signal. */
+        poll(watched, 3, top->changed ? (int)(FRAME_NS / 1000000) : LOOK_MS);
+        if (watched[1].revents || (watched[2].revents & (POLLHUP | POLLERR | POLLNVAL)))
+            return 0;
+    }
+}
+
+static int run_live(struct top *top)
+{
+    int result = top_screen_create(&top->screen);
+    if (result == -ENOTTY) {
+        const char *term = getenv("TERM");
+        say("top: cannot draw on a terminal of type \"%s\"; `holter top --once` prints one page",
+            term ? term : "");
+        return 1;
+    }
+    top->changed = true;
+    top->view.keys = true;
+    result = result ? result : watch(top);
+    top_screen_destroy(top->screen);
+    if (result == -HOLTER_EDENIED)
+        say("top: %s", client_error(top->client));
+    else if (result < 0)
+        say("top: %s", holter_strerror(result));
+    return result < 0;
+}
+
+/* ---- start and end ---------------------------------------------------------------------- */
+
+static int run(struct top *top)
+{
+    int status = dial_wait(&top->dial, &top->client);
+    if (status)
+        return status;
+    if (client_follow(top->client, top->job, TOPICS)) {
+        say("top: %s", client_error(top->client));
+        return 2;
+    }
+    return top->once ? run_once(top) : run_live(top);
+}
+
+static int block_signals(void)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    return signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+int cmd_top(int argc, char **argv)
+{
+    struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
+    int status = parse(&top, argc, argv);
+    if (status >= 0)
+        return status;
+    log_start("holter", -1);
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_IGN);
+    top.signals = block_signals();
+    top_model_init(&top.model);
+    top.view.utf8 = top_screen_utf8();
+    top.view.daemon = top.dial.endpoint;
+    top.page = calloc(1, sizeof *top.page);
+    status = top.page ? dial_open(&top.dial, &top.client) : 1;
+    if (status == 0)
+        status = run(&top);
+    top_model_finish(&top.model);
+    client_destroy(top.client);
+    free(top.page);
+    if (top.signals >= 0)
+        close(top.signals);
+    return status;
+}

@@ -1,0 +1,543 @@
+#include "agent/cli/top/top_layout.h"
+
+#include "agent/cli/top/top_pen.h"
+#include "holter/call.h"
+#include "proto/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_COLUMNS 24
+#define TREND_COLUMNS 25
+#define HIGHEST 8.0 /* times the reference: where the strips end */
+#define RAISED 1.5  /* times the reference: shown as high */
+#define LEVELS 8
+
+/* ---- header ---------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static void put_state(struct top_pen *pen, const struct top_model *m)
+{
+    static const char *const links[] = {"LIVE", "DIALLING", "LOST"};
+    struct quantity clock;
+    const struct top_view *v = pen->view;
+    bool over = m->state[0] && strcmp(m->state, "running") != 0;
+    const char *state = v->paused                     ? "PAUSED"
+                        : v->link == TOP_LIVE && over ? m->state
+                                                      : links[v->link];
+    enum top_style style = v->link != TOP_LIVE ? TOP_BAD
+                           : v->paused || over ? TOP_WARNING
+                                               : TOP_GOOD;
+    char text[64];
+    snprintf(text, sizeof text, "%s", quantity_clock(&clock, m->now_ns));
+    text[strcspn(text, ".")] = '\0'; /* seconds are enough */
+    int right = (int)(strlen(state) + strlen(text)) + 1;
+    if (top_pen_left(pen) > right)
+        top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - right, "");
+    top_pen_put(pen, style, 0, state);
+    top_pen_format(pen, TOP_DIM, 0, " %s", text);
+}
+
+static void put_header(struct top_pen *pen, const struct top_model *m)
+{
+    struct quantity a, b;
+    top_pen_line(pen);
+    top_pen_put(pen, TOP_BOLD, 0, "holter ");
+    top_pen_put(pen, TOP_BOLD, 0, m->job[0] ? m->job : "no job yet");
+    if (m->job[0] && top_pen_left(pen) > 20) {
+        uint64_t nodes = m->nodes.type == WIRE_TYPE_NODES ? m->nodes.nodes.nodes_count : 0;
+        char text[400];
+        snprintf(text, sizeof text, "  %s, %s on %s", base_name(m->app),
+                 quantity_things(&a, m->world, "rank"), quantity_things(&b, nodes, "node"));
+        top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - 19, text);
+    }
+    put_state(pen, m);
+    top_pen_line(pen);
+    if (!m->job[0]) {
+        top_pen_format(pen, TOP_DIM, 0, "waiting for a job at %s", pen->view->daemon);
+        return;
+    }
+    uint64_t end = m->end_ns ? m->end_ns : m->now_ns;
+    double length = end > m->start_ns ? (double)(end - m->start_ns) : 0;
+    top_pen_format(pen, TOP_DIM, 0, "%s for %s, windows of %s", m->state,
+                   quantity_duration(&a, length), quantity_duration(&b, (double)m->window_ns));
+    if (m->seen < m->world)
+        top_pen_format(pen, TOP_WARNING, 0, ", %" PRIu64 " ranks not seen", m->world - m->seen);
+    if (m->missing)
+        top_pen_put(pen, TOP_WARNING, 0, ", nodes missing");
+}
+
+/* ---- latency ----------------------------------------------------------------------- */
+
+/* A job on one node has no messages between nodes, and regions go. */
+static bool is_shown(const struct top_model *m, const struct top_series *s)
+{
+    if (!s->spoken || s->heard + TOP_WINDOWS <= m->window)
+        return s->scope == SERIES_JOB;
+    return s->scope != SERIES_REGION || s->last == m->window;
+}
+
+static int count_series(const struct top_model *m)
+{
+    int count = 0;
+    for (size_t i = 0; i < m->series_count; i++)
+        count += is_shown(m, &m->series[i]);
+    return count;
+}
+
+/* One character a window; a space where nothing is known. */
+static void put_strip(struct top_pen *pen, const struct top_series *s, uint64_t newest, int columns)
+{
+    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const ascii[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+    for (int i = columns - 1; i >= 0; i--) {
+        bool known = (uint64_t)i <= newest;
+        double value = known ? top_model_value(s, newest - (uint64_t)i) : (double)NAN;
+        if (!isfinite(value)) {
+            top_pen_put(pen, TOP_PLAIN, 0, " ");
+            continue;
+        }
+        double share = value > 1 ? log2(value) / log2(HIGHEST) : 0;
+        int level = (int)(share * LEVELS);
+        level = level < LEVELS ? level : LEVELS - 1;
+        top_pen_put(pen, value >= RAISED ? TOP_WARNING : TOP_GOOD, 0,
+                    pen->view->utf8 ? blocks[level] : ascii[level]);
+    }
+}
+
+static void series_name(const struct top_model *m, const struct top_series *s, char *out,
+                        size_t room)
+{
+    static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
+    char ranks[64];
+    if (s->scope != SERIES_REGION) {
+        snprintf(out, room, "%s", scopes[s->scope]);
+        return;
+    }
+    top_model_region_ranks(m, s->id, ranks, sizeof ranks);
+    snprintf(out, room, "region %" PRIu64 "%s%s", s->id, ranks[0] ? ": " : "", ranks);
+}
+
+static void put_trend(struct top_pen *pen, const struct top_model *m, const struct top_series *s)
+{
+    struct quantity since;
+    bool utf8 = pen->view->utf8;
+    if (s->trend == TREND_CALM)
+        return;
+    uint64_t windows = m->window >= s->trend_since ? m->window - s->trend_since + 1 : 0;
+    quantity_duration(&since, (double)windows * (double)m->window_ns);
+    if (s->trend == TREND_STEADY)
+        top_pen_format(pen, TOP_BAD, 0, " %s high for %s", utf8 ? "■" : "=", since.text);
+    else if (isfinite(s->slope))
+        top_pen_format(pen, TOP_BAD, 0, " %s %+.0f %%/min for %s", utf8 ? "▲" : "^", 100 * s->slope,
+                       since.text);
+    else
+        top_pen_format(pen, TOP_BAD, 0, " %s growing for %s", utf8 ? "▲" : "^", since.text);
+}
+
+static void put_series(struct top_pen *pen, const struct top_model *m, const struct top_series *s)
+{
+    char name[128];
+    double now = top_model_value(s, m->window);
+    int strip = pen->view->columns - NAME_COLUMNS - 8 - TREND_COLUMNS;
+    series_name(m, s, name, sizeof name);
+    top_pen_line(pen);
+    top_pen_put(pen, TOP_PLAIN, NAME_COLUMNS, name);
+    top_pen_put(pen, TOP_PLAIN, 0, " ");
+    if (strip > 4)
+        put_strip(pen, s, m->window, strip < (int)TOP_WINDOWS ? strip : (int)TOP_WINDOWS);
+    if (isfinite(now))
+        top_pen_format(pen, now >= RAISED ? TOP_BAD : TOP_BOLD, -7, "%.*fx", now < 99.5 ? 2 : 0,
+                       now);
+    else
+        top_pen_put(pen, TOP_DIM, -7, "-");
+    put_trend(pen, m, s);
+}
+
+static void put_latency(struct top_pen *pen, const struct top_model *m, int lines)
+{
+    struct quantity a, b;
+    int total = count_series(m), shown = 0;
+    top_pen_line(pen);
+    top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, "LATENCY");
+    if (total == 0)
+        top_pen_put(pen, TOP_DIM, 0, " no message matched yet");
+    else
+        top_pen_put(pen, TOP_DIM, 0, " by its reference");
+    if (m->matched + m->unmatched > 0)
+        top_pen_format(pen, TOP_DIM, 0, "; %s messages matched",
+                       quantity_count(&a, (double)m->matched));
+    if (m->unmatched > 0)
+        top_pen_format(pen, TOP_DIM, 0, ", %s not", quantity_count(&a, (double)m->unmatched));
+    if (m->error_ns > 0 && m->error_ns != WIRE_ANY)
+        top_pen_format(pen, TOP_DIM, 0, ", clocks within %s",
+                       quantity_duration(&b, (double)m->error_ns));
+    for (size_t i = 0; i < m->series_count && shown < lines - 1; i++) {
+        if (!is_shown(m, &m->series[i]))
+            continue;
+        if (++shown == lines - 1 && total > shown) {
+            top_pen_line(pen);
+            top_pen_format(pen, TOP_DIM, 0, "and %d more", total - shown + 1);
+        } else {
+            put_series(pen, m, &m->series[i]);
+        }
+    }
+}
+
+/* ---- alerts -------------------------------------------------------------------------- */
+
+size_t top_chosen(const struct top_model *m, const struct top_view *view)
+{
+    for (size_t i = 0; i < m->alert_count; i++)
+        if (m->alerts[i]->message.alert.id == view->alert)
+            return i;
+    return 0;
+}
+
+static enum top_style alert_style(const struct wire_alert *a)
+{
+    if (strcmp(a->state, "firing") == 0)
+        return TOP_BAD;
+    return strcmp(a->state, "pending") == 0 ? TOP_WARNING : TOP_DIM;
+}
+
+static void put_clock(struct top_pen *pen, enum top_style style, uint64_t ns)
+{
+    struct quantity clock;
+    char text[32];
+    snprintf(text, sizeof text, "%s", quantity_clock(&clock, ns));
+    text[strcspn(text, ".")] = '\0';
+    top_pen_put(pen, style, 9, text);
+}
+
+static void put_alert(struct top_pen *pen, const struct wire_alert *a, bool chosen)
+{
+    enum top_style style = chosen ? TOP_CHOSEN : TOP_PLAIN;
+    top_pen_line(pen);
+    top_pen_put(pen, style, 2, chosen ? ">" : "");
+    top_pen_put(pen, chosen ? TOP_CHOSEN : alert_style(a), 9, a->state);
+    put_clock(pen, style, a->since_ns);
+    if (isfinite(a->ratio) && a->ratio > 0)
+        top_pen_format(pen, style, -7, "%.1fx", a->ratio);
+    else
+        top_pen_put(pen, style, -7, "");
+    bool cause = a->causes_count > 0, ranks = a->ranks[0] && pen->view->columns >= 100;
+    int title = top_pen_left(pen) - 1 - (cause ? 20 : 0) - (ranks ? 20 : 0);
+    top_pen_put(pen, style, 0, " ");
+    if (title > 0)
+        top_pen_put(pen, style, title, a->title);
+    if (ranks)
+        top_pen_format(pen, style, 20, " ranks %s", a->ranks);
+    if (cause)
+        top_pen_format(pen, style, 20, " %s %.0f %%", a->causes[0].name,
+                       100 * (isfinite(a->causes[0].share) ? a->causes[0].share : 0));
+}
+
+/* The chosen one is always among those shown. */
+static void put_alerts(struct top_pen *pen, const struct top_model *m, int lines)
+{
+    size_t chosen = top_chosen(m, pen->view), room = (size_t)(lines > 1 ? lines - 1 : 0);
+    size_t first = chosen >= room && room > 0 ? chosen - room + 1 : 0, firing = 0;
+    for (size_t i = 0; i < m->alert_count; i++)
+        firing += strcmp(m->alerts[i]->message.alert.state, "firing") == 0;
+    top_pen_line(pen);
+    top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, "ALERTS");
+    if (m->alert_count == 0)
+        top_pen_put(pen, TOP_DIM, 0, " none");
+    else
+        top_pen_format(pen, firing > 0 ? TOP_BAD : TOP_DIM, 0, " %zu firing, %zu in all", firing,
+                       m->alert_count);
+    for (size_t i = first; i < m->alert_count && i < first + room; i++)
+        put_alert(pen, &m->alerts[i]->message.alert, pen->view->keys && i == chosen);
+}
+
+/* ---- evidence -------------------------------------------------------------------------- */
+
+static void put_fact(struct top_pen *pen, const char *name, const char *text)
+{
+    if (!text[0])
+        return;
+    top_pen_line(pen);
+    top_pen_format(pen, TOP_DIM, 12, "  %s", name);
+    top_pen_wrap(pen, TOP_PLAIN, 12, text);
+}
+
+static void put_measure(struct top_pen *pen, const struct wire_alert *a)
+{
+    char text[1024] = ""; /* numbers of up to 310 digits */
+    struct quantity error;
+    size_t at = 0;
+    if (isfinite(a->ratio) && a->ratio > 0)
+        at += (size_t)snprintf(text, sizeof text, "%.2f times the reference", a->ratio);
+    if (isfinite(a->slope) && fabs(a->slope) >= 0.005)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%+.0f %% a minute", at ? ", " : "",
+                               100 * a->slope);
+    if (a->error_ns > 0 && a->error_ns != WIRE_ANY)
+        snprintf(text + at, sizeof text - at, "%sclocks within %s", at ? ", " : "",
+                 quantity_duration(&error, (double)a->error_ns));
+    put_fact(pen, "latency", text);
+}
+
+static void put_times(struct top_pen *pen, const struct wire_alert *a)
+{
+    char text[128];
+    struct quantity since, updated;
+    quantity_clock(&since, a->onset_ns ? a->onset_ns : a->since_ns);
+    quantity_clock(&updated, a->updated_ns);
+    snprintf(text, sizeof text, "%s, %s %s", since.text, a->state, updated.text);
+    put_fact(pen, "since", text);
+}
+
+static void put_causes(struct top_pen *pen, const struct wire_alert *a)
+{
+    for (uint64_t i = 0; i < a->causes_count; i++) {
+        double share = isfinite(a->causes[i].share) ? a->causes[i].share : 0;
+        top_pen_line(pen);
+        top_pen_put(pen, TOP_DIM, 12, i == 0 ? "  cause" : "");
+        top_pen_put(pen, i == 0 ? TOP_BOLD : TOP_PLAIN, 15, a->causes[i].name);
+        top_pen_format(pen, i == 0 ? TOP_BOLD : TOP_PLAIN, -6, "%.0f %%", 100 * share);
+        top_pen_wrap(pen, TOP_PLAIN, 35, a->causes[i].text);
+    }
+}
+
+static void put_evidence(struct top_pen *pen, const struct top_model *m)
+{
+    char region[64] = "";
+    const struct wire_alert *a = &m->alerts[top_chosen(m, pen->view)]->message.alert;
+    top_pen_line(pen);
+    top_pen_format(pen, TOP_TITLE, 0, "EVIDENCE of alert %" PRIu64, a->id);
+    top_pen_format(pen, TOP_DIM, 0, "  %s %s %s", a->severity, a->kind, a->rule);
+    put_fact(pen, "", a->title);
+    put_fact(pen, "", a->text);
+    put_times(pen, a);
+    put_measure(pen, a);
+    if (a->region)
+        snprintf(region, sizeof region, "%" PRIu64, a->region);
+    put_fact(pen, "region", region);
+    put_fact(pen, "ranks", a->ranks);
+    put_fact(pen, "nodes", a->nodes[0] ? a->nodes : a->host);
+    put_fact(pen, "messages", a->locality);
+    put_fact(pen, "sizes", a->sizes);
+    put_causes(pen, a);
+    put_fact(pen, "advice", a->advice);
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct top_rank *a = *(const struct top_rank *const *)left;
+    const struct top_rank *b = *(const struct top_rank *const *)right;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int by_waiting(const void *left, const void *right)
+{
+    const struct top_rank *a = *(const struct top_rank *const *)left;
+    const struct top_rank *b = *(const struct top_rank *const *)right;
+    return a->waiting != b->waiting ? (a->waiting > b->waiting ? -1 : 1) : by_rank(left, right);
+}
+
+static int by_latency(const void *left, const void *right)
+{
+    const struct top_rank *a = *(const struct top_rank *const *)left;
+    const struct top_rank *b = *(const struct top_rank *const *)right;
+    double one = isfinite(a->latency) ? a->latency : 0;
+    double other = isfinite(b->latency) ? b->latency : 0;
+    return one != other ? (one > other ? -1 : 1) : by_rank(left, right);
+}
+
+static void put_rank(struct top_pen *pen, const struct top_model *m, const struct top_rank *r)
+{
+    struct quantity share, time;
+    top_pen_line(pen);
+    top_pen_format(pen, TOP_PLAIN, -7, "%" PRIu64, r->rank);
+    top_pen_put(pen, TOP_PLAIN, 0, "  ");
+    top_pen_put(pen, TOP_PLAIN, 15, r->host < m->host_count ? m->hosts[r->host] : "");
+    top_pen_put(pen, TOP_PLAIN, -9, quantity_share(&share, r->waiting, 1));
+    if (isfinite(r->latency))
+        top_pen_format(pen, r->latency >= RAISED ? TOP_WARNING : TOP_PLAIN, -9, "%.2fx",
+                       r->latency);
+    else
+        top_pen_put(pen, TOP_DIM, -9, "-");
+    if (r->in_call == 0)
+        return;
+    const char *name = r->in_call <= UINT16_MAX ? call_name((uint16_t)r->in_call) : NULL;
+    top_pen_format(pen, TOP_PLAIN, 0, "  %s for %s", name ? name : "?",
+                   quantity_duration(&time, (double)r->in_call_ns));
+    if (r->in_call_peer >= 0)
+        top_pen_format(pen, TOP_PLAIN, 0, " with %" PRId64, r->in_call_peer);
+}
+
+static void put_ranks(struct top_pen *pen, const struct top_model *m, int lines)
+{
+    static int (*const orders[])(const void *, const void *) = {by_waiting, by_latency, by_rank};
+    static const char *const titles[] = {"RANKS by waiting", "RANKS by latency", "RANKS"};
+    const struct top_rank **order = malloc((m->rank_count + 1) * sizeof *order);
+    top_pen_line(pen);
+    top_pen_put(pen, TOP_TITLE, NAME_COLUMNS, titles[pen->view->sort]);
+    top_pen_format(pen, TOP_DIM, 0, "%9s%9s  %s", "waiting", "latency", "in call");
+    if (order == NULL)
+        return;
+    for (size_t i = 0; i < m->rank_count; i++)
+        order[i] = &m->ranks[i];
+    qsort(order, m->rank_count, sizeof *order, orders[pen->view->sort]);
+    for (size_t i = 0; i < m->rank_count && (int)i < lines - 1; i++)
+        put_rank(pen, m, order[i]);
+    free(order);
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------
+ */
+
+static size_t count_nodes(const struct top_model *m)
+{
+    return m->nodes.type == WIRE_TYPE_NODES ? m->nodes.nodes.nodes_count : 0;
+}
+
+static void put_count(struct top_pen *pen, int width, uint64_t count, bool loss)
+{
+    struct quantity q;
+    top_pen_put(pen, loss && count > 0 ? TOP_WARNING : TOP_PLAIN, width,
+                quantity_count(&q, (double)count));
+}
+
+static void put_node(struct top_pen *pen, const struct wire_node_row *n)
+{
+    struct quantity q;
+    top_pen_line(pen);
+    top_pen_format(pen, n->connected ? TOP_PLAIN : TOP_BAD, 18, "%s%s",
+                   n->connected ? "" : "away: ", n->host);
+    put_count(pen, -6, n->ranks, false);
+    top_pen_put(pen, TOP_PLAIN, -9, quantity_share(&q, (double)n->cpu_ns, (double)n->up_ns));
+    top_pen_put(pen, TOP_PLAIN, -10, quantity_bytes(&q, (double)n->rss_bytes));
+    put_count(pen, -8, n->lost, true);
+    put_count(pen, -8, n->windows_dropped, true);
+    put_count(pen, -9, n->matched, false);
+    put_count(pen, -10, n->unmatched + n->rejected, true);
+}
+
+static void put_nodes(struct top_pen *pen, const struct top_model *m, int lines)
+{
+    size_t total = count_nodes(m);
+    top_pen_line(pen);
+    top_pen_put(pen, TOP_TITLE, 18, "NODES");
+    top_pen_format(pen, TOP_DIM, 0, "%6s%9s%10s%8s%8s%9s%10s", "ranks", "agent", "memory", "lost",
+                   "dropped", "matched", "unmatched");
+    for (size_t i = 0; i < total && (int)i < lines - 1; i++) {
+        if ((int)i == lines - 2 && i + 1 < total) {
+            top_pen_line(pen);
+            top_pen_format(pen, TOP_DIM, 0, "and %zu more", total - i);
+        } else {
+            put_node(pen, &m->nodes.nodes.nodes[i]);
+        }
+    }
+}
+
+/* ---- the page
+ * ------------------------------------------------------------------------------------ */
+
+enum { LATENCY, ALERTS, RANKS, NODES, SECTIONS };
+
+/* Lines of each section, its title among them: in the order of how much they matter, first two
+ * each, then one more each in turn. */
+static void share_out(const struct top_model *m, int room, int *lines)
+{
+    static const int order[] = {ALERTS, LATENCY, RANKS, NODES};
+    const int wanted[] = {[LATENCY] = 1 + count_series(m),
+                          [ALERTS] = 1 + (int)m->alert_count,
+                          [RANKS] = 1 + (m->rank_count < 1000 ? (int)m->rank_count : 1000),
+                          [NODES] = 1 + (int)count_nodes(m)};
+    for (int i = 0; i < SECTIONS; i++) {
+        int least = wanted[order[i]] < 2 ? wanted[order[i]] : 2;
+        lines[order[i]] = room >= least ? least : 0;
+        room -= lines[order[i]];
+    }
+    for (bool more = true; more && room > 0;) {
+        more = false;
+        for (int i = 0; i < SECTIONS && room > 0; i++)
+            if (lines[order[i]] > 0 && lines[order[i]] < wanted[order[i]]) {
+                lines[order[i]]++;
+                room--;
+                more = true;
+            }
+    }
+}
+
+static void put_help(struct top_pen *pen)
+{
+    static const char *const text[] = {
+        "up, k and down, j   choose an alert",
+        "Enter               show its evidence, and again the ranks and nodes",
+        "s                   order of the ranks: by waiting, by latency, by number",
+        "p, space            pause, and go on",
+        "?, h                this help, and back",
+        "q                   quit",
+        "",
+        "Latency is the time that messages took, in multiples of the best level that was",
+        "sustained in this job for their size and locality (the reference). A strip has a",
+        "character a window, from 1 to 8 times. A region is a group of ranks that talk to each",
+        "other more than to others. Waiting is the share of time in receives, waits, polls and",
+        "collectives. Nodes: what the agent costs of a core, and what was lost or not matched."};
+    for (size_t i = 0; i < sizeof text / sizeof *text && top_pen_line(pen); i++)
+        top_pen_put(pen, TOP_PLAIN, 0, text[i]);
+}
+
+static void put_keys(struct top_pen *pen)
+{
+    const struct top_view *v = pen->view;
+    while (pen->page->count < v->rows - 1 && top_pen_line(pen))
+        ;
+    if (!top_pen_line(pen))
+        return;
+    if (v->link == TOP_LOST)
+        top_pen_format(pen, TOP_BAD, 0, "no answer from %s: dialling again  ", v->daemon);
+    top_pen_put(pen, TOP_DIM, 0,
+                v->paused ? "p go on  q quit  ? help"
+                          : "q quit  j/k alert  Enter evidence  s sort  p pause  ? help");
+}
+
+static void put_sections(struct top_pen *pen, const struct top_model *m, int room)
+{
+    int lines[SECTIONS];
+    share_out(m, room, lines);
+    if (lines[LATENCY] > 0)
+        put_latency(pen, m, lines[LATENCY]);
+    if (lines[ALERTS] > 0)
+        put_alerts(pen, m, lines[ALERTS]);
+    if (lines[RANKS] > 0)
+        put_ranks(pen, m, lines[RANKS]);
+    if (lines[NODES] > 0)
+        put_nodes(pen, m, lines[NODES]);
+}
+
+void top_layout(const struct top_model *m, const struct top_view *view, struct top_page *page)
+{
+    struct top_view inner = *view;
+    struct top_pen pen = {.page = page, .view = &inner};
+    bool keys = view->keys && view->rows >= 6;
+    page->count = 0;
+    inner.rows -= keys; /* the last line is for the keys */
+    put_header(&pen, m);
+    if (view->help) {
+        put_help(&pen);
+    } else if (m->job[0] && view->evidence && m->alert_count > 0) {
+        int alerts = (int)m->alert_count + 1;
+        put_alerts(&pen, m, alerts < 4 ? alerts : 4);
+        put_evidence(&pen, m);
+    } else if (m->job[0]) {
+        put_sections(&pen, m, inner.rows - page->count);
+    }
+    if (keys) {
+        inner.rows = view->rows;
+        put_keys(&pen);
+    }
+}

@@ -1,0 +1,441 @@
+#include "agent/cli/top/top_model.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_RANKS (1u << 24) /* beyond them a rank is not listed */
+#define NO_HOST UINT32_MAX
+
+void top_model_init(struct top_model *m)
+{
+    *m = (struct top_model){0};
+}
+
+static void free_alert(struct top_alert *alert)
+{
+    wire_arena_finish(&alert->arena);
+    free(alert);
+}
+
+void top_model_finish(struct top_model *m)
+{
+    for (size_t i = 0; i < m->alert_count; i++)
+        free_alert(m->alerts[i]);
+    free(m->series);
+    free(m->regions);
+    free(m->ranks);
+    free(m->latency);
+    free(m->place);
+    free(m->hosts);
+    wire_arena_finish(&m->nodes_arena);
+    top_model_init(m);
+}
+
+static int grow(void **array, size_t element, size_t *room, size_t need)
+{
+    if (need <= *room)
+        return 0;
+    need += need / 2;
+    void *grown = realloc(*array, element * need);
+    if (grown == NULL)
+        return -ENOMEM;
+    *array = grown;
+    *room = need;
+    return 0;
+}
+
+/* A copy that stays, by way of the wire. */
+static int keep(const struct wire_message *message, struct wire_message *out,
+                struct wire_arena *arena)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_fault fault;
+    int rc = wire_encode(&buffer, message->type, &message->hello);
+    if (rc == 0)
+        rc = wire_decode(out, arena, buffer.bytes, buffer.length, &fault);
+    wire_buffer_finish(&buffer);
+    return rc;
+}
+
+/* ---- job ------------------------------------------------------------------------- */
+
+static void take_job(struct top_model *m, const struct wire_job *job, int snapshot)
+{
+    if (snapshot) { /* the alerts that stand follow it */
+        for (size_t i = 0; i < m->alert_count; i++)
+            free_alert(m->alerts[i]);
+        m->alert_count = 0;
+    }
+    snprintf(m->state, sizeof m->state, "%s", job->state);
+    snprintf(m->app, sizeof m->app, "%s", job->app);
+    m->world = job->world;
+    m->seen = job->seen;
+    m->start_ns = job->start_ns;
+    m->end_ns = job->end_ns;
+    m->window_ns = job->window_ns;
+}
+
+static void take_totals(struct top_model *m, const struct wire_totals *totals)
+{
+    uint64_t end = totals->start_ns + totals->length_ns;
+    if (end < m->now_ns)
+        return;
+    m->now_ns = end;
+    m->missing = totals->agents_missing > 0;
+}
+
+/* ---- latency --------------------------------------------------------------------- */
+
+static int is_before(const struct top_series *a, uint64_t scope, uint64_t id)
+{
+    return a->scope != scope ? a->scope < scope : a->id < id;
+}
+
+/* The series, made when it is new. NULL: no room */
+static struct top_series *find_series(struct top_model *m, uint64_t scope, uint64_t id)
+{
+    size_t at = 0;
+    while (at < m->series_count && is_before(&m->series[at], scope, id))
+        at++;
+    if (at < m->series_count && m->series[at].scope == scope && m->series[at].id == id)
+        return &m->series[at];
+    if (m->series_count >= TOP_SERIES)
+        return NULL;
+    struct top_series *grown = realloc(m->series, (m->series_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return NULL;
+    m->series = grown;
+    memmove(grown + at + 1, grown + at, (m->series_count - at) * sizeof *grown);
+    grown[at] = (struct top_series){.scope = scope, .id = id};
+    m->series_count++;
+    return &grown[at];
+}
+
+static void take_series(struct top_model *m, const struct wire_series_row *row, uint64_t window)
+{
+    struct top_series *series = find_series(m, row->scope, row->id);
+    if (series == NULL)
+        return;
+    double value = row->typical > 0 ? row->typical : row->reference;
+    series->value[window % TOP_WINDOWS] = (float)(row->messages == 0 ? NAN : value);
+    series->stamp[window % TOP_WINDOWS] = window + 1;
+    if (row->messages > 0 && window >= series->heard) {
+        series->heard = window;
+        series->spoken = true;
+    }
+    if (window < series->last)
+        return;
+    series->last = window;
+    series->trend = row->trend;
+    series->trend_since = row->trend_since;
+    series->messages = row->messages;
+    series->delayed = row->delayed;
+    series->slope = row->slope;
+}
+
+/* Regions that are told of no more make room. */
+static void drop_old_series(struct top_model *m)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->series_count; i++)
+        if (m->series[i].scope != SERIES_REGION || m->series[i].last + TOP_WINDOWS > m->window)
+            m->series[kept++] = m->series[i];
+    m->series_count = kept;
+}
+
+static int take_rank_latencies(struct top_model *m, const struct wire_latencies *l)
+{
+    for (uint64_t i = 0; i < l->ranks_count; i++) {
+        uint64_t rank = l->ranks[i].rank;
+        size_t before = m->latency_room;
+        if (rank >= MOST_RANKS)
+            continue;
+        if (grow((void **)&m->latency, sizeof *m->latency, &m->latency_room, rank + 1) != 0)
+            return -ENOMEM;
+        for (size_t new = before; new < m->latency_room; new ++)
+            m->latency[new] = NAN;
+        m->latency[rank] = (float)l->ranks[i].reference;
+    }
+    return 0;
+}
+
+static int take_latencies(struct top_model *m, const struct wire_latencies *l)
+{
+    if (l->window >= m->window) {
+        if (l->window > m->window)
+            for (size_t i = 0; i < m->latency_room; i++)
+                m->latency[i] = NAN;
+        m->window = l->window;
+        m->matched = l->matched;
+        m->unmatched = l->unmatched;
+        m->uncertain = l->uncertain;
+        m->error_ns = l->error_ns;
+        if (take_rank_latencies(m, l) != 0)
+            return -ENOMEM;
+    }
+    for (uint64_t i = 0; i < l->series_count; i++)
+        take_series(m, &l->series[i], l->window);
+    drop_old_series(m);
+    return 0;
+}
+
+double top_model_value(const struct top_series *series, uint64_t window)
+{
+    uint64_t at = window % TOP_WINDOWS;
+    return series->stamp[at] == window + 1 ? (double)series->value[at] : (double)NAN;
+}
+
+/* ---- regions ---------------------------------------------------------------------- */
+
+static struct top_region *find_region(const struct top_model *m, uint64_t id)
+{
+    for (size_t i = 0; i < m->region_count; i++)
+        if (m->regions[i].id == id)
+            return &m->regions[i];
+    return NULL;
+}
+
+/* The run of ranks that is over, behind those before it. */
+static void end_run(const struct top_region *region, char *list, size_t room)
+{
+    char run[64];
+    size_t length = strlen(list);
+    if (region->first > region->last)
+        return;
+    if (region->first == region->last)
+        snprintf(run, sizeof run, "%s%" PRIu64, length > 0 ? "," : "", region->first);
+    else
+        snprintf(run, sizeof run, "%s%" PRIu64 "-%" PRIu64, length > 0 ? "," : "", region->first,
+                 region->last);
+    bool is_cut = length >= 3 && strcmp(list + length - 3, "...") == 0;
+    const char *cut = length > 0 ? ",..." : "...";
+    if (!is_cut) /* there is always room for the dots */
+        snprintf(list + length, room - length, "%s", length + strlen(run) + 5 < room ? run : cut);
+}
+
+static void take_member(struct top_region *region, uint64_t rank)
+{
+    if (region->first <= region->last && rank == region->last + 1) {
+        region->last = rank;
+        return;
+    }
+    end_run(region, region->list, sizeof region->list);
+    region->first = region->last = rank;
+}
+
+static int take_regions(struct top_model *m, const struct wire_regions *r)
+{
+    if (r->regions_count > 0) { /* the first part, or the only one */
+        struct top_region *regions = calloc(r->regions_count, sizeof *regions);
+        if (regions == NULL)
+            return -ENOMEM;
+        free(m->regions);
+        m->regions = regions;
+        m->region_count = r->regions_count;
+        for (uint64_t i = 0; i < r->regions_count; i++)
+            regions[i] = (struct top_region){
+                .id = r->regions[i].id, .ranks = r->regions[i].ranks, .first = 1, .last = 0};
+    }
+    struct top_region *last = NULL;
+    for (uint64_t i = 0; i < r->members_count; i++) {
+        if (last == NULL || last->id != r->members[i].region)
+            last = find_region(m, r->members[i].region);
+        if (last != NULL)
+            take_member(last, r->members[i].rank);
+    }
+    return 0;
+}
+
+const char *top_model_region_ranks(const struct top_model *m, uint64_t id, char *out, size_t room)
+{
+    const struct top_region *region = find_region(m, id);
+    out[0] = '\0';
+    if (region == NULL)
+        return out;
+    snprintf(out, room, "%s", region->list);
+    end_run(region, out, room);
+    return out;
+}
+
+/* ---- ranks ------------------------------------------------------------------------- */
+
+static int take_ranks(struct top_model *m, const struct wire_rank_window *w)
+{
+    if (w->window < m->rank_window)
+        return 0;
+    if (!m->ranks_open || w->window != m->rank_window)
+        m->rank_count = 0;
+    m->rank_window = w->window;
+    m->ranks_open = w->more != 0;
+    if (grow((void **)&m->ranks, sizeof *m->ranks, &m->rank_room, m->rank_count + w->ranks_count))
+        return -ENOMEM;
+    double whole = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
+    for (uint64_t i = 0; i < w->ranks_count; i++) {
+        const struct wire_rank_row *r = &w->ranks[i];
+        double waiting = (double)(r->recv_ns + r->wait_ns + r->poll_ns + r->collective_ns);
+        m->ranks[m->rank_count++] = (struct top_rank){.rank = r->rank,
+                                                      .waiting = whole > 0 ? waiting / whole : 0,
+                                                      .latency = (double)NAN,
+                                                      .in_call = r->in_call,
+                                                      .in_call_ns = r->in_call_ns,
+                                                      .in_call_peer = r->in_call_peer,
+                                                      .host = NO_HOST};
+    }
+    return 0;
+}
+
+static int take_places(struct top_model *m, const struct wire_places *p)
+{
+    char(*hosts)[65] = calloc(p->hosts_count + 1, sizeof *hosts);
+    if (hosts == NULL)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < p->hosts_count; i++)
+        snprintf(hosts[i], sizeof hosts[i], "%s", p->hosts[i].name);
+    free(m->hosts);
+    m->hosts = hosts;
+    m->host_count = p->hosts_count;
+    for (uint64_t i = 0; i < p->places_count; i++) {
+        uint64_t rank = p->places[i].rank;
+        size_t before = m->place_room;
+        if (rank >= MOST_RANKS)
+            continue;
+        if (grow((void **)&m->place, sizeof *m->place, &m->place_room, rank + 1) != 0)
+            return -ENOMEM;
+        for (size_t new = before; new < m->place_room; new ++)
+            m->place[new] = NO_HOST;
+        m->place[rank] = p->places[i].node < p->hosts_count ? (uint32_t)p->places[i].node : NO_HOST;
+    }
+    return 0;
+}
+
+/* Ranks, latencies and places come in messages of their own. */
+static void complete_ranks(struct top_model *m)
+{
+    for (size_t i = 0; i < m->rank_count; i++) {
+        struct top_rank *r = &m->ranks[i];
+        r->latency = r->rank < m->latency_room ? (double)m->latency[r->rank] : (double)NAN;
+        r->host = r->rank < m->place_room ? m->place[r->rank] : NO_HOST;
+    }
+}
+
+/* ---- nodes and alerts ----------------------------------------------------------------- */
+
+static int take_nodes(struct top_model *m, const struct wire_message *message)
+{
+    struct wire_message nodes;
+    struct wire_arena arena = {0};
+    int rc = keep(message, &nodes, &arena);
+    if (rc != 0) {
+        wire_arena_finish(&arena);
+        return rc;
+    }
+    wire_arena_finish(&m->nodes_arena);
+    m->nodes_arena = arena;
+    m->nodes = nodes;
+    return 0;
+}
+
+static int urgency(const struct top_alert *alert)
+{
+    const char *state = alert->message.alert.state;
+    return strcmp(state, "firing") == 0 ? 0 : strcmp(state, "pending") == 0 ? 1 : 2;
+}
+
+static int compare_alerts(const void *left, const void *right)
+{
+    const struct top_alert *a = *(struct top_alert *const *)left;
+    const struct top_alert *b = *(struct top_alert *const *)right;
+    if (urgency(a) != urgency(b))
+        return urgency(a) - urgency(b);
+    if (a->message.alert.since_ns != b->message.alert.since_ns)
+        return a->message.alert.since_ns > b->message.alert.since_ns ? -1 : 1;
+    return (a->message.alert.id < b->message.alert.id) -
+           (a->message.alert.id > b->message.alert.id);
+}
+
+static int take_alert(struct top_model *m, const struct wire_message *message)
+{
+    struct top_alert *alert = calloc(1, sizeof *alert);
+    int rc = alert == NULL ? -ENOMEM : keep(message, &alert->message, &alert->arena);
+    if (rc != 0) {
+        if (alert != NULL)
+            free_alert(alert);
+        return rc;
+    }
+    size_t at = 0;
+    while (at < m->alert_count && m->alerts[at]->message.alert.id != message->alert.id)
+        at++;
+    if (at == TOP_ALERTS) /* the list is in order: the last is the least urgent */
+        at--;
+    if (at < m->alert_count)
+        free_alert(m->alerts[at]);
+    else
+        m->alert_count++;
+    m->alerts[at] = alert;
+    qsort(m->alerts, m->alert_count, sizeof m->alerts[0], compare_alerts);
+    return 0;
+}
+
+/* ---- all ---------------------------------------------------------------------------------- */
+
+static const char *job_of(const struct wire_message *message)
+{
+    switch (message->type) {
+#define OF(TYPE, name)                                                                             \
+    case WIRE_TYPE_##TYPE:                                                                         \
+        return message->name.job;
+        OF(JOB, job)
+        OF(TOTALS, totals)
+        OF(PLACES, places)
+        OF(RANK_WINDOW, rank_window)
+        OF(NODES, nodes)
+        OF(ALERT, alert)
+        OF(LATENCIES, latencies)
+        OF(REGIONS, regions)
+#undef OF
+    default:
+        return NULL;
+    }
+}
+
+static int take(struct top_model *m, const struct wire_message *message, int snapshot)
+{
+    switch (message->type) {
+    case WIRE_TYPE_JOB:
+        take_job(m, &message->job, snapshot);
+        return 0;
+    case WIRE_TYPE_TOTALS:
+        take_totals(m, &message->totals);
+        return 0;
+    case WIRE_TYPE_PLACES:
+        return take_places(m, &message->places);
+    case WIRE_TYPE_RANK_WINDOW:
+        return take_ranks(m, &message->rank_window);
+    case WIRE_TYPE_NODES:
+        return take_nodes(m, message);
+    case WIRE_TYPE_ALERT:
+        return take_alert(m, message);
+    case WIRE_TYPE_LATENCIES:
+        return take_latencies(m, &message->latencies);
+    default:
+        return take_regions(m, &message->regions);
+    }
+}
+
+int top_model_apply(struct top_model *m, const struct wire_message *message, int snapshot)
+{
+    const char *job = job_of(message);
+    if (job == NULL)
+        return 0;
+    if (strcmp(job, m->job) != 0) {
+        top_model_finish(m);
+        snprintf(m->job, sizeof m->job, "%s", job);
+    }
+    int rc = take(m, message, snapshot);
+    complete_ranks(m);
+    return rc;
+}

@@ -1,0 +1,99 @@
+/* What `holter top` knows of one job: facts from published messages, kept as long as they are
+ * shown. Knows neither terminal nor client. Not thread-safe. */
+#ifndef HOLTER_AGENT_CLI_TOP_TOP_MODEL_H
+#define HOLTER_AGENT_CLI_TOP_TOP_MODEL_H
+
+#include "holter/wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TOP_WINDOWS 256u /**< of the strips: as many as the widest has columns for */
+#define TOP_ALERTS 128u  /**< kept; beyond them the oldest that are over go first */
+#define TOP_SERIES 512u  /**< kept: job, localities and so many regions less three */
+
+/** Latency of one scope over the last windows. */
+struct top_series {
+    uint64_t scope; /**< enum series_scope */
+    uint64_t id;    /**< region; 0 otherwise */
+    uint64_t last;  /**< newest window it was told for */
+    uint64_t heard; /**< newest window with messages */
+    bool spoken;    /**< there was one */
+    uint64_t trend; /**< enum series_trend, of that window, as all below */
+    uint64_t trend_since;
+    uint64_t messages, delayed;
+    double slope; /**< growth a minute, as a share; NaN: not known */
+    /** Multiples of the reference; of window w at w modulo TOP_WINDOWS when stamp is w + 1. */
+    float value[TOP_WINDOWS];
+    uint64_t stamp[TOP_WINDOWS];
+};
+
+struct top_region {
+    uint64_t id, ranks;
+    uint64_t first, last; /**< run of ranks that may go on; first above last: none yet */
+    char list[48];        /**< "0-3,8": runs that are over, cut with "..." */
+};
+
+struct top_rank {
+    uint64_t rank;
+    double waiting; /**< share of the window in receives, waits, polls and collectives */
+    double latency; /**< multiple of the reference; NaN: not known */
+    uint64_t in_call, in_call_ns;
+    int64_t in_call_peer;
+    uint32_t host; /**< position in hosts, or beyond them: not known */
+};
+
+/** An alert or a node: a message's row with the texts it points to. */
+struct top_alert {
+    struct wire_message message;
+    struct wire_arena arena;
+};
+
+struct top_model {
+    /* job; id "" while none is known */
+    char job[65], state[17], app[257];
+    uint64_t world, seen, start_ns, end_ns, window_ns;
+    uint64_t now_ns; /**< end of the newest window, daemon time */
+    bool missing;    /**< of the newest window some nodes did not report */
+    /* latency */
+    struct top_series *series; /**< owned; job, localities, regions by id */
+    size_t series_count;
+    uint64_t window; /**< newest with latencies */
+    uint64_t matched, unmatched, uncertain, error_ns;
+    struct top_region *regions; /**< owned */
+    size_t region_count;
+    /* ranks, as of the newest window */
+    struct top_rank *ranks; /**< owned */
+    size_t rank_count, rank_room;
+    uint64_t rank_window;
+    bool ranks_open; /**< more rows of that window follow */
+    float *latency;  /**< owned; multiple of the reference by rank */
+    uint32_t *place; /**< owned; position in hosts by rank */
+    size_t place_room, latency_room;
+    char (*hosts)[65]; /**< owned */
+    size_t host_count;
+    /* nodes: messages kept whole, newest state */
+    struct wire_message nodes;
+    struct wire_arena nodes_arena;
+    struct top_alert *alerts[TOP_ALERTS]; /**< owned; firing, pending, resolved, newest first */
+    size_t alert_count;
+};
+
+/** An empty model; allocates nothing. */
+void top_model_init(struct top_model *model);
+void top_model_finish(struct top_model *model);
+
+/** Take a message. Those of another job begin anew; types that are not shown change nothing.
+ *  @param snapshot  1: part of a current state
+ *  @return 0 or -ENOMEM: then the message is left out */
+int top_model_apply(struct top_model *model, const struct wire_message *message, int snapshot);
+
+/** Value of a series in a window, a multiple of the reference; NaN: not known. */
+double top_model_value(const struct top_series *series, uint64_t window);
+
+/** Ranks of a region as text, "0-3,8"; "" when not known. @param room  at least 64 bytes */
+const char *top_model_region_ranks(const struct top_model *model, uint64_t id, char *out,
+                                   size_t room);
+
+#endif

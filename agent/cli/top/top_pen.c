@@ -1,0 +1,171 @@
+#include "agent/cli/top/top_pen.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int top_pen_line(struct top_pen *pen)
+{
+    int most = pen->view->rows < TOP_MOST_ROWS ? pen->view->rows : TOP_MOST_ROWS;
+    pen->line = pen->page->count < most ? &pen->page->lines[pen->page->count++] : NULL;
+    pen->length = 0;
+    if (pen->line == NULL)
+        return 0;
+    pen->line->columns = pen->line->span_count = 0;
+    pen->line->text[0] = '\0';
+    return 1;
+}
+
+int top_pen_left(const struct top_pen *pen)
+{
+    int columns = pen->view->columns < TOP_MOST_COLUMNS ? pen->view->columns : TOP_MOST_COLUMNS;
+    return pen->line == NULL || pen->line->columns >= columns ? 0 : columns - pen->line->columns;
+}
+
+/* Bytes of the character that begins here. The texts are UTF-8 as the wire's reader lets it in. */
+static int character_bytes(const char *at)
+{
+    unsigned char lead = (unsigned char)*at;
+    int bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    for (int i = 1; i < bytes; i++)
+        if (((unsigned char)at[i] & 0xc0) != 0x80)
+            return i;
+    return bytes;
+}
+
+static int count_characters(const char *text)
+{
+    int count = 0;
+    for (; *text; text += character_bytes(text))
+        count++;
+    return count;
+}
+
+/* Code points that move the cursor or turn the direction of writing: C0, C1, and bidirectional
+ * formatting (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F). */
+static int steers(const char *at, int bytes)
+{
+    unsigned char a = (unsigned char)at[0], b = (unsigned char)at[bytes > 1];
+    unsigned char c = (unsigned char)at[bytes > 2 ? 2 : 0];
+    if (bytes == 1)
+        return a < 0x20 || a >= 0x7f;
+    if (bytes == 2)
+        return a == 0xc2 && b < 0xa0;
+    return bytes == 3 && a == 0xe2 &&
+           ((b == 0x80 && ((c >= 0x8b && c <= 0x8f) || (c >= 0xa8 && c <= 0xae))) ||
+            (b == 0x81 && c >= 0xa0 && c <= 0xaf));
+}
+
+static const char *in_ascii(const char *at, int bytes)
+{
+    static const struct {
+        const char *from, *to;
+    } known[] = {{"µ", "u"}, {"…", "~"}, {"±", "+"}, {"×", "x"}, {"–", "-"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].from) == (size_t)bytes && memcmp(known[i].from, at, (size_t)bytes) == 0)
+            return known[i].to;
+    return "?";
+}
+
+static void put_character(struct top_pen *pen, const char *at)
+{
+    int bytes = character_bytes(at);
+    struct top_line *line = pen->line;
+    if (top_pen_left(pen) == 0)
+        return;
+    if (steers(at, bytes)) {
+        at = "?";
+        bytes = 1;
+    } else if (bytes > 1 && !pen->view->utf8) {
+        at = in_ascii(at, bytes);
+        bytes = 1;
+    }
+    memcpy(line->text + pen->length, at, (size_t)bytes);
+    pen->length += (size_t)bytes;
+    line->text[pen->length] = '\0';
+    line->columns++;
+}
+
+static void put_spaces(struct top_pen *pen, int count)
+{
+    for (; count > 0; count--)
+        put_character(pen, " ");
+}
+
+static void put_cut(struct top_pen *pen, const char *text, int characters, int room)
+{
+    bool cut = characters > room;
+    for (int i = 0; i < (cut ? room - 1 : characters); i++, text += character_bytes(text))
+        put_character(pen, text);
+    if (cut && room > 0)
+        put_character(pen, "…");
+}
+
+static void add_span(struct top_line *line, int from, enum top_style style)
+{
+    struct top_span *last = line->span_count > 0 ? &line->spans[line->span_count - 1] : NULL;
+    if (style == TOP_PLAIN || from == line->columns)
+        return;
+    if (last != NULL && last->to == from && last->style == style)
+        last->to = line->columns;
+    else if (line->span_count < TOP_SPANS)
+        line->spans[line->span_count++] =
+            (struct top_span){.from = from, .to = line->columns, .style = style};
+}
+
+void top_pen_put(struct top_pen *pen, enum top_style style, int width, const char *text)
+{
+    int characters = count_characters(text), left = top_pen_left(pen);
+    if (left == 0)
+        return;
+    int from = pen->line->columns, room = width > 0 ? width : width < 0 ? -width : characters;
+    int pad = room - characters;
+    room = room < left ? room : left;
+    put_spaces(pen, width < 0 ? pad : 0);
+    put_cut(pen, text, characters, room);
+    put_spaces(pen, width > 0 ? pad : 0);
+    add_span(pen->line, from, style);
+}
+
+void top_pen_format(struct top_pen *pen, enum top_style style, int width, const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    top_pen_put(pen, style, width, text);
+}
+
+/* Bytes of the text's beginning that fit, up to a space where there is one. */
+static size_t fitting(const char *text, int room)
+{
+    size_t at = 0, space = 0;
+    for (int i = 0; i < room && text[at]; i++) {
+        if (text[at] == ' ')
+            space = at;
+        at += (size_t)character_bytes(text + at);
+    }
+    return text[at] == '\0' || text[at] == ' ' || space == 0 ? at : space;
+}
+
+int top_pen_wrap(struct top_pen *pen, enum top_style style, int column, const char *text)
+{
+    int room = pen->view->columns - column;
+    char part[TOP_MOST_COLUMNS * 4 + 1];
+    room = room < 1 ? 1 : room < TOP_MOST_COLUMNS ? room : TOP_MOST_COLUMNS;
+    for (bool first = true; *text; first = false) {
+        size_t bytes = fitting(text, room);
+        if (!first && !top_pen_line(pen))
+            return 0;
+        if (pen->line != NULL && pen->line->columns < column)
+            put_spaces(pen, column - pen->line->columns);
+        memcpy(part, text, bytes);
+        part[bytes] = '\0';
+        top_pen_put(pen, style, 0, part);
+        text += bytes;
+        while (*text == ' ')
+            text++;
+    }
+    return 1;
+}

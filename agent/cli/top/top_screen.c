@@ -1,0 +1,173 @@
+#include "agent/cli/top/top_screen.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ESCAPE 27
+
+struct top_screen {
+    SCREEN *terminal;
+    bool coloured;
+};
+
+enum { GREEN = 1, YELLOW, RED, CYAN };
+
+int top_screen_create(struct top_screen **out)
+{
+    struct top_screen *screen = calloc(1, sizeof *screen);
+    if (screen == NULL)
+        return -ENOMEM;
+    /* Not initscr(), which ends the process when it fails. */
+    screen->terminal = newterm(NULL, stdout, stdin);
+    if (screen->terminal == NULL) {
+        free(screen);
+        return -ENOTTY;
+    }
+    set_term(screen->terminal);
+    cbreak();
+    noecho();
+    nonl();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(25);
+    curs_set(0);
+    screen->coloured = has_colors() && start_color() == OK;
+    if (screen->coloured) {
+        short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
+        init_pair(GREEN, COLOR_GREEN, background);
+        init_pair(YELLOW, COLOR_YELLOW, background);
+        init_pair(RED, COLOR_RED, background);
+        init_pair(CYAN, COLOR_CYAN, background);
+    }
+    *out = screen;
+    return 0;
+}
+
+void top_screen_destroy(struct top_screen *screen)
+{
+    if (screen == NULL)
+        return;
+    endwin();
+    delscreen(screen->terminal);
+    free(screen);
+}
+
+void top_screen_size(int *rows, int *columns)
+{
+    getmaxyx(stdscr, *rows, *columns);
+}
+
+static short pair_of(const struct top_screen *screen, enum top_style style)
+{
+    static const short pairs[] = {
+        [TOP_TITLE] = CYAN, [TOP_GOOD] = GREEN, [TOP_WARNING] = YELLOW, [TOP_BAD] = RED};
+    return screen->coloured ? pairs[style] : 0;
+}
+
+/* Without colours the urgent is bold, titles are underlined. */
+static attr_t attributes_of(const struct top_screen *screen, enum top_style style)
+{
+    switch (style) {
+    case TOP_DIM:
+        return A_DIM;
+    case TOP_BOLD:
+    case TOP_BAD:
+        return A_BOLD;
+    case TOP_TITLE:
+        return screen->coloured ? A_BOLD : A_UNDERLINE;
+    case TOP_CHOSEN:
+        return A_REVERSE;
+    case TOP_WARNING:
+        return screen->coloured ? A_NORMAL : A_BOLD;
+    default:
+        return A_NORMAL;
+    }
+}
+
+/* Bytes of so many characters. */
+static size_t bytes_of(const char *text, int characters)
+{
+    size_t at = 0;
+    for (; characters > 0 && text[at]; characters--)
+        do
+            at++;
+        while (((unsigned char)text[at] & 0xc0) == 0x80);
+    return at;
+}
+
+static void draw_line(const struct top_screen *screen, int row, const struct top_line *line)
+{
+    const char *text = line->text;
+    int column = 0;
+    move(row, 0);
+    for (int i = 0; i <= line->span_count; i++) {
+        const struct top_span *span = i < line->span_count ? &line->spans[i] : NULL;
+        int plain = (span != NULL ? span->from : line->columns) - column;
+        size_t bytes = bytes_of(text, plain);
+        attrset(A_NORMAL);
+        addnstr(text, (int)bytes);
+        text += bytes;
+        if (span == NULL)
+            break;
+        bytes = bytes_of(text, span->to - span->from);
+        attr_set(attributes_of(screen, span->style), pair_of(screen, span->style), NULL);
+        addnstr(text, (int)bytes);
+        text += bytes;
+        column = span->to;
+    }
+    attrset(A_NORMAL);
+}
+
+void top_screen_draw(struct top_screen *screen, const struct top_page *page)
+{
+    int rows, columns;
+    top_screen_size(&rows, &columns);
+    erase();
+    for (int i = 0; i < page->count && i < rows; i++)
+        draw_line(screen, i, &page->lines[i]);
+    refresh();
+}
+
+enum top_key top_screen_key(struct top_screen *screen)
+{
+    (void)screen;
+    int key = getch();
+    switch (key) {
+    case ERR:
+        return TOP_KEY_NONE;
+    case 'q':
+    case 'Q':
+        return TOP_KEY_QUIT;
+    case KEY_UP:
+    case 'k':
+        return TOP_KEY_UP;
+    case KEY_DOWN:
+    case 'j':
+        return TOP_KEY_DOWN;
+    case KEY_ENTER:
+    case '\r':
+    case '\n':
+    case ESCAPE:
+        return TOP_KEY_ENTER;
+    case 'p':
+    case ' ':
+        return TOP_KEY_PAUSE;
+    case 's':
+        return TOP_KEY_SORT;
+    case '?':
+    case 'h':
+        return TOP_KEY_HELP;
+    case KEY_RESIZE:
+        return TOP_KEY_RESIZED;
+    default:
+        return TOP_KEY_OTHER;
+    }
+}
+
+bool top_screen_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

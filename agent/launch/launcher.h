@@ -1,0 +1,50 @@
+/* MPI launchers: which one a program is, and where on its command line the applications stand.
+ *
+ * Sources of the tables: mpirun(1) of Open MPI 4.1, `mpiexec.hydra -help` of MPICH 4.0, srun(1) of
+ * Slurm 22.05. Only options that take words of their own are listed: any other word that begins
+ * with a dash is a flag. */
+#ifndef HOLTER_AGENT_LAUNCH_LAUNCHER_H
+#define HOLTER_AGENT_LAUNCH_LAUNCHER_H
+
+enum launcher {
+    LAUNCHER_NONE,    /**< no launcher that we know */
+    LAUNCHER_OPENMPI, /**< mpirun, mpiexec of Open MPI; orterun, prterun */
+    LAUNCHER_HYDRA,   /**< mpiexec.hydra of MPICH and its kin */
+    LAUNCHER_SRUN,    /**< srun of Slurm */
+};
+
+/** "mpirun of Open MPI", "mpiexec of MPICH", "srun of Slurm", "no launcher". */
+const char *launcher_name(enum launcher launcher);
+
+/** Which launcher is it? Follows symbolic links (mpirun -> /etc/alternatives/mpirun -> orterun); a
+ *  program that is only called mpirun or mpiexec is known by the libraries it needs, a script by
+ *  what it calls.
+ *  @param path  executable file */
+enum launcher launcher_of(const char *path);
+
+#define LAUNCH_MAX_APPS 256u /**< applications of one MPMD command line */
+
+/** Where things stand on a launcher's command line; indexes into argv. */
+struct launch_line {
+    unsigned apps[LAUNCH_MAX_APPS]; /**< first word of each application, in order */
+    unsigned app_count;
+    unsigned app_list; /**< value of an option that names a file of applications; 0: none */
+    unsigned hosts;    /**< value of an option with host names; 0: none */
+    unsigned hostfile; /**< value of an option that names a file of hosts; 0: none */
+    int nodes;         /**< nodes asked for by number; 0: not said */
+};
+
+/** Find the applications and hosts.
+ *  @param argc, argv  the launcher's words, argv[0] the launcher
+ *  @return 0, -HOLTER_EUSAGE when there is no application, -HOLTER_ELIMIT for more than
+ *          LAUNCH_MAX_APPS */
+int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, char *const argv[]);
+
+/** A command line with words put before each application.
+ *  @param prefix  words, ended by NULL
+ *  @return array ended by NULL, to be freed; its words are borrowed from argv and prefix. NULL: no
+ *          memory */
+char **launcher_wrap(const struct launch_line *line, int argc, char *const argv[],
+                     char *const prefix[]);
+
+#endif

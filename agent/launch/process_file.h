@@ -1,0 +1,18 @@
+/* What the kernel tells about a process, proc(5). */
+#ifndef HOLTER_AGENT_LAUNCH_PROCESS_FILE_H
+#define HOLTER_AGENT_LAUNCH_PROCESS_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Read a file of /proc/<pid>, as much of its start as fits. It may hold NULs ("cmdline").
+ *  @param pid  0: this process
+ *  @param out  ended by a NUL behind what was read
+ *  @return bytes read; 0 when there is no such process or it may not be read */
+size_t process_file(char *out, size_t room, int32_t pid, const char *file);
+
+/** State of a process, field 3 of /proc/<pid>/stat: 'R', 'S', 'D', 'T', 'Z' ...; 0: no such process
+ */
+char process_state(int32_t pid);
+
+#endif

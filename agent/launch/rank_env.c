@@ -1,0 +1,147 @@
+#include "agent/launch/rank_env.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *var(const struct rank_env_source *s, const char *name)
+{
+    const char *value = s->variable(s->user, name);
+    return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
+const char *command_option(const char *command, const char *option)
+{
+    size_t length = strlen(option);
+    for (const char *word = command; *word != '\0'; word += strlen(word) + 1) {
+        if (strncmp(word, option, length) != 0)
+            continue;
+        if (word[length] == '=')
+            return word + length + 1;
+        const char *next = word + strlen(word) + 1;
+        if (word[length] == '\0')
+            return *next == '\0' ? NULL : next;
+    }
+    return NULL;
+}
+
+static int small_number(const char *text)
+{
+    char *end;
+    long value = text == NULL ? -1 : strtol(text, &end, 10);
+    return text == NULL || *end != '\0' || value < 0 || value > INT32_MAX ? -1 : (int)value;
+}
+
+/** mpirun of Open MPI before 5 numbers its jobs: the family, a hash of host and pid of mpirun, in
+ *  the upper 16 bits and the job of the family, 1 and then one for each MPI_Comm_spawn, in the
+ *  lower. */
+static int step_of_orte(struct rank_env *out, const char *jobid)
+{
+    char *end;
+    unsigned long long id = strtoull(jobid, &end, 10);
+    if (*end != '\0' || id == 0 || id > UINT32_MAX)
+        return 0;
+    unsigned family = (unsigned)(id >> 16), job = (unsigned)(id & 0xffff);
+    if (job == 1)
+        snprintf(out->step, sizeof out->step, "%u", family);
+    else
+        snprintf(out->step, sizeof out->step, "%u-%u", family, job);
+    snprintf(out->base, sizeof out->base, "openmpi");
+    return 1;
+}
+
+/** Hydra's proxies get the address of their mpiexec, the same on all nodes, and the process group,
+ *  0 and then one more for each MPI_Comm_spawn. */
+static int step_of_hydra(struct rank_env *out, const char *command)
+{
+    const char *address = command_option(command, "--control-port");
+    const char *colon = address == NULL ? NULL : strrchr(address, ':');
+    if (colon == NULL || colon == address || colon[1] == '\0')
+        return 0;
+    int group = small_number(command_option(command, "--pgid"));
+    if (group <= 0)
+        snprintf(out->step, sizeof out->step, "%.12s", colon + 1);
+    else
+        snprintf(out->step, sizeof out->step, "%.12s-%d", colon + 1, group);
+    snprintf(out->base, sizeof out->base, "%.*s", (int)(colon - address), address);
+    return 1;
+}
+
+/** The last characters of a text: where the names of launchers differ from each other. */
+static void copy_tail(char *out, size_t room, const char *text)
+{
+    size_t length = strlen(text);
+    snprintf(out, room, "%s", length < room ? text : text + length - (room - 1));
+}
+
+static void read_step(struct rank_env *out, const struct rank_env_source *s)
+{
+    const char *orte = var(s, "OMPI_MCA_ess_base_jobid");
+    const char *slurm = var(s, "SLURM_STEP_ID");
+    const char *namespace_ = var(s, "PMIX_NAMESPACE");
+    snprintf(out->base, sizeof out->base, "%s", s->host);
+    if (orte != NULL && step_of_orte(out, orte))
+        return;
+    if (step_of_hydra(out, s->parent_command))
+        return;
+    if (slurm != NULL && var(s, "SLURM_PROCID") != NULL)
+        snprintf(out->step, sizeof out->step, "%s", slurm);
+    else if (namespace_ != NULL)
+        copy_tail(out->step, sizeof out->step, namespace_);
+    else if (out->launched)
+        snprintf(out->step, sizeof out->step, "%" PRId32 "-%" PRIx64, s->parent, s->parent_start);
+    else
+        snprintf(out->step, sizeof out->step, "%" PRId32, s->pid);
+}
+
+const char *rank_env_job(const struct rank_env_source *s)
+{
+    static const char *const names[] = {"HOLTER_JOB",  "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+                                        "FLUX_JOB_ID", "PJM_JOBID",    "OAR_JOB_ID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (var(s, names[i]) != NULL)
+            return var(s, names[i]);
+    /* Grid Engine's name is too plain to be trusted alone. */
+    return var(s, "SGE_TASK_ID") != NULL ? var(s, "JOB_ID") : NULL;
+}
+
+static void read_launcher(struct rank_env *out, const struct rank_env_source *s)
+{
+    const char *local = NULL;
+    if (var(s, "OMPI_COMM_WORLD_SIZE") != NULL) {
+        out->flavour = MPI_FLAVOUR_OPENMPI;
+        local = var(s, "OMPI_COMM_WORLD_LOCAL_RANK");
+    } else if (var(s, "MPI_LOCALRANKID") != NULL || var(s, "HYDI_CONTROL_FD") != NULL ||
+               var(s, "PMI_FD") != NULL || var(s, "PMI_RANK") != NULL) {
+        out->flavour = MPI_FLAVOUR_MPICH;
+        local = var(s, "MPI_LOCALRANKID");
+    } else if (var(s, "PMIX_RANK") != NULL) {
+        out->flavour = MPI_FLAVOUR_OPENMPI; /* MPICH takes PMIx only when it was built for it */
+    }
+    out->launched = out->flavour != MPI_FLAVOUR_NONE || var(s, "SLURM_PROCID") != NULL;
+    out->local_rank = small_number(local != NULL ? local : var(s, "SLURM_LOCALID"));
+}
+
+/* Launchers use each other: mpirun and mpiexec start their own daemons with srun, whose variables
+ * are left over then. */
+enum launcher rank_env_launcher(const struct rank_env_source *s)
+{
+    if (var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
+        return LAUNCHER_OPENMPI;
+    if (var(s, "MPI_LOCALRANKID") != NULL || var(s, "HYDI_CONTROL_FD") != NULL)
+        return LAUNCHER_HYDRA;
+    if (var(s, "SLURM_PROCID") != NULL && var(s, "SLURM_STEP_ID") != NULL)
+        return LAUNCHER_SRUN;
+    return var(s, "PMI_FD") != NULL ? LAUNCHER_HYDRA : LAUNCHER_NONE;
+}
+
+void rank_env_read(struct rank_env *out, const struct rank_env_source *source)
+{
+    *out = (struct rank_env){.local_rank = -1};
+    read_launcher(out, source);
+    read_step(out, source);
+    const char *job = rank_env_job(source);
+    if (job != NULL)
+        snprintf(out->base, sizeof out->base, "%s", job);
+}

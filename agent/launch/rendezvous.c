@@ -1,0 +1,502 @@
+#include "agent/launch/rendezvous.h"
+
+#include "holter/error.h"
+#include "holter/segment.h"
+#include "holter/session.h"
+#include "proto/host.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A segment whose process is dead but whose header was never completed is left alone this long,
+ * seconds: its maker may live in another pid namespace that shares /dev/shm. */
+#define UNFINISHED_AGE 60
+
+/** This host's name as that of a directory. @return 0 or -HOLTER_ERANGE */
+static int host_directory(char out[HOST_NAME_ROOM])
+{
+    host_name(out);
+    for (char *c = out; *c != '\0'; c++)
+        if (*c == '/')
+            *c = '_';
+    return out[0] != '\0' && strcmp(out, ".") != 0 && strcmp(out, "..") != 0 ? 0 : -HOLTER_ERANGE;
+}
+
+int rendezvous_init(struct rendezvous *r, const char *run_dir, const char *session)
+{
+    char host[HOST_NAME_ROOM];
+    if (!session_key_valid(session) || host_directory(host) != 0)
+        return -HOLTER_ERANGE;
+    snprintf(r->session, sizeof r->session, "%s", session);
+    int n = snprintf(r->session_dir, sizeof r->session_dir, "%s/%s", run_dir, session);
+    if (n < 0 || (size_t)n >= sizeof r->session_dir)
+        return -HOLTER_ERANGE;
+    n = snprintf(r->dir, sizeof r->dir, "%s/%s", r->session_dir, host);
+    return n < 0 || (size_t)n >= sizeof r->dir ? -HOLTER_ERANGE : 0;
+}
+
+static int make_dir(const char *path)
+{
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+static int make_dirs(const struct rendezvous *r)
+{
+    char ranks[PATH_MAX];
+    rendezvous_ranks_dir(r, ranks, sizeof ranks);
+    int rc = make_dir(r->session_dir);
+    if (rc == 0)
+        rc = make_dir(r->dir);
+    if (rc == 0)
+        rc = make_dir(ranks);
+    return rc;
+}
+
+static int lock_file(const char *path, int operation)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -errno;
+    while (flock(fd, operation) != 0) {
+        if (errno == EINTR)
+            continue;
+        int rc = -errno;
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+/* Is this descriptor still the file of that name? A leaving agent unlinks lock files while others
+ * wait for the lock: what they get then is a lock on a file without a name, which excludes nobody.
+ */
+static int still_named(int fd, const char *path)
+{
+    struct stat mine, named;
+    return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev &&
+           mine.st_ino == named.st_ino;
+}
+
+/* @return descriptor that holds the gate, or -errno (-EWOULDBLOCK only with LOCK_NB) */
+static int enter_gate(const struct rendezvous *r, int nonblocking)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/gate", r->dir);
+    for (;;) {
+        if (!nonblocking) {
+            int rc = make_dirs(r);
+            if (rc == -ENOENT) /* a leaving agent took the parent away between two steps */
+                continue;
+            if (rc != 0)
+                return rc;
+        }
+        int fd = lock_file(path, LOCK_EX | (nonblocking ? LOCK_NB : 0));
+        if (fd == -ENOENT && !nonblocking)
+            continue;
+        if (fd < 0)
+            return fd;
+        if (still_named(fd, path))
+            return fd;
+        close(fd);
+        if (nonblocking)
+            return -EWOULDBLOCK;
+    }
+}
+
+static int take_agent_lock(const struct rendezvous *r)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/agent.lock", r->dir);
+    return lock_file(path, LOCK_EX | LOCK_NB);
+}
+
+void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t room)
+{
+    snprintf(out, room, "%s/ranks", r->dir);
+}
+
+/* Written beside and renamed, so that a reader never sees half a line. */
+static int write_registration(const struct rendezvous *r, int32_t pid, const char *job)
+{
+    char path[PATH_MAX], fresh[PATH_MAX];
+    snprintf(path, sizeof path, "%s/ranks/%d", r->dir, (int)pid);
+    snprintf(fresh, sizeof fresh, "%s/ranks/.%d", r->dir, (int)pid);
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -errno;
+    int rc = 0;
+    if (dprintf(fd, "%llu %.63s\n", (unsigned long long)process_start_time(pid), job) < 0)
+        rc = -errno;
+    close(fd);
+    if (rc == 0 && rename(fresh, path) != 0)
+        rc = -errno;
+    if (rc != 0)
+        unlink(fresh);
+    return rc;
+}
+
+static int read_registration(int dir_fd, const char *name, struct registration *out)
+{
+    char *end, text[128];
+    long pid = strtol(name, &end, 10);
+    if (end == name || *end != '\0' || pid <= 0 || pid > INT32_MAX)
+        return -HOLTER_EMALFORMED;
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return -errno;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    unsigned long long start = strtoull(text, &end, 10);
+    memset(out, 0, sizeof *out);
+    out->pid = (int32_t)pid;
+    out->alive = start != 0 && process_start_time((int32_t)pid) == start;
+    end += strspn(end, " ");
+    snprintf(out->job, sizeof out->job, "%.*s", (int)strcspn(end, "\n"), end);
+    return 0;
+}
+
+static int each_registration(const char *dir, void (*each)(void *, const struct registration *),
+                             void *user)
+{
+    DIR *d = opendir(dir);
+    if (d == NULL)
+        return -errno;
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(d)) != NULL;) {
+        struct registration registration;
+        if (read_registration(dirfd(d), entry->d_name, &registration) != 0)
+            continue;
+        count++;
+        each(user, &registration);
+    }
+    closedir(d);
+    return count;
+}
+
+int rendezvous_each(const struct rendezvous *r,
+                    void (*each)(void *user, const struct registration *registration), void *user)
+{
+    char ranks[PATH_MAX];
+    rendezvous_ranks_dir(r, ranks, sizeof ranks);
+    return each_registration(ranks, each, user);
+}
+
+void rendezvous_forget(const struct rendezvous *r, int32_t pid)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/ranks/%d", r->dir, (int)pid);
+    unlink(path);
+}
+
+static int sweep_segments(const char *run_dir, const char *held_session);
+
+static void forget_if_dead(void *user, const struct registration *registration)
+{
+    if (!registration->alive)
+        rendezvous_forget(user, registration->pid);
+}
+
+/* The caller has gate and lock of the session: what is dead now no agent will come to look at. */
+static void sweep_before_start(const struct rendezvous *r)
+{
+    char run_dir[PATH_MAX];
+    struct rendezvous own = *r;
+    rendezvous_each(r, forget_if_dead, &own);
+    snprintf(run_dir, sizeof run_dir, "%s", r->session_dir);
+    *strrchr(run_dir, '/') = '\0';
+    sweep_segments(run_dir, r->session);
+}
+
+int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, int *lock_fd)
+{
+    int gate = enter_gate(r, 0);
+    if (gate < 0)
+        return gate;
+    int lock = take_agent_lock(r);
+    int rc = lock >= 0 ? 1 : lock == -EWOULDBLOCK ? 0 : lock;
+    if (rc == 1)
+        sweep_before_start(r);
+    int written = rc < 0 ? rc : write_registration(r, pid, job);
+    if (written != 0)
+        rc = written;
+    if (rc == 1)
+        *lock_fd = lock;
+    else if (lock >= 0)
+        close(lock);
+    close(gate);
+    return rc;
+}
+
+int rendezvous_lock(const struct rendezvous *r, int *lock_fd)
+{
+    int gate = enter_gate(r, 0);
+    if (gate < 0)
+        return gate;
+    int lock = take_agent_lock(r);
+    if (lock >= 0)
+        sweep_before_start(r);
+    close(gate);
+    if (lock < 0)
+        return lock == -EWOULDBLOCK ? -EEXIST : lock;
+    *lock_fd = lock;
+    return 0;
+}
+
+/* In the forked process: become the agent, or tell why not through the pipe. Async-signal-safe
+ * calls only (the caller may have threads). */
+static void become_agent(const char *path, char **argv, int lock_fd, int report_fd)
+{
+    int null = open("/dev/null", O_RDWR);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    for (int i = 0; i < 3 && null >= 0; i++)
+        dup2(null, i);
+    pid_t agent = fork();
+    if (agent > 0)
+        _exit(0);
+    if (agent == 0) {
+        /* All but lock and report are closed in exec, whoever opened them. */
+        syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+        fcntl(lock_fd, F_SETFD, 0);
+        execv(path, argv);
+    }
+    int why = errno;
+    close(lock_fd); /* whoever reads the report finds the lock free */
+    ssize_t written = write(report_fd, &why, sizeof why);
+    _exit(written == (ssize_t)sizeof why ? 127 : 126);
+}
+
+int rendezvous_spawn(const char *path, const char *const argv[], int lock_fd)
+{
+    size_t count = 0;
+    while (argv[count] != NULL)
+        count++;
+    char number[16], *option = "--lock-fd";
+    snprintf(number, sizeof number, "%d", lock_fd);
+    char **full = calloc(count + 3, sizeof *full);
+    int report[2] = {-1, -1}, rc = full == NULL ? -ENOMEM : 0;
+    if (rc == 0 && pipe2(report, O_CLOEXEC) != 0)
+        rc = -errno;
+    if (rc == 0) {
+        memcpy(full, argv, count * sizeof *full);
+        full[count] = option;
+        full[count + 1] = number;
+        pid_t pid = fork();
+        if (pid == 0)
+            become_agent(path, full, lock_fd, report[1]);
+        if (pid < 0)
+            rc = -errno;
+        close(report[1]);
+        int why = 0;
+        ssize_t n;
+        while (rc == 0 && (n = read(report[0], &why, sizeof why)) < 0 && errno == EINTR) {
+        }
+        if (rc == 0 && why != 0)
+            rc = -why;
+        close(report[0]);
+        while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    free(full);
+    close(lock_fd);
+    return rc;
+}
+
+static void note_alive(void *user, const struct registration *registration)
+{
+    if (registration->alive)
+        *(int *)user = 1;
+}
+
+/* @return 1 when a segment of the session is in /dev/shm, dead or alive */
+static int segments_left(const struct rendezvous *r)
+{
+    DIR *d = opendir("/dev/shm");
+    int left = 0;
+    for (struct dirent *entry; d != NULL && !left && (entry = readdir(d)) != NULL;) {
+        uint32_t uid;
+        char session[32];
+        int32_t pid;
+        left = segment_name_parse(entry->d_name, &uid, session, &pid) == 0 &&
+               uid == (uint32_t)getuid() && strcmp(session, r->session) == 0;
+    }
+    if (d != NULL)
+        closedir(d);
+    return left;
+}
+
+/* Also takes what a wrapper that was killed while registering left behind. */
+static void remove_ranks_dir(const char *path)
+{
+    DIR *d = opendir(path);
+    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), entry->d_name, 0);
+    if (d != NULL)
+        closedir(d);
+    rmdir(path);
+}
+
+/* The caller has gate and lock. @return 0 when the session's files on this node are gone, or -EBUSY
+ */
+static int remove_unless_used(const struct rendezvous *r)
+{
+    int alive = 0;
+    rendezvous_each(r, note_alive, &alive);
+    if (alive || segments_left(r))
+        return -EBUSY;
+    char path[PATH_MAX];
+    rendezvous_ranks_dir(r, path, sizeof path);
+    remove_ranks_dir(path);
+    snprintf(path, sizeof path, "%s/agent.lock", r->dir);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/gate", r->dir);
+    unlink(path);
+    rmdir(r->dir);
+    rmdir(r->session_dir); /* stays while the daemon's socket or another host's files are in it */
+    return 0;
+}
+
+int rendezvous_leave(const struct rendezvous *r, int lock_fd)
+{
+    int gate = enter_gate(r, 1), rc = -EAGAIN;
+    if (gate >= 0)
+        rc = remove_unless_used(r);
+    else if (gate == -ENOENT) /* somebody removed the directory: nobody finds this agent any more */
+        rc = segments_left(r) ? -EBUSY : 0;
+    if (rc == 0)
+        close(lock_fd);
+    if (gate >= 0)
+        close(gate);
+    return rc;
+}
+
+static int process_dead(int32_t pid)
+{
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* @return 1 when nobody will ever use this segment again */
+static int segment_is_stale(const char *name, int32_t pid)
+{
+    char path[80], host[HOST_NAME_ROOM];
+    snprintf(path, sizeof path, "/%s", name);
+    struct segment *segment;
+    size_t bytes;
+    if (segment_open(&segment, &bytes, path, 0) == 0) {
+        host_name(host);
+        int here = strncmp(host, segment->host, sizeof segment->host - 1) == 0;
+        int stale = here && !segment_owner_alive(segment);
+        segment_unmap(segment, bytes);
+        return stale;
+    }
+    struct stat status;
+    snprintf(path, sizeof path, "/dev/shm/%s", name);
+    return process_dead(pid) && lstat(path, &status) == 0 && status.st_uid == getuid() &&
+           time(NULL) - status.st_mtime > UNFINISHED_AGE;
+}
+
+/* Take gate and lock of a session, when no agent serves it.
+ * @return 1 with both (-1, -1 when the session has no directory here, so nobody can serve it), 0
+ * when an agent serves it or somebody is in the gate */
+static int hold_session(const char *run_dir, const char *session, int *gate, int *lock)
+{
+    struct rendezvous r;
+    struct stat status;
+    *gate = *lock = -1;
+    if (rendezvous_init(&r, run_dir, session) != 0)
+        return 0;
+    if (stat(r.dir, &status) != 0)
+        return errno == ENOENT;
+    *gate = enter_gate(&r, 1);
+    if (*gate < 0)
+        return 0;
+    *lock = take_agent_lock(&r);
+    if (*lock >= 0)
+        return 1;
+    close(*gate);
+    return 0;
+}
+
+static void release_session(int gate, int lock)
+{
+    if (lock >= 0)
+        close(lock);
+    if (gate >= 0)
+        close(gate);
+}
+
+static int sweep_segments(const char *run_dir, const char *held_session)
+{
+    DIR *d = opendir("/dev/shm");
+    int removed = 0;
+    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;) {
+        uint32_t uid;
+        char session[32], path[80];
+        int32_t pid;
+        int gate = -1, lock = -1;
+        if (segment_name_parse(entry->d_name, &uid, session, &pid) != 0 ||
+            uid != (uint32_t)getuid() || strlen(entry->d_name) > sizeof path - 2 ||
+            !segment_is_stale(entry->d_name, pid))
+            continue;
+        if (strcmp(session, held_session) != 0 && !hold_session(run_dir, session, &gate, &lock))
+            continue;
+        snprintf(path, sizeof path, "/%.78s", entry->d_name);
+        removed += shm_unlink(path) == 0;
+        release_session(gate, lock);
+    }
+    if (d != NULL)
+        closedir(d);
+    return removed;
+}
+
+struct sweep {
+    const struct rendezvous *r;
+    int removed;
+};
+
+static void forget_and_count(void *user, const struct registration *registration)
+{
+    struct sweep *sweep = user;
+    if (registration->alive)
+        return;
+    rendezvous_forget(sweep->r, registration->pid);
+    sweep->removed++;
+}
+
+int rendezvous_sweep(const char *run_dir)
+{
+    int removed = sweep_segments(run_dir, "");
+    DIR *d = opendir(run_dir);
+    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;) {
+        struct rendezvous r;
+        int gate, lock;
+        if (rendezvous_init(&r, run_dir, entry->d_name) != 0 ||
+            !hold_session(run_dir, entry->d_name, &gate, &lock))
+            continue;
+        struct sweep sweep = {&r, 0};
+        if (gate >= 0) {
+            rendezvous_each(&r, forget_and_count, &sweep);
+            remove_unless_used(&r);
+        }
+        removed += sweep.removed;
+        release_session(gate, lock);
+    }
+    if (d != NULL)
+        closedir(d);
+    return removed;
+}

@@ -1,0 +1,181 @@
+/* The parts of `holter run`: what was asked for, the session it makes, the command it runs, the
+ * closing line. */
+#ifndef HOLTER_AGENT_LAUNCH_RUN_H
+#define HOLTER_AGENT_LAUNCH_RUN_H
+
+#include "agent/launch/launcher.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** Command line of `holter run`. Texts are borrowed from it; NULL: not given. */
+struct run_options {
+    int verbose;
+    int dry_run;
+    int no_record;
+    int view;
+    const char *output;   /**< file to record into */
+    const char *record;   /**< directory to record into */
+    const char *max_size; /**< of the recording, as holterd takes it */
+    const char *window;   /**< length of a window, as holterd takes it */
+    const char *listen;   /**< endpoint for the daemon */
+    const char *daemon;   /**< endpoint of a daemon that is already there */
+    const char *keys;     /**< directory of CURVE keys */
+    const char *topology; /**< network under the job, for the daemon */
+    const char *rules;    /**< file of alert rules, as the next ones for the daemon */
+    const char *alert_log, *on_alert, *alertmanager;
+    int syslog;
+    int argc;    /**< words of the command */
+    char **argv; /**< the command, NULL at its end */
+};
+
+/** What is to be launched, and how the ranks are put under watch. */
+struct run_target {
+    char program[PATH_MAX];  /**< first word of the command, found through PATH */
+    enum launcher launcher;  /**< LAUNCHER_NONE: the program itself or a script */
+    int is_rank;             /**< 1: an MPI program without a launcher, a job of one rank */
+    int other_hosts;         /**< 1: ranks run on other hosts too */
+    char other_host[256];    /**< one of them; "" when only their number is known */
+    struct launch_line line; /**< of a launcher */
+};
+
+/** Look at the command. @return 0, or the exit status after having said what is wrong */
+int run_target_find(struct run_target *out, const struct run_options *options);
+
+/** One session: names, places, and the daemon when it is ours. */
+struct run_session {
+    char key[17];          /**< session key */
+    char job[40];          /**< first part of the job ids */
+    char dir[PATH_MAX];    /**< <run dir>/<key>; "" when not made */
+    char local[PATH_MAX];  /**< endpoint for programs on this host */
+    char remote[512];      /**< endpoint for other hosts; "" when there are none */
+    char keys[PATH_MAX];   /**< directory of keys; "": none */
+    int own_keys;          /**< 1: made here, to be removed */
+    char record[PATH_MAX]; /**< directory of recordings; "": none */
+    char log[PATH_MAX];    /**< what the daemon writes on standard error */
+    int daemon_wanted;     /**< 1: a daemon of its own; 0: one that is already there serves it */
+    pid_t daemon;          /**< ours while it runs, else 0 */
+};
+
+/** Choose names and places. Makes nothing. @return 0 or -1 after having said what is wrong */
+int run_session_plan(struct run_session *session, const struct run_options *options,
+                     const struct run_target *target);
+
+/** Make the directories and keys and start the daemon; wait until it answers.
+ *  @return 0, or -1 after having said what is wrong; nothing is left then */
+int run_session_open(struct run_session *session, const struct run_options *options);
+
+/** Stop the daemon, if it is ours, and remove all that was made. The agent of this host removes its
+ *  own. */
+void run_session_close(struct run_session *session);
+
+/** Command line of the session's daemon.
+ *  @return array ended by NULL, to be freed; words are borrowed from the session and the options */
+const char **run_daemon_command(const struct run_session *session,
+                                const struct run_options *options, const char *program);
+
+#define RUN_ALERT_WORDS 9 /**< most words that run_alert_words() makes */
+
+/** Words about alerts for the daemon's command line. @param words  room for RUN_ALERT_WORDS
+ *  @return how many */
+int run_alert_words(const char **words, const struct run_options *options);
+
+/** Have the daemon's program check the alert rules, of the command line or the environment.
+ *  @return 0, or 2 after it has said what is wrong */
+int run_alerts_check(const struct run_options *options);
+
+/** Endpoint that agents use. */
+const char *run_agent_endpoint(const struct run_session *session);
+
+/** Command with everything that puts its ranks under watch: words and environment. */
+struct run_command {
+    char **words;          /**< NULL at the end; owned */
+    char *program;         /**< what to execute; owned */
+    char *environment[16]; /**< "NAME=value", NULL at the end; owned */
+    char *prefix[16];      /**< owned texts that words borrow */
+};
+
+/** @param session  NULL: the command is run as it is, unwatched
+ *  @return 0 or -1 after having said what is wrong */
+int run_command_make(struct run_command *out, const struct run_session *session,
+                     const struct run_options *options, const struct run_target *target);
+void run_command_finish(struct run_command *command);
+
+/** Print what would be run. */
+void run_print(const struct run_session *session, const struct run_options *options,
+               const struct run_command *command);
+
+/** Put links to `holter` under the names of launchers into <session>/bin, which stands first in the
+ *  PATH of job scripts. @return 0 or -errno */
+int run_make_shims(const struct run_session *session);
+
+/** Names of launchers that job scripts use, NULL at the end. */
+extern const char *const run_launcher_names[];
+
+/** Be one of those links: become the launcher that stands behind us in PATH, with the applications
+ *  on its command line under watch. @return only when there is none: 126 or 127 */
+int run_as_launcher(const char *name, int argc, char **argv);
+
+/** Block the signals that are passed on to the command, so that none ends us before everything is
+ *  removed.
+ *  @param before  set to the mask that the command gets */
+void run_hold_signals(sigset_t *before);
+
+/** Has one come that asks us to end, while they are held? It stays pending. */
+int run_asked_to_end(void);
+
+/** Run the command and wait for it, passing signals on. They have to be held.
+ *  @param daemon  ours, so that its death is told; set to 0 then. 0: none
+ *  @return its exit status, 128+n when signal n ended it */
+int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before);
+
+/** What one job came to. */
+struct run_job {
+    char id[64];
+    char app[256];
+    char state[16];
+    char recording[512];   /**< path, of the newest part; "": none */
+    int recording_stopped; /**< before the job's end: the disk was full */
+    char network[513];     /**< what of it is not in the network; "": nothing */
+    uint64_t ranks, nodes;
+    uint64_t duration_ns;     /**< 0: its end was not seen */
+    uint64_t messages, bytes; /**< sent */
+    uint64_t mpi_ns;          /**< in MPI, summed over ranks */
+    uint64_t lost;            /**< events that were not counted */
+    uint64_t windows_dropped; /**< that agents had no room for */
+};
+
+/** The jobs of one session. Zero-initialised is empty. */
+struct run_report {
+    struct run_job *jobs; /**< owned */
+    unsigned count;
+    int complete; /**< 1: all agents had reported all and left */
+};
+
+/** Wait, bounded, until the agents have reported everything, then ask the daemon about the jobs.
+ *  @param elapsed_ns  time that the command took: the daemon counts in whole windows, and no job
+ *                     took longer
+ *  @return 0, or -1 when the daemon did not tell */
+int run_report_collect(struct run_report *report, const struct run_session *session,
+                       uint64_t elapsed_ns);
+
+/** Name the recordings as the user wants, after the daemon has closed them: "%j" is the job id,
+ *  "%h" the host name; of several jobs the later ones get their ids into the name. */
+void run_report_rename(struct run_report *report, const char *output);
+
+/** One line for each job. */
+void run_report_print(const struct run_report *report);
+
+void run_report_finish(struct run_report *report);
+
+/** Name of a recording from the user's template. For tests. @return 0 or -HOLTER_ERANGE */
+int run_output_name(char *out, size_t room, const char *output, const char *job, const char *host,
+                    unsigned index);
+
+/** "1,234,567": every digit, to be compared with other sources. */
+void print_count(char *out, size_t room, uint64_t count);
+
+#endif

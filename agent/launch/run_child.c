@@ -1,0 +1,110 @@
+#include "agent/launch/run.h"
+
+#include "agent/terminal/terminal_message.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What is passed on to the launcher. SIGCHLD is ours. */
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
+                                SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH, SIGALRM};
+
+static void fill_mask(sigset_t *mask)
+{
+    sigemptyset(mask);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaddset(mask, passed_on[i]);
+    sigaddset(mask, SIGCHLD);
+}
+
+/** The terminal sends its signals to the whole process group, so the launcher has those already,
+ *  and some take a second one for a demand to give up everything at once. */
+static int sent_by_terminal(const siginfo_t *info)
+{
+    return info->si_code == SI_KERNEL;
+}
+
+struct waiting {
+    pid_t child;
+    pid_t *daemon;
+    int status; /**< of the child; -1: it still runs */
+};
+
+/** Look at the children that changed. A stopped launcher stops us too, so that the shell has its
+ *  prompt. */
+static void look_at_children(struct waiting *w)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+        if (pid == w->child && WIFSTOPPED(status)) {
+            kill(getpid(), SIGSTOP);
+        } else if (pid == w->child) {
+            w->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        } else if (pid == *w->daemon && !WIFSTOPPED(status)) {
+            *w->daemon = 0;
+            if (WIFSIGNALED(status))
+                say("holterd was ended by signal %d; the job goes on unwatched", WTERMSIG(status));
+            else
+                say("holterd ended with status %d; the job goes on unwatched", WEXITSTATUS(status));
+        }
+    }
+}
+
+static void become_command(const struct run_command *command, const sigset_t *mask)
+{
+    for (int i = 0; command->environment[i] != NULL; i++)
+        putenv(command->environment[i]);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execv(command->program, command->words);
+    int error = errno;
+    if (error == ENOEXEC) /* a script without "#!", which execvp(3) and the shells run */
+        execvp(command->program, command->words);
+    say("%s: %s", command->program, strerror(error));
+    _exit(error == ENOENT ? 127 : 126);
+}
+
+void run_hold_signals(sigset_t *before)
+{
+    sigset_t mask;
+    fill_mask(&mask);
+    sigprocmask(SIG_BLOCK, &mask, before);
+    signal(SIGCHLD, SIG_DFL); /* an ignored one would take the children's statuses away */
+}
+
+int run_asked_to_end(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t pending;
+    if (sigpending(&pending) < 0)
+        return 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (sigismember(&pending, ends[i]) == 1)
+            return 1;
+    return 0;
+}
+
+int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before)
+{
+    sigset_t mask;
+    fill_mask(&mask);
+    struct waiting w = {.child = fork(), .daemon = daemon, .status = -1};
+    if (w.child == 0)
+        become_command(command, before);
+    if (w.child < 0) {
+        say("%s: %s", command->program, strerror(errno));
+        w.status = 126;
+    }
+    while (w.status < 0) {
+        siginfo_t info;
+        int number = sigwaitinfo(&mask, &info);
+        if (number == SIGCHLD)
+            look_at_children(&w);
+        else if (number > 0 && !sent_by_terminal(&info))
+            kill(w.child, number);
+    }
+    return w.status;
+}

@@ -1,0 +1,343 @@
+#include "agent/launch/run.h"
+
+#include "agent/terminal/terminal_message.h"
+#include "daemon/storage/recording.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/client.h"
+#include "proto/host.h"
+#include "proto/quantity.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define LEAVE_PATIENCE (8 * SECOND)  /**< for the agents; they try to send for 5 s themselves */
+#define ANSWER_PATIENCE (3 * SECOND) /**< for one answer of the daemon */
+#define MAX_JOBS 4096u
+
+/* ---- asking -------------------------------------------------------------- */
+
+typedef void take(void *user, const struct wire_message *message);
+
+/** Ask and take all answers. @return 0, the daemon's error, or -HOLTER_ETIMEOUT */
+static int ask(struct client *client, const char *op, const char *job, const char *topics,
+               take *each, void *user)
+{
+    uint64_t deadline = clock_mono_ns() + ANSWER_PATIENCE;
+    int64_t id = client_ask(client, op, job, topics, NULL);
+    if (id < 0)
+        return (int)id;
+    while (clock_mono_ns() < deadline) {
+        struct client_message got;
+        int rc = client_next(client, 50, &got);
+        if (rc < 0)
+            return rc;
+        if (rc == 0 || got.id != (uint64_t)id)
+            continue;
+        if (got.message->type == WIRE_TYPE_REPLY)
+            return got.message->reply.code < 0 ? (int)got.message->reply.code : 0;
+        each(user, got.message);
+    }
+    return -HOLTER_ETIMEOUT;
+}
+
+/* ---- waiting for the agents ---------------------------------------------- */
+
+struct presence {
+    const char *prefix; /**< of our job ids */
+    uint64_t agents;
+    uint64_t running; /**< of our jobs */
+};
+
+static int is_ours(const char *prefix, const char *job)
+{
+    return job != NULL && strncmp(job, prefix, strlen(prefix)) == 0;
+}
+
+static void take_status(void *user, const struct wire_message *message)
+{
+    struct presence *p = user;
+    if (message->type != WIRE_TYPE_STATUS)
+        return;
+    p->agents = message->status.agents;
+    for (uint64_t i = 0; i < message->status.jobs_count; i++) {
+        const struct wire_job_row *job = &message->status.jobs[i];
+        p->running += is_ours(p->prefix, job->job) && strcmp(job->state, "running") == 0;
+    }
+}
+
+/** @return 1 when all is reported, 0 when patience ended, or a negative error */
+static int await_agents(struct client *client, const struct run_session *s, const char *prefix)
+{
+    uint64_t deadline = clock_mono_ns() + LEAVE_PATIENCE;
+    for (;;) {
+        struct presence p = {.prefix = prefix};
+        struct client_message unused;
+        int rc = ask(client, "status", NULL, NULL, take_status, &p);
+        if (rc < 0)
+            return rc;
+        /* A daemon of somebody else keeps agents of other sessions. */
+        if (p.running == 0 && (p.agents == 0 || !s->daemon_wanted))
+            return 1;
+        if (clock_mono_ns() > deadline || run_asked_to_end())
+            return 0;
+        client_next(client, 20, &unused); /* the pause between two questions */
+    }
+}
+
+/* ---- asking about the jobs ----------------------------------------------- */
+
+struct listing {
+    struct run_report *report;
+    const char *prefix;
+};
+
+static void copy_text(char *out, size_t room, const char *text)
+{
+    snprintf(out, room, "%s", text == NULL ? "" : text);
+}
+
+static void take_job(void *user, const struct wire_message *message)
+{
+    struct listing *l = user;
+    struct run_report *r = l->report;
+    if (message->type != WIRE_TYPE_JOB || !is_ours(l->prefix, message->job.job) ||
+        r->count == MAX_JOBS)
+        return;
+    struct run_job *jobs = realloc(r->jobs, (r->count + 1) * sizeof *jobs);
+    if (jobs == NULL)
+        return;
+    r->jobs = jobs;
+    struct run_job *job = &jobs[r->count++];
+    *job = (struct run_job){.ranks = message->job.world};
+    copy_text(job->id, sizeof job->id, message->job.job);
+    copy_text(job->app, sizeof job->app, message->job.app);
+    copy_text(job->state, sizeof job->state, message->job.state);
+    copy_text(job->recording, sizeof job->recording, message->job.recording);
+    copy_text(job->network, sizeof job->network, message->job.network_fault);
+    if (message->job.end_ns > message->job.start_ns)
+        job->duration_ns = message->job.end_ns - message->job.start_ns;
+}
+
+static void take_sums(void *user, const struct wire_message *message)
+{
+    struct run_job *job = user;
+    if (message->type == WIRE_TYPE_PLACES && message->places.hosts_count > job->nodes)
+        job->nodes = message->places.hosts_count;
+    if (message->type == WIRE_TYPE_NODES)
+        for (uint64_t i = 0; i < message->nodes.nodes_count; i++)
+            job->windows_dropped += message->nodes.nodes[i].windows_dropped;
+    if (message->type == WIRE_TYPE_ALERT && strcmp(message->alert.kind, "recording-stopped") == 0)
+        job->recording_stopped = 1;
+    if (message->type != WIRE_TYPE_RANK_WINDOW)
+        return;
+    for (uint64_t i = 0; i < message->rank_window.ranks_count; i++) {
+        const struct wire_rank_row *row = &message->rank_window.ranks[i];
+        job->messages += row->sent;
+        job->bytes += row->sent_bytes;
+        job->lost += row->lost;
+        job->mpi_ns += row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns +
+                       row->collective_ns + row->one_sided_ns + row->io_ns + row->other_ns;
+    }
+}
+
+static int collect(struct run_report *report, struct client *client, const struct run_session *s)
+{
+    char prefix[64];
+    session_job_id(prefix, s->job, "");
+    int rc = await_agents(client, s, prefix);
+    if (rc < 0)
+        return rc;
+    report->complete = rc;
+    struct listing listing = {report, prefix};
+    rc = ask(client, "jobs", NULL, NULL, take_job, &listing);
+    for (unsigned i = 0; rc == 0 && i < report->count; i++)
+        rc = ask(client, "snapshot", report->jobs[i].id, "ranks,places,nodes,alerts", take_sums,
+                 &report->jobs[i]);
+    return rc;
+}
+
+int run_report_collect(struct run_report *report, const struct run_session *session,
+                       uint64_t elapsed_ns)
+{
+    struct client *client = NULL;
+    struct client_options options = {
+        .endpoint = session->local,
+        .key_dir = session->keys[0] == '\0' ? NULL : session->keys,
+        .role = ROLE_VIEWER,
+    };
+    int rc = client_create(&client, &options);
+    if (rc == 0)
+        rc = collect(report, client, session);
+    client_destroy(client);
+    for (unsigned i = 0; i < report->count; i++)
+        if (report->jobs[i].duration_ns > elapsed_ns)
+            report->jobs[i].duration_ns = elapsed_ns;
+    if (rc < 0)
+        say("the daemon does not tell how it went: %s", holter_strerror(rc));
+    return rc < 0 ? -1 : 0;
+}
+
+void run_report_finish(struct run_report *report)
+{
+    free(report->jobs);
+    *report = (struct run_report){0};
+}
+
+/* ---- names of recordings ------------------------------------------------- */
+
+static int append(char *out, size_t room, const char *text, size_t length)
+{
+    size_t used = strlen(out);
+    if (used + length >= room)
+        return -HOLTER_ERANGE;
+    memcpy(out + used, text, length);
+    out[used + length] = '\0';
+    return 0;
+}
+
+int run_output_name(char *out, size_t room, const char *output, const char *job, const char *host,
+                    unsigned index)
+{
+    int named = 0, rc = 0;
+    const char *end = strrchr(output, '.');
+    if (room == 0)
+        return -HOLTER_ERANGE;
+    if (end == NULL || strchr(end, '/') != NULL)
+        end = output + strlen(output);
+    out[0] = '\0';
+    for (const char *p = output; rc == 0; p++) {
+        if (p == end && index > 0 && !named) {
+            rc = append(out, room, "-", 1);
+            if (rc == 0)
+                rc = append(out, room, job, strlen(job));
+        }
+        if (*p == '\0' || rc < 0)
+            break;
+        const char *value = p[0] != '%' ? NULL : p[1] == 'j' ? job : p[1] == 'h' ? host : NULL;
+        named |= value == job && value != NULL;
+        rc = value == NULL ? append(out, room, p, 1) : append(out, room, value, strlen(value));
+        p += value != NULL;
+    }
+    return rc;
+}
+
+/** Nothing is, where not even the first second could be written, or where somebody took the file
+ * away. */
+static int is_recorded(const struct run_job *job)
+{
+    return access(job->recording, F_OK) == 0;
+}
+
+void run_report_rename(struct run_report *report, const char *output)
+{
+    char host[HOST_NAME_ROOM];
+    host_name(host);
+    for (unsigned i = 0; i < report->count; i++) {
+        struct run_job *job = &report->jobs[i];
+        char name[sizeof job->recording];
+        if (job->recording[0] == '\0' || !is_recorded(job))
+            continue;
+        int rc = run_output_name(name, sizeof name, output, job->id, host, i);
+        char renamed[sizeof job->recording];
+        if (rc == 0)
+            rc = recording_rename(job->recording, name, renamed, sizeof renamed);
+        if (rc < 0)
+            say("%s: cannot be renamed as -o wants: %s", job->recording, holter_strerror(rc));
+        else
+            strcpy(job->recording, renamed);
+    }
+}
+
+/* ---- the closing line ---------------------------------------------------- */
+
+void print_count(char *out, size_t room, uint64_t count)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    size_t used = 0;
+    for (int i = 0; i < n && used + 2 < room; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+}
+
+/** A path as short as it can be said here. */
+static const char *shown(const char *path)
+{
+    static char here[PATH_MAX];
+    if (getcwd(here, sizeof here) == NULL || strncmp(path, here, strlen(here)) != 0 ||
+        path[strlen(here)] != '/')
+        return path;
+    return path + strlen(here) + 1;
+}
+
+static void print_losses(char *out, size_t room, const struct run_job *job)
+{
+    char lost[32], windows[32];
+    print_count(lost, sizeof lost, job->lost);
+    print_count(windows, sizeof windows, job->windows_dropped);
+    if (job->lost == 0 && job->windows_dropped == 0)
+        snprintf(out, room, "nothing lost");
+    else if (job->windows_dropped == 0)
+        snprintf(out, room, "%s events lost", lost);
+    else
+        snprintf(out, room, "%s events and %s windows lost", lost, windows);
+}
+
+static void print_recording(char *out, size_t room, const struct run_job *job)
+{
+    if (job->recording[0] == '\0')
+        out[0] = '\0';
+    else if (!is_recorded(job) && job->recording_stopped)
+        snprintf(out, room, "; not recorded");
+    else if (!is_recorded(job))
+        snprintf(out, room, "; its recording %s has another name now, or is gone",
+                 shown(job->recording));
+    else
+        snprintf(out, room, "; recorded in %s%s", shown(job->recording),
+                 job->recording_stopped ? ", not to its end" : "");
+}
+
+static void print_job(const struct run_job *job)
+{
+    char messages[32], losses[96], share[32] = "", recording[640];
+    struct quantity bytes, duration;
+    const char *slash = strrchr(job->app, '/');
+    print_count(messages, sizeof messages, job->messages);
+    print_losses(losses, sizeof losses, job);
+    print_recording(recording, sizeof recording, job);
+    double of = (double)job->ranks * (double)job->duration_ns;
+    if (of > 0)
+        snprintf(share, sizeof share, "%.0f %% of the time in MPI, ",
+                 100 * ((double)job->mpi_ns < of ? (double)job->mpi_ns / of : 1));
+    say("job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, %s%s%s",
+        job->id, slash == NULL ? job->app : slash + 1,
+        strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
+        job->nodes, job->nodes == 1 ? "" : "s",
+        job->duration_ns == 0 ? "end not seen"
+                              : quantity_duration(&duration, (double)job->duration_ns),
+        messages, quantity_bytes(&bytes, (double)job->bytes), share, losses, recording);
+}
+
+void run_report_print(const struct run_report *report)
+{
+    for (unsigned i = 0; i < report->count; i++) {
+        print_job(&report->jobs[i]);
+        if (report->jobs[i].network[0] != '\0')
+            say("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
+    }
+    if (report->count == 0)
+        say("no MPI program was seen");
+    if (!report->complete)
+        say("some agents had not left yet: the last figures may be missing");
+}

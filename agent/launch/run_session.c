@@ -1,0 +1,467 @@
+#include "agent/launch/run.h"
+
+#include "agent/launch/launch_hosts.h"
+#include "agent/launch/rank_env.h"
+#include "agent/launch/rendezvous.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "daemon/storage/recording.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/client.h"
+#include "proto/curve_keys.h"
+#include "proto/endpoint.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define START_PATIENCE (5 * SECOND) /**< for the daemon's first answer */
+#define STOP_PATIENCE (8 * SECOND)  /**< between SIGTERM and SIGKILL; its sinks may take 4 s */
+#define PORT_TRIES 16
+#define FIRST_PORT 20000u
+#define PORTS 12000u /**< below the range that the kernel gives to outgoing connections */
+
+/* A socket's path with ".stream" behind it has to fit sockaddr_un. */
+#define SOCKET_ROOM (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof ".stream")
+
+static uint64_t random_number(void)
+{
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        number = clock_real_ns() ^ (uint64_t)getpid() << 48;
+    return number;
+}
+
+static const char *variable(void *user, const char *name)
+{
+    (void)user;
+    return getenv(name);
+}
+
+static const char *given(const char *option, const char *name)
+{
+    const char *value = option != NULL ? option : getenv(name);
+    return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
+/* ---- names and places ---------------------------------------------------- */
+
+/** First part of the job ids: the scheduler's number, else the moment, which sorts recordings by
+ *  time. A daemon that others use too may meet another command of the same second. */
+static void plan_job(struct run_session *s)
+{
+    struct rank_env_source source = {.variable = variable};
+    const char *job = rank_env_job(&source);
+    time_t now = time(NULL);
+    struct tm tm;
+    if (job != NULL) {
+        snprintf(s->job, sizeof s->job, "%s", job);
+        return;
+    }
+    size_t length = strftime(s->job, sizeof s->job, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+    if (!s->daemon_wanted)
+        snprintf(s->job + length, sizeof s->job - length, "-%06x",
+                 (unsigned)(random_number() & 0xffffff));
+}
+
+static int plan_local(struct run_session *s)
+{
+    char run_dir[PATH_MAX];
+    int rc = session_run_dir(run_dir, sizeof run_dir);
+    if (rc < 0) {
+        say("directory for sockets (HOLTER_RUN_DIR): %s", holter_strerror(rc));
+        return -1;
+    }
+    if (snprintf(s->dir, sizeof s->dir, "%s/%s", run_dir, s->key) >= (int)sizeof s->dir ||
+        strlen(s->dir) + strlen("/holterd.sock") > SOCKET_ROOM) {
+        say("%s: too long for a socket; HOLTER_RUN_DIR can name a shorter one", run_dir);
+        return -1;
+    }
+    snprintf(s->log, sizeof s->log, "%.*s/holterd.log", (int)sizeof s->log - 16, s->dir);
+    if (s->daemon_wanted)
+        snprintf(s->local, sizeof s->local, "ipc://%.*s/holterd.sock", (int)sizeof s->local - 24,
+                 s->dir);
+    return 0;
+}
+
+static int port_is_free(unsigned port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int yes = 1;
+    int rc = fd < 0 ? -1 : setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (rc == 0)
+        rc = bind(fd, (struct sockaddr *)&address, sizeof address);
+    if (fd >= 0)
+        close(fd);
+    return rc == 0;
+}
+
+/** A port for the front with the next one free for the stream. */
+static unsigned choose_port(void)
+{
+    unsigned port = 0;
+    for (int i = 0; i < PORT_TRIES; i++) {
+        port = FIRST_PORT + (unsigned)(random_number() % PORTS);
+        if (port_is_free(port) && port_is_free(port + 1))
+            break;
+    }
+    return port;
+}
+
+/** Endpoint that other hosts dial: the one asked for, with this host's address for "all addresses",
+ *  or one of our own choice. */
+static int plan_remote(struct run_session *s, const char *listen, const struct run_target *target)
+{
+    char address[128] = "", why[256];
+    static const char *const wildcards[] = {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"};
+    if (listen != NULL && endpoint_check(listen, why, sizeof why) < 0) {
+        say("--listen: %s", why);
+        return -1;
+    }
+    const char *port = NULL;
+    for (size_t i = 0; listen != NULL && i < sizeof wildcards / sizeof *wildcards; i++)
+        if (strncmp(listen, wildcards[i], strlen(wildcards[i])) == 0)
+            port = listen + strlen(wildcards[i]);
+    if (listen != NULL && port == NULL) {
+        snprintf(s->remote, sizeof s->remote, "%s", listen);
+        return 0;
+    }
+    if (hosts_our_address(target->other_host[0] == '\0' ? NULL : target->other_host, address,
+                          sizeof address) < 0) {
+        say("no address of this host is known that other hosts could reach; --listen can name one");
+        return -1;
+    }
+    if (port != NULL)
+        snprintf(s->remote, sizeof s->remote, "tcp://%s:%s", address, port);
+    else
+        snprintf(s->remote, sizeof s->remote, "tcp://%s:%u", address, choose_port());
+    return 0;
+}
+
+/** Keys lie where all hosts can read them: in the home directory, which clusters share. */
+static int plan_keys(struct run_session *s, const char *keys)
+{
+    const char *home = getenv("HOME");
+    int local = endpoint_is_local(s->remote[0] != '\0' ? s->remote : s->local);
+    if (keys != NULL) {
+        if (realpath(keys, s->keys) == NULL) {
+            say("%s: %s", keys, strerror(errno));
+            return -1;
+        }
+        return 0;
+    }
+    if (!s->daemon_wanted || local)
+        return 0;
+    int n = home != NULL && home[0] == '/' && access(home, W_OK) == 0
+                ? snprintf(s->keys, sizeof s->keys, "%s/.holter/%s", home, s->key)
+                : -1;
+    char here[PATH_MAX];
+    if (n < 0 && getcwd(here, sizeof here) != NULL)
+        n = snprintf(s->keys, sizeof s->keys, "%s/.holter/%s", here, s->key);
+    s->own_keys = n > 0 && (size_t)n < sizeof s->keys;
+    if (!s->own_keys)
+        say("no directory for keys that other hosts could read; --keys can name one");
+    return s->own_keys ? 0 : -1;
+}
+
+/* @return 0 or a negative error */
+static int find_directory(char out[PATH_MAX], const struct run_options *options,
+                          const char *directory)
+{
+    if (options->record != NULL && options->dry_run) { /* it would be made */
+        snprintf(out, PATH_MAX, "%s", directory);
+        return 0;
+    }
+    int code = options->record == NULL ? 0 : recording_directory(directory);
+    if (code == 0 && (realpath(directory, out) == NULL || access(out, W_OK | X_OK) < 0))
+        code = -errno;
+    return code;
+}
+
+static void plan_record(struct run_session *s, const struct run_options *options)
+{
+    char copy[PATH_MAX];
+    const char *directory = options->record == NULL ? "." : options->record;
+    if (options->no_record || !s->daemon_wanted)
+        return;
+    if (options->output != NULL) {
+        snprintf(copy, sizeof copy, "%s", options->output);
+        directory = dirname(copy);
+    }
+    int code = find_directory(s->record, options, directory);
+    if (code != 0) {
+        say("%s: %s; nothing is recorded", directory, holter_strerror(code));
+        s->record[0] = '\0';
+    }
+}
+
+int run_session_plan(struct run_session *session, const struct run_options *options,
+                     const struct run_target *target)
+{
+    struct run_session s = {0};
+    const char *daemon = given(options->daemon, "HOLTER_DAEMON");
+    const char *key = daemon == NULL ? NULL : given(NULL, "HOLTER_SESSION");
+    if (key != NULL && session_key_valid(key) && strlen(key) < sizeof s.key)
+        snprintf(s.key, sizeof s.key, "%s", key);
+    else
+        snprintf(s.key, sizeof s.key, "%016llx", (unsigned long long)random_number());
+    s.daemon_wanted = daemon == NULL;
+    plan_job(&s);
+    if (plan_local(&s) < 0)
+        return -1;
+    if (daemon != NULL)
+        snprintf(s.local, sizeof s.local, "%s", daemon);
+    if (s.daemon_wanted && (target->other_hosts || options->listen != NULL) &&
+        plan_remote(&s, options->listen, target) < 0)
+        return -1;
+    if (plan_keys(&s, given(options->keys, "HOLTER_KEYS")) < 0)
+        return -1;
+    plan_record(&s, options);
+    *session = s;
+    return 0;
+}
+
+const char *run_agent_endpoint(const struct run_session *session)
+{
+    return session->remote[0] != '\0' ? session->remote : session->local;
+}
+
+const char **run_daemon_command(const struct run_session *session,
+                                const struct run_options *options, const char *program)
+{
+    const char **words = calloc(22 + RUN_ALERT_WORDS, sizeof *words);
+    int n = 0;
+    if (words == NULL)
+        return NULL;
+    words[n++] = program;
+    words[n++] = "--session";
+    words[n++] = session->key;
+    words[n++] = "--listen";
+    words[n++] = session->local;
+    if (session->remote[0] != '\0') {
+        words[n++] = "--listen";
+        words[n++] = options->listen != NULL ? options->listen : session->remote;
+    }
+    if (session->keys[0] != '\0') {
+        words[n++] = "--keys";
+        words[n++] = session->keys;
+    }
+    if (session->record[0] != '\0') {
+        words[n++] = "--record";
+        words[n++] = session->record;
+        if (options->max_size != NULL) {
+            words[n++] = "--max-size";
+            words[n++] = options->max_size;
+        }
+    } else {
+        words[n++] = "--no-record";
+    }
+    if (options->window != NULL) {
+        words[n++] = "--window";
+        words[n++] = options->window;
+    }
+    if (options->topology != NULL) {
+        words[n++] = "--topology";
+        words[n++] = options->topology;
+    }
+    run_alert_words(words + n, options);
+    return words;
+}
+
+/* ---- the daemon ---------------------------------------------------------- */
+
+/** In the forked process: become the daemon. It leaves the terminal's process group, so that Ctrl-C
+ *  reaches the launcher alone, and ends when we do. */
+static void become_daemon(const struct run_session *s, const char **words, pid_t parent,
+                          int verbose)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    int null = open("/dev/null", O_RDWR);
+    int log =
+        verbose ? STDERR_FILENO : open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+    if (getppid() != parent || null < 0 || log < 0)
+        _exit(127);
+    dup2(null, STDIN_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* alerts are for the user */
+    dup2(log, STDERR_FILENO);
+    syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
+    execv(words[0], (char *const *)(void *)words);
+    dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));
+    _exit(127);
+}
+
+/** Last line of the daemon's log: why it ended. */
+static void last_words(const char *log, char *out, size_t room)
+{
+    char text[512];
+    int fd = open(log, O_RDONLY | O_CLOEXEC);
+    off_t length = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    off_t start = length < (off_t)sizeof text ? 0 : length - (off_t)sizeof text + 1;
+    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, start);
+    if (fd >= 0)
+        close(fd);
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    text[n < 0 ? 0 : n] = '\0';
+    const char *line = strrchr(text, '\n');
+    snprintf(out, room, "%s", line == NULL ? text : line + 1);
+}
+
+/** Wait until the daemon answers. @return 0, or -1 when it ended or says nothing */
+static int await_daemon(struct run_session *s)
+{
+    struct client *client = NULL;
+    struct client_options options = {
+        .endpoint = s->local,
+        .key_dir = s->keys[0] == '\0' ? NULL : s->keys,
+        .role = ROLE_VIEWER,
+    };
+    char words[512] = "it does not answer";
+    uint64_t deadline = clock_mono_ns() + START_PATIENCE;
+    int rc = client_create(&client, &options);
+    if (rc < 0)
+        snprintf(words, sizeof words, "%s", holter_strerror(rc));
+    while (rc == 0 && client_state(client) != CLIENT_CONNECTED) {
+        struct client_message message;
+        int status;
+        if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
+            s->daemon = 0;
+            last_words(s->log, words, sizeof words);
+            rc = -1;
+        } else if (clock_mono_ns() > deadline) {
+            rc = -1;
+        } else if (client_next(client, 20, &message) < 0 ||
+                   client_state(client) == CLIENT_REFUSED) {
+            snprintf(words, sizeof words, "%s", client_error(client));
+            rc = -1;
+        }
+    }
+    client_destroy(client);
+    if (rc < 0)
+        say("holterd did not start: %s", words);
+    return rc < 0 ? -1 : 0;
+}
+
+static int start_daemon(struct run_session *s, const struct run_options *options)
+{
+    char program[PATH_MAX];
+    int rc = paths_program(program, sizeof program, "holterd");
+    const char **words = rc < 0 ? NULL : run_daemon_command(s, options, program);
+    if (words == NULL) {
+        say("cannot start holterd: %s", holter_strerror(rc < 0 ? rc : -ENOMEM));
+        return -1;
+    }
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        become_daemon(s, words, parent, options->verbose);
+    free(words);
+    if (pid < 0) {
+        say("cannot start holterd: %s", strerror(errno));
+        return -1;
+    }
+    s->daemon = pid;
+    return await_daemon(s);
+}
+
+static void stop_daemon(struct run_session *s)
+{
+    uint64_t deadline = clock_mono_ns() + STOP_PATIENCE;
+    struct timespec pause = {.tv_nsec = 5000000};
+    if (s->daemon <= 0)
+        return;
+    kill(s->daemon, SIGTERM);
+    while (waitpid(s->daemon, NULL, WNOHANG) == 0) {
+        if (clock_mono_ns() > deadline) {
+            say("holterd did not end in time and was killed; its recording holds all but the last "
+                "second");
+            kill(s->daemon, SIGKILL);
+            waitpid(s->daemon, NULL, 0);
+            break;
+        }
+        nanosleep(&pause, NULL);
+    }
+    s->daemon = 0;
+}
+
+/* ---- making and removing ------------------------------------------------- */
+
+static int make_keys(struct run_session *s)
+{
+    char parent[PATH_MAX];
+    if (!s->own_keys)
+        return 0;
+    snprintf(parent, sizeof parent, "%s", s->keys);
+    int rc = mkdir(dirname(parent), 0700) < 0 && errno != EEXIST ? -errno : curve_make(s->keys);
+    if (rc < 0)
+        say("%s: cannot make keys: %s", s->keys, holter_strerror(rc));
+    return rc < 0 ? -1 : 0;
+}
+
+/** Remove a directory and the plain files and links right in it. */
+static void remove_flat(const char *path)
+{
+    DIR *d = opendir(path);
+    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), entry->d_name, 0); /* "." and ".." and directories refuse */
+    if (d != NULL)
+        closedir(d);
+    rmdir(path);
+}
+
+int run_session_open(struct run_session *session, const struct run_options *options)
+{
+    char link[PATH_MAX + 8];
+    int rc = mkdir(session->dir, 0700) < 0 && errno != EEXIST ? -errno : run_make_shims(session);
+    if (rc < 0)
+        say("%s: %s", session->dir, holter_strerror(rc));
+    if (rc == 0)
+        rc = make_keys(session);
+    snprintf(link, sizeof link, "%s/keys", session->dir);
+    if (rc == 0 && session->keys[0] != '\0' && symlink(session->keys, link) < 0 && errno != EEXIST)
+        rc = -errno;
+    if (rc == 0 && session->daemon_wanted)
+        rc = start_daemon(session, options);
+    if (rc < 0)
+        run_session_close(session);
+    return rc < 0 ? -1 : 0;
+}
+
+void run_session_close(struct run_session *session)
+{
+    char path[PATH_MAX + 8];
+    stop_daemon(session);
+    if (session->own_keys) {
+        remove_flat(session->keys);
+        snprintf(path, sizeof path, "%s", session->keys);
+        rmdir(dirname(path)); /* stays while another session's keys are there */
+    }
+    snprintf(path, sizeof path, "%s/bin", session->dir);
+    remove_flat(path);
+    remove_flat(session->dir);
+    /* What an agent that was killed could not clear away: segments, registrations, locks. */
+    snprintf(path, sizeof path, "%s", session->dir);
+    rendezvous_sweep(dirname(path));
+}

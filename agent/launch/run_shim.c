@@ -1,0 +1,97 @@
+#include "agent/launch/run.h"
+
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const run_launcher_names[] = {
+    "mpirun", "mpiexec", "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich", "srun", NULL};
+
+int run_make_shims(const struct run_session *session)
+{
+    char holter[PATH_MAX], path[PATH_MAX + 32];
+    int rc = paths_self(holter, sizeof holter);
+    if (rc < 0)
+        return rc;
+    snprintf(path, sizeof path, "%s/bin", session->dir);
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    for (int i = 0; run_launcher_names[i] != NULL; i++) {
+        snprintf(path, sizeof path, "%s/bin/%s", session->dir, run_launcher_names[i]);
+        if (symlink(holter, path) < 0 && errno != EEXIST)
+            return -errno;
+    }
+    return 0;
+}
+
+/** Is it this very program, through whatever links? */
+static int is_us(const char *path)
+{
+    struct stat ours, theirs;
+    return stat("/proc/self/exe", &ours) == 0 && stat(path, &theirs) == 0 &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/** Take our directory out of PATH: launchers look there for their own parts, under the name they
+ *  were called by, and the applications have no need of it. */
+static int leave_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    char *shorter = calloc(1, path == NULL ? 1 : strlen(path) + 2);
+    if (shorter == NULL)
+        return -ENOMEM;
+    for (const char *p = path == NULL ? "" : path; *p != '\0';) {
+        char candidate[PATH_MAX];
+        size_t length = strcspn(p, ":");
+        int n = snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, p, name);
+        if (n < 0 || (size_t)n >= sizeof candidate || !is_us(candidate)) {
+            if (shorter[0] != '\0')
+                strcat(shorter, ":");
+            strncat(shorter, p, length);
+        }
+        p += length;
+        p += *p != '\0';
+    }
+    int rc = setenv("PATH", shorter, 1) < 0 ? -ENOMEM : 0;
+    free(shorter);
+    return rc;
+}
+
+/** "holter exec", which finds session, daemon and keys in the environment that `holter run` made.
+ *  */
+static char **wrap(enum launcher launcher, int argc, char **argv, char *holter)
+{
+    static char exec[] = "exec";
+    char *const prefix[] = {holter, exec, NULL};
+    struct launch_line line;
+    if (launcher_parse(&line, launcher, argc, argv) < 0)
+        return NULL; /* for the launcher to judge */
+    return launcher_wrap(&line, argc, argv, prefix);
+}
+
+int run_as_launcher(const char *name, int argc, char **argv)
+{
+    char real[PATH_MAX], holter[PATH_MAX];
+    int rc = leave_path(name);
+    if (rc == 0)
+        rc = paths_search(real, sizeof real, name, getenv("PATH"));
+    if (rc < 0) {
+        say("%s: %s", name, holter_strerror(rc));
+        return 127;
+    }
+    enum launcher launcher = launcher_of(real);
+    char **words = NULL;
+    if ((launcher == LAUNCHER_HYDRA || launcher == LAUNCHER_SRUN) &&
+        paths_self(holter, sizeof holter) == 0)
+        words = wrap(launcher, argc, argv, holter);
+    execv(real, words != NULL ? words : argv);
+    say("%s: %s", real, strerror(errno));
+    return 126;
+}

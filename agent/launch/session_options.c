@@ -1,0 +1,72 @@
+#include "agent/launch/session_options.h"
+
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/endpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int session_options_take(struct session_options *options, int option, const char *value)
+{
+    switch (option) {
+    case OPTION_DAEMON:
+        options->daemon = value;
+        return 1;
+    case OPTION_SESSION:
+        options->session = value;
+        return 1;
+    case OPTION_KEYS:
+        options->keys = value;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+const char *option_or_environment(const char *given, const char *variable)
+{
+    const char *value = given != NULL ? given : getenv(variable);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+static int find_daemon(char *out, size_t room, const char *given, char *why, size_t why_room)
+{
+    char fault[256];
+    const char *daemon = option_or_environment(given, "HOLTER_DAEMON");
+    if (daemon == NULL) {
+        int rc = session_default_endpoint(out, room);
+        if (rc != 0)
+            snprintf(why, why_room, "run directory: %s", holter_strerror(rc));
+        return rc;
+    }
+    if (endpoint_check(daemon, fault, sizeof fault) != 0) {
+        snprintf(why, why_room, "daemon %s", fault);
+        return -HOLTER_EUSAGE;
+    }
+    if (snprintf(out, room, "%s", daemon) >= (int)room) {
+        snprintf(why, why_room, "daemon %.80s...: too long", daemon);
+        return -HOLTER_EUSAGE;
+    }
+    return 0;
+}
+
+int session_options_resolve(struct session_place *out, const struct session_options *given,
+                            char *why, size_t room)
+{
+    struct session_place place = {.keys = option_or_environment(given->keys, "HOLTER_KEYS")};
+    const char *session = option_or_environment(given->session, "HOLTER_SESSION");
+    int rc = find_daemon(place.daemon, sizeof place.daemon, given->daemon, why, room);
+    if (rc != 0)
+        return rc;
+    if (session != NULL && !session_key_valid(session)) {
+        snprintf(why, room, "session key \"%.40s\" is not 1 to 31 hexadecimal digits", session);
+        return -HOLTER_EUSAGE;
+    }
+    if (session != NULL)
+        snprintf(place.session, sizeof place.session, "%s", session);
+    else
+        session_key_of(place.daemon, place.session);
+    *out = place;
+    return 0;
+}

@@ -1,0 +1,50 @@
+/* Which session, of which daemon, with which keys: what holter-agent and the wrapper of a rank are
+ * told alike, by options or by the environment. */
+#ifndef HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
+#define HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
+
+#include <getopt.h>
+#include <stddef.h>
+
+#define SESSION_OPTIONS_USAGE                                                                      \
+    "  --daemon ENDPOINT   daemon to report to, tcp://HOST:PORT or ipc:///PATH\n"                  \
+    "                      (HOLTER_DAEMON, else holterd.sock in the user's run directory)\n"       \
+    "  --session KEY       key of the session (HOLTER_SESSION, else made from the endpoint)\n"     \
+    "  --keys DIR          directory of the session's CURVE keys (HOLTER_KEYS)\n"
+
+/** Values of getopt_long(3). A program's own options begin with the last. */
+enum { OPTION_DAEMON = 256, OPTION_SESSION, OPTION_KEYS, OPTION_BEHIND_SESSION };
+
+/** For the program's table of options. */
+/* clang-format off */
+#define SESSION_OPTIONS                                                                            \
+    {"daemon", required_argument, NULL, OPTION_DAEMON},                                            \
+    {"session", required_argument, NULL, OPTION_SESSION},                                          \
+    {"keys", required_argument, NULL, OPTION_KEYS}
+/* clang-format on */
+
+/** As given on the command line; borrowed. NULL: not given. */
+struct session_options {
+    const char *daemon, *session, *keys;
+};
+
+/** Take one of them. @return 1, or 0 when the option is none of them */
+int session_options_take(struct session_options *options, int option, const char *value);
+
+/** An option's value, else that of an environment variable. @return NULL when neither is there or
+ *  it is empty */
+const char *option_or_environment(const char *given, const char *variable);
+
+/** What the options and the environment come to. */
+struct session_place {
+    char daemon[512]; /**< endpoint */
+    char session[32]; /**< key */
+    const char *keys; /**< directory of CURVE keys, borrowed; NULL: none */
+};
+
+/** @param why  set on failure: a sentence that names the fault
+ *  @return 0, -HOLTER_EUSAGE for a wrong value, or another error of the run directory */
+int session_options_resolve(struct session_place *out, const struct session_options *given,
+                            char *why, size_t room);
+
+#endif

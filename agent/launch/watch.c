@@ -1,0 +1,274 @@
+#include "agent/launch/watch.h"
+
+#include "agent/launch/detect_mpi.h"
+#include "agent/launch/process_file.h"
+#include "agent/launch/rank_env.h"
+#include "agent/launch/rendezvous.h"
+#include "agent/terminal/paths.h"
+#include "agent/terminal/terminal_message.h"
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/host.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A launcher's proxy may stand some shells above the rank. */
+#define MAX_ANCESTORS 8
+
+/** All that is found out about this process before anything is changed. */
+struct plan {
+    const char *program;
+    struct rank_env rank;
+    struct mpi_finding finding;
+    enum mpi_flavour flavour;
+    char probe[PATH_MAX];
+    struct session_place at;
+    char job[64];
+    int speaks; /**< tells the user what goes wrong: one rank of the node */
+};
+
+/* ---- who we are ---------------------------------------------------------- */
+
+static const char *environment(void *user, const char *name)
+{
+    (void)user;
+    return getenv(name);
+}
+
+/** Command line of a process, its words ended by NUL and one more NUL behind them. */
+static void read_command(int32_t pid, char *out, size_t room)
+{
+    size_t n = process_file(out, room - 1, pid, "cmdline");
+    out[n + 1] = '\0';
+}
+
+static int32_t parent_of(int32_t pid)
+{
+    char text[512];
+    process_file(text, sizeof text, pid, "stat");
+    const char *end = strrchr(text, ')'); /* the name before it may hold anything */
+    int parent = 0;
+    return end != NULL && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/** Command line of the nearest ancestor that is a proxy of Hydra; empty when there is none. */
+static void read_proxy_command(char *out, size_t room)
+{
+    int32_t pid = getppid();
+    for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+        read_command(pid, out, room);
+        if (command_option(out, "--control-port") != NULL)
+            return;
+    }
+    memset(out, 0, 2);
+}
+
+static void find_rank(struct rank_env *out)
+{
+    char command[4096], host[HOST_NAME_ROOM];
+    read_proxy_command(command, sizeof command);
+    host_name(host);
+    struct rank_env_source source = {
+        .variable = environment,
+        .pid = getpid(),
+        .parent = getppid(),
+        .start = process_start_time(getpid()),
+        .parent_start = process_start_time(getppid()),
+        .parent_command = command,
+        .host = host[0] != '\0' ? host : "host",
+    };
+    rank_env_read(out, &source);
+}
+
+/* ---- what is to be done -------------------------------------------------- */
+
+/** @return 1 when a probe fits, 0 after having said why none does */
+static int choose_probe(struct plan *plan, int verbose)
+{
+    int rc = detect_mpi(plan->program, getenv("LD_LIBRARY_PATH"), &plan->finding);
+    if (rc < 0) {
+        if (plan->speaks)
+            say("%s: cannot be looked at: %s; it runs unwatched", plan->program,
+                holter_strerror(rc));
+        return 0;
+    }
+    plan->flavour = plan->finding.flavour;
+    if (plan->finding.kind == PROGRAM_STATIC || plan->finding.kind == PROGRAM_ALIEN) {
+        if (plan->speaks)
+            say("%s is %s, so no probe can be loaded into it; it runs unwatched", plan->program,
+                plan->finding.kind == PROGRAM_STATIC ? "statically linked"
+                                                     : "built for another kind of machine");
+        return 0;
+    }
+    if (plan->flavour == MPI_FLAVOUR_NONE)
+        plan->flavour = plan->rank.flavour;
+    if (plan->flavour == MPI_FLAVOUR_NONE) {
+        if (plan->speaks)
+            say("%s carries no MPI and no launcher of one is known; it runs unwatched",
+                plan->program);
+        return 0;
+    }
+    rc = paths_probe(plan->probe, sizeof plan->probe, plan->flavour);
+    if (rc < 0 && plan->speaks)
+        say("no probe for %s is installed (looked beside the program and in HOLTER_LIBDIR); %s "
+            "runs "
+            "unwatched",
+            plan->flavour == MPI_FLAVOUR_OPENMPI ? "Open MPI" : "MPICH", plan->program);
+    if (rc == 0 && verbose && plan->speaks)
+        say("%s: %s, probe %s", plan->program,
+            plan->finding.library[0] == '\0' ? "no MPI linked, as the launcher says"
+                                             : plan->finding.library,
+            plan->probe);
+    return rc == 0;
+}
+
+static int choose_session(struct plan *plan, const struct watch_options *options)
+{
+    char why[512];
+    const char *job = option_or_environment(options->job, "HOLTER_JOB");
+    if (session_options_resolve(&plan->at, &options->session, why, sizeof why) != 0) {
+        if (plan->speaks)
+            say("%s; %s runs unwatched", why, plan->program);
+        return 0;
+    }
+    session_job_id(plan->job, job == NULL ? plan->rank.base : job, plan->rank.step);
+    return 1;
+}
+
+/* ---- doing it ------------------------------------------------------------ */
+
+static int start_agent(const struct plan *plan, int lock_fd)
+{
+    char agent[PATH_MAX];
+    int rc = paths_program(agent, sizeof agent, "holter-agent");
+    if (rc < 0) {
+        close(lock_fd);
+        return rc;
+    }
+    const char *argv[8] = {agent, "--session", plan->at.session, "--daemon", plan->at.daemon};
+    if (plan->at.keys != NULL) {
+        argv[5] = "--keys";
+        argv[6] = plan->at.keys;
+    }
+    return rendezvous_spawn(agent, argv, lock_fd);
+}
+
+/** Register, and start the agent when there is none. @return 1, or 0 after having said why not */
+static int join_agent(const struct plan *plan)
+{
+    char run_dir[PATH_MAX];
+    struct rendezvous rendezvous;
+    int lock_fd = -1;
+    int rc = session_run_dir(run_dir, sizeof run_dir);
+    if (rc == 0)
+        rc = rendezvous_init(&rendezvous, run_dir, plan->at.session);
+    if (rc == 0)
+        rc = rendezvous_join(&rendezvous, getpid(), plan->job, &lock_fd);
+    if (rc < 0) {
+        if (plan->speaks)
+            say("cannot register with the node's agent: %s; %s runs unwatched", holter_strerror(rc),
+                plan->program);
+        return 0;
+    }
+    if (rc == 0)
+        return 1;
+    rc = start_agent(plan, lock_fd);
+    if (rc == 0)
+        return 1;
+    /* Whoever starts the agent tells, whichever rank it is: the others do not know. */
+    say("cannot start holter-agent: %s; %s runs unwatched", holter_strerror(rc), plan->program);
+    rendezvous_forget(&rendezvous, getpid());
+    return 0;
+}
+
+static int is_sanitizer(const char *path, size_t length)
+{
+    return memmem(path, length, "libasan.so", strlen("libasan.so")) != NULL;
+}
+
+int watch_preload(char *out, unsigned long room, const char *probe, const char *user,
+                  const char *sanitizer)
+{
+    char first[2048] = "", rest[4096] = "";
+    size_t first_used = 0, rest_used = 0;
+    if (sanitizer[0] != '\0')
+        first_used = (size_t)snprintf(first, sizeof first, "%s:", sanitizer);
+    for (const char *p = user == NULL ? "" : user; *p != '\0';) {
+        size_t length = strcspn(p, ": ");
+        int early = is_sanitizer(p, length);
+        if (length > 0 && !(length == strlen(probe) && memcmp(p, probe, length) == 0)) {
+            if (early && first_used < sizeof first)
+                first_used += (size_t)snprintf(first + first_used, sizeof first - first_used,
+                                               "%.*s:", (int)length, p);
+            if (!early && rest_used < sizeof rest)
+                rest_used += (size_t)snprintf(rest + rest_used, sizeof rest - rest_used, ":%.*s",
+                                              (int)length, p);
+        }
+        p += length;
+        p += *p != '\0';
+    }
+    if (first_used >= sizeof first || rest_used >= sizeof rest)
+        return -HOLTER_ERANGE;
+    int n = snprintf(out, room, "%s%s%s", first, probe, rest);
+    return n < 0 || (unsigned long)n >= room ? -HOLTER_ERANGE : 0;
+}
+
+/** A socket that is not there is nobody's: the agent keeps trying, but the user should know. */
+static void mention_absent_daemon(const struct plan *plan)
+{
+    static const char scheme[] = "ipc://";
+    if (strncmp(plan->at.daemon, scheme, strlen(scheme)) == 0 &&
+        access(plan->at.daemon + strlen(scheme), F_OK) < 0 && plan->speaks)
+        say("no daemon listens at %s yet: start holterd, or use `holter run`", plan->at.daemon);
+}
+
+/** The dynamic linker splits LD_PRELOAD at spaces and colons and has no way to quote them
+ *  (ld.so(8)). */
+static int preloadable(const struct plan *plan)
+{
+    if (strpbrk(plan->probe, ": ") == NULL)
+        return 1;
+    if (plan->speaks)
+        say("%s: a path with a space or colon cannot be preloaded; %s runs unwatched", plan->probe,
+            plan->program);
+    return 0;
+}
+
+void watch_this_process(const struct watch_options *options, const char *program)
+{
+    struct plan plan = {.program = program};
+    char preload[8192];
+    find_rank(&plan.rank);
+    plan.speaks = plan.rank.local_rank <= 0;
+    if (!choose_probe(&plan, options->verbose) || !preloadable(&plan) ||
+        !choose_session(&plan, options))
+        return;
+    int rc = watch_preload(preload, sizeof preload, plan.probe, getenv("LD_PRELOAD"),
+                           plan.finding.sanitizer);
+    if (rc < 0) {
+        if (plan.speaks)
+            say("LD_PRELOAD is too long for one more library; %s runs unwatched", program);
+        return;
+    }
+    mention_absent_daemon(&plan);
+    if (!join_agent(&plan))
+        return;
+    /* From here on only memory can be wanting. The registration then outlives a process without a
+     * probe until the process ends, which the agent sees. */
+    int failed = setenv("HOLTER_SESSION", plan.at.session, 1);
+    failed |= setenv("HOLTER_JOB_ID", plan.job, 1);
+    if (plan.finding.flavour != MPI_FLAVOUR_NONE)
+        failed |= setenv("HOLTER_PRELOAD_ONCE", "1", 1);
+    else
+        unsetenv("HOLTER_PRELOAD_ONCE"); /* what the script starts is to be watched */
+    if (!failed)
+        setenv("LD_PRELOAD", preload, 1);
+    if (options->verbose && plan.speaks)
+        say("%s: job %s, session %s, daemon %s", program, plan.job, plan.at.session,
+            plan.at.daemon);
+}

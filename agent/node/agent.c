@@ -1,0 +1,357 @@
+#include "agent/node/agent.h"
+
+#include "agent/node/counters.h"
+#include "agent/node/node.h"
+#include "agent/node/places.h"
+#include "agent/node/uplink.h"
+#include "agent/node/windows.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/host.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "agent"
+
+#define LOOK_EVERY_NS UINT64_C(1000000000)
+#define SYSFS "/sys"
+#define LAST_TRIES_NS                                                                              \
+    UINT64_C(5000000000) /* to hand over what is left, after the last rank went                    \
+                          */
+#define STOP_WITHIN_NS UINT64_C(1000000000)
+#define LEAVE_AGAIN_NS UINT64_C(50000000)
+
+struct agent {
+    struct agent_options options;
+    char host[HOST_NAME_ROOM];
+    uv_loop_t loop;
+    uv_timer_t timer;
+    uv_signal_t signals[2], alarm;
+    struct journal *journal;
+    struct census census;
+    struct windows windows;
+    struct counters *counters;
+    struct places *places;
+    struct node *node;
+    struct uplink *uplink;
+    uint64_t turned_ns;      /* last turn */
+    uint64_t looked_ns;      /* at /dev/shm and the registrations */
+    uint64_t alone_since_ns; /* nobody is on the node; 0: somebody is */
+    uint64_t stop_ns;        /* when it was asked to stop; 0: it was not */
+    int registered;          /* live registrations */
+    int was_needed;          /* somebody was on the node */
+};
+
+static void on_timer(uv_timer_t *timer);
+
+static void schedule(struct agent *agent, uint64_t due_ns)
+{
+    uint64_t now = clock_mono_ns();
+    uv_update_time(&agent->loop);
+    uv_timer_start(&agent->timer, on_timer, due_ns > now ? (due_ns - now + 999999) / 1000000 : 0,
+                   0);
+}
+
+static void wake(void *user)
+{
+    struct agent *agent = user;
+    if (!uv_is_closing((uv_handle_t *)&agent->timer))
+        uv_timer_start(&agent->timer, on_timer, 0, 0);
+}
+
+/* ---- who is there -------------------------------------------------------- */
+
+static void on_segment(void *user, const char *name, int32_t pid)
+{
+    struct agent *agent = user;
+    if (census_meet(&agent->census, name, pid) != 0)
+        log_error("no memory for segment %s", name);
+}
+
+static void on_registration(void *user, const struct registration *registration)
+{
+    struct agent *agent = user;
+    if (!registration->alive) {
+        rendezvous_forget(agent->options.rendezvous, registration->pid);
+        return;
+    }
+    agent->registered++;
+    for (struct job *job = agent->census.jobs; job != NULL; job = job->next)
+        job->registered |= strcmp(job->id, registration->job) == 0;
+}
+
+/* A job's last window is only known when nobody can come any more: its registrations are read again
+ * whenever none of its known ranks lives. */
+static int some_job_may_end(const struct agent *agent)
+{
+    for (const struct job *job = agent->census.jobs; job != NULL; job = job->next)
+        if (job->living == 0)
+            return 1;
+    return 0;
+}
+
+static void read_registrations(struct agent *agent)
+{
+    agent->registered = 0;
+    for (struct job *job = agent->census.jobs; job != NULL; job = job->next)
+        job->registered = 0;
+    rendezvous_each(agent->options.rendezvous, on_registration, agent);
+}
+
+static void look_around(struct agent *agent, uint64_t now)
+{
+    int overdue = now - agent->looked_ns >= LOOK_EVERY_NS;
+    if (overdue) {
+        agent->looked_ns = now;
+        node_look(agent->node);
+        windows_observe_ticks(&agent->windows);
+    }
+    /* While ranks live nothing hangs on the registrations, and each costs a few system calls to
+     * read. */
+    int changed = node_registrations_changed(agent->node);
+    if (changed || some_job_may_end(agent) || (overdue && agent->census.joined == 0))
+        read_registrations(agent);
+}
+
+/* ---- leaving ------------------------------------------------------------- */
+
+static void close_all_handles(struct agent *agent)
+{
+    node_close(agent->node);
+    uplink_close(agent->uplink, NULL);
+    uv_close((uv_handle_t *)&agent->timer, NULL);
+    for (int i = 0; i < 2; i++)
+        uv_close((uv_handle_t *)&agent->signals[i], NULL);
+    uv_close((uv_handle_t *)&agent->alarm, NULL);
+    census_finish(&agent->census);
+}
+
+/* @return 1 when the loop is being ended */
+static int leave_if_done(struct agent *agent, uint64_t now)
+{
+    int alone =
+        census_empty(&agent->census) && agent->census.jobs == NULL && agent->registered == 0;
+    if (!alone) {
+        agent->alone_since_ns = 0;
+        agent->was_needed = 1;
+        return 0;
+    }
+    if (agent->options.by_hand && !agent->was_needed)
+        return 0;
+    if (agent->alone_since_ns == 0)
+        agent->alone_since_ns = now;
+    if (journal_holds(agent->journal)) {
+        if (now - agent->alone_since_ns < LAST_TRIES_NS)
+            return 0;
+        log_error("the daemon at %s did not take the last messages: they are lost",
+                  agent->options.endpoint);
+    }
+    int rc = rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd);
+    if (rc != 0) {
+        agent->looked_ns = 0; /* somebody came: look who */
+        return 0;
+    }
+    log_info("nobody is left on this node: leaving");
+    close_all_handles(agent);
+    return 1;
+}
+
+static int stop_if_asked(struct agent *agent, uint64_t now)
+{
+    if (agent->stop_ns == 0)
+        return 0;
+    if (journal_holds(agent->journal) && now - agent->stop_ns < STOP_WITHIN_NS)
+        return 0;
+    close_all_handles(agent);
+    rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd); /* unless ranks go on */
+    return 1;
+}
+
+/* ---- the loop ------------------------------------------------------------ */
+
+static void turn(struct agent *agent)
+{
+    uint64_t now = clock_mono_ns();
+    agent->turned_ns = now;
+    look_around(agent, now);
+    agent->windows.connected = uplink_connected(agent->uplink);
+    agent->windows.uplink_bytes = uplink_bytes(agent->uplink);
+    if (agent->stop_ns == 0 && windows_turn(&agent->windows, now))
+        uplink_kick(agent->uplink);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    turn(agent);
+    uint64_t now = clock_mono_ns();
+    if (stop_if_asked(agent, now) || leave_if_done(agent, now))
+        return;
+    uint64_t due = windows_due(&agent->windows, now);
+    int closing = agent->stop_ns != 0 || agent->alone_since_ns != 0;
+    if (closing && due > now + LEAVE_AGAIN_NS)
+        due = now + LEAVE_AGAIN_NS;
+    schedule(agent, due);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct agent *agent = handle->data;
+    if (agent->stop_ns != 0)
+        return;
+    agent->stop_ns = clock_mono_ns();
+    log_info("signal %d: stopping", number);
+    windows_close_now(&agent->windows, agent->stop_ns);
+    uplink_kick(agent->uplink);
+    wake(agent);
+}
+
+/* A ring fills faster than was expected. However fast that is, ranks are not disturbed more often
+ * than DRAIN_LEAST_NS. */
+static void on_alarm(uv_signal_t *handle, int number)
+{
+    struct agent *agent = handle->data;
+    (void)number;
+    schedule(agent, agent->turned_ns + DRAIN_LEAST_NS);
+}
+
+static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
+{
+    struct agent *agent = user;
+    uint64_t own = agent->options.budget != 0 ? agent->options.budget : WINDOWS_BUDGET;
+    uint64_t budget = welcome->budget != 0 && welcome->budget < own ? welcome->budget : own;
+    windows_welcome(&agent->windows, welcome->window_ns, budget);
+    if (!fresh)
+        return;
+    daemon_clock_restart(&agent->windows.clock);
+    windows_announce_all(&agent->windows);
+}
+
+static int on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
+{
+    struct agent *agent = user;
+    windows_observe_daemon(&agent->windows, answer, t4_mono);
+    return daemon_clock_slow(&agent->windows.clock);
+}
+
+static void on_criteria(void *user, const struct wire_criteria *criteria)
+{
+    struct agent *agent = user;
+    windows_criteria(&agent->windows, criteria);
+}
+
+static void on_capture(void *user, const struct wire_capture_ask *ask)
+{
+    struct agent *agent = user;
+    if (agent->stop_ns == 0 && windows_capture(&agent->windows, ask, clock_mono_ns()))
+        uplink_kick(agent->uplink);
+}
+
+/* ---- starting ------------------------------------------------------------ */
+
+/* A descriptor for each rank (pidfd), and the loop's own. */
+static void allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int start_parts(struct agent *agent)
+{
+    const struct agent_options *options = &agent->options;
+    struct node_options node = {&agent->loop, options->rendezvous, on_segment, wake, agent};
+    struct uplink_options uplink = {
+        .loop = &agent->loop,
+        .journal = agent->journal,
+        .endpoint = options->endpoint,
+        .key_dir = options->key_dir,
+        .host = agent->host,
+        .session = options->rendezvous->session,
+        .welcome = on_welcome,
+        .clock = on_clock,
+        .criteria = on_criteria,
+        .capture = on_capture,
+        .user = agent,
+    };
+    int rc = node_create(&agent->node, &node);
+    if (rc == 0)
+        rc = uplink_create(&agent->uplink, &uplink);
+    if (rc != 0) {
+        node_close(agent->node);
+        agent->node = NULL;
+    }
+    return rc;
+}
+
+static void start_loop(struct agent *agent)
+{
+    static const int numbers[2] = {SIGTERM, SIGINT};
+    uv_timer_init(&agent->loop, &agent->timer);
+    agent->timer.data = agent;
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&agent->loop, &agent->signals[i]);
+        agent->signals[i].data = agent;
+        uv_signal_start(&agent->signals[i], on_signal, numbers[i]);
+    }
+    uv_signal_init(&agent->loop, &agent->alarm);
+    agent->alarm.data = agent;
+    uv_signal_start(&agent->alarm, on_alarm, RING_ALARM_SIGNAL);
+    agent->looked_ns = 0;
+    wake(agent);
+    uv_run(&agent->loop, UV_RUN_DEFAULT);
+}
+
+/* The job is watched without them, too. */
+static void find_surroundings(struct agent *agent)
+{
+    int rc = places_create(&agent->places, NULL);
+    if (rc != 0)
+        log_warn("cores and NUMA nodes are not known: %s", holter_strerror(rc));
+    rc = counters_create(&agent->counters, SYSFS, 1);
+    if (rc != 0)
+        log_warn("network interfaces are not watched: %s", holter_strerror(rc));
+    agent->census.places = agent->places;
+    agent->windows.counters = agent->counters;
+}
+
+int agent_run(const struct agent_options *options, struct journal *journal)
+{
+    struct agent agent = {.options = *options, .journal = journal};
+    agent.census = (struct census){
+        .loop = &agent.loop,
+        .session = options->rendezvous->session,
+        .reader = options->face,
+        .journal = journal,
+        .wake = wake,
+        .user = &agent,
+    };
+    host_name(agent.host);
+    allow_many_files();
+    journal_begin(journal);
+    int rc = uv_loop_init(&agent.loop);
+    if (rc != 0)
+        return rc;
+    rc = windows_init(&agent.windows, &agent.census, journal, agent.host);
+    if (rc == 0 && options->budget != 0)
+        agent.windows.budget = options->budget;
+    if (rc == 0)
+        find_surroundings(&agent);
+    if (rc == 0)
+        rc = start_parts(&agent);
+    if (rc == 0)
+        start_loop(&agent);
+    uv_run(&agent.loop, UV_RUN_DEFAULT); /* what is closing, after a failed start too */
+    uv_loop_close(&agent.loop);
+    windows_finish(&agent.windows);
+    counters_destroy(agent.counters);
+    places_destroy(agent.places);
+    return rc;
+}

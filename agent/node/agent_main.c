@@ -1,0 +1,267 @@
+/* holter-agent: one per node and session; started by the first wrapper of a rank, or by hand. */
+#include "agent/launch/session_options.h"
+#include "agent/node/agent.h"
+#include "agent/node/supervise.h"
+#include "holter/error.h"
+#include "holter/session.h"
+#include "proto/log.h"
+#include "version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "main"
+
+#define SLICE_NS 100000u
+#define TIMER_SLACK_NS 200000UL /* wake-ups may be put together with others this near */
+
+static const char usage[] =
+    "usage: holter-agent [OPTION]...\n"
+    "Collects what the watched ranks on this node do, and reports it to the daemon. Started by\n"
+    "`holter exec`; leaves by itself when no rank is left.\n"
+    "\n" SESSION_OPTIONS_USAGE
+    "  --budget BYTES      bytes a second sent at most, before detail is left out (1000000)\n"
+    "  --log FILE          append log lines to FILE instead of standard error\n"
+    "  --foreground        stay in the foreground, and wait for the first rank\n"
+    "  --lock-fd N         the session's lock on this node, taken over from a wrapper\n"
+    "  -v, --verbose       say more (HOLTER_LOG=info)\n"
+    "  --version           version and build options\n"
+    "  -h, --help          this text\n";
+
+enum {
+    OPTION_BUDGET = OPTION_BEHIND_SESSION,
+    OPTION_LOG,
+    OPTION_FOREGROUND,
+    OPTION_LOCK_FD,
+    OPTION_VERSION
+};
+
+static const struct option long_options[] = {
+    SESSION_OPTIONS,
+    {"budget", required_argument, NULL, OPTION_BUDGET},
+    {"log", required_argument, NULL, OPTION_LOG},
+    {"foreground", no_argument, NULL, OPTION_FOREGROUND},
+    {"lock-fd", required_argument, NULL, OPTION_LOCK_FD},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct command_line {
+    struct session_options session;
+    const char *log;
+    long long budget; /* 0: not given */
+    long lock_fd;     /* -1: not given */
+    int foreground, verbose;
+};
+
+static int read_number(long long *out, const char *text, long long least, long long most)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
+        return -HOLTER_EUSAGE;
+    *out = value;
+    return 0;
+}
+
+static int misused(const char *what, const char *value)
+{
+    fprintf(stderr, "holter-agent: %s: %s\n%s", value, what, usage);
+    return 2;
+}
+
+/* @return -1 to go on, or the exit status */
+static int read_options(struct command_line *line, int argc, char **argv)
+{
+    long long number;
+    for (int c; (c = getopt_long(argc, argv, "vh", long_options, NULL)) != -1;) {
+        if (session_options_take(&line->session, c, optarg))
+            continue;
+        switch (c) {
+        case OPTION_LOG:
+            line->log = optarg;
+            break;
+        case OPTION_BUDGET:
+            if (read_number(&line->budget, optarg, 1000, 1000000000000) != 0)
+                return misused("not a number of bytes from 1000 up", optarg);
+            break;
+        case OPTION_LOCK_FD:
+            if (read_number(&number, optarg, 3, 1 << 20) != 0 || fcntl((int)number, F_GETFD) < 0)
+                return misused("not an open descriptor", optarg);
+            line->lock_fd = (long)number;
+            break;
+        case OPTION_FOREGROUND:
+            line->foreground = 1;
+            break;
+        case OPTION_VERSION:
+            printf("holter-agent %s (%s)\n", HOLTER_VERSION, HOLTER_BUILD_OPTIONS);
+            return 0;
+        case 'v':
+            line->verbose = 1;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            fputs(usage, stderr);
+            return 2;
+        }
+    }
+    return optind < argc ? misused("an argument that is not expected", argv[optind]) : -1;
+}
+
+struct setting {
+    struct session_place at;
+    struct rendezvous rendezvous;
+    struct agent_options agent;
+    struct journal *journal;
+};
+
+/* @return 0 or the exit status */
+static int find_setting(struct setting *setting, const struct command_line *line)
+{
+    char run_dir[3072], why[512];
+    int rc = session_options_resolve(&setting->at, &line->session, why, sizeof why);
+    if (rc != 0) {
+        log_error("%s", why);
+        return rc == -HOLTER_EUSAGE ? 2 : 1;
+    }
+    rc = session_run_dir(run_dir, sizeof run_dir);
+    if (rc == 0)
+        rc = rendezvous_init(&setting->rendezvous, run_dir, setting->at.session);
+    if (rc != 0)
+        log_error("run directory %s: %s", run_dir, holter_strerror(rc));
+    return rc != 0;
+}
+
+static int open_log(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        log_error("log file %s: %s", path, strerror(errno));
+        return 1;
+    }
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+    return 0;
+}
+
+/* A page of a segment that its owner cut off, or for which there is no memory: zeros take its
+ * place, which readers take for an empty or corrupt ring. Without this the agent would be killed by
+ * another process' doing. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+    if (mmap((void *)page, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) == MAP_FAILED) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+/* On a node whose cores are all busy the agent should be run soon after it wakes, for a short time:
+ * a short slice says so to the scheduler (EEVDF, Linux 6.12: sched_attr.sched_runtime of
+ * SCHED_OTHER). It takes no more of the core by it. Older kernels refuse; the rings then need to be
+ * larger on full nodes. */
+static void ask_for_short_slices(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes = {.size = 48,
+                    .policy = SCHED_OTHER,
+                    .runtime = SLICE_NS,
+                    .nice = getpriority(PRIO_PROCESS, 0)};
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0u) != 0)
+        log_debug("no short slices: %s", strerror(errno));
+}
+
+static void set_up_process(void)
+{
+    struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    sigaction(SIGBUS, &bus, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a log at its limit (setrlimit(2)) ends nothing */
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+    ask_for_short_slices();
+}
+
+static int work(void *user)
+{
+    struct setting *setting = user;
+    int rc = agent_run(&setting->agent, setting->journal);
+    if (rc != 0)
+        log_error("cannot start: %s", holter_strerror(rc));
+    return rc != 0;
+}
+
+static void restarted(void *user)
+{
+    journal_restarted(((struct setting *)user)->journal);
+}
+
+int main(int argc, char **argv)
+{
+    struct command_line line = {.lock_fd = -1};
+    struct setting setting = {0};
+    log_start("holter-agent", -1);
+    int status = read_options(&line, argc, argv);
+    if (status >= 0)
+        return status;
+    status = find_setting(&setting, &line);
+    if (status != 0)
+        return status;
+    if (line.verbose)
+        log_start("holter-agent", LOG_INFO);
+    if (line.log != NULL && open_log(line.log) != 0)
+        return 1;
+    int lock_fd = (int)line.lock_fd;
+    int rc = lock_fd >= 0 ? 0 : rendezvous_lock(&setting.rendezvous, &lock_fd);
+    if (rc != 0) {
+        log_error("session %s: %s", setting.at.session,
+                  rc == -EEXIST ? "an agent serves it on this node already" : holter_strerror(rc));
+        return 1;
+    }
+    fcntl(lock_fd, F_SETFD, FD_CLOEXEC);
+    int by_hand = line.lock_fd < 0;
+    if (by_hand && !line.foreground && daemon(1, line.log != NULL) != 0) {
+        log_error("cannot go to the background: %s", strerror(errno));
+        return 1;
+    }
+    set_up_process();
+    rc = journal_create(&setting.journal, JOURNAL_BYTES);
+    if (rc != 0) {
+        log_error("no memory for the journal: %s", holter_strerror(rc));
+        return 1;
+    }
+    setting.agent = (struct agent_options){
+        .rendezvous = &setting.rendezvous,
+        .lock_fd = lock_fd,
+        .endpoint = setting.at.daemon,
+        .key_dir = setting.at.keys,
+        .face = (int32_t)getpid(),
+        .by_hand = by_hand,
+        .budget = (uint64_t)line.budget,
+    };
+    status = supervise(work, restarted, &setting);
+    journal_destroy(setting.journal);
+    return status;
+}

@@ -1,0 +1,125 @@
+#include "agent/node/carts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* @return ranks of the grid; 0: it is none */
+static uint64_t ranks_of(const struct cart_slot *slot, uint64_t most)
+{
+    uint64_t ranks = 1;
+    if (slot->dimensions < 1 || slot->dimensions > CART_DIMENSIONS)
+        return 0;
+    for (uint32_t i = 0; i < slot->dimensions; i++) {
+        if (slot->sizes[i] == 0 || slot->sizes[i] > most / ranks)
+            return 0;
+        ranks *= slot->sizes[i];
+    }
+    return ranks;
+}
+
+/* Ranks of a node make the same ones, one after the other: the newest is looked at first.
+ * @return its position, or `count` */
+static uint32_t find(const struct carts *carts, uint64_t id)
+{
+    for (uint32_t i = carts->count; i-- > 0;) {
+        if (carts->list[i].id == id)
+            return i;
+    }
+    return carts->count;
+}
+
+static int reserve(struct carts *carts)
+{
+    if (carts->count == carts->room) {
+        uint32_t room = carts->room == 0 ? 8 : 2 * carts->room;
+        void *list = realloc(carts->list, room * sizeof *carts->list);
+        if (list == NULL)
+            return -ENOMEM;
+        carts->list = list;
+        carts->room = room;
+    }
+    if (carts->place_count == carts->place_room) {
+        uint32_t room = carts->place_room == 0 ? 64 : 2 * carts->place_room;
+        void *places = realloc(carts->places, room * sizeof *carts->places);
+        if (places == NULL)
+            return -ENOMEM;
+        carts->places = places;
+        carts->place_room = room;
+    }
+    return 0;
+}
+
+int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, uint64_t world)
+{
+    uint64_t ranks = ranks_of(slot, world);
+    if (ranks < 2 || slot->position >= ranks || slot->id == 0 || reserve(carts) != 0)
+        return 0;
+    uint32_t at = find(carts, slot->id);
+    if (at == carts->count) {
+        if (carts->count == CARTS_MOST)
+            return 0;
+        struct cart *cart = &carts->list[carts->count++];
+        *cart = (struct cart){.id = slot->id,
+                              .made = slot->made,
+                              .dimensions = slot->dimensions,
+                              .periods = slot->periods};
+        memcpy(cart->sizes, slot->sizes, sizeof cart->sizes);
+    }
+    carts->places[carts->place_count++] = (struct cart_place){at, slot->position, rank};
+    return 1;
+}
+
+static uint64_t put_rows(struct carts *carts)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < carts->count; i++) {
+        struct cart *cart = &carts->list[i];
+        cart->row = count;
+        for (uint32_t d = 0; cart->wanted && d < cart->dimensions; d++)
+            carts->rows[count++] = (struct wire_cart_row){cart->id, cart->made, cart->sizes[d],
+                                                          cart->periods >> d & 1};
+        cart->wanted = 0;
+    }
+    return count;
+}
+
+int carts_rows(struct carts *carts, int all, struct wire_ranks *out)
+{
+    uint32_t first = all ? 0 : carts->told, count = carts->place_count - first;
+    out->carts_count = out->cart_members_count = 0;
+    if (count == 0)
+        return 0;
+    void *rows = realloc(carts->rows, (size_t)carts->count * CART_DIMENSIONS * sizeof *carts->rows);
+    carts->rows = rows != NULL ? rows : carts->rows;
+    void *members = realloc(carts->members, (size_t)count * sizeof *carts->members);
+    carts->members = members != NULL ? members : carts->members;
+    if (rows == NULL || members == NULL)
+        return -ENOMEM;
+    for (uint32_t i = first; i < carts->place_count; i++)
+        carts->list[carts->places[i].cart].wanted = 1;
+    out->carts = carts->rows;
+    out->carts_count = put_rows(carts);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cart_place *place = &carts->places[first + i];
+        carts->members[i] = (struct wire_cart_member_row){carts->list[place->cart].row, place->rank,
+                                                          place->position};
+    }
+    out->cart_members = carts->members;
+    out->cart_members_count = count;
+    return 0;
+}
+
+void carts_told(struct carts *carts)
+{
+    carts->told = carts->place_count;
+}
+
+void carts_finish(struct carts *carts)
+{
+    free(carts->list);
+    free(carts->places);
+    free(carts->rows);
+    free(carts->members);
+    *carts = (struct carts){.count = 0};
+}

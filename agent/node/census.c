@@ -1,0 +1,419 @@
+#include "agent/node/census.h"
+
+#include "agent/node/rank_activity.h"
+#include "agent/node/rank_match.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "census"
+
+enum stage {
+    MET,    /* its segment was seen */
+    MAPPED, /* MPI_Init has not returned */
+    JOINED,
+    TOLD, /* its end is in the window that is open */
+};
+
+struct resident {
+    struct census *census;
+    char name[80];
+    int32_t pid;
+    enum stage stage;
+    int complained; /* why it cannot be mapped has been logged */
+    int ended;
+    int newcomer;      /* joined in this look */
+    int index;         /* of the rank in its job's sums, while it is moved to others */
+    struct rank *rank; /* owned; NULL while MET */
+    struct job *job;   /* NULL before JOINED */
+    struct process_watch *watch;
+};
+
+static void on_ended(void *user)
+{
+    struct resident *resident = user;
+    resident->ended = 1;
+    resident->census->wake(resident->census->user);
+}
+
+static void resident_destroy(struct resident *resident)
+{
+    process_watch_close(resident->watch);
+    rank_destroy(resident->rank);
+    free(resident);
+}
+
+int census_meet(struct census *census, const char *name, int32_t pid)
+{
+    for (uint32_t i = 0; i < census->count; i++)
+        if (strcmp(census->residents[i]->name, name) == 0)
+            return 0;
+    if (census->count == census->room) {
+        uint32_t room = census->room == 0 ? 64 : 2 * census->room;
+        struct resident **residents = realloc(census->residents, room * sizeof(*residents));
+        if (residents == NULL)
+            return -ENOMEM;
+        census->residents = residents;
+        census->room = room;
+    }
+    struct resident *resident = calloc(1, sizeof *resident);
+    if (resident == NULL)
+        return -ENOMEM;
+    *resident = (struct resident){.census = census, .pid = pid, .stage = MET};
+    memcpy(resident->name, name, strnlen(name, sizeof resident->name - 1));
+    census->residents[census->count++] = resident;
+    return 0;
+}
+
+/* Take it out of the list; its segment's name goes when nobody will use it again. */
+static void forget(struct census *census, uint32_t number, int unlink_segment)
+{
+    struct resident *resident = census->residents[number];
+    if (unlink_segment)
+        shm_unlink(resident->name);
+    census->residents[number] = census->residents[--census->count];
+    resident_destroy(resident);
+}
+
+static void map_segment(struct census *census, struct resident *resident)
+{
+    int rc = rank_open(&resident->rank, resident->name, census->session, census->reader);
+    if (rc == 0) {
+        resident->stage = MAPPED;
+        rc = process_watch_open(&resident->watch, census->loop, resident->pid,
+                                resident->rank->pid_start, on_ended, resident);
+        resident->ended = rc != 0;
+        return;
+    }
+    resident->ended = rc == -ENOENT || process_start_time(resident->pid) == 0;
+    if (rc != -HOLTER_EEMPTY && rc != -ENOENT && !resident->complained) {
+        log_warn("segment %s cannot be used: %s", resident->name, holter_strerror(rc));
+        resident->complained = 1;
+    }
+}
+
+static struct job *find_job(struct census *census, const char *id)
+{
+    for (struct job *job = census->jobs; job != NULL; job = job->next)
+        if (strcmp(job->id, id) == 0)
+            return job;
+    return NULL;
+}
+
+/* ---- uncovered calls: files are read in a thread of their own, because rings do not wait -------
+ */
+
+struct search {
+    uv_work_t work;
+    struct census *census;
+    char job[64];
+    int32_t pid;
+    struct uncovered found;
+};
+
+static void search(uv_work_t *work)
+{
+    struct search *search = work->data;
+    uncovered_find(&search->found, search->pid);
+}
+
+static void on_searched(uv_work_t *work, int status)
+{
+    struct search *search = work->data;
+    (void)status;
+    struct job *job = find_job(search->census, search->job);
+    if (job != NULL) {
+        job_uncovered(job, &search->found, clock_mono_ns());
+        search->census->wake(search->census->user);
+    } else {
+        uncovered_finish(&search->found);
+    }
+    free(search);
+}
+
+static void search_uncovered(struct census *census, struct job *job, int32_t pid)
+{
+    struct search *one = calloc(1, sizeof *one);
+    if (one == NULL)
+        return; /* tried again with the next rank */
+    *one = (struct search){.work.data = one, .census = census, .pid = pid};
+    memcpy(one->job, job->id, sizeof one->job);
+    if (uv_queue_work(census->loop, &one->work, search, on_searched) == 0)
+        job->uncovered_search = SEARCH_RUNS;
+    else
+        free(one);
+}
+
+/* ---- ranks -------------------------------------------------------------------------------------
+ */
+
+static void join_job(struct census *census, struct resident *resident, uint64_t now_ns)
+{
+    struct job *job = find_job(census, resident->rank->job);
+    if (job == NULL) {
+        if (job_create(&job, resident->rank) != 0)
+            return; /* tried again at the next look */
+        job->flags = census->resumed_flags;
+        job->next = census->jobs;
+        census->jobs = job;
+    }
+    int rc = job_add(job, resident->rank, census->places, now_ns);
+    if (rc != 0) {
+        log_error("rank %d of job %s cannot be taken in: %s", (int)resident->rank->world_rank,
+                  job->id, holter_strerror(rc));
+        return;
+    }
+    if (job->uncovered_search == SEARCH_NOT_BEGUN)
+        search_uncovered(census, job, resident->pid);
+    resident->job = job;
+    resident->stage = JOINED;
+    resident->newcomer = 1;
+    census->joined++;
+    census->newcomers++;
+    log_info("rank %d of job %s is process %d", (int)resident->rank->world_rank, job->id,
+             (int)resident->pid);
+}
+
+void census_settle(struct census *census, uint64_t now_ns)
+{
+    for (uint32_t i = census->count; i-- > 0;) {
+        struct resident *resident = census->residents[i];
+        resident->newcomer = 0;
+        if (resident->stage == MET)
+            map_segment(census, resident);
+        if (resident->watch != NULL)
+            process_watch_look(resident->watch);
+        if (resident->stage == MAPPED && rank_known(resident->rank))
+            join_job(census, resident, now_ns);
+        if (resident->stage < JOINED && resident->ended) {
+            if (resident->stage == MAPPED)
+                log_info("process %d ended before MPI_Init returned", (int)resident->pid);
+            forget(census, i, 1);
+        }
+    }
+}
+
+uint64_t census_newcomers_begin(const struct census *census, const struct job *job)
+{
+    uint64_t begin = UINT64_MAX;
+    for (uint32_t i = 0; i < census->count; i++) {
+        const struct resident *resident = census->residents[i];
+        if (!resident->newcomer || resident->job != job)
+            continue;
+        uint64_t one = rank_begin(resident->rank, journal_state(census->journal));
+        begin = one < begin ? one : begin;
+    }
+    return begin;
+}
+
+int census_move_newcomers(struct census *census, const struct job *job, struct event_sum *sum)
+{
+    int rc = 0;
+    for (uint32_t i = 0; i < census->count; i++) {
+        struct resident *resident = census->residents[i];
+        if (!resident->newcomer || resident->job != job)
+            continue;
+        resident->index = resident->rank->index;
+        int moved = rank_join(resident->rank, sum);
+        rc = rc == 0 ? moved : rc;
+    }
+    return rc;
+}
+
+void census_drain_newcomers(struct census *census, const struct job *job,
+                            const struct drain_clocks *clocks, struct event *batch)
+{
+    for (uint32_t i = 0; i < census->count; i++) {
+        struct resident *resident = census->residents[i];
+        if (!resident->newcomer || resident->job != job)
+            continue;
+        rank_drain(resident->rank, clocks, journal_state(census->journal), batch);
+        rank_end_window(resident->rank, clocks);
+    }
+    match_settle(job->match, clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns);
+}
+
+void census_settle_newcomers(struct census *census, const struct job *job)
+{
+    for (uint32_t i = 0; i < census->count; i++) {
+        struct resident *resident = census->residents[i];
+        if (!resident->newcomer || resident->job != job)
+            continue;
+        rank_save(resident->rank);
+        rank_rejoin(resident->rank, job->sum, resident->index);
+    }
+}
+
+uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, struct event *batch)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < census->count; i++) {
+        if (i + 1 < census->count && census->residents[i + 1]->stage == JOINED)
+            rank_ask(census->residents[i + 1]->rank);
+        if (census->residents[i]->stage == JOINED)
+            total += rank_drain(census->residents[i]->rank, clocks, journal_state(census->journal),
+                                batch);
+    }
+    uint64_t until_ns = clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns;
+    for (struct job *job = census->jobs; job != NULL; job = job->next) {
+        event_sum_settle(job->sum);
+        match_settle(job->match, until_ns);
+    }
+    return total;
+}
+
+static void note_death(struct job *job, const struct wire_death_row *death)
+{
+    job->died = job->has_died ? job->died : death->rank;
+    job->has_died = 1;
+    job_add_death(job, death);
+}
+
+uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clocks,
+                           const struct daemon_clock *clock)
+{
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < census->count; i++) {
+        struct resident *resident = census->residents[i];
+        if (resident->stage != JOINED || !resident->ended || !rank_drained(resident->rank))
+            continue;
+        /* A call that it died in lasted until now, not until the window's end. */
+        struct drain_clocks end = *clocks;
+        end.end_ns = clocks->now_ns < clocks->end_ns ? clocks->now_ns : clocks->end_ns;
+        struct wire_death_row death;
+        rank_end_window(resident->rank, &end);
+        job_take_carts(resident->job, resident->rank, clocks->now_ns);
+        if (rank_death(resident->rank, clocks, clock, &death))
+            note_death(resident->job, &death);
+        rank_unmatch(resident->rank);
+        resident->stage = TOLD;
+        resident->job->living--;
+        census->joined--;
+        told++;
+    }
+    return told;
+}
+
+void census_end_window(struct census *census, struct job *job, uint64_t window_ns,
+                       const struct drain_clocks *clocks)
+{
+    for (uint32_t i = 0; i < census->count; i++) {
+        struct rank *rank = census->residents[i]->rank;
+        if (census->residents[i]->stage != JOINED || census->residents[i]->job != job)
+            continue;
+        rank_end_window(rank, clocks);
+        rank_tell_pending(rank, clocks, job->transfers);
+        rank_tell_state(rank, window_ns);
+        job_take_carts(job, rank, clocks->now_ns);
+    }
+}
+
+void census_save(struct census *census, const struct job *job)
+{
+    for (uint32_t i = 0; i < census->count; i++)
+        if (census->residents[i]->stage >= JOINED && census->residents[i]->job == job)
+            rank_save(census->residents[i]->rank);
+}
+
+void census_saved(const struct census *census, struct journal_state *state)
+{
+    state->ring_count = 0;
+    for (uint32_t i = 0; i < census->count; i++)
+        if (census->residents[i]->stage >= JOINED)
+            state->ring_count +=
+                rank_saved(census->residents[i]->rank, state->rings + state->ring_count,
+                           JOURNAL_RINGS - state->ring_count);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct rank *x = *(const struct rank *const *)a, *y = *(const struct rank *const *)b;
+    return x->world_rank < y->world_rank ? -1 : x->world_rank > y->world_rank;
+}
+
+uint32_t census_ranks(const struct census *census, const struct job *job, const struct rank **out,
+                      uint32_t room)
+{
+    uint32_t count = 0, written;
+    for (uint32_t i = 0; i < census->count; i++) {
+        const struct resident *resident = census->residents[i];
+        if (resident->stage < JOINED || resident->job != job)
+            continue;
+        if (count < room)
+            out[count] = resident->rank;
+        count++;
+    }
+    written = count < room ? count : room;
+    if (written > 0)
+        qsort(out, written, sizeof *out, compare_ranks);
+    return count;
+}
+
+static void remove_told(struct census *census, uint32_t number)
+{
+    struct resident *gone = census->residents[number];
+    event_sum_remove_rank(gone->job->sum, gone->rank->index);
+    for (uint32_t i = 0; i < census->count; i++) {
+        struct resident *other = census->residents[i];
+        if (other->job == gone->job && other->rank->index > gone->rank->index)
+            other->rank->index--;
+    }
+    forget(census, number, 1);
+}
+
+void census_committed(struct census *census, struct job *job, uint64_t now_ns)
+{
+    for (uint32_t i = census->count; i-- > 0;) {
+        struct resident *resident = census->residents[i];
+        if (resident->job == NULL || (job != NULL && resident->job != job))
+            continue;
+        rank_committed(resident->rank, now_ns);
+        if (resident->stage == TOLD)
+            remove_told(census, i);
+    }
+}
+
+void census_remove_job(struct census *census, struct job *job)
+{
+    for (struct job **link = &census->jobs; *link != NULL; link = &(*link)->next) {
+        if (*link == job) {
+            *link = job->next;
+            break;
+        }
+    }
+    job_destroy(job);
+}
+
+uint64_t census_wait(const struct census *census)
+{
+    uint64_t wait = census->count > 0 ? DRAIN_MOST_NS : DRAIN_IDLE_NS;
+    for (uint32_t i = 0; i < census->count; i++) {
+        if (census->residents[i]->stage != JOINED)
+            continue;
+        uint64_t one = rank_wait(census->residents[i]->rank);
+        wait = one < wait ? one : wait;
+    }
+    return wait;
+}
+
+int census_empty(const struct census *census)
+{
+    return census->count == 0;
+}
+
+void census_finish(struct census *census)
+{
+    while (census->count > 0)
+        forget(census, census->count - 1, 0);
+    while (census->jobs != NULL)
+        census_remove_job(census, census->jobs);
+    free(census->residents);
+    census->residents = NULL;
+    census->room = 0;
+}

@@ -1,0 +1,56 @@
+/* What the node's network interfaces carry, with all traffic of all programs.
+ *
+ * The counts are read once a window from files that stay open: a few microseconds an interface.
+ * Which interfaces there are is looked up anew every COUNTERS_LOOK_EVERY readings, and when one
+ * cannot be read any more. Each job on the node is told all that was counted since its own report
+ * before.
+ *
+ * Counts may go round at 2^32, be set back, or stop at the most that they can hold (32-bit ones of
+ * InfiniBand do). The first is reckoned with; after the second the interface begins anew, and what
+ * went over it since the reading before is not told; while a count stands still at its most, its
+ * interface has no row. An interface that comes back after it was gone is a new one.
+ *
+ * Memory: some 60 KiB, and a mark a job of 2 KiB.
+ */
+#ifndef HOLTER_AGENT_NODE_COUNTERS_H
+#define HOLTER_AGENT_NODE_COUNTERS_H
+
+#include "agent/node/interfaces.h"
+#include "holter/wire.h"
+
+#define COUNTERS_LOOK_EVERY 30u
+
+struct counters;
+
+/** How far the counts had come. */
+struct counters_mark {
+    uint64_t at_ns; /**< 0: never */
+    uint32_t count;
+    struct {
+        uint32_t serial;
+        uint64_t sums[INTERFACE_QUANTITIES];
+    } of[INTERFACES_MOST];
+};
+
+/** @param root  of the sysfs, "/sys"; borrowed
+ *  @param own   only interfaces of this process' network namespace; 0: all that are there, for
+ * trees that are made for a test
+ *  @return 0 or -ENOMEM */
+int counters_create(struct counters **out, const char *root, int own);
+
+/** NULL is fine. */
+void counters_destroy(struct counters *counters);
+
+/** Read all. @param now_ns  CLOCK_MONOTONIC; twice the same moment: nothing is done */
+void counters_read(struct counters *counters, uint64_t now_ns);
+
+/** Remember what was read last. */
+void counters_mark(const struct counters *counters, struct counters_mark *mark);
+
+/** What was counted between a mark and the last reading.
+ *  @param rows  room for INTERFACES_MOST; names are borrowed until the next reading
+ *  @return how many */
+uint64_t counters_since(const struct counters *counters, const struct counters_mark *mark,
+                        struct wire_counter_row *rows);
+
+#endif

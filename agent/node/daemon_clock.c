@@ -1,0 +1,309 @@
+#include "agent/node/daemon_clock.h"
+
+#include "holter/error.h"
+
+#include <stddef.h>
+
+#define DRIFT_MOST                                                                                 \
+    500e-6 /* a clock's rate that NTP disciplines may be off by so much, adjtimex(2) */
+#define DRIFT_USUAL 100e-6 /* of a crystal and its calibration */
+/* How fast a drift changes, seconds per second and second. A crystal that is warmed up changes by a
+ * tenth of that, but NTP clients set the rate of CLOCK_MONOTONIC anew by a part per million or two
+ * every minute, and what was before is to count little soon. */
+#define WANDER 1e-7
+#define KEPT_SAMPLES 8u /* when a change was larger than that */
+#define GRAIN_NS 50.0   /* of the clocks' readings */
+#define SLEW_NS 8e9     /* an error is removed over this time */
+#define SLOPE_STEPS 60
+#define TRIP_MOST_NS UINT64_C(60000000000)
+#define SLOW_PART 4 /* a trip is slow when it takes a quarter more than the shortest */
+#define SLOW_NS 5000
+
+void daemon_clock_init(struct daemon_clock *clock, uint64_t mono_ns, uint64_t daemon_ns)
+{
+    *clock = (struct daemon_clock){.base_mono_ns = mono_ns, .base_daemon_ns = daemon_ns};
+}
+
+void daemon_clock_restart(struct daemon_clock *clock)
+{
+    clock->count = 0;
+    clock->next = 0;
+}
+
+uint64_t daemon_clock_at(const struct daemon_clock *clock, uint64_t mono_ns)
+{
+    double since = (double)(int64_t)(mono_ns - clock->base_mono_ns);
+    return clock->base_daemon_ns + (mono_ns - clock->base_mono_ns) +
+           (uint64_t)(int64_t)(since * clock->slew);
+}
+
+uint64_t daemon_clock_mono(const struct daemon_clock *clock, uint64_t daemon_ns)
+{
+    int64_t since = (int64_t)(daemon_ns - clock->base_daemon_ns);
+    int64_t span = since - (int64_t)((double)since * clock->slew / (1 + clock->slew));
+    if (span < 0 && (uint64_t)-span > clock->base_mono_ns)
+        return 0;
+    return clock->base_mono_ns + (uint64_t)span;
+}
+
+/* ---- the estimate -------------------------------------------------------- */
+
+/* Bounds of daemon time less CLOCK_MONOTONIC: at `at` ns from the newest sample it was at most, or
+ * at least, `offset` ns more than it was told to be then. */
+struct point {
+    double at, offset;
+};
+
+/* Points that a line has to pass below, and above: those that stand on the hulls. */
+struct bounds {
+    struct point above[DAEMON_CLOCK_SAMPLES], below[DAEMON_CLOCK_SAMPLES];
+    unsigned above_count, below_count;
+};
+
+static const struct daemon_clock_sample *sample_at(const struct daemon_clock *clock, unsigned age)
+{
+    return &clock->samples[(clock->next + DAEMON_CLOCK_SAMPLES - 1 - age) % DAEMON_CLOCK_SAMPLES];
+}
+
+/* Add a point to a hull, points coming in the order of time: drop those that the line from the one
+ * before them to the new one makes idle. side: 1 for points above, -1 for points below. */
+static unsigned add_to_hull(struct point *hull, unsigned count, struct point point, double side)
+{
+    while (count >= 2) {
+        const struct point *a = &hull[count - 2], *b = &hull[count - 1];
+        double turn = (b->at - a->at) * (point.offset - a->offset) -
+                      (b->offset - a->offset) * (point.at - a->at);
+        if (side * turn > 0)
+            break;
+        count--;
+    }
+    hull[count] = point;
+    return count + 1;
+}
+
+/* The drift may have changed over that time. */
+static double wander(double ns)
+{
+    double seconds = ns / 1e9;
+    return WANDER * seconds * seconds / 2 * 1e9;
+}
+
+static void build_bounds(struct bounds *bounds, const struct daemon_clock *clock)
+{
+    const struct daemon_clock_sample *newest = sample_at(clock, 0);
+    uint64_t reference = newest->t3_daemon - newest->t4_mono;
+    bounds->above_count = bounds->below_count = 0;
+    for (unsigned age = clock->count; age-- > 0;) {
+        const struct daemon_clock_sample *s = sample_at(clock, age);
+        struct point out = {(double)(int64_t)(s->t1_mono - newest->t4_mono),
+                            (double)(int64_t)(s->t2_daemon - s->t1_mono - reference)};
+        struct point back = {(double)(int64_t)(s->t4_mono - newest->t4_mono),
+                             (double)(int64_t)(s->t3_daemon - s->t4_mono - reference)};
+        out.offset += wander(out.at) + GRAIN_NS;
+        back.offset -= wander(back.at) + GRAIN_NS;
+        bounds->above_count = add_to_hull(bounds->above, bounds->above_count, out, 1);
+        bounds->below_count = add_to_hull(bounds->below, bounds->below_count, back, -1);
+    }
+}
+
+/* How high a line of that drift may be at a time, and how low. */
+static double highest(const struct bounds *bounds, double drift, double at)
+{
+    double high = 1e300;
+    for (unsigned i = 0; i < bounds->above_count; i++) {
+        double offset = bounds->above[i].offset + drift * (at - bounds->above[i].at);
+        high = offset < high ? offset : high;
+    }
+    return high;
+}
+
+static double lowest(const struct bounds *bounds, double drift, double at)
+{
+    double low = -1e300;
+    for (unsigned i = 0; i < bounds->below_count; i++) {
+        double offset = bounds->below[i].offset + drift * (at - bounds->below[i].at);
+        low = offset > low ? offset : low;
+    }
+    return low;
+}
+
+static double room(const struct bounds *bounds, double drift)
+{
+    return highest(bounds, drift, 0) - lowest(bounds, drift, 0);
+}
+
+/* The drift that leaves most room; the room is concave in it. */
+static double roomiest_drift(const struct bounds *bounds)
+{
+    double low = -DRIFT_MOST, high = DRIFT_MOST;
+    for (int i = 0; i < SLOPE_STEPS; i++) {
+        double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        if (room(bounds, a) < room(bounds, b))
+            low = a;
+        else
+            high = b;
+    }
+    return (low + high) / 2;
+}
+
+/* The last drift, from one that is possible towards one that may not be, that is possible. */
+static double extreme_drift(const struct bounds *bounds, double possible, double other)
+{
+    if (room(bounds, other) >= 0)
+        return other;
+    for (int i = 0; i < SLOPE_STEPS; i++) {
+        double middle = (possible + other) / 2;
+        if (room(bounds, middle) >= 0)
+            possible = middle;
+        else
+            other = middle;
+    }
+    return possible;
+}
+
+/* When no line fits the samples, the drift has changed by more than WANDER allows for, and the
+ * newest ones count. One alone always does. */
+static double possible_drift(struct daemon_clock *clock, struct bounds *bounds)
+{
+    for (;;) {
+        build_bounds(bounds, clock);
+        double drift = roomiest_drift(bounds);
+        if (room(bounds, drift) >= 0 || clock->count == 1)
+            return drift;
+        clock->count = clock->count > KEPT_SAMPLES ? KEPT_SAMPLES : clock->count - 1;
+    }
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The middle of the possible drifts that clocks usually have: the first samples, a short time
+ * apart, leave many. */
+static double likely_drift(double least, double most)
+{
+    double low = larger(least, -DRIFT_USUAL), high = most < DRIFT_USUAL ? most : DRIFT_USUAL;
+    return low < high ? low + (high - low) / 2 : least + (most - least) / 2;
+}
+
+static void estimate(struct daemon_clock *clock)
+{
+    struct bounds bounds;
+    double drift = possible_drift(clock, &bounds);
+    double least = extreme_drift(&bounds, drift, -DRIFT_MOST);
+    double most = extreme_drift(&bounds, drift, DRIFT_MOST);
+    const struct daemon_clock_sample *newest = sample_at(clock, 0);
+    uint64_t first_ns = sample_at(clock, clock->count - 1)->t1_mono;
+    double first = (double)(int64_t)(first_ns - newest->t4_mono);
+    /* Behind all points the steepest line is the highest, before them it is the lowest. */
+    double high = highest(&bounds, most, 0), low = lowest(&bounds, least, 0);
+    double first_high = highest(&bounds, least, first), first_low = lowest(&bounds, most, first);
+    /* The line in the middle of the room that there is at the middle drift. */
+    double slope = likely_drift(least, most), bottom = lowest(&bounds, slope, 0);
+    double middle = bottom + (highest(&bounds, slope, 0) - bottom) / 2;
+    double at_first = middle + slope * first;
+    clock->line = (struct daemon_clock_line){
+        .mono_ns = newest->t4_mono,
+        .first_ns = first_ns,
+        .daemon_ns = newest->t3_daemon + (uint64_t)(int64_t)middle,
+        .drift = slope,
+        .drift_error = larger(most - slope, slope - least),
+        .error = larger(high - middle, middle - low),
+        .first_error = larger(first_high - at_first, at_first - first_low),
+    };
+}
+
+uint64_t daemon_clock_best(const struct daemon_clock *clock, uint64_t mono_ns)
+{
+    const struct daemon_clock_line *line = &clock->line;
+    if (clock->count == 0)
+        return daemon_clock_at(clock, mono_ns);
+    int64_t since = (int64_t)(mono_ns - line->mono_ns);
+    return line->daemon_ns + (uint64_t)since + (uint64_t)(int64_t)((double)since * line->drift);
+}
+
+uint64_t daemon_clock_error(const struct daemon_clock *clock, uint64_t mono_ns)
+{
+    const struct daemon_clock_line *line = &clock->line;
+    if (clock->count == 0)
+        return UINT64_MAX;
+    double since = (double)(int64_t)(mono_ns - line->mono_ns);
+    double first = (double)(int64_t)(line->first_ns - line->mono_ns);
+    double error = line->error + line->drift_error * since;
+    if (since < first)
+        error = line->first_error + line->drift_error * (first - since);
+    else if (since < 0) /* the upper bound is convex in time, the lower concave: chords hold */
+        error = line->error + (line->first_error - line->error) * since / first;
+    error += wander(since);
+    return error < 1e18 ? (uint64_t)error + 1 : (uint64_t)1e18;
+}
+
+uint64_t daemon_clock_error_between(const struct daemon_clock *clock, uint64_t from_ns,
+                                    uint64_t to_ns)
+{
+    /* The bound is largest at one of the ends, or where the samples begin. */
+    const struct daemon_clock_line *line = &clock->line;
+    uint64_t most = daemon_clock_error(clock, from_ns), other = daemon_clock_error(clock, to_ns);
+    most = other > most ? other : most;
+    if (clock->count > 0 && line->first_ns > from_ns && line->first_ns < to_ns) {
+        other = daemon_clock_error(clock, line->first_ns);
+        most = other > most ? other : most;
+    }
+    return most;
+}
+
+/* ---- samples ------------------------------------------------------------- */
+
+/* Aim the mapping of windows at the estimate. */
+static void steer(struct daemon_clock *clock, uint64_t mono_ns)
+{
+    uint64_t now = daemon_clock_at(clock, mono_ns);
+    uint64_t target = daemon_clock_best(clock, mono_ns);
+    double error = (double)(int64_t)(target - now);
+    clock->base_mono_ns = mono_ns;
+    if (!clock->known || error > DAEMON_CLOCK_STEP_NS || error < -DAEMON_CLOCK_STEP_NS) {
+        clock->jumps += clock->known != 0;
+        clock->base_daemon_ns = target;
+        clock->slew = clock->line.drift;
+    } else {
+        clock->base_daemon_ns = now;
+        /* at most STEP / SLEW = 1.25 % beyond the drift */
+        clock->slew = clock->line.drift + error / SLEW_NS;
+    }
+    clock->known = 1;
+}
+
+static uint64_t trip_of(const struct daemon_clock_sample *sample)
+{
+    return (sample->t4_mono - sample->t1_mono) - (sample->t3_daemon - sample->t2_daemon);
+}
+
+int daemon_clock_slow(const struct daemon_clock *clock)
+{
+    uint64_t least = UINT64_MAX;
+    for (unsigned age = 0; age < clock->count; age++) {
+        uint64_t trip = trip_of(sample_at(clock, age));
+        least = trip < least ? trip : least;
+    }
+    return clock->count > 0 && trip_of(sample_at(clock, 0)) > least + least / SLOW_PART + SLOW_NS;
+}
+
+int daemon_clock_observe(struct daemon_clock *clock, uint64_t t1_mono, uint64_t t2_daemon,
+                         uint64_t t3_daemon, uint64_t t4_mono)
+{
+    if (t4_mono < t1_mono || t3_daemon < t2_daemon || t4_mono - t1_mono > TRIP_MOST_NS ||
+        t3_daemon - t2_daemon > t4_mono - t1_mono || t3_daemon > INT64_MAX || t4_mono > INT64_MAX)
+        return -HOLTER_ERANGE;
+    if (clock->count > 0 &&
+        (t1_mono < sample_at(clock, 0)->t1_mono || t4_mono < sample_at(clock, 0)->t4_mono))
+        return -HOLTER_ERANGE;
+    clock->samples[clock->next] =
+        (struct daemon_clock_sample){t1_mono, t2_daemon, t3_daemon, t4_mono};
+    clock->next = (clock->next + 1) % DAEMON_CLOCK_SAMPLES;
+    if (clock->count < DAEMON_CLOCK_SAMPLES)
+        clock->count++;
+    estimate(clock);
+    steer(clock, t4_mono);
+    return 0;
+}

@@ -1,0 +1,501 @@
+#include "agent/node/interfaces.h"
+
+#include "holter/wire.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_NAMES 1024u /* entries of a directory that are looked at */
+#define TEXT_ROOM 128u   /* of what a file says, as much as is looked at */
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Whatever is found there: the open does not wait, and only plain files are read. */
+static int open_file(int directory, const char *path)
+{
+    struct stat what;
+    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, &what) != 0 || !S_ISREG(what.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* @return its first line's length; 0: there is none */
+static size_t read_line(int directory, const char *path, char text[TEXT_ROOM])
+{
+    int fd = open_file(directory, path);
+    ssize_t n = fd < 0 ? 0 : pread(fd, text, TEXT_ROOM - 1, 0);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return strlen(text);
+}
+
+/* @return 0 or -EINVAL */
+static int parse_count(const char *text, const char **end, uint64_t *out)
+{
+    uint64_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return -EINVAL;
+        value = 10 * value + digit;
+    }
+    if (at == text)
+        return -EINVAL;
+    *end = at;
+    *out = value;
+    return 0;
+}
+
+int interface_count(int fd, uint64_t *out)
+{
+    char text[TEXT_ROOM];
+    const char *end;
+    uint64_t value;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n < 0)
+        return -errno;
+    text[n] = '\0';
+    if (parse_count(text, &end, &value) != 0 ||
+        (*end != '\0' && *end != '\n' && *end != ' ' && *end != '@'))
+        return -EINVAL;
+    *out = value;
+    return 0;
+}
+
+/* @param missing  what is returned when the line is no number */
+static uint64_t read_number(int directory, const char *path, uint64_t missing)
+{
+    char text[TEXT_ROOM];
+    const char *end;
+    uint64_t value;
+    if (read_line(directory, path, text) == 0 || parse_count(text, &end, &value) != 0)
+        return missing;
+    return *end == '\0' ? value : missing;
+}
+
+static int exists(int directory, const char *path)
+{
+    struct stat what;
+    return fstatat(directory, path, &what, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int open_directory(int directory, const char *path)
+{
+    return openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Names go over the wire and onto terminals. */
+static int is_usable(const char *name, size_t most)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < length; i++)
+        if (name[i] <= ' ' || name[i] > '~')
+            return 0;
+    return length > 0 && length <= most && name[0] != '.';
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+typedef char name_text[INTERFACE_NAME + 1];
+
+/* Entries of a directory, by name. @return how many; *out is to be freed */
+static uint32_t list_names(int directory, const char *path, name_text **out)
+{
+    *out = NULL;
+    int fd = open_directory(directory, path);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (d == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    name_text *names = calloc(MOST_NAMES, sizeof *names);
+    uint32_t count = 0;
+    for (struct dirent *entry; names != NULL && count < MOST_NAMES && (entry = readdir(d)) != NULL;)
+        if (is_usable(entry->d_name, INTERFACE_NAME))
+            snprintf(names[count++], sizeof *names, "%.*s", (int)INTERFACE_NAME, entry->d_name);
+    closedir(d);
+    if (count > 0)
+        qsort(names, count, sizeof *names, by_text);
+    *out = names;
+    return count;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+struct look {
+    struct interface *table;
+    uint32_t count, files;
+    struct ifaddrs *own; /* NULL: those of any namespace are taken */
+};
+
+void interface_close(struct interface *interface)
+{
+    for (uint32_t i = 0; i < interface->file_count; i++)
+        close(interface->files[i].fd);
+    interface->file_count = 0;
+}
+
+/* The interface of that name, a new one when there is none. NULL: there is no room. */
+static struct interface *take(struct look *look, const char *name, uint64_t medium)
+{
+    for (uint32_t i = 0; i < look->count; i++)
+        if (look->table[i].medium == medium && strcmp(look->table[i].name, name) == 0)
+            return &look->table[i];
+    if (look->count == INTERFACES_MOST)
+        return NULL;
+    struct interface *interface = &look->table[look->count];
+    *interface = (struct interface){.medium = medium, .factor = 1};
+    snprintf(interface->name, sizeof interface->name, "%s", name);
+    return interface;
+}
+
+static void add_file(struct look *look, struct interface *interface, int directory,
+                     const char *path, enum interface_quantity quantity)
+{
+    if (interface->file_count == INTERFACE_FILES || look->files == INTERFACES_MOST_FILES)
+        return;
+    int fd = open_file(directory, path);
+    if (fd < 0)
+        return;
+    look->files++;
+    interface->files[interface->file_count++] = (struct interface_file){fd, quantity, 0, 0};
+}
+
+/* Files by traffic class: <prefix><0..7> */
+static void add_classes(struct look *look, struct interface *interface, int directory,
+                        const char *prefix, enum interface_quantity quantity)
+{
+    for (unsigned class = 0; class < 8; class ++) {
+        char path[TEXT_ROOM];
+        snprintf(path, sizeof path, "%s%u", prefix, class);
+        add_file(look, interface, directory, path, quantity);
+    }
+}
+
+static int counts_both_ways(const struct interface *interface)
+{
+    int sent = 0, received = 0;
+    for (uint32_t i = 0; i < interface->file_count; i++) {
+        sent |= interface->files[i].quantity == INTERFACE_SENT;
+        received |= interface->files[i].quantity == INTERFACE_RECEIVED;
+    }
+    return sent && received;
+}
+
+static void drop_files(struct look *look, struct interface *interface)
+{
+    look->files -= interface->file_count;
+    interface_close(interface);
+}
+
+/* A new one is in the table when it can be counted. */
+static void settle(struct look *look, struct interface *interface, uint64_t speed)
+{
+    interface->speed = speed;
+    if (interface != &look->table[look->count])
+        interface->found = 1;
+    else if (counts_both_ways(interface)) {
+        interface->found = 1;
+        look->count++;
+    } else {
+        drop_files(look, interface);
+    }
+}
+
+static uint64_t bytes_a_second(double gigabits)
+{
+    return gigabits > 0 && gigabits < 1e6 ? (uint64_t)(gigabits * 1e9 / 8) : 0;
+}
+
+/* ---- Ethernet -------------------------------------------------------------------------------- */
+
+enum net_rank { NET_CARD, NET_VIRTUAL, NET_OTHER, NET_SKIPPED };
+
+static int is_down(int net)
+{
+    char text[TEXT_ROOM];
+    if (read_line(net, "flags", text) > 0 && (strtoul(text, NULL, 16) & IFF_UP) == 0)
+        return 1;
+    return read_line(net, "operstate", text) > 0 &&
+           (strcmp(text, "down") == 0 || strcmp(text, "notpresent") == 0 ||
+            strcmp(text, "lowerlayerdown") == 0);
+}
+
+static int has_lower(int net)
+{
+    name_text *names;
+    uint32_t count = list_names(net, ".", &names);
+    int found = exists(net, "bridge") || exists(net, "bonding");
+    for (uint32_t i = 0; i < count; i++)
+        found |= strncmp(names[i], "lower_", 6) == 0;
+    free(names);
+    return found;
+}
+
+/* Is this one of the own namespace, or one of the same name of another? */
+static int is_own(const struct look *look, int net, const char *name)
+{
+    char wanted[TEXT_ROOM], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
+    if (look->own == NULL)
+        return 1;
+    uint64_t number = read_number(net, "ifindex", 0);
+    read_line(net, "address", wanted);
+    for (const struct ifaddrs *at = look->own; at != NULL; at = at->ifa_next) {
+        if (at->ifa_addr == NULL || at->ifa_addr->sa_family != AF_PACKET ||
+            strcmp(at->ifa_name, name) != 0)
+            continue;
+        struct sockaddr_ll address;
+        memcpy(&address, at->ifa_addr, sizeof address);
+        if ((uint64_t)address.sll_ifindex != number)
+            return 0;
+        /* of IPoIB's 20 bytes the first */
+        for (unsigned i = 0; i < address.sll_halen && i < sizeof address.sll_addr; i++)
+            snprintf(text + 3 * i, 4, i == 0 ? "%02x" : ":%02x", address.sll_addr[i]);
+        size_t length = strlen(text);
+        return length == 0 || strncmp(text, wanted, length) == 0;
+    }
+    return 0;
+}
+
+static enum net_rank rank_net(const struct look *look, int net, const char *name)
+{
+    uint64_t type = read_number(net, "type", ARPHRD_NONE);
+    if (type == ARPHRD_LOOPBACK || is_down(net) || !is_own(look, net, name))
+        return NET_SKIPPED;
+    if (exists(net, "device"))
+        return NET_CARD;
+    if (has_lower(net) || exists(net, "master"))
+        return NET_SKIPPED;
+    return type == ARPHRD_ETHER && !exists(net, "tun_flags") ? NET_VIRTUAL : NET_OTHER;
+}
+
+/* Virtual interfaces say 10 Gb/s, or nothing: there is no such bound. */
+static uint64_t net_speed(int net, enum net_rank rank)
+{
+    uint64_t megabits = rank == NET_CARD ? read_number(net, "speed", 0) : 0;
+    return megabits == UINT32_MAX ? 0 : bytes_a_second((double)megabits / 1000);
+}
+
+static void take_net(struct look *look, int net, const char *name, enum net_rank rank)
+{
+    static const struct {
+        const char *path;
+        enum interface_quantity quantity;
+    } files[] = {
+        {"statistics/tx_bytes", INTERFACE_SENT},      {"statistics/rx_bytes", INTERFACE_RECEIVED},
+        {"statistics/tx_dropped", INTERFACE_DROPPED}, {"statistics/rx_dropped", INTERFACE_DROPPED},
+        {"statistics/tx_errors", INTERFACE_DROPPED},  {"statistics/rx_errors", INTERFACE_DROPPED},
+    };
+    struct interface *interface = take(look, name, COUNTER_ETHERNET);
+    if (interface == NULL)
+        return;
+    int is_new = interface->file_count == 0;
+    for (size_t i = 0; is_new && i < sizeof files / sizeof *files; i++)
+        add_file(look, interface, net, files[i].path, files[i].quantity);
+    settle(look, interface, net_speed(net, rank));
+}
+
+static void look_at_nets(struct look *look, int root)
+{
+    name_text *names = NULL;
+    int class = open_directory(root, "class/net");
+    uint32_t count = class < 0 ? 0 : list_names(class, ".", &names);
+    if (class < 0)
+        return;
+    uint8_t ranks[MOST_NAMES];
+    int better = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int net = open_directory(class, names[i]);
+        ranks[i] = net < 0 ? NET_SKIPPED : (uint8_t)rank_net(look, net, names[i]);
+        better |= ranks[i] <= NET_VIRTUAL;
+        if (net >= 0)
+            close(net);
+    }
+    for (uint8_t rank = NET_CARD; rank <= (better ? NET_VIRTUAL : NET_OTHER); rank++)
+        for (uint32_t i = 0; i < count; i++) {
+            int net = ranks[i] == rank ? open_directory(class, names[i]) : -1;
+            if (net >= 0)
+                take_net(look, net, names[i], (enum net_rank)rank);
+            if (net >= 0)
+                close(net);
+        }
+    free(names);
+    close(class);
+}
+
+/* ---- InfiniBand ------------------------------------------------------------------------------ */
+
+#define WORD_BYTES 4u /* in which ports count data */
+
+static int has_file(int directory, const char *path)
+{
+    int fd = open_file(directory, path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void take_port(struct look *look, int port, const char *device, const char *number)
+{
+    char text[TEXT_ROOM], name[2 * INTERFACE_NAME + 2];
+    if (read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
+        return;
+    snprintf(name, sizeof name, "%s/%s", device, number);
+    if (!is_usable(name, INTERFACE_NAME))
+        return;
+    struct interface *interface = take(look, name, COUNTER_INFINIBAND);
+    if (interface == NULL)
+        return;
+    if (interface->file_count == 0) {
+        int wide = has_file(port, "counters_ext/port_xmit_data_64");
+        interface->factor = WORD_BYTES;
+        add_file(look, interface, port,
+                 wide ? "counters_ext/port_xmit_data_64" : "counters/port_xmit_data",
+                 INTERFACE_SENT);
+        add_file(look, interface, port,
+                 wide ? "counters_ext/port_rcv_data_64" : "counters/port_rcv_data",
+                 INTERFACE_RECEIVED);
+        add_file(look, interface, port, "counters/port_xmit_discards", INTERFACE_DROPPED);
+        add_file(look, interface, port, "counters/port_rcv_errors", INTERFACE_DROPPED);
+    }
+    read_line(port, "rate", text);
+    settle(look, interface, bytes_a_second(strtod(text, NULL)));
+}
+
+static void look_at_ports(struct look *look, int root)
+{
+    name_text *devices = NULL, *ports = NULL;
+    int class = open_directory(root, "class/infiniband");
+    uint32_t count = class < 0 ? 0 : list_names(class, ".", &devices);
+    for (uint32_t i = 0; i < count; i++) {
+        char path[INTERFACE_NAME + 16];
+        snprintf(path, sizeof path, "%s/ports", devices[i]);
+        int parent = open_directory(class, path);
+        uint32_t port_count = parent < 0 ? 0 : list_names(parent, ".", &ports);
+        for (uint32_t k = 0; k < port_count; k++) {
+            int port = open_directory(parent, ports[k]);
+            if (port >= 0)
+                take_port(look, port, devices[i], ports[k]);
+            if (port >= 0)
+                close(port);
+        }
+        if (parent >= 0) {
+            free(ports);
+            close(parent);
+        }
+    }
+    if (class >= 0) {
+        free(devices);
+        close(class);
+    }
+}
+
+/* ---- Slingshot ------------------------------------------------------------------------------- */
+
+/* "ck400G": the number before the G. */
+static uint64_t cxi_speed(int card)
+{
+    char text[TEXT_ROOM];
+    read_line(card, "device/port/0/link/speed", text);
+    const char *end = text + strcspn(text, "G"), *at = end;
+    while (at > text && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return *end == 'G' ? bytes_a_second(strtod(at, NULL)) : 0;
+}
+
+#define TELEMETRY "device/telemetry/"
+
+static void take_card(struct look *look, int card, const char *name)
+{
+    struct interface *interface = take(look, name, COUNTER_SLINGSHOT);
+    if (interface == NULL)
+        return;
+    if (interface->file_count == 0) {
+        add_file(look, interface, card, TELEMETRY "hni_sts_tx_ok_octets", INTERFACE_SENT);
+        add_file(look, interface, card, TELEMETRY "hni_sts_rx_ok_octets", INTERFACE_RECEIVED);
+        if (!counts_both_ways(interface)) {
+            drop_files(look, interface);
+            interface->unit = 1;
+            add_classes(look, interface, card, TELEMETRY "hni_pkts_sent_by_tc_", INTERFACE_SENT);
+            add_classes(look, interface, card, TELEMETRY "hni_pkts_recv_by_tc_",
+                        INTERFACE_RECEIVED);
+        }
+        add_classes(look, interface, card, TELEMETRY "hni_discard_cntr_", INTERFACE_DROPPED);
+    }
+    settle(look, interface, cxi_speed(card));
+}
+
+static void look_at_cards(struct look *look, int root)
+{
+    name_text *names = NULL;
+    int class = open_directory(root, "class/cxi");
+    uint32_t count = class < 0 ? 0 : list_names(class, ".", &names);
+    for (uint32_t i = 0; i < count; i++) {
+        int card = open_directory(class, names[i]);
+        if (card >= 0)
+            take_card(look, card, names[i]);
+        if (card >= 0)
+            close(card);
+    }
+    if (class >= 0) {
+        free(names);
+        close(class);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static uint32_t remove_lost(struct interface *table, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!table[i].found)
+            interface_close(&table[i]);
+        else if (kept++ != i)
+            table[kept - 1] = table[i];
+    }
+    return kept;
+}
+
+uint32_t interfaces_look(const char *root, int own, struct interface *table, uint32_t count)
+{
+    struct look look = {.table = table, .count = count};
+    int directory = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int mine = !own || getifaddrs(&look.own) == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        table[i].found = 0;
+        look.files += table[i].file_count;
+    }
+    if (directory >= 0) {
+        look_at_ports(&look, directory);
+        look_at_cards(&look, directory);
+        if (mine)
+            look_at_nets(&look, directory);
+        close(directory);
+    }
+    if (look.own != NULL)
+        freeifaddrs(look.own);
+    return remove_lost(table, look.count);
+}

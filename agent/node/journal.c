@@ -1,0 +1,215 @@
+#include "agent/node/journal.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#define PADDING 0u /* type of what fills the room before the end of the ring */
+
+struct record {
+    uint32_t length; /* of the bytes behind it */
+    uint32_t type;
+    uint64_t seq;
+};
+
+struct journal {
+    uint64_t instance;
+    uint64_t start_ns;
+    _Atomic uint64_t restarts;
+    _Atomic uint32_t in_force; /* which of the states */
+    _Atomic uint64_t begin;    /* position of the oldest message kept */
+    size_t room;               /* bytes of the ring */
+    uint64_t end, next_seq;    /* of the worker at work, not committed yet */
+    struct journal_state states[2];
+    _Alignas(8) uint8_t ring[];
+};
+
+static size_t whole_size(size_t bytes)
+{
+    return sizeof(struct journal) + bytes;
+}
+
+int journal_create(struct journal **out, size_t bytes)
+{
+    struct journal *journal = mmap(NULL, whole_size(bytes), PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (journal == MAP_FAILED)
+        return -ENOMEM;
+    journal->room = bytes;
+    journal->start_ns = clock_mono_ns();
+    journal->states[0].next_seq = 1;
+    if (getrandom(&journal->instance, sizeof journal->instance, 0) !=
+        (ssize_t)sizeof journal->instance) {
+        journal_destroy(journal);
+        return -errno;
+    }
+    journal->instance |= 1; /* never 0, which stands for none */
+    journal_begin(journal);
+    *out = journal;
+    return 0;
+}
+
+void journal_destroy(struct journal *journal)
+{
+    if (journal != NULL)
+        munmap(journal, whole_size(journal->room));
+}
+
+uint64_t journal_instance(const struct journal *journal)
+{
+    return journal->instance;
+}
+
+uint64_t journal_start_ns(const struct journal *journal)
+{
+    return journal->start_ns;
+}
+
+uint64_t journal_restarts(const struct journal *journal)
+{
+    return atomic_load(&journal->restarts);
+}
+
+void journal_restarted(struct journal *journal)
+{
+    atomic_fetch_add(&journal->restarts, 1);
+}
+
+const struct journal_state *journal_state(const struct journal *journal)
+{
+    return &journal->states[atomic_load(&journal->in_force)];
+}
+
+void journal_begin(struct journal *journal)
+{
+    const struct journal_state *state = journal_state(journal);
+    journal->end = state->end;
+    journal->next_seq = state->next_seq;
+    /* A worker may have dropped messages for one that it did not live to commit. */
+    if (atomic_load(&journal->begin) > state->end)
+        atomic_store(&journal->begin, state->end);
+}
+
+struct journal_state *journal_prepare(struct journal *journal)
+{
+    uint32_t next = 1 - atomic_load(&journal->in_force);
+    struct journal_state *state = &journal->states[next];
+    const struct journal_state *from = journal_state(journal);
+    memcpy(state, from,
+           offsetof(struct journal_state, rings) + from->ring_count * sizeof *from->rings);
+    return state;
+}
+
+void journal_commit(struct journal *journal)
+{
+    uint32_t next = 1 - atomic_load(&journal->in_force);
+    journal->states[next].end = journal->end;
+    journal->states[next].next_seq = journal->next_seq;
+    atomic_store(&journal->in_force, next);
+}
+
+static struct record *record_at(const struct journal *journal, uint64_t position)
+{
+    return (struct record *)(uintptr_t)(journal->ring + position % journal->room);
+}
+
+static size_t padded(size_t length)
+{
+    return sizeof(struct record) + ((length + 7) & ~(size_t)7);
+}
+
+/* Message at or behind a position that lies before `end`. */
+static int read_until(const struct journal *journal, uint64_t position, uint64_t end,
+                      struct journal_message *out)
+{
+    uint64_t begin = atomic_load(&journal->begin);
+    position = position < begin ? begin : position;
+    while (position < end) {
+        size_t left = journal->room - (size_t)(position % journal->room);
+        const struct record *record = record_at(journal, position);
+        if (left < sizeof *record || record->type == PADDING) {
+            position += left;
+            continue;
+        }
+        *out = (struct journal_message){
+            .position = position,
+            .behind = position + padded(record->length),
+            .seq = record->seq,
+            .type = record->type,
+            .length = record->length,
+            .bytes = (const uint8_t *)(record + 1),
+        };
+        return 1;
+    }
+    return 0;
+}
+
+int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out)
+{
+    return read_until(journal, position, journal_state(journal)->end, out);
+}
+
+uint64_t journal_next_seq(const struct journal *journal)
+{
+    return journal->next_seq;
+}
+
+int journal_append(struct journal *journal, uint32_t type, const void *bytes, size_t length,
+                   void (*dropped)(void *user, const struct journal_message *message), void *user)
+{
+    size_t need = padded(length);
+    size_t left = journal->room - (size_t)(journal->end % journal->room);
+    if (length > UINT32_MAX || need > journal->room)
+        return -HOLTER_ELIMIT;
+    size_t skip = left < need ? left : 0;
+    struct journal_message oldest;
+    while (journal->end + skip + need - atomic_load(&journal->begin) > journal->room) {
+        if (!read_until(journal, 0, journal->end, &oldest)) {
+            atomic_store(&journal->begin, journal->end + skip); /* only padding is left */
+            break;
+        }
+        if (dropped != NULL)
+            dropped(user, &oldest);
+        atomic_store(&journal->begin, oldest.behind);
+    }
+    if (skip >= sizeof(struct record))
+        record_at(journal, journal->end)->type = PADDING;
+    journal->end += skip;
+    struct record *record = record_at(journal, journal->end);
+    *record = (struct record){(uint32_t)length, type, journal->next_seq};
+    memcpy(record + 1, bytes, length);
+    journal->end += need;
+    journal->next_seq++;
+    return 0;
+}
+
+void journal_ack(struct journal *journal, uint64_t seq)
+{
+    struct journal_message oldest;
+    while (journal_read(journal, 0, &oldest) && oldest.seq <= seq)
+        atomic_store(&journal->begin, oldest.behind);
+}
+
+int journal_holds(const struct journal *journal)
+{
+    struct journal_message oldest;
+    return read_until(journal, 0, journal->end, &oldest);
+}
+
+size_t journal_backlog(const struct journal *journal)
+{
+    return (size_t)(journal->end - atomic_load(&journal->begin));
+}
+
+size_t journal_resident(const struct journal *journal)
+{
+    const struct journal_state *state = journal_state(journal);
+    size_t ring = journal->end < journal->room ? (size_t)journal->end : journal->room;
+    return ring + 2 * (offsetof(struct journal_state, rings) +
+                       state->ring_count * sizeof(struct journal_ring));
+}

@@ -1,0 +1,120 @@
+/* What must outlive a crash of the working process: the messages that the daemon has not
+ * acknowledged, and how far each ring has been summed into them.
+ *
+ * Memory that the supervisor shares with its worker. Both change together: a worker appends the
+ * messages of a window and describes the rings' state beside the one in force, and journal_commit()
+ * makes them valid by one atomic store. A worker that is killed at any moment is followed by one
+ * that finds messages and positions that fit each other, so nothing is counted twice and nothing is
+ * left out.
+ *
+ * Messages are bounded: when there is no room, the oldest are dropped and handed to the caller, who
+ * counts what was in them.
+ */
+#ifndef HOLTER_AGENT_NODE_JOURNAL_H
+#define HOLTER_AGENT_NODE_JOURNAL_H
+
+#include "agent/node/daemon_clock.h"
+#include "daemon/analysis/events/event_sum.h"
+#include "daemon/analysis/matching/match.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JOURNAL_BYTES (8u << 20) /**< for messages; reached when the daemon is away for long */
+#define JOURNAL_RINGS 8192u      /**< rings whose state is kept */
+
+/** How far one ring has been summed. */
+struct journal_ring {
+    uint64_t pid_start;
+    int32_t pid;
+    uint32_t ring;    /**< index in the segment */
+    uint64_t next;    /**< first record not in a committed message */
+    uint64_t lost;    /**< as in struct ring_reader */
+    uint64_t dropped; /**< of the segment, what is in sums already; in the entry of ring 0 */
+    struct ring_sum sum;
+};
+
+/** State that belongs to the messages appended so far. */
+struct journal_state {
+    uint64_t end;       /**< position behind the newest message; positions only grow */
+    uint64_t next_seq;  /**< number of the next message, from 1 up */
+    uint64_t window;    /**< number of the window that is open; 0: none was opened yet */
+    uint64_t window_ns; /**< its length */
+    struct daemon_clock clock;
+    uint64_t events;  /**< records summed since the start */
+    uint64_t lost;    /**< records lost */
+    uint64_t dropped; /**< window messages dropped */
+    struct match_counts counts;
+    uint64_t sampled, passed_over; /**< ends of messages between nodes */
+    uint64_t uplink_bytes;
+    uint64_t cpu_ns; /**< processor time of workers that ended, and of this one so far */
+    uint32_t ring_count;
+    struct journal_ring rings[JOURNAL_RINGS];
+};
+
+struct journal;
+
+/** @param bytes  room for messages, a multiple of 8. @return 0 or -ENOMEM */
+int journal_create(struct journal **out, size_t bytes);
+void journal_destroy(struct journal *journal);
+
+/** Random number that names this agent; the same for all workers of a supervisor. */
+uint64_t journal_instance(const struct journal *journal);
+
+/** CLOCK_MONOTONIC when it was made: the agent's start. */
+uint64_t journal_start_ns(const struct journal *journal);
+
+/** How often a worker took over from a crashed one; counted by the supervisor with
+ * journal_restarted(). */
+uint64_t journal_restarts(const struct journal *journal);
+void journal_restarted(struct journal *journal);
+
+/** A worker begins: state and messages are those of the last commit. */
+void journal_begin(struct journal *journal);
+
+/** The state in force. */
+const struct journal_state *journal_state(const struct journal *journal);
+
+/** The state to be committed next: a copy of the one in force, to be changed; end and next_seq are
+ * kept by journal_append(). */
+struct journal_state *journal_prepare(struct journal *journal);
+
+/** Make the prepared state and the messages appended since the last commit valid. */
+void journal_commit(struct journal *journal);
+
+/** One kept message. */
+struct journal_message {
+    uint64_t position; /**< of this message */
+    uint64_t behind;   /**< position behind it */
+    uint64_t seq;
+    uint32_t type; /**< enum wire_type */
+    uint32_t length;
+    const uint8_t *bytes; /**< in the journal; valid until it is acknowledged or dropped */
+};
+
+/** Number that the next appended message must carry. */
+uint64_t journal_next_seq(const struct journal *journal);
+
+/** Append a message. The oldest are dropped until there is room.
+ *  @param dropped  called for each message before it goes; may be NULL
+ *  @return 0, or -HOLTER_ELIMIT when it would not fit an empty journal */
+int journal_append(struct journal *journal, uint32_t type, const void *bytes, size_t length,
+                   void (*dropped)(void *user, const struct journal_message *message), void *user);
+
+/** The first committed message at or behind a position. @return 1 when out was set, 0 when there is
+ * none */
+int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out);
+
+/** The daemon has all messages up to a number; higher numbers than were given are ignored. */
+void journal_ack(struct journal *journal, uint64_t seq);
+
+/** Are there messages, committed or not, that are not acknowledged? */
+int journal_holds(const struct journal *journal);
+
+/** Bytes of the messages that are not acknowledged. */
+size_t journal_backlog(const struct journal *journal);
+
+/** Memory of the journal that has been touched, bytes. */
+size_t journal_resident(const struct journal *journal);
+
+#endif

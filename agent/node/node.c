@@ -1,0 +1,192 @@
+#include "agent/node/node.h"
+
+#include "holter/segment.h"
+#include "proto/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "node"
+#define SHM_DIR "/dev/shm"
+
+struct node {
+    struct node_options options;
+    uv_fs_event_t shm, ranks;
+    int open; /* handles not closed yet */
+    int registrations_changed;
+};
+
+static void tell_segment(struct node *node, const char *file)
+{
+    uint32_t uid;
+    char session[32], name[80];
+    int32_t pid;
+    if (segment_name_parse(file, &uid, session, &pid) != 0 || uid != (uint32_t)getuid() ||
+        strcmp(session, node->options.rendezvous->session) != 0 || strlen(file) > sizeof name - 2)
+        return;
+    snprintf(name, sizeof name, "/%.78s", file);
+    node->options.segment(node->options.user, name, pid);
+    node->options.wake(node->options.user);
+}
+
+static void on_shm(uv_fs_event_t *watch, const char *file, int events, int status)
+{
+    struct node *node = watch->data;
+    if (status == 0 && file != NULL && (events & UV_RENAME)) /* created, moved or removed */
+        tell_segment(node, file);
+}
+
+static void on_ranks(uv_fs_event_t *watch, const char *file, int events, int status)
+{
+    struct node *node = watch->data;
+    (void)file;
+    (void)events;
+    (void)status;
+    node->registrations_changed = 1;
+    node->options.wake(node->options.user);
+}
+
+static void start_watch(uv_fs_event_t *watch, uv_fs_event_cb callback, const char *path)
+{
+    int rc = uv_fs_event_start(watch, callback, path, 0);
+    if (rc != 0)
+        log_warn("cannot watch %s: %s; looking once a second instead", path, uv_strerror(rc));
+}
+
+int node_create(struct node **out, const struct node_options *options)
+{
+    struct node *node = calloc(1, sizeof *node);
+    if (node == NULL)
+        return -ENOMEM;
+    node->options = *options;
+    node->registrations_changed = 1;
+    node->open = 2;
+    uv_fs_event_init(options->loop, &node->shm);
+    uv_fs_event_init(options->loop, &node->ranks);
+    node->shm.data = node->ranks.data = node;
+    char ranks[PATH_MAX];
+    rendezvous_ranks_dir(options->rendezvous, ranks, sizeof ranks);
+    start_watch(&node->shm, on_shm, SHM_DIR);
+    start_watch(&node->ranks, on_ranks, ranks);
+    *out = node;
+    return 0;
+}
+
+void node_look(struct node *node)
+{
+    DIR *d = opendir(SHM_DIR);
+    for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
+        tell_segment(node, entry->d_name);
+    if (d != NULL)
+        closedir(d);
+}
+
+int node_registrations_changed(struct node *node)
+{
+    int changed = node->registrations_changed;
+    node->registrations_changed = 0;
+    return changed;
+}
+
+static void on_node_closed(uv_handle_t *handle)
+{
+    struct node *node = handle->data;
+    if (--node->open == 0)
+        free(node);
+}
+
+void node_close(struct node *node)
+{
+    if (node == NULL)
+        return;
+    uv_close((uv_handle_t *)&node->shm, on_node_closed);
+    uv_close((uv_handle_t *)&node->ranks, on_node_closed);
+}
+
+struct process_watch {
+    uv_poll_t poll;
+    int fd; /* pidfd; -1: none to be had */
+    int32_t pid;
+    uint64_t pid_start;
+    void (*ended)(void *user);
+    void *user;
+    int told;
+};
+
+static void tell_end(struct process_watch *watch)
+{
+    if (watch->told)
+        return;
+    watch->told = 1;
+    if (watch->fd >= 0)
+        uv_poll_stop(&watch->poll);
+    watch->ended(watch->user);
+}
+
+static void on_pidfd(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    tell_end(poll->data);
+}
+
+int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,
+                       void (*ended)(void *user), void *user)
+{
+    struct process_watch *watch = calloc(1, sizeof *watch);
+    if (watch == NULL)
+        return -ENOMEM;
+    *watch = (struct process_watch){
+        .fd = (int)syscall(SYS_pidfd_open, pid, 0),
+        .pid = pid,
+        .pid_start = pid_start,
+        .ended = ended,
+        .user = user,
+    };
+    /* Only now that the pidfd holds the process can its start time not become another's. */
+    if (process_start_time(pid) != pid_start) {
+        if (watch->fd >= 0)
+            close(watch->fd);
+        free(watch);
+        return -ESRCH;
+    }
+    if (watch->fd >= 0 && uv_poll_init(loop, &watch->poll, watch->fd) != 0) {
+        close(watch->fd);
+        watch->fd = -1;
+    }
+    watch->poll.data = watch;
+    if (watch->fd >= 0)
+        uv_poll_start(&watch->poll, UV_READABLE, on_pidfd);
+    else
+        log_warn("no pidfd for process %d: its end will be noticed late", (int)pid);
+    *out = watch;
+    return 0;
+}
+
+void process_watch_look(struct process_watch *watch)
+{
+    if (watch->fd < 0 && process_start_time(watch->pid) != watch->pid_start)
+        tell_end(watch);
+}
+
+static void on_watch_closed(uv_handle_t *handle)
+{
+    struct process_watch *watch = handle->data;
+    close(watch->fd);
+    free(watch);
+}
+
+void process_watch_close(struct process_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    if (watch->fd >= 0)
+        uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+    else
+        free(watch);
+}

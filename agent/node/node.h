@@ -1,0 +1,54 @@
+/* What happens on the node: segments and registrations that appear, processes that end.
+ *
+ * Directories are watched (inotify(7)), processes by their pidfd (pidfd_open(2)), which tells of
+ * their end at once, also of a kill -9. Where the kernel refuses either (limits on watches or
+ * descriptors), looking once a second takes their place.
+ */
+#ifndef HOLTER_AGENT_NODE_NODE_H
+#define HOLTER_AGENT_NODE_NODE_H
+
+#include "agent/launch/rendezvous.h"
+
+#include <uv.h>
+
+struct node;
+
+struct node_options {
+    uv_loop_t *loop;                     /**< borrowed */
+    const struct rendezvous *rendezvous; /**< borrowed */
+    /** A segment of the session is in /dev/shm; told again at every look. @param name  with its
+     * slash */
+    void (*segment)(void *user, const char *name, int32_t pid);
+    /** Something changed: look now. */
+    void (*wake)(void *user);
+    void *user;
+};
+
+/** @return 0 or -ENOMEM */
+int node_create(struct node **out, const struct node_options *options);
+
+/** Look through /dev/shm. */
+void node_look(struct node *node);
+
+/** Did anything change in the registrations since this was last asked? */
+int node_registrations_changed(struct node *node);
+
+/** Stop watching; the memory is freed when the loop has closed the handles. NULL is fine. */
+void node_close(struct node *node);
+
+/** Watch for the end of a process. */
+struct process_watch;
+
+/** @param pid_start  its start time: a process with the same pid and another start is not it
+ *  @param ended      called once, from the loop or from process_watch_look(); may close the watch
+ *  @return 0, -ESRCH when it has ended already, or -ENOMEM */
+int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,
+                       void (*ended)(void *user), void *user);
+
+/** Where there is no pidfd: look whether it lives. */
+void process_watch_look(struct process_watch *watch);
+
+/** NULL is fine. */
+void process_watch_close(struct process_watch *watch);
+
+#endif

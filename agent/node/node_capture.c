@@ -1,0 +1,252 @@
+#include "agent/node/node_capture.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_ROOM 65u
+
+struct capture {
+    struct capture_frame frame;
+    uint64_t at_ns; /* frame.now_ns in daemon time */
+    size_t most;    /* records of a rank */
+    struct rank_capture read;
+    struct wire_buffer buffer;
+    size_t threads, events, comms, regions; /* of the message that is being filled */
+    struct wire_capture_thread_row thread_rows[CAPTURE_MESSAGE_RECORDS];
+    struct wire_capture_event_row event_rows[CAPTURE_MESSAGE_RECORDS];
+    struct wire_comm_row comm_rows[CAPTURE_NAMES];
+    struct wire_region_row region_rows[CAPTURE_NAMES];
+    char comm_names[CAPTURE_NAMES][NAME_ROOM], region_names[CAPTURE_NAMES][NAME_ROOM];
+};
+
+/* ---- messages ------------------------------------------------------------ */
+
+/* Position 0 stands for none, in both lists. */
+static void begin_message(struct capture *c)
+{
+    c->threads = c->events = 0;
+    c->comms = c->regions = 1;
+    c->comm_rows[0] = (struct wire_comm_row){.name = ""};
+    c->region_rows[0] = (struct wire_region_row){.name = ""};
+}
+
+static int flush(struct capture *c, int more, const char *fault)
+{
+    const struct wire_capture_ask *ask = c->frame.ask;
+    struct wire_captured message = {
+        .seq = c->frame.next_seq(c->frame.user),
+        .job = ask->job,
+        .host = c->frame.host,
+        .window = c->frame.window,
+        .id = ask->id,
+        .asked_ns = ask->asked_ns,
+        .at_ns = c->at_ns,
+        .threads = c->thread_rows,
+        .threads_count = c->threads,
+        .events = c->event_rows,
+        .events_count = c->events,
+        .comms = c->comm_rows,
+        .comms_count = c->comms,
+        .regions = c->region_rows,
+        .regions_count = c->regions,
+        .reason = ask->reason,
+        .alert = ask->alert,
+        .nodes = ask->nodes,
+        .clock_error_ns = daemon_clock_error(c->frame.clock, c->frame.now_ns),
+        .fault = fault,
+        .more = (uint64_t)more,
+    };
+    int rc = wire_encode(&c->buffer, WIRE_TYPE_CAPTURED, &message);
+    if (rc == 0)
+        rc = c->frame.emit(c->frame.user, c->buffer.bytes, c->buffer.length);
+    begin_message(c);
+    return rc;
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+/* @return its position; CAPTURE_NAMES: the message has no room for it */
+static size_t comm_position(struct capture *c, const struct rank *rank, uint32_t slot)
+{
+    struct comm_slot copy;
+    if (!rank_comm(rank, slot, &copy) || copy.id == 0)
+        return 0;
+    for (size_t i = 1; i < c->comms; i++)
+        if (c->comm_rows[i].id == copy.id)
+            return i;
+    if (c->comms == CAPTURE_NAMES)
+        return CAPTURE_NAMES;
+    rank_text(c->comm_names[c->comms], NAME_ROOM, copy.name, sizeof copy.name);
+    c->comm_rows[c->comms] = (struct wire_comm_row){.id = copy.id,
+                                                    .parent = copy.parent,
+                                                    .size = copy.size,
+                                                    .remote_size = copy.remote_size,
+                                                    .name = c->comm_names[c->comms]};
+    return c->comms++;
+}
+
+static size_t region_position(struct capture *c, const struct rank *rank, uint32_t slot)
+{
+    char name[NAME_ROOM];
+    if (!rank_region(rank, slot, name, sizeof name))
+        return 0;
+    for (size_t i = 1; i < c->regions; i++)
+        if (strcmp(c->region_rows[i].name, name) == 0)
+            return i;
+    if (c->regions == CAPTURE_NAMES)
+        return CAPTURE_NAMES;
+    memcpy(c->region_names[c->regions], name, sizeof name);
+    c->region_rows[c->regions] = (struct wire_region_row){c->region_names[c->regions]};
+    return c->regions++;
+}
+
+/* ---- records ------------------------------------------------------------- */
+
+/* What the rank has written is data: a time that was not yet is now. */
+static int64_t since(const struct capture *c, const struct tick_clock *clock, uint64_t ticks)
+{
+    uint64_t mono = tick_clock_ns(clock, ticks);
+    mono = mono > c->frame.now_ns ? c->frame.now_ns : mono;
+    return (int64_t)(daemon_clock_best(c->frame.clock, mono) - c->at_ns);
+}
+
+static int is_sendrecv(uint16_t call)
+{
+    return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
+}
+
+/* The fifth word of a record is another thing in each kind of call, see struct event. */
+static void fill_fifth(const struct capture *c, const struct captured_record *record,
+                       const struct tick_clock *clock, struct wire_capture_event_row *row)
+{
+    const struct event *event = &record->event;
+    if (event->kind == EVENT_CALL && is_sendrecv(event->call)) {
+        row->source = event_receive_source(event);
+        row->source_tag = event_receive_tag(event);
+    } else if (event->flags & EVENT_DONE && event->request != 0) {
+        row->posted_ns = event->t_post == 0 ? 0 : since(c, clock, event->t_post);
+    } else if (!(event->flags & (EVENT_SEND | EVENT_RECV)) &&
+               call_class_of(event->call) != CALL_WAIT) {
+        row->bytes_in = event->bytes_in;
+    }
+}
+
+static struct wire_capture_event_row row_of(const struct capture *c,
+                                            const struct captured_record *record,
+                                            const struct tick_clock *clock)
+{
+    const struct event *event = &record->event;
+    struct wire_capture_event_row row = {
+        .thread = c->threads - 1,
+        .number = event->seq,
+        .kind = event->kind,
+        .call = event->call,
+        .begin_ns = since(c, clock, event->t_enter),
+        .running = (uint64_t)record->running,
+        .peer = event->peer,
+        .tag = event->tag,
+        .bytes = event->bytes,
+        .request = event->request,
+        .flags = event->flags,
+        .source = PEER_NONE,
+        .source_tag = TAG_NONE,
+    };
+    int64_t end_ns = record->running ? 0 : since(c, clock, event->t_exit);
+    row.length_ns = end_ns > row.begin_ns ? (uint64_t)(end_ns - row.begin_ns) : 0;
+    fill_fifth(c, record, clock, &row);
+    return row;
+}
+
+static void begin_thread(struct capture *c, const struct rank *rank, uint32_t ring)
+{
+    const struct ring_control *control = rank->rings[ring].reader.control;
+    c->thread_rows[c->threads++] = (struct wire_capture_thread_row){
+        .rank = (uint64_t)rank->world_rank,
+        .thread = ring,
+        .tid = *(const volatile uint32_t *)&control->tid,
+        .records = atomic_load_explicit(&control->head, memory_order_relaxed),
+        .lapped = c->read.lapped[ring],
+    };
+}
+
+static int add_record(struct capture *c, const struct rank *rank,
+                      const struct captured_record *record, int new_thread)
+{
+    const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? c->frame.tsc : c->frame.plain;
+    if (record->event.kind < EVENT_CALL || record->event.kind > EVENT_REGION)
+        return 0; /* no probe writes such */
+    for (;;) {
+        if (new_thread || c->threads == 0)
+            begin_thread(c, rank, record->ring);
+        struct wire_capture_event_row row = row_of(c, record, clock);
+        row.comm = comm_position(c, rank, record->event.comm);
+        row.region = region_position(c, rank, record->event.region);
+        if (row.comm < CAPTURE_NAMES && row.region < CAPTURE_NAMES) {
+            c->event_rows[c->events++] = row;
+            break;
+        }
+        c->threads -= (size_t)(new_thread != 0);
+        int rc = flush(c, 1, NULL);
+        if (rc != 0)
+            return rc;
+    }
+    return c->events == CAPTURE_MESSAGE_RECORDS || c->threads == CAPTURE_MESSAGE_RECORDS
+               ? flush(c, 1, NULL)
+               : 0;
+}
+
+int capture_rank(struct capture *c, const struct rank *rank)
+{
+    int rc = rank_capture_read(&c->read, rank, c->most);
+    for (size_t i = 0; rc == 0 && i < c->read.count; i++) {
+        const struct captured_record *record = &c->read.list[i];
+        rc = add_record(c, rank, record, i == 0 || record->ring != record[-1].ring);
+    }
+    return rc;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+int capture_create(struct capture **out, const struct capture_frame *frame)
+{
+    struct capture *c = malloc(sizeof *c); /* of the rows none is read before it is written */
+    if (c == NULL)
+        return -ENOMEM;
+    size_t share = frame->ranks == 0 ? CAPTURE_RECORDS : CAPTURE_RECORDS / frame->ranks;
+    share = share < RANK_CAPTURE_MOST ? share : RANK_CAPTURE_MOST;
+    c->frame = *frame;
+    c->read = (struct rank_capture){0};
+    c->buffer = (struct wire_buffer){0};
+    c->most = frame->ask->events < share ? (size_t)frame->ask->events : share;
+    c->most = c->most < 1 ? 1 : c->most;
+    c->at_ns = daemon_clock_best(frame->clock, frame->now_ns);
+    begin_message(c);
+    *out = c;
+    return 0;
+}
+
+void capture_destroy(struct capture *c)
+{
+    if (c == NULL)
+        return;
+    rank_capture_finish(&c->read);
+    wire_buffer_finish(&c->buffer);
+    free(c);
+}
+
+int capture_end(struct capture *c, const char *fault)
+{
+    char shared[160];
+    if (fault == NULL && c->most < c->frame.ask->events) {
+        snprintf(shared, sizeof shared,
+                 "%zu records of each rank instead of %" PRIu64 ": a node tells %u at most",
+                 c->most, c->frame.ask->events, CAPTURE_RECORDS);
+        fault = shared;
+    }
+    return flush(c, 0, fault);
+}

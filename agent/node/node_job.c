@@ -1,0 +1,282 @@
+#include "agent/node/node_job.h"
+
+#include "agent/launch/process_file.h"
+#include "agent/launch/rank_env.h"
+#include "agent/node/rank_match.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENVIRONMENT_BYTES                                                                          \
+    ((size_t)256 << 10) /* of a rank; what is behind that is not looked at                         \
+                         */
+
+static void read_user(char *out, size_t room)
+{
+    struct passwd *entry = getpwuid(getuid());
+    if (entry != NULL)
+        snprintf(out, room, "%s", entry->pw_name);
+    else
+        snprintf(out, room, "%u", (unsigned)getuid());
+}
+
+/* Arguments are separated by NULs in /proc/<pid>/cmdline. */
+static void read_command(char *out, size_t room, int32_t pid)
+{
+    size_t n = process_file(out, room, pid, "cmdline");
+    while (n > 0 && out[n - 1] == '\0')
+        n--;
+    for (size_t i = 0; i < n; i++)
+        out[i] = out[i] == '\0' ? ' ' : out[i];
+    out[n] = '\0';
+}
+
+/* Of a process: "NAME=value" behind each other, one more NUL behind the last. */
+static const char *variable(void *user, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = user; *at != '\0'; at += strlen(at) + 1)
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    return NULL;
+}
+
+static const char *find_launcher(int32_t pid)
+{
+    char *environment = calloc(1, ENVIRONMENT_BYTES);
+    enum launcher launcher = LAUNCHER_NONE;
+    if (environment != NULL &&
+        process_file(environment, ENVIRONMENT_BYTES - 1, pid, "environ") > 0) {
+        const struct rank_env_source source = {.variable = variable, .user = environment};
+        launcher = rank_env_launcher(&source);
+    }
+    free(environment);
+    return launcher == LAUNCHER_NONE ? "" : launcher_name(launcher);
+}
+
+int job_create(struct job **out, struct rank *first)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (job == NULL || event_sum_create(&job->sum, JOB_MOST_PAIRS) != 0 ||
+        transfer_sum_create(&job->transfers, JOB_MOST_PAIRS) != 0) {
+        job_destroy(job);
+        return -ENOMEM;
+    }
+    struct match_sink sink = {transfer_sum_message, transfer_sum_half, job->transfers};
+    if (match_create(&job->match, (uint64_t)first->world_size, &sink) != 0) {
+        job_destroy(job);
+        return -ENOMEM;
+    }
+    const struct segment *segment = first->segment;
+    memcpy(job->id, first->job, sizeof job->id);
+    job->world = (uint64_t)first->world_size;
+    rank_text(job->app, sizeof job->app, segment->app, sizeof segment->app);
+    rank_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
+    rank_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
+    read_user(job->user, sizeof job->user);
+    job->launcher = find_launcher(first->pid);
+    job->command_rank = UINT64_MAX;
+    job->registered = 1; /* until a look at the registrations says otherwise */
+    *out = job;
+    return 0;
+}
+
+void job_destroy(struct job *job)
+{
+    if (job == NULL)
+        return;
+    event_sum_destroy(job->sum);
+    match_destroy(job->match);
+    transfer_sum_destroy(job->transfers);
+    uncovered_finish(&job->uncovered);
+    carts_finish(&job->carts);
+    free(job->members);
+    free(job->placements);
+    free(job->deaths);
+    free(job);
+}
+
+static int reserve_member(struct job *job)
+{
+    if (job->member_count < job->member_room)
+        return 0;
+    uint32_t room = job->member_room == 0 ? 64 : 2 * job->member_room;
+    struct wire_member_row *members = realloc(job->members, room * sizeof *members);
+    if (members != NULL)
+        job->members = members;
+    char(*placements)[128] = realloc(job->placements, room * sizeof *placements);
+    if (placements != NULL)
+        job->placements = placements;
+    if (members == NULL || placements == NULL)
+        return -ENOMEM;
+    job->member_room = room;
+    return 0;
+}
+
+/* The probe leaves out what does not fit: then it is not known where the rest is. */
+static int may_be_cut(const char *cpu_list)
+{
+    const size_t longest = sizeof ",1023-1023" - 1;
+    return strlen(cpu_list) + longest >= sizeof((struct segment *)0)->placement;
+}
+
+static void find_place(struct wire_member_row *member, const struct places *places,
+                       const char *cpu_list)
+{
+    if (!may_be_cut(cpu_list))
+        places_find(places, cpu_list, &member->core, &member->numa);
+}
+
+int job_add(struct job *job, struct rank *rank, const struct places *places, uint64_t now_ns)
+{
+    int rc = reserve_member(job);
+    if (rc == 0)
+        rc = rank_join(rank, job->sum);
+    if (rc != 0)
+        return rc;
+    rank_match(rank, job->match);
+    const struct segment *segment = rank->segment;
+    uint32_t number = job->member_count++;
+    rank_text(job->placements[number], sizeof job->placements[number], segment->placement,
+              sizeof segment->placement);
+    job->members[number] =
+        (struct wire_member_row){.rank = (uint64_t)rank->world_rank, .pid = (uint64_t)rank->pid};
+    find_place(&job->members[number], places, job->placements[number]);
+    if (job->unannounced_since_ns == 0)
+        job->unannounced_since_ns = now_ns;
+    if ((uint64_t)rank->world_rank < job->command_rank) {
+        job->command_rank = (uint64_t)rank->world_rank;
+        read_command(job->command, sizeof job->command, rank->pid);
+    }
+    job->living++;
+    return 0;
+}
+
+void job_take_carts(struct job *job, struct rank *rank, uint64_t now_ns)
+{
+    if (rank_carts(rank, &job->carts) > 0 && job->unannounced_since_ns == 0)
+        job->unannounced_since_ns = now_ns;
+}
+
+void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns)
+{
+    uncovered_finish(&job->uncovered);
+    job->uncovered = *found;
+    job->uncovered_search = SEARCH_DONE;
+    if (job->unannounced_since_ns == 0)
+        job->unannounced_since_ns = now_ns;
+}
+
+void job_add_death(struct job *job, const struct wire_death_row *death)
+{
+    if (job->death_count == job->death_room) {
+        uint32_t room = job->death_room == 0 ? 16 : 2 * job->death_room;
+        struct wire_death_row *deaths = realloc(job->deaths, room * sizeof *deaths);
+        if (deaths == NULL)
+            return;
+        job->deaths = deaths;
+        job->death_room = room;
+    }
+    job->deaths[job->death_count++] = *death;
+}
+
+void job_count_lost(struct job *job, uint64_t rank, uint64_t records)
+{
+    event_sum_lost_of(job->sum, rank, records);
+}
+
+int job_announce(struct job *job, const char *host, uint64_t seq, int all,
+                 struct wire_buffer *buffer)
+{
+    uint32_t first = all ? 0 : job->announced;
+    int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_told);
+    for (uint32_t i = 0; i < job->member_count; i++)
+        job->members[i].placement = job->placements[i]; /* the texts may have moved */
+    struct wire_ranks message = {
+        .seq = seq,
+        .job = job->id,
+        .world = job->world,
+        .app = job->app,
+        .mpi = job->mpi,
+        .host = host,
+        .cores = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .members = job->members + first,
+        .members_count = job->member_count - first,
+        .uncovered = with_uncovered ? job->uncovered.rows : NULL,
+        .uncovered_count = with_uncovered ? job->uncovered.count : 0,
+        .user = job->user,
+        .command = job->command,
+        .probe = job->probe,
+        .launcher = job->launcher,
+    };
+    int rc = carts_rows(&job->carts, all, &message);
+    if (rc == 0)
+        rc = wire_encode(buffer, WIRE_TYPE_RANKS, &message);
+    if (rc != 0)
+        return rc;
+    carts_told(&job->carts);
+    job->announced = job->member_count;
+    job->unannounced_since_ns = 0;
+    job->uncovered_told |= with_uncovered;
+    return 0;
+}
+
+struct match_counts job_match_counts(struct job *job)
+{
+    struct match_counts now = match_counts(job->match), before = job->counted;
+    job->counted = now;
+    return (struct match_counts){now.matched - before.matched, now.unmatched - before.unmatched,
+                                 now.rejected - before.rejected};
+}
+
+/* Until the daemon says how many. Nodes are taken to have as many ranks as this one. */
+static uint64_t burst_rows_of(const struct job *job)
+{
+    if (job->burst_rows != 0)
+        return job->burst_rows;
+    uint64_t members = job->member_count == 0 ? 1 : job->member_count;
+    return burst_gather_share(job->world / members);
+}
+
+int job_close_window(struct job *job, struct wire_window *window,
+                     const struct transfer_clock *clock, const struct counters *counters,
+                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                     void *user)
+{
+    struct wire_counter_row counter_rows[INTERFACES_MOST];
+    struct window_rows rows;
+    struct transfer_rows transfers;
+    struct window_bursts bursts = {
+        .sum = job->sum,
+        .clock = {clock->at, clock->user, clock->begin_ns, clock->begin_ns + window->length_ns},
+        .most_rows = burst_rows_of(job),
+    };
+    int rc = event_sum_rows(job->sum, &rows);
+    if (rc == 0)
+        rc = transfer_sum_rows(job->transfers, clock, &transfers);
+    window->job = job->id;
+    window->deaths = job->deaths;
+    window->deaths_count = job->death_count;
+    window->flags |= job->flags;
+    window->counters = counter_rows;
+    window->counters_count =
+        counters == NULL ? 0 : counters_since(counters, &job->told, counter_rows);
+    if (rc == 0)
+        rc =
+            window_message_encode(window, &rows, &transfers, &bursts, limits, next_seq, emit, user);
+    window->counters = NULL; /* the rows end here */
+    if (rc >= 0) {
+        if (counters != NULL)
+            counters_mark(counters, &job->told);
+        job->flags = 0;
+        job->death_count = 0;
+        event_sum_clear(job->sum);
+    }
+    transfer_sum_clear(job->transfers); /* what could not be sent was counted as matched */
+    return rc;
+}

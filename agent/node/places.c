@@ -1,0 +1,127 @@
+#include "agent/node/places.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdlib.h>
+
+/* 1 + numbers; 0: none. */
+struct place {
+    uint32_t core, numa;
+};
+
+struct places {
+    uint32_t count;
+    struct place of[]; /* by number of the processor */
+};
+
+static int load(hwloc_topology_t topology, const char *synthetic)
+{
+    if (synthetic != NULL && hwloc_topology_set_synthetic(topology, synthetic) != 0)
+        return -ENODEV;
+    /* A rank's processors are told by their numbers on the machine, whatever this process may use.
+     */
+    int rc = hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    rc |= hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    rc |= hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    /* NUMA nodes hang on them. */
+    rc |=
+        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    /* It would bind itself to each processor in turn. */
+    hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    return rc == 0 && hwloc_topology_load(topology) == 0 ? 0 : -ENODEV;
+}
+
+static void note(struct places *places, hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    hwloc_obj_t object = NULL;
+    while ((object = hwloc_get_next_obj_by_type(topology, type, object)) != NULL) {
+        hwloc_const_bitmap_t set = object->cpuset;
+        for (int cpu = hwloc_bitmap_first(set); cpu >= 0 && (uint32_t)cpu < places->count;
+             cpu = hwloc_bitmap_next(set, cpu)) {
+            struct place *place = &places->of[cpu];
+            uint32_t *number = type == HWLOC_OBJ_CORE ? &place->core : &place->numa;
+            *number = *number == 0 ? object->logical_index + 1 : *number;
+        }
+    }
+}
+
+int places_create(struct places **out, const char *synthetic)
+{
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0)
+        return -ENOMEM;
+    int rc = load(topology, synthetic);
+    int last = rc == 0 ? hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(topology)) : 0;
+    if (rc == 0 && last < 0)
+        rc = -ENODEV;
+    uint32_t count = last < (int)PLACES_MOST ? (uint32_t)last + 1 : PLACES_MOST;
+    struct places *places = rc == 0 ? calloc(1, sizeof *places + count * sizeof *places->of) : NULL;
+    if (rc == 0 && places == NULL)
+        rc = -ENOMEM;
+    if (rc == 0) {
+        places->count = count;
+        note(places, topology, HWLOC_OBJ_CORE);
+        note(places, topology, HWLOC_OBJ_NUMANODE);
+        *out = places;
+    }
+    hwloc_topology_destroy(topology);
+    return rc;
+}
+
+void places_destroy(struct places *places)
+{
+    free(places);
+}
+
+/* A number of the list. @return NULL when there is none, or one too large for a processor */
+static const char *read_cpu(const char *at, uint32_t *out)
+{
+    uint32_t value = 0;
+    if (*at < '0' || *at > '9')
+        return NULL;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        value = 10 * value + (uint32_t)(*at - '0');
+        if (value >= PLACES_MOST)
+            return NULL;
+    }
+    *out = value;
+    return at;
+}
+
+/* One place for all: the first sets it, another unsets it. */
+static void agree(const struct place *other, struct place *place, int is_first)
+{
+    if (is_first)
+        *place = *other;
+    if (place->core != other->core)
+        place->core = 0;
+    if (place->numa != other->numa)
+        place->numa = 0;
+}
+
+/* @return 0 when it is no cpu list, or of processors that are not known */
+static int find(const struct places *places, const char *at, struct place *place)
+{
+    for (int is_first = 1;; at++) {
+        uint32_t first, last;
+        at = read_cpu(at, &first);
+        last = first;
+        if (at != NULL && *at == '-')
+            at = read_cpu(at + 1, &last);
+        if (at == NULL || last < first || last >= places->count)
+            return 0;
+        for (uint32_t cpu = first; cpu <= last; cpu++, is_first = 0)
+            agree(&places->of[cpu], place, is_first);
+        if (*at != ',')
+            return *at == '\0';
+    }
+}
+
+void places_find(const struct places *places, const char *cpu_list, uint64_t *core, uint64_t *numa)
+{
+    struct place place = {0};
+    if (places == NULL || !find(places, cpu_list, &place))
+        place = (struct place){0};
+    *core = place.core;
+    *numa = place.numa;
+}

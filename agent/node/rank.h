@@ -1,0 +1,152 @@
+/* One rank on this node: its mapped segment, readers of its rings, and how far they are summed.
+ *
+ * Nothing in the segment is believed: tables are located once, within the mapping, when the rank is
+ * attached, and every number that is read later is data, not an index.
+ */
+#ifndef HOLTER_AGENT_NODE_RANK_H
+#define HOLTER_AGENT_NODE_RANK_H
+
+#include "agent/node/carts.h"
+#include "agent/node/drain.h"
+#include "agent/node/journal.h"
+#include "daemon/analysis/events/event_sum.h"
+#include "daemon/analysis/matching/transfer_sum.h"
+#include "holter/segment.h"
+
+#define RANK_BATCH 512u /* records copied out of a ring at a time: 32 KiB */
+
+/** The clocks of a drain. */
+struct drain_clocks {
+    const struct tick_clock *tsc;   /**< for ticks of the TSC */
+    const struct tick_clock *plain; /**< for ticks that are nanoseconds */
+    uint64_t end_ns;                /**< CLOCK_MONOTONIC: end of the window */
+    uint64_t now_ns;                /**< CLOCK_MONOTONIC */
+};
+
+struct rank_ring {
+    struct ring_reader reader;
+    struct ring_sum sum;
+    struct drain_pace pace;
+    uint64_t lost_counted;   /**< of reader.lost, what is in sums already */
+    uint64_t lost_matched;   /**< of reader.lost, what the matcher knows of */
+    uint64_t visited_ns;     /**< last drain, CLOCK_MONOTONIC */
+    int match_shed;          /**< it fills faster than matching goes: its records are summed only */
+    uint64_t paused_matched; /**< calls not recorded (MPI_Pcontrol), the same */
+    struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */
+};
+
+struct rank {
+    char name[80]; /**< of the segment, with its slash */
+    int32_t pid;
+    uint64_t pid_start;
+    char job[64];
+    int32_t reader_pid; /**< of this process, which the rings' alarms go to */
+    int32_t world_rank; /**< -1 while MPI_Init has not returned */
+    int32_t world_size;
+    uint32_t tick_unit;
+    uint32_t flavour;
+
+    struct segment *segment; /**< owned mapping */
+    size_t bytes;
+    struct ring_control *controls; /**< in the mapping; only the agent's own words are written */
+    const struct comm_slot *comms; /**< in the mapping */
+    const struct region_slot *regions; /**< in the mapping */
+    const struct cart_slot *carts;     /**< in the mapping */
+    uint32_t cart_count, carts_taken;  /**< slots, and how many of them rank_carts() has told */
+    struct sum_tables tables;
+    struct comm_seen {
+        uint32_t generation, epoch; /**< of the slot, of the window */
+        uint32_t position;
+    } * comms_seen;          /**< owned; by slot */
+    struct rank_ring *rings; /**< owned; [0, open) are being read */
+    uint32_t open;
+    uint32_t ring_limit; /**< rings in the segment */
+    uint64_t dropped;    /**< segment->dropped, what is in sums already */
+
+    struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
+    struct match_member *member; /**< owned by match; NULL: it has no memory for the rank */
+    struct comm_matched {
+        uint32_t batch; /**< of match_batch when it was read */
+        uint32_t lost;  /**< generation of the slot when records were lost */
+        uint64_t id;    /**< 0: not to be told */
+    } * comms_matched;  /**< owned; by slot */
+    uint32_t match_batch;
+    int match_lost;           /**< records were lost at some time */
+    uint64_t dropped_matched; /**< of segment->dropped, what the matcher knows of */
+    uint64_t drained_ns;      /**< CLOCK_MONOTONIC when the newest drain began */
+
+    struct event_sum *sum; /**< borrowed from the job; NULL while the rank is unknown */
+    int index;             /**< in sum */
+    int told;              /**< its death, if it was one, is in a window */
+    int announced;
+};
+
+/** Map and check a segment.
+ *  @param name    with its slash; its parts must be those in the header
+ *  @param reader  pid to put into the segment as that of its agent
+ *  @return 0, -HOLTER_EEMPTY while it is being made, -HOLTER_ECORRUPT, another error of
+ * segment_open(), or -ENOMEM */
+int rank_open(struct rank **out, const char *name, const char *session, int32_t reader);
+
+/** Unmap and free; the segment's name stays. NULL is fine. */
+void rank_destroy(struct rank *rank);
+
+/** Has MPI_Init returned? Looks again while it had not. */
+int rank_known(struct rank *rank);
+
+/** Give it a place in its job's sums. @return 0 or an error of event_sum_add_rank() */
+int rank_join(struct rank *rank, struct event_sum *sum);
+
+/** Go back to a place in sums that it had. */
+void rank_rejoin(struct rank *rank, struct event_sum *sum, int index);
+
+/** From when on its calls are in no committed message, CLOCK_MONOTONIC: when its segment was made,
+ *  or when an agent that is gone with all its memory last looked. UINT64_MAX when the journal has
+ *  its state. */
+uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal);
+
+/** Sum what its rings hold, up to the end of the window.
+ *  @param journal  where to take up a ring that an earlier worker has read; may be NULL
+ *  @param batch    room for RANK_BATCH records
+ *  @return records taken */
+uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
+                    const struct journal_state *journal, struct event *batch);
+
+/** Ask for the memory that rank_drain() will read first: it lies in lines that the rank has
+ * written. */
+void rank_ask(const struct rank *rank);
+
+/** Is everything in the sums that its rings hold? */
+int rank_drained(const struct rank *rank);
+
+/** The window ends: count calls in progress, polls and losses. Call after rank_drain() up to that
+ * end. */
+void rank_end_window(struct rank *rank, const struct drain_clocks *clocks);
+
+/** How long the rings can wait, nanoseconds. */
+uint64_t rank_wait(const struct rank *rank);
+
+/** The window of its job is closed: note how far the rings are summed, to be committed with it. */
+void rank_save(struct rank *rank);
+
+/** Copy what was noted. @return entries written */
+uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t room);
+
+/** The committed state holds: tell the segment, for an agent that comes after this one. */
+void rank_committed(struct rank *rank, uint64_t now_ns);
+
+/** Copy what a slot says of a communicator. @return 1; 0: the slot was never used, or is changing
+ */
+int rank_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
+
+/** Name of the code region in a slot. @return 1; 0: outside all, or not known */
+int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
+
+/** Cartesian communicators that it has made since it was last asked.
+ *  @return how many were added */
+uint32_t rank_carts(struct rank *rank, struct carts *carts);
+
+/** Copy a text out of the segment, ended by force. */
+void rank_text(char *out, size_t room, const char *text, size_t bound);
+
+#endif

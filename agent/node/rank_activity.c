@@ -1,0 +1,131 @@
+#include "agent/node/rank_activity.h"
+
+#include "agent/launch/process_file.h"
+
+#define PENDING_NS UINT64_C(2000000000) /* in one call for so long: what it waits for is told */
+#define PENDING_ROWS 4u                 /* of one rank */
+
+static uint64_t comm_id(const struct rank *rank, uint32_t slot)
+{
+    struct comm_slot copy;
+    return rank_comm(rank, slot, &copy) ? copy.id : 0;
+}
+
+static void tell_receive(const struct rank *rank, uint64_t comm, int32_t source, int32_t tag,
+                         uint64_t waited_ns, struct transfer_sum *transfers)
+{
+    struct wire_pending_row row = {.rank = (uint64_t)rank->world_rank,
+                                   .source = source,
+                                   .tag = tag,
+                                   .comm = comm,
+                                   .waited_ns = waited_ns};
+    transfer_sum_pending(transfers, &row);
+}
+
+static void tell_waits(const struct rank *rank, const struct event *event, uint64_t waited_ns,
+                       struct transfer_sum *transfers)
+{
+    struct match_open open[PENDING_ROWS];
+    switch (event->call) {
+    case CALL_Recv:
+    case CALL_Probe:
+    case CALL_Mprobe:
+        tell_receive(rank, comm_id(rank, event->comm), event->peer, event->tag, waited_ns,
+                     transfers);
+        return;
+    case CALL_Sendrecv:
+    case CALL_Sendrecv_replace:
+        tell_receive(rank, comm_id(rank, event->comm), event_receive_source(event),
+                     event_receive_tag(event), waited_ns, transfers);
+        return;
+    default:
+        break;
+    }
+    if (call_class_of(event->call) != CALL_WAIT || rank->member == NULL)
+        return;
+    uint32_t most = event->call == CALL_Wait ? 1 : PENDING_ROWS;
+    uint32_t request = event->flags & EVENT_RECV ? event->request : 0;
+    if (event->call == CALL_Wait && request == 0)
+        return; /* for a send, or a collective */
+    uint32_t count = match_open_receives(rank->match, rank->member, request, open, most);
+    for (uint32_t i = 0; i < count; i++)
+        tell_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns, transfers);
+}
+
+void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
+                       struct transfer_sum *transfers)
+{
+    const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
+    struct event event;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        uint64_t enter_ns;
+        if (ring_peek(&rank->rings[i].reader, &event) != 0 ||
+            (enter_ns = tick_clock_ns(clock, event.t_enter)) + PENDING_NS > clocks->end_ns)
+            continue;
+        tell_waits(rank, &event, clocks->end_ns - enter_ns, transfers);
+    }
+}
+
+void rank_tell_state(const struct rank *rank, uint64_t window_ns)
+{
+    char state;
+    if (event_sum_is_silent(rank->sum, rank->index, window_ns) &&
+        (state = process_state(rank->pid)) != 0)
+        event_sum_state(rank->sum, rank->index, state);
+}
+
+/* The ring whose thread did something last. */
+static const struct rank_ring *latest_ring(const struct rank *rank)
+{
+    const struct rank_ring *latest = NULL;
+    for (uint32_t i = 0; i < rank->open; i++)
+        if (latest == NULL || rank->rings[i].sum.last_exit_ns > latest->sum.last_exit_ns)
+            latest = &rank->rings[i];
+    return latest;
+}
+
+static int ended_in_order(const struct rank *rank, uint32_t state)
+{
+    int finalized = state == SEGMENT_FINALIZED;
+    for (uint32_t i = 0; i < rank->open; i++)
+        finalized |= rank->rings[i].sum.finalized;
+    return finalized && state != SEGMENT_ABORTED;
+}
+
+int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
+               const struct daemon_clock *clock, struct wire_death_row *out)
+{
+    uint32_t state = atomic_load_explicit(&rank->segment->state, memory_order_acquire);
+    if (ended_in_order(rank, state))
+        return 0;
+    const struct tick_clock *ticks = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
+    struct wire_death_row row = {
+        .rank = (uint64_t)rank->world_rank,
+        .pid = (uint64_t)rank->pid,
+        .aborted = state == SEGMENT_ABORTED,
+        .abort_code = atomic_load_explicit(&rank->segment->abort_code, memory_order_relaxed),
+        .peer = PEER_NONE,
+    };
+    const struct rank_ring *latest = latest_ring(rank);
+    if (latest != NULL && latest->sum.last_call != 0) {
+        row.call = latest->sum.last_call;
+        row.peer = latest->sum.last_peer;
+        row.comm = comm_id(rank, latest->sum.last_comm);
+        row.at_ns = daemon_clock_at(clock, latest->sum.last_exit_ns);
+    }
+    struct event event;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        uint64_t enter_ns;
+        if (ring_peek(&rank->rings[i].reader, &event) != 0 ||
+            (enter_ns = tick_clock_ns(ticks, event.t_enter)) > clocks->now_ns)
+            continue;
+        row.call = event.call;
+        row.in_call = 1;
+        row.peer = event.peer;
+        row.comm = comm_id(rank, event.comm);
+        row.at_ns = daemon_clock_at(clock, enter_ns);
+        break;
+    }
+    *out = row;
+    return 1;
+}

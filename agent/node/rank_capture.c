@@ -1,0 +1,142 @@
+#include "agent/node/rank_capture.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKS 4 /* at a call in progress that others may follow meanwhile */
+
+void rank_capture_finish(struct rank_capture *capture)
+{
+    free(capture->list);
+    free(capture->merged);
+    free(capture->batch);
+    free(capture->lapped);
+    *capture = (struct rank_capture){0};
+}
+
+static int reserve(struct rank_capture *c, size_t most, uint32_t rings)
+{
+    if (rings > c->ring_room) {
+        uint64_t *lapped = realloc(c->lapped, rings * sizeof *lapped);
+        if (lapped == NULL)
+            return -ENOMEM;
+        c->lapped = lapped;
+        c->ring_room = rings;
+    }
+    if (most <= c->room)
+        return 0;
+    free(c->list);
+    free(c->merged);
+    free(c->batch);
+    c->room = 0;
+    c->list = malloc(most * sizeof *c->list);
+    c->merged = malloc(most * sizeof *c->merged);
+    c->batch = malloc(most * sizeof *c->batch);
+    if (c->list == NULL || c->merged == NULL || c->batch == NULL)
+        return -ENOMEM;
+    c->room = most;
+    return 0;
+}
+
+/* Published records and, behind them without a gap, the call in progress. When the thread goes on
+ * between the two looks, it is looked at anew.
+ * @return how many; *running: the last is in progress */
+static size_t read_ring(const struct ring_reader *reader, struct event *out, size_t most,
+                        int *running, uint64_t *lapped)
+{
+    size_t count = 0;
+    struct event now;
+    *running = 0;
+    for (int look = 0; look < LOOKS; look++) {
+        uint64_t head = atomic_load_explicit(&reader->control->head, memory_order_acquire);
+        size_t wanted = head < reader->capacity - 1 ? (size_t)head : (size_t)reader->capacity - 1;
+        wanted = wanted < most ? wanted : most;
+        count = ring_capture(reader, out, most);
+        *lapped = wanted > count ? wanted - count : 0;
+        if (ring_peek(reader, &now) != 0)
+            return count;
+        if (now.seq == (count > 0 ? out[count - 1].seq + 1 : head)) {
+            size_t from = count == most ? 1 : 0;
+            memmove(out, out + from, (count - from) * sizeof *out);
+            out[count - from] = now;
+            *running = 1;
+            return count - from + 1;
+        }
+    }
+    return count;
+}
+
+/* Parts of a call that is not in the copy say nothing. */
+static size_t orphans(const struct event *events, size_t count)
+{
+    size_t at = 0;
+    while (at < count && events[at].kind == EVENT_PART)
+        at++;
+    return at;
+}
+
+/* Of two lists in order of time the newest, at most `most`: in `merged`, which then takes the
+ * place of the list. */
+static void merge(struct rank_capture *c, const struct event *events, size_t count, uint32_t ring,
+                  int running, size_t most)
+{
+    size_t old = c->count, all = old + count, kept = all < most ? all : most, at = kept;
+    size_t fresh = count; /* of `events`, not merged yet */
+    while (at > 0) {
+        int from_old =
+            fresh == 0 || (old > 0 && c->list[old - 1].event.t_enter > events[fresh - 1].t_enter);
+        if (from_old) {
+            c->merged[--at] = c->list[--old];
+        } else {
+            fresh--;
+            c->merged[--at] =
+                (struct captured_record){events[fresh], ring, running && fresh + 1 == count};
+        }
+    }
+    struct captured_record *list = c->list;
+    c->list = c->merged;
+    c->merged = list;
+    c->count = kept;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct captured_record *x = a, *y = b;
+    if (x->ring != y->ring)
+        return x->ring < y->ring ? -1 : 1;
+    return x->event.seq < y->event.seq ? -1 : x->event.seq > y->event.seq;
+}
+
+/* Merging may have cut a call from its parts. */
+static void drop_orphans(struct rank_capture *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        int first = kept == 0 || c->list[kept - 1].ring != c->list[i].ring;
+        if (!(first && c->list[i].event.kind == EVENT_PART))
+            c->list[kept++] = c->list[i];
+    }
+    c->count = kept;
+}
+
+int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t most)
+{
+    most = most < 1 ? 1 : most > RANK_CAPTURE_MOST ? RANK_CAPTURE_MOST : most;
+    int rc = reserve(c, most, rank->open);
+    c->count = 0;
+    for (uint32_t i = 0; rc == 0 && i < rank->open; i++) {
+        int running;
+        size_t count = read_ring(&rank->rings[i].reader, c->batch, most, &running, &c->lapped[i]);
+        size_t from = orphans(c->batch, count);
+        merge(c, c->batch + from, count - from, i, running, most);
+    }
+    if (rc == 0) {
+        if (rank->open > 1) /* merged by time */
+            qsort(c->list, c->count, sizeof *c->list, compare_places);
+        drop_orphans(c);
+    }
+    return rc;
+}

@@ -1,0 +1,86 @@
+#include "agent/node/self.h"
+
+#include "agent/launch/process_file.h"
+#include "daemon/analysis/clocks/tick_clock.h"
+#include "holter/call.h"
+#include "holter/clock.h"
+#include "holter/segment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+static uint64_t kilobytes_after(const char *text, const char *label)
+{
+    const char *at = strstr(text, label);
+    return at == NULL ? 0 : strtoull(at + strlen(label), NULL, 10) * 1024;
+}
+
+uint64_t self_resident(void)
+{
+    char text[4096];
+    process_file(text, sizeof text, 0, "status");
+    return kilobytes_after(text, "RssAnon:") + kilobytes_after(text, "RssFile:");
+}
+
+static inline uint64_t stamp(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#else
+    return clock_mono_ns();
+#endif
+}
+
+static void write_record(struct ring_writer *writer)
+{
+    struct event *slot = ring_slot(writer);
+    ring_put(slot, RING_WORD_T_ENTER, stamp());
+    ring_put(slot, RING_WORD_T_EXIT, 0);
+    ring_put(slot, RING_WORD_BYTES, 8);
+    ring_put(slot, RING_WORD_BYTES_IN, 0);
+    ring_put(slot, RING_WORD_ENDS, ring_ends(1, 1));
+    ring_put(slot, RING_WORD_PLACE, ring_place(0, 0, 0));
+    ring_put(slot, RING_WORD_WHAT, ring_what(CALL_Send, EVENT_SEND | EVENT_POST, EVENT_CALL, 0));
+    ring_enter(writer, slot);
+    ring_put(slot, RING_WORD_T_EXIT, stamp());
+    ring_fence();
+    ring_put(slot, RING_WORD_WHAT,
+             ring_what(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, EVENT_CALL, 0));
+    ring_publish(writer);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+double self_call_cost(void)
+{
+    enum { BATCHES = 31, CALLS = 1024 };
+    struct ring_control *control = aligned_alloc(64, sizeof *control);
+    struct event *slots = aligned_alloc(64, SEGMENT_FIRST_CAPACITY * sizeof *slots);
+    double cost = NAN, batches[BATCHES];
+    if (control != NULL && slots != NULL) {
+        memset(control, 0, sizeof *control);
+        memset(slots, 0, SEGMENT_FIRST_CAPACITY * sizeof *slots);
+        struct ring_writer writer = {control, slots, SEGMENT_FIRST_CAPACITY - 1, 0};
+        for (int batch = 0; batch < BATCHES; batch++) {
+            uint64_t begin = clock_mono_ns();
+            for (int i = 0; i < CALLS; i++)
+                write_record(&writer);
+            batches[batch] = (double)(clock_mono_ns() - begin) / CALLS;
+        }
+        qsort(batches, BATCHES, sizeof *batches, by_value);
+        cost = batches[BATCHES / 2];
+    }
+    free(control);
+    free(slots);
+    return cost;
+}

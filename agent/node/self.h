@@ -1,0 +1,19 @@
+/* What the agent itself costs. */
+#ifndef HOLTER_AGENT_NODE_SELF_H
+#define HOLTER_AGENT_NODE_SELF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Resident memory of this process without what it shares with others (the ranks' rings, its own
+ *  journal), bytes: RssAnon and RssFile of /proc/self/status. */
+uint64_t self_resident(void);
+
+/** What one watched call costs, nanoseconds: two time stamps and one record written and published
+ * as the probe does it, into a private ring of the default size, median of many batches. Measured
+ * in the agent when it starts, on this node's processor. It leaves out the forwarding of the call
+ * itself and what the ring displaces from the application's caches. NaN when it cannot be measured.
+ */
+double self_call_cost(void);
+
+#endif

@@ -1,0 +1,102 @@
+#include "agent/node/supervise.h"
+
+#include "proto/log.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "supervise"
+
+#define FIRST_WAIT_MS 50
+#define WORST_STATUS 2 /* statuses above it are not the worker's own: a sanitizer's, an abort's */
+
+int supervise_backoff(const unsigned long *crashes, int count)
+{
+    int recent = 0;
+    for (int i = 0; i < count; i++)
+        recent += crashes[count - 1] - crashes[i] < SUPERVISE_SECONDS;
+    if (recent > SUPERVISE_RESTARTS)
+        return -1;
+    return FIRST_WAIT_MS << (recent - 1);
+}
+
+static unsigned long seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (unsigned long)now.tv_sec;
+}
+
+static pid_t start_worker(int (*work)(void *user), void *user, const sigset_t *handled)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    sigprocmask(SIG_UNBLOCK, handled, NULL);
+    exit(work(user));
+}
+
+/* Wait for the worker, passing signals on. @return its wait status; *asked is set when it was told
+ * to stop */
+static int wait_for(pid_t worker, const sigset_t *handled, int *asked)
+{
+    for (;;) {
+        int status, number = sigwaitinfo(handled, NULL);
+        if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
+            *asked = 1;
+            kill(worker, SIGTERM);
+        }
+        if (waitpid(worker, &status, WNOHANG) == worker)
+            return status;
+    }
+}
+
+/* @return milliseconds before the next worker, or -1 */
+static int note_crash(unsigned long crashes[SUPERVISE_RESTARTS + 1], int *count)
+{
+    if (*count == SUPERVISE_RESTARTS + 1)
+        memmove(crashes, crashes + 1, (size_t)-- * count * sizeof *crashes);
+    crashes[(*count)++] = seconds_now();
+    return supervise_backoff(crashes, *count);
+}
+
+int supervise(int (*work)(void *user), void (*restarted)(void *user), void *user)
+{
+    unsigned long crashes[SUPERVISE_RESTARTS + 1];
+    int count = 0, asked = 0;
+    sigset_t handled;
+    sigemptyset(&handled);
+    sigaddset(&handled, SIGCHLD);
+    sigaddset(&handled, SIGTERM);
+    sigaddset(&handled, SIGINT);
+    sigaddset(&handled, SIGHUP);
+    sigprocmask(SIG_BLOCK, &handled, NULL);
+    for (;;) {
+        pid_t worker = start_worker(work, user, &handled);
+        if (worker < 0) {
+            log_error("no worker can be started: %s", strerror(errno));
+            return 1;
+        }
+        int status = wait_for(worker, &handled, &asked);
+        if (WIFEXITED(status) && WEXITSTATUS(status) <= WORST_STATUS)
+            return WEXITSTATUS(status);
+        if (asked)
+            return 1;
+        int wait_ms = note_crash(crashes, &count);
+        log_error("the worker %s %d", WIFSIGNALED(status) ? "was ended by signal" : "exited with",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        if (wait_ms < 0) {
+            log_error("it ended so %d times within %u s: giving up", SUPERVISE_RESTARTS + 1,
+                      SUPERVISE_SECONDS);
+            return 1;
+        }
+        struct timespec pause = {wait_ms / 1000, wait_ms % 1000 * 1000000L};
+        nanosleep(&pause, NULL);
+        restarted(user);
+    }
+}

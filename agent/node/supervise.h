@@ -1,0 +1,20 @@
+/* A worker process that is started anew when it crashes or is killed. */
+#ifndef HOLTER_AGENT_NODE_SUPERVISE_H
+#define HOLTER_AGENT_NODE_SUPERVISE_H
+
+#define SUPERVISE_RESTARTS 5  /* crashes that are tolerated ... */
+#define SUPERVISE_SECONDS 60u /* ... within this time */
+
+/** When a worker that crashed now may be started again. Pure, for tests.
+ *  @param crashes  times of the crashes so far, this one last, seconds, oldest first
+ *  @return milliseconds to wait, or -1: it has crashed too often */
+int supervise_backoff(const unsigned long *crashes, int count);
+
+/** Fork a worker and wait for it. SIGTERM, SIGINT and SIGHUP are passed on to it (SIGHUP as
+ *  SIGTERM).
+ *  @param work       runs in the worker; its result (0 to 2) is the worker's exit status
+ *  @param restarted  called here before a worker is started again
+ *  @return exit status of the last worker, or 1 when it crashed too often */
+int supervise(int (*work)(void *user), void (*restarted)(void *user), void *user);
+
+#endif

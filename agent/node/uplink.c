@@ -1,0 +1,417 @@
+#include "agent/node/uplink.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/curve_keys.h"
+#include "proto/log.h"
+#include "proto/zloop.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#define LOG_TOPIC "uplink"
+
+#define TICK_MS 250
+#define SILENCE_NS UINT64_C(3000000000) /* unanswered for so long: dial again */
+#define REFUSED_NS UINT64_C(5000000000) /* wait after a refusal */
+/* The clock is asked once in so long. At first, while the drift is not known, more often. */
+#define ASK_EVERY_NS UINT64_C(1000000000)
+#define ASK_EARLY_NS UINT64_C(200000000)
+#define EARLY_NS UINT64_C(3000000000)
+#define FIRST_ASKS 8                   /* round trips right after the welcome */
+#define MORE_ASKS 3                    /* further ones, while they take longer than the shortest */
+#define BUSY_TRIP_NS UINT64_C(1000000) /* a daemon that takes so long is not asked more often */
+#define READ_BOUND 64                  /* messages read in one turn of the loop */
+#define LINGER_MS 500
+
+static void on_tick(uv_timer_t *timer);
+
+struct uplink {
+    struct uplink_options options;
+    struct curve_keys keys;
+    void *context;
+    void *socket;
+    void *monitor; /* PAIR that tells of lost connections */
+    struct zloop *socket_watch;
+    struct zloop *monitor_watch;
+    uv_timer_t timer;
+    struct wire_buffer buffer;
+    struct wire_arena arena;
+
+    int welcomed;
+    int ready; /* the clock has been asked once since: windows have their numbers */
+    int redial_wanted;
+    uint64_t daemon;     /* instance of the last daemon; 0: none yet */
+    uint64_t patient_ns; /* a refusal before this is the second in a row: CLOCK_MONOTONIC */
+    uint64_t heard_ns;   /* last message from the daemon, or dialled */
+    uint64_t asked_ns;
+    uint64_t welcomed_ns;
+    uint64_t trip_ns;    /* until the newest answer */
+    uint64_t dial_at_ns; /* not before */
+    unsigned asks_left;  /* round trips that follow in any case, */
+    unsigned more_left;  /* and those that may, after a slow one */
+    uint64_t position;   /* in the journal: the next message to send */
+    uint64_t flight;     /* bytes sent and not acknowledged */
+    uint64_t bytes;
+    unsigned dials;
+    void (*closed)(void *user);
+};
+
+static int send_message(struct uplink *uplink, enum wire_type type, const void *message)
+{
+    if (uplink->socket == NULL)
+        return -EAGAIN;
+    int rc = wire_encode(&uplink->buffer, type, message);
+    if (rc != 0)
+        return rc;
+    if (zmq_send(uplink->socket, uplink->buffer.bytes, uplink->buffer.length, ZMQ_DONTWAIT) < 0)
+        return -zmq_errno();
+    uplink->bytes += uplink->buffer.length;
+    zloop_sent(uplink->socket_watch);
+    return 0;
+}
+
+static void say_hello(struct uplink *uplink)
+{
+    struct wire_hello hello = {
+        .protocol = WIRE_PROTOCOL,
+        .role = role_name(ROLE_AGENT),
+        .version = HOLTER_VERSION,
+        .host = uplink->options.host,
+        .pid = (uint64_t)getpid(),
+        .instance = journal_instance(uplink->options.journal),
+        .session = uplink->options.session,
+    };
+    send_message(uplink, WIRE_TYPE_HELLO, &hello);
+}
+
+static void ask_clock(struct uplink *uplink)
+{
+    struct wire_clock_ask ask = {.t1_ns = clock_mono_ns()};
+    uplink->asked_ns = ask.t1_ns;
+    send_message(uplink, WIRE_TYPE_CLOCK_ASK, &ask);
+}
+
+static void take_welcome(struct uplink *uplink, const struct wire_welcome *welcome)
+{
+    if (welcome->window_ns < UINT64_C(1000000) || welcome->window_ns > UINT64_C(3600000000000)) {
+        log_error("daemon at %s wants windows of %llu ns: not served", uplink->options.endpoint,
+                  (unsigned long long)welcome->window_ns);
+        return;
+    }
+    int fresh = welcome->instance != uplink->daemon;
+    log_info("welcomed by daemon %s at %s%s", welcome->version, uplink->options.endpoint,
+             fresh ? "" : " again");
+    uplink->daemon = welcome->instance;
+    uplink->welcomed = 1;
+    uplink->ready = 0;
+    uplink->position = 0;
+    uplink->flight = 0;
+    uplink->asks_left = FIRST_ASKS;
+    uplink->welcomed_ns = clock_mono_ns();
+    journal_ack(uplink->options.journal, welcome->acked);
+    uplink->options.welcome(uplink->options.user, welcome, fresh);
+    ask_clock(uplink);
+}
+
+static void take_ack(struct uplink *uplink, uint64_t seq)
+{
+    struct journal *journal = uplink->options.journal;
+    struct journal_message oldest;
+    journal_ack(journal, seq);
+    uint64_t begin =
+        journal_read(journal, 0, &oldest) ? oldest.position : journal_state(journal)->end;
+    uplink->flight = uplink->position > begin ? uplink->position - begin : 0;
+    uplink_kick(uplink);
+}
+
+static void want_redial(struct uplink *uplink, uint64_t wait_ns)
+{
+    uplink->welcomed = uplink->ready = 0;
+    uplink->redial_wanted = 1; /* from the timer: not inside the socket's own callback */
+    uplink->dial_at_ns = clock_mono_ns() + wait_ns;
+    if (wait_ns == 0)
+        uv_timer_start(&uplink->timer, on_tick, 0, TICK_MS);
+}
+
+static void take_clock(struct uplink *uplink, const struct wire_clock_answer *answer,
+                       uint64_t now_ns)
+{
+    int slow = uplink->options.clock(uplink->options.user, answer, now_ns);
+    uplink->trip_ns = now_ns > uplink->asked_ns ? now_ns - uplink->asked_ns : 0;
+    uplink->ready = uplink->welcomed;
+    uplink_kick(uplink);
+    if (uplink->asks_left > 0) {
+        uplink->asks_left--;
+        ask_clock(uplink);
+    } else if (slow && uplink->more_left > 0 && uplink->trip_ns < BUSY_TRIP_NS) {
+        uplink->more_left--;
+        ask_clock(uplink);
+    }
+}
+
+static void take_message(struct uplink *uplink, const struct wire_message *message, uint64_t now_ns)
+{
+    uplink->heard_ns = now_ns;
+    switch (message->type) {
+    case WIRE_TYPE_WELCOME:
+        take_welcome(uplink, &message->welcome);
+        break;
+    case WIRE_TYPE_CLOCK_ANSWER:
+        take_clock(uplink, &message->clock_answer, now_ns);
+        break;
+    case WIRE_TYPE_CRITERIA:
+        if (uplink->options.criteria != NULL)
+            uplink->options.criteria(uplink->options.user, &message->criteria);
+        break;
+    case WIRE_TYPE_CAPTURE_ASK:
+        if (uplink->options.capture != NULL)
+            uplink->options.capture(uplink->options.user, &message->capture_ask);
+        break;
+    case WIRE_TYPE_ACK:
+        take_ack(uplink, message->ack.seq);
+        break;
+    case WIRE_TYPE_REFUSED:
+        log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
+                  holter_errname((int)message->refused.code));
+        /* Once welcomed, it is another daemon at the same place that has not been greeted yet; or
+         * this one takes a message amiss, and will again. */
+        want_redial(uplink, uplink->welcomed && now_ns >= uplink->patient_ns ? 0 : REFUSED_NS);
+        uplink->patient_ns = now_ns + REFUSED_NS;
+        break;
+    default:
+        log_warn("unexpected %s from the daemon", wire_type_name(message->type));
+    }
+}
+
+static int read_socket(void *user, void *socket)
+{
+    struct uplink *uplink = user;
+    for (int i = 0; i < READ_BOUND; i++) {
+        zmq_msg_t part;
+        zmq_msg_init(&part);
+        if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+            zmq_msg_close(&part);
+            return 0;
+        }
+        uint64_t now = clock_mono_ns(); /* t4, before the message costs time */
+        struct wire_message message;
+        struct wire_fault fault;
+        int rc =
+            wire_decode(&message, &uplink->arena, zmq_msg_data(&part), zmq_msg_size(&part), &fault);
+        if (rc == 0)
+            take_message(uplink, &message, now);
+        else
+            log_warn("message from the daemon: %s at byte %zu, %s", holter_strerror(rc),
+                     fault.offset, fault.where);
+        zmq_msg_close(&part);
+    }
+    return 1;
+}
+
+/* A connection was lost: whoever answers next has to be greeted first. */
+static int read_monitor(void *user, void *socket)
+{
+    struct uplink *uplink = user;
+    for (int i = 0; i < READ_BOUND; i++) {
+        uint8_t event[6];
+        char address[256];
+        int more = zmq_recv(socket, event, sizeof event, ZMQ_DONTWAIT);
+        if (more < 0)
+            return 0;
+        zmq_recv(socket, address, sizeof address, ZMQ_DONTWAIT);
+        uint16_t number;
+        memcpy(&number, event, sizeof number);
+        if (number == ZMQ_EVENT_DISCONNECTED) {
+            log_info("connection to the daemon at %s is lost", uplink->options.endpoint);
+            want_redial(uplink, 0);
+        }
+    }
+    return 1;
+}
+
+/* A uv_poll's descriptor may be closed as soon as uv_close() was called for it (libuv,
+ * uv_poll_stop). */
+static void hang_up(struct uplink *uplink, int linger_ms)
+{
+    if (uplink->socket == NULL)
+        return;
+    zloop_close(uplink->monitor_watch, NULL);
+    zloop_close(uplink->socket_watch, NULL);
+    zmq_socket_monitor(uplink->socket, NULL, 0);
+    zmq_setsockopt(uplink->socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
+    zmq_close(uplink->socket);
+    if (uplink->monitor != NULL)
+        zmq_close(uplink->monitor);
+    uplink->socket = uplink->monitor = NULL;
+    uplink->socket_watch = uplink->monitor_watch = NULL;
+    uplink->welcomed = uplink->ready = 0;
+}
+
+/* Watch for lost connections. Without it their loss is noticed by silence, later. */
+static void watch_connection(struct uplink *uplink)
+{
+    char name[64];
+    snprintf(name, sizeof name, "inproc://monitor-%u", uplink->dials);
+    if (zmq_socket_monitor(uplink->socket, name, ZMQ_EVENT_DISCONNECTED) != 0)
+        return;
+    uplink->monitor = zmq_socket(uplink->context, ZMQ_PAIR);
+    if (uplink->monitor == NULL)
+        return;
+    int linger = 0;
+    zmq_setsockopt(uplink->monitor, ZMQ_LINGER, &linger, sizeof linger);
+    if (zmq_connect(uplink->monitor, name) != 0 ||
+        zloop_open(&uplink->monitor_watch, uplink->options.loop, uplink->monitor, read_monitor,
+                   uplink) != 0)
+        log_warn("lost connections will be noticed late: %s", zmq_strerror(zmq_errno()));
+}
+
+static int set_options(struct uplink *uplink)
+{
+    static const struct {
+        int option, value;
+    } settings[] = {
+        {ZMQ_LINGER, 0},
+        {ZMQ_SNDHWM, 1000},
+        {ZMQ_RECONNECT_IVL, 100},      /* ms */
+        {ZMQ_RECONNECT_IVL_MAX, 2000}, /* ms */
+        {ZMQ_IPV6, 1},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (zmq_setsockopt(uplink->socket, settings[i].option, &settings[i].value, sizeof(int)) !=
+            0)
+            return -zmq_errno();
+    int64_t longest = WIRE_MESSAGE_BYTES;
+    if (zmq_setsockopt(uplink->socket, ZMQ_MAXMSGSIZE, &longest, sizeof longest) != 0)
+        return -zmq_errno();
+    return uplink->options.key_dir != NULL ? curve_apply_client(uplink->socket, &uplink->keys) : 0;
+}
+
+static int dial(struct uplink *uplink)
+{
+    hang_up(uplink, 0);
+    uplink->dials++;
+    uplink->redial_wanted = 0;
+    uplink->heard_ns = clock_mono_ns();
+    uplink->socket = zmq_socket(uplink->context, ZMQ_DEALER);
+    int rc = uplink->socket == NULL ? -zmq_errno() : set_options(uplink);
+    if (rc == 0) {
+        watch_connection(uplink);
+        rc = zloop_open(&uplink->socket_watch, uplink->options.loop, uplink->socket, read_socket,
+                        uplink);
+    }
+    if (rc == 0 && zmq_connect(uplink->socket, uplink->options.endpoint) != 0)
+        rc = -zmq_errno();
+    if (rc != 0) {
+        log_error("cannot dial %s: %s", uplink->options.endpoint, holter_strerror(rc));
+        hang_up(uplink, 0);
+        return rc;
+    }
+    say_hello(uplink);
+    return 0;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct uplink *uplink = timer->data;
+    uint64_t now = clock_mono_ns();
+    if (uplink->redial_wanted || uplink->socket == NULL) {
+        if (now >= uplink->dial_at_ns)
+            dial(uplink);
+        return;
+    }
+    if (now - uplink->heard_ns > SILENCE_NS) {
+        if (uplink->welcomed)
+            log_warn("nothing heard from the daemon at %s: dialling again",
+                     uplink->options.endpoint);
+        dial(uplink);
+        return;
+    }
+    int early = now - uplink->welcomed_ns < EARLY_NS && uplink->trip_ns < BUSY_TRIP_NS;
+    uint64_t every = early ? ASK_EARLY_NS : ASK_EVERY_NS;
+    if (uplink->welcomed && now - uplink->asked_ns >= every) {
+        uplink->more_left = MORE_ASKS;
+        ask_clock(uplink);
+    }
+    uplink_kick(uplink);
+}
+
+int uplink_create(struct uplink **out, const struct uplink_options *options)
+{
+    struct uplink *uplink = calloc(1, sizeof *uplink);
+    if (uplink == NULL)
+        return -ENOMEM;
+    uplink->options = *options;
+    int rc = 0;
+    if (options->key_dir != NULL)
+        rc = curve_load(options->key_dir, ROLE_AGENT, &uplink->keys);
+    if (rc == 0 && (uplink->context = zmq_ctx_new()) == NULL)
+        rc = -zmq_errno();
+    if (rc != 0) {
+        curve_wipe(&uplink->keys);
+        free(uplink);
+        return rc;
+    }
+    uv_timer_init(options->loop, &uplink->timer);
+    uplink->timer.data = uplink;
+    uv_timer_start(&uplink->timer, on_tick, TICK_MS, TICK_MS);
+    dial(uplink); /* a failure is logged and tried again */
+    *out = uplink;
+    return 0;
+}
+
+void uplink_kick(struct uplink *uplink)
+{
+    struct journal_message message;
+    int sent = 0;
+    while (uplink->ready && journal_read(uplink->options.journal, uplink->position, &message) &&
+           (uplink->flight == 0 || uplink->flight + message.length <= UPLINK_FLIGHT)) {
+        if (zmq_send(uplink->socket, message.bytes, message.length, ZMQ_DONTWAIT) < 0)
+            break;
+        uplink->position = message.behind;
+        uplink->flight += message.behind - message.position;
+        uplink->bytes += message.length;
+        sent = 1;
+    }
+    if (sent)
+        zloop_sent(uplink->socket_watch);
+}
+
+int uplink_connected(const struct uplink *uplink)
+{
+    return uplink->welcomed;
+}
+
+uint64_t uplink_bytes(const struct uplink *uplink)
+{
+    return uplink->bytes;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct uplink *uplink = handle->data;
+    zmq_ctx_term(uplink->context); /* blocks until what lingers is sent, at most LINGER_MS */
+    wire_buffer_finish(&uplink->buffer);
+    wire_arena_finish(&uplink->arena);
+    curve_wipe(&uplink->keys);
+    if (uplink->closed != NULL)
+        uplink->closed(uplink->options.user);
+    free(uplink);
+}
+
+void uplink_close(struct uplink *uplink, void (*closed)(void *user))
+{
+    if (uplink == NULL)
+        return;
+    struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1};
+    /* Also when the welcome is still on its way: the daemon has heard the hello by then. */
+    send_message(uplink, WIRE_TYPE_BYE, &bye);
+    hang_up(uplink, LINGER_MS);
+    uplink->closed = closed;
+    uv_close((uv_handle_t *)&uplink->timer, on_timer_closed);
+}

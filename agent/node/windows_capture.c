@@ -1,0 +1,159 @@
+/* Captures: what the rings hold, told when the daemon asks for it. */
+#include "agent/node/node_capture.h"
+#include "agent/node/windows.h"
+
+#include "holter/error.h"
+#include "proto/log.h"
+#include "proto/rank_spans.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "capture"
+#define DEATH_RECORDS 256u /* of each rank, when one has died */
+#define BACKLOG (2u << 20) /* bytes that the daemon has not acknowledged: windows have the rest */
+
+static uint64_t next_seq(void *user)
+{
+    return journal_next_seq(((struct windows *)user)->journal);
+}
+
+/* The oldest messages are windows: they are not dropped for the sake of a capture. */
+static int append(void *user, const void *bytes, size_t length)
+{
+    struct windows *windows = user;
+    if (journal_backlog(windows->journal) + length > JOURNAL_BYTES - BACKLOG)
+        return -HOLTER_EFULL;
+    return windows_append(windows, WIRE_TYPE_CAPTURED, bytes, length);
+}
+
+static struct job *find_job(const struct windows *windows, const char *id)
+{
+    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+        if (strcmp(job->id, id) == 0)
+            return job;
+    return NULL;
+}
+
+enum occasion { PERSON, ALERT, DEATH };
+
+/* @return why nothing is captured now; NULL: it may be */
+static const char *refuse(const struct windows *windows, const struct job *job,
+                          enum occasion occasion, uint64_t now_ns)
+{
+    uint64_t pause = occasion == PERSON ? WINDOWS_CAPTURE_NS : WINDOWS_CAPTURE_ALERT_NS;
+    if (job->captured_ns[occasion] != 0 && now_ns - job->captured_ns[occasion] < pause)
+        return "too soon after the capture before";
+    if (journal_backlog(windows->journal) > BACKLOG)
+        return "the agent has a backlog of windows";
+    return NULL;
+}
+
+/* Ranks of the job here that are wanted. @param out  owned by the caller @return 0 or -ENOMEM */
+static int list_ranks(const struct windows *windows, const struct job *job,
+                      const struct wire_capture_ask *ask, const struct rank ***out, size_t *count)
+{
+    uint32_t all = census_ranks(windows->census, job, NULL, 0), wanted = 0;
+    const struct rank **ranks = malloc((all + 1) * sizeof *ranks);
+    if (ranks == NULL)
+        return -ENOMEM;
+    census_ranks(windows->census, job, ranks, all);
+    for (uint32_t i = 0; i < all; i++)
+        if (ask->ranks[0] == '\0' || rank_spans_have(ask->ranks, (uint64_t)ranks[i]->world_rank))
+            ranks[wanted++] = ranks[i];
+    *out = ranks;
+    *count = wanted;
+    return 0;
+}
+
+static int read_ranks(struct windows *windows, const struct rank **ranks, size_t count,
+                      const char *fault, const struct wire_capture_ask *ask, uint64_t now_ns)
+{
+    struct capture_frame frame = {
+        .ask = ask,
+        .host = windows->host,
+        .window = windows->window,
+        .tsc = &windows->tsc,
+        .plain = &windows->plain,
+        .clock = &windows->clock,
+        .now_ns = now_ns,
+        .ranks = count,
+        .next_seq = next_seq,
+        .emit = append,
+        .user = windows,
+    };
+    struct capture *capture;
+    int rc = capture_create(&capture, &frame);
+    if (rc != 0)
+        return rc;
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = capture_rank(capture, ranks[i]);
+    if (rc == -HOLTER_EFULL)
+        fault = "the rest had no room beside the windows";
+    if (rc == 0 || rc == -HOLTER_EFULL)
+        rc = capture_end(capture, fault);
+    capture_destroy(capture);
+    return rc;
+}
+
+/* @param fault  why nothing is captured; NULL: it is */
+static int capture(struct windows *windows, struct job *job, const struct wire_capture_ask *ask,
+                   const char *fault, uint64_t now_ns)
+{
+    const struct rank **ranks = NULL;
+    size_t count = 0;
+    uint64_t next = journal_next_seq(windows->journal);
+    int rc = fault == NULL ? list_ranks(windows, job, ask, &ranks, &count) : 0;
+    if (rc == 0)
+        rc = read_ranks(windows, ranks, count, fault, ask, now_ns);
+    if (rc != 0)
+        log_warn("capture %llu of job %s: %s", (unsigned long long)ask->id, job->id,
+                 holter_strerror(rc));
+    free(ranks);
+    if (journal_next_seq(windows->journal) == next)
+        return 0;
+    windows_commit(windows);
+    return 1;
+}
+
+int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns)
+{
+    struct job *job = find_job(windows, ask->job);
+    enum occasion occasion = ask->alert == 0 ? PERSON : ALERT;
+    if (job == NULL || !windows->clock.known)
+        return 0; /* the daemon does not wait for ever */
+    const char *fault = refuse(windows, job, occasion, now_ns);
+    if (fault == NULL)
+        job->captured_ns[occasion] = now_ns;
+    return capture(windows, job, ask, fault, now_ns);
+}
+
+static int capture_death(struct windows *windows, struct job *job, uint64_t now_ns)
+{
+    char reason[48];
+    snprintf(reason, sizeof reason, "rank %llu died", (unsigned long long)job->died);
+    struct wire_capture_ask ask = {
+        .job = job->id,
+        .asked_ns = daemon_clock_best(&windows->clock, now_ns),
+        .events = DEATH_RECORDS,
+        .ranks = "",
+        .reason = reason,
+        .nodes = 1,
+    };
+    job->captured_ns[DEATH] = now_ns;
+    return capture(windows, job, &ask, NULL, now_ns);
+}
+
+int windows_capture_deaths(struct windows *windows, uint64_t now_ns)
+{
+    int committed = 0;
+    for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
+        int died = job->has_died;
+        job->has_died = 0;
+        if (died && windows->clock.known && refuse(windows, job, DEATH, now_ns) == NULL)
+            committed |= capture_death(windows, job, now_ns);
+    }
+    return committed;
+}

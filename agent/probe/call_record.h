@@ -1,0 +1,397 @@
+/* What a wrapper does around the MPI call: everything here is inlined into it. A call costs two
+ * time stamps, one record written straight into its ring slot, and one store of the ring's head. */
+#ifndef HOLTER_AGENT_PROBE_CALL_RECORD_H
+#define HOLTER_AGENT_PROBE_CALL_RECORD_H
+
+#include "agent/probe/probe.h"
+
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+/** A call being recorded. */
+struct scope {
+    struct thread *t;
+    struct event *slot;
+    uint64_t t_enter;
+    uint16_t call;
+};
+
+HOT uint64_t ticks(void)
+{
+#if defined(__x86_64__)
+    if (likely(probe.tick_unit == TICK_TSC))
+        return __rdtsc();
+#endif
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Ask for the line of a record to come while there is time: it was last written a lap ago, or an
+ * agent has read it meanwhile. Behind the ring's end it is a line of something else: no harm. */
+HOT void prefetch_behind(const struct event *slot)
+{
+    const char *line = (const char *)slot + 4 * sizeof(*slot);
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+/** The thread, when this call is to be recorded; else NULL: pass it through. */
+HOT struct thread *scope_open(struct scope *s, uint16_t call)
+{
+    struct thread *t = &thread_self;
+    if (unlikely(t->gate != 0)) {
+        if (t->gate != GATE_NEW || (t = thread_start()) == NULL)
+            return NULL;
+    }
+    t->gate = GATE_INSIDE;
+    s->t = t;
+    s->call = call;
+    s->slot = ring_slot(&t->ring);
+    s->t_enter = ticks();
+    return t;
+}
+
+/** A word of the record that is open. To read it back after the call is cheaper than to keep it
+ * over the call, which would be a store and a load of its own. */
+HOT uint64_t slot_word(const struct event *slot, enum ring_word word)
+{
+    typedef const uint64_t __attribute__((may_alias)) event_word;
+    return __atomic_load_n((event_word *)(const void *)slot + word, __ATOMIC_RELAXED);
+}
+
+HOT uint32_t slot_flags(const struct event *slot)
+{
+    return (uint16_t)(slot_word(slot, RING_WORD_WHAT) >> 16);
+}
+
+/** The ends of a call without a peer. */
+#define NO_ENDS ring_ends(PEER_NONE, TAG_NONE)
+
+/** Entry fields: the call is in progress from here on. ends: as ring_ends() has them. */
+HOT void scope_enter(const struct scope *s, uint64_t bytes, uint64_t bytes_in, uint64_t ends,
+                     uint32_t request, uint16_t comm, uint32_t flags)
+{
+    struct event *slot = s->slot;
+    ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
+    ring_put(slot, RING_WORD_T_EXIT, 0);
+    ring_put(slot, RING_WORD_BYTES, bytes);
+    ring_put(slot, RING_WORD_BYTES_IN, bytes_in);
+    ring_put(slot, RING_WORD_ENDS, ends);
+    ring_put(slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
+    ring_put(slot, RING_WORD_WHAT, ring_what(s->call, flags, EVENT_CALL, 0));
+    ring_enter(&s->t->ring, slot);
+}
+
+/** Exit stamp. Other exit fields are put between this and scope_close(). */
+HOT uint64_t scope_exit(const struct scope *s)
+{
+    uint64_t now = ticks();
+    ring_put(s->slot, RING_WORD_T_EXIT, now);
+    ring_fence();
+    return now;
+}
+
+HOT void record_publish(struct thread *t, struct event *slot)
+{
+    if (unlikely(probe.paused)) { /* never to be seen: the slot serves the next call */
+        ring_put(slot, RING_WORD_SEQ, UINT64_MAX);
+        ring_fence();
+        return;
+    }
+    prefetch_behind(slot);
+    ring_publish(&t->ring);
+    if (unlikely(ring_alarm_due(&t->ring)))
+        ring_alarm(&t->ring);
+}
+
+HOT void scope_leave(const struct scope *s)
+{
+    s->t->gate = 0;
+}
+
+HOT void count_paused(const struct scope *s)
+{
+    if (unlikely(probe.paused)) {
+        _Atomic uint64_t *calls = &s->t->ring.control->paused_calls;
+        atomic_store_explicit(calls, atomic_load_explicit(calls, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    }
+}
+
+HOT void scope_close(const struct scope *s)
+{
+    count_paused(s);
+    record_publish(s->t, s->slot);
+    scope_leave(s);
+}
+
+/** Change what the call turned out to be. */
+HOT void scope_what(const struct scope *s, uint32_t flags, unsigned parts)
+{
+    ring_put(s->slot, RING_WORD_WHAT, ring_what(s->call, flags, EVENT_CALL, (uint16_t)parts));
+}
+
+HOT void scope_place(const struct scope *s, uint32_t request, uint16_t comm)
+{
+    ring_put(s->slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
+}
+
+/** A polling call that found nothing: it leaves no record. */
+HOT void scope_poll(const struct scope *s, enum poll_family family, uint64_t now)
+{
+    if (unlikely(probe.paused)) {
+        count_paused(s);
+    } else {
+        struct poll_count *count = &s->t->ring.control->polls[family];
+        uint64_t calls = atomic_load_explicit(&count->calls, memory_order_relaxed);
+        uint64_t spent = atomic_load_explicit(&count->ticks, memory_order_relaxed);
+        atomic_store_explicit(&count->calls, calls + 1, memory_order_relaxed);
+        atomic_store_explicit(&count->ticks, spent + (now - s->t_enter), memory_order_relaxed);
+    }
+    scope_leave(s);
+}
+
+/** A further message of the call: its own record behind the call's. */
+HOT void record_part(const struct scope *s, uint64_t t_exit, uint64_t bytes, uint64_t t_post,
+                     uint64_t ends, uint32_t request, uint16_t comm, uint32_t flags)
+{
+    struct event *slot = ring_slot(&s->t->ring);
+    ring_put(slot, RING_WORD_T_ENTER, s->t_enter);
+    ring_put(slot, RING_WORD_T_EXIT, t_exit);
+    ring_put(slot, RING_WORD_BYTES, bytes);
+    ring_put(slot, RING_WORD_BYTES_IN, t_post);
+    ring_put(slot, RING_WORD_ENDS, ends);
+    ring_put(slot, RING_WORD_PLACE, ring_place(request, comm, s->t->region));
+    ring_put(slot, RING_WORD_WHAT, ring_what(s->call, flags, EVENT_PART, 0));
+    ring_enter(&s->t->ring, slot);
+    record_publish(s->t, slot);
+}
+
+/* ---- sizes, communicators, ranks ----------------------------------------- */
+
+/** Bytes of one element of a type that is not the last one used. */
+uint64_t type_size(struct thread *t, MPI_Datatype type);
+
+/** Bytes of count elements. */
+HOT uint64_t payload(struct thread *t, int64_t count, MPI_Datatype type)
+{
+    if (count <= 0)
+        return 0;
+    const struct type_size *last = t->type;
+    if (likely(last->handle == HANDLE(type) && t->type_epoch == probe.type_epoch))
+        return (uint64_t)count * last->bytes;
+    return (uint64_t)count * type_size(t, type);
+}
+
+HOT const struct comm *comm_find(struct thread *t, MPI_Comm comm)
+{
+    uint64_t handle = HANDLE(comm);
+    return likely(t->last->handle == handle) ? t->last : comm_lookup(t, handle, 0);
+}
+
+HOT const struct comm *window_find(struct thread *t, MPI_Win win)
+{
+    uint64_t handle = HANDLE(win);
+    return likely(t->last->handle == handle) ? t->last : comm_lookup(t, handle, 1);
+}
+
+/** World rank of the other side, PEER_NULL or PEER_ANY. */
+HOT int32_t comm_peer(const struct comm *comm, int rank)
+{
+    if (likely((uint32_t)rank < comm->affine))
+        return comm->offset + comm->stride * rank;
+    if (rank == MPI_PROC_NULL)
+        return PEER_NULL;
+    if (rank == MPI_ANY_SOURCE)
+        return PEER_ANY;
+    return comm_peer_lookup(comm, rank);
+}
+
+HOT uint32_t wildcard(int source, int tag)
+{
+    return source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG ? EVENT_WILDCARD : 0;
+}
+
+/** Both ends of a message, as ring_ends() has them, when one of the two is no plain number:
+ *  MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ANY_TAG. All of these are negative. */
+static __attribute__((noinline, unused)) uint64_t open_ends(const struct comm *comm, int rank,
+                                                            int tag)
+{
+    return ring_ends(comm_peer(comm, rank), tag == MPI_ANY_TAG ? TAG_ANY : tag);
+}
+
+/* ---- statuses ------------------------------------------------------------ */
+
+/** Bytes of the message that a status describes. The fields of the MPIs' own mpi.h; a test compares
+ *  with MPI_Get_count. */
+HOT uint64_t status_bytes(const MPI_Status *status)
+{
+#if defined(OPEN_MPI)
+    return (uint64_t)status->_ucount;
+#else
+    return (uint64_t)(uint32_t)status->count_lo |
+           (uint64_t)((uint32_t)status->count_hi_and_cancelled >> 1) << 32;
+#endif
+}
+
+HOT int status_cancelled(const MPI_Status *status)
+{
+#if defined(OPEN_MPI)
+    return status->_cancelled;
+#else
+    return status->count_hi_and_cancelled & 1;
+#endif
+}
+
+/** The ends that a receive's status tells, when source or tag were left open. */
+HOT uint64_t ends_received(uint64_t ends, uint16_t slot, const MPI_Status *status)
+{
+    int32_t peer = ring_peer(ends);
+    if (peer == PEER_ANY) {
+        const struct comm *comm = comm_of_slot(slot);
+        peer = comm ? comm_peer(comm, status->MPI_SOURCE) : PEER_UNKNOWN;
+    }
+    return ring_ends(peer, status->MPI_TAG == MPI_ANY_TAG ? TAG_ANY : status->MPI_TAG);
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
+/** Has the library answered with the handle that stands for "complete already"? Such a request
+ *  cannot be told from others, and nothing is left to wait for. */
+HOT int request_complete(uint64_t handle)
+{
+#if defined(OPEN_MPI)
+    return handle == HANDLE(probe_objects.ompi_request_empty);
+#else
+    return handle >> 30 == 1; /* MPICH: kind of handle in the two highest bits, 1 built-in */
+#endif
+}
+
+HOT struct request *request_first(uint64_t handle)
+{
+    _Static_assert(REQUEST_ROOM == 4096, "the shift below");
+    return &probe.requests[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+}
+
+/** Requests that a call may complete, found before it, when their handles are still there. */
+struct found {
+    uint32_t index; /**< in the application's array */
+    uint32_t at;    /**< bytes from the start of probe.requests */
+};
+
+HOT struct found found_note(int index, const struct request *request)
+{
+    return (struct found){(uint32_t)index,
+                          (uint32_t)((const char *)request - (const char *)probe.requests)};
+}
+
+HOT struct request *found_request(const struct found *found)
+{
+    return (struct request *)(void *)((char *)probe.requests + found->at);
+}
+
+/** MPI_Waitall without statuses, of more requests than statuses fit the stack: by pieces, which is
+ *  as good to the application, because all have to end. Notes in the table how each ended. */
+COLD int waitall_by_pieces(int (*real)(int, MPI_Request *, MPI_Status *), int count,
+                           MPI_Request *requests, const struct found *found, uint32_t n);
+
+COLD struct request *request_find_behind(uint64_t handle);
+COLD struct request *request_add_behind(uint64_t handle);
+
+/** The request or message with this handle. @return NULL when it is not known */
+HOT struct request *request_find(uint64_t handle)
+{
+    struct request *request = request_first(handle);
+    if (likely(request->handle == handle && !probe.multiple))
+        return request;
+    return request_find_behind(handle);
+}
+
+/** Keep a new request, which the record that is open posts.
+ *  @return NULL when there is no room: counted as untracked */
+HOT const struct request *request_add(const struct scope *s, uint64_t handle, uint64_t bytes,
+                                      uint64_t ends, uint16_t comm, uint32_t flags)
+{
+    struct request *request = request_first(handle);
+    uint32_t number;
+    if (likely((request->handle == 0 || request->handle == handle) && !probe.multiple)) {
+        number = ++probe.next_request;
+    } else {
+        number = __atomic_add_fetch(&probe.next_request, 1, __ATOMIC_RELAXED);
+        request = request_add_behind(handle);
+        if (!request) {
+            _Atomic uint64_t *count = &s->t->ring.control->untracked;
+            atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                                  memory_order_relaxed);
+            return NULL;
+        }
+    }
+    request->t_post = slot_word(s->slot, RING_WORD_T_ENTER);
+    request->bytes = bytes;
+    request->ends = ends;
+    request->place = ring_place(number, comm, (uint16_t)flags);
+    __atomic_store_n(&request->handle, handle, __ATOMIC_RELEASE);
+    return request;
+}
+
+HOT void request_remove(struct request *request)
+{
+    __atomic_store_n(&request->handle, 0, __ATOMIC_RELEASE);
+}
+
+/** What a request turned out to be when it completed. */
+struct completion {
+    uint64_t bytes;
+    uint64_t ends;
+    uint32_t flags;
+};
+
+/** @param status  of the request; NULL when there is none
+ *  @param failed  the request failed */
+HOT struct completion request_outcome(const struct request *request, const MPI_Status *status,
+                                      int failed)
+{
+    uint32_t own = request->flags;
+    struct completion c = {.bytes = request->bytes,
+                           .ends = request->ends,
+                           .flags = (own & ~(uint32_t)REQUEST_OWN) | EVENT_DONE};
+    if (unlikely(failed)) {
+        c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_FAILED;
+    } else if (unlikely(own & REQUEST_CANCELLED) &&
+               (own & REQUEST_KNOWN || (status && status_cancelled(status)))) {
+        c.flags = (c.flags & ~(uint32_t)EVENT_DONE) | EVENT_CANCELLED;
+        c.bytes = 0;
+    } else if ((own & (EVENT_RECV | REQUEST_KNOWN)) == EVENT_RECV) {
+        if (unlikely(!status)) { /* nobody knows what arrived */
+            c.flags = EVENT_UNTRACKED;
+            return c;
+        }
+        c.bytes = status_bytes(status);
+        if (own & EVENT_WILDCARD)
+            c.ends = ends_received(request->ends, request->comm, status);
+    }
+    return c;
+}
+
+/** Does its completion need a status? */
+HOT int request_wants_status(const struct request *request)
+{
+    return request->flags & (EVENT_RECV | REQUEST_CANCELLED);
+}
+
+/** It is complete: forget it, or keep it idle when it is persistent. */
+HOT void request_retire(struct request *request)
+{
+    if (unlikely(request->flags & EVENT_PERSISTENT))
+        request->flags = (uint16_t)((request->flags & ~REQUEST_OWN) | REQUEST_IDLE);
+    else
+        request_remove(request);
+}
+
+#endif

@@ -1,0 +1,116 @@
+#include "agent/terminal/paths.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int paths_self(char *out, size_t room)
+{
+    ssize_t n = readlink("/proc/self/exe", out, room);
+    if (n < 0)
+        return -errno;
+    if ((size_t)n == room)
+        return -HOLTER_ERANGE;
+    out[n] = '\0';
+    return 0;
+}
+
+static int own_directory(char *out, size_t room)
+{
+    int rc = paths_self(out, room);
+    if (rc < 0)
+        return rc;
+    char *slash = strrchr(out, '/');
+    if (slash == NULL)
+        return -ENOENT;
+    *slash = '\0';
+    return 0;
+}
+
+/** First of the places that holds a file of this name which may be accessed so. */
+static int find_in(char *out, size_t room, const char *directory, const char *const *places,
+                   size_t count, const char *name, int mode)
+{
+    for (size_t i = 0; i < count; i++) {
+        int n = snprintf(out, room, "%s%s/%s", directory, places[i], name);
+        if (n < 0 || (size_t)n >= room)
+            return -HOLTER_ERANGE;
+        if (access(out, mode) == 0)
+            return 0;
+    }
+    return -ENOENT;
+}
+
+int paths_program_from(char *out, size_t room, const char *directory, const char *program)
+{
+    static const char *const places[] = {"", "/../agent", "/../daemon", "/../viewer"};
+    return find_in(out, room, directory, places, sizeof places / sizeof *places, program, X_OK);
+}
+
+int paths_program(char *out, size_t room, const char *program)
+{
+    char directory[PATH_MAX];
+    int rc = own_directory(directory, sizeof directory);
+    return rc < 0 ? rc : paths_program_from(out, room, directory, program);
+}
+
+int paths_probe_from(char *out, size_t room, const char *directory, const char *libdir,
+                     enum mpi_flavour flavour)
+{
+    static const char *const places[] = {"", "/probe", "/../lib/holter"};
+    static const char *const own[] = {""};
+    const char *name = flavour == MPI_FLAVOUR_OPENMPI ? "libholter-openmpi.so"
+                       : flavour == MPI_FLAVOUR_MPICH ? "libholter-mpich.so"
+                                                      : NULL;
+    if (name == NULL)
+        return -ENOENT;
+    if (libdir != NULL && libdir[0] != '\0')
+        return find_in(out, room, libdir, own, 1, name, R_OK);
+    return find_in(out, room, directory, places, sizeof places / sizeof *places, name, R_OK);
+}
+
+int paths_probe(char *out, size_t room, enum mpi_flavour flavour)
+{
+    char directory[PATH_MAX];
+    int rc = own_directory(directory, sizeof directory);
+    return rc < 0 ? rc : paths_probe_from(out, room, directory, getenv("HOLTER_LIBDIR"), flavour);
+}
+
+static int runnable(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return -errno;
+    return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
+}
+
+int paths_search(char *out, size_t room, const char *program, const char *path)
+{
+    if (strchr(program, '/') != NULL) {
+        int n = snprintf(out, room, "%s", program);
+        return n < 0 || (size_t)n >= room ? -HOLTER_ERANGE : runnable(out);
+    }
+    if (program[0] == '\0')
+        return -ENOENT;
+    int denied = 0;
+    for (const char *p = path == NULL ? "/bin:/usr/bin" : path;; p++) {
+        size_t length = strcspn(p, ":");
+        int n = length == 0 ? snprintf(out, room, "./%s", program)
+                            : snprintf(out, room, "%.*s/%s", (int)length, p, program);
+        if (n > 0 && (size_t)n < room) {
+            int rc = runnable(out);
+            if (rc == 0)
+                return 0;
+            denied |= rc == -EACCES;
+        }
+        p += length;
+        if (*p == '\0')
+            return denied ? -EACCES : -ENOENT;
+    }
+}

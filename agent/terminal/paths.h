@@ -1,0 +1,33 @@
+/* Where Holter's own programs and probes lie: beside the running program, in the build tree as in
+ * an installed one, so that a tree may be moved as a whole. */
+#ifndef HOLTER_AGENT_TERMINAL_PATHS_H
+#define HOLTER_AGENT_TERMINAL_PATHS_H
+
+#include "holter/segment.h"
+
+#include <stddef.h>
+
+/** Path of the running program, symbolic links resolved. @return 0, -HOLTER_ERANGE or -errno */
+int paths_self(char *out, size_t room);
+
+/** Find another program of Holter ("holterd"): in the directory of the running one, then in
+ *  ../agent, ../daemon and ../viewer of it.
+ *  @return 0, -ENOENT, or -HOLTER_ERANGE when the path does not fit */
+int paths_program(char *out, size_t room, const char *program);
+
+/** Find the probe for an MPI: in $HOLTER_LIBDIR when that is set, else in the running program's
+ *  directory, in probe/ and ../lib/holter of it.
+ *  @return 0, -ENOENT, or -HOLTER_ERANGE */
+int paths_probe(char *out, size_t room, enum mpi_flavour flavour);
+
+/** As paths_program() and paths_probe(), seen from a given directory. For tests. */
+int paths_program_from(char *out, size_t room, const char *directory, const char *program);
+int paths_probe_from(char *out, size_t room, const char *directory, const char *libdir,
+                     enum mpi_flavour flavour);
+
+/** Find a program as execvp(3) would.
+ *  @param path  value of PATH; NULL: the system's default
+ *  @return 0, -ENOENT, -EACCES when a file of that name may not be executed, or -HOLTER_ERANGE */
+int paths_search(char *out, size_t room, const char *program, const char *path);
+
+#endif

@@ -1,0 +1,38 @@
+#include "agent/terminal/terminal_message.h"
+
+#include "proto/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void say(const char *format, ...)
+{
+    static const char prefix[] = "holter: ";
+    char line[4096];
+    int saved = errno;
+    va_list arguments;
+    memcpy(line, prefix, sizeof prefix);
+    va_start(arguments, format);
+    size_t room = sizeof line - sizeof prefix - 1, used = sizeof prefix - 1;
+    int n = vsnprintf(line + used, room, format, arguments);
+    va_end(arguments);
+    if (n > 0)
+        used += (size_t)n < room ? (size_t)n : room - 1;
+    log_make_printable(line);
+    line[used++] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, used);
+    (void)written; /* there is nobody else to tell */
+    errno = saved;
+}
+
+int say_printed(const char *command)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    say("%s: standard output: %s", command, strerror(errno != 0 ? errno : EIO));
+    return 1;
+}

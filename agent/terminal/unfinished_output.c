@@ -1,0 +1,153 @@
+#include "agent/terminal/unfinished_output.h"
+
+#include "daemon/storage/lock_file.h"
+#include "daemon/storage/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OPEN_AT_ONCE 8 /* directories, while a tree is removed */
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    remove(path);
+    return 0;
+}
+
+/* The lock is that of a recording: somebody may hold it by now. */
+static void remove_file(const char *path)
+{
+    char lock[PATH_MAX + 8];
+    struct stat status;
+    recording_remove(path); /* of other files there is nothing beside it */
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    if (lstat(lock, &status) == 0)
+        lock_file_give(lock_file_take(lock), lock);
+}
+
+/* In a process of its own: wait until we have said that all is well, or nobody holds the pipe any
+ * more. */
+static _Noreturn void clean(const char *path, const int ends[2])
+{
+    char byte;
+    ssize_t got;
+    struct stat status;
+    close(ends[1]);
+    while ((got = read(ends[0], &byte, 1)) < 0 && errno == EINTR)
+        continue;
+    if (got == 0 && lstat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            nftw(path, remove_entry, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS);
+        else
+            remove_file(path);
+    }
+    _exit(0);
+}
+
+/* Programs that we start hold the pipe too: what they write is removed when they have ended. The
+ * cleaner never unblocks signals: that which ends us does not end it. */
+void unfinished_begin(struct unfinished *u, const char *path)
+{
+    struct stat status;
+    sigset_t all, before;
+    int ends[2];
+    *u = (struct unfinished){.held = -1};
+    signal(SIGXFSZ, SIG_IGN);
+    if (lstat(path, &status) == 0 || pipe(ends) != 0)
+        return;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    u->cleaner = fork();
+    if (u->cleaner == 0)
+        clean(path, ends);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(ends[0]);
+    u->held = ends[1];
+    if (u->cleaner < 0) {
+        close(u->held);
+        u->cleaner = 0;
+    }
+}
+
+static void let_go(struct unfinished *u, int whole)
+{
+    if (u->cleaner == 0)
+        return;
+    while (whole && write(u->held, "", 1) < 0 && errno == EINTR)
+        continue;
+    close(u->held);
+    while (waitpid(u->cleaner, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    u->cleaner = 0;
+}
+
+void unfinished_end(struct unfinished *u)
+{
+    let_go(u, 1);
+}
+
+void unfinished_remove(struct unfinished *u)
+{
+    let_go(u, 0);
+}
+
+int output_check(const char *path)
+{
+    char parent[PATH_MAX + 2];
+    snprintf(parent, sizeof(parent), "%.*s", PATH_MAX, path);
+    size_t end = strlen(parent);
+    while (end > 1 && parent[end - 1] == '/')
+        end--;
+    while (end > 0 && parent[end - 1] != '/')
+        end--;
+    snprintf(parent + end, sizeof(parent) - end, ".");
+    return access(parent, W_OK | X_OK) == 0 ? 0 : -errno;
+}
+
+/* ---- files ------------------------------------------------------------------ */
+
+int output_file_open(struct output_file *o, const char *path)
+{
+    struct stat status;
+    *o = (struct output_file){.path = path};
+    if (strcmp(path, "-") == 0) {
+        o->file = stdout;
+        return 0;
+    }
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        o->file = fopen(path, "we");
+        return o->file == NULL ? -errno : 0;
+    }
+    int length = snprintf(o->part, sizeof(o->part), "%s.part", path);
+    if (length < 0 || (size_t)length >= sizeof(o->part))
+        return -ENAMETOOLONG;
+    unlink(o->part); /* of one that nobody could clean up behind */
+    unfinished_begin(&o->unfinished, o->part);
+    o->file = fopen(o->part, "we");
+    int code = o->file == NULL ? -errno : 0;
+    if (code != 0)
+        unfinished_end(&o->unfinished);
+    return code;
+}
+
+int output_file_close(struct output_file *o, int whole)
+{
+    int code = fflush(o->file) != 0 || ferror(o->file) ? -(errno == 0 ? EIO : errno) : 0;
+    if (o->file != stdout && fclose(o->file) != 0 && code == 0)
+        code = -errno;
+    if (o->part[0] == '\0')
+        return code;
+    if (whole && code == 0 && rename(o->part, o->path) != 0)
+        code = -errno;
+    if (!whole || code != 0)
+        unlink(o->part);
+    unfinished_end(&o->unfinished);
+    return code;
+}

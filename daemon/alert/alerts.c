@@ -1,0 +1,287 @@
+#include "daemon/alert/alerts.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void alerts_finish(struct alerts *alerts)
+{
+    for (size_t i = 0; i < alerts->count; i++) {
+        free(alerts->list[i]->evidence);
+        free(alerts->list[i]);
+    }
+    free(alerts->list);
+    free(alerts->newest);
+    key_table_finish(&alerts->subjects);
+    *alerts = (struct alerts){0};
+}
+
+static const char *subject_text(const struct alert *alert)
+{
+    return alert->host[0] != '\0' || alert->evidence == NULL ? alert->host : alert->evidence->rule;
+}
+
+/* Number of what alerts of this kind on this subject, a host or a rule, are about; where there are
+ * thousands of nodes, there may be thousands of alerts. Without one, *key is what to add.
+ * @return or KEY_NONE */
+static uint32_t subject_of(const struct alerts *alerts, const char *kind, const char *subject,
+                           struct key *key)
+{
+    *key = (struct key){.hi = key_hash(subject), .lo = key_hash(kind)};
+    for (uint32_t at; (at = key_table_find(&alerts->subjects, *key)) != KEY_NONE; key->lo++) {
+        const struct alert *a = alerts->newest[at];
+        if (strcmp(a->kind, kind) == 0 && strcmp(subject_text(a), subject) == 0)
+            return at;
+    }
+    return KEY_NONE;
+}
+
+static struct alert *find_open(const struct alerts *alerts, const char *kind, const char *subject)
+{
+    struct key key;
+    uint32_t at = subject_of(alerts, kind, subject, &key);
+    return at != KEY_NONE && alerts->newest[at]->state != ALERT_RESOLVED ? alerts->newest[at]
+                                                                         : NULL;
+}
+
+static int fit_subject(struct alerts *alerts)
+{
+    int code = key_table_reserve(&alerts->subjects, 1);
+    if (code != 0 || alerts->subjects.room <= alerts->newest_room)
+        return code;
+    struct alert **newest = realloc(alerts->newest, alerts->subjects.room * sizeof(struct alert *));
+    if (newest == NULL)
+        return -ENOMEM;
+    alerts->newest = newest;
+    alerts->newest_room = alerts->subjects.room;
+    return 0;
+}
+
+static int set_evidence(struct alert *alert, const struct alert_evidence *evidence)
+{
+    if (alert->evidence == NULL)
+        alert->evidence = malloc(sizeof(*evidence));
+    if (alert->evidence == NULL)
+        return -ENOMEM;
+    *alert->evidence = *evidence;
+    for (size_t i = 0; i < evidence->cause_count; i++)
+        alert->cause_rows[i] = (struct wire_cause_row){alert->evidence->causes[i].name,
+                                                       alert->evidence->causes[i].share,
+                                                       alert->evidence->causes[i].text};
+    return 0;
+}
+
+static struct alert *add(struct alerts *alerts, const char *kind, const char *host,
+                         const struct alert_evidence *evidence)
+{
+    if (alerts->count >= ALERTS_MOST || fit_subject(alerts) != 0)
+        return NULL;
+    if ((alerts->count & (alerts->count + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
+        struct alert **list = realloc(alerts->list, (2 * alerts->count + 1) * sizeof(*list));
+        if (list == NULL)
+            return NULL;
+        alerts->list = list;
+    }
+    struct alert *a = calloc(1, sizeof(*a));
+    if (a == NULL || (evidence != NULL && set_evidence(a, evidence) != 0)) {
+        free(a);
+        return NULL;
+    }
+    alerts->list[alerts->count++] = a;
+    a->id = alerts->count;
+    snprintf(a->kind, sizeof(a->kind), "%s", kind);
+    snprintf(a->host, sizeof(a->host), "%s", host);
+    struct key key;
+    uint32_t at = subject_of(alerts, a->kind, subject_text(a), &key);
+    alerts->newest[at != KEY_NONE ? at : key_table_add_hashed(&alerts->subjects, key)] = a;
+    return a;
+}
+
+/* The restored alert that this episode is, now that its messages are fed again. */
+static struct alert *find_restored(const struct alerts *alerts, const struct alert_report *report,
+                                   const char *subject)
+{
+    for (size_t i = alerts->count; i-- > 0;) {
+        struct alert *a = alerts->list[i];
+        if (a->since_ns == report->since_ns && strcmp(a->kind, report->kind) == 0 &&
+            strcmp(subject_text(a), subject) == 0)
+            return a;
+    }
+    return NULL;
+}
+
+static int same_evidence(const struct alert *alert, const struct alert_evidence *evidence)
+{
+    return evidence == NULL ||
+           (alert->evidence != NULL && memcmp(alert->evidence, evidence, sizeof(*evidence)) == 0);
+}
+
+const struct alert *alerts_tell(struct alerts *alerts, const struct alert_report *report)
+{
+    const char *host = report->host == NULL ? "" : report->host;
+    const char *text = report->text == NULL ? "" : report->text;
+    const struct alert_evidence *evidence = report->evidence;
+    const char *subject = host[0] != '\0' || evidence == NULL ? host : evidence->rule;
+    struct alert *a = find_open(alerts, report->kind, subject);
+    if (a != NULL && a->state == report->state && a->rank == report->rank &&
+        strncmp(a->title, report->title, sizeof(a->title) - 1) == 0 &&
+        strncmp(a->text, text, sizeof(a->text) - 1) == 0 && same_evidence(a, evidence))
+        return NULL;
+    if (a == NULL)
+        a = find_restored(alerts, report, subject);
+    if (a == NULL && report->state == ALERT_RESOLVED)
+        return NULL;
+    if (a == NULL) {
+        a = add(alerts, report->kind, host, evidence);
+        if (a == NULL)
+            return NULL;
+        a->since_ns = report->since_ns;
+    } else if (evidence != NULL && set_evidence(a, evidence) != 0) {
+        return NULL;
+    } else {
+        a->updates++;
+    }
+    if (report->state == ALERT_FIRING && a->fired_ns == 0)
+        a->fired_ns = report->now_ns;
+    a->state = report->state;
+    a->rank = report->rank;
+    a->updated_ns = report->now_ns;
+    snprintf(a->title, sizeof(a->title), "%s", report->title);
+    snprintf(a->text, sizeof(a->text), "%s", text);
+    return a;
+}
+
+const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const char *host,
+                                 int64_t rank, uint64_t now_ns, const char *title, const char *text)
+{
+    return alerts_tell(alerts, &(struct alert_report){.kind = kind,
+                                                      .host = host,
+                                                      .rank = rank,
+                                                      .state = ALERT_FIRING,
+                                                      .since_ns = now_ns,
+                                                      .now_ns = now_ns,
+                                                      .title = title,
+                                                      .text = text});
+}
+
+const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, const char *host,
+                                   uint64_t now_ns)
+{
+    struct alert *a = find_open(alerts, kind, host == NULL ? "" : host);
+    if (a == NULL)
+        return NULL;
+    a->state = ALERT_RESOLVED;
+    a->updated_ns = now_ns;
+    return a;
+}
+
+int alerts_fires(const struct alerts *alerts, const char *kind, const char *host)
+{
+    const struct alert *a = find_open(alerts, kind, host);
+    return a != NULL && a->state == ALERT_FIRING;
+}
+
+static enum alert_state state_of(const char *name)
+{
+    return strcmp(name, "firing") == 0    ? ALERT_FIRING
+           : strcmp(name, "pending") == 0 ? ALERT_PENDING
+                                          : ALERT_RESOLVED;
+}
+
+static void copy(char *out, size_t room, const char *text)
+{
+    snprintf(out, room, "%s", text == NULL ? "" : text);
+}
+
+static void evidence_of(struct alert_evidence *out, const struct wire_alert *m)
+{
+    memset(out, 0, sizeof(*out)); /* compared as bytes */
+    copy(out->rule, sizeof(out->rule), m->rule);
+    copy(out->severity, sizeof(out->severity), m->severity);
+    copy(out->ranks, sizeof(out->ranks), m->ranks);
+    copy(out->locality, sizeof(out->locality), m->locality);
+    copy(out->sizes, sizeof(out->sizes), m->sizes);
+    copy(out->advice, sizeof(out->advice), m->advice);
+    copy(out->nodes, sizeof(out->nodes), m->nodes);
+    copy(out->links, sizeof(out->links), m->links);
+    out->region = m->region;
+    out->ratio = m->ratio;
+    out->slope = m->slope;
+    out->onset_ns = m->onset_ns;
+    out->error_ns = m->error_ns;
+    out->comm = m->comm;
+    out->cause_count = m->causes_count < ALERT_CAUSES ? m->causes_count : ALERT_CAUSES;
+    for (size_t i = 0; i < out->cause_count; i++) {
+        copy(out->causes[i].name, sizeof(out->causes[i].name), m->causes[i].name);
+        copy(out->causes[i].text, sizeof(out->causes[i].text), m->causes[i].text);
+        out->causes[i].share = m->causes[i].share;
+    }
+}
+
+int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
+{
+    struct alert_evidence evidence;
+    if (alert->id != alerts->count + 1)
+        return -HOLTER_ERANGE;
+    /* All alerts name their rule; about these, nothing but the rule says which episode they are. */
+    int has_evidence = strcmp(alert->kind, "latency") == 0 || strcmp(alert->kind, "hang") == 0;
+    evidence_of(&evidence, alert);
+    struct alert *a = add(alerts, alert->kind, alert->host == NULL ? "" : alert->host,
+                          has_evidence ? &evidence : NULL);
+    if (a == NULL)
+        return -ENOMEM;
+    snprintf(a->title, sizeof(a->title), "%s", alert->title);
+    copy(a->text, sizeof(a->text), alert->text);
+    a->rank = alert->rank;
+    a->state = state_of(alert->state);
+    a->since_ns = alert->since_ns;
+    a->fired_ns = alert->fired_ns;
+    a->updated_ns = alert->updated_ns;
+    a->updates = alert->updates;
+    return 0;
+}
+
+struct wire_alert alert_message(const struct alert *alert, const char *job)
+{
+    static const char *const states[] = {"pending", "firing", "resolved"};
+    struct wire_alert message = {
+        .job = job,
+        .id = alert->id,
+        .kind = alert->kind,
+        .state = states[alert->state],
+        .since_ns = alert->since_ns,
+        .fired_ns = alert->fired_ns,
+        .updated_ns = alert->updated_ns,
+        .updates = alert->updates,
+        .title = alert->title,
+        .text = alert->text,
+        .rank = alert->rank,
+        .host = alert->host,
+        .ratio = NAN,
+        .slope = NAN,
+    };
+    const struct alert_evidence *e = alert->evidence;
+    if (e == NULL)
+        return message;
+    message.rule = e->rule;
+    message.severity = e->severity;
+    message.region = e->region;
+    message.ranks = e->ranks;
+    message.ratio = e->ratio;
+    message.slope = e->slope;
+    message.onset_ns = e->onset_ns;
+    message.locality = e->locality;
+    message.sizes = e->sizes;
+    message.causes = alert->cause_rows;
+    message.causes_count = e->cause_count;
+    message.advice = e->advice;
+    message.error_ns = e->error_ns;
+    message.comm = e->comm;
+    message.nodes = e->nodes;
+    message.links = e->links;
+    return message;
+}

@@ -1,0 +1,432 @@
+#include "daemon/alert/rules.h"
+
+#include "daemon/alert/rules_entry.h"
+#include "holter/error.h"
+#include "holter/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_VALUES 8192u
+#define SECOND UINT64_C(1000000000)
+#define HOUR_NS 3600e9
+
+static const char *const rule_kinds[] = {
+#define X(NAME, text, most) text,
+    RULE_KINDS_LIST(X)
+#undef X
+};
+
+static const unsigned rule_most[] = {
+#define X(NAME, text, most) most,
+    RULE_KINDS_LIST(X)
+#undef X
+};
+
+static const char *const sink_kinds[] = {"terminal", "file", "command", "syslog", "alertmanager"};
+static const char *const switches[] = {"false", "true"};
+static const char *const severities[] = {"info", "warning", "critical"};
+/* In the order of enum series_scope. */
+static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct entry_words severity_words = {severities, COUNT(severities)};
+static const struct entry_words switch_words = {switches, COUNT(switches)};
+static const struct entry_words scope_words = {scopes, COUNT(scopes)};
+
+static const struct rule rule_fallbacks[RULE_KINDS] = {
+    [RULE_LATENCY] = {.severity = SEVERITY_WARNING,
+                      .capture = 1,
+                      .scopes = 15,
+                      .above = 1.5,
+                      .growth = 0.1,
+                      .least_messages = 20,
+                      .for_ns = SECOND / 2,
+                      .clear_for_ns = 5 * SECOND},
+    [RULE_HANG] = {.severity = SEVERITY_CRITICAL,
+                   .capture = 1,
+                   .for_ns = 10 * SECOND,
+                   .times_longest = 5},
+    [RULE_RANK_DIED] = {.severity = SEVERITY_CRITICAL, .capture = 1},
+    [RULE_AGENT_LOST] = {.severity = SEVERITY_WARNING},
+    [RULE_DATA_LOST] = {.severity = SEVERITY_WARNING},
+    [RULE_RECORDING_STOPPED] = {.severity = SEVERITY_WARNING},
+};
+
+static const struct sink_rule sink_fallbacks[SINK_KINDS] = {
+    [SINK_COMMAND] = {.timeout_ns = 10 * SECOND},
+    [SINK_ALERTMANAGER] = {.timeout_ns = 10 * SECOND, .repeat_ns = 60 * SECOND},
+};
+
+/* ---- keys ---------------------------------------------------------------- */
+
+#define LATENCY ENTRY_OF(RULE_LATENCY)
+#define HANG ENTRY_OF(RULE_HANG)
+#define COMMAND ENTRY_OF(SINK_COMMAND)
+#define ALERTMANAGER ENTRY_OF(SINK_ALERTMANAGER)
+#define RULE_AT(member) offsetof(struct rule, member)
+#define SINK_AT(member) offsetof(struct sink_rule, member)
+#define NUMBER(measure, least, most) NULL, measure, least, most
+
+static const struct entry_key rule_keys[] = {
+    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, 0, 0, 0, 0},
+    {"name", ENTRY_EVERY, ENTRY_NAME, RULE_AT(name), 0, 0, 0, 0},
+    {"severity", ENTRY_EVERY, ENTRY_WORD, RULE_AT(severity), &severity_words, 0, 0, 0},
+    {"capture", ENTRY_EVERY, ENTRY_WORD, RULE_AT(capture), &switch_words, 0, 0, 0},
+    {"scope", LATENCY, ENTRY_WORDS, RULE_AT(scopes), &scope_words, 0, 0, 0},
+    {"above", LATENCY, ENTRY_REAL, RULE_AT(above), NUMBER(MEASURE_RATIO, 1.01, 1000)},
+    {"clear", LATENCY, ENTRY_REAL, RULE_AT(clear), NUMBER(MEASURE_RATIO, 1, 1000)},
+    {"growth", LATENCY, ENTRY_REAL, RULE_AT(growth), NUMBER(MEASURE_GROWTH, 1e-4, 100)},
+    {"least-messages", LATENCY, ENTRY_INTEGER, RULE_AT(least_messages),
+     NUMBER(MEASURE_COUNT, 1, 1e9)},
+    {"for", LATENCY, ENTRY_INTEGER, RULE_AT(for_ns), NUMBER(MEASURE_TIME, 0, HOUR_NS)},
+    {"clear-for", LATENCY, ENTRY_INTEGER, RULE_AT(clear_for_ns), NUMBER(MEASURE_TIME, 0, HOUR_NS)},
+    {"for", HANG, ENTRY_INTEGER, RULE_AT(for_ns), NUMBER(MEASURE_TIME, 1e9, 24 * HOUR_NS)},
+    {"stopped-for", HANG, ENTRY_INTEGER, RULE_AT(stopped_for_ns),
+     NUMBER(MEASURE_TIME, 1e9, 24 * HOUR_NS)},
+    {"times-longest", HANG, ENTRY_REAL, RULE_AT(times_longest), NUMBER(MEASURE_RATIO, 1, 1000)},
+};
+
+static const struct entry_key sink_keys[] = {
+    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, 0, 0, 0, 0},
+    {"severity", ENTRY_EVERY, ENTRY_WORD, SINK_AT(severity), &severity_words, 0, 0, 0},
+    {"path", ENTRY_OF(SINK_FILE), ENTRY_TARGET, SINK_AT(target), 0, 0, 0, 0},
+    {"command", COMMAND, ENTRY_TARGET, SINK_AT(target), 0, 0, 0, 0},
+    {"url", ALERTMANAGER, ENTRY_URL, SINK_AT(target), 0, 0, 0, 0},
+    {"timeout", COMMAND | ALERTMANAGER, ENTRY_INTEGER, SINK_AT(timeout_ns),
+     NUMBER(MEASURE_TIME, 1e8, 600e9)},
+    {"repeat", ALERTMANAGER, ENTRY_INTEGER, SINK_AT(repeat_ns), NUMBER(MEASURE_TIME, 1e9, HOUR_NS)},
+};
+
+static const struct entry_section rule_section = {
+    "rule", {rule_kinds, RULE_KINDS}, rule_keys, COUNT(rule_keys)};
+static const struct entry_section sink_section = {
+    "sink", {sink_kinds, SINK_KINDS}, sink_keys, COUNT(sink_keys)};
+
+static int is_target(const struct entry_key *key, enum sink_kind kind)
+{
+    return (key->type == ENTRY_TARGET || key->type == ENTRY_URL) &&
+           (key->kinds & ENTRY_OF(kind)) != 0;
+}
+
+/* ---- rules and sinks ----------------------------------------------------- */
+
+static void check_latency(struct entry_reader *r, const struct tree_node *map, struct rule *rule)
+{
+    unsigned line = entry_line(map, "clear");
+    if (line == 0)
+        rule->clear = 1 + 0.4 * (rule->above - 1);
+    else if (rule->clear >= rule->above)
+        entry_fault(r, line, "clear", "%gx is not below `above`, %gx", rule->clear, rule->above);
+}
+
+static void check_hang(struct entry_reader *r, const struct tree_node *map, struct rule *rule)
+{
+    unsigned line = entry_line(map, "stopped-for");
+    if (line == 0)
+        rule->stopped_for_ns = rule->for_ns < 3 * SECOND ? rule->for_ns : 3 * SECOND;
+    else if (rule->stopped_for_ns > rule->for_ns)
+        entry_fault(r, line, "stopped-for", "%gs is longer than `for`, %gs",
+                    (double)rule->stopped_for_ns * 1e-9, (double)rule->for_ns * 1e-9);
+}
+
+static void check_rule(struct entry_reader *r, const struct tree_node *map,
+                       const struct rules *rules, struct rule *rule)
+{
+    unsigned line = entry_line(map, "name"), same = 0;
+    if (rule->name[0] == '\0')
+        snprintf(rule->name, sizeof(rule->name), "%s", rule_kinds[rule->kind]);
+    for (size_t i = 0; i < rules->count; i++) {
+        same += rules->list[i].kind == rule->kind;
+        if (strcmp(rules->list[i].name, rule->name) == 0)
+            entry_fault(r, line == 0 ? map->line : line, "name", "'%s' is another rule's already",
+                        rule->name);
+    }
+    if (same >= rule_most[rule->kind])
+        entry_fault(r, entry_line(map, "kind"), "kind", "there is a rule of kind %s already",
+                    rule_kinds[rule->kind]);
+    if (rule->kind == RULE_LATENCY)
+        check_latency(r, map, rule);
+    if (rule->kind == RULE_HANG)
+        check_hang(r, map, rule);
+}
+
+static void read_rule(struct entry_reader *r, const struct tree_node *map, struct rules *rules)
+{
+    int kind = entry_read_kind(r, &rule_section, map);
+    if (kind < 0)
+        return;
+    if (rules->count == RULES_MOST) {
+        entry_fault(r, map->line, "rules", "more than %u of them", RULES_MOST);
+        return;
+    }
+    struct rule rule = rule_fallbacks[kind];
+    rule.kind = (enum rule_kind)kind;
+    entry_read_keys(r, &rule_section, map, kind, &rule);
+    check_rule(r, map, rules, &rule);
+    rules->list[rules->count++] = rule;
+}
+
+static int takes_target(enum sink_kind kind)
+{
+    return kind == SINK_FILE || kind == SINK_COMMAND || kind == SINK_ALERTMANAGER;
+}
+
+static int same_sink(const struct sink_rule *a, const struct sink_rule *b)
+{
+    if (a->kind != b->kind || a->target == NULL || b->target == NULL)
+        return a->kind == b->kind && a->target == b->target;
+    return strcmp(a->target, b->target) == 0;
+}
+
+static void read_sink(struct entry_reader *r, const struct tree_node *map, struct rules *rules)
+{
+    int kind = entry_read_kind(r, &sink_section, map);
+    if (kind < 0)
+        return;
+    if (rules->sink_count == RULES_SINKS) {
+        entry_fault(r, map->line, "sinks", "more than %u of them", RULES_SINKS);
+        return;
+    }
+    struct sink_rule *sink = &rules->sinks[rules->sink_count];
+    *sink = sink_fallbacks[kind];
+    sink->kind = (enum sink_kind)kind;
+    entry_read_keys(r, &sink_section, map, kind, sink);
+    if (takes_target(sink->kind) && sink->target == NULL) {
+        for (size_t i = 0; i < sink_section.key_count; i++) {
+            const struct entry_key *key = &sink_section.keys[i];
+            if (is_target(key, sink->kind) && entry_line(map, key->name) == 0)
+                entry_fault(r, map->line, key->name, "is missing in this sink of kind %s",
+                            sink_kinds[kind]);
+        }
+    }
+    for (size_t i = 0; i < rules->sink_count; i++) {
+        if (same_sink(&rules->sinks[i], sink))
+            entry_fault(r, map->line, "kind", "the same sink stands there twice");
+    }
+    rules->sink_count++;
+}
+
+typedef void read_item(struct entry_reader *r, const struct tree_node *map, struct rules *rules);
+
+static void read_list(struct entry_reader *r, const char *key, const struct tree_node *list,
+                      struct rules *rules, read_item *read)
+{
+    if (list->kind != TREE_LIST) {
+        entry_fault(r, list->line, key, "%s stands here, a list is wanted (`- kind: ...`)",
+                    entry_node_name(list));
+        return;
+    }
+    for (const struct tree_node *item = list->child; item != NULL; item = item->next) {
+        if (item->kind == TREE_MAP)
+            read(r, item, rules);
+        else
+            entry_fault(r, item->line, key, "%s stands here, keys and values are wanted",
+                        entry_node_name(item));
+    }
+}
+
+static void read_root(struct entry_reader *r, const struct tree_node *root, struct rules *rules)
+{
+    if (root->kind != TREE_MAP) {
+        entry_fault(r, root->line, "", "%s stands here, `rules:` or `sinks:` is wanted",
+                    entry_node_name(root));
+        return;
+    }
+    for (const struct tree_node *k = root->child; k != NULL; k = k->next->next) {
+        if (k->kind != TREE_TEXT)
+            entry_fault(r, k->line, "", "%s stands where a key is wanted", entry_node_name(k));
+        else if (entry_is_repeated(root, k))
+            entry_fault(r, k->line, k->text, "stands there twice");
+        else if (strcmp(k->text, "rules") == 0)
+            read_list(r, "rules", k->next, rules, read_rule);
+        else if (strcmp(k->text, "sinks") == 0)
+            read_list(r, "sinks", k->next, rules, read_sink);
+        else
+            entry_fault(r, k->line, k->text, "unknown key; a file has rules, sinks");
+    }
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+/* Sections that are not given are those of the defaults. */
+static int complete(const struct tree_node *root, struct rules *rules)
+{
+    struct rules defaults;
+    int has_rules = entry_line(root, "rules") != 0, has_sinks = entry_line(root, "sinks") != 0;
+    if (has_rules && has_sinks)
+        return 0;
+    int code = rules_default(&defaults);
+    if (code != 0)
+        return code;
+    if (!has_rules) {
+        memcpy(rules->list, defaults.list, sizeof(rules->list));
+        rules->count = defaults.count;
+    }
+    if (!has_sinks) {
+        memcpy(rules->sinks, defaults.sinks, sizeof(rules->sinks));
+        rules->sink_count = defaults.sink_count;
+        defaults.sink_count = 0; /* the targets are ours now */
+    }
+    rules_finish(&defaults);
+    return 0;
+}
+
+int rules_parse(struct rules *out, const char *name, const char *text, size_t length,
+                rules_fault *tell, void *user)
+{
+    struct entry_reader r = {name, tell, user, 0};
+    struct tree tree = {0};
+    struct rules rules = {.count = 0};
+    char why[200] = "no memory";
+    unsigned line = 1;
+    int code = tree_read(&tree, text, length, MOST_VALUES, &line, why, sizeof(why));
+    if (code != 0) {
+        entry_fault(&r, line, "", "%s", why);
+        return code;
+    }
+    read_root(&r, &tree.nodes[0], &rules);
+    if (r.faults == 0 && (code = complete(&tree.nodes[0], &rules)) != 0)
+        entry_fault(&r, 1, "", "no memory");
+    tree_finish(&tree);
+    if (r.faults > 0) {
+        rules_finish(&rules);
+        return code != 0 ? code : -HOLTER_EUSAGE;
+    }
+    *out = rules;
+    return 0;
+}
+
+/* @return bytes read, or a negative error */
+static ssize_t read_bytes(const char *path, char *out, size_t room)
+{
+    struct stat status;
+    size_t length = 0;
+    ssize_t n = 1;
+    /* Opening a pipe that nobody writes would block. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int code = fstat(fd, &status) != 0 || fcntl(fd, F_SETFL, 0) != 0 ? -errno
+               : S_ISDIR(status.st_mode)                             ? -EISDIR
+                                                                     : 0;
+    while (code == 0 && length < room && n > 0) {
+        n = read(fd, out + length, room - length);
+        code = n < 0 ? -errno : 0;
+        length += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    return code != 0 ? code : (ssize_t)length;
+}
+
+int rules_read(struct rules *out, const char *path, rules_fault *tell, void *user)
+{
+    struct entry_reader r = {path, tell, user, 0};
+    char *text = malloc(RULES_BYTES + 1);
+    ssize_t length = text == NULL ? -ENOMEM : read_bytes(path, text, RULES_BYTES + 1);
+    int code = 0;
+    if (length < 0) {
+        char why[400];
+        snprintf(why, sizeof(why), "%.200s: %s", path, holter_strerror((int)length));
+        tell(user, why);
+        code = (int)length;
+    } else if ((size_t)length > RULES_BYTES) {
+        entry_fault(&r, 1, "", "the file is longer than %zu KiB", RULES_BYTES >> 10);
+        code = -HOLTER_EUSAGE;
+    } else {
+        code = rules_parse(out, path, text, (size_t)length, tell, user);
+    }
+    free(text);
+    return code;
+}
+
+void rules_finish(struct rules *rules)
+{
+    /* One more than are counted: a sink that was read half. */
+    for (size_t i = 0; i < RULES_SINKS; i++)
+        free(rules->sinks[i].target);
+    *rules = (struct rules){.count = 0};
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+const struct rule *rules_next(const struct rules *rules, enum rule_kind kind,
+                              const struct rule *after)
+{
+    for (size_t i = after == NULL ? 0 : (size_t)(after - rules->list) + 1; i < rules->count; i++) {
+        if (rules->list[i].kind == kind)
+            return &rules->list[i];
+    }
+    return NULL;
+}
+
+const char *rule_kind_name(enum rule_kind kind)
+{
+    return rule_kinds[kind];
+}
+
+const char *severity_name(enum severity severity)
+{
+    return severities[severity];
+}
+
+enum severity severity_of(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < COUNT(severities); i++) {
+        if (strcmp(name, severities[i]) == 0)
+            return (enum severity)i;
+    }
+    return SEVERITY_WARNING;
+}
+
+struct told {
+    char *why;
+    size_t room;
+};
+
+static void tell_one(void *user, const char *text)
+{
+    struct told *told = user;
+    snprintf(told->why, told->room, "%s", text);
+}
+
+int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target, char *why,
+                   size_t room)
+{
+    struct told told = {why, room};
+    struct entry_reader r = {"option", tell_one, &told, 0};
+    struct sink_rule sink = sink_fallbacks[kind];
+    sink.kind = kind;
+    sink.target = (char *)(uintptr_t)target;
+    for (size_t i = 0; i < rules->sink_count; i++) {
+        if (same_sink(&rules->sinks[i], &sink))
+            return 0; /* the file's has filters of its own */
+    }
+    sink.target = NULL;
+    if (rules->sink_count == RULES_SINKS) {
+        snprintf(why, room, "more than %u sinks", RULES_SINKS);
+        return -HOLTER_EUSAGE;
+    }
+    for (size_t i = 0; i < sink_section.key_count; i++) {
+        const struct entry_key *key = &sink_keys[i];
+        if (!is_target(key, kind))
+            continue;
+        if (target == NULL || target[0] == '\0') {
+            snprintf(why, room, "%s is empty", key->name);
+            return -HOLTER_EUSAGE;
+        }
+        entry_read_target(&r, key, target, 0, &sink.target);
+    }
+    if (r.faults > 0) {
+        free(sink.target);
+        return -HOLTER_EUSAGE;
+    }
+    rules->sinks[rules->sink_count++] = sink;
+    return 0;
+}

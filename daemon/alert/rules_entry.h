@@ -1,0 +1,86 @@
+/* Entries of a rules file: maps of known keys, read into a structure by a table of where each value
+ * goes. Every fault is told with file, line and key. */
+#ifndef HOLTER_DAEMON_ALERT_RULES_ENTRY_H
+#define HOLTER_DAEMON_ALERT_RULES_ENTRY_H
+
+#include "daemon/alert/rules.h"
+#include "daemon/alert/rules_value.h"
+#include "daemon/topology/yaml_tree.h"
+
+#include <stddef.h>
+
+#define ENTRY_EVERY (~0u)             /**< kinds: all */
+#define ENTRY_OF(kind) (1u << (kind)) /**< kinds: this one */
+
+/** What stands behind a key, and what it is read into. */
+enum entry_type {
+    ENTRY_KIND,    /**< a word: the kind of the entry, see entry_read_kind() */
+    ENTRY_NAME,    /**< 1 to 64 letters, digits, - _ . : char[65] */
+    ENTRY_WORD,    /**< one of some words: its position, unsigned int */
+    ENTRY_WORDS,   /**< one or a list of some words: bits of their positions, uint64_t */
+    ENTRY_INTEGER, /**< a number: uint64_t */
+    ENTRY_REAL,    /**< a number: double */
+    ENTRY_TARGET,  /**< a text: char *, owned */
+    ENTRY_URL,     /**< the same: an address of http or https */
+};
+
+struct entry_words {
+    const char *const *list;
+    size_t count;
+};
+
+struct entry_key {
+    const char *name;
+    unsigned kinds; /**< bits of the kinds of entries that have it */
+    enum entry_type type;
+    size_t offset;                   /**< in the structure */
+    const struct entry_words *words; /**< ENTRY_WORD, ENTRY_WORDS */
+    enum measure measure;            /**< numbers */
+    double least, most;              /**< numbers */
+};
+
+/** Entries of one sort. */
+struct entry_section {
+    const char *item; /**< "rule", "sink" */
+    struct entry_words kinds;
+    const struct entry_key *keys;
+    size_t key_count;
+};
+
+/** Who is told of faults, and how many there were. */
+struct entry_reader {
+    const char *name; /**< of the file */
+    rules_fault *tell;
+    void *user;
+    unsigned faults;
+};
+
+/** Tell a fault: "NAME:line: key: ...". The first 100, then that there are more.
+ *  @param line  0: only the sentence @param key  may be "" */
+__attribute__((format(printf, 4, 5))) void entry_fault(struct entry_reader *r, unsigned line,
+                                                       const char *key, const char *format, ...);
+
+/** "a text", "a list", "a map". */
+const char *entry_node_name(const struct tree_node *node);
+
+/** Line of a key in an entry, 0 when it is not given. */
+unsigned entry_line(const struct tree_node *map, const char *name);
+
+/** @return whether the key stands before in this map */
+int entry_is_repeated(const struct tree_node *map, const struct tree_node *key);
+
+/** @return the position of the entry's kind among those of the section, or -1 after telling */
+int entry_read_kind(struct entry_reader *r, const struct entry_section *s,
+                    const struct tree_node *map);
+
+/** Read all keys of an entry. What is wrong is told, and stays as it was.
+ *  @param kind  what entry_read_kind() returned @param entry  the structure of the keys' offsets */
+void entry_read_keys(struct entry_reader *r, const struct entry_section *s,
+                     const struct tree_node *map, int kind, void *entry);
+
+/** Read the text of an ENTRY_TARGET or ENTRY_URL.
+ *  @param line  for faults @param out  set to a copy, unless it is too long */
+void entry_read_target(struct entry_reader *r, const struct entry_key *key, const char *text,
+                       unsigned line, char **out);
+
+#endif

@@ -1,0 +1,87 @@
+#include "daemon/alert/rules_value.h"
+
+#include "holter/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static const struct scale {
+    const char *wanted, *example;
+    struct unit units[6]; /* the first is that of messages */
+} scales[] = {
+    [MEASURE_TIME] = {"ms, s, min or h",
+                      "2s",
+                      {{"s", 1e9}, {"ms", 1e6}, {"min", 60e9}, {"h", 3600e9}, {"us", 1e3}}},
+    [MEASURE_RATIO] = {"x", "1.5x", {{"x", 1}}},
+    [MEASURE_GROWTH] = {"%/min", "10%/min", {{"%/min", 0.01}, {"%/h", 0.01 / 60}, {"%/s", 0.6}}},
+    [MEASURE_COUNT] = {"no unit", "20", {{"", 1}}},
+};
+
+static int wrong(char *why, size_t room, const char *text, const char *is,
+                 const struct scale *scale)
+{
+    snprintf(why, room, "'%.40s' %s; %s is wanted, as in %s", text, is, scale->wanted,
+             scale->example);
+    return -HOLTER_EUSAGE;
+}
+
+static int out_of_range(char *why, size_t room, const char *text, const struct scale *scale,
+                        double least, double most)
+{
+    const struct unit *unit = &scale->units[0];
+    snprintf(why, room, "'%.40s' is out of range: %.6g%s to %.6g%s", text, least / unit->factor,
+             unit->name, most / unit->factor, unit->name);
+    return -HOLTER_EUSAGE;
+}
+
+int value_number(const char *text, enum measure measure, double least, double most, double *out,
+                 char *why, size_t room)
+{
+    const struct scale *scale = &scales[measure];
+    const struct unit *unit = NULL;
+    char number[32], *end;
+    if (text[0] == '-' && strspn(text + 1, "0123456789.") > 0)
+        return wrong(why, room, text, "is negative", scale);
+    size_t digits = strspn(text, "0123456789.");
+    if (digits == 0 || digits >= sizeof(number))
+        return wrong(why, room, text, "is no number", scale);
+    memcpy(number, text, digits);
+    number[digits] = '\0';
+    double value = strtod(number, &end);
+    if (*end != '\0' || end == number || (measure == MEASURE_COUNT && strchr(number, '.') != NULL))
+        return wrong(why, room, text,
+                     measure == MEASURE_COUNT ? "is no whole number" : "is no number", scale);
+    const char *rest = text + digits + strspn(text + digits, " ");
+    for (size_t i = 0; i < sizeof(scale->units) / sizeof(scale->units[0]); i++) {
+        if (scale->units[i].name != NULL && strcmp(rest, scale->units[i].name) == 0)
+            unit = &scale->units[i];
+    }
+    if (unit == NULL)
+        return wrong(why, room, text, rest[0] == '\0' ? "has no unit" : "has a wrong unit", scale);
+    value *= unit->factor;
+    if (!(value >= least && value <= most))
+        return out_of_range(why, room, text, scale, least, most);
+    *out = value;
+    return 0;
+}
+
+int value_word(const char *text, const char *const words[], size_t count, size_t *out, char *why,
+               size_t room)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *out = i;
+            return 0;
+        }
+    }
+    int n = snprintf(why, room, "'%.40s' is none of", text);
+    for (size_t i = 0; i < count && n > 0 && (size_t)n < room; i++)
+        n += snprintf(why + n, room - (size_t)n, "%s %s", i == 0 ? "" : ",", words[i]);
+    return -HOLTER_EUSAGE;
+}

@@ -1,0 +1,166 @@
+/* Alerts as lines: on the terminal, in a file, in syslog. */
+#include "daemon/alert/sink.h"
+#include "holter/error.h"
+#include "proto/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- text ---------------------------------------------------------------- */
+
+/* Is the character of these bytes one that steers terminals: C0, DEL, C1 (ECMA-48), or one that
+ * turns the direction of writing (Unicode, UAX 9)? */
+static int steers(const unsigned char *c, size_t length)
+{
+    if (length == 1)
+        return c[0] < 0x20 || c[0] == 0x7f;
+    if (length == 2)
+        return c[0] == 0xc2 && c[1] < 0xa0;
+    return length == 3 && c[0] == 0xe2 &&
+           ((c[1] == 0x80 && (c[2] >= 0xaa && c[2] <= 0xae)) ||
+            (c[1] == 0x81 && (c[2] >= 0xa6 && c[2] <= 0xa9)));
+}
+
+static void make_harmless(char *text)
+{
+    size_t length = strlen(text), to = 0;
+    for (size_t at = 0; at < length;) {
+        size_t n = 1;
+        while (n < 4 && at + n < length && utf8_prefix(text + at, n) == 0)
+            n++;
+        int valid = utf8_prefix(text + at, n) == n;
+        n = valid ? n : 1;
+        if (!valid || steers((unsigned char *)text + at, n)) {
+            text[to++] = '?';
+        } else {
+            memmove(text + to, text + at, n);
+            to += n;
+        }
+        at += n;
+    }
+    text[to] = '\0';
+}
+
+static void put_head(const struct wire_alert *a, char *out, size_t room)
+{
+    uint64_t begin = a->onset_ns != 0 && a->onset_ns < a->since_ns ? a->onset_ns : a->since_ns;
+    if (strcmp(a->state, "resolved") != 0)
+        snprintf(out, room, "alert (%s)",
+                 a->severity == NULL || a->severity[0] == '\0' ? "warning" : a->severity);
+    else
+        snprintf(out, room, "over after %.0f s",
+                 a->updated_ns > begin ? (double)(a->updated_ns - begin) * 1e-9 : 0);
+}
+
+void sink_line(const struct wire_alert *a, char *out, size_t room)
+{
+    char head[64], cause[96] = "";
+    put_head(a, head, sizeof(head));
+    if (a->causes_count > 0 && strcmp(a->state, "resolved") != 0)
+        snprintf(cause, sizeof(cause), "; %.32s %.0f %%", a->causes[0].name,
+                 100 * a->causes[0].share);
+    const char *advice = strcmp(a->state, "resolved") == 0 || a->advice == NULL ? "" : a->advice;
+    snprintf(out, room, "%s: %s%s%s%s", head, a->title, cause, advice[0] == '\0' ? "" : "; ",
+             advice);
+    make_harmless(out);
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+static int write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(fd, text, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n == 0 ? -EIO : -errno;
+        text += n;
+        length -= (size_t)n;
+    }
+    return 0;
+}
+
+static int tell_terminal(void *state, const struct sink_rule *rule, const struct telling *telling,
+                         char *why, size_t room)
+{
+    char line[1200], text[1300];
+    (void)state;
+    (void)rule;
+    sink_line(&telling->message->alert, line, sizeof(line));
+    int length = snprintf(text, sizeof(text), "holter: %s\n", line);
+    int code = write_all(telling->terminal, text, (size_t)length);
+    if (code != 0)
+        snprintf(why, room, "%s", holter_strerror(code));
+    return code;
+}
+
+const struct sink_type sink_terminal = {.name = "terminal", .workers = 1, .tell = tell_terminal};
+
+/* Opened anew for each line: it may have been moved away, or have become writable. A pipe that
+ * nobody reads is an error, and does not block. */
+static int tell_file(void *state, const struct sink_rule *rule, const struct telling *telling,
+                     char *why, size_t room)
+{
+    struct stat before;
+    (void)state;
+    int fd =
+        open(rule->target, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    int code = fd < 0 || fstat(fd, &before) != 0 ? -errno : 0;
+    if (code == 0 && (code = write_all(fd, telling->json, telling->json_length)) != 0 &&
+        S_ISREG(before.st_mode) && ftruncate(fd, before.st_size) != 0)
+        code = -errno; /* half a line stays */
+    if (fd >= 0 && close(fd) != 0 && code == 0)
+        code = -errno; /* what a quota or a network file system says late */
+    if (code != 0)
+        snprintf(why, room, "%s", holter_strerror(code));
+    return code;
+}
+
+const struct sink_type sink_file = {.name = "file", .workers = 1, .updates = 1, .tell = tell_file};
+
+/* syslog(3) says nothing of failures: whether anybody listens is looked at before. */
+static int tell_syslog(void *state, const struct sink_rule *rule, const struct telling *telling,
+                       char *why, size_t room)
+{
+    static const int priorities[] = {LOG_INFO, LOG_WARNING, LOG_CRIT};
+    const struct wire_alert *alert = &telling->message->alert;
+    char line[1200];
+    (void)state;
+    (void)rule;
+    if (access("/dev/log", W_OK) != 0) {
+        snprintf(why, room, "/dev/log: %s", holter_strerror(-errno));
+        return -ENOENT;
+    }
+    int over = strcmp(alert->state, "resolved") == 0;
+    sink_line(alert, line, sizeof(line));
+    syslog(LOG_DAEMON | (over ? LOG_NOTICE : priorities[severity_of(alert->severity)]),
+           "job %s: %s", alert->job, line);
+    return 0;
+}
+
+static int open_syslog(void **out, const struct sink_rule *rule)
+{
+    (void)rule;
+    openlog("holterd", LOG_PID, LOG_DAEMON);
+    *out = NULL;
+    return 0;
+}
+
+static void close_syslog(void *state)
+{
+    (void)state;
+    closelog();
+}
+
+const struct sink_type sink_syslog = {.name = "syslog",
+                                      .workers = 1,
+                                      .create = open_syslog,
+                                      .tell = tell_syslog,
+                                      .destroy = close_syslog};

@@ -1,0 +1,487 @@
+#include "daemon/alert/sinks.h"
+
+#include "daemon/alert/sink_state.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/json.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOG_TOPIC "sinks"
+#define SECOND UINT64_C(1000000000)
+
+int sink_time_left(const struct telling *telling)
+{
+    uint64_t now = clock_mono_ns(), leave = atomic_load(telling->leave_ns);
+    uint64_t end = telling->end_ns < leave ? telling->end_ns : leave;
+    uint64_t left = end > now ? (end - now + 999999) / 1000000 : 0;
+    return left > 1000000 ? 1000000 : (int)left;
+}
+
+/* ---- reports ------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void report(struct sink *s, const char *format, ...)
+{
+    char text[400], what[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    snprintf(text, sizeof(text), "%s: %s", s->name, what);
+    if (s->sinks->options.report != NULL)
+        s->sinks->options.report(s->sinks->options.user, text);
+    else
+        log_warn("%s", text);
+}
+
+static void note_failure(struct sink *s, const char *why)
+{
+    const struct sinks_options *o = &s->sinks->options;
+    uint64_t pause = o->retry_ns;
+    for (unsigned i = 0; i < s->failures && pause < o->most_retry_ns; i++)
+        pause *= 2;
+    s->failures++;
+    s->counts.failed++;
+    s->retry_ns = clock_mono_ns() + (pause < o->most_retry_ns ? pause : o->most_retry_ns);
+    snprintf(s->error, sizeof(s->error), "%s", why);
+    if (!s->reported)
+        report(s, "fails: %s; it is tried again, and alerts wait", why);
+    s->reported = 1;
+}
+
+static void note_success(struct sink *s)
+{
+    s->counts.told++;
+    s->failures = 0;
+    s->retry_ns = 0;
+    s->error[0] = '\0';
+    s->hangs = 0;
+    if (s->reported)
+        report(s, "works again");
+    s->reported = 0;
+}
+
+/* ---- taking -------------------------------------------------------------- */
+
+static int copy(struct wire_buffer *to, const struct wire_buffer *from)
+{
+    if (from->length > to->room) {
+        uint8_t *bytes = realloc(to->bytes, from->length);
+        if (bytes == NULL)
+            return -ENOMEM;
+        to->bytes = bytes;
+        to->room = from->length;
+    }
+    memcpy(to->bytes, from->bytes, from->length);
+    to->length = from->length;
+    return 0;
+}
+
+static void drop(struct sink *s)
+{
+    s->counts.dropped++;
+    if (!s->overflows)
+        report(s, "more than %zu alerts wait; some are not told", s->waiting);
+    s->overflows = 1;
+}
+
+static void take(struct sink *s, const struct wire_alert *alert, const struct wire_buffer *encoded,
+                 enum stage stage, int restored)
+{
+    pthread_mutex_lock(&s->mutex);
+    struct item *item = sink_find(s, alert->job, alert->id);
+    int is_known = item != NULL && (item->told != NOTHING || item->queued || item->busy);
+    if (!is_known && severity_of(alert->severity) < s->rule.severity) {
+        pthread_mutex_unlock(&s->mutex);
+        return;
+    }
+    if (!is_known) {
+        sink_count_waiting(s);
+        item = s->waiting >= s->sinks->options.most_waiting ? NULL : sink_add(s, alert);
+    }
+    if (item == NULL || copy(&item->alert, encoded) != 0) {
+        drop(s);
+        if (item != NULL && !is_known)
+            sink_forget(s, item);
+        pthread_mutex_unlock(&s->mutex);
+        return;
+    }
+    item->stage = stage;
+    item->version++;
+    if (restored) {
+        item->told = stage;
+        item->version_told = item->version;
+    }
+    if (!item->busy) /* else when it is told */
+        sink_schedule(s, item);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+static void take_all(struct sinks *sinks, const struct wire_alert *alert, int restored)
+{
+    struct wire_buffer encoded = {0};
+    enum stage stage = strcmp(alert->state, "firing") == 0     ? FIRING
+                       : strcmp(alert->state, "resolved") == 0 ? RESOLVED
+                                                               : NOTHING;
+    if (stage == NOTHING || (stage == RESOLVED && alert->fired_ns == 0) || sinks->count == 0 ||
+        wire_encode(&encoded, WIRE_TYPE_ALERT, alert) != 0)
+        return;
+    for (size_t i = 0; i < sinks->count; i++)
+        take(sinks->list[i], alert, &encoded, stage, restored);
+    wire_buffer_finish(&encoded);
+}
+
+void sinks_take(struct sinks *sinks, const struct wire_alert *alert)
+{
+    take_all(sinks, alert, 0);
+}
+
+void sinks_restore(struct sinks *sinks, const struct wire_alert *alert)
+{
+    if (strcmp(alert->state, "firing") == 0)
+        take_all(sinks, alert, 1);
+}
+
+/* ---- telling: the threads ------------------------------------------------ */
+
+static char *json_of(const struct wire_message *message, size_t *length)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    if (out == NULL)
+        return NULL;
+    fputs("{\"topic\":\"alerts\",", out);
+    json_fields(out, message);
+    fputs("}\n", out);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Tell one encoded alert. @return 0, or negative with why */
+static int tell(struct worker *w, const struct item *known, const struct wire_buffer *alert,
+                char *why, size_t room)
+{
+    struct sink *s = w->sink;
+    struct wire_message message;
+    struct wire_arena arena = {0};
+    struct telling telling = {.message = &message,
+                              .severity = severity_name(known->severity),
+                              .region = known->region,
+                              .terminal = s->sinks->options.terminal,
+                              .end_ns = UINT64_MAX,
+                              .leave_ns = &s->sinks->leave_ns};
+    int code = wire_decode(&message, &arena, alert->bytes, alert->length, NULL);
+    char *json = code == 0 ? json_of(&message, &telling.json_length) : NULL;
+    snprintf(why, room, "no memory");
+    if (json != NULL) {
+        telling.json = json;
+        if (s->rule.timeout_ns != 0)
+            telling.end_ns = clock_mono_ns() + s->rule.timeout_ns;
+        code = s->type->tell(w->state, &s->rule, &telling, why, room);
+    } else {
+        code = -ENOMEM;
+    }
+    free(json);
+    wire_arena_finish(&arena);
+    return code;
+}
+
+/* The next item to tell now. Otherwise *until is set to when to look again; UINT64_MAX: when woken.
+ * A sink that fails is tried with one telling at a time. */
+static struct item *next_due(struct sink *s, uint64_t *until)
+{
+    uint64_t now = clock_mono_ns();
+    *until = UINT64_MAX;
+    if (s->failures > 0 && !s->leaving) {
+        for (unsigned i = 0; i < s->type->workers; i++) {
+            if (s->workers[i].since_ns != 0)
+                return NULL;
+        }
+    }
+    for (struct item *item = s->first; item != NULL; item = item->behind) {
+        if (s->leaving) {
+            if (!item->tried_last && sink_is_untold(s, item))
+                return item;
+            continue;
+        }
+        uint64_t due = item->due_ns > s->retry_ns ? item->due_ns : s->retry_ns;
+        if (due <= now)
+            return item;
+        *until = due < *until ? due : *until;
+    }
+    return NULL;
+}
+
+static void wait_until(struct sink *s, uint64_t until_ns)
+{
+    struct timespec at = {(time_t)(until_ns / SECOND), (long)(until_ns % SECOND)};
+    if (until_ns == UINT64_MAX)
+        pthread_cond_wait(&s->wake, &s->mutex);
+    else
+        pthread_cond_timedwait(&s->wake, &s->mutex, &at);
+}
+
+/* With the mutex held. */
+static void tell_item(struct worker *w, struct item *item)
+{
+    struct sink *s = w->sink;
+    char why[224];
+    struct wire_buffer alert = item->alert;
+    enum stage stage = item->stage;
+    uint64_t version = item->version;
+    item->alert = (struct wire_buffer){0};
+    sink_dequeue(s, item);
+    item->busy = 1;
+    item->tried_last = s->leaving;
+    w->since_ns = clock_mono_ns();
+    pthread_mutex_unlock(&s->mutex);
+    int code = tell(w, item, &alert, why, sizeof(why));
+    pthread_mutex_lock(&s->mutex);
+    w->since_ns = 0;
+    item->busy = 0;
+    if (code == 0) {
+        item->told = stage;
+        item->version_told = version;
+        item->told_ns = clock_mono_ns();
+        note_success(s);
+    } else {
+        note_failure(s, why);
+    }
+    if (item->alert.length == 0) { /* no newer state has come: this one may be told again */
+        wire_buffer_finish(&item->alert);
+        item->alert = alert;
+    } else {
+        wire_buffer_finish(&alert);
+    }
+    if (s->first == NULL)
+        s->overflows = 0;
+    sink_schedule(s, item);
+    if (code == 0)
+        pthread_cond_broadcast(&s->wake); /* others may try again, too */
+}
+
+static void *work(void *user)
+{
+    struct worker *w = user;
+    struct sink *s = w->sink;
+    pthread_mutex_lock(&s->mutex);
+    for (;;) {
+        uint64_t until;
+        struct item *item = next_due(s, &until);
+        if (item != NULL)
+            tell_item(w, item);
+        else if (s->leaving)
+            break;
+        else
+            wait_until(s, until);
+    }
+    s->running--;
+    pthread_cond_signal(&s->ended);
+    pthread_mutex_unlock(&s->mutex);
+    return NULL;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static const struct sink_type *const types[SINK_KINDS] = {
+    [SINK_TERMINAL] = &sink_terminal,         [SINK_FILE] = &sink_file,
+    [SINK_COMMAND] = &sink_command,           [SINK_SYSLOG] = &sink_syslog,
+    [SINK_ALERTMANAGER] = &sink_alertmanager,
+};
+
+/* With nobody at work in it. */
+static void sink_free(struct sink *s)
+{
+    for (size_t i = 0; i < SINK_BUCKETS; i++) {
+        while (s->buckets[i] != NULL)
+            sink_forget(s, s->buckets[i]);
+    }
+    for (unsigned i = 0; i < s->type->workers; i++) {
+        if (s->type->destroy != NULL)
+            s->type->destroy(s->workers[i].state);
+    }
+    pthread_cond_destroy(&s->wake);
+    pthread_cond_destroy(&s->ended);
+    pthread_mutex_destroy(&s->mutex);
+    free(s->rule.target);
+    free(s);
+}
+
+static int start_worker(struct sink *s, struct worker *w)
+{
+    sigset_t all, before;
+    int code = s->type->create == NULL ? 0 : s->type->create(&w->state, &s->rule);
+    if (code != 0)
+        return code;
+    w->sink = s;
+    sigfillset(&all); /* signals are the loop's */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_lock(&s->mutex);
+    code = -pthread_create(&w->thread, NULL, work, w);
+    w->started = code == 0;
+    s->running += (unsigned)w->started;
+    pthread_mutex_unlock(&s->mutex);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+static int add_sink(struct sinks *sinks, const struct sink_rule *rule)
+{
+    struct sink *s = calloc(1, sizeof(*s));
+    if (s == NULL)
+        return -ENOMEM;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->mutex, NULL);
+    pthread_cond_init(&s->wake, &attributes);
+    pthread_cond_init(&s->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+    s->sinks = sinks;
+    s->type = types[rule->kind];
+    s->rule = *rule;
+    s->rule.target = rule->target == NULL ? NULL : strdup(rule->target);
+    snprintf(s->name, sizeof(s->name), "%s%s%.60s", s->type->name, rule->target == NULL ? "" : " ",
+             rule->target == NULL ? "" : rule->target);
+    sinks->list[sinks->count++] = s;
+    if (rule->target != NULL && s->rule.target == NULL)
+        return -ENOMEM;
+    int code = 0;
+    for (unsigned i = 0; code == 0 && i < s->type->workers; i++)
+        code = start_worker(s, &s->workers[i]);
+    return code;
+}
+
+int sinks_create(struct sinks **out, const struct rules *rules, const struct sinks_options *options)
+{
+    struct sinks *sinks = calloc(1, sizeof(*sinks));
+    if (sinks == NULL)
+        return -ENOMEM;
+    struct sinks_options *o = &sinks->options;
+    *o = *options;
+    o->retry_ns = o->retry_ns == 0 ? SECOND : o->retry_ns;
+    o->most_retry_ns = o->most_retry_ns == 0 ? 60 * SECOND : o->most_retry_ns;
+    o->update_ns = o->update_ns == 0 ? 10 * SECOND : o->update_ns;
+    o->hang_ns = o->hang_ns == 0 ? 15 * SECOND : o->hang_ns;
+    o->leave_ns = o->leave_ns == 0 ? 4 * SECOND : o->leave_ns;
+    o->most_waiting = o->most_waiting == 0 ? 1024 : o->most_waiting;
+    atomic_init(&sinks->leave_ns, UINT64_MAX);
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < rules->sink_count; i++)
+        code = add_sink(sinks, &rules->sinks[i]);
+    if (code != 0) {
+        sinks_destroy(sinks);
+        return code;
+    }
+    *out = sinks;
+    return 0;
+}
+
+/* @return 1 when a thread of it was left behind: then nothing that it uses may be freed */
+static int stop_sink(struct sink *s, uint64_t until_ns)
+{
+    struct timespec at = {(time_t)(until_ns / SECOND), (long)(until_ns % SECOND)};
+    pthread_mutex_lock(&s->mutex);
+    while (s->running > 0 && pthread_cond_timedwait(&s->ended, &s->mutex, &at) != ETIMEDOUT)
+        ;
+    int left_behind = s->running > 0;
+    pthread_mutex_unlock(&s->mutex);
+    for (unsigned i = 0; i < s->type->workers; i++) {
+        if (s->workers[i].started && left_behind)
+            pthread_detach(s->workers[i].thread);
+        else if (s->workers[i].started)
+            pthread_join(s->workers[i].thread, NULL);
+    }
+    pthread_mutex_lock(&s->mutex);
+    sink_count_waiting(s);
+    size_t untold = s->waiting;
+    for (unsigned i = 0; i < s->type->workers; i++)
+        untold += s->workers[i].since_ns != 0;
+    if (untold > 0)
+        report(s, "%zu alerts were not told", untold);
+    pthread_mutex_unlock(&s->mutex);
+    return left_behind;
+}
+
+void sinks_destroy(struct sinks *sinks)
+{
+    if (sinks == NULL)
+        return;
+    uint64_t until = clock_mono_ns() + sinks->options.leave_ns;
+    int left_behind = 0;
+    atomic_store(&sinks->leave_ns, until);
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *s = sinks->list[i];
+        pthread_mutex_lock(&s->mutex);
+        s->leaving = 1;
+        pthread_cond_broadcast(&s->wake);
+        pthread_mutex_unlock(&s->mutex);
+    }
+    for (size_t i = 0; i < sinks->count; i++) {
+        /* What keeps to the time ends up to a second after it: libcurl looks so often. */
+        if (stop_sink(sinks->list[i], until + SECOND + SECOND / 4))
+            left_behind = 1;
+        else
+            sink_free(sinks->list[i]);
+    }
+    if (!left_behind)
+        free(sinks);
+}
+
+/* ---- questions ----------------------------------------------------------- */
+
+void sinks_check(struct sinks *sinks)
+{
+    uint64_t now = clock_mono_ns();
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *s = sinks->list[i];
+        pthread_mutex_lock(&s->mutex);
+        for (unsigned k = 0; k < s->type->workers && !s->hangs; k++) {
+            uint64_t since = s->workers[k].since_ns;
+            if (since == 0 || now < since || now - since <= sinks->options.hang_ns)
+                continue;
+            s->hangs = 1;
+            snprintf(s->error, sizeof(s->error), "takes nothing");
+            if (!s->reported)
+                report(s, "hangs: it takes nothing; alerts wait");
+            s->reported = 1;
+        }
+        pthread_mutex_unlock(&s->mutex);
+    }
+}
+
+void sinks_error(struct sinks *sinks, char *out, size_t room)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < sinks->count && out[0] == '\0'; i++) {
+        struct sink *s = sinks->list[i];
+        pthread_mutex_lock(&s->mutex);
+        if (s->error[0] != '\0')
+            snprintf(out, room, "%s: %s", s->name, s->error);
+        pthread_mutex_unlock(&s->mutex);
+    }
+}
+
+void sinks_count(struct sinks *sinks, struct sinks_counts *out)
+{
+    *out = (struct sinks_counts){0};
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *s = sinks->list[i];
+        pthread_mutex_lock(&s->mutex);
+        out->told += s->counts.told;
+        out->failed += s->counts.failed;
+        out->dropped += s->counts.dropped;
+        pthread_mutex_unlock(&s->mutex);
+    }
+}

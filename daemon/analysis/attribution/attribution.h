@@ -1,0 +1,152 @@
+/* Attribution of latency growth (003, section 6, extended by wait states as in Scalasca).
+ *
+ * What grew is compared with what was before: a job's windows are kept as sums for each rank and
+ * each pair of nodes, the last few one by one, those before them in a baseline that forgets slowly.
+ * A cause is looked for where delay begins, not where it shows: a rank that is held up holds up its
+ * partners, and these theirs, so that after some iterations all ranks wait as long as the one that
+ * is held up first. Four things begin a delay:
+ *
+ *   - a rank spends more time outside of MPI for the same work (late-sender, late-receiver or
+ *     collective, after what its partners suffer most; slow-node when all ranks of a node do);
+ *   - a rank handles more messages than the others, LB_p (003, Eq. 7-8; pattern);
+ *   - messages between nodes take longer on the way (network when it is one node's link,
+ *     background when it is many; A3);
+ *   - more messages cross nodes than ranks would have to send across (mapping; A1).
+ *
+ * Each is measured in one unit: the time that it takes from the ranks it hits first, as a share of
+ * the time in which the job did the same work before. Shares of causes are their parts of the sum.
+ * Where there is no baseline, because it was bad from the start, ranks and nodes are compared with
+ * each other instead.
+ *
+ * Memory is linear in ranks, in pairs of nodes and in the heaviest ATTRIBUTION_PARTNERS partners of
+ * each rank. Pure. Not thread-safe. */
+#ifndef HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_H
+#define HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_H
+
+#include "daemon/analysis/latency/latency.h"
+#include "daemon/analysis/sums/window_sum.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ATTRIBUTION_CAUSES 8u
+#define ATTRIBUTION_RANKS 32u   /**< ranks that a cause names at most */
+#define ATTRIBUTION_NODES 8u    /**< nodes that a cause names at most */
+#define ATTRIBUTION_PARTNERS 8u /**< partners of a rank that are kept to judge the mapping */
+#define ATTRIBUTION_NO_NODE UINT32_MAX
+
+/** Bounds. Zero means the default. */
+struct attribution_params {
+    uint32_t windows;    /**< windows kept one by one; 8, at most 64 */
+    uint32_t forget;     /**< windows after which the baseline weighs 1/e; 600 */
+    uint32_t ranks;      /**< ranks from this one up are left out; 2^20 */
+    uint32_t node_pairs; /**< pairs of nodes beyond so many are left out; 2^22 */
+};
+
+struct attribution;
+
+/** @param params  NULL: the defaults @return 0 or -ENOMEM */
+int attribution_create(struct attribution **out, const struct attribution_params *params);
+void attribution_destroy(struct attribution *a);
+
+/** Where a rank lives. Ranks without a node count as alone on a node without a name.
+ *  @param node  number of the node, below 2^20
+ *  @param name  for texts; copied, cut at 63 bytes
+ *  @return 0, -ENOMEM or -ERANGE */
+int attribution_place(struct attribution *a, uint32_t rank, uint32_t node, const char *name);
+
+/** One window of the whole job. Rows are borrowed. Several rows for one rank or pair add up. The
+ *  order of rows does not matter, but for pairs of ranks with more than ATTRIBUTION_PARTNERS
+ *  partners: give those in canonical order. */
+struct attribution_window {
+    uint64_t number;              /**< of the window; above that of the one before */
+    uint64_t length_ns;           /**< its length */
+    const struct rank_row *ranks; /**< every rank that reported */
+    size_t rank_count;
+    const struct pair_row *pairs; /**< all messages sent, exact; destination -1 is left out */
+    size_t pair_count;
+    uint64_t figured; /**< another number for other pairs, as in struct sum_result; 0: not known */
+    const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */
+    const struct message_ranks
+        *messages;      /**< what they come to at all ranks that reported; NULL: nothing */
+    bool messages_stay; /**< as they are, until attribution_keep_messages() */
+    const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
+};
+
+/** Ranks of the window that comes next, beside its own rows: for who has them at hand before all
+ * else is known of it. Without memory that window is not taken in. @param length_ns  of the window
+ */
+void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
+                       size_t count);
+
+/** One above the highest of these ranks that counts: messages of others are not wanted. */
+uint32_t attribution_reported(const struct attribution *a);
+
+/** The messages of the window that was taken in last, if they stayed until now, are to be made
+ * anew: attribution keeps their table, and gives another one for it. They have no ranks then. */
+void attribution_keep_messages(struct attribution *a, struct message_ranks *messages);
+
+/** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was
+ *  taken in, but that without memory some of its messages may count among a rank's partners */
+int attribution_window(struct attribution *a, const struct attribution_window *window);
+
+/** Latency has been above normal since this window: it and those after it stay out of the baseline
+ *  until attribution_calm(). An earlier window than before moves the mark back.
+ *  @param since  number of the window of the onset */
+void attribution_disturbed(struct attribution *a, uint64_t since);
+
+/** Latency is normal again. */
+void attribution_calm(struct attribution *a);
+
+enum attribution_cause_kind {
+    CAUSE_NETWORK,
+    CAUSE_LATE_SENDER,
+    CAUSE_LATE_RECEIVER,
+    CAUSE_MAPPING,
+    CAUSE_PATTERN,
+    CAUSE_BACKGROUND,
+    CAUSE_SLOW_NODE,
+    CAUSE_COLLECTIVE,
+    CAUSES
+};
+
+/** "network", "late-sender", ...: the names of WIRE_CAUSE_ROW. */
+const char *attribution_cause_name(enum attribution_cause_kind kind);
+
+struct attribution_cause {
+    enum attribution_cause_kind kind;
+    double share;   /**< of the growth, 0 to 1; all causes of a result add up to 1 */
+    double delay;   /**< time it takes from the ranks it hits first, by the time of the same work */
+    char text[256]; /**< the numbers behind it, for people */
+    uint32_t ranks[ATTRIBUTION_RANKS]; /**< ranks that carry it, the largest part first */
+    uint32_t rank_count;
+    uint32_t nodes[ATTRIBUTION_NODES]; /**< nodes that carry it, likewise */
+    uint32_t node_count;
+};
+
+/** What is to be explained. */
+struct attribution_scope {
+    const uint32_t *ranks; /**< of the region, any order; NULL: the whole job */
+    size_t rank_count;
+    uint64_t onset; /**< number of the window in which it set in; 0: it was so from the start */
+};
+
+struct attribution_result {
+    struct attribution_cause causes[ATTRIBUTION_CAUSES]; /**< largest share first */
+    uint32_t cause_count; /**< 0: nothing stands out, or no windows since the onset */
+    uint32_t windows;     /**< windows looked at, from the onset on */
+    uint32_t baseline;    /**< windows compared with; 0: ranks and nodes with each other */
+    char advice[512];     /**< what to do about the first, for people */
+};
+
+/** Rank the causes. Looks at the windows kept one by one that are not before the onset.
+ *  @param out  set on success
+ *  @return 0 or -ENOMEM */
+int attribution_result(struct attribution *a, const struct attribution_scope *scope,
+                       struct attribution_result *out);
+
+/** Bytes on the heap. */
+size_t attribution_bytes(const struct attribution *a);
+
+#endif

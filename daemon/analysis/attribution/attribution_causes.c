@@ -1,0 +1,318 @@
+/* What the sums say: one finding for each cause that delays the job.
+ *
+ * All delays are in units of work: time by the time in which the job did the same work in the
+ * baseline, so that they can be compared. A job that is held up does less in a window; how much
+ * less the number of calls that its ranks make tells. */
+#include "daemon/analysis/attribution/attribution_view.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_BASELINE 3u /* windows; with fewer, ranks and nodes are compared with each other */
+#define LEAST_DELAY 0.01  /* smaller ones are none */
+
+/* ---- figures ------------------------------------------------------------- */
+
+double view_now(const struct view *v, uint32_t rank, enum rank_figure f)
+{
+    const double *x = v->now.ranks[rank];
+    return x[RANK_LENGTH] > 0 ? x[f] / (x[RANK_LENGTH] * v->progress) : 0;
+}
+
+double view_base(const struct view *v, uint32_t rank, enum rank_figure f)
+{
+    if (v->absolute)
+        return 0;
+    const double *x = v->base.ranks[rank];
+    return x[RANK_LENGTH] > 0 ? x[f] / x[RANK_LENGTH] : 0;
+}
+
+double view_growth(const struct view *v, uint32_t rank, enum rank_figure f)
+{
+    double growth = view_now(v, rank, f) - view_base(v, rank, f);
+    return growth > 0 ? growth : 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double view_quantile(double *values, size_t count, double q)
+{
+    if (count == 0)
+        return 0;
+    qsort(values, count, sizeof(*values), compare_doubles);
+    return values[(size_t)(q * (double)(count - 1))];
+}
+
+double view_rate(double excess, double expected)
+{
+    return expected > 0 ? excess / expected : 0;
+}
+
+/* ---- what is looked at --------------------------------------------------- */
+
+static int sum_up(struct view *v, const struct attribution_scope *scope)
+{
+    const struct attribution *a = v->a;
+    int error = attribution_sum_room(&v->now, a->rank_count + 1, a->pairs.count + 1);
+    if (error == 0)
+        error = attribution_sum_room(&v->base, a->rank_count + 1, a->pairs.count + 1);
+    for (uint32_t i = 0; i < a->slice_count && error == 0; i++) {
+        const struct attribution_slice *slice = attribution_slice_at(a, i);
+        error = attribution_sum_add(slice->number >= scope->onset ? &v->now : &v->base, slice);
+    }
+    for (uint32_t r = 0; r < a->base.rank_room && r < v->base.rank_room; r++)
+        for (int f = 0; f < RANK_FIGURES; f++)
+            v->base.ranks[r][f] += a->base.ranks[r][f];
+    for (uint32_t p = 0; p < a->base.pair_room && p < v->base.pair_room; p++)
+        for (int f = 0; f < PAIR_FIGURES; f++)
+            v->base.pairs[p][f] += a->base.pairs[p][f];
+    v->base.windows += a->base.windows;
+    v->absolute = scope->onset == 0 || v->base.windows < LEAST_BASELINE;
+    return error;
+}
+
+static int can_be_judged(const struct view *v, uint32_t rank)
+{
+    return v->now.ranks[rank][RANK_LENGTH] > 0 &&
+           (v->absolute || v->base.ranks[rank][RANK_LENGTH] > 0);
+}
+
+/* The ranks of the scope and their partners, or all. */
+static int choose(struct view *v, const struct attribution_scope *scope)
+{
+    const struct attribution *a = v->a;
+    size_t room = (size_t)a->rank_count + 1;
+    uint8_t *chosen = calloc(room, 1);
+    v->ranks = malloc(room * sizeof(*v->ranks));
+    if (chosen == NULL || v->ranks == NULL) {
+        free(chosen);
+        return -ENOMEM;
+    }
+    memset(chosen, scope->ranks == NULL, room);
+    for (size_t i = 0; i < (scope->ranks ? scope->rank_count : 0); i++) {
+        uint32_t r = scope->ranks[i];
+        if (r >= a->rank_count)
+            continue;
+        chosen[r] = 1;
+        for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
+            const struct attribution_partner p = attribution_partner_of(a, r, k);
+            if (p.messages > 0 && p.rank < a->rank_count)
+                chosen[p.rank] = 1;
+        }
+    }
+    for (uint32_t r = 0; r < a->rank_count; r++)
+        if (chosen[r] && can_be_judged(v, r))
+            v->ranks[v->count++] = r;
+    free(chosen);
+    return 0;
+}
+
+static int allocate(struct view *v)
+{
+    size_t room = (size_t)v->count + 1, nodes = (size_t)v->a->node_count + 1;
+    v->late = calloc(5 * room, sizeof(*v->late));
+    v->node_sum = calloc(2 * nodes, sizeof(*v->node_sum));
+    if (v->late == NULL || v->node_sum == NULL)
+        return -ENOMEM;
+    v->network = v->late + room;
+    v->joint = v->network + room;
+    v->load = v->joint + room;
+    v->scratch = v->load + room;
+    v->node_weight = v->node_sum + nodes;
+    return 0;
+}
+
+static void finish(struct view *v)
+{
+    attribution_sum_finish(&v->now);
+    attribution_sum_finish(&v->base);
+    free(v->ranks);
+    free(v->late);
+    free(v->node_sum);
+}
+
+/* Work done in a window: calls by calls in the baseline. The lower quartile over ranks: where the
+ * pattern has changed, some make more calls for the same work. */
+static void find_progress(struct view *v)
+{
+    size_t count = 0;
+    double matched = 0, inter = 0;
+    v->progress = 1;
+    for (uint32_t i = 0; i < v->count; i++) {
+        uint32_t r = v->ranks[i];
+        double before = view_base(v, r, RANK_CALLS), now = view_now(v, r, RANK_CALLS);
+        if (before > 0 && now > 0)
+            v->scratch[count++] = now / before;
+        matched += v->now.ranks[r][RANK_MATCHED];
+        inter += v->now.ranks[r][RANK_INTER_IN];
+    }
+    if (count > 0)
+        v->progress = view_quantile(v->scratch, count, 0.25);
+    v->sampling = matched > 0 && inter > matched ? inter / matched : 1;
+}
+
+/* ---- findings ------------------------------------------------------------ */
+
+struct attribution_finding *view_add_finding(struct view *v, enum attribution_cause_kind kind,
+                                             double delay)
+{
+    if (delay < LEAST_DELAY || v->found == ATTRIBUTION_CAUSES)
+        return NULL;
+    struct attribution_finding *f = &v->findings[v->found++];
+    *f = (struct attribution_finding){.kind = kind, .delay = delay, .baseline = !v->absolute};
+    return f;
+}
+
+void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t room, uint32_t what,
+                 double value)
+{
+    uint32_t at = *count;
+    while (at > 0 && values[at - 1] < value)
+        at--;
+    if (at == room)
+        return;
+    uint32_t moved = *count < room ? *count - at : room - 1 - at;
+    memmove(list + at + 1, list + at, moved * sizeof(*list));
+    memmove(values + at + 1, values + at, moved * sizeof(*values));
+    list[at] = what;
+    values[at] = value;
+    if (*count < room)
+        ++*count;
+}
+
+void view_name_ranks(const struct view *v, struct attribution_finding *f, const double *values,
+                     double least)
+{
+    double best[ATTRIBUTION_RANKS];
+    for (uint32_t i = 0; i < v->count; i++)
+        if (values[i] > 0 && values[i] >= least)
+            view_insert(f->ranks, best, &f->rank_count, ATTRIBUTION_RANKS, v->ranks[i], values[i]);
+    for (uint32_t i = 0; i < f->rank_count && f->node_count < ATTRIBUTION_NODES; i++) {
+        uint32_t node = attribution_node_of(v->a, f->ranks[i]), k = 0;
+        while (k < f->node_count && f->nodes[k] != node)
+            k++;
+        if (k == f->node_count && node != ATTRIBUTION_NO_NODE)
+            f->nodes[f->node_count++] = node;
+    }
+}
+
+double view_largest(const double *values, uint32_t count)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        most = values[i] > most ? values[i] : most;
+    return most;
+}
+
+double view_mean_above(const double *values, uint32_t count, double least)
+{
+    double sum = 0, n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i] > 0 && values[i] >= least) {
+            sum += values[i];
+            n++;
+        }
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+/* Nothing stands out: tell at least what grew most. */
+static void find_anything(struct view *v)
+{
+    static const enum attribution_cause_kind kinds[] = {CAUSE_BACKGROUND, CAUSE_LATE_SENDER,
+                                                        CAUSE_LATE_RECEIVER, CAUSE_COLLECTIVE};
+    static const enum rank_figure figures[] = {RANK_NETWORK, RANK_WAITED, RANK_CAME_LATE,
+                                               RANK_COLLECTIVE};
+    double most = 1e-4; /* less is rounding */
+    int which = -1;
+    for (int k = 0; k < 4 && !v->absolute; k++) {
+        double growth = 0;
+        for (uint32_t i = 0; i < v->count; i++)
+            growth += view_growth(v, v->ranks[i], figures[k]) / v->count;
+        if (growth > most) {
+            most = growth;
+            which = k;
+        }
+    }
+    if (which < 0)
+        return;
+    struct attribution_finding *f = &v->findings[v->found++];
+    *f = (struct attribution_finding){
+        .kind = kinds[which], .delay = most, .baseline = 1, .first = most, .ratio = NAN};
+    f->others = NAN;
+}
+
+/* ---- the result ----------------------------------------------------------- */
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct attribution_finding *x = a, *y = b;
+    if (x->delay != y->delay)
+        return x->delay > y->delay ? -1 : 1;
+    return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+static void write_result(struct view *v, struct attribution_result *out)
+{
+    double all = 0;
+    qsort(v->findings, v->found, sizeof(*v->findings), compare_findings);
+    for (uint32_t i = 0; i < v->found; i++)
+        all += v->findings[i].delay;
+    memset(out, 0, sizeof(*out));
+    for (uint32_t i = 0; i < v->found; i++) {
+        const struct attribution_finding *f = &v->findings[i];
+        struct attribution_cause *c = &out->causes[out->cause_count++];
+        c->kind = f->kind;
+        c->delay = f->delay;
+        c->share = f->delay / all;
+        memcpy(c->ranks, f->ranks, sizeof(c->ranks));
+        memcpy(c->nodes, f->nodes, sizeof(c->nodes));
+        c->rank_count = f->rank_count;
+        c->node_count = f->node_count;
+        attribution_describe(v->a, f, c->text, sizeof(c->text));
+    }
+    if (v->found > 0)
+        attribution_advise(v->a, &v->findings[0], out->advice, sizeof(out->advice));
+    out->windows = v->now.windows;
+    out->baseline = v->absolute ? 0 : v->base.windows;
+}
+
+static int find_all(struct view *v, const struct attribution_scope *scope)
+{
+    int error = choose(v, scope);
+    if (error == 0)
+        error = allocate(v);
+    if (error || v->now.windows == 0 || v->count == 0)
+        return error;
+    find_progress(v);
+    view_find_ranks(v);
+    error = view_find_network(v, scope->onset);
+    error = error ? error : view_find_mapping(v);
+    if (error)
+        return error;
+    view_find_collective(v);
+    if (v->found == 0)
+        find_anything(v);
+    return 0;
+}
+
+int attribution_result(struct attribution *a, const struct attribution_scope *scope,
+                       struct attribution_result *out)
+{
+    struct view v = {.a = a, .progress = 1, .level = 1, .sampling = 1};
+    attribution_traffic_settle(a);
+    attribution_base_settle(a);
+    int error = sum_up(&v, scope);
+    if (error == 0)
+        error = find_all(&v, scope);
+    if (error == 0)
+        write_result(&v, out);
+    finish(&v);
+    return error;
+}

@@ -1,0 +1,72 @@
+/* What a result is made from: sums since the onset and before it, the ranks that are looked at, and
+ * what is found. Used by attribution_causes.c, attribution_ranks.c and attribution_network.c. */
+#ifndef HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_VIEW_H
+#define HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_VIEW_H
+
+#include "daemon/analysis/attribution/attribution_state.h"
+
+#include <stddef.h>
+
+#define MUCH 0.5 /* of the largest: belongs to those that stand out */
+
+struct view {
+    const struct attribution *a;
+    struct attribution_sum now, base;
+    int absolute;    /* no baseline */
+    double progress; /* work done in a window, by what was done in one of the baseline */
+    uint32_t *ranks; /* those looked at */
+    uint32_t count;
+    double *late;    /* by position in ranks: time outside of MPI, excess */
+    double *network; /* network time between nodes, excess */
+    double *joint;   /* the same with joint time */
+    double *load;    /* messages, LB_p (003, Eq. 7) in excess of 0 where it is overloaded, else 0 */
+    double *scratch; /* room for as many */
+    double *node_sum, *node_weight; /* by node */
+    double level;                   /* network time by criterion that is normal */
+    double varying;  /* absolute: share of network time that the quietest window has not */
+    double sampling; /* messages between nodes by those of them that were matched */
+    struct attribution_finding findings[ATTRIBUTION_CAUSES];
+    uint32_t found;
+};
+
+/** A figure of a rank since the onset and before it, by time of work; 0 without a baseline. */
+double view_now(const struct view *v, uint32_t rank, enum rank_figure f);
+double view_base(const struct view *v, uint32_t rank, enum rank_figure f);
+
+/** By how much it grew; 0 when it shrank. */
+double view_growth(const struct view *v, uint32_t rank, enum rank_figure f);
+
+/** Excess by what is expected; 0 where nothing is. */
+double view_rate(double excess, double expected);
+
+/** Quantile q of values, which are sorted by it. Of an even number the lower one; 0 of none. */
+double view_quantile(double *values, size_t count, double q);
+
+/** Largest of values, at least 0. */
+double view_largest(const double *values, uint32_t count);
+
+/** Mean of the values above 0 that are at least so much; 0 of none. */
+double view_mean_above(const double *values, uint32_t count, double least);
+
+/** Keep a list of the largest, in descending order; of equal ones the first given stays before. */
+void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t room, uint32_t what,
+                 double value);
+
+/** A new finding. @return NULL for a delay that is none, or when there are too many */
+struct attribution_finding *view_add_finding(struct view *v, enum attribution_cause_kind kind,
+                                             double delay);
+
+/** Name the ranks whose value, by position in v->ranks, is at least so much, and their nodes. */
+void view_name_ranks(const struct view *v, struct attribution_finding *f, const double *values,
+                     double least);
+
+/** Ranks that are late or overloaded (attribution_ranks.c). */
+void view_find_ranks(struct view *v);
+
+/** The network between nodes; then the mapping, and collectives that are slow for all
+ *  (attribution_network.c). @return 0 or -ENOMEM */
+int view_find_network(struct view *v, uint64_t onset);
+int view_find_mapping(struct view *v);
+void view_find_collective(struct view *v);
+
+#endif

@@ -1,0 +1,73 @@
+/* How far the clocks of two nodes are apart, from the messages between them.
+ *
+ * A message cannot be received before it was sent. With x_a and x_b the unknown errors of the
+ * clocks of nodes a and b, and d = x_b - x_a, a message from a to b has
+ *     r - s = transfer + d >= d        hence d <= least (r - s) over messages from a to b,
+ * and messages the other way bound d from below. Both bounds together give an interval whose middle
+ * corrects the times and whose half width is what remains open (Duda, Harrus, Haddad, Bernard,
+ * "Estimating global time in distributed systems", ICDCS 1987). Never is more said than the stated
+ * errors of the two clocks allow: the interval is cut to that of their sum, and where both exclude
+ * each other, or messages went one way only, that one alone holds.
+ *
+ * The least differences of earlier windows go on to count, but widened by what the clocks may have
+ * moved since.
+ *
+ * Memory: only pairs that exchanged messages. Pure; results do not depend on the order in which
+ * the messages of one turn are noted. */
+#ifndef HOLTER_DAEMON_ANALYSIS_CLOCKS_PAIR_CLOCK_H
+#define HOLTER_DAEMON_ANALYSIS_CLOCKS_PAIR_CLOCK_H
+
+#include "daemon/analysis/tables/key_table.h"
+
+/** A clock runs off by at most so much, seconds per second, from what it is corrected to. */
+#define PAIR_CLOCK_RATE 1e-6
+/** From one turn to the next the correction of a clock may change by this share of its error, and
+ * by as much as that error has changed. */
+#define PAIR_CLOCK_STEP 0.125
+
+/** One pair of nodes; direction 0 goes from the lower number to the higher. */
+struct pair_clock {
+    int64_t least[2];       /**< least r - s of earlier turns, widened; INT64_MAX: none */
+    int64_t now[2];         /**< of this turn */
+    uint64_t at_ns;         /**< latest receive of the turn that `least` is of */
+    uint64_t now_ns;        /**< of this turn */
+    uint64_t error_ns;      /**< largest sum of both clocks' errors in this turn */
+    uint64_t last_error_ns; /**< and in the turn of `at_ns` */
+    int64_t offset_ns;      /**< settled: clock of the higher number less that of the lower */
+    uint64_t remain_ns;     /**< settled: bound of the error of that */
+};
+
+struct pair_clocks {
+    struct key_table keys; /**< hi: lower node, higher node */
+    struct pair_clock *pairs;
+    uint32_t *noted; /**< pairs of this turn */
+    uint32_t noted_count;
+    uint32_t room;
+    uint32_t most;
+};
+
+/** @param most  pairs that are remembered at most; a turn that begins with so many forgets them */
+void pair_clocks_init(struct pair_clocks *clocks, uint32_t most);
+void pair_clocks_finish(struct pair_clocks *clocks);
+
+/** Note messages from one node to another.
+ *  @param difference_ns  receive's end less send's begin, as told: the least of them
+ *  @param error_ns       sum of the bounds of both clocks' errors
+ *  @param at_ns          receive's end: the latest of them
+ *  @return number of the pair, valid until the next turn; KEY_NONE: no room for another pair */
+uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to,
+                          int64_t difference_ns, uint64_t error_ns, uint64_t at_ns);
+
+/** All messages of this turn are noted: settle what each pair's clocks are apart. */
+void pair_clocks_settle(struct pair_clocks *clocks);
+
+/** What to add to a time told by one node to have it on the clock of the other.
+ *  @param down  whether it is told by the one with the higher number */
+static inline int64_t pair_clock_offset(const struct pair_clock *pair, int down)
+{
+    return down ? -pair->offset_ns : pair->offset_ns;
+}
+
+size_t pair_clocks_bytes(const struct pair_clocks *clocks);
+
+#endif

@@ -1,0 +1,388 @@
+#include "daemon/analysis/commgram/commgram.h"
+
+#include "daemon/analysis/commgram/commgram_bars.h"
+#include "daemon/analysis/commgram/commgram_curve.h"
+#include "daemon/analysis/commgram/commgram_graph.h"
+#include "daemon/analysis/commgram/commgram_ribbons.h"
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(CURVE_ABSENT == COMMGRAM_ABSENT && COMMGRAM_SILENT == COMMGRAM_ABSENT,
+               "identities and labels of ranks that are absent are the same number");
+
+/* What is kept of a phase besides its column. */
+struct act {
+    struct commgram_bar *own;     /* owned; its communities by label: identity and sums */
+    size_t ribbons, ribbon_count; /* in all ribbons; from and to are identities until the end */
+};
+
+struct commgram {
+    struct commgram_params params;
+    bool *only; /* owned; of each rank: its messages are shown; NULL: all are */
+    struct commgram_graph graph;
+    struct curve *curve;             /* owned */
+    uint32_t *labels;                /* owned; of each rank in the last phase */
+    uint32_t *identity;              /* owned; [phase][rank], or COMMGRAM_ABSENT */
+    uint32_t *seated;                /* owned; scratch: of each rank */
+    struct commgram_column *columns; /* owned */
+    struct act *acts;                /* owned */
+    uint32_t count;                  /* phases */
+    struct phase_edge *edges;        /* owned; of the last phase, those that are shown */
+    size_t edge_count, edge_room;
+    struct commgram_ribbon *ribbons; /* owned */
+    size_t ribbon_count, ribbon_room;
+    struct commgram_bars bars;
+    enum {
+        ADDING,
+        SETTLING,
+        FINISHED, /* or failed */
+    } stage;
+    /* While settling: phases whose ribbons are placed, how many ribbons these have, and the bars of
+     * the column before and of the next one, in turn. */
+    uint32_t placed;
+    size_t placed_ribbons;
+    struct commgram_names names[2];
+};
+
+/* ---- creating ------------------------------------------------------------------- */
+
+static bool are_valid(const struct commgram_params *p)
+{
+    return p->ranks >= 1 && p->ranks <= COMMGRAM_MOST_RANKS && p->phases >= 1 &&
+           p->phases <= COMMGRAM_MOST_PHASES && p->phases <= COMMGRAM_MOST_CELLS / p->ranks &&
+           p->communities >= 1;
+}
+
+static int take_only(struct commgram *c)
+{
+    const struct commgram_params *p = &c->params;
+    if (p->only_count == 0)
+        return 0;
+    c->only = calloc(p->ranks, sizeof(*c->only));
+    if (c->only == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < p->only_count; i++)
+        if (p->only[i] < p->ranks)
+            c->only[p->only[i]] = true;
+    return 0;
+}
+
+int commgram_create(struct commgram **out, const struct commgram_params *params)
+{
+    if (!are_valid(params))
+        return -HOLTER_ERANGE;
+    struct commgram *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    struct curve_params curve = CURVE_DEFAULTS;
+    curve.most_ranks = params->ranks;
+    c->params = *params;
+    c->labels = malloc(params->ranks * sizeof(*c->labels));
+    c->seated = malloc(params->ranks * sizeof(*c->seated));
+    c->identity = malloc((size_t)params->phases * params->ranks * sizeof(*c->identity));
+    c->columns = calloc(params->phases, sizeof(*c->columns));
+    c->acts = calloc(params->phases, sizeof(*c->acts));
+    if (commgram_graph_init(&c->graph, params) != 0 || curve_create(&c->curve, &curve) != 0 ||
+        take_only(c) != 0 || c->labels == NULL || c->seated == NULL || c->identity == NULL ||
+        c->columns == NULL || c->acts == NULL) {
+        commgram_destroy(c);
+        return -ENOMEM;
+    }
+    c->params.only = NULL;
+    *out = c;
+    return 0;
+}
+
+void commgram_destroy(struct commgram *c)
+{
+    if (c == NULL)
+        return;
+    for (uint32_t i = 0; c->acts != NULL && i < c->params.phases; i++)
+        free(c->acts[i].own);
+    commgram_graph_finish(&c->graph);
+    curve_destroy(c->curve);
+    commgram_bars_finish(&c->bars);
+    commgram_names_finish(&c->names[0]);
+    commgram_names_finish(&c->names[1]);
+    free(c->only);
+    free(c->labels);
+    free(c->identity);
+    free(c->seated);
+    free(c->columns);
+    free(c->acts);
+    free(c->edges);
+    free(c->ribbons);
+    free(c);
+}
+
+/* ---- one phase ------------------------------------------------------------------ */
+
+static bool is_shown(const struct commgram *c, const struct phase_edge *e)
+{
+    return c->only == NULL || c->only[e->source] || c->only[e->destination];
+}
+
+/* Labels of a phase, and identities by the curve. */
+static int name_ranks(struct commgram *c, const struct phase_edge *edges, size_t count,
+                      uint32_t *communities, struct curve_point *point, uint32_t *identity)
+{
+    int rc =
+        commgram_graph_cut(&c->graph, edges, count, c->params.communities, c->labels, communities);
+    if (rc != 0)
+        return rc;
+    const struct curve_phase phase = {.labels = c->labels, .ranks = c->params.ranks};
+    return curve_append(c->curve, &phase, point, identity);
+}
+
+int commgram_anchor(struct commgram *c, const struct phase_edge *edges, size_t count)
+{
+    struct curve_point point;
+    uint32_t communities;
+    if (c->stage != ADDING || c->count > 0)
+        return -HOLTER_EUSAGE;
+    return name_ranks(c, edges, count, &communities, &point, c->seated);
+}
+
+static uint32_t *identities_of(const struct commgram *c, uint32_t phase)
+{
+    return c->identity + (size_t)phase * c->params.ranks;
+}
+
+/* Ribbons of the last phase: to where their destinations are in the next one, if there is one. */
+static int add_ribbons(struct commgram *c, uint32_t phase)
+{
+    struct commgram_column *column = &c->columns[phase];
+    const uint32_t *here = identities_of(c, phase);
+    const uint32_t *next = phase + 1 < c->count ? identities_of(c, phase + 1) : here;
+    size_t count = c->edge_count;
+    if (array_fit(&c->ribbons, sizeof(*c->ribbons), &c->ribbon_room, c->ribbon_count + count) != 0)
+        return -ENOMEM;
+    struct commgram_ribbon *rows = c->ribbons + c->ribbon_count, rest = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct phase_edge *e = &c->edges[i];
+        uint32_t to = next[e->destination];
+        to = to == COMMGRAM_ABSENT ? here[e->destination] : to;
+        rows[i] = (struct commgram_ribbon){phase,       here[e->source], to, 0, e->modelled != 0,
+                                           e->messages, e->bytes};
+    }
+    if (commgram_ribbons_join(rows, &count) != 0 ||
+        commgram_ribbons_limit(rows, &count, COMMGRAM_MOST_RIBBONS / c->params.phases, &rest) != 0)
+        return -ENOMEM;
+    c->acts[phase].ribbons = c->ribbon_count;
+    c->acts[phase].ribbon_count = count;
+    c->ribbon_count += count;
+    column->folded = saturated_sum(column->folded, rest.messages);
+    column->folded_bytes = saturated_sum(column->folded_bytes, rest.bytes);
+    for (size_t i = 0; i < count; i++) {
+        column->messages = saturated_sum(column->messages, rows[i].messages);
+        column->bytes = saturated_sum(column->bytes, rows[i].bytes);
+        column->modelled = saturated_sum(column->modelled, rows[i].modelled ? rows[i].messages : 0);
+        column->modelled_bytes =
+            saturated_sum(column->modelled_bytes, rows[i].modelled ? rows[i].bytes : 0);
+    }
+    return 0;
+}
+
+/* The shown edges of a phase: its bars' sums, and a copy for the ribbons. */
+static void keep_edges(struct commgram *c, const struct commgram_phase *phase,
+                       struct commgram_column *column, struct commgram_bar *own)
+{
+    c->edge_count = 0;
+    for (size_t i = 0; i < phase->count; i++) {
+        struct phase_edge e = phase->edges[i];
+        e.modelled = e.modelled != 0;
+        if (e.modelled != 0 && !c->params.modelled)
+            continue;
+        if (!commgram_graph_has(&c->graph, &e)) {
+            column->folded = saturated_sum(column->folded, e.messages);
+            column->folded_bytes = saturated_sum(column->folded_bytes, e.bytes);
+            continue;
+        }
+        if (!is_shown(c, &e))
+            continue;
+        struct commgram_bar *from = &own[c->labels[e.source]];
+        struct commgram_bar *to = &own[c->labels[e.destination]];
+        from->sent = saturated_sum(from->sent, e.messages);
+        from->sent_bytes = saturated_sum(from->sent_bytes, e.bytes);
+        to->received = saturated_sum(to->received, e.messages);
+        to->received_bytes = saturated_sum(to->received_bytes, e.bytes);
+        c->edges[c->edge_count++] = e;
+    }
+}
+
+static struct commgram_column column_of(const struct commgram_phase *phase)
+{
+    return (struct commgram_column){.begin_ns = phase->begin_ns,
+                                    .end_ns = phase->end_ns,
+                                    .open = phase->open,
+                                    .bursts = phase->bursts,
+                                    .folded = phase->other_messages,
+                                    .folded_bytes = phase->other_bytes};
+}
+
+static int add_phase(struct commgram *c, const struct commgram_phase *phase)
+{
+    struct commgram_column column = column_of(phase);
+    struct curve_point point;
+    uint32_t *identity = identities_of(c, c->count);
+    int rc = name_ranks(c, phase->edges, phase->count, &column.communities, &point, identity);
+    if (rc != 0)
+        return rc;
+    struct commgram_bar *own = calloc((size_t)column.communities + 1, sizeof(*own));
+    if (own == NULL)
+        return -ENOMEM;
+    c->acts[c->count].own = own;
+    if (commgram_graph_modularity(&c->graph, c->labels, column.communities, &column.modularity) !=
+        0)
+        return -ENOMEM;
+    column.ranks = c->graph.active_count;
+    column.height = point.height;
+    column.difference = point.difference;
+    for (uint32_t r = 0; r < c->params.ranks; r++)
+        if (c->labels[r] != COMMGRAM_ABSENT)
+            own[c->labels[r]].community = identity[r];
+    c->count++;
+    if (c->count > 1 && add_ribbons(c, c->count - 2) != 0)
+        return -ENOMEM;
+    if (array_fit(&c->edges, sizeof(*c->edges), &c->edge_room, phase->count) != 0)
+        return -ENOMEM;
+    keep_edges(c, phase, &column, own);
+    c->columns[c->count - 1] = column;
+    return 0;
+}
+
+int commgram_add_phase(struct commgram *c, const struct commgram_phase *phase)
+{
+    if (c->stage != ADDING)
+        return -HOLTER_EUSAGE;
+    if (c->count == c->params.phases || phase->count > COMMGRAM_MOST_EDGES)
+        return -HOLTER_ELIMIT;
+    int rc = add_phase(c, phase);
+    c->stage = rc == 0 ? ADDING : FINISHED;
+    return rc;
+}
+
+/* ---- the picture ---------------------------------------------------------------- */
+
+/* Before its first phase a rank has the identity that it gets there. */
+static void seat_first(struct commgram *c)
+{
+    memset(c->seated, 0xff, c->params.ranks * sizeof(*c->seated));
+    for (uint32_t phase = c->count; phase-- > 0;) {
+        const uint32_t *identity = identities_of(c, phase);
+        for (uint32_t r = 0; r < c->params.ranks; r++)
+            c->seated[r] = identity[r] != COMMGRAM_ABSENT ? identity[r] : c->seated[r];
+    }
+}
+
+static int add_bars(struct commgram *c, uint32_t column, struct commgram_names *names)
+{
+    uint32_t phase = column < c->count ? column : column - 1;
+    const uint32_t *identity = identities_of(c, phase);
+    for (uint32_t r = 0; r < c->params.ranks; r++)
+        c->seated[r] = identity[r] != COMMGRAM_ABSENT ? identity[r] : c->seated[r];
+    const struct commgram_seats seats = {.column = column,
+                                         .own = c->acts[phase].own,
+                                         .own_count = c->columns[phase].communities,
+                                         .identity = c->seated,
+                                         .ranks = c->params.ranks,
+                                         .communities = c->params.communities};
+    size_t before = c->bars.bar_count;
+    int rc = commgram_bars_add(&c->bars, &seats, names);
+    if (rc == 0 && column < c->count)
+        c->columns[column].bars = (uint32_t)(c->bars.bar_count - before);
+    return rc;
+}
+
+/* Identities become bars; those that share a bar, and the ribbons to it, are put together. */
+static int place_ribbons(struct commgram *c, uint32_t phase, const struct commgram_names *from,
+                         const struct commgram_names *to)
+{
+    size_t count = c->acts[phase].ribbon_count;
+    if (count == 0) /* there may not be any memory of ribbons */
+        return 0;
+    struct commgram_ribbon *rows = c->ribbons + c->acts[phase].ribbons;
+    for (size_t i = 0; i < count; i++) {
+        rows[i].from = commgram_names_find(from, rows[i].from);
+        rows[i].to = commgram_names_find(to, rows[i].to);
+    }
+    if (commgram_ribbons_join(rows, &count) != 0)
+        return -ENOMEM;
+    memmove(c->ribbons + c->placed_ribbons, rows, count * sizeof(*rows));
+    c->placed_ribbons += count;
+    return 0;
+}
+
+static int begin_settling(struct commgram *c)
+{
+    if (c->count == 0)
+        return 0;
+    seat_first(c);
+    int rc = add_ribbons(c, c->count - 1);
+    return rc != 0 ? rc : add_bars(c, 0, &c->names[0]);
+}
+
+static int settle_phase(struct commgram *c)
+{
+    uint32_t phase = c->placed++;
+    struct commgram_names *from = &c->names[phase % 2], *to = &c->names[(phase + 1) % 2];
+    int rc = add_bars(c, phase + 1, to);
+    return rc != 0 ? rc : place_ribbons(c, phase, from, to);
+}
+
+int commgram_settle(struct commgram *c)
+{
+    int rc = 0;
+    if (c->stage == FINISHED)
+        return -HOLTER_EUSAGE;
+    if (c->stage == ADDING) {
+        c->stage = SETTLING;
+        rc = begin_settling(c);
+    } else if (c->placed < c->count) {
+        rc = settle_phase(c);
+    }
+    if (rc != 0)
+        c->stage = FINISHED;
+    return rc != 0 ? rc : c->placed < c->count;
+}
+
+int commgram_finish(struct commgram *c, struct commgram_picture *out)
+{
+    int rc = 1;
+    while (rc > 0)
+        rc = commgram_settle(c);
+    if (rc != 0)
+        return rc;
+    c->stage = FINISHED;
+    *out = (struct commgram_picture){.columns = c->columns,
+                                     .bars = c->bars.bars,
+                                     .runs = c->bars.runs,
+                                     .ribbons = c->ribbons,
+                                     .column_count = c->count,
+                                     .bar_count = c->bars.bar_count,
+                                     .run_count = c->bars.run_count,
+                                     .ribbon_count = c->placed_ribbons,
+                                     .cached = c->graph.cached};
+    return 0;
+}
+
+size_t commgram_bytes(const struct commgram *c)
+{
+    const struct commgram_params *p = &c->params;
+    size_t ranks = sizeof(*c->labels) + sizeof(*c->seated) + sizeof(*c->only) +
+                   sizeof(*c->graph.active) + sizeof(*c->graph.merges);
+    size_t sum = sizeof(*c) + p->ranks * ranks +
+                 p->phases * (sizeof(*c->columns) + sizeof(*c->acts) +
+                              (size_t)p->ranks * sizeof(*c->identity)) +
+                 c->graph.room * sizeof(*c->graph.edges) + c->edge_room * sizeof(*c->edges) +
+                 c->ribbon_room * sizeof(*c->ribbons) + c->bars.bar_room * sizeof(*c->bars.bars) +
+                 c->bars.run_room * sizeof(*c->bars.runs);
+    for (uint32_t i = 0; i < c->count; i++)
+        sum += (c->columns[i].communities + (size_t)1) * sizeof(*c->acts[i].own);
+    return sum;
+}

@@ -1,0 +1,498 @@
+#include "daemon/analysis/commgram/commgram_curve.h"
+
+#include "daemon/analysis/communities/assignment.h"
+#include "daemon/analysis/communities/partition.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PATTERNS 256u
+#define NO_PATTERN UINT32_MAX
+#define ROUNDING 1e-12 /* heights that differ by less are equal */
+
+/* 1 - matched / all, exactly. Both are below 2^32: products of two fit. */
+struct likeness {
+    uint64_t matched;
+    uint64_t all; /* above 0 */
+};
+
+static const struct likeness unlike = {0, 1};
+
+/* A partition and what its communities are called for good. */
+struct view {
+    struct partition partition;
+    uint32_t *identity; /* owned; of each community; as much room as the partition */
+    uint32_t room;
+};
+
+struct pattern {
+    struct view view; /* of its first phase */
+    uint64_t first;   /* number of that phase */
+    uint64_t last;    /* phase that it was last there */
+    double height;
+};
+
+/* What became of a phase. */
+struct outcome {
+    struct curve_point point;
+    uint32_t pattern;       /* that returned; or NO_PATTERN */
+    uint32_t next_identity; /* after this phase */
+};
+
+struct curve {
+    struct curve_params params;
+    struct assignment *assignment;
+    struct partition_scratch scratch;
+    struct pattern *patterns; /* owned; room for params.most_patterns */
+    uint32_t remembered;
+    uint32_t current; /* pattern of the last phase */
+    uint64_t phases;
+    uint32_t next_identity;
+    struct view last;                 /* the last phase */
+    struct view fresh;                /* the phase at hand */
+    uint32_t *order;                  /* owned; its ranks by community */
+    uint32_t *begin;                  /* owned; where in order each of its communities begins */
+    bool listed;                      /* these two are of the phase at hand */
+    uint32_t room;                    /* ranks there is memory for in these two and in entries */
+    struct assignment_entry *entries; /* owned; of one community */
+};
+
+int curve_create(struct curve **out, const struct curve_params *params)
+{
+    if (params->most_ranks == 0 || params->most_ranks > PARTITION_MOST_RANKS ||
+        params->most_patterns < 2 || params->most_patterns > MOST_PATTERNS ||
+        !(params->tolerance >= 0 && params->tolerance < 1))
+        return -HOLTER_ERANGE;
+    const struct assignment_params sizes = {params->most_ranks, params->most_ranks,
+                                            params->most_ranks};
+    struct curve *curve = calloc(1, sizeof(*curve));
+    if (curve == NULL)
+        return -ENOMEM;
+    curve->params = *params;
+    curve->patterns = calloc(params->most_patterns, sizeof(*curve->patterns));
+    if (curve->patterns == NULL || assignment_create(&curve->assignment, &sizes) != 0) {
+        curve_destroy(curve);
+        return -ENOMEM;
+    }
+    *out = curve;
+    return 0;
+}
+
+static void view_finish(struct view *view)
+{
+    partition_finish(&view->partition);
+    free(view->identity);
+}
+
+void curve_destroy(struct curve *curve)
+{
+    if (curve == NULL)
+        return;
+    for (uint32_t i = 0; curve->patterns != NULL && i < curve->params.most_patterns; i++)
+        view_finish(&curve->patterns[i].view);
+    view_finish(&curve->last);
+    view_finish(&curve->fresh);
+    partition_scratch_finish(&curve->scratch);
+    assignment_destroy(curve->assignment);
+    free(curve->patterns);
+    free(curve->order);
+    free(curve->begin);
+    free(curve->entries);
+    free(curve);
+}
+
+static int view_fit(struct view *view, uint32_t ranks)
+{
+    if (partition_fit(&view->partition, ranks) != 0)
+        return -ENOMEM;
+    if (ranks <= view->room)
+        return 0;
+    uint32_t *identity = realloc(view->identity, ranks * sizeof(*identity));
+    if (identity == NULL)
+        return -ENOMEM;
+    view->identity = identity;
+    view->room = ranks;
+    return 0;
+}
+
+static int fit(struct curve *curve, uint32_t ranks)
+{
+    if (view_fit(&curve->fresh, ranks) != 0)
+        return -ENOMEM;
+    if (ranks < curve->room)
+        return 0;
+    uint32_t *order = realloc(curve->order, (ranks + 1) * sizeof(*order));
+    curve->order = order != NULL ? order : curve->order;
+    uint32_t *begin = realloc(curve->begin, (ranks + 1) * sizeof(*begin));
+    curve->begin = begin != NULL ? begin : curve->begin;
+    struct assignment_entry *entries = realloc(curve->entries, (ranks + 1) * sizeof(*entries));
+    curve->entries = entries != NULL ? entries : curve->entries;
+    if (order == NULL || begin == NULL || entries == NULL)
+        return -ENOMEM;
+    curve->room = ranks + 1;
+    return 0;
+}
+
+/* ---- likeness ------------------------------------------------------------------ */
+
+static double difference_of(const struct likeness *one)
+{
+    return (double)(one->all - one->matched) / (double)one->all;
+}
+
+static int compare(const struct likeness *one, const struct likeness *other)
+{
+    uint64_t a = one->matched * other->all, b = other->matched * one->all;
+    return a < b ? -1 : a > b;
+}
+
+/* The weight of all ranks of one community, by communities of the other partition. */
+static uint32_t gather(struct curve *curve, uint32_t community, const struct partition *other,
+                       uint64_t *all)
+{
+    const struct partition *fresh = &curve->fresh.partition;
+    uint32_t count = 0;
+    for (uint32_t i = curve->begin[community]; i < curve->begin[community + 1]; i++) {
+        uint32_t rank = curve->order[i], weight = fresh->rank[rank].weight;
+        const struct partition_rank *there = rank < other->ranks ? &other->rank[rank] : NULL;
+        if (there != NULL && there->community != PARTITION_ABSENT) {
+            *all -= there->weight; /* counted already */
+            weight = weight > there->weight ? weight : there->weight;
+            curve->entries[count++] = (struct assignment_entry){weight, there->community};
+        }
+        *all += weight;
+    }
+    return count;
+}
+
+/* Communities of the phase at hand are rows, those of the other partition columns.
+ * @param all  set to the weight of all ranks of the two
+ * @return 0 or -ENOMEM */
+static int tabulate(struct curve *curve, const struct partition *other, uint64_t *all)
+{
+    int rc = 0;
+    if (!curve->listed) /* of phases that are like one before it, none asks */
+        partition_members(&curve->fresh.partition, curve->order, curve->begin);
+    curve->listed = true;
+    *all = other->total;
+    assignment_clear(curve->assignment);
+    for (uint32_t c = 0; rc == 0 && c < curve->fresh.partition.communities; c++) {
+        uint32_t count = gather(curve, c, other, all);
+        rc = assignment_row(curve->assignment, curve->entries, count);
+    }
+    return rc;
+}
+
+/* Two partitions without ranks are the same. */
+static struct likeness make_likeness(uint64_t matched, uint64_t all)
+{
+    return all == 0 ? (struct likeness){1, 1} : (struct likeness){matched, all};
+}
+
+/* How alike the phase at hand and another partition are; leaves the assignment.
+ * @return 0 or -ENOMEM */
+static int measure(struct curve *curve, const struct partition *other, struct likeness *out)
+{
+    uint64_t all, matched;
+    int rc = tabulate(curve, other, &all);
+    rc = rc == 0 ? assignment_solve(curve->assignment, 0, &matched) : rc;
+    if (rc == 0)
+        *out = make_likeness(matched, all);
+    return rc;
+}
+
+/* ---- search -------------------------------------------------------------------- */
+
+static bool is_later(const struct curve *curve, uint32_t one, uint32_t other)
+{
+    return curve->patterns[one].last > curve->patterns[other].last;
+}
+
+/* Make a pattern the best if it is better, or as good and there later. @return 0 or -ENOMEM */
+static int consider(struct curve *curve, uint32_t pattern, uint32_t *best,
+                    struct likeness *likeness)
+{
+    uint64_t all, matched;
+    int rc = tabulate(curve, &curve->patterns[pattern].view.partition, &all);
+    if (rc != 0)
+        return rc;
+    bool may_equal = *best != NO_PATTERN && is_later(curve, pattern, *best);
+    uint64_t least = likeness->matched * all / likeness->all;
+    least += !may_equal || likeness->matched * all % likeness->all != 0;
+    rc = assignment_solve(curve->assignment, least, &matched);
+    if (rc == 0) {
+        *best = pattern;
+        *likeness = (struct likeness){matched, all};
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* The pattern, not the current one, that is most like the phase at hand, if it is more so than
+ * `likeness`, which is then set. Most patterns are given up when their bound is known, before or
+ * while they are assigned. @return 0 or -ENOMEM */
+static int find_most_alike(struct curve *curve, uint32_t *best, struct likeness *likeness)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < curve->remembered; i++)
+        if (i != curve->current)
+            rc = consider(curve, i, best, likeness);
+    return rc;
+}
+
+static uint32_t find_equal(const struct curve *curve)
+{
+    for (uint32_t i = 0; i < curve->remembered; i++)
+        if (partition_equal(&curve->patterns[i].view.partition, &curve->fresh.partition))
+            return i;
+    return NO_PATTERN;
+}
+
+/* ---- height -------------------------------------------------------------------- */
+
+/* What the phase at hand was found to be like. */
+struct found {
+    uint32_t pattern; /* other than the current; NO_PATTERN: nothing is similar */
+    struct likeness likeness;
+    struct likeness to_current;
+};
+
+static void set_resemblance(const struct curve *curve, struct curve_point *point, uint32_t pattern,
+                            const struct likeness *likeness)
+{
+    point->resembles = curve->patterns[pattern].first;
+    point->resemblance = difference_of(likeness);
+}
+
+static void set_return(const struct curve *curve, struct outcome *outcome, uint32_t pattern,
+                       const struct likeness *likeness)
+{
+    set_resemblance(curve, &outcome->point, pattern, likeness);
+    outcome->pattern = pattern;
+    outcome->point.returned = true;
+    outcome->point.height = curve->patterns[pattern].height;
+}
+
+/* How far a height is from being as far from the pattern's as the phase differs from it; or, if the
+ * phase is most like it, from the pattern's height. */
+static double error_of(const struct curve *curve, const struct found *found, double height)
+{
+    double apart = fabs(height - curve->patterns[found->pattern].height);
+    bool is_most = compare(&found->likeness, &found->to_current) > 0;
+    return is_most ? apart : fabs(apart - difference_of(&found->likeness));
+}
+
+/* Of a pattern that was not there before. */
+static void set_step(const struct curve *curve, struct curve_point *point,
+                     const struct found *found)
+{
+    double from = curve->patterns[curve->current].height, d = difference_of(&found->to_current);
+    bool is_up = false;
+    if (found->pattern != NO_PATTERN)
+        is_up = error_of(curve, found, from + d) < error_of(curve, found, from - d) - ROUNDING;
+    point->height = is_up ? from + d : from - d;
+    if (found->pattern != NO_PATTERN && compare(&found->likeness, &found->to_current) > 0)
+        set_resemblance(curve, point, found->pattern, &found->likeness);
+    else if (found->to_current.matched > 0)
+        set_resemblance(curve, point, curve->current, &found->to_current);
+}
+
+/* @return 0 or -ENOMEM */
+static int find_height(struct curve *curve, struct outcome *outcome)
+{
+    const struct likeness same = {1, 1};
+    struct found found = {.pattern = find_equal(curve), .likeness = unlike};
+    if (found.pattern != NO_PATTERN) {
+        set_return(curve, outcome, found.pattern, &same);
+        return 0;
+    }
+    int rc = measure(curve, &curve->patterns[curve->current].view.partition, &found.to_current);
+    bool is_current = rc == 0 && difference_of(&found.to_current) <= curve->params.tolerance;
+    if (is_current) { /* unless another is more alike */
+        found.pattern = curve->current;
+        found.likeness = found.to_current;
+    }
+    if (rc == 0 && found.to_current.matched < found.to_current.all)
+        rc = find_most_alike(curve, &found.pattern, &found.likeness);
+    if (rc != 0)
+        return rc;
+    if (found.pattern != NO_PATTERN && difference_of(&found.likeness) <= curve->params.tolerance)
+        set_return(curve, outcome, found.pattern, &found.likeness);
+    else
+        set_step(curve, &outcome->point, &found);
+    return 0;
+}
+
+/* ---- identities ---------------------------------------------------------------- */
+
+/* Of the phase at hand, from those of the communities that were assigned last. */
+static void inherit(struct curve *curve, const struct view *from, struct outcome *outcome)
+{
+    outcome->next_identity = curve->next_identity;
+    for (uint32_t c = 0; c < curve->fresh.partition.communities; c++) {
+        uint32_t column = from == NULL ? ASSIGNMENT_NONE : assignment_column(curve->assignment, c);
+        if (column == ASSIGNMENT_NONE) {
+            outcome->next_identity += outcome->next_identity == CURVE_ABSENT;
+            curve->fresh.identity[c] = outcome->next_identity++;
+        } else {
+            curve->fresh.identity[c] = from->identity[column];
+        }
+    }
+}
+
+/* Of a phase that is just the last one there is nothing to assign. */
+static bool is_last(const struct curve *curve, const struct outcome *outcome)
+{
+    return !curve->params.weighted && outcome->pattern == curve->current &&
+           partition_equal(&curve->last.partition, &curve->fresh.partition);
+}
+
+static void inherit_all(struct curve *curve, struct outcome *outcome)
+{
+    size_t communities = curve->fresh.partition.communities;
+    if (communities > 0)
+        memcpy(curve->fresh.identity, curve->last.identity,
+               communities * sizeof(*curve->fresh.identity));
+    outcome->next_identity = curve->next_identity;
+    outcome->point.difference = 0;
+}
+
+/* Height first, since what the other pattern is called is known only then. @return 0 or -ENOMEM */
+static int place(struct curve *curve, struct outcome *outcome)
+{
+    struct likeness likeness;
+    const struct view *from = &curve->last;
+    int rc = find_height(curve, outcome);
+    if (rc == 0 && is_last(curve, outcome)) {
+        inherit_all(curve, outcome);
+        return 0;
+    }
+    rc = rc == 0 ? measure(curve, &from->partition, &likeness) : rc;
+    if (rc != 0)
+        return rc;
+    outcome->point.difference = difference_of(&likeness);
+    if (outcome->pattern != NO_PATTERN && outcome->pattern != curve->current) {
+        from = &curve->patterns[outcome->pattern].view;
+        rc = measure(curve, &from->partition, &likeness);
+    }
+    if (rc == 0)
+        inherit(curve, from, outcome);
+    return rc;
+}
+
+static int evaluate(struct curve *curve, const struct curve_phase *phase, struct outcome *outcome)
+{
+    struct partition *fresh = &curve->fresh.partition;
+    if (phase->ranks > curve->params.most_ranks)
+        return -HOLTER_ELIMIT;
+    if (curve->params.weighted && phase->weights == NULL && phase->ranks > 0)
+        return -HOLTER_EMISSING;
+    int rc = fit(curve, phase->ranks);
+    if (rc == 0)
+        rc = partition_set(fresh, &curve->scratch, phase->labels,
+                           curve->params.weighted ? phase->weights : NULL, phase->ranks);
+    if (rc != 0)
+        return rc;
+    curve->listed = false;
+    *outcome = (struct outcome){.pattern = NO_PATTERN};
+    outcome->point.phase = curve->phases;
+    outcome->point.communities = fresh->communities;
+    outcome->point.resembles = CURVE_NO_PHASE;
+    outcome->point.resemblance = 1;
+    if (curve->phases > 0)
+        return place(curve, outcome);
+    inherit(curve, NULL, outcome);
+    return 0;
+}
+
+static void tell_identities(const struct curve *curve, uint32_t ranks, uint32_t *identities)
+{
+    const struct partition *fresh = &curve->fresh.partition;
+    for (uint32_t r = 0; identities != NULL && r < ranks; r++) {
+        bool is_there = r < fresh->ranks && fresh->rank[r].community != PARTITION_ABSENT;
+        identities[r] = is_there ? curve->fresh.identity[fresh->rank[r].community] : CURVE_ABSENT;
+    }
+}
+
+int curve_provisional(struct curve *curve, const struct curve_phase *phase,
+                      struct curve_point *point, uint32_t *identities)
+{
+    struct outcome outcome;
+    int rc = evaluate(curve, phase, &outcome);
+    if (rc != 0)
+        return rc;
+    *point = outcome.point;
+    tell_identities(curve, phase->ranks, identities);
+    return 0;
+}
+
+/* ---- append -------------------------------------------------------------------- */
+
+/* A place for the phase at hand, that of the pattern that was not there for longest if all are
+ * taken. @return it, or NULL without memory: nothing was forgotten */
+static struct pattern *find_place(struct curve *curve)
+{
+    uint32_t at = curve->remembered;
+    if (at == curve->params.most_patterns)
+        for (uint32_t i = at = 0; i < curve->remembered; i++)
+            at = is_later(curve, at, i) ? i : at;
+    return view_fit(&curve->patterns[at].view, curve->fresh.partition.ranks) == 0
+               ? &curve->patterns[at]
+               : NULL;
+}
+
+static void remember(struct curve *curve, struct pattern *place, double height)
+{
+    const struct view *fresh = &curve->fresh;
+    partition_copy(&place->view.partition, &fresh->partition);
+    if (fresh->partition.communities > 0)
+        memcpy(place->view.identity, fresh->identity,
+               fresh->partition.communities * sizeof(*fresh->identity));
+    place->first = curve->phases;
+    place->height = height;
+    curve->current = (uint32_t)(place - curve->patterns);
+    curve->remembered += curve->current == curve->remembered;
+}
+
+int curve_append(struct curve *curve, const struct curve_phase *phase, struct curve_point *point,
+                 uint32_t *identities)
+{
+    struct outcome outcome;
+    struct pattern *place = NULL;
+    int rc = evaluate(curve, phase, &outcome);
+    if (rc != 0)
+        return rc;
+    if (outcome.pattern == NO_PATTERN && (place = find_place(curve)) == NULL)
+        return -ENOMEM;
+    *point = outcome.point;
+    tell_identities(curve, phase->ranks, identities);
+    if (place != NULL)
+        remember(curve, place, outcome.point.height);
+    else
+        curve->current = outcome.pattern;
+    curve->patterns[curve->current].last = curve->phases++;
+    curve->next_identity = outcome.next_identity;
+    struct view last = curve->last;
+    curve->last = curve->fresh;
+    curve->fresh = last;
+    return 0;
+}
+
+static size_t view_bytes(const struct view *view)
+{
+    return view->partition.room * sizeof(*view->partition.rank) +
+           view->room * sizeof(*view->identity);
+}
+
+size_t curve_bytes(const struct curve *curve)
+{
+    size_t bytes = sizeof(*curve) + curve->params.most_patterns * sizeof(*curve->patterns) +
+                   assignment_bytes(curve->assignment) + view_bytes(&curve->last) +
+                   view_bytes(&curve->fresh) + 2 * curve->scratch.room * sizeof(uint32_t) +
+                   curve->room * (2 * sizeof(uint32_t) + sizeof(*curve->entries));
+    for (uint32_t i = 0; i < curve->params.most_patterns; i++)
+        bytes += view_bytes(&curve->patterns[i].view);
+    return bytes;
+}

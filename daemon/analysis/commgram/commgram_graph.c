@@ -1,0 +1,136 @@
+#include "daemon/analysis/commgram/commgram_graph.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int commgram_graph_init(struct commgram_graph *g, const struct commgram_params *params)
+{
+    const struct communities_params p = {.most_vertices = params->ranks,
+                                         .most_edges = COMMGRAM_MOST_EDGES,
+                                         .restart =
+                                             0}; /* always cold: see the head of commgram.h */
+    *g = (struct commgram_graph){
+        .ranks = params->ranks, .modelled = params->modelled, .cache = params->cache};
+    int rc = communities_create(&g->communities, &p);
+    if (rc != 0)
+        return rc;
+    g->active = malloc(params->ranks * sizeof(*g->active));
+    g->merges = malloc(params->ranks * sizeof(*g->merges));
+    return g->active == NULL || g->merges == NULL ? -ENOMEM : 0;
+}
+
+void commgram_graph_finish(struct commgram_graph *g)
+{
+    communities_destroy(g->communities);
+    free(g->active);
+    free(g->edges);
+    free(g->merges);
+}
+
+static int take_edges(struct commgram_graph *g, const struct phase_edge *edges, size_t count)
+{
+    if (count > COMMGRAM_MOST_EDGES)
+        return -HOLTER_ELIMIT;
+    if (array_fit(&g->edges, sizeof(*g->edges), &g->room, count) != 0)
+        return -ENOMEM;
+    memset(g->active, 0, g->ranks * sizeof(*g->active));
+    g->count = 0;
+    g->active_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct phase_edge *e = &edges[i];
+        if (!commgram_graph_has(g, e) || (e->modelled != 0 && !g->modelled))
+            continue;
+        g->active_count += !g->active[e->source];
+        g->active[e->source] = true;
+        g->active_count += !g->active[e->destination];
+        g->active[e->destination] = true;
+        if (e->source != e->destination)
+            g->edges[g->count++] = (struct communities_edge){
+                e->source, e->destination, (double)e->messages + (double)e->bytes};
+    }
+    return 0;
+}
+
+/* The finaliser of SplitMix64 (Steele, Lea, Flood, 2014). */
+static uint64_t spread(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static struct commgram_key key_of(const struct commgram_graph *g)
+{
+    struct commgram_key key = {spread(g->ranks), spread(~(uint64_t)g->count)};
+    for (size_t i = 0; i < g->count; i++) {
+        const struct communities_edge *e = &g->edges[i];
+        uint64_t ends = (uint64_t)e->a << 32 | e->b, weight;
+        memcpy(&weight, &e->weight, sizeof(weight));
+        uint64_t edge = spread(ends + UINT64_C(0x9e3779b97f4a7c15)) + weight;
+        key.high = spread(key.high ^ edge);
+        key.low = spread(key.low + edge * UINT64_C(0xd6e8feb86659fd93));
+    }
+    return key;
+}
+
+/* Merges of the graph, into the graph's own memory. */
+static int find_merges(struct commgram_graph *g, uint32_t *count)
+{
+    struct commgram_key key = {0, 0};
+    if (g->cache != NULL) {
+        key = key_of(g);
+        const struct commgram_merge *known = commgram_cache_get(g->cache, &key, count);
+        if (known != NULL && *count < g->ranks) {
+            memcpy(g->merges, known, *count * sizeof(*known));
+            g->cached++;
+            return 0;
+        }
+    }
+    int rc = communities_update(g->communities, g->ranks, g->edges, g->count);
+    if (rc != 0)
+        return rc;
+    const struct communities_merge *merges = communities_merges(g->communities, count);
+    for (uint32_t i = 0; i < *count; i++)
+        g->merges[i] = (struct commgram_merge){merges[i].a, merges[i].b};
+    if (g->cache != NULL)
+        commgram_cache_put(g->cache, &key, g->merges, *count);
+    return 0;
+}
+
+int commgram_graph_cut(struct commgram_graph *g, const struct phase_edge *edges, size_t count,
+                       uint32_t communities, uint32_t *labels, uint32_t *label_count)
+{
+    uint32_t merges = 0;
+    int rc = take_edges(g, edges, count);
+    /* Where each rank is its own there is nothing to be found out. */
+    if (rc == 0 && communities < g->active_count)
+        rc = find_merges(g, &merges);
+    if (rc != 0)
+        return rc;
+    const struct commgram_tree tree = {g->ranks, g->active, g->merges, merges};
+    return commgram_cut(&tree, communities, labels, label_count);
+}
+
+int commgram_graph_modularity(const struct commgram_graph *g, const uint32_t *labels,
+                              uint32_t count, double *modularity)
+{
+    double *strength = calloc((size_t)count + 1, sizeof(*strength)), all = 0, within = 0, q = 0;
+    if (strength == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < g->count; i++) {
+        const struct communities_edge *e = &g->edges[i];
+        strength[labels[e->a]] += e->weight;
+        strength[labels[e->b]] += e->weight;
+        all += 2 * e->weight;
+        within += labels[e->a] == labels[e->b] ? 2 * e->weight : 0;
+    }
+    for (uint32_t c = 0; c < count && all > 0; c++)
+        q -= strength[c] / all * (strength[c] / all);
+    *modularity = all > 0 ? q + within / all : 0;
+    free(strength);
+    return 0;
+}

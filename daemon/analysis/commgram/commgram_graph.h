@@ -1,0 +1,47 @@
+/* The graph of one phase and its dendrogram, from the cache if it is known.
+ *
+ * Part of commgram.h. Pure: no clock, no file, no socket. Not thread-safe. */
+#ifndef HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_GRAPH_H
+#define HOLTER_DAEMON_ANALYSIS_COMMGRAM_COMMGRAM_GRAPH_H
+
+#include "daemon/analysis/commgram/commgram.h"
+#include "daemon/analysis/commgram/commgram_cut.h"
+#include "daemon/analysis/communities/communities.h"
+
+struct commgram_graph {
+    uint32_t ranks;
+    bool modelled;                   /* also those edges */
+    struct commgram_cache *cache;    /* borrowed; may be NULL */
+    struct communities *communities; /* owned */
+    bool *active;                    /* owned; of each rank */
+    uint32_t active_count;
+    struct communities_edge *edges; /* owned; between two ranks */
+    size_t count, room;
+    struct commgram_merge *merges; /* owned */
+    uint32_t cached;               /* phases that the cache knew */
+};
+
+/** @return 0, -ENOMEM or -HOLTER_ERANGE: ranks */
+int commgram_graph_init(struct commgram_graph *graph, const struct commgram_params *params);
+void commgram_graph_finish(struct commgram_graph *graph);
+
+/** Whether an edge has messages between ranks of the job. */
+static inline bool commgram_graph_has(const struct commgram_graph *graph,
+                                      const struct phase_edge *e)
+{
+    return e->messages > 0 && e->source < graph->ranks && e->destination < graph->ranks;
+}
+
+/** Take the edges of a phase and cut it.
+ *  @param labels  of each rank, or COMMGRAM_ABSENT
+ *  @param count   communities
+ *  @return 0, -ENOMEM or -HOLTER_ELIMIT: too many edges */
+int commgram_graph_cut(struct commgram_graph *graph, const struct phase_edge *edges, size_t count,
+                       uint32_t communities, uint32_t *labels, uint32_t *label_count);
+
+/** Modularity of labels in the graph taken last; 0 without edges.
+ *  @return 0 or -ENOMEM */
+int commgram_graph_modularity(const struct commgram_graph *graph, const uint32_t *labels,
+                              uint32_t count, double *modularity);
+
+#endif

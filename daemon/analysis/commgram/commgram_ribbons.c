@@ -1,0 +1,96 @@
+#include "daemon/analysis/commgram/commgram_ribbons.h"
+
+#include "daemon/analysis/tables/key_order.h"
+#include "daemon/analysis/tables/saturate.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Where a row stands: octaves of the mean size count from 1, and 0 is for empty messages. */
+static uint64_t kind_of(const struct commgram_ribbon *r)
+{
+    uint64_t mean = r->bytes / r->messages;
+    unsigned octave = mean == 0 ? 0 : 64u - (unsigned)__builtin_clzll(mean);
+    return (uint64_t)r->modelled << 8 | octave;
+}
+
+static uint64_t ends_of(const struct commgram_ribbon *r)
+{
+    return (uint64_t)r->from << 32 | r->to;
+}
+
+/* Places of the rows in order. @return owned; *sorted points into it; NULL: no memory */
+static struct key_place *order_rows(const struct commgram_ribbon *rows, size_t count,
+                                    struct key_place **sorted)
+{
+    struct key_place *places = malloc((2 * count + 1) * sizeof(*places));
+    if (places == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct key_place){kind_of(&rows[i]), (uint32_t)i};
+    struct key_place *first = key_order(places, places + count, count);
+    for (size_t i = 0; i < count; i++)
+        first[i].key = ends_of(&rows[first[i].place]);
+    *sorted = key_order(first, first == places ? places + count : places, count);
+    return places;
+}
+
+int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count)
+{
+    struct key_place *sorted, *places = order_rows(rows, *count, &sorted);
+    struct commgram_ribbon *joined = malloc((*count + 1) * sizeof(*joined));
+    size_t n = 0;
+    if (places == NULL || joined == NULL) {
+        free(places);
+        free(joined);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < *count;) {
+        const struct commgram_ribbon *first = &rows[sorted[i].place];
+        uint64_t ends = ends_of(first), kind = kind_of(first);
+        struct commgram_ribbon one = *first;
+        for (i++; i < *count; i++) {
+            const struct commgram_ribbon *r = &rows[sorted[i].place];
+            if (ends_of(r) != ends || kind_of(r) != kind)
+                break;
+            one.messages = saturated_sum(one.messages, r->messages);
+            one.bytes = saturated_sum(one.bytes, r->bytes);
+        }
+        one.size_class = size_class_of(one.bytes / one.messages);
+        joined[n++] = one;
+    }
+    for (size_t i = 0; i < n; i++)
+        rows[i] = joined[i];
+    *count = n;
+    free(places);
+    free(joined);
+    return 0;
+}
+
+int commgram_ribbons_limit(struct commgram_ribbon *rows, size_t *count, size_t most,
+                           struct commgram_ribbon *rest)
+{
+    if (*count <= most)
+        return 0;
+    struct key_place *places = malloc(2 * *count * sizeof(*places));
+    if (places == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < *count; i++)
+        places[i] =
+            (struct key_place){~saturated_sum(rows[i].bytes, rows[i].messages), (uint32_t)i};
+    struct key_place *sorted = key_order(places, places + *count, *count);
+    for (size_t i = most; i < *count; i++) {
+        struct commgram_ribbon *r = &rows[sorted[i].place];
+        rest->messages = saturated_sum(rest->messages, r->messages);
+        rest->bytes = saturated_sum(rest->bytes, r->bytes);
+        r->messages = 0;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (rows[i].messages > 0)
+            rows[n++] = rows[i];
+    *count = n;
+    free(places);
+    return 0;
+}

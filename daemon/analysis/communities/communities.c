@@ -1,0 +1,407 @@
+#include "daemon/analysis/communities/communities.h"
+
+#include "daemon/analysis/communities/community_keep.h"
+#include "daemon/analysis/communities/community_moving.h"
+#include "daemon/analysis/communities/community_tree.h"
+#include "daemon/analysis/tables/array.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE COMMUNITIES_NONE
+#define MOST_ROUNDS 8u  /* of moving at all levels; two to four are usual */
+#define LEAST_GAIN 1e-4 /* of modularity, for another round */
+#define EQUAL 1e-12     /* modularities that are so close are equal */
+#define ROUNDING 1e-6   /* of sums of weights: more than as many as there may be come to */
+
+/* All that an update makes. */
+struct result {
+    struct community_graph graph;
+    struct community_tree tree;
+    uint32_t within;                  /* merges within the partition found by moving */
+    uint32_t *label;                  /* owned; that partition */
+    struct communities_merge *merges; /* owned; as many as the tree has */
+    double singles;                   /* modularity of level 0 */
+    uint32_t best;
+};
+
+struct communities {
+    struct communities_params params;
+    struct communities_edge *edges; /* owned: as told the last time, and the sum of their weights */
+    size_t edge_count, edge_room;
+    double weight;
+    enum communities_start started;
+    double drift; /* share of the weight that changed since the last cold start */
+    struct result result;
+};
+
+static void result_finish(struct result *r)
+{
+    community_graph_finish(&r->graph);
+    community_tree_finish(&r->tree);
+    free(r->label);
+    free(r->merges);
+    *r = (struct result){0};
+}
+
+int communities_create(struct communities **out, const struct communities_params *params)
+{
+    if (params->most_vertices > COMMUNITIES_MOST_VERTICES ||
+        params->most_edges > COMMUNITIES_MOST_EDGES ||
+        !(params->restart >= 0 && params->restart <= 1))
+        return -HOLTER_ERANGE;
+    struct communities *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    c->params = *params;
+    *out = c;
+    return 0;
+}
+
+void communities_destroy(struct communities *communities)
+{
+    if (communities == NULL)
+        return;
+    result_finish(&communities->result);
+    free(communities->edges);
+    free(communities);
+}
+
+/* ---- the partition ------------------------------------------------------------- */
+
+/* Move at all levels until that gains little. @return modularity, or a negative error below -1 */
+static double improve(const struct community_graph *g, uint32_t *label)
+{
+    double before = community_quality(g, label);
+    for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
+        int64_t count = community_optimise(g, label);
+        double now = count < 0 ? 0 : community_quality(g, label);
+        if (count < 0)
+            return (double)count;
+        bool little = !(now > before + LEAST_GAIN);
+        before = now;
+        if (little)
+            break;
+    }
+    return before;
+}
+
+/* The best level of the plain greedy dendrogram. */
+static int merge_greedily(const struct community_graph *g, uint32_t *label)
+{
+    struct community_tree tree;
+    double now = 0, best = 0;
+    uint32_t merges = 0;
+    int rc = community_tree_init(&tree, g);
+    if (rc != 0)
+        return rc;
+    for (uint32_t v = 0; v < g->vertices; v++)
+        label[v] = v;
+    rc = community_tree_grow(&tree, g, COMMUNITY_BY_GAIN, NULL, label);
+    for (uint32_t i = 0; i < tree.count; i++) {
+        const struct community_join *j = &tree.join[i];
+        now += community_gain(j->between, j->left_strength, j->right_strength, tree.per_total) - 1;
+        merges = now > best + EQUAL ? i + 1 : merges;
+        best = now > best + EQUAL ? now : best;
+    }
+    for (uint32_t v = 0; v < g->vertices; v++)
+        label[v] = v;
+    for (uint32_t i = 0; i < merges; i++)
+        label[tree.low[tree.join[i].right]] = tree.low[tree.join[i].left];
+    for (uint32_t v = 0; v < g->vertices; v++) /* whom it merged into is below it: is a root's */
+        label[v] = label[label[v]];
+    community_tree_finish(&tree);
+    return rc;
+}
+
+/* The better of what moving makes of the greedy partition and of single vertices. Each is misled
+ * where the other is not: regular grids, random graphs. */
+static int find_partition(const struct community_graph *g, uint32_t *label)
+{
+    uint32_t *other = malloc(((size_t)g->vertices + 1) * sizeof(*other));
+    int rc = other == NULL ? -ENOMEM : merge_greedily(g, label);
+    for (uint32_t v = 0; rc == 0 && v < g->vertices; v++)
+        other[v] = v;
+    double one = rc == 0 ? improve(g, label) : rc, two = one < -1 ? one : improve(g, other);
+    if (one >= -1 && two > one + EQUAL)
+        memcpy(label, other, g->vertices * sizeof(*label));
+    free(other);
+    return two < -1 ? -ENOMEM : 0;
+}
+
+/* ---- the dendrogram ------------------------------------------------------------ */
+
+/* Merge within groups, then what that made: each of one vertex of the graph that is contracted to
+ * parts. */
+static int grow_both(struct result *r, struct community_kept *k,
+                     const struct community_graph *graph)
+{
+    struct community_graph top;
+    int rc = community_tree_grow(&r->tree, graph, COMMUNITY_BY_RESOLUTION, k->group, k->node);
+    if (rc != 0)
+        return rc;
+    r->within = r->tree.count;
+    /* The clusters now, numbered; their nodes; and the label that each vertex has from now on. */
+    uint32_t *number = malloc((2 * (size_t)r->tree.leaves + 1) * sizeof(*number)), count = 0;
+    if (number == NULL)
+        return -ENOMEM;
+    memset(number, 0xff, 2 * (size_t)r->tree.leaves * sizeof(*number));
+    for (uint32_t p = 0; p < k->parts; p++) {
+        uint32_t node = k->node[p];
+        if (number[node] == NONE) {
+            k->node[count] = node; /* count is at most p: read already */
+            number[node] = count++;
+        }
+        k->group[p] = number[node];
+    }
+    free(number);
+    for (uint32_t v = 0; v < r->graph.vertices; v++)
+        r->label[v] = k->group[k->part[v]];
+    rc = community_graph_contract(&top, graph, k->group, count);
+    if (rc != 0)
+        return rc;
+    rc = community_tree_grow(&r->tree, &top, COMMUNITY_BY_GAIN, NULL, k->node);
+    community_graph_finish(&top);
+    return rc == 0 ? community_tree_order(&r->tree, r->within) : rc;
+}
+
+/* @param before  NULL: nothing is kept */
+static int make_tree(struct result *r, const struct result *before, const bool *touched)
+{
+    struct community_kept k = {0};
+    struct community_graph contracted = {0};
+    int rc = community_tree_init(&r->tree, &r->graph), kept = -HOLTER_ELIMIT;
+    if (rc == 0 && before != NULL) {
+        const struct community_past past = {&before->graph, &before->tree, before->label,
+                                            before->within};
+        kept = community_keep(&k, &r->tree, &past, &r->graph, r->label, touched);
+        rc = kept == -ENOMEM ? -ENOMEM : rc;
+    }
+    if (rc == 0 && kept != 0)
+        rc = community_keep_nothing(&k, r->label, r->graph.vertices);
+    if (rc == 0 && kept == 0)
+        rc = community_graph_contract(&contracted, &r->graph, k.part, k.parts);
+    rc = rc == 0 ? grow_both(r, &k, kept == 0 ? &contracted : &r->graph) : rc;
+    community_graph_finish(&contracted);
+    community_kept_finish(&k);
+    return rc;
+}
+
+/* What users see of the tree. */
+static int list_merges(struct result *r)
+{
+    const struct community_tree *t = &r->tree;
+    uint32_t *size = malloc(((size_t)t->leaves + t->count + 1) * sizeof(*size));
+    r->merges = malloc(((size_t)t->count + 1) * sizeof(*r->merges));
+    if (size == NULL || r->merges == NULL) {
+        free(size);
+        return -ENOMEM;
+    }
+    for (uint32_t v = 0; v < t->leaves; v++) {
+        double share = r->graph.strength[v] * t->per_total;
+        r->singles += r->graph.loops[v] * t->per_total - share * share;
+        size[v] = 1;
+    }
+    double modularity = r->singles, best = r->singles;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct community_join *j = &t->join[i];
+        size[t->leaves + i] = size[j->left] + size[j->right];
+        modularity += 2 * (j->between * t->per_total -
+                           j->left_strength * t->per_total * (j->right_strength * t->per_total));
+        r->merges[i] = (struct communities_merge){t->low[j->left], t->low[j->right],
+                                                  size[t->leaves + i], modularity};
+        if (modularity > best + EQUAL) {
+            best = modularity;
+            r->best = i + 1;
+        }
+    }
+    free(size);
+    return 0;
+}
+
+/* ---- updates ------------------------------------------------------------------- */
+
+/* From the partition before, beginning at what is touched; what has moved is touched then. */
+static int improve_partition(struct result *r, const struct result *before, bool *touched)
+{
+    memcpy(r->label, before->label, r->graph.vertices * sizeof(*r->label));
+    int rc = community_move(&r->graph, r->label, touched);
+    for (uint32_t v = 0; v < r->graph.vertices; v++)
+        touched[v] = touched[v] || r->label[v] != before->label[v];
+    return rc;
+}
+
+enum made { MADE, SAME, WOULD_BE_COLD };
+
+/* @return enum made, or -ENOMEM */
+static int make_result(struct communities *c, struct result *r, bool may_be_cold)
+{
+    const struct result *before = &c->result;
+    bool comparable = before->graph.vertices == r->graph.vertices && r->graph.vertices > 0;
+    bool *touched = malloc(((size_t)r->graph.vertices + 1) * sizeof(*touched));
+    r->label = malloc(((size_t)r->graph.vertices + 1) * sizeof(*r->label));
+    if (touched == NULL || r->label == NULL) {
+        free(touched);
+        return -ENOMEM;
+    }
+    double changed = comparable ? community_graph_compare(&before->graph, &r->graph, touched) : 0;
+    double drift = c->drift + (changed > 0 ? changed / r->graph.total : 0);
+    bool warm = comparable && drift <= c->params.restart; /* false where the total is 0 */
+    int rc = comparable && changed == 0 ? SAME : warm || may_be_cold ? MADE : WOULD_BE_COLD;
+    if (rc == 0)
+        rc = warm ? improve_partition(r, before, touched) : find_partition(&r->graph, r->label);
+    if (rc == 0)
+        rc = make_tree(r, warm ? before : NULL, touched);
+    if (rc == 0)
+        rc = list_merges(r);
+    if (rc == 0) {
+        c->started = warm ? COMMUNITIES_WARM : COMMUNITIES_COLD;
+        c->drift = warm ? drift : 0;
+    }
+    free(touched);
+    return rc;
+}
+
+static double sum_weights(const struct communities_edge *edges, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += edges[i].weight;
+    return sum;
+}
+
+/* Is this the graph of before, but for one factor in all weights, which changes no modularity?
+ * Phases of a job that repeats itself are so, of more and fewer repetitions. */
+static bool is_multiple(const struct communities *c, uint32_t vertices,
+                        const struct communities_edge *edges, size_t count)
+{
+    if (count == 0 || count != c->edge_count || vertices != c->result.graph.vertices)
+        return false;
+    double factor = sum_weights(edges, count) / c->weight;
+    for (size_t i = 0; i < count; i++) {
+        const struct communities_edge *e = &edges[i], *before = &c->edges[i];
+        double difference = e->weight - before->weight * factor;
+        if (e->a != before->a || e->b != before->b || !(e->weight >= COMMUNITIES_LEAST_WEIGHT) ||
+            !(e->weight <= COMMUNITIES_MOST_WEIGHT) || !(fabs(difference) <= EQUAL * e->weight))
+            return false;
+    }
+    return true;
+}
+
+/* Does the sum of all weights alone tell that more has changed than a warm start may begin with?
+ * Mostly it does where a job does something else, and no graph needs to be built to see it. Sums
+ * count each edge twice, as the changes of weights do. */
+static bool is_far(const struct communities *c, uint32_t vertices,
+                   const struct communities_edge *edges, size_t count)
+{
+    double before = c->result.graph.total, now = 2 * sum_weights(edges, count);
+    double changed = fabs(now - before) - ROUNDING * (now + before);
+    return vertices == c->result.graph.vertices &&
+           changed > (c->params.restart - c->drift + ROUNDING) * now &&
+           community_edges_are_valid(vertices, edges, count);
+}
+
+/* Without memory nothing is kept, and the next graph is compared later. */
+static void keep_edges(struct communities *c, const struct communities_edge *edges, size_t count)
+{
+    c->edge_count = 0;
+    if (count == 0 || array_fit(&c->edges, sizeof(*c->edges), &c->edge_room, count) != 0)
+        return;
+    memcpy(c->edges, edges, count * sizeof(*edges));
+    c->edge_count = count;
+    c->weight = sum_weights(edges, count);
+}
+
+static int update(struct communities *c, uint32_t vertices, const struct communities_edge *edges,
+                  size_t count, bool may_be_cold)
+{
+    struct result result = {0};
+    if (vertices > c->params.most_vertices || count > c->params.most_edges)
+        return -HOLTER_ELIMIT;
+    if (is_multiple(c, vertices, edges, count)) {
+        c->started = COMMUNITIES_SAME;
+        return 0;
+    }
+    if (!may_be_cold && is_far(c, vertices, edges, count))
+        return 1;
+    int rc = community_graph_build(&result.graph, vertices, edges, count);
+    rc = rc == 0 ? make_result(c, &result, may_be_cold) : rc;
+    if (rc == 0) {
+        result_finish(&c->result);
+        c->result = result;
+        keep_edges(c, edges, count);
+        return 0;
+    }
+    result_finish(&result);
+    if (rc == SAME)
+        c->started = COMMUNITIES_SAME;
+    return rc < 0 ? rc : rc == WOULD_BE_COLD;
+}
+
+int communities_update(struct communities *c, uint32_t vertices,
+                       const struct communities_edge *edges, size_t count)
+{
+    return update(c, vertices, edges, count, true);
+}
+
+int communities_continue(struct communities *c, uint32_t vertices,
+                         const struct communities_edge *edges, size_t count)
+{
+    return update(c, vertices, edges, count, false);
+}
+
+/* ---- results ------------------------------------------------------------------- */
+
+enum communities_start communities_started(const struct communities *c)
+{
+    return c->started;
+}
+
+uint32_t communities_vertices(const struct communities *c)
+{
+    return c->result.graph.vertices;
+}
+
+const struct communities_merge *communities_merges(const struct communities *c, uint32_t *count)
+{
+    *count = c->result.tree.count;
+    return c->result.merges;
+}
+
+double communities_modularity(const struct communities *c, uint32_t level)
+{
+    const struct result *r = &c->result;
+    uint32_t last = level < r->tree.count ? level : r->tree.count;
+    return last == 0 ? r->singles : r->merges[last - 1].modularity;
+}
+
+uint32_t communities_best(const struct communities *c)
+{
+    return c->result.best;
+}
+
+int communities_cut(const struct communities *c, uint32_t count, uint32_t *labels)
+{
+    uint32_t vertices = c->result.graph.vertices, next = 0;
+    if (count > vertices || count < vertices - c->result.tree.count)
+        return -HOLTER_ERANGE;
+    for (uint32_t v = 0; v < vertices; v++)
+        labels[v] = v;
+    for (uint32_t i = 0; i < vertices - count; i++)
+        labels[c->result.merges[i].b] = c->result.merges[i].a;
+    for (uint32_t v = 0; v < vertices; v++) /* whom it merged into is below it: has its label */
+        labels[v] = labels[v] == v ? next++ : labels[labels[v]];
+    return 0;
+}
+
+size_t communities_bytes(const struct communities *c)
+{
+    const struct result *r = &c->result;
+    size_t vertices = r->graph.vertices;
+    return sizeof(*c) + c->edge_room * sizeof(*c->edges) + community_graph_bytes(&r->graph) +
+           vertices * (sizeof(*r->tree.join) + 2 * sizeof(*r->tree.low) + sizeof(*r->label)) +
+           r->tree.count * sizeof(*r->merges);
+}

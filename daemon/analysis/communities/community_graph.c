@@ -1,0 +1,301 @@
+#include "daemon/analysis/communities/community_graph.h"
+
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* @param links  entries of all rows together, or more */
+static int allocate(struct community_graph *g, uint32_t vertices, size_t links)
+{
+    *g = (struct community_graph){
+        .vertices = vertices,
+        .first = calloc((size_t)vertices + 2, sizeof(*g->first)),
+        .to = malloc((links + 1) * sizeof(*g->to)),
+        .weight = malloc((links + 1) * sizeof(*g->weight)),
+        .loops = calloc((size_t)vertices + 1, sizeof(*g->loops)),
+        .strength = calloc((size_t)vertices + 1, sizeof(*g->strength)),
+    };
+    if (g->first != NULL && g->to != NULL && g->weight != NULL && g->loops != NULL &&
+        g->strength != NULL)
+        return 0;
+    community_graph_finish(g);
+    return -ENOMEM;
+}
+
+void community_graph_finish(struct community_graph *g)
+{
+    free(g->first);
+    free(g->to);
+    free(g->weight);
+    free(g->loops);
+    free(g->strength);
+    *g = (struct community_graph){0};
+}
+
+static bool is_valid(uint32_t vertices, const struct communities_edge *edge)
+{
+    return edge->a < vertices && edge->b < vertices && edge->weight >= COMMUNITIES_LEAST_WEIGHT &&
+           edge->weight <= COMMUNITIES_MOST_WEIGHT; /* false for a NaN */
+}
+
+struct half {
+    uint32_t from, to;
+    double weight;
+};
+
+/* From counts at [v + 2] to begins at [v + 1], which filling moves on to ends. */
+static void add_up(uint32_t *first, uint32_t vertices)
+{
+    for (uint32_t v = 1; v <= vertices; v++)
+        first[v + 1] += first[v];
+}
+
+/* Both directions of all edges, ordered by their target. */
+static void order_by_target(struct half *halves, uint32_t *first, uint32_t vertices,
+                            const struct communities_edge *edges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        first[edges[i].a + 2] += edges[i].a != edges[i].b;
+        first[edges[i].b + 2] += edges[i].a != edges[i].b;
+    }
+    add_up(first, vertices);
+    for (size_t i = 0; i < count; i++) {
+        const struct communities_edge *e = &edges[i];
+        if (e->a == e->b)
+            continue;
+        halves[first[e->b + 1]++] = (struct half){e->a, e->b, e->weight};
+        halves[first[e->a + 1]++] = (struct half){e->b, e->a, e->weight};
+    }
+}
+
+/* Entries of the same target stand next to each other: make them one. */
+static void sum_duplicates(struct community_graph *g)
+{
+    uint32_t kept = 0, begin = 0;
+    for (uint32_t v = 0; v < g->vertices; v++) {
+        uint32_t row = kept, end = g->first[v + 1];
+        for (uint32_t i = begin; i < end; i++) {
+            if (kept > row && g->to[kept - 1] == g->to[i]) {
+                g->weight[kept - 1] += g->weight[i];
+                continue;
+            }
+            g->to[kept] = g->to[i];
+            g->weight[kept++] = g->weight[i];
+        }
+        begin = end;
+        g->first[v + 1] = kept;
+    }
+}
+
+static void sum_strengths(struct community_graph *g)
+{
+    g->total = 0;
+    for (uint32_t v = 0; v < g->vertices; v++) {
+        g->strength[v] = g->loops[v];
+        for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++)
+            g->strength[v] += g->weight[i];
+        g->total += g->strength[v];
+    }
+}
+
+/* Edges in any order: ordering them by target first makes rows ascend. */
+static int fill_rows(struct community_graph *g, const struct communities_edge *edges, size_t count)
+{
+    struct half *halves = malloc((2 * count + 1) * sizeof(*halves));
+    if (halves == NULL)
+        return -ENOMEM;
+    order_by_target(halves, g->first, g->vertices, edges, count);
+    /* A graph has as many entries from a vertex as to it: the same begins serve again. */
+    uint32_t links = g->vertices == 0 ? 0 : g->first[g->vertices];
+    memmove(g->first + 1, g->first, g->vertices * sizeof(*g->first));
+    g->first[0] = 0;
+    for (uint32_t i = 0; i < links; i++) {
+        uint32_t at = g->first[halves[i].from + 1]++;
+        g->to[at] = halves[i].to;
+        g->weight[at] = halves[i].weight;
+    }
+    free(halves);
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].a == edges[i].b)
+            g->loops[edges[i].a] += 2 * edges[i].weight;
+    sum_duplicates(g);
+    return 0;
+}
+
+static bool is_ascending(const struct communities_edge *edges, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].a >= edges[i].b ||
+            (i > 0 && (edges[i].a < edges[i - 1].a ||
+                       (edges[i].a == edges[i - 1].a && edges[i].b <= edges[i - 1].b))))
+            return false;
+    return true;
+}
+
+/* Each edge once, a below b, by a, then b: a vertex's neighbours below it come before those above
+ * it, and both ascend. */
+static void fill_ascending(struct community_graph *g, const struct communities_edge *edges,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        g->first[edges[i].a + 2]++;
+        g->first[edges[i].b + 2]++;
+    }
+    add_up(g->first, g->vertices);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t a = g->first[edges[i].a + 1]++, b = g->first[edges[i].b + 1]++;
+        g->to[a] = edges[i].b;
+        g->to[b] = edges[i].a;
+        g->weight[a] = g->weight[b] = edges[i].weight;
+    }
+}
+
+bool community_edges_are_valid(uint32_t vertices, const struct communities_edge *edges,
+                               size_t count)
+{
+    size_t valid = 0;
+    while (valid < count && is_valid(vertices, &edges[valid]))
+        valid++;
+    return valid == count;
+}
+
+int community_graph_build(struct community_graph *out, uint32_t vertices,
+                          const struct communities_edge *edges, size_t count)
+{
+    struct community_graph g;
+    int rc = 0;
+    if (!community_edges_are_valid(vertices, edges, count))
+        return -HOLTER_ERANGE;
+    if (allocate(&g, vertices, 2 * count) != 0)
+        return -ENOMEM;
+    if (is_ascending(edges, count))
+        fill_ascending(&g, edges, count);
+    else
+        rc = fill_rows(&g, edges, count);
+    if (rc != 0) {
+        community_graph_finish(&g);
+        return rc;
+    }
+    sum_strengths(&g);
+    *out = g;
+    return 0;
+}
+
+/* ---- contraction --------------------------------------------------------------- */
+
+struct contraction {
+    uint32_t *first;  /* of each part's members, in `member` */
+    uint32_t *member; /* vertices by part */
+    uint32_t *seen;   /* parts that have a sum */
+    double *sum;      /* of each part; zero between rows */
+};
+
+static int contraction_init(struct contraction *c, const struct community_graph *g,
+                            const uint32_t *part, uint32_t parts)
+{
+    c->first = calloc((size_t)parts + 2, sizeof(*c->first));
+    c->member = malloc(((size_t)g->vertices + 1) * sizeof(*c->member));
+    c->seen = malloc(((size_t)parts + 1) * sizeof(*c->seen)); /* written one past the last */
+    c->sum = calloc((size_t)parts + 1, sizeof(*c->sum));
+    if (c->first == NULL || c->member == NULL || c->seen == NULL || c->sum == NULL)
+        return -ENOMEM;
+    for (uint32_t v = 0; v < g->vertices; v++)
+        c->first[part[v] + 2]++;
+    add_up(c->first, parts);
+    for (uint32_t v = 0; v < g->vertices; v++)
+        c->member[c->first[part[v] + 1]++] = v;
+    return 0;
+}
+
+static void contraction_finish(struct contraction *c)
+{
+    free(c->first);
+    free(c->member);
+    free(c->seen);
+    free(c->sum);
+}
+
+static void contract_row(struct contraction *c, struct community_graph *out, uint32_t self,
+                         const struct community_graph *g, const uint32_t *part)
+{
+    uint32_t seen = 0, at = out->first[self];
+    for (uint32_t m = c->first[self]; m < c->first[self + 1]; m++) {
+        uint32_t v = c->member[m];
+        out->loops[self] += g->loops[v];
+        out->strength[self] += g->strength[v];
+        for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++) {
+            uint32_t to = part[g->to[i]];
+            if (to == self) {
+                out->loops[self] += g->weight[i];
+                continue;
+            }
+            c->seen[seen] = to;
+            seen += c->sum[to] == 0;
+            c->sum[to] += g->weight[i];
+        }
+    }
+    for (uint32_t i = 0; i < seen; i++, at++) {
+        out->to[at] = c->seen[i];
+        out->weight[at] = c->sum[c->seen[i]];
+        c->sum[c->seen[i]] = 0;
+    }
+    out->first[self + 1] = at;
+}
+
+int community_graph_contract(struct community_graph *out, const struct community_graph *graph,
+                             const uint32_t *part, uint32_t parts)
+{
+    struct community_graph g = {0};
+    struct contraction c = {0};
+    int rc = contraction_init(&c, graph, part, parts);
+    rc = rc == 0 ? allocate(&g, parts, graph->vertices == 0 ? 0 : graph->first[graph->vertices])
+                 : rc;
+    for (uint32_t p = 0; rc == 0 && p < parts; p++)
+        contract_row(&c, &g, p, graph, part);
+    contraction_finish(&c);
+    g.total = graph->total;
+    if (rc == 0)
+        *out = g;
+    return rc;
+}
+
+/* ---- comparison ---------------------------------------------------------------- */
+
+/* Both rows ascend. */
+static double compare_row(const struct community_graph *a, const struct community_graph *b,
+                          uint32_t v)
+{
+    uint32_t i = a->first[v], j = b->first[v], i_end = a->first[v + 1], j_end = b->first[v + 1];
+    double sum = fabs(a->loops[v] - b->loops[v]);
+    while (i < i_end || j < j_end) {
+        if (j == j_end || (i < i_end && a->to[i] < b->to[j]))
+            sum += a->weight[i++];
+        else if (i == i_end || b->to[j] < a->to[i])
+            sum += b->weight[j++];
+        else
+            sum += fabs(a->weight[i++] - b->weight[j++]);
+    }
+    return sum;
+}
+
+double community_graph_compare(const struct community_graph *before,
+                               const struct community_graph *after, bool *touched)
+{
+    double sum = 0;
+    for (uint32_t v = 0; v < after->vertices; v++) {
+        double one = compare_row(before, after, v);
+        touched[v] = one > 0;
+        sum += one;
+    }
+    return sum;
+}
+
+size_t community_graph_bytes(const struct community_graph *g)
+{
+    size_t links = g->first == NULL ? 0 : g->first[g->vertices];
+    return g->vertices * (sizeof(*g->first) + sizeof(*g->loops) + sizeof(*g->strength)) +
+           links * (sizeof(*g->to) + sizeof(*g->weight));
+}

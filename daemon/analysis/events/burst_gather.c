@@ -1,0 +1,561 @@
+#include "daemon/analysis/events/burst_gather.h"
+
+#include "daemon/analysis/tables/key_index.h"
+#include "holter/call.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_ROWS (1u << 19) /* of all nodes in a window, as daemons want it */
+#define LEAST_ROWS 64u
+#define MOST_MESSAGES (1u << 16) /* that wait in the log */
+#define MOST_CALLS (1u << 13)
+#define MOST_PAIRS 4096u /* rows of one burst of messages */
+#define MOST_CALL_PAIRS 512u
+#define MOST_COLLECTIVES 4096u /* of one window: call, communicator, root */
+#define MOST_CALL_ROWS (1u << 13)
+#define MOST_MADE (1u << 12) /* persistent collectives that are remembered */
+#define MOST_MEMBERS (1u << 13)
+
+__extension__ typedef unsigned __int128 wide;
+
+/* What is gathered of one kind. */
+struct kind {
+    struct burst_log log;
+    struct bursts *set; /* owned */
+    uint64_t unknown;   /* messages whose pair is not known */
+};
+
+struct burst_gather {
+    struct kind messages, calls;
+    struct burst_desk *desk;              /* owned */
+    struct key_index collectives;         /* call and communicator, root */
+    struct key_index call_rows;           /* rank and number of the collective, size class */
+    struct key_index made;                /* rank and request */
+    uint16_t *made_calls;                 /* owned; by number in made */
+    struct wire_comm_member_row *members; /* owned; of any communicator */
+    uint32_t member_count, member_room;
+    struct {
+        struct wire_burst_row *bursts;
+        struct wire_burst_pair_row *pairs;
+        struct wire_collective_row *collectives;
+        struct wire_comm_member_row *members;
+        uint32_t *positions; /* of collectives in what is told, plus 1; 0: they are not */
+        uint64_t pair_room, pair_count, burst_count;
+    } rows;
+};
+
+static int kind_init(struct kind *kind, uint32_t most, uint32_t pairs)
+{
+    struct bursts_params params = {BURST_GATHER_BURSTS, pairs, BURST_LOG_CELL_NS, 0};
+    return burst_log_init(&kind->log, most) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
+}
+
+static int allocate(struct burst_gather *gather)
+{
+    gather->made_calls = malloc(MOST_MADE * sizeof *gather->made_calls);
+    gather->rows.bursts = malloc(2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts);
+    if (gather->made_calls == NULL || gather->rows.bursts == NULL ||
+        kind_init(&gather->messages, MOST_MESSAGES, MOST_PAIRS) != 0 ||
+        kind_init(&gather->calls, MOST_CALLS, MOST_CALL_PAIRS) != 0 ||
+        burst_desk_create(&gather->desk) != 0)
+        return -ENOMEM;
+    return key_index_init(&gather->collectives, MOST_COLLECTIVES) != 0 ||
+                   key_index_init(&gather->call_rows, MOST_CALL_ROWS) != 0 ||
+                   key_index_init(&gather->made, MOST_MADE) != 0
+               ? -ENOMEM
+               : 0;
+}
+
+int burst_gather_create(struct burst_gather **out)
+{
+    struct burst_gather *gather = calloc(1, sizeof *gather);
+    if (gather == NULL)
+        return -ENOMEM;
+    if (allocate(gather) != 0) {
+        burst_gather_destroy(gather);
+        return -ENOMEM;
+    }
+    *out = gather;
+    return 0;
+}
+
+void burst_gather_destroy(struct burst_gather *gather)
+{
+    if (gather == NULL)
+        return;
+    burst_log_finish(&gather->messages.log);
+    burst_log_finish(&gather->calls.log);
+    bursts_destroy(gather->messages.set);
+    bursts_destroy(gather->calls.set);
+    burst_desk_destroy(gather->desk);
+    key_index_finish(&gather->collectives);
+    key_index_finish(&gather->call_rows);
+    key_index_finish(&gather->made);
+    free(gather->made_calls);
+    free(gather->members);
+    free(gather->rows.bursts);
+    free(gather->rows.pairs);
+    free(gather->rows.collectives);
+    free(gather->rows.members);
+    free(gather->rows.positions);
+    free(gather);
+}
+
+void burst_gather_clear(struct burst_gather *gather)
+{
+    gather->messages.log.count = gather->calls.log.count = 0;
+    gather->messages.unknown = gather->calls.unknown = 0;
+    bursts_clear(gather->messages.set);
+    bursts_clear(gather->calls.set);
+    key_index_clear(&gather->collectives);
+    key_index_clear(&gather->call_rows);
+    gather->member_count = 0;
+}
+
+static size_t index_heap(const struct key_index *index)
+{
+    return index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
+}
+
+uint64_t burst_gather_share(uint64_t nodes)
+{
+    uint64_t rows = nodes == 0 ? BURST_GATHER_ROWS : ALL_ROWS / nodes;
+    return rows > BURST_GATHER_ROWS ? BURST_GATHER_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
+}
+
+size_t burst_gather_heap(const struct burst_gather *gather)
+{
+    size_t row = sizeof *gather->rows.pairs;
+    return sizeof *gather + burst_desk_heap(gather->desk) + bursts_heap(gather->messages.set) +
+           bursts_heap(gather->calls.set) +
+           (gather->messages.log.room + gather->calls.log.room) * sizeof(struct burst_entry) +
+           index_heap(&gather->collectives) + index_heap(&gather->call_rows) +
+           index_heap(&gather->made) + MOST_MADE * sizeof *gather->made_calls +
+           2 * gather->member_room * sizeof *gather->members + gather->rows.pair_room * row +
+           2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+struct burst_log *burst_gather_log(struct burst_gather *gather)
+{
+    return &gather->messages.log;
+}
+
+static void put_away(struct burst_gather *gather, struct kind *kind,
+                     const struct burst_names *names, uint64_t rows)
+{
+    struct burst_bounds bounds = {BURST_GATHER_BURSTS, rows};
+    kind->unknown += burst_log_put_away(&kind->log, gather->desk, names, &bounds, kind->set);
+}
+
+void burst_gather_messages(struct burst_gather *gather, const struct burst_names *names)
+{
+    put_away(gather, &gather->messages, names, BURST_GATHER_ROWS);
+}
+
+/* ---- collectives --------------------------------------------------------- */
+
+enum burst_kind burst_kind_of(uint16_t call)
+{
+    if ((call >= CALL_Barrier && call <= CALL_Exscan) ||
+        (call >= CALL_Ibarrier && call <= CALL_Iexscan))
+        return BURST_COLLECTIVE;
+    if (call >= CALL_Barrier_init && call <= CALL_Exscan_init)
+        return BURST_MAKES;
+    return call == CALL_Start || call == CALL_Startall ? BURST_STARTS : BURST_NO_COLLECTIVE;
+}
+
+static struct key request_key(const struct burst_call *call)
+{
+    return (struct key){call->rank, call->request};
+}
+
+static void note_made(struct burst_gather *gather, const struct burst_call *call)
+{
+    struct key key = request_key(call);
+    uint32_t number = key_index_find(&gather->made, key);
+    if (call->request == 0)
+        return;
+    if (number == KEY_INDEX_FULL)
+        number = key_index_add(&gather->made, key);
+    if (number == KEY_INDEX_FULL) { /* starts of older ones are told as such */
+        key_index_clear(&gather->made);
+        number = key_index_add(&gather->made, key);
+    }
+    if (number != KEY_INDEX_FULL)
+        gather->made_calls[number] = call->call;
+}
+
+/* @return number of the key, which may be new; KEY_INDEX_FULL: there is no room */
+static uint32_t number_of(struct key_index *index, struct key key)
+{
+    uint32_t number = key_index_find(index, key);
+    return number != KEY_INDEX_FULL ? number : key_index_add(index, key);
+}
+
+static uint32_t call_row(struct burst_gather *gather, const struct burst_call *call,
+                         uint16_t number)
+{
+    struct key key = {(uint64_t)number << 32 | call->comm, (uint32_t)call->root};
+    uint32_t collective = number_of(&gather->collectives, key);
+    if (collective == KEY_INDEX_FULL)
+        return BURST_LOG_NO_ROW;
+    return number_of(&gather->call_rows, (struct key){(uint64_t)call->rank << 32 | collective,
+                                                      size_class_of(call->bytes)});
+}
+
+static int call_pair(const void *user, uint32_t number, struct burst_pair *out)
+{
+    const struct burst_gather *gather = user;
+    struct key key = gather->call_rows.keys[number];
+    out->source = (uint32_t)(key.a >> 32);
+    out->destination = (uint32_t)key.a;
+    out->size_class = (uint32_t)key.b;
+    return 0;
+}
+
+static void put_calls_away(struct burst_gather *gather, uint64_t rows)
+{
+    struct burst_names names = {call_pair, gather};
+    put_away(gather, &gather->calls, &names, rows);
+}
+
+void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
+                       const struct burst_call *call)
+{
+    uint16_t number = call->call;
+    if (kind == BURST_MAKES) {
+        note_made(gather, call);
+        return;
+    }
+    if (kind == BURST_STARTS) {
+        uint32_t made = key_index_find(&gather->made, request_key(call));
+        number = made != KEY_INDEX_FULL ? gather->made_calls[made] : number;
+    }
+    if (burst_log_full(&gather->calls.log))
+        put_calls_away(gather, BURST_GATHER_ROWS / 4);
+    burst_log_add(&gather->calls.log, call->time_ns, call->bytes, call_row(gather, call, number));
+}
+
+void burst_gather_member(struct burst_gather *gather, const struct wire_comm_member_row *member)
+{
+    if (gather->member_count == gather->member_room) {
+        uint32_t room = gather->member_room == 0 ? 64 : 2 * gather->member_room;
+        struct wire_comm_member_row *members =
+            room <= MOST_MEMBERS ? realloc(gather->members, room * sizeof *members) : NULL;
+        if (members == NULL)
+            return;
+        gather->members = members;
+        gather->member_room = room;
+    }
+    gather->members[gather->member_count++] = *member;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static wide clamp_wide(wide value, wide least, wide most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static uint64_t later_by(uint64_t time_ns, int64_t shift_ns)
+{
+    uint64_t by = shift_ns < 0 ? 0 - (uint64_t)shift_ns : (uint64_t)shift_ns;
+    if (shift_ns < 0)
+        return time_ns > by ? time_ns - by : 0;
+    return time_ns < UINT64_MAX - by ? time_ns + by : UINT64_MAX;
+}
+
+static wide sum_later_by(wide sum, int64_t shift_ns, uint64_t messages)
+{
+    wide by = (wide)(shift_ns < 0 ? 0 - (uint64_t)shift_ns : (uint64_t)shift_ns) * messages;
+    if (shift_ns < 0)
+        return sum > by ? sum - by : 0;
+    return sum < ~(wide)0 - by ? sum + by : ~(wide)0;
+}
+
+/* Times in daemon time, all by the offset at their mean, so that their sum stays what they have. */
+static struct wire_burst_row burst_row(const struct burst_sums *one,
+                                       const struct burst_clock *clock, uint64_t kind)
+{
+    int64_t shift = (int64_t)(clock->at(clock->user, one->time_ns) - one->time_ns);
+    uint64_t from =
+        clock->begin_ns > BURST_GATHER_SLACK_NS ? clock->begin_ns - BURST_GATHER_SLACK_NS : 0;
+    uint64_t to = clock->end_ns + BURST_GATHER_SLACK_NS;
+    wide sum =
+        sum_later_by((wide)one->time_sum_high << 64 | one->time_sum_low, shift, one->messages);
+    uint64_t first = clamp(later_by(one->first_ns, shift), from, to);
+    uint64_t last = clamp(later_by(one->last_ns, shift), from, to);
+    wide rest = one->messages - 1;
+    sum = clamp_wide(sum, rest * first + last, first + rest * last);
+    return (struct wire_burst_row){
+        .collective = kind,
+        .first_ns = first,
+        .last_ns = last,
+        .time_sum_high = (uint64_t)(sum >> 64),
+        .time_sum_low = (uint64_t)sum,
+        .messages = one->messages,
+        .bytes = one->bytes,
+        .other_messages = one->others.messages,
+        .other_bytes = one->others.bytes,
+        .other_pairs = one->others.pairs,
+    };
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct wire_burst_pair_row *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->destination != b->destination)
+        return a->destination < b->destination ? -1 : 1;
+    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct wire_burst_pair_row *a = left, *b = right;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->destination != b->destination)
+        return a->destination < b->destination ? -1 : 1;
+    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+}
+
+/* Keep so many rows of a burst's. */
+static void fold(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs, uint64_t keep)
+{
+    qsort(pairs, burst->pairs, sizeof *pairs, by_bytes);
+    for (uint64_t i = keep; i < burst->pairs; i++) {
+        burst->other_messages += pairs[i].messages;
+        burst->other_bytes += pairs[i].bytes;
+        burst->other_pairs++;
+    }
+    burst->pairs = keep;
+    qsort(pairs, keep, sizeof *pairs, by_key);
+}
+
+static int reserve_pairs(struct burst_gather *gather, uint64_t need)
+{
+    if (need <= gather->rows.pair_room)
+        return 0;
+    uint64_t room = 2 * gather->rows.pair_room > need ? 2 * gather->rows.pair_room : need;
+    struct wire_burst_pair_row *pairs = realloc(gather->rows.pairs, room * sizeof *pairs);
+    if (pairs == NULL)
+        return -ENOMEM;
+    gather->rows.pairs = pairs;
+    gather->rows.pair_room = room;
+    return 0;
+}
+
+/* Append the rows of one burst. */
+static int append(struct burst_gather *gather, const struct burst_sums *one,
+                  const struct burst_clock *clock, uint64_t kind)
+{
+    if (reserve_pairs(gather, gather->rows.pair_count + one->pair_count) != 0)
+        return -ENOMEM;
+    struct wire_burst_row *row = &gather->rows.bursts[gather->rows.burst_count++];
+    *row = burst_row(one, clock, kind);
+    row->pairs = one->pair_count;
+    for (size_t i = 0; i < one->pair_count; i++) {
+        const struct burst_pair *pair = &one->pairs[i];
+        gather->rows.pairs[gather->rows.pair_count++] = (struct wire_burst_pair_row){
+            .source = pair->source,
+            .destination = pair->destination,
+            .size_class = pair->size_class,
+            .messages = pair->messages,
+            .bytes = pair->bytes,
+        };
+    }
+    return 0;
+}
+
+/* Append the rows of a set, at most so many; the last burst takes what fold is needed.
+ * @return 0, -ENOMEM, or -ERANGE: there are more, and bursts that can be merged */
+static int append_set(struct burst_gather *gather, struct bursts *set,
+                      const struct burst_clock *clock, uint64_t kind, uint64_t most)
+{
+    struct burst_sums one;
+    uint64_t rows = 0;
+    uint32_t count = bursts_count(set);
+    for (uint32_t i = 0; i < count; i++) {
+        int rc = bursts_read(set, i, &one);
+        rows += 1 + one.pair_count;
+        if (rc == 0 && rows > most && count > 1)
+            return -ERANGE;
+        if (rc == 0)
+            rc = append(gather, &one, clock, kind);
+        if (rc != 0)
+            return rc;
+    }
+    if (rows > most) { /* there is one burst */
+        struct wire_burst_row *burst = &gather->rows.bursts[gather->rows.burst_count - 1];
+        gather->rows.pair_count -= burst->pairs;
+        fold(burst, gather->rows.pairs + gather->rows.pair_count, most < 2 ? 0 : most - 1);
+        gather->rows.pair_count += burst->pairs;
+    }
+    return 0;
+}
+
+/* Merge until the rows of a set fit. */
+static int fit_set(struct burst_gather *gather, struct bursts *set, const struct burst_clock *clock,
+                   uint64_t kind, uint64_t most)
+{
+    uint64_t pairs = gather->rows.pair_count, bursts = gather->rows.burst_count;
+    for (;;) {
+        int rc = append_set(gather, set, clock, kind, most);
+        if (rc != -ERANGE)
+            return rc;
+        gather->rows.pair_count = pairs;
+        gather->rows.burst_count = bursts;
+        bursts_reduce(set, bursts_count(set) * 3 / 4);
+    }
+}
+
+/* Give collectives that rows name their positions, in the order in which they were met. */
+static uint64_t place_collectives(struct burst_gather *gather, uint64_t first_pair)
+{
+    uint64_t count = 0;
+    uint32_t *positions = gather->rows.positions;
+    memset(positions, 0, gather->collectives.count * sizeof *positions);
+    for (uint64_t i = first_pair; i < gather->rows.pair_count; i++)
+        positions[gather->rows.pairs[i].destination] = 1;
+    for (uint32_t i = 0; i < gather->collectives.count; i++) {
+        struct key key = gather->collectives.keys[i];
+        if (positions[i] == 0)
+            continue;
+        gather->rows.collectives[count] =
+            (struct wire_collective_row){key.a >> 32, (uint32_t)key.a, (int32_t)(uint32_t)key.b};
+        positions[i] = (uint32_t)++count;
+    }
+    for (uint64_t i = first_pair; i < gather->rows.pair_count; i++)
+        gather->rows.pairs[i].destination = positions[gather->rows.pairs[i].destination] - 1;
+    return count;
+}
+
+static int by_comm(const void *left, const void *right)
+{
+    const struct wire_comm_member_row *a = left, *b = right;
+    if (a->comm != b->comm)
+        return a->comm < b->comm ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int compare_u32(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Members of the communicators that collectives name. The positions are not needed any more. */
+static uint64_t pick_members(struct burst_gather *gather, uint64_t collectives)
+{
+    uint64_t count = 0;
+    uint32_t *comms = gather->rows.positions;
+    for (uint64_t i = 0; i < collectives; i++)
+        comms[i] = (uint32_t)gather->rows.collectives[i].comm;
+    qsort(comms, collectives, sizeof *comms, compare_u32);
+    for (uint32_t i = 0; i < gather->member_count; i++) {
+        uint32_t comm = (uint32_t)gather->members[i].comm;
+        if (bsearch(&comm, comms, collectives, sizeof *comms, compare_u32) != NULL)
+            gather->rows.members[count++] = gather->members[i];
+    }
+    qsort(gather->rows.members, count, sizeof *gather->rows.members, by_comm);
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct wire_comm_member_row *row = &gather->rows.members[i];
+        if (i == 0 || by_comm(row - 1, row) != 0)
+            gather->rows.members[kept++] = *row;
+    }
+    return kept;
+}
+
+static int reserve_names(struct burst_gather *gather)
+{
+    uint32_t room = gather->collectives.count + 1;
+    void *collectives = realloc(gather->rows.collectives, room * sizeof *gather->rows.collectives);
+    gather->rows.collectives = collectives != NULL ? collectives : gather->rows.collectives;
+    void *positions = realloc(gather->rows.positions, room * sizeof *gather->rows.positions);
+    gather->rows.positions = positions != NULL ? positions : gather->rows.positions;
+    void *members =
+        realloc(gather->rows.members, (gather->member_count + 1) * sizeof *gather->members);
+    gather->rows.members = members != NULL ? members : gather->rows.members;
+    return collectives != NULL && positions != NULL && members != NULL ? 0 : -ENOMEM;
+}
+
+/* Calls take a quarter of the rows at most, where there are messages. */
+static int fill_rows(struct burst_gather *gather, const struct burst_names *names,
+                     const struct burst_clock *clock, uint64_t most, uint64_t *call_pairs)
+{
+    int quiet = gather->messages.log.count == 0 && bursts_count(gather->messages.set) == 0;
+    uint64_t for_calls = quiet ? most : most / 4;
+    put_calls_away(gather, for_calls);
+    int rc = fit_set(gather, gather->calls.set, clock, 1, for_calls);
+    if (rc != 0)
+        return rc;
+    uint64_t used = gather->rows.burst_count + gather->rows.pair_count;
+    uint64_t rest = most > used ? most - used : 1;
+    gather->rows.burst_count = gather->rows.pair_count = 0;
+    put_away(gather, &gather->messages, names, rest);
+    rc = fit_set(gather, gather->messages.set, clock, 0, rest);
+    *call_pairs = gather->rows.pair_count;
+    return rc == 0 ? fit_set(gather, gather->calls.set, clock, 1, for_calls) : rc;
+}
+
+static int is_folded(const struct burst_gather *gather)
+{
+    uint64_t others = 0;
+    for (uint64_t i = 0; i < gather->rows.burst_count; i++)
+        others += gather->rows.bursts[i].other_messages;
+    return others > gather->messages.unknown + gather->calls.unknown;
+}
+
+int burst_gather_rows(struct burst_gather *gather, const struct burst_names *names,
+                      const struct burst_clock *clock, uint64_t most_rows, struct burst_rows *out)
+{
+    uint64_t call_pairs = 0;
+    uint64_t most = most_rows < BURST_GATHER_MOST_ROWS ? most_rows : BURST_GATHER_MOST_ROWS;
+    gather->rows.burst_count = gather->rows.pair_count = 0;
+    int rc = fill_rows(gather, names, clock, most, &call_pairs);
+    if (rc == 0)
+        rc = reserve_names(gather);
+    if (rc != 0)
+        return rc;
+    uint64_t collectives = place_collectives(gather, call_pairs);
+    *out = (struct burst_rows){
+        .bursts = gather->rows.bursts,
+        .pairs = gather->rows.pairs,
+        .collectives = gather->rows.collectives,
+        .members = gather->rows.members,
+        .bursts_count = gather->rows.burst_count,
+        .pairs_count = gather->rows.pair_count,
+        .collectives_count = collectives,
+        .members_count = pick_members(gather, collectives),
+        .folded = is_folded(gather),
+    };
+    return 0;
+}
+
+void burst_rows_shift(struct wire_burst_row *bursts, uint64_t count, int64_t shift_ns)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct wire_burst_row *row = &bursts[i];
+        wide sum = sum_later_by((wide)row->time_sum_high << 64 | row->time_sum_low, shift_ns,
+                                row->messages);
+        row->first_ns = later_by(row->first_ns, shift_ns);
+        row->last_ns = later_by(row->last_ns, shift_ns);
+        row->time_sum_high = (uint64_t)(sum >> 64);
+        row->time_sum_low = (uint64_t)sum;
+    }
+}

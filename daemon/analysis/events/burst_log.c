@@ -1,0 +1,445 @@
+#include "daemon/analysis/events/burst_log.h"
+
+#include "daemon/analysis/tables/key_index.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 1024u
+#define FIRST_NUMBERS 4096u
+#define DIGIT 11u /* bits of a cell that one pass of the sort looks at */
+#define DIGITS (1u << DIGIT)
+#define FIRST_STAMP (1u << 31)  /* above all places of rows */
+#define UNKNOWN UINT32_MAX      /* in place of a pair: nobody knows it */
+#define NO_ROW (UINT32_MAX - 1) /* there are too many */
+
+__extension__ typedef unsigned __int128 wide;
+
+struct place {
+    uint32_t cell;  /* of the message's time, from the earliest */
+    uint32_t entry; /* in the log */
+};
+
+struct burst_desk {
+    struct place *order, *spare; /* owned */
+    uint32_t *pairs;             /* owned; of the messages, in order: position in index */
+    struct key_index index;      /* pairs of the log that may have rows */
+    uint32_t *pair_of;           /* owned; by number: the same plus 1; 0: not looked up yet */
+    uint32_t *marks;             /* owned; by pair: its row, or the stamp of a count */
+    struct burst_pair *rows;     /* owned; of one burst */
+    uint32_t *row_pairs;         /* owned; their pairs */
+    uint32_t order_room, number_room, stamp;
+    struct bursts *shape; /* owned; times only */
+    uint64_t unknown;     /* messages of the log that is put away */
+    uint32_t digits[DIGITS];
+    uint32_t pauses[SIZE_CLASSES];
+};
+
+int burst_log_init(struct burst_log *log, uint32_t most)
+{
+    *log = (struct burst_log){.room = most < FIRST_ROOM ? most : FIRST_ROOM, .most = most};
+    log->entries = malloc(log->room * sizeof *log->entries);
+    return log->entries == NULL ? -ENOMEM : 0;
+}
+
+void burst_log_finish(struct burst_log *log)
+{
+    free(log->entries);
+    *log = (struct burst_log){0};
+}
+
+int burst_log_grow(struct burst_log *log)
+{
+    uint32_t room = 2 * log->room < log->most ? 2 * log->room : log->most;
+    if (room <= log->room)
+        return 1;
+    struct burst_entry *entries = realloc(log->entries, room * sizeof *entries);
+    if (entries == NULL)
+        return 1;
+    log->entries = entries;
+    log->room = room;
+    return 0;
+}
+
+/* ---- the desk ------------------------------------------------------------ */
+
+int burst_desk_create(struct burst_desk **out)
+{
+    struct burst_desk *desk = calloc(1, sizeof *desk);
+    struct bursts_params params = {BURST_LOG_RUNS, BURST_PAIRS_LEAST, BURST_LOG_CELL_NS, 0};
+    if (desk == NULL)
+        return -ENOMEM;
+    desk->stamp = FIRST_STAMP;
+    desk->marks = calloc(BURST_LOG_ROWS, sizeof *desk->marks);
+    desk->rows = malloc(BURST_LOG_ROWS * sizeof *desk->rows);
+    desk->row_pairs = malloc(BURST_LOG_ROWS * sizeof *desk->row_pairs);
+    if (desk->marks == NULL || desk->rows == NULL || desk->row_pairs == NULL ||
+        key_index_init(&desk->index, BURST_LOG_ROWS) != 0 ||
+        bursts_create(&desk->shape, &params) != 0) {
+        burst_desk_destroy(desk);
+        return -ENOMEM;
+    }
+    *out = desk;
+    return 0;
+}
+
+void burst_desk_destroy(struct burst_desk *desk)
+{
+    if (desk == NULL)
+        return;
+    bursts_destroy(desk->shape);
+    key_index_finish(&desk->index);
+    free(desk->order);
+    free(desk->spare);
+    free(desk->pairs);
+    free(desk->pair_of);
+    free(desk->marks);
+    free(desk->rows);
+    free(desk->row_pairs);
+    free(desk);
+}
+
+size_t burst_desk_heap(const struct burst_desk *desk)
+{
+    const struct key_index *index = &desk->index;
+    return sizeof *desk + bursts_heap(desk->shape) +
+           desk->order_room * (2 * sizeof *desk->order + sizeof *desk->pairs) +
+           desk->number_room * sizeof *desk->pair_of +
+           BURST_LOG_ROWS * (sizeof *desk->marks + sizeof *desk->rows + sizeof *desk->row_pairs) +
+           index->room * (2 * sizeof *index->slots + sizeof *index->slot_of + sizeof *index->keys);
+}
+
+/* Without memory the log becomes one burst. @return 0 or -ENOMEM */
+static int reserve_order(struct burst_desk *desk, uint32_t room)
+{
+    if (room <= desk->order_room)
+        return 0;
+    free(desk->order);
+    free(desk->spare);
+    free(desk->pairs);
+    desk->order = malloc(room * sizeof *desk->order);
+    desk->spare = malloc(room * sizeof *desk->spare);
+    desk->pairs = malloc(room * sizeof *desk->pairs);
+    desk->order_room = desk->order != NULL && desk->spare != NULL && desk->pairs != NULL ? room : 0;
+    return desk->order_room == 0 ? -ENOMEM : 0;
+}
+
+/* Forget what numbers stood for. Without memory the highest have no rows. */
+static void reserve_numbers(struct burst_desk *desk, uint32_t count)
+{
+    uint32_t highest = 0, room = FIRST_NUMBERS;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = desk->pairs[i];
+        highest = number > highest && number < BURST_LOG_NUMBERS ? number : highest;
+    }
+    while (room <= highest)
+        room *= 2;
+    uint32_t *more = room > desk->number_room ? malloc(room * sizeof *more) : NULL;
+    if (more != NULL) {
+        free(desk->pair_of);
+        desk->pair_of = more;
+        desk->number_room = room;
+    }
+    room = room < desk->number_room ? room : desk->number_room;
+    memset(desk->pair_of, 0, room * sizeof *desk->pair_of);
+}
+
+/* ---- in order of time ---------------------------------------------------- */
+
+/* Cells are counted from the earliest message; of those more than an hour before the latest the
+ * first cell takes all. */
+static void find_cells(struct burst_desk *desk, const struct burst_log *log, uint32_t *highest)
+{
+    uint64_t first = UINT64_MAX, last = 0, reach = (uint64_t)UINT32_MAX * BURST_LOG_CELL_NS;
+    for (uint32_t i = 0; i < log->count; i++) {
+        uint64_t time = log->entries[i].time_ns;
+        first = time < first ? time : first;
+        last = time > last ? time : last;
+    }
+    first = last > reach && first < last - reach ? last - reach : first;
+    first = first / BURST_LOG_CELL_NS;
+    for (uint32_t i = 0; i < log->count; i++) {
+        uint64_t cell = log->entries[i].time_ns / BURST_LOG_CELL_NS;
+        desk->order[i] = (struct place){cell > first ? (uint32_t)(cell - first) : 0, i};
+    }
+    *highest = (uint32_t)(last / BURST_LOG_CELL_NS - first);
+}
+
+/* Stable, so that what a rank did in one cell stays in its order. */
+static void sort_pass(struct burst_desk *desk, uint32_t count, uint32_t shift)
+{
+    uint32_t sum = 0;
+    memset(desk->digits, 0, sizeof desk->digits);
+    for (uint32_t i = 0; i < count; i++)
+        desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++;
+    for (uint32_t d = 0; d < DIGITS; d++) {
+        uint32_t here = desk->digits[d];
+        desk->digits[d] = sum;
+        sum += here;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        desk->spare[desk->digits[desk->order[i].cell >> shift & (DIGITS - 1)]++] = desk->order[i];
+    struct place *sorted = desk->spare;
+    desk->spare = desk->order;
+    desk->order = sorted;
+}
+
+static void put_in_order(struct burst_desk *desk, const struct burst_log *log)
+{
+    uint32_t highest;
+    find_cells(desk, log, &highest);
+    for (uint32_t shift = 0; shift < 32 && highest >> shift != 0; shift += DIGIT)
+        sort_pass(desk, log->count, shift);
+}
+
+/* ---- runs ---------------------------------------------------------------- */
+
+/* Pauses that end a run: all of the classes above one, and so many of that class, the earliest. */
+struct cut {
+    uint32_t class_, of_class;
+};
+
+static uint32_t pause_before(const struct burst_desk *desk, uint32_t i)
+{
+    return desk->order[i].cell - desk->order[i - 1].cell;
+}
+
+static struct cut find_cut(struct burst_desk *desk, uint32_t count)
+{
+    struct cut cut = {SIZE_CLASSES, BURST_LOG_RUNS - 1};
+    memset(desk->pauses, 0, sizeof desk->pauses);
+    for (uint32_t i = 1; i < count; i++)
+        desk->pauses[size_class_of(pause_before(desk, i))]++;
+    while (cut.class_-- > 1) { /* class 0 is no pause */
+        if (desk->pauses[cut.class_] > cut.of_class)
+            return cut;
+        cut.of_class -= desk->pauses[cut.class_];
+    }
+    return cut;
+}
+
+static int ends_run(struct cut *cut, uint32_t pause)
+{
+    if (pause == 0)
+        return 0;
+    uint32_t class_ = size_class_of(pause);
+    return class_ > cut->class_ || (class_ == cut->class_ && cut->of_class > 0 && cut->of_class--);
+}
+
+static const struct burst_entry *entry_at(const struct burst_desk *desk,
+                                          const struct burst_log *log, uint32_t i)
+{
+    return &log->entries[desk->order[i].entry];
+}
+
+static void extend(struct burst_sums *run, wide *sum, uint64_t time)
+{
+    run->first_ns = time < run->first_ns ? time : run->first_ns;
+    run->last_ns = time > run->last_ns ? time : run->last_ns;
+    run->messages++;
+    *sum += time;
+}
+
+static void end_run(struct bursts *shape, struct burst_sums *run, wide *sum)
+{
+    run->time_sum_high = (uint64_t)(*sum >> 64);
+    run->time_sum_low = (uint64_t)*sum;
+    run->others = (struct burst_others){run->messages, 0, 1};
+    bursts_add(shape, run); /* what was counted here adds up: it cannot refuse */
+    *run = (struct burst_sums){.first_ns = UINT64_MAX};
+    *sum = 0;
+}
+
+/* The shape: where bursts begin and end. They lie one behind the other, so the number of messages
+ * of each tells which are its own. */
+static void find_runs(struct burst_desk *desk, const struct burst_log *log)
+{
+    struct cut cut = find_cut(desk, log->count);
+    struct burst_sums run = {.first_ns = UINT64_MAX};
+    wide sum = 0;
+    bursts_clear(desk->shape);
+    for (uint32_t i = 0; i < log->count; i++) {
+        if (i > 0 && ends_run(&cut, pause_before(desk, i)))
+            end_run(desk->shape, &run, &sum);
+        const struct burst_entry *entry = entry_at(desk, log, i);
+        desk->pairs[i] = entry->number; /* of which find_pairs() makes pairs */
+        extend(&run, &sum, entry->time_ns);
+    }
+    end_run(desk->shape, &run, &sum);
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+/* Several numbers may stand for one pair: for what is sent in two regions, say. */
+static uint32_t look_up(struct burst_desk *desk, const struct burst_names *names, uint32_t number)
+{
+    struct burst_pair row = {0};
+    if (names->pair(names->user, number, &row) != 0)
+        return UNKNOWN;
+    struct key key = {(uint64_t)row.source << 32 | row.destination, row.size_class};
+    uint32_t pair = key_index_find(&desk->index, key);
+    if (pair == KEY_INDEX_FULL)
+        pair = key_index_add(&desk->index, key);
+    return pair == KEY_INDEX_FULL ? NO_ROW : pair;
+}
+
+static void find_pairs(struct burst_desk *desk, uint32_t count, const struct burst_names *names)
+{
+    reserve_numbers(desk, count);
+    key_index_clear(&desk->index);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = desk->pairs[i];
+        if (number >= desk->number_room) {
+            desk->pairs[i] = NO_ROW;
+            continue;
+        }
+        if (desk->pair_of[number] == 0) /* or UNKNOWN, which is rare */
+            desk->pair_of[number] = look_up(desk, names, number) + 1;
+        desk->pairs[i] = desk->pair_of[number] - 1;
+    }
+}
+
+/* Different pairs in a run of the order. */
+static uint32_t count_pairs(struct burst_desk *desk, uint32_t from, uint32_t to)
+{
+    uint32_t count = 0, stamp = ++desk->stamp;
+    if (stamp == UINT32_MAX) { /* after 2^31 counts */
+        memset(desk->marks, 0, BURST_LOG_ROWS * sizeof *desk->marks);
+        desk->stamp = stamp = FIRST_STAMP;
+    }
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t pair = desk->pairs[i];
+        if (pair >= BURST_LOG_ROWS || desk->marks[pair] == stamp)
+            continue;
+        desk->marks[pair] = stamp;
+        count++;
+    }
+    return count;
+}
+
+/* Rows that the shape's bursts would take, each with its own. */
+static uint64_t count_rows(struct burst_desk *desk)
+{
+    uint64_t rows = 0;
+    uint32_t from = 0;
+    struct burst_sums one;
+    for (uint32_t i = 0; bursts_read(desk->shape, i, &one) == 0; i++) {
+        rows += 1 + count_pairs(desk, from, from + (uint32_t)one.messages);
+        from += (uint32_t)one.messages;
+    }
+    return rows;
+}
+
+/* Merge nearest bursts until their rows are within bounds. */
+static void fit_rows(struct burst_desk *desk, const struct burst_bounds *bounds)
+{
+    bursts_reduce(desk->shape, bounds->bursts);
+    uint32_t count = bursts_count(desk->shape);
+    uint64_t rows = count_rows(desk);
+    if (rows <= bounds->rows)
+        return;
+    if (1 + (uint64_t)desk->index.count >= bounds->rows)
+        count = 1; /* no number of bursts would do, or no other */
+    for (; count > 1 && rows > bounds->rows; rows = count_rows(desk)) {
+        uint64_t share = count * bounds->rows / rows; /* if all have the same pairs */
+        uint32_t fewer = count * 3 / 4;
+        count = share < fewer ? (uint32_t)share : fewer;
+        count = count == 0 ? 1 : count;
+        bursts_reduce(desk->shape, count);
+    }
+    bursts_reduce(desk->shape, count);
+}
+
+/* @return the place of the pair's row in the burst that is added up */
+static uint32_t row_of(struct burst_desk *desk, uint32_t pair, uint32_t *count)
+{
+    uint32_t at = desk->marks[pair];
+    if (at < *count && desk->row_pairs[at] == pair)
+        return at;
+    struct key key = desk->index.keys[pair];
+    at = (*count)++;
+    desk->rows[at] = (struct burst_pair){.source = (uint32_t)(key.a >> 32),
+                                         .destination = (uint32_t)key.a,
+                                         .size_class = (uint32_t)key.b};
+    desk->row_pairs[at] = pair;
+    desk->marks[pair] = at;
+    return at;
+}
+
+/* Add up what the messages of a burst were. */
+static void add_up(struct burst_desk *desk, const struct burst_log *log, uint32_t from,
+                   struct burst_sums *burst)
+{
+    uint32_t count = 0;
+    int too_many = 0;
+    burst->bytes = 0;
+    burst->others = (struct burst_others){0};
+    for (uint32_t i = from; i < from + (uint32_t)burst->messages; i++) {
+        const struct burst_entry *entry = entry_at(desk, log, i);
+        uint32_t pair = desk->pairs[i];
+        too_many |= __builtin_add_overflow(burst->bytes, entry->bytes, &burst->bytes);
+        if (pair < BURST_LOG_ROWS) {
+            uint32_t at = row_of(desk, pair, &count);
+            desk->rows[at].messages++;
+            desk->rows[at].bytes += entry->bytes;
+        } else {
+            burst->others.messages++;
+            burst->others.bytes += entry->bytes;
+            burst->others.pairs = 1; /* at least */
+            desk->unknown += pair == UNKNOWN;
+        }
+    }
+    burst->pairs = desk->rows;
+    burst->pair_count = count;
+    if (too_many)
+        burst->bytes = UINT64_MAX; /* no set takes it */
+}
+
+static void put_into(struct bursts *set, struct burst_desk *desk, struct burst_sums *burst)
+{
+    if (burst->bytes != UINT64_MAX && bursts_add(set, burst) == 0)
+        return;
+    for (size_t i = 0; i < burst->pair_count; i++)
+        desk->rows[i].bytes = 0;
+    burst->others.bytes = burst->bytes = 0;
+    bursts_add(set, burst);
+}
+
+/* Without memory for the order: times as they are, all of it in one burst. */
+static void put_unordered(const struct burst_log *log, struct bursts *set)
+{
+    struct burst_sums run = {.first_ns = UINT64_MAX};
+    wide sum = 0;
+    for (uint32_t i = 0; i < log->count; i++)
+        extend(&run, &sum, log->entries[i].time_ns);
+    end_run(set, &run, &sum);
+}
+
+uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
+                            const struct burst_names *names, const struct burst_bounds *bounds,
+                            struct bursts *set)
+{
+    if (log->count == 0)
+        return 0;
+    if (reserve_order(desk, log->room) != 0) {
+        put_unordered(log, set);
+        log->count = 0;
+        return 0;
+    }
+    desk->unknown = 0;
+    put_in_order(desk, log);
+    find_runs(desk, log);
+    find_pairs(desk, log->count, names);
+    fit_rows(desk, bounds);
+    uint32_t from = 0;
+    struct burst_sums burst;
+    for (uint32_t i = 0; bursts_read(desk->shape, i, &burst) == 0; i++) {
+        add_up(desk, log, from, &burst);
+        put_into(set, desk, &burst);
+        from += (uint32_t)burst.messages;
+    }
+    log->count = 0;
+    return desk->unknown;
+}

@@ -1,0 +1,84 @@
+/* The messages of a window one by one, until they are put into a set of bursts.
+ *
+ * A message costs a row of 24 bytes when it is met, and is looked at again together with all
+ * others: they are put in order of time (radix sort by cells of BURST_LOG_CELL_NS), cut at their
+ * largest pauses into up to BURST_LOG_RUNS runs, those are merged by
+ * daemon/analysis/events/bursts.h (001, section F) into as few bursts as wanted, and only then what
+ * each pair sent in a burst is added up. So neither clustering nor adding up is done message by
+ * message.
+ *
+ * Who sent to whom is told by a number that the owner has for each sum of its own; with it a sum of
+ * this burst is found without a search.
+ *
+ * Pure: no clock, no I/O. Memory: 24 bytes for each of `most` messages; in the desk, which logs
+ * share, 20 bytes for each message of the largest, and 2 MiB. */
+#ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_LOG_H
+#define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_LOG_H
+
+#include "daemon/analysis/events/bursts.h"
+
+#define BURST_LOG_CELL_NS 1024u /**< times that are not told apart, as BURSTS_DEFAULTS has it */
+#define BURST_LOG_RUNS 512u     /**< runs that are told apart before they are merged */
+#define BURST_LOG_NUMBERS (1u << 17) /**< messages of higher numbers have no row */
+#define BURST_LOG_ROWS (1u << 14)    /**< pairs of a log; those that are met later have none */
+#define BURST_LOG_NO_ROW UINT32_MAX  /**< number of a message whose pair is not known */
+
+struct burst_entry {
+    uint64_t time_ns;
+    uint64_t bytes;
+    uint32_t number;
+};
+
+struct burst_log {
+    struct burst_entry *entries; /**< owned */
+    uint32_t count, room, most;
+};
+
+/** @param most  messages. @return 0 or -ENOMEM */
+int burst_log_init(struct burst_log *log, uint32_t most);
+void burst_log_finish(struct burst_log *log);
+
+/** Make room for one more. @return 0; 1: there is none, the log is to be put away first */
+int burst_log_grow(struct burst_log *log);
+
+/** Add a message. There must be room: ask burst_log_full() first. */
+static inline void burst_log_add(struct burst_log *log, uint64_t time_ns, uint64_t bytes,
+                                 uint32_t number)
+{
+    log->entries[log->count++] = (struct burst_entry){time_ns, bytes, number};
+}
+
+static inline int burst_log_full(struct burst_log *log)
+{
+    return log->count == log->room && burst_log_grow(log);
+}
+
+/** What is needed while logs are put away. */
+struct burst_desk;
+
+int burst_desk_create(struct burst_desk **out);
+void burst_desk_destroy(struct burst_desk *desk);
+size_t burst_desk_heap(const struct burst_desk *desk);
+
+/** What numbers stand for. */
+struct burst_names {
+    /** Set source, destination and size class. @return 0; 1: the pair is not known */
+    int (*pair)(const void *user, uint32_t number, struct burst_pair *out);
+    const void *user;
+};
+
+/** How many bursts a log may become. */
+struct burst_bounds {
+    uint32_t bursts;
+    uint64_t rows; /**< of all of them: fewer bursts are made to stay in, but at least one */
+};
+
+/** Put all messages of the log into the set, which keeps or merges its bursts as it likes, and
+ * empty the log. All messages are counted, whatever memory is refused: what has no row is with
+ * "others". Bytes of a burst that would pass 2^64 are left out.
+ *  @return how many messages have no row because `names` do not know their pair */
+uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
+                            const struct burst_names *names, const struct burst_bounds *bounds,
+                            struct bursts *set);
+
+#endif

@@ -1,0 +1,383 @@
+#include "daemon/analysis/events/burst_pairs.h"
+
+#include "daemon/analysis/tables/key_order.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM (2 * BURST_PAIRS_LEAST)
+#define FEW 64u        /* rows that are quicker to compare */
+#define MOST_RUNS 512u /* of rows in order */
+
+int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit)
+{
+    *work = (struct burst_pairs_work){.places = 2 * FIRST_ROOM, .limit = limit};
+    work->index = malloc(work->places * sizeof(*work->index));
+    return work->index == NULL ? -ENOMEM : 0;
+}
+
+void burst_pairs_work_finish(struct burst_pairs_work *work)
+{
+    free(work->index);
+    *work = (struct burst_pairs_work){0};
+}
+
+int burst_pairs_init(struct burst_pairs *pairs)
+{
+    *pairs = (struct burst_pairs){.room = FIRST_ROOM};
+    pairs->rows = malloc(FIRST_ROOM * sizeof(*pairs->rows));
+    return pairs->rows == NULL ? -ENOMEM : 0;
+}
+
+void burst_pairs_finish(struct burst_pairs *pairs)
+{
+    free(pairs->rows);
+    *pairs = (struct burst_pairs){0};
+}
+
+int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows)
+{
+    if (rows <= pairs->room)
+        return 0;
+    struct burst_pair *grown = realloc(pairs->rows, rows * sizeof(*grown));
+    if (grown == NULL)
+        return -ENOMEM;
+    pairs->rows = grown;
+    pairs->room = rows;
+    return 0;
+}
+
+void burst_pairs_clear(struct burst_pairs *pairs)
+{
+    pairs->count = 0;
+    pairs->others = (struct burst_others){0};
+}
+
+/* Multiply and fold: both halves of a product, so that neighbouring ranks do not end up in
+ * neighbouring places. */
+static uint32_t hash_of(const struct burst_pair *row)
+{
+    uint64_t x = burst_pair_ranks(row) + (row->size_class + (uint64_t)row->modelled * UINT32_MAX) *
+                                             UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ (x >> 32)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 29)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(x >> 32);
+}
+
+static bool is_same_pair(const struct burst_pair *a, const struct burst_pair *b)
+{
+    return a->source == b->source && a->destination == b->destination &&
+           a->size_class == b->size_class && a->modelled == b->modelled;
+}
+
+/* One row for each pair, in the order in which they came first. */
+static void add_up(struct burst_pairs *pairs, struct burst_pairs_work *work)
+{
+    uint32_t places = 2 * FIRST_ROOM, kept = 0;
+    while (places < 2 * pairs->count)
+        places *= 2;
+    memset(work->index, 0, places * sizeof(*work->index));
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const struct burst_pair *row = &pairs->rows[i];
+        uint32_t at = hash_of(row) & (places - 1);
+        while (work->index[at] != 0 && !is_same_pair(&pairs->rows[work->index[at] - 1], row))
+            at = (at + 1) & (places - 1);
+        if (work->index[at] == 0) {
+            pairs->rows[kept++] = *row;
+            work->index[at] = kept;
+            continue;
+        }
+        pairs->rows[work->index[at] - 1].messages += row->messages;
+        pairs->rows[work->index[at] - 1].bytes += row->bytes;
+    }
+    pairs->count = kept;
+}
+
+static void add_up_sorted(struct burst_pairs *pairs)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const struct burst_pair *row = &pairs->rows[i];
+        if (kept == 0 || !is_same_pair(&pairs->rows[kept - 1], row)) {
+            pairs->rows[kept++] = *row;
+            continue;
+        }
+        pairs->rows[kept - 1].messages += row->messages;
+        pairs->rows[kept - 1].bytes += row->bytes;
+    }
+    pairs->count = kept;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    return burst_pair_compare(left, right);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct burst_pair *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return by_key(a, b);
+}
+
+/* Put each row where its place is told, along the cycles of the permutation. */
+static void rearrange(struct burst_pair *rows, struct key_place *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct burst_pair first = rows[i];
+        uint32_t to = i;
+        while (order[to].place != i) {
+            uint32_t from = order[to].place;
+            rows[to] = rows[from];
+            order[to].place = to;
+            to = from;
+        }
+        rows[to] = first;
+        order[to].place = to;
+    }
+}
+
+struct run {
+    uint32_t from, count;
+};
+
+struct runs {
+    struct run of[MOST_RUNS + 1];
+    uint32_t count; /* 0: there are none, or too many */
+    bool repeats;   /* a run has a pair more than once */
+};
+
+/* Runs of rows in order. */
+static void find_runs(struct runs *runs, const struct burst_pair *rows, uint32_t count)
+{
+    uint32_t from = 0;
+    runs->count = 0;
+    runs->repeats = false;
+    for (uint32_t i = 1; i <= count; i++) {
+        int order = i < count ? burst_pair_compare(&rows[i - 1], &rows[i]) : 1;
+        runs->repeats = runs->repeats || order == 0;
+        if (order <= 0)
+            continue;
+        if (runs->count == MOST_RUNS) {
+            runs->count = 0;
+            return;
+        }
+        runs->of[runs->count++] = (struct run){from, i - from};
+        from = i;
+    }
+}
+
+/* Runs, which are few, by what they begin with.
+ * @return whether each ends before the next begins */
+static bool order_runs(const struct burst_pair *rows, struct runs *runs)
+{
+    struct run *run = runs->of;
+    for (uint32_t i = 1; i < runs->count; i++) {
+        struct run moving = run[i];
+        uint32_t at = i;
+        for (; at > 0 && by_key(&rows[moving.from], &rows[run[at - 1].from]) < 0; at--)
+            run[at] = run[at - 1];
+        run[at] = moving;
+    }
+    for (uint32_t i = 1; i < runs->count; i++)
+        if (by_key(&rows[run[i - 1].from + run[i - 1].count - 1], &rows[run[i].from]) >= 0)
+            return false;
+    return true;
+}
+
+static void put_runs(struct burst_pair *out, const struct burst_pair *rows, const struct runs *runs)
+{
+    for (uint32_t i = 0, at = 0; i < runs->count; at += runs->of[i++].count)
+        memcpy(out + at, rows + runs->of[i].from, runs->of[i].count * sizeof(*rows));
+}
+
+static void merge(struct burst_pair *out, const struct burst_pair *left, uint32_t lefts,
+                  const struct burst_pair *right, uint32_t rights)
+{
+    while (lefts > 0 && rights > 0) {
+        if (by_key(right, left) < 0) {
+            *out++ = *right++;
+            rights--;
+        } else {
+            *out++ = *left++;
+            lefts--;
+        }
+    }
+    memcpy(out, left, lefts * sizeof(*left));
+    memcpy(out + lefts, right, rights * sizeof(*right));
+}
+
+/* Merge runs, put behind each other in their order, until one is left (Knuth, The Art of Computer
+ * Programming 3, section 5.2.4, algorithm N).
+ * @return whether there was memory for it */
+static bool merge_runs(struct burst_pair *rows, uint32_t count, struct runs *runs)
+{
+    struct burst_pair *owned = malloc(count * sizeof(*rows)), *from = owned, *to = rows;
+    if (owned == NULL)
+        return false;
+    put_runs(from, rows, runs);
+    for (find_runs(runs, from, count); runs->count > 1; find_runs(runs, from, count)) {
+        struct run *run = runs->of;
+        run[runs->count] = (struct run){count, 0};
+        for (uint32_t i = 0; i < runs->count; i += 2)
+            merge(to + run[i].from, from + run[i].from, run[i].count, from + run[i + 1].from,
+                  run[i + 1].count);
+        struct burst_pair *merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != rows)
+        memcpy(rows, from, count * sizeof(*rows));
+    free(owned);
+    return true;
+}
+
+/* By bytes if wished, then by key, as the comparisons say. */
+static void sort(struct burst_pair *rows, uint32_t count, bool bytes)
+{
+    struct key_place *places = count <= FEW ? NULL : malloc(2 * (size_t)count * sizeof(*places));
+    if (places == NULL) {
+        qsort(rows, count, sizeof(*rows), bytes ? by_bytes : by_key);
+        return;
+    }
+    struct key_place *order = places;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (struct key_place){rows[i].size_class, i};
+    /* Each time equal keys keep the order of the time before. */
+    order = key_order(order, places + count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct burst_pair *row = &rows[order[i].place];
+        order[i].key = burst_pair_ranks(row);
+    }
+    order = key_order(order, order == places ? places + count : places, count);
+    for (uint32_t i = 0; i < count; i++)
+        order[i].key = rows[order[i].place].modelled;
+    order = key_order(order, order == places ? places + count : places, count);
+    for (uint32_t i = 0; bytes && i < count; i++)
+        order[i].key = ~rows[order[i].place].bytes;
+    if (bytes)
+        order = key_order(order, order == places ? places + count : places, count);
+    rearrange(rows, order, count);
+    free(places);
+}
+
+/* Keep so many rows, the largest by bytes. Each pair must have one row only. */
+static void fold(struct burst_pairs *pairs, uint32_t keep)
+{
+    if (pairs->count <= keep)
+        return;
+    sort(pairs->rows, pairs->count, true);
+    for (uint32_t i = keep; i < pairs->count; i++) {
+        pairs->others.messages += pairs->rows[i].messages;
+        pairs->others.bytes += pairs->rows[i].bytes;
+    }
+    pairs->others.pairs += pairs->count - keep;
+    pairs->count = keep;
+}
+
+/* Without memory nothing changes. */
+static void grow(struct burst_pairs *pairs, struct burst_pairs_work *work, uint32_t room)
+{
+    uint32_t places = work->places;
+    while (places < 2 * room)
+        places *= 2;
+    if (places > work->places) {
+        uint32_t *index = realloc(work->index, places * sizeof(*index));
+        if (index == NULL)
+            return;
+        work->index = index;
+        work->places = places;
+    }
+    struct burst_pair *rows = realloc(pairs->rows, room * sizeof(*rows));
+    if (rows == NULL)
+        return;
+    pairs->rows = rows;
+    pairs->room = room;
+}
+
+/* @param rows  at most the limit @return how many of them fit now; at least 1 */
+static uint32_t make_room(struct burst_pairs *pairs, struct burst_pairs_work *work, uint32_t rows)
+{
+    if (pairs->room - pairs->count >= rows)
+        return rows;
+    add_up(pairs, work);
+    uint32_t most = 2 * work->limit, room = pairs->room;
+    if (pairs->count + rows > most)
+        fold(pairs, work->limit);
+    /* A quarter stays free, or rows would have to be added up again soon. */
+    while (room < most && pairs->count + rows > room - room / 4)
+        room = room * 2 < most ? room * 2 : most;
+    if (room > pairs->room)
+        grow(pairs, work, room);
+    if (pairs->count == pairs->room)
+        fold(pairs, pairs->room / 2);
+    return pairs->room - pairs->count < rows ? pairs->room - pairs->count : rows;
+}
+
+void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work,
+                        const struct burst_pair *rows, size_t count)
+{
+    while (count > 0) {
+        uint32_t some = make_room(pairs, work, count < work->limit ? (uint32_t)count : work->limit);
+        memcpy(pairs->rows + pairs->count, rows, some * sizeof(*rows));
+        pairs->count += some;
+        rows += some;
+        count -= some;
+    }
+}
+
+void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
+                      struct burst_pairs_work *work)
+{
+    if (from->count > to->count) { /* copy the fewer rows */
+        struct burst_pairs more = *from;
+        *from = *to;
+        *to = more;
+    }
+    to->others.messages += from->others.messages;
+    to->others.bytes += from->others.bytes;
+    to->others.pairs += from->others.pairs;
+    burst_pairs_append(to, work, from->rows, from->count);
+    burst_pairs_clear(from);
+}
+
+/* Nodes tell their rows in order, and each those of its own ranks: often it is enough to put runs
+ * behind each other.
+ * @return whether there may be several rows of a pair */
+static bool copy_in_order(struct burst_pair *out, const struct burst_pair *rows, uint32_t count)
+{
+    struct runs runs;
+    find_runs(&runs, rows, count);
+    if (runs.count > 0 && order_runs(rows, &runs)) {
+        put_runs(out, rows, &runs);
+        return runs.repeats;
+    }
+    memcpy(out, rows, count * sizeof(*out));
+    if (runs.count == 0 || !merge_runs(out, count, &runs))
+        sort(out, count, false);
+    return true;
+}
+
+int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
+                     struct burst_pairs *out)
+{
+    burst_pairs_clear(out);
+    if (pairs->count == 0) { /* all are others, and there may be no memory to sort */
+        out->others = pairs->others;
+        return 0;
+    }
+    if (out->room < pairs->count && burst_pairs_fit(out, pairs->room) != 0)
+        return -ENOMEM;
+    out->count = pairs->count;
+    out->others = pairs->others;
+    if (copy_in_order(out->rows, pairs->rows, pairs->count))
+        add_up_sorted(out);
+    if (out->count > work->limit) {
+        fold(out, work->limit);
+        sort(out->rows, out->count, false);
+    }
+    return 0;
+}

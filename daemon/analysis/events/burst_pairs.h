@@ -1,0 +1,101 @@
+/* What each pair of ranks sent within a burst, by size class.
+ *
+ * Rows are appended as they come; only when there is no room left are those of one pair added up.
+ * So a message costs one row written and, now and then, one look-up, and putting two bursts
+ * together is copying rows. Of more pairs than the limit those with the most bytes keep their row
+ * and the rest is added to "others": counted, never dropped.
+ *
+ * Part of bursts.[ch]. Pure: no clock, no file, no socket. Not thread-safe. */
+#ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
+#define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Messages of one size class from one rank to another. They are ordered by `modelled`, source,
+ * destination and size class: the key. */
+struct burst_pair {
+    uint32_t source, destination;
+    uint32_t size_class; /**< see holter/size_class.h */
+    uint32_t modelled;   /**< 1: they stand for a collective; else 0 */
+    uint64_t messages;   /**< at least 1 */
+    uint64_t bytes;
+};
+
+/** Source above destination. */
+static inline uint64_t burst_pair_ranks(const struct burst_pair *pair)
+{
+    return (uint64_t)pair->source << 32 | pair->destination;
+}
+
+/** By key: below 0, 0 or above 0. */
+static inline int burst_pair_compare(const struct burst_pair *a, const struct burst_pair *b)
+{
+    uint64_t left = burst_pair_ranks(a), right = burst_pair_ranks(b);
+    if (a->modelled != b->modelled)
+        return a->modelled < b->modelled ? -1 : 1;
+    if (left != right)
+        return left < right ? -1 : 1;
+    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+}
+
+/** Rows that follow each other. */
+struct burst_piece {
+    const struct burst_pair *rows;
+    size_t count;
+    uint64_t stays; /**< not 0: whatever lies there under this number, now or later, is the same */
+};
+
+/** Pairs that have no row. */
+struct burst_others {
+    uint64_t messages;
+    uint64_t bytes;
+    uint64_t pairs; /**< rows that were folded; a pair that came back and went again counts twice */
+};
+
+struct burst_pairs {
+    struct burst_pair *rows; /**< owned; a pair may have several */
+    uint32_t count, room;
+    struct burst_others others;
+};
+
+/** Shared by all tables of a set, and needed by none between calls. */
+struct burst_pairs_work {
+    uint32_t *index; /**< owned; open addressing: row + 1, or 0 for an empty place */
+    uint32_t places; /**< at least twice the rows of the largest table; a power of two */
+    uint32_t limit;  /**< pairs; a table holds at most twice as many rows */
+};
+
+#define BURST_PAIRS_LEAST 8u /**< smallest limit */
+
+/** @param limit  at least BURST_PAIRS_LEAST, at most 2^24 @return 0 or -ENOMEM */
+int burst_pairs_work_init(struct burst_pairs_work *work, uint32_t limit);
+void burst_pairs_work_finish(struct burst_pairs_work *work);
+
+/** An empty table with room for a few rows. @return 0 or -ENOMEM */
+int burst_pairs_init(struct burst_pairs *pairs);
+void burst_pairs_finish(struct burst_pairs *pairs);
+
+/** Make room for rows that are put there by the caller; what was there is lost.
+ *  @return 0, or -ENOMEM: nothing has changed */
+int burst_pairs_fit(struct burst_pairs *pairs, uint32_t rows);
+
+/** Forget the rows, keep the memory. */
+void burst_pairs_clear(struct burst_pairs *pairs);
+
+/** Add rows. Never fails: where memory is refused, more pairs are folded.
+ *  Sums must not pass 2^64: the set sees to that. */
+void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work,
+                        const struct burst_pair *rows, size_t count);
+
+/** Add all of one table to another; either may be left with the memory of the other. */
+void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
+                      struct burst_pairs_work *work);
+
+/** One row for each pair, at most as many as the limit, in the order of their keys; in place of
+ * what `out` held.
+ *  @return 0, or -ENOMEM: then `out` is empty */
+int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *work,
+                     struct burst_pairs *out);
+
+#endif

@@ -1,0 +1,90 @@
+/* Rows of bursts that stay as they came: one array for a set of bursts, of which each burst has
+ * parts. What nodes tell is in order, and so is what it is put together from, so that two bursts
+ * become one, and are read, without a row being copied. Rows that stay elsewhere as long as they
+ * are needed are left there.
+ *
+ * Memory: 32 bytes a row, at most as many as told, 16 for each part, and 24 more where its rows lie
+ * elsewhere; and 32 for each part of one burst and 3 for each of its rows.
+ *
+ * Part of bursts.[ch]. Pure: no clock, no file, no socket. Not thread-safe. */
+#ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PARTS_H
+#define HOLTER_DAEMON_ANALYSIS_EVENTS_BURST_PARTS_H
+
+#include "daemon/analysis/events/burst_pairs.h"
+
+#include <stdbool.h>
+
+#define BURST_PARTS_NONE UINT32_MAX
+
+struct burst_part {
+    uint32_t first, count; /**< rows; of a part elsewhere, first is its number among these */
+    uint32_t next;         /**< part of the same burst, or BURST_PARTS_NONE */
+    bool ascends;          /**< strictly, by key */
+    bool elsewhere;
+};
+
+/** Of a set. */
+struct burst_parts {
+    struct burst_pair *rows; /**< owned */
+    size_t count, room;
+    uint32_t most;           /**< rows */
+    struct burst_part *list; /**< owned */
+    size_t list_count, list_room;
+    struct burst_piece *elsewhere; /**< owned; rows that are borrowed */
+    size_t elsewhere_count, elsewhere_room;
+    struct burst_piece *pieces; /**< owned; as read last */
+    struct burst_piece *queue;  /**< owned; what is left of each part while one is read */
+    size_t piece_room, queue_room;
+};
+
+/** Of a burst. */
+struct burst_chain {
+    uint32_t head, tail; /**< parts */
+    uint32_t parts, rows;
+};
+
+#define BURST_CHAIN_EMPTY ((struct burst_chain){BURST_PARTS_NONE, BURST_PARTS_NONE, 0, 0})
+
+void burst_parts_finish(struct burst_parts *parts);
+
+/** Forget all rows, keep the memory. */
+void burst_parts_clear(struct burst_parts *parts);
+
+/** Room for rows that are to be added next; what was written there stays when more is asked for.
+ *  @return NULL: that is more than may be kept, or there is no memory */
+struct burst_pair *burst_parts_room(struct burst_parts *parts, size_t rows);
+
+/** Add rows to a burst. They are copied, unless they lie where burst_parts_room() said.
+ *  @param count    at least 1
+ *  @param ascends  are they known to ascend strictly? Else it is looked at
+ *  @return whether there was room and memory */
+bool burst_parts_add(struct burst_parts *parts, struct burst_chain *chain,
+                     const struct burst_pair *rows, size_t count, bool ascends);
+
+/** Add rows that stay where they are until burst_parts_clear().
+ *  @param piece    has at least 1
+ *  @return whether there was memory */
+bool burst_parts_borrow(struct burst_parts *parts, struct burst_chain *chain,
+                        const struct burst_piece *piece, bool ascends);
+
+/** Rows of a part. */
+static inline struct burst_piece burst_parts_rows(const struct burst_parts *parts,
+                                                  const struct burst_part *part)
+{
+    return part->elsewhere ? parts->elsewhere[part->first]
+                           : (struct burst_piece){parts->rows + part->first, part->count, 0};
+}
+
+/** Add all of one burst to another; it is empty after that. */
+void burst_parts_join(struct burst_parts *parts, struct burst_chain *to, struct burst_chain *from);
+
+/** The rows of a burst in the order of their keys, each pair once, if that can be had
+ *  by cutting parts into some pieces.
+ *  @return whether it can, and there was memory */
+bool burst_parts_read(struct burst_parts *parts, const struct burst_chain *chain,
+                      const struct burst_piece **pieces, size_t *count);
+
+/** Bytes on the heap. */
+size_t burst_parts_bytes(const struct burst_parts *parts);
+
+#endif

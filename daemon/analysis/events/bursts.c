@@ -1,0 +1,529 @@
+#include "daemon/analysis/events/bursts.h"
+
+#include "daemon/analysis/events/burst_parts.h"
+#include "holter/bisect.h"
+#include "include/holter/size_class.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* What is known of some messages but who sent them. */
+struct extent {
+    wide time_sum;
+    uint64_t first, last;
+    uint64_t messages, bytes;
+};
+
+struct cluster {
+    struct extent extent;
+    struct burst_pairs pairs;
+    struct burst_chain whole; /* further rows, as they came */
+};
+
+struct bursts {
+    struct bursts_params params;
+    uint32_t shift; /* a time's cell is the time shifted right by so much */
+    uint32_t count;
+    bool stale;               /* time[count - 1] lags behind */
+    uint64_t messages, bytes; /* of all bursts */
+    uint64_t *time;           /* owned; of each burst, ascending, each in a cell of its own */
+    uint32_t *order;          /* owned; clusters, in order of time[]; then those not in use */
+    struct cluster *clusters; /* owned; budget + 1 */
+    struct burst_pairs_work work;
+    struct burst_parts parts;
+    struct burst_pairs view;  /* as read last */
+    struct burst_piece piece; /* all of it */
+};
+
+static bool is_valid(const struct bursts_params *p)
+{
+    return p->budget >= 1 && p->budget <= BURSTS_MOST && p->pairs >= BURST_PAIRS_LEAST &&
+           p->pairs <= BURSTS_MOST_PAIRS && p->cell_ns >= 1 && p->cell_ns <= BURSTS_MOST_CELL &&
+           (p->cell_ns & (p->cell_ns - 1)) == 0;
+}
+
+static int allocate(struct bursts *set)
+{
+    uint32_t room = set->params.budget + 1;
+    set->time = calloc(room, sizeof(*set->time));
+    set->order = calloc(room, sizeof(*set->order));
+    set->clusters = calloc(room, sizeof(*set->clusters));
+    if (set->time == NULL || set->order == NULL || set->clusters == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < room; i++) {
+        set->order[i] = i;
+        set->clusters[i].whole = BURST_CHAIN_EMPTY;
+        if (burst_pairs_init(&set->clusters[i].pairs) != 0)
+            return -ENOMEM;
+    }
+    return burst_pairs_work_init(&set->work, set->params.pairs);
+}
+
+int bursts_create(struct bursts **out, const struct bursts_params *params)
+{
+    if (!is_valid(params))
+        return -EINVAL;
+    struct bursts *set = calloc(1, sizeof(*set));
+    if (set == NULL)
+        return -ENOMEM;
+    set->params = *params;
+    set->shift = (uint32_t)__builtin_ctzll(params->cell_ns);
+    set->parts.most = params->whole;
+    if (allocate(set) != 0) {
+        bursts_destroy(set);
+        return -ENOMEM;
+    }
+    *out = set;
+    return 0;
+}
+
+void bursts_destroy(struct bursts *set)
+{
+    if (set == NULL)
+        return;
+    for (uint32_t i = 0; set->clusters != NULL && i <= set->params.budget; i++)
+        burst_pairs_finish(&set->clusters[i].pairs);
+    burst_pairs_work_finish(&set->work);
+    burst_parts_finish(&set->parts);
+    burst_pairs_finish(&set->view);
+    free(set->time);
+    free(set->order);
+    free(set->clusters);
+    free(set);
+}
+
+void bursts_clear(struct bursts *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        burst_pairs_clear(&set->clusters[set->order[i]].pairs);
+        set->clusters[set->order[i]].whole = BURST_CHAIN_EMPTY;
+    }
+    burst_parts_clear(&set->parts);
+    set->count = 0;
+    set->stale = false;
+    set->messages = set->bytes = 0;
+}
+
+/* ---- time ------------------------------------------------------------------------- */
+
+static uint64_t mean_of(const struct extent *e)
+{
+    /* The part after the first message nearly always fits a 64-bit division. */
+    wide rest = e->time_sum - (wide)e->first * e->messages;
+    if (rest >> 64 == 0)
+        return e->first + (uint64_t)rest / e->messages;
+    return e->first + (uint64_t)(rest / e->messages);
+}
+
+static struct cluster *at(const struct bursts *set, uint32_t position)
+{
+    return &set->clusters[set->order[position]];
+}
+
+static uint64_t cell_of(const struct bursts *set, uint64_t time)
+{
+    return time >> set->shift;
+}
+
+static void refresh(struct bursts *set)
+{
+    if (set->stale)
+        set->time[set->count - 1] = mean_of(&at(set, set->count - 1)->extent);
+    set->stale = false;
+}
+
+/* @return the first burst whose time is in this cell or a later one; count: none */
+static uint32_t find(const struct bursts *set, uint64_t cell)
+{
+    return BISECT(i, 0, set->count, cell_of(set, set->time[i]) < cell);
+}
+
+static void extend(struct extent *to, const struct extent *by)
+{
+    to->time_sum += by->time_sum;
+    to->first = by->first < to->first ? by->first : to->first;
+    to->last = by->last > to->last ? by->last : to->last;
+    to->messages += by->messages;
+    to->bytes += by->bytes;
+}
+
+/* ---- bursts come and go ------------------------------------------------------------ */
+
+/* An empty pair table and this extent. */
+static struct cluster *open_at(struct bursts *set, uint32_t position, const struct extent *extent)
+{
+    uint32_t unused = set->order[set->count], later = set->count - position;
+    memmove(set->order + position + 1, set->order + position, later * sizeof(*set->order));
+    memmove(set->time + position + 1, set->time + position, later * sizeof(*set->time));
+    set->order[position] = unused;
+    set->time[position] = mean_of(extent);
+    set->clusters[unused].extent = *extent;
+    set->count++;
+    return &set->clusters[unused];
+}
+
+/* Rows that were whole are added to the others, where more than the limit are folded. */
+static void break_up(struct bursts *set, struct cluster *one)
+{
+    for (uint32_t at = one->whole.head; at != BURST_PARTS_NONE; at = set->parts.list[at].next) {
+        const struct burst_piece part = burst_parts_rows(&set->parts, &set->parts.list[at]);
+        burst_pairs_append(&one->pairs, &set->work, part.rows, part.count);
+    }
+    one->whole = BURST_CHAIN_EMPTY;
+}
+
+static bool is_beyond(const struct bursts *set, const struct cluster *one, uint64_t more)
+{
+    return one->pairs.count + one->whole.rows + more > 2 * (uint64_t)set->work.limit;
+}
+
+/* Make one burst of this one and the next later one. */
+static void merge_at(struct bursts *set, uint32_t position)
+{
+    struct cluster *kept = at(set, position), *gone = at(set, position + 1);
+    uint32_t unused = set->order[position + 1], later = set->count - position - 2;
+    extend(&kept->extent, &gone->extent);
+    burst_pairs_move(&kept->pairs, &gone->pairs, &set->work);
+    burst_parts_join(&set->parts, &kept->whole, &gone->whole);
+    if (is_beyond(set, kept, 0))
+        break_up(set, kept);
+    set->time[position] = mean_of(&kept->extent);
+    memmove(set->order + position + 1, set->order + position + 2, later * sizeof(*set->order));
+    memmove(set->time + position + 1, set->time + position + 2, later * sizeof(*set->time));
+    set->order[--set->count] = unused;
+}
+
+/* Times must be fresh. @return the earlier of the two; there are at least two */
+static uint32_t find_nearest(const struct bursts *set)
+{
+    uint32_t best = 0;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i + 1 < set->count; i++) {
+        uint64_t apart = set->time[i + 1] - set->time[i];
+        best = apart < least ? i : best;
+        least = apart < least ? apart : least;
+    }
+    return best;
+}
+
+void bursts_reduce(struct bursts *set, uint32_t most)
+{
+    refresh(set);
+    most = most == 0 ? 1 : most;
+    while (set->count > most)
+        merge_at(set, find_nearest(set));
+}
+
+/* Count what is to be added. @return 0 or -EOVERFLOW */
+static int account(struct bursts *set, uint64_t messages, uint64_t bytes)
+{
+    uint64_t all_messages, all_bytes;
+    if (__builtin_add_overflow(set->messages, messages, &all_messages) ||
+        __builtin_add_overflow(set->bytes, bytes, &all_bytes))
+        return -EOVERFLOW;
+    set->messages = all_messages;
+    set->bytes = all_bytes;
+    return 0;
+}
+
+/* ---- messages ----------------------------------------------------------------------- */
+
+/* The burst that a message of this cell joins. @return false: none, *position is where to open one
+ */
+static bool find_host(const struct bursts *set, uint64_t cell, uint32_t *position)
+{
+    uint32_t next = find(set, cell);
+    *position = next;
+    if (next < set->count && cell_of(set, set->time[next]) == cell)
+        return true;
+    if (next > 0 && cell_of(set, at(set, next - 1)->extent.last) >= cell) {
+        *position = next - 1;
+        return true;
+    }
+    return next < set->count && cell_of(set, at(set, next)->extent.first) <= cell;
+}
+
+static void place(struct bursts *set, const struct extent *extent, const struct burst_pair *row)
+{
+    uint32_t position;
+    refresh(set);
+    if (find_host(set, cell_of(set, extent->first), &position)) {
+        struct cluster *host = at(set, position);
+        extend(&host->extent, extent);
+        set->time[position] = mean_of(&host->extent);
+        burst_pairs_append(&host->pairs, &set->work, row, 1);
+        return;
+    }
+    burst_pairs_append(&open_at(set, position, extent)->pairs, &set->work, row, 1);
+    bursts_reduce(set, set->params.budget);
+}
+
+int bursts_message(struct bursts *set, const struct burst_message *m)
+{
+    if (m->messages == 0 || m->size_class >= SIZE_CLASSES)
+        return -EINVAL;
+    if (account(set, m->messages, m->bytes) != 0)
+        return -EOVERFLOW;
+    const struct extent extent = {(wide)m->time_ns * m->messages, m->time_ns, m->time_ns,
+                                  m->messages, m->bytes};
+    const struct burst_pair row = {m->source, m->destination, m->size_class,
+                                   0,         m->messages,    m->bytes};
+    if (set->count > 0) {
+        /* find_host() would say the same, but needs the newest burst's time: a division. */
+        struct cluster *newest = at(set, set->count - 1);
+        if (cell_of(set, newest->extent.last) == cell_of(set, m->time_ns)) {
+            extend(&newest->extent, &extent);
+            set->stale = true;
+            if (newest->pairs.count < newest->pairs.room)
+                newest->pairs.rows[newest->pairs.count++] = row;
+            else
+                burst_pairs_append(&newest->pairs, &set->work, &row, 1);
+            return 0;
+        }
+    }
+    place(set, &extent, &row);
+    return 0;
+}
+
+/* ---- bursts of other sets ------------------------------------------------------------ */
+
+/* The burst that one of another set joins, or becomes. */
+static struct cluster *host_for(struct bursts *set, const struct extent *extent,
+                                const struct burst_others *others)
+{
+    uint64_t cell = cell_of(set, mean_of(extent));
+    refresh(set);
+    uint32_t position = find(set, cell);
+    bool joins = position < set->count && cell_of(set, set->time[position]) == cell;
+    struct cluster *host = joins ? at(set, position) : open_at(set, position, extent);
+    if (joins) {
+        extend(&host->extent, extent);
+        set->time[position] = mean_of(&host->extent);
+    }
+    host->pairs.others.messages += others->messages;
+    host->pairs.others.bytes += others->bytes;
+    host->pairs.others.pairs += others->pairs;
+    return host;
+}
+
+static void add_piece(struct bursts *set, struct cluster *host, const struct burst_piece *piece,
+                      bool ascends)
+{
+    if (piece->count == 0)
+        return;
+    if (is_beyond(set, host, piece->count))
+        break_up(set, host);
+    bool whole = !is_beyond(set, host, piece->count);
+    if (whole && piece->stays != 0)
+        whole = burst_parts_borrow(&set->parts, &host->whole, piece, ascends);
+    else if (whole)
+        whole = burst_parts_add(&set->parts, &host->whole, piece->rows, piece->count, ascends);
+    if (!whole)
+        burst_pairs_append(&host->pairs, &set->work, piece->rows, piece->count);
+}
+
+static void add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
+                     size_t count, bool ascends)
+{
+    const struct burst_piece piece = {rows, count, 0};
+    add_piece(set, host, &piece, ascends);
+}
+
+/* Whether rows and others are the burst's messages and bytes. */
+static bool adds_up(const struct burst_sums *burst)
+{
+    uint64_t messages = burst->others.messages, bytes = burst->others.bytes;
+    if (burst->others.pairs > messages || (burst->others.pairs == 0 && (messages | bytes) != 0))
+        return false;
+    for (size_t i = 0; i < burst->pair_count; i++) {
+        const struct burst_pair *row = &burst->pairs[i];
+        if (row->messages == 0 || row->size_class >= SIZE_CLASSES || row->modelled > 1 ||
+            __builtin_add_overflow(messages, row->messages, &messages) ||
+            __builtin_add_overflow(bytes, row->bytes, &bytes))
+            return false;
+    }
+    return messages == burst->messages && bytes == burst->bytes;
+}
+
+/* Whether messages between first and last can have this sum of times. */
+static bool is_possible(const struct extent *e)
+{
+    if (e->messages == 0 || e->first > e->last)
+        return false;
+    if (e->messages == 1)
+        return e->first == e->last && e->time_sum == e->first;
+    /* One message is at the first time and one at the last, the others anywhere between. */
+    wide ends = (wide)e->first + e->last, between = e->messages - 2;
+    return e->time_sum >= ends + between * e->first && e->time_sum <= ends + between * e->last;
+}
+
+static struct extent extent_of(const struct burst_sums *burst)
+{
+    return (struct extent){(wide)burst->time_sum_high << 64 | burst->time_sum_low, burst->first_ns,
+                           burst->last_ns, burst->messages, burst->bytes};
+}
+
+int bursts_add(struct bursts *set, const struct burst_sums *burst)
+{
+    const struct extent extent = extent_of(burst);
+    if (!is_possible(&extent) || !adds_up(burst))
+        return -EINVAL;
+    return bursts_add_known(set, burst, 0);
+}
+
+struct burst_pair *bursts_room(struct bursts *set, size_t rows)
+{
+    return burst_parts_room(&set->parts, rows);
+}
+
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends)
+{
+    const struct extent extent = extent_of(burst);
+    if (account(set, burst->messages, burst->bytes) != 0)
+        return -EOVERFLOW;
+    add_rows(set, host_for(set, &extent, &burst->others), burst->pairs, burst->pair_count,
+             ascends != 0);
+    bursts_reduce(set, set->params.budget);
+    return 0;
+}
+
+int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
+                      const struct burst_piece *pieces, size_t count, int ascend)
+{
+    const struct extent extent = extent_of(burst);
+    if (account(set, burst->messages, burst->bytes) != 0)
+        return -EOVERFLOW;
+    struct cluster *host = host_for(set, &extent, &burst->others);
+    for (size_t i = 0; i < count; i++)
+        add_piece(set, host, &pieces[i], ascend != 0);
+    bursts_reduce(set, set->params.budget);
+    return 0;
+}
+
+int bursts_merge(struct bursts *set, const struct bursts *other)
+{
+    if (set == other)
+        return -EINVAL;
+    if (account(set, other->messages, other->bytes) != 0)
+        return -EOVERFLOW;
+    for (uint32_t i = 0; i < other->count; i++) {
+        const struct cluster *one = at(other, i);
+        struct cluster *host = host_for(set, &one->extent, &one->pairs.others);
+        add_rows(set, host, one->pairs.rows, one->pairs.count, false);
+        for (uint32_t k = one->whole.head; k != BURST_PARTS_NONE; k = other->parts.list[k].next) {
+            const struct burst_part *part = &other->parts.list[k];
+            const struct burst_piece piece = burst_parts_rows(&other->parts, part);
+            add_rows(set, host, piece.rows, piece.count, part->ascends);
+        }
+        bursts_reduce(set, set->params.budget);
+    }
+    return 0;
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+uint32_t bursts_count(const struct bursts *set)
+{
+    return set->count;
+}
+
+uint64_t bursts_messages(const struct bursts *set)
+{
+    return set->messages;
+}
+
+uint64_t bursts_bytes(const struct bursts *set)
+{
+    return set->bytes;
+}
+
+static struct burst_sums sums_of(const struct cluster *one)
+{
+    return (struct burst_sums){
+        .time_ns = mean_of(&one->extent),
+        .first_ns = one->extent.first,
+        .last_ns = one->extent.last,
+        .time_sum_high = (uint64_t)(one->extent.time_sum >> 64),
+        .time_sum_low = (uint64_t)one->extent.time_sum,
+        .messages = one->extent.messages,
+        .bytes = one->extent.bytes,
+        .others = one->pairs.others,
+    };
+}
+
+static bool find_pieces(struct bursts *set, const struct cluster *one,
+                        const struct burst_piece **pieces, size_t *count)
+{
+    return one->pairs.count == 0 && one->whole.rows <= set->work.limit &&
+           burst_parts_read(&set->parts, &one->whole, pieces, count);
+}
+
+/* Put pieces behind each other in the view. @return 1: done; 0: there are none; or -ENOMEM */
+static int read_pieces(struct bursts *set, const struct cluster *one)
+{
+    const struct burst_piece *pieces;
+    size_t count, at = 0;
+    if (!find_pieces(set, one, &pieces, &count))
+        return 0;
+    if (burst_pairs_fit(&set->view, one->whole.rows) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; at += pieces[i++].count)
+        memcpy(set->view.rows + at, pieces[i].rows, pieces[i].count * sizeof(*pieces[i].rows));
+    set->view.count = one->whole.rows;
+    set->view.others = one->pairs.others;
+    return 1;
+}
+
+int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
+{
+    if (number >= set->count)
+        return -ERANGE;
+    struct cluster *one = at(set, number);
+    int rc = read_pieces(set, one);
+    if (rc == 0) {
+        break_up(set, one);
+        rc = burst_pairs_read(&one->pairs, &set->work, &set->view);
+    }
+    if (rc < 0)
+        return rc;
+    *out = sums_of(one);
+    out->others = set->view.others;
+    out->pairs = set->view.rows;
+    out->pair_count = set->view.count;
+    return 0;
+}
+
+int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
+                       const struct burst_piece **pieces, size_t *count)
+{
+    if (number >= set->count)
+        return -ERANGE;
+    const struct cluster *one = at(set, number);
+    if (find_pieces(set, one, pieces, count)) {
+        *out = sums_of(one);
+        out->pair_count = one->whole.rows;
+        return 0;
+    }
+    int rc = bursts_read(set, number, out);
+    if (rc != 0)
+        return rc;
+    set->piece = (struct burst_piece){out->pairs, out->pair_count, 0};
+    *pieces = &set->piece;
+    *count = 1;
+    return 0;
+}
+
+size_t bursts_heap(const struct bursts *set)
+{
+    size_t room = set->params.budget + 1;
+    size_t bytes = sizeof(*set) + set->view.room * sizeof(*set->view.rows) +
+                   set->work.places * sizeof(*set->work.index) + burst_parts_bytes(&set->parts) +
+                   room * (sizeof(*set->time) + sizeof(*set->order) + sizeof(*set->clusters));
+    for (size_t i = 0; i < room; i++)
+        bytes += set->clusters[i].pairs.room * sizeof(*set->view.rows);
+    return bytes;
+}

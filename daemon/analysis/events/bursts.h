@@ -1,0 +1,160 @@
+/* Bursts: micro-clusters in time of a window's messages (001, section III-F, made to stream).
+ *
+ * 001 merges, again and again, the two events or clusters whose times are nearest. In one dimension
+ * only neighbours merge, so a set keeps at most a budget of bursts in order of time and merges its
+ * two nearest neighbours when there is one more. A burst's time is the mean of the times of its
+ * messages, each counted once (001 takes the mean of the two clusters' times, which depends on the
+ * order of merging); it is exact, from a 128-bit sum, and rounded down to a nanosecond. Of pairs
+ * that are equally near the earlier one merges.
+ *
+ * Which burst something belongs to. Time is divided into cells of cell_ns, counted from time 0.
+ *  - A message joins the burst whose time is in the message's cell; else the next earlier burst if
+ *    that has a message in this cell or a later one; else the next later burst if that has a
+ * message in this cell or an earlier one; else it opens a burst.
+ *  - A burst of another set joins the burst whose time is in the cell of its own; else it stays a
+ *    burst, though their messages may interleave: or nodes that talk all the time would chain to
+ *    one burst as long as the window.
+ * The mean of two times in a cell is in that cell, so no two bursts ever have their times in one.
+ *
+ * What holds while the budget is not exceeded: each burst is a cell with its messages. The set does
+ * not depend on the order of messages, and with cells of 1 ns it is one burst for each distinct
+ * time: what 001 begins with, so bursts_reduce() then gives the batch clustering of the messages
+ * exactly; with wider cells that of the cells. Merging of sets is commutative and associative, also
+ * of sets that were over their own budgets, as long as the merged set is not over its own; so a
+ * relay that makes its budget the sum of its nodes' and then calls bursts_reduce() has the batch
+ * clustering of their bursts, whatever the order in which they came.
+ *
+ * What is lost beyond it: a merge is never undone, so the bounds between bursts are those that were
+ * best when the budget was exceeded, and depend on the order of what came. Sums stay exact. A set
+ * of messages alone has bursts that do not overlap, always. Runs of messages are found exactly, in
+ * whatever order messages come, if there are no more than the budget and every pause is longer than
+ * every run and than a cell. Where there may be more, gather with a larger budget and reduce at the
+ * end (tests/bench/bursts_bench.c tells how near to the batch clustering that comes).
+ *
+ * Sums. Messages and bytes of a set are below 2^64: what would take them beyond is refused whole,
+ * so no sum within can overflow, nor can the sum of times, below 2^64 * 2^64. The messages of a
+ * burst are those of its pairs and of its others together, always; bytes likewise.
+ *
+ * Memory, at most: 2 * pairs rows of 32 bytes for each of budget + 1 bursts, 96 bytes more for each
+ * pair of the limit, and 144 bytes for each burst; and of what may stay whole 32 bytes a row and 16
+ * a burst that was added, or 40 for each of its pieces that stay elsewhere. Rows are taken as they
+ * are needed, and kept until the set is destroyed. Where memory is refused, pairs are folded as if
+ * the limit were lower. To sort rows 32 bytes for each are borrowed.
+ *
+ * Pure: no clock, no file, no socket; links nothing. Not thread-safe. */
+#ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_BURSTS_H
+#define HOLTER_DAEMON_ANALYSIS_EVENTS_BURSTS_H
+
+#include "daemon/analysis/events/burst_pairs.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BURSTS_MOST 65536u            /**< largest budget */
+#define BURSTS_MOST_PAIRS (1u << 24)  /**< largest limit of pairs */
+#define BURSTS_MOST_CELL (1ull << 40) /**< widest cell, nanoseconds */
+
+struct bursts_params {
+    uint32_t budget;  /**< bursts; at least 1 */
+    uint32_t pairs;   /**< rows of a burst as it is read; at least BURST_PAIRS_LEAST */
+    uint64_t cell_ns; /**< times that are not told apart; a power of two */
+    uint32_t whole; /**< rows of bursts that were added which may stay as they came, of all bursts:
+                           they are neither copied nor added up until they are read */
+};
+
+/** What an agent keeps for a window. A microsecond is what clocks of nodes agree to at best. */
+#define BURSTS_DEFAULTS ((struct bursts_params){.budget = 32, .pairs = 4096, .cell_ns = 1024})
+
+/** Messages of one time from one rank to another, all of one size class. */
+struct burst_message {
+    uint64_t time_ns; /**< mean of the times of sending and receiving, or of a call; any clock */
+    uint32_t source, destination;
+    uint32_t size_class; /**< below SIZE_CLASSES, see holter/size_class.h */
+    uint64_t messages;   /**< at least 1 */
+    uint64_t bytes;      /**< of all of them */
+};
+
+/** A burst of a set. */
+struct burst_sums {
+    uint64_t time_ns; /**< mean of the messages' times, rounded down; not read by bursts_add() */
+    uint64_t first_ns, last_ns;           /**< earliest and latest message */
+    uint64_t time_sum_high, time_sum_low; /**< sum of the messages' times, 128 bits, nanoseconds */
+    uint64_t messages;                    /**< at least 1 */
+    uint64_t bytes;
+    struct burst_others others; /**< of these messages, those without a row */
+    /** Ordered by key when read; in any order, and repeated, for
+     *  bursts_add(). Borrowed. */
+    const struct burst_pair *pairs;
+    size_t pair_count;
+};
+
+struct bursts;
+
+/** An empty set. @return 0, -ENOMEM, or -EINVAL: a parameter is out of its range */
+int bursts_create(struct bursts **out, const struct bursts_params *params);
+
+/** NULL is fine. */
+void bursts_destroy(struct bursts *set);
+
+/** Forget everything but the parameters, and keep the memory: for the next window. */
+void bursts_clear(struct bursts *set);
+
+/** Add messages. Those near the newest time are the cheapest.
+ *  @return 0, -EINVAL: no messages, or an unknown size class, or
+ *          -EOVERFLOW: the set's messages or bytes would pass 2^64; then nothing was added */
+int bursts_message(struct bursts *set, const struct burst_message *message);
+
+/** Add a burst, as it came from another process: everything in it is checked.
+ *  @return 0, -EINVAL: not what a set can give (no messages, a mean outside of first to last, rows
+ *          and others that do not add up), or -EOVERFLOW; then nothing was added */
+int bursts_add(struct bursts *set, const struct burst_sums *burst);
+
+/** Room for the rows of a burst that is to be added next, which are not copied then; what was
+ * written there stays when more room is asked for.
+ *  @return NULL: more would be kept than params.whole, or there is no memory */
+struct burst_pair *bursts_room(struct bursts *set, size_t rows);
+
+/** Add a burst of this process that is known to be right.
+ *  @param ascends  nonzero: its pairs are known to ascend, each of them once
+ *  @return 0 or -EOVERFLOW */
+int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends);
+
+/** The same of a burst whose pairs come in pieces. Those of a piece with a number are left where
+ * they lie: they stay there, as they are, until bursts_clear(). Others are those of bursts_room(),
+ * one piece behind the other.
+ *  @param ascend  nonzero: the pairs of each piece are known to ascend, each of them once */
+int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
+                      const struct burst_piece *pieces, size_t count, int ascend);
+
+/** Add all bursts of another set, earliest first. The same as bursts_add() for each of them, where
+ *  no burst has more pairs than the limit.
+ *  @param other  only read; its parameters may be others
+ *  @return 0, -EINVAL: the two are one, or -EOVERFLOW; then nothing was added */
+int bursts_merge(struct bursts *set, const struct bursts *other);
+
+/** Merge nearest neighbours until there are at most so many bursts; at least one is kept. Later
+ *  additions may again make as many as the budget allows. */
+void bursts_reduce(struct bursts *set, uint32_t most);
+
+uint32_t bursts_count(const struct bursts *set);
+
+/** Messages and bytes of all bursts together. */
+uint64_t bursts_messages(const struct bursts *set);
+uint64_t bursts_bytes(const struct bursts *set);
+
+/** A burst; reading changes no later result.
+ *  @param number  0 is the earliest
+ *  @param out     its pairs stay the set's, and valid until the next call for it
+ *  @return 0, -ENOMEM, or -ERANGE: there are fewer bursts */
+int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out);
+
+/** The same, but the pairs come in pieces, where they lie, one behind the other in their order;
+ * out->pairs is not set. Quick where no rows of a burst had to be added up.
+ *  @param pieces  valid as the pairs are */
+int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *out,
+                       const struct burst_piece **pieces, size_t *count);
+
+/** Bytes on the heap. */
+size_t bursts_heap(const struct bursts *set);
+
+#endif

@@ -1,0 +1,546 @@
+#include "daemon/analysis/events/event_sum_state.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/error.h"
+#include "holter/size_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_COMMS (1u << 16)
+#define MOST_REGIONS (1u << 14)
+#define MOST_CALL_ROWS (1u << 18)
+#define MOST_OTHERS                                                                                \
+    (1u << 20) /* rows that take what has no row of its own; not bounded by the limits above */
+
+/* A record that claims to end later than now by more than the clocks can be apart is no record. */
+#define AHEAD_NS UINT64_C(1000000000)
+
+/* Position 0 of both dictionaries stands for "none" and "outside". */
+static void begin_dictionaries(struct event_sum *sum)
+{
+    struct wire_comm_row none = {.name = ""};
+    event_sum_comm(sum, &none);
+    event_sum_region(sum, "");
+}
+
+int event_sum_create(struct event_sum **out, uint32_t most_pairs)
+{
+    struct event_sum *sum = calloc(1, sizeof *sum);
+    if (sum == NULL)
+        return -ENOMEM;
+    for (unsigned call = 0; call < CALL_NUMBERS; call++)
+        sum->class_of[call] = (uint8_t)call_class_of((uint16_t)call);
+    for (unsigned call = 0; call < CALL_NUMBERS; call++)
+        sum->burst_kind_of[call] = (uint8_t)burst_kind_of((uint16_t)call);
+    sum->most_pairs = most_pairs;
+    sum->epoch = 1; /* 0 is what nothing has been resolved in */
+    if (key_index_init(&sum->pair_index, most_pairs + MOST_OTHERS) != 0 ||
+        key_index_init(&sum->call_index, MOST_CALL_ROWS + MOST_OTHERS) != 0 ||
+        key_index_init(&sum->comm_index, MOST_COMMS) != 0 ||
+        key_index_init(&sum->region_index, MOST_REGIONS) != 0 ||
+        burst_gather_create(&sum->bursts) != 0) {
+        event_sum_destroy(sum);
+        return -ENOMEM;
+    }
+    sum->log = burst_gather_log(sum->bursts);
+    begin_dictionaries(sum);
+    if (sum->comm_index.count == 0 || sum->region_index.count == 0) {
+        event_sum_destroy(sum);
+        return -ENOMEM;
+    }
+    *out = sum;
+    return 0;
+}
+
+void event_sum_destroy(struct event_sum *sum)
+{
+    if (sum == NULL)
+        return;
+    burst_gather_destroy(sum->bursts);
+    key_index_finish(&sum->pair_index);
+    key_index_finish(&sum->call_index);
+    key_index_finish(&sum->comm_index);
+    key_index_finish(&sum->region_index);
+    free(sum->ranks);
+    free(sum->pairs);
+    free(sum->calls);
+    free(sum->comms);
+    free(sum->regions);
+    free(sum->rows.ranks);
+    free(sum->rows.pairs);
+    free(sum->rows.calls);
+    free(sum->rows.comms);
+    free(sum->rows.regions);
+    free(sum);
+}
+
+static void begin_rank(struct rank_sum *rank)
+{
+    rank->row = (struct wire_rank_row){
+        .rank = rank->row.rank, .threads = rank->threads, .in_call_peer = PEER_NONE};
+    memset(rank->class_ns, 0, sizeof rank->class_ns);
+}
+
+int event_sum_add_rank(struct event_sum *sum, uint64_t rank, uint64_t world)
+{
+    if (world > INT32_MAX || rank >= world)
+        return -HOLTER_ERANGE;
+    if (array_fit(&sum->ranks, sizeof *sum->ranks, &sum->rank_room, sum->rank_count + (size_t)1) !=
+        0)
+        return -ENOMEM;
+    struct rank_sum *fresh = &sum->ranks[sum->rank_count];
+    *fresh = (struct rank_sum){.row = {.rank = rank}, .world = world};
+    begin_rank(fresh);
+    return (int)sum->rank_count++;
+}
+
+void event_sum_remove_rank(struct event_sum *sum, int rank)
+{
+    struct rank_sum *gone = &sum->ranks[rank];
+    memmove(gone, gone + 1, (size_t)(--sum->rank_count - (uint32_t)rank) * sizeof *gone);
+}
+
+static void copy_name(char out[NAME_BYTES], const char *name)
+{
+    size_t length = strnlen(name, NAME_BYTES - 1);
+    memcpy(out, name, length);
+    out[length] = '\0';
+}
+
+uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
+{
+    struct key key = {row->id, row->parent};
+    uint32_t position = key_index_find(&sum->comm_index, key);
+    if (position != KEY_INDEX_FULL)
+        return position;
+    position = key_index_extend(&sum->comm_index, key, UINT32_MAX, &sum->comms, sizeof *sum->comms,
+                                &sum->comm_room);
+    if (position == KEY_INDEX_FULL)
+        return 0;
+    sum->comms[position].row = *row;
+    copy_name(sum->comms[position].name, row->name);
+    return position;
+}
+
+/* FNV-1a, twice with different offsets: 128 bits stand for the name. */
+static struct key name_key(const char *name)
+{
+    struct key key = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
+    for (; *name != '\0'; name++) {
+        key.a = (key.a ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+        key.b = (key.b ^ (uint8_t)*name) * UINT64_C(0x10000000233);
+    }
+    return key;
+}
+
+uint32_t event_sum_region(struct event_sum *sum, const char *name)
+{
+    struct key key = name_key(name);
+    uint32_t position = key_index_find(&sum->region_index, key);
+    if (position != KEY_INDEX_FULL)
+        return position;
+    position = key_index_extend(&sum->region_index, key, UINT32_MAX, &sum->regions,
+                                sizeof *sum->regions, &sum->region_room);
+    if (position == KEY_INDEX_FULL)
+        return 0;
+    copy_name(sum->regions[position].name, name);
+    return position;
+}
+
+static uint32_t comm_position(struct sum_tables *tables, uint32_t slot)
+{
+    if (slot >= tables->comm_count)
+        return 0;
+    struct slot_position *cached = &tables->comms[slot];
+    if (cached->epoch != tables->comm_epoch)
+        *cached = (struct slot_position){tables->comm_epoch, tables->find_comm(tables->user, slot)};
+    return cached->position;
+}
+
+static uint32_t region_position(struct sum_tables *tables, uint32_t slot)
+{
+    if (slot == 0 || slot >= tables->region_count)
+        return 0;
+    struct slot_position *cached = &tables->regions[slot];
+    if (cached->epoch != tables->region_epoch)
+        *cached =
+            (struct slot_position){tables->region_epoch, tables->find_region(tables->user, slot)};
+    return cached->position;
+}
+
+static enum call_class class_of(const struct event_sum *sum, uint16_t call)
+{
+    return call < CALL_NUMBERS ? (enum call_class)sum->class_of[call] : CALL_OTHER;
+}
+
+static struct pair_sum *find_pair(struct event_sum *sum, struct key key, uint32_t limit)
+{
+    uint32_t number = key_index_find(&sum->pair_index, key);
+    if (number == KEY_INDEX_FULL)
+        number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
+                                  &sum->pair_room);
+    return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
+}
+
+/* source and destination fit 32 bits (ranks are checked when they are added), comm 16, region 14,
+ * class 10 */
+static struct key pair_key(uint64_t source, int64_t destination, uint64_t comm, uint64_t region,
+                           uint64_t size_class)
+{
+    return (struct key){source << 32 | (uint32_t)destination,
+                        comm << 32 | region << 16 | size_class};
+}
+
+/* ---- bursts -------------------------------------------------------------- */
+
+static int pair_of(const void *user, uint32_t number, struct burst_pair *out)
+{
+    const struct event_sum *sum = user;
+    struct key key = sum->pair_index.keys[number];
+    out->source = (uint32_t)(key.a >> 32);
+    out->destination = (uint32_t)key.a;
+    out->size_class = (uint32_t)key.b & 0xffff;
+    return (int32_t)(uint32_t)key.a == OTHERS;
+}
+
+static struct burst_names names_of(const struct event_sum *sum)
+{
+    return (struct burst_names){pair_of, sum};
+}
+
+/* One conversion: the middle of the ticks is, but for rounding, the middle of the times. */
+static uint64_t middle_of(const struct tick_clock *clock, const struct event *event)
+{
+    uint64_t enter = event->t_enter < event->t_exit ? event->t_enter : event->t_exit;
+    return tick_clock_ns(clock, enter + (event->t_exit - enter) / 2);
+}
+
+static void note_message(struct event_sum *sum, uint32_t number, const struct tick_clock *clock,
+                         const struct event *event)
+{
+    if (burst_log_full(sum->log)) {
+        struct burst_names names = names_of(sum);
+        burst_gather_messages(sum->bursts, &names);
+    }
+    burst_log_add(sum->log, middle_of(clock, event), event->bytes, number);
+}
+
+static void add_collective(struct event_sum *sum, const struct rank_sum *rank,
+                           const struct sum_source *source, const struct event *event,
+                           enum burst_kind kind)
+{
+    uint32_t what = event->flags & (EVENT_SEND | EVENT_RECV | EVENT_POST);
+    if (event->flags & EVENT_FAILED || (kind == BURST_STARTS && what != EVENT_POST))
+        return;
+    struct burst_call call = {
+        .time_ns = middle_of(source->clock, event),
+        .bytes = event->bytes,
+        .rank = (uint32_t)rank->row.rank,
+        .comm = comm_position(source->tables, event->comm),
+        .request = event->request,
+        .root = event->peer,
+        .call = event->call,
+    };
+    burst_gather_call(sum->bursts, kind, &call);
+}
+
+void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t position)
+{
+    struct wire_comm_member_row row = {comm, sum->ranks[rank].row.rank, position};
+    burst_gather_member(sum->bursts, &row);
+}
+
+void event_sum_settle(struct event_sum *sum)
+{
+    struct burst_names names = names_of(sum);
+    if (sum->log->count > sum->log->most / 2)
+        burst_gather_messages(sum->bursts, &names);
+}
+
+int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uint64_t most_rows,
+                     struct burst_rows *out)
+{
+    struct burst_names names = names_of(sum);
+    return burst_gather_rows(sum->bursts, &names, clock, most_rows, out);
+}
+
+/* ---- records ------------------------------------------------------------- */
+
+/* @return number of the sum; KEY_INDEX_FULL: there is no memory for it */
+static uint32_t add_pair(struct event_sum *sum, struct key key, uint64_t bytes)
+{
+    struct pair_sum *pair = find_pair(sum, key, sum->most_pairs);
+    if (pair == NULL) {
+        sum->folded = 1;
+        pair = find_pair(sum, pair_key(key.a >> 32, OTHERS, 0, 0, key.b & 0xffff), UINT32_MAX);
+    }
+    if (pair == NULL)
+        return KEY_INDEX_FULL;
+    pair->messages++;
+    pair->bytes += bytes;
+    return (uint32_t)(pair - sum->pairs);
+}
+
+static void add_message(struct event_sum *sum, struct rank_sum *rank,
+                        const struct sum_source *source, const struct event *event)
+{
+    struct sum_tables *tables = source->tables;
+    struct wire_rank_row *row = &rank->row;
+    if (event->peer == PEER_NULL)
+        return;
+    if ((event->flags & (EVENT_SEND | EVENT_POST)) == (EVENT_SEND | EVENT_POST)) {
+        row->sent++;
+        row->sent_bytes += event->bytes;
+        int64_t destination =
+            event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
+        struct key key =
+            pair_key(row->rank, destination, comm_position(tables, event->comm),
+                     region_position(tables, event->region), size_class_of(event->bytes));
+        uint32_t number = add_pair(sum, key, event->bytes);
+        if (number != KEY_INDEX_FULL)
+            note_message(sum, number, source->clock, event);
+    }
+    if ((event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE) &&
+        !(event->flags & EVENT_CANCELLED)) {
+        row->received++;
+        row->received_bytes += event->bytes;
+    }
+}
+
+static struct call_sum *find_call(struct event_sum *sum, struct key key, uint32_t limit)
+{
+    uint32_t number = key_index_find(&sum->call_index, key);
+    if (number == KEY_INDEX_FULL)
+        number = key_index_extend(&sum->call_index, key, limit, &sum->calls, sizeof *sum->calls,
+                                  &sum->call_room);
+    return number == KEY_INDEX_FULL ? NULL : &sum->calls[number];
+}
+
+static struct call_sum *call_of(struct event_sum *sum, const struct rank_sum *rank,
+                                struct sum_tables *tables, const struct event *event)
+{
+    uint64_t caller = rank->row.rank << 32, number = (uint64_t)event->call << 16;
+    struct key key = {caller | comm_position(tables, event->comm),
+                      number | region_position(tables, event->region)};
+    struct call_sum *call = find_call(sum, key, MOST_CALL_ROWS);
+    return call != NULL ? call : find_call(sum, (struct key){caller, number}, UINT32_MAX);
+}
+
+static void add_class_time(struct rank_sum *rank, struct ring_sum *ring, enum call_class class_,
+                           uint64_t ns)
+{
+    uint64_t pay = ring->owed_ns[class_] < ns ? ring->owed_ns[class_] : ns;
+    ring->owed_ns[class_] -= pay;
+    rank->class_ns[class_] += ns - pay;
+}
+
+/* @return time in the call, nanoseconds, as far as it lies behind the ring's previous call */
+static uint64_t add_call_time(struct event_sum *sum, struct rank_sum *rank, struct ring_sum *ring,
+                              const struct event *event, uint64_t enter_ns, uint64_t exit_ns)
+{
+    enum call_class class_ = class_of(sum, event->call);
+    uint64_t from = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
+    uint64_t whole = exit_ns > from ? exit_ns - from : 0;
+    uint64_t counted = ring->accounted_ns > from ? ring->accounted_ns - from : 0;
+    if (counted <= whole)
+        add_class_time(rank, ring, class_, whole - counted);
+    else
+        ring->owed_ns[class_] += counted - whole;
+    ring->accounted_ns = 0;
+    if (exit_ns > ring->last_exit_ns)
+        ring->last_exit_ns = exit_ns;
+    return whole;
+}
+
+/* Bytes count once: those of a send where it is posted, of a receive where it completes, of what is
+ * persistent at each start and not where it is made. */
+static void add_call_bytes(struct call_sum *call, enum call_class class_, const struct event *event)
+{
+    if (event->flags & EVENT_RECV) {
+        if (event->flags & EVENT_DONE && !(event->flags & EVENT_CANCELLED))
+            call->bytes_in += event->bytes;
+    } else if (event->flags & EVENT_SEND) {
+        if (event->flags & EVENT_POST)
+            call->bytes += event->bytes;
+    } else if (class_ != CALL_WAIT && class_ != CALL_POLL &&
+               (event->flags & (EVENT_PERSISTENT | EVENT_POST)) != EVENT_PERSISTENT) {
+        call->bytes += event->bytes;
+        if (!(event->flags & EVENT_DONE && event->request != 0))
+            call->bytes_in += event->bytes_in;
+    }
+}
+
+static void add_call(struct event_sum *sum, struct rank_sum *rank, const struct sum_source *source,
+                     const struct event *event, uint64_t exit_ns)
+{
+    struct ring_sum *ring = source->ring;
+    struct call_sum *call = call_of(sum, rank, source->tables, event);
+    uint64_t time = 0;
+    if (event->kind == EVENT_CALL) {
+        time = add_call_time(sum, rank, ring, event, tick_clock_ns(source->clock, event->t_enter),
+                             exit_ns);
+        rank->row.calls++;
+        ring->last_call = event->call;
+        ring->last_peer = event->peer;
+        ring->last_comm = event->comm;
+        ring->finalized |= event->call == CALL_Finalize;
+    }
+    if (call == NULL)
+        return;
+    if (event->kind == EVENT_CALL) {
+        call->calls++;
+        call->time_ns += time;
+        call->longest_ns = time > call->longest_ns ? time : call->longest_ns;
+    }
+    add_call_bytes(call, class_of(sum, event->call), event);
+}
+
+size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
+                        const struct event *events, size_t count)
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    size_t taken = 0;
+    for (; taken < count; taken++) {
+        const struct event *event = &events[taken];
+        uint64_t exit_ns = tick_clock_ns(source->clock, event->t_exit);
+        if (exit_ns > source->now_ns + AHEAD_NS || event->kind < EVENT_CALL ||
+            event->kind > EVENT_REGION) {
+            to->row.lost++;
+            continue;
+        }
+        if (exit_ns > source->end_ns)
+            break;
+        to->row.events++;
+        if (event->kind == EVENT_REGION)
+            continue;
+        add_message(sum, to, source, event);
+        if (event->call < CALL_NUMBERS && sum->burst_kind_of[event->call] != BURST_NO_COLLECTIVE)
+            add_collective(sum, to, source, event, sum->burst_kind_of[event->call]);
+        add_call(sum, to, source, event, exit_ns);
+    }
+    return taken;
+}
+
+void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_source *source,
+                           const struct event *event)
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    uint64_t enter_ns = tick_clock_ns(source->clock, event->t_enter);
+    if (event->kind != EVENT_CALL || enter_ns >= source->end_ns)
+        return;
+    struct ring_sum *ring = source->ring;
+    enum call_class class_ = class_of(sum, event->call);
+    uint64_t begin = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
+    uint64_t from = begin > ring->accounted_ns ? begin : ring->accounted_ns;
+    if (class_ != CALL_POLL && source->end_ns > from) {
+        add_class_time(to, ring, class_, source->end_ns - from);
+        ring->accounted_ns = source->end_ns;
+    }
+    struct wire_rank_row *row = &to->row;
+    if (begin < source->end_ns && source->end_ns - begin > row->in_call_ns) {
+        uint32_t comm = comm_position(source->tables, event->comm);
+        row->in_call = event->call;
+        row->in_call_ns = source->end_ns - begin;
+        row->in_call_comm = sum->comms[comm].row.id;
+        row->in_call_peer = event->peer;
+    }
+}
+
+void event_sum_polls(struct event_sum *sum, int rank, const struct sum_source *source,
+                     const uint64_t calls[POLL_FAMILIES], const uint64_t ticks[POLL_FAMILIES])
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    struct ring_sum *ring = source->ring;
+    for (int family = 0; family < POLL_FAMILIES; family++) {
+        /* Counters only grow; one that shrank is not a counter, and is taken up anew. */
+        uint64_t grown =
+            calls[family] > ring->polls[family] ? calls[family] - ring->polls[family] : 0;
+        uint64_t span =
+            ticks[family] > ring->poll_ticks[family] ? ticks[family] - ring->poll_ticks[family] : 0;
+        to->row.calls += grown;
+        to->row.polls += grown;
+        add_class_time(to, ring, CALL_POLL, tick_clock_span(source->clock, span));
+        ring->polls[family] = calls[family];
+        ring->poll_ticks[family] = ticks[family];
+    }
+}
+
+void event_sum_losses(struct event_sum *sum, int rank, uint64_t lost, uint64_t untracked,
+                      uint64_t threads)
+{
+    struct rank_sum *to = &sum->ranks[rank];
+    to->row.lost += lost;
+    to->row.untracked += untracked;
+    to->threads = threads > to->threads ? threads : to->threads;
+    to->row.threads = to->threads;
+}
+
+int event_sum_is_silent(const struct event_sum *sum, int rank, uint64_t window_ns)
+{
+    const struct wire_rank_row *row = &sum->ranks[rank].row;
+    return row->events == 0 && row->lost == 0 && row->calls == 0 &&
+           (row->in_call == 0 || row->in_call_ns >= window_ns);
+}
+
+void event_sum_state(struct event_sum *sum, int rank, char state)
+{
+    sum->ranks[rank].row.process_state = (uint64_t)state;
+}
+
+uint32_t event_sum_epoch(const struct event_sum *sum)
+{
+    return sum->epoch;
+}
+
+static void begin_window(struct event_sum *sum)
+{
+    sum->epoch++;
+    burst_gather_clear(sum->bursts);
+    key_index_clear(&sum->pair_index);
+    key_index_clear(&sum->call_index);
+    key_index_clear(&sum->comm_index);
+    key_index_clear(&sum->region_index);
+    sum->folded = 0;
+    begin_dictionaries(sum);
+}
+
+void event_sum_clear(struct event_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++)
+        begin_rank(&sum->ranks[i]);
+    begin_window(sum);
+}
+
+void event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++) {
+        if (sum->ranks[i].row.rank == rank) {
+            sum->ranks[i].row.lost += lost;
+            return;
+        }
+    }
+}
+
+void event_sum_discard(struct event_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++) {
+        struct rank_sum *rank = &sum->ranks[i];
+        uint64_t lost = rank->row.events + rank->row.lost;
+        begin_rank(rank);
+        rank->row.lost = lost;
+    }
+    begin_window(sum);
+}
+
+uint64_t event_sum_total(const struct event_sum *sum, uint64_t *lost)
+{
+    uint64_t events = 0;
+    *lost = 0;
+    for (uint32_t i = 0; i < sum->rank_count; i++) {
+        events += sum->ranks[i].row.events;
+        *lost += sum->ranks[i].row.lost;
+    }
+    return events;
+}

@@ -1,0 +1,99 @@
+/* Rows of the window message from what the summariser counted. */
+#include "daemon/analysis/events/event_sum_state.h"
+
+#include "daemon/analysis/tables/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct wire_rank_row rank_row(const struct rank_sum *rank)
+{
+    struct wire_rank_row row = rank->row;
+    row.send_ns = rank->class_ns[CALL_SEND];
+    row.recv_ns = rank->class_ns[CALL_RECV];
+    row.wait_ns = rank->class_ns[CALL_WAIT];
+    row.poll_ns = rank->class_ns[CALL_POLL];
+    row.collective_ns = rank->class_ns[CALL_COLLECTIVE];
+    row.one_sided_ns = rank->class_ns[CALL_ONE_SIDED];
+    row.io_ns = rank->class_ns[CALL_IO];
+    row.other_ns = rank->class_ns[CALL_OTHER];
+    return row;
+}
+
+static void fill_rows(struct event_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->rank_count; i++)
+        sum->rows.ranks[i] = rank_row(&sum->ranks[i]);
+    for (uint32_t i = 0; i < sum->pair_index.count; i++) {
+        struct key key = sum->pair_index.keys[i];
+        sum->rows.pairs[i] = (struct wire_pair_row){
+            .source = key.a >> 32,
+            .destination = (int32_t)(uint32_t)key.a,
+            .comm = key.b >> 32,
+            .region = key.b >> 16 & 0xffff,
+            .size_class = key.b & 0xffff,
+            .messages = sum->pairs[i].messages,
+            .bytes = sum->pairs[i].bytes,
+        };
+    }
+    for (uint32_t i = 0; i < sum->call_index.count; i++) {
+        struct key key = sum->call_index.keys[i];
+        sum->rows.calls[i] = (struct wire_call_row){
+            .rank = key.a >> 32,
+            .call = key.b >> 16,
+            .comm = (uint32_t)key.a,
+            .region = key.b & 0xffff,
+            .calls = sum->calls[i].calls,
+            .bytes = sum->calls[i].bytes,
+            .bytes_in = sum->calls[i].bytes_in,
+            .time_ns = sum->calls[i].time_ns,
+            .longest_ns = sum->calls[i].longest_ns,
+        };
+    }
+    for (uint32_t i = 0; i < sum->comm_index.count; i++) {
+        sum->rows.comms[i] = sum->comms[i].row;
+        sum->rows.comms[i].name = sum->comms[i].name;
+    }
+    for (uint32_t i = 0; i < sum->region_index.count; i++)
+        sum->rows.regions[i].name = sum->regions[i].name;
+}
+
+static int reserve_rows(struct event_sum *sum)
+{
+    int code =
+        array_fit(&sum->rows.ranks, sizeof *sum->rows.ranks, &sum->rows.rank_room, sum->rank_count);
+    if (code == 0)
+        code = array_fit(&sum->rows.pairs, sizeof *sum->rows.pairs, &sum->rows.pair_room,
+                         sum->pair_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.calls, sizeof *sum->rows.calls, &sum->rows.call_room,
+                         sum->call_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.comms, sizeof *sum->rows.comms, &sum->rows.comm_room,
+                         sum->comm_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.regions, sizeof *sum->rows.regions, &sum->rows.region_room,
+                         sum->region_index.count);
+    return code;
+}
+
+int event_sum_rows(struct event_sum *sum, struct window_rows *out)
+{
+    if (reserve_rows(sum) != 0)
+        return -ENOMEM;
+    fill_rows(sum);
+    *out = (struct window_rows){
+        .comms = sum->rows.comms,
+        .regions = sum->rows.regions,
+        .ranks = sum->rows.ranks,
+        .pairs = sum->rows.pairs,
+        .calls = sum->rows.calls,
+        .comms_count = sum->comm_index.count,
+        .regions_count = sum->region_index.count,
+        .ranks_count = sum->rank_count,
+        .pairs_count = sum->pair_index.count,
+        .calls_count = sum->call_index.count,
+        .folded = sum->folded,
+    };
+    return 0;
+}

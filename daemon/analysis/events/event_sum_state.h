@@ -1,0 +1,61 @@
+/* What the summariser of event_sum.h keeps: for its own parts only. */
+#ifndef HOLTER_DAEMON_ANALYSIS_EVENTS_EVENT_SUM_STATE_H
+#define HOLTER_DAEMON_ANALYSIS_EVENTS_EVENT_SUM_STATE_H
+
+#include "daemon/analysis/events/event_sum.h"
+#include "daemon/analysis/tables/key_index.h"
+
+#define NAME_BYTES 64u
+#define OTHERS (-1)
+
+struct rank_sum {
+    struct wire_rank_row row;
+    uint64_t class_ns[CALL_CLASSES];
+    uint64_t world;
+    uint64_t threads;
+};
+
+struct pair_sum {
+    uint64_t messages, bytes;
+};
+
+struct call_sum {
+    uint64_t calls, bytes, bytes_in, time_ns, longest_ns;
+};
+
+struct comm_entry {
+    struct wire_comm_row row; /* its name is set when rows are asked for */
+    char name[NAME_BYTES];
+};
+
+struct region_entry {
+    char name[NAME_BYTES];
+};
+
+struct event_sum {
+    struct rank_sum *ranks;
+    struct pair_sum *pairs;
+    struct call_sum *calls;
+    struct comm_entry *comms;
+    struct region_entry *regions;
+    uint32_t rank_count;
+    size_t rank_room, pair_room, call_room, comm_room, region_room;
+    struct key_index pair_index, call_index, comm_index, region_index;
+    uint32_t most_pairs;
+    uint32_t epoch;
+    int folded;
+    struct {
+        struct wire_rank_row *ranks;
+        struct wire_pair_row *pairs;
+        struct wire_call_row *calls;
+        struct wire_comm_row *comms;
+        struct wire_region_row *regions;
+        size_t rank_room, pair_room, call_room, comm_room, region_room;
+    } rows;
+    uint8_t class_of[CALL_NUMBERS];
+    uint8_t burst_kind_of[CALL_NUMBERS];
+    struct burst_gather *bursts; /* owned */
+    struct burst_log *log;       /* of bursts */
+};
+
+#endif

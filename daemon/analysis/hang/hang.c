@@ -1,0 +1,603 @@
+#include "daemon/analysis/hang/hang.h"
+
+#include "daemon/analysis/hang/hang_watch.h"
+#include "daemon/analysis/tables/array.h"
+#include "holter/call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+/* A rank without a row for so many windows is not heard of: its agent is gone, or it has ended. */
+#define UNHEARD_WINDOWS 3u
+
+/* Blocking calls of the class io that all ranks of the file's communicator make together. */
+static int is_collective_io(uint32_t call)
+{
+    switch (call) {
+    case CALL_File_open:
+    case CALL_File_close:
+    case CALL_File_set_size:
+    case CALL_File_preallocate:
+    case CALL_File_set_view:
+    case CALL_File_read_at_all:
+    case CALL_File_write_at_all:
+    case CALL_File_read_all:
+    case CALL_File_write_all:
+    case CALL_File_read_ordered:
+    case CALL_File_write_ordered:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Calls of the classes one-sided and other that all members make in the same order. */
+static int makes_object(uint32_t call)
+{
+    switch (call) {
+    case CALL_Win_create:
+    case CALL_Win_allocate:
+    case CALL_Win_allocate_shared:
+    case CALL_Win_create_dynamic:
+    case CALL_Comm_dup:
+    case CALL_Comm_dup_with_info:
+    case CALL_Comm_create:
+    case CALL_Comm_split:
+    case CALL_Comm_split_type:
+    case CALL_Cart_create:
+    case CALL_Cart_sub:
+    case CALL_Graph_create:
+    case CALL_Dist_graph_create:
+    case CALL_Dist_graph_create_adjacent:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+int hang_counts(uint32_t call)
+{
+    if (call >= CALL_Barrier && call <= CALL_Ineighbor_alltoallw)
+        return 1; /* the class collective; of persistent ones their making, which is collective */
+    return is_collective_io(call) || makes_object(call) || call == CALL_Finalize;
+}
+
+enum hang_wait hang_wait_of(uint32_t call)
+{
+    switch (call) {
+    case CALL_Send:
+    case CALL_Ssend:
+    case CALL_Rsend:
+    case CALL_Bsend:
+    case CALL_Recv:
+    case CALL_Sendrecv:
+    case CALL_Sendrecv_replace:
+    case CALL_Probe:
+    case CALL_Mprobe:
+    case CALL_Mrecv:
+    case CALL_Wait:
+    case CALL_Waitany:
+    case CALL_Waitall:
+    case CALL_Waitsome:
+        return HANG_WAIT_MESSAGE;
+    default:
+        return hang_counts(call) ? HANG_WAIT_COLLECTIVE : HANG_WAITS;
+    }
+}
+
+uint64_t hang_comm_of(const struct hang_seat *seat)
+{
+    return seat->in_call == CALL_Finalize ? HANG_WORLD : seat->in_call_comm;
+}
+
+int hang_create(struct hang_watch **out, const struct hang_params *params)
+{
+    struct hang_watch *w = calloc(1, sizeof(*w));
+    if (w == NULL)
+        return -ENOMEM;
+    w->hangs = calloc(HANG_MOST, sizeof(*w->hangs));
+    w->before = calloc(HANG_MOST, sizeof(*w->before));
+    if (w->hangs == NULL || w->before == NULL) {
+        free(w->hangs);
+        free(w->before);
+        free(w);
+        return -ENOMEM;
+    }
+    if (params != NULL)
+        w->params = *params;
+    struct hang_params *p = &w->params;
+    p->for_ns = p->for_ns ? p->for_ns : 10 * SECOND_NS;
+    p->stopped_ns = p->stopped_ns ? p->stopped_ns : 3 * SECOND_NS;
+    p->times_longest = p->times_longest > 0 ? p->times_longest : 5;
+    p->most_ns = p->most_ns ? p->most_ns : 1800 * SECOND_NS;
+    p->ranks = p->ranks ? p->ranks : UINT32_C(1) << 20;
+    p->memberships = p->memberships ? p->memberships : UINT32_C(1) << 24;
+    if (p->zone != NULL)
+        snprintf(w->zone, sizeof(w->zone), " %s", p->zone);
+    p->zone = w->zone;
+    key_table_init(&w->members);
+    key_table_init(&w->comms);
+    w->member_last = KEY_NONE;
+    *out = w;
+    return 0;
+}
+
+void hang_destroy(struct hang_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    key_table_finish(&watch->members);
+    key_table_finish(&watch->comms);
+    free(watch->seats);
+    free(watch->member_seats);
+    free(watch->comm_seats);
+    free(watch->pending);
+    free(watch->pending_next);
+    free(watch->hangs);
+    free(watch->before);
+    free(watch);
+}
+
+size_t hang_bytes(const struct hang_watch *watch)
+{
+    return sizeof(*watch) + watch->seat_room * sizeof(*watch->seats) +
+           key_table_bytes(&watch->members) + watch->member_room * sizeof(*watch->member_seats) +
+           key_table_bytes(&watch->comms) + watch->comm_room * sizeof(*watch->comm_seats) +
+           watch->pending_room * (sizeof(*watch->pending) + sizeof(*watch->pending_next)) +
+           2 * HANG_MOST * sizeof(*watch->hangs);
+}
+
+uint32_t hang_find_comm(const struct hang_watch *watch, uint64_t id)
+{
+    return key_table_find(&watch->comms, (struct key){.lo = id});
+}
+
+int hang_comm_is_world(const struct hang_watch *watch, uint64_t id)
+{
+    if (id == HANG_WORLD)
+        return 1;
+    uint32_t at = hang_find_comm(watch, id);
+    return at != KEY_NONE && watch->comm_seats[at].remote_size == 0 &&
+           watch->comm_seats[at].size == watch->world && watch->world != 0;
+}
+
+uint64_t hang_threshold(const struct hang_watch *watch, enum hang_wait wait)
+{
+    double learned = watch->params.times_longest * (double)watch->longest[wait];
+    if (learned >= (double)watch->params.most_ns)
+        return watch->params.most_ns > watch->params.for_ns ? watch->params.most_ns
+                                                            : watch->params.for_ns;
+    return learned > (double)watch->params.for_ns ? (uint64_t)learned : watch->params.for_ns;
+}
+
+uint64_t hang_state_ns(const struct hang_watch *watch, const struct hang_seat *seat)
+{
+    uint64_t since = watch->end_ns;
+    switch ((enum hang_state)seat->state) {
+    case HANG_IN_CALL:
+        return seat->in_call_ns;
+    case HANG_IS_STOPPED:
+        since = seat->stopped_ns;
+        break;
+    case HANG_DEAD:
+    case HANG_FINISHED:
+        since = seat->ended_ns;
+        break;
+    case HANG_POLLS:
+        since = seat->moved_ns;
+        break;
+    case HANG_OUTSIDE:
+    case HANG_UNHEARD:
+        since = seat->active_ns;
+        break;
+    case HANG_RUNS:
+        break;
+    }
+    return watch->end_ns > since ? watch->end_ns - since : 0;
+}
+
+int hang_is_stuck(const struct hang_watch *watch, const struct hang_seat *seat)
+{
+    uint64_t least = watch->params.stopped_ns < watch->params.for_ns ? watch->params.stopped_ns / 4
+                                                                     : watch->params.for_ns / 4;
+    if (least < watch->length_ns)
+        least = watch->length_ns;
+    return seat->state == HANG_IN_CALL && seat->in_call_ns >= least &&
+           hang_wait_of(seat->in_call) != HANG_WAITS;
+}
+
+int hang_is_suspect(const struct hang_watch *watch, const struct hang_seat *seat)
+{
+    return seat->state == HANG_IS_STOPPED ||
+           (seat->state == HANG_IN_CALL && hang_is_stuck(watch, seat));
+}
+
+/* ---- taking in a window -------------------------------------------------- */
+
+/* Seats for all ranks below count, within the limit. */
+static int grow_seats(struct hang_watch *w, uint64_t count)
+{
+    if (count > w->params.ranks)
+        count = w->params.ranks;
+    if (count <= w->seat_count)
+        return 0;
+    int error = array_fit_zero(&w->seats, sizeof(*w->seats), &w->seat_room, count);
+    if (error)
+        return error;
+    for (uint32_t i = w->seat_count; i < count; i++)
+        w->seats[i] = (struct hang_seat){.state = HANG_UNHEARD,
+                                         .pending = HANG_NONE,
+                                         .in_call_peer = -1,
+                                         .active_ns = w->end_ns,
+                                         .moved_ns = w->end_ns};
+    w->seat_count = (uint32_t)count;
+    return 0;
+}
+
+static int add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
+{
+    uint32_t known = w->comms.count;
+    int error = key_table_reserve(&w->comms, 1);
+    if (error == 0)
+        error = array_fit_zero(&w->comm_seats, sizeof(*w->comm_seats), &w->comm_room,
+                               (uint64_t)known + 1);
+    if (error)
+        return error;
+    *at = key_table_add_hashed(&w->comms, (struct key){.lo = id});
+    if (w->comms.count > known)
+        w->comm_seats[*at] = (struct hang_comm_seat){.first = HANG_NONE};
+    return 0;
+}
+
+/* The member that came after the one before in the last window. @return KEY_NONE: it is another one
+ */
+static uint32_t next_member(const struct hang_watch *w, struct key key)
+{
+    if (key_table_is(&w->members, w->member_last + 1,
+                     key)) /* that became one right after it, too */
+        return w->member_last + 1;
+    uint32_t next = w->member_last < w->members.count ? w->members.after[w->member_last] : KEY_NONE;
+    return key_table_is(&w->members, next, key) ? next : KEY_NONE;
+}
+
+/* The same for one that has to be looked for, or added. */
+static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
+{
+    uint32_t known = w->members.count, at, comm_at;
+    struct key key = {.hi = comm, .lo = rank};
+    int error = key_table_reserve(&w->members, 1);
+    if (error == 0)
+        error = array_fit_zero(&w->member_seats, sizeof(*w->member_seats), &w->member_room,
+                               (uint64_t)known + 1);
+    if (error == 0)
+        error = add_comm(w, comm, &comm_at);
+    if (error)
+        return error;
+    if (known >= w->params.memberships) {
+        *out = key_table_find(&w->members, key);
+        return 0;
+    }
+    at = key_table_add(&w->members, key, w->member_last, 0);
+    w->member_last = at;
+    if (w->members.count > known) {
+        w->member_seats[at] =
+            (struct hang_member){.rank = rank, .next = w->comm_seats[comm_at].first};
+        w->comm_seats[comm_at].first = at;
+        w->comm_seats[comm_at].members++;
+    }
+    *out = at;
+    return 0;
+}
+
+/* The member's number; KEY_NONE when there is no room for it within the limit. */
+static inline int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint32_t *out)
+{
+    *out = next_member(w, (struct key){.hi = comm, .lo = rank});
+    if (*out == KEY_NONE)
+        return find_member(w, comm, rank, out);
+    w->member_last = *out;
+    return 0;
+}
+
+static int take_comms(struct hang_watch *w, const struct hang_window *window)
+{
+    for (size_t i = 0; i < window->comm_count; i++) {
+        const struct hang_comm *c = &window->comms[i];
+        uint32_t at;
+        if (c->id == 0)
+            continue;
+        int error = add_comm(w, c->id, &at);
+        if (error)
+            return error;
+        w->comm_seats[at].size = c->size;
+        w->comm_seats[at].remote_size = c->remote_size;
+        if (c->name != NULL && c->name[0] != '\0')
+            snprintf(w->comm_seats[at].name, sizeof(w->comm_seats[at].name), "%s", c->name);
+    }
+    return 0;
+}
+
+/* A wait that ended by itself says what is long for this job. */
+static inline void learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t call,
+                         enum hang_wait wait, uint64_t ns)
+{
+    /* Most are not the longest: only of these the seat is looked at. */
+    if (wait != HANG_WAITS && ns > w->longest[wait] && call != CALL_Finalize && !seat->excused)
+        w->longest[wait] = ns;
+}
+
+static int take_calls(struct hang_watch *w, const struct hang_window *window)
+{
+    uint32_t call = 0; /* of the row before */
+    int counts = hang_counts(call);
+    enum hang_wait wait = hang_wait_of(call);
+    for (size_t i = 0; i < window->call_count; i++) {
+        const struct hang_calls *c = &window->calls[i];
+        uint64_t comm = c->call == CALL_Finalize ? HANG_WORLD : c->comm;
+        uint32_t at;
+        if (c->call != call) {
+            call = c->call;
+            counts = hang_counts(call);
+            wait = hang_wait_of(call);
+        }
+        if (c->rank >= w->seat_count || c->calls == 0)
+            continue;
+        struct hang_seat *seat = &w->seats[c->rank];
+        learn(w, seat, call, wait, c->longest_ns);
+        if (c->call == CALL_Finalize && !seat->finished) {
+            seat->finished = 1;
+            seat->ended_ns = w->end_ns;
+        }
+        if (comm == 0)
+            continue;
+        int error = add_member(w, comm, c->rank, &at);
+        if (error)
+            return error;
+        if (at != KEY_NONE && counts)
+            w->member_seats[at].completed += c->calls;
+    }
+    return 0;
+}
+
+static int take_pending(struct hang_watch *w, const struct hang_window *window)
+{
+    uint32_t room = w->pending_room;
+    for (uint32_t i = 0; i < w->pending_count; i++)
+        w->seats[w->pending[i].rank].pending = HANG_NONE;
+    w->pending_count = 0;
+    int error = array_fit_zero(&w->pending, sizeof(*w->pending), &room, window->pending_count);
+    if (error == 0)
+        error = array_fit_zero(&w->pending_next, sizeof(*w->pending_next), &w->pending_room,
+                               window->pending_count);
+    if (error)
+        return error;
+    for (size_t i = 0; i < window->pending_count; i++) {
+        const struct hang_pending *p = &window->pending[i];
+        if (p->rank >= w->seat_count)
+            continue;
+        uint32_t at = w->pending_count++;
+        w->pending[at] = *p;
+        w->pending_next[at] = w->seats[p->rank].pending;
+        w->seats[p->rank].pending = at;
+    }
+    return 0;
+}
+
+static int call_is_poll(uint32_t call)
+{
+    return (call >= CALL_Iprobe && call <= CALL_Parrived) ||
+           (call >= CALL_Test && call <= CALL_Request_get_status);
+}
+
+static int is_stop(uint32_t letter)
+{
+    return letter == 'T' || letter == 't';
+}
+
+/* Has it made calls that are no polls which found nothing? */
+static inline int has_called(const struct rank_row *row)
+{
+    return row->calls > rank_row_seldom(row)->polls;
+}
+
+/* What the row says of the time since the window before. */
+static void take_times(struct hang_watch *w, struct hang_seat *seat, const struct rank_row *row)
+{
+    int new_call = row->in_call != 0 && row->in_call_ns < w->length_ns;
+    if (row->calls > 0 || new_call || row->in_call != 0 || seat->heard == 0)
+        seat->active_ns = w->end_ns;
+    if (has_called(row) || seat->heard == 0 ||
+        (new_call && hang_wait_of(row->in_call) != HANG_WAITS))
+        seat->moved_ns = w->end_ns;
+    if (is_stop(row->process_state) && seat->stopped_ns == 0)
+        seat->stopped_ns = w->end_ns > w->length_ns ? w->end_ns - w->length_ns : 1;
+    else if (!is_stop(row->process_state))
+        seat->stopped_ns = 0;
+}
+
+static enum hang_state state_of(const struct hang_seat *seat, const struct rank_row *row)
+{
+    if (seat->dead)
+        return HANG_DEAD;
+    if (seat->finished)
+        return HANG_FINISHED;
+    if (seat->stopped_ns != 0)
+        return HANG_IS_STOPPED;
+    if (row->in_call != 0 && call_is_poll(row->in_call))
+        return has_called(row) ? HANG_RUNS : HANG_POLLS;
+    if (row->in_call != 0)
+        return HANG_IN_CALL;
+    if (has_called(row))
+        return HANG_RUNS;
+    return row->calls > 0 ? HANG_POLLS : HANG_OUTSIDE;
+}
+
+/* A call in progress makes its rank a member of the communicator, too. */
+static int take_rank(struct hang_watch *w, const struct rank_row *row)
+{
+    struct hang_seat *seat = &w->seats[row->rank];
+    uint32_t at;
+    if (seat->heard == w->window && row->in_call_ns <= seat->in_call_ns)
+        return 0;
+    if (seat->state == HANG_IN_CALL &&
+        (row->in_call != seat->in_call || row->in_call_ns < seat->in_call_ns))
+        learn(w, seat, seat->in_call, hang_wait_of(seat->in_call), seat->in_call_ns);
+    if (has_called(row))
+        seat->excused = 0;
+    if (rank_row_seldom(row)->lost > 0)
+        seat->uncounted = 1;
+    take_times(w, seat, row);
+    w->seats_heard += seat->heard != w->window;
+    seat->state = (uint8_t)state_of(seat, row);
+    seat->heard = w->window;
+    seat->in_call = row->in_call;
+    seat->in_call_ns = row->in_call_ns;
+    seat->in_call_comm = row->in_call_comm;
+    seat->in_call_peer = row->in_call_peer;
+    if (seat->state == HANG_IS_STOPPED || seat->state == HANG_IN_CALL)
+        w->suspected |= hang_is_suspect(w, seat);
+    if (row->in_call == 0 || hang_comm_of(seat) == 0)
+        return 0;
+    return add_member(w, hang_comm_of(seat), row->rank, &at);
+}
+
+/* Ranks that have no row: they ended, or their agent is silent. */
+static void settle(struct hang_watch *w)
+{
+    for (uint32_t i = 0; w->seats_heard < w->seat_count && i < w->seat_count; i++) {
+        struct hang_seat *seat = &w->seats[i];
+        if (seat->dead)
+            seat->state = HANG_DEAD;
+        else if (seat->finished)
+            seat->state = HANG_FINISHED;
+        else if (seat->heard == 0 || w->window - seat->heard >= UNHEARD_WINDOWS)
+            seat->state = HANG_UNHEARD;
+    }
+}
+
+static void take_dead(struct hang_watch *w, const struct hang_window *window)
+{
+    for (size_t i = 0; i < window->dead_count; i++) {
+        uint32_t rank = window->dead[i];
+        if (rank >= w->seat_count || w->seats[rank].dead)
+            continue;
+        w->seats[rank].dead = 1;
+        w->seats[rank].state = HANG_DEAD;
+        w->seats[rank].ended_ns = w->end_ns;
+    }
+}
+
+/* ---- episodes ------------------------------------------------------------ */
+
+static int share_a_rank(const struct hang *a, const struct hang *b)
+{
+    size_t na = a->behind_count < HANG_NAMED ? a->behind_count : HANG_NAMED;
+    size_t nb = b->behind_count < HANG_NAMED ? b->behind_count : HANG_NAMED;
+    for (size_t i = 0, j = 0; i < na && j < nb;) {
+        if (a->behind[i].rank == b->behind[j].rank)
+            return 1;
+        if (a->behind[i].rank < b->behind[j].rank)
+            i++;
+        else
+            j++;
+    }
+    return 0;
+}
+
+static int is_same(const struct hang *a, const struct hang *b)
+{
+    if (a->operation != 0 && a->comm == b->comm && a->operation == b->operation)
+        return 1;
+    if (a->behind_count == 0 && b->behind_count == 0)
+        return a->kind == b->kind && a->comm == b->comm;
+    return share_a_rank(a, b);
+}
+
+static void identify(struct hang_watch *w)
+{
+    for (size_t i = 0; i < w->hang_count; i++) {
+        struct hang *hang = &w->hangs[i];
+        for (size_t j = 0; j < w->before_count && hang->id == 0; j++) {
+            struct hang *old = &w->before[j];
+            if (old->id == 0 || !is_same(hang, old))
+                continue;
+            hang->id = old->id;
+            hang->since_ns = old->since_ns < hang->since_ns ? old->since_ns : hang->since_ns;
+            old->id = 0;
+        }
+    }
+    for (size_t i = 0; i < w->hang_count; i++) {
+        if (w->hangs[i].id == 0)
+            w->hangs[i].id = ++w->last_id;
+        hang_describe(w, &w->hangs[i]);
+    }
+}
+
+void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end)
+{
+    watch->error = window->number <= watch->window && watch->window != 0 ? -ERANGE : 0;
+    if (watch->error)
+        return;
+    watch->window = window->number;
+    watch->end_ns = window->end_ns;
+    watch->length_ns = window->length_ns;
+    watch->seats_heard = 0;
+    watch->suspected = 0;
+    if (window->world != 0)
+        watch->world = window->world;
+    watch->error = grow_seats(watch, window->world > rank_end ? window->world : rank_end);
+    if (watch->error == 0)
+        watch->error = take_comms(watch, window);
+    if (watch->error == 0)
+        watch->error = take_calls(watch, window);
+    if (watch->error == 0)
+        watch->error = take_pending(watch, window);
+}
+
+void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count && watch->error == 0; i++) {
+        if (rows[i].rank >= watch->seat_count)
+            watch->error = grow_seats(watch, (uint64_t)rows[i].rank + 1);
+        if (watch->error == 0 && rows[i].rank < watch->seat_count)
+            watch->error = take_rank(watch, &rows[i]);
+    }
+}
+
+int hang_end(struct hang_watch *watch, const struct hang_window *window)
+{
+    int error = watch->error;
+    if (error == -ERANGE)
+        return error;
+    take_dead(watch, window);
+    settle(watch);
+    struct hang *old = watch->before;
+    watch->before = watch->hangs;
+    watch->before_count = watch->hang_count;
+    watch->hangs = old;
+    watch->hang_count = 0;
+    if (error == 0 && (watch->suspected || watch->seats_heard < watch->seat_count))
+        error = hang_find(watch);
+    if (error == 0)
+        identify(watch);
+    return error;
+}
+
+int hang_window(struct hang_watch *watch, const struct hang_window *window)
+{
+    uint64_t rank_end = 0;
+    for (size_t i = 0; i < window->rank_count; i++)
+        if (window->ranks[i].rank >= rank_end)
+            rank_end = (uint64_t)window->ranks[i].rank + 1;
+    hang_begin(watch, window, rank_end);
+    hang_ranks(watch, window->ranks, window->rank_count);
+    return hang_end(watch, window);
+}
+
+struct hang_list hang_result(const struct hang_watch *watch)
+{
+    return (struct hang_list){.list = watch->hangs, .count = watch->hang_count};
+}

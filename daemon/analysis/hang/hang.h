@@ -1,0 +1,171 @@
+/* Hangs, named: which operation on which communicator does not end, how many ranks wait in it, and
+ * who has not arrived.
+ *
+ * Each window says of each rank which call it is in and for how long, how many collective calls it
+ * has completed on each communicator, and whether its process runs. From that comes a graph of who
+ * waits for whom: a rank in a collective waits for the members that have not come to the same call
+ * (MPI orders the collectives of a communicator, so they can be counted), a rank in a receive, wait
+ * or send for its peer. Whoever waits is followed to its root:
+ *
+ *   - a rank that does not wait itself (its process is stopped, dead, gone, or computes) is behind;
+ *   - a circle is a deadlock.
+ *
+ * A wait counts when it lasts longer than params.for_ns and longer than times_longest times the
+ * longest wait of its kind that ended by itself, so that a job with long phases of computing is
+ * left in peace; a stopped process counts after stopped_ns, a dead one at once.
+ *
+ * Time is linear in ranks, their memberships and what they wait for. Pure. Not thread-safe. */
+#ifndef HOLTER_DAEMON_ANALYSIS_HANG_HANG_H
+#define HOLTER_DAEMON_ANALYSIS_HANG_HANG_H
+
+#include "daemon/analysis/sums/window_sum.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HANG_WORLD 1u  /**< id of MPI_COMM_WORLD */
+#define HANG_NAMED 16u /**< ranks behind that are described one by one */
+#define HANG_MOST 64u  /**< hangs told of at a time */
+
+struct hang_params {
+    uint64_t for_ns;      /**< how long ranks wait; 0: 10 s */
+    uint64_t stopped_ns;  /**< how long where a process is stopped; 0: 3 s */
+    double times_longest; /**< of the longest wait of its kind so far; 0: 5 */
+    uint64_t most_ns;     /**< a wait this long counts in any case; 0: 30 min */
+    uint32_t ranks;       /**< ranks from this one up are left out; 0: 2^20 */
+    uint32_t memberships; /**< of ranks in communicators, at most so many; 0: 2^24 */
+    int32_t utc_offset_s; /**< of the times of day in texts, seconds east of UTC */
+    const char *zone;     /**< NULL: times of day stand alone; else put behind them, "UTC" */
+};
+
+/** Calls of one kind by one rank that ended in the window, as in WIRE_CALL_ROW. Calls for which
+ *  hang_counts() is 0 may be left out. */
+struct hang_calls {
+    uint32_t rank;
+    uint32_t call;
+    uint64_t comm; /**< id */
+    uint64_t calls;
+    uint64_t longest_ns; /**< longest of them */
+};
+
+struct hang_comm {
+    uint64_t id;
+    uint64_t size;        /**< ranks of the local group */
+    uint64_t remote_size; /**< of the remote group; 0: intra-communicator */
+    const char *name;     /**< copied, cut at 63 bytes */
+};
+
+/** A receive for which a rank waits, as in WIRE_PENDING_ROW. */
+struct hang_pending {
+    uint32_t rank;
+    int64_t source; /**< negative: PEER_* */
+    int64_t tag;
+    uint64_t comm;
+    uint64_t waited_ns;
+};
+
+/** One window of the whole job. Rows are borrowed, their order does not matter; there is at most
+ *  one row for a rank (of several the one with the longest call in progress wins). */
+struct hang_window {
+    uint64_t number;              /**< above that of the window before */
+    uint64_t end_ns;              /**< its end, daemon time */
+    uint64_t length_ns;           /**< its length */
+    uint64_t world;               /**< ranks of MPI_COMM_WORLD; 0: not known yet */
+    const struct rank_row *ranks; /**< ranks without a row stay as they were */
+    size_t rank_count;
+    const struct hang_calls *calls;
+    size_t call_count;
+    const struct hang_comm *comms; /**< new or known ones */
+    size_t comm_count;
+    const struct hang_pending *pending;
+    size_t pending_count;
+    const uint32_t *dead; /**< ranks that died in the window */
+    size_t dead_count;
+};
+
+enum hang_kind {
+    HANG_COLLECTIVE, /**< ranks have not come to a collective */
+    HANG_RECEIVE,    /**< a message does not come, or nobody takes it */
+    HANG_DEADLOCK,   /**< ranks wait for each other in a circle */
+    HANG_MISMATCH,   /**< ranks are in different collectives of one communicator */
+    HANG_STOPPED,    /**< a process is stopped, nobody waits for it yet */
+    HANG_STANDSTILL, /**< all ranks wait, and for whom cannot be seen */
+    HANG_KINDS
+};
+
+enum hang_state {
+    HANG_RUNS,       /**< makes calls */
+    HANG_POLLS,      /**< makes calls that look for messages and find nothing */
+    HANG_OUTSIDE,    /**< outside of MPI */
+    HANG_IN_CALL,    /**< in a call */
+    HANG_IS_STOPPED, /**< its process is stopped */
+    HANG_DEAD,       /**< it died */
+    HANG_FINISHED,   /**< it has called MPI_Finalize */
+    HANG_UNHEARD     /**< nothing is heard of it, or it has made no call yet */
+};
+
+/** A rank that is behind, or one of a circle. */
+struct hang_behind {
+    uint32_t rank;
+    enum hang_state state;
+    uint64_t for_ns;  /**< how long in this state */
+    uint32_t in_call; /**< its call in progress; 0: none */
+    int64_t peer;     /**< peer of that call; negative: PEER_* */
+    uint64_t comm;    /**< communicator of that call, id; 0: none */
+};
+
+struct hang {
+    uint64_t id; /**< from 1 up; the same as long as it is the same hang */
+    enum hang_kind kind;
+    uint64_t comm;         /**< communicator, id; 0: none */
+    uint64_t operation;    /**< number of the collective call on it, from 1 up; 0: not a collective,
+                             or not known because records were lost */
+    uint32_t call;         /**< call in which ranks wait; 0: none */
+    uint32_t waiter;       /**< rank that waits longest; means something where call is not 0 */
+    uint64_t since_ns;     /**< when the longest wait began, or the process stopped; daemon time */
+    uint64_t members;      /**< ranks of the communicator; 0: not known */
+    uint64_t arrived;      /**< of them, those that have come to the call */
+    uint64_t waiting;      /**< ranks that wait, directly or for one that waits */
+    uint64_t behind_count; /**< ranks that are behind */
+    struct hang_behind behind[HANG_NAMED]; /**< the first of them, by rank */
+    char ranks[257]; /**< all of them, "0-3,8"; cut behind a comma and ended with "..." */
+    char title[129]; /**< one line for people */
+    char text[1025]; /**< what is known, for people */
+};
+
+struct hang_list {
+    const struct hang *list; /**< most waiting ranks first; valid until the next window */
+    size_t count;
+};
+
+struct hang_watch;
+
+/** @param params  copied, the zone's text too; NULL: the defaults @return 0 or -ENOMEM */
+int hang_create(struct hang_watch **out, const struct hang_params *params);
+void hang_destroy(struct hang_watch *watch);
+
+/** Is this a call that all members of a communicator make in the same order, so that it is counted
+ *  (collectives, making and freeing communicators, windows and files, MPI_Finalize)?
+ *  @param call  its number */
+int hang_counts(uint32_t call);
+
+/** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last) */
+int hang_window(struct hang_watch *watch, const struct hang_window *window);
+
+/** The same in parts, for who has the rows of ranks at hand one after the other: all but those,
+ * then rows as they come, then what follows from it all, with the code of the first part that
+ * failed.
+ *  @param window    its ranks are not looked at; hang_end() looks at the dead alone
+ *  @param rank_end  one above the highest rank to come: calls of others count only where they were
+ * known before */
+void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint64_t rank_end);
+void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count);
+int hang_end(struct hang_watch *watch, const struct hang_window *window);
+
+/** The hangs at the end of the last window. Owned by the watch. */
+struct hang_list hang_result(const struct hang_watch *watch);
+
+/** Bytes on the heap. */
+size_t hang_bytes(const struct hang_watch *watch);
+
+#endif

@@ -1,0 +1,383 @@
+/* The hangs that come of who waits for whom. */
+#include "daemon/analysis/hang/hang_graph.h"
+#include "daemon/analysis/tables/rank_list.h"
+#include "holter/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_ranks(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t *index)
+{
+    struct hang_watch *w = g->watch;
+    if (w->hang_count == HANG_MOST)
+        return NULL;
+    *index = (uint32_t)w->hang_count++;
+    struct hang *hang = &w->hangs[*index];
+    memset(hang, 0, sizeof(*hang));
+    hang->kind = kind;
+    return hang;
+}
+
+/* Who is behind: g->named[0, count), in any order. */
+static void set_behind(struct hang_graph *g, struct hang *hang, uint32_t count)
+{
+    qsort(g->named, count, sizeof(*g->named), compare_ranks);
+    hang->behind_count = count;
+    rank_list(g->named, count, hang->ranks, sizeof(hang->ranks));
+    for (uint32_t i = 0; i < count && i < HANG_NAMED; i++) {
+        const struct hang_seat *s = hang_graph_seat(g, g->named[i]);
+        hang->behind[i] = (struct hang_behind){.rank = g->named[i],
+                                               .state = (enum hang_state)s->state,
+                                               .for_ns = hang_state_ns(g->watch, s),
+                                               .in_call = s->in_call,
+                                               .peer = s->in_call_peer,
+                                               .comm = hang_comm_of(s)};
+    }
+}
+
+static uint64_t since(const struct hang_graph *g, uint64_t waited_ns)
+{
+    return g->watch->end_ns > waited_ns ? g->watch->end_ns - waited_ns : 0;
+}
+
+/* Is a rank behind one for which nobody need wait longer? */
+static int is_urgent(const struct hang_graph *g, uint32_t rank, uint64_t waited_ns)
+{
+    const struct hang_seat *s = hang_graph_seat(g, rank);
+    uint64_t least = g->watch->params.stopped_ns;
+    switch ((enum hang_state)s->state) {
+    case HANG_DEAD:
+        return 1;
+    case HANG_IS_STOPPED:
+        return hang_state_ns(g->watch, s) >= least || waited_ns >= least;
+    case HANG_FINISHED:
+        return waited_ns >= least;
+    default:
+        return 0;
+    }
+}
+
+static void tell_circle(struct hang_graph *g, uint32_t from, uint32_t to)
+{
+    uint32_t index, count = 0;
+    uint64_t longest = 0, comm = 0;
+    uint32_t call = 0, waiter = 0;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t n = g->order[i];
+        if (n >= g->watch->seat_count)
+            continue;
+        const struct hang_seat *s = hang_graph_seat(g, n);
+        if (s->in_call_ns < hang_threshold(g->watch, hang_wait_of(s->in_call)))
+            return;
+        g->named[count++] = n;
+        if (s->in_call_ns > longest || (s->in_call_ns == longest && n < waiter)) {
+            longest = s->in_call_ns;
+            waiter = n;
+            comm = hang_comm_of(s);
+            call = s->in_call;
+        }
+    }
+    struct hang *hang = count > 0 ? new_hang(g, HANG_DEADLOCK, &index) : NULL;
+    if (hang == NULL)
+        return;
+    set_behind(g, hang, count);
+    hang->since_ns = since(g, longest);
+    hang->comm = comm;
+    hang->call = call;
+    hang->waiter = waiter;
+    for (uint32_t i = from; i < to; i++)
+        g->hang_of[g->order[i]] = index;
+}
+
+/* Deadlocks: components with more than one node, or with a node that waits for itself.
+ * @param hard  as for hang_graph_components(); with all edges only those that nothing else explains
+ */
+static void tell_circles(struct hang_graph *g, int hard)
+{
+    hang_graph_components(g, hard);
+    for (uint32_t i = 0, to; i < g->nodes; i = to) {
+        for (to = i + 1; to < g->nodes && g->component[g->order[to]] == g->component[g->order[i]];)
+            to++;
+        uint32_t n = g->order[i];
+        if (g->hang_of[n] != HANG_NONE || (to == i + 1 && !hang_graph_loops(g, n)))
+            continue;
+        if (hard || !hang_graph_escapes(g, i, to))
+            tell_circle(g, i, to);
+    }
+}
+
+static void fill_group(struct hang_graph *g, struct hang *hang, const struct hang_group *group)
+{
+    const struct hang_watch *w = g->watch;
+    uint32_t at = hang_find_comm(w, group->comm);
+    uint64_t size = at == KEY_NONE ? 0 : w->comm_seats[at].size + w->comm_seats[at].remote_size;
+    hang->comm = group->comm;
+    hang->call = group->call;
+    hang->waiter = group->waiter;
+    hang->operation = group->ordinal + 1;
+    for (uint32_t i = 0; i < group->count; i++)
+        if (hang_graph_seat(g, g->entries[group->first + i].rank)->uncounted)
+            hang->operation = 0;
+    hang->since_ns = since(g, group->longest_ns);
+    hang->members = size > group->members ? size : group->members;
+    hang->arrived = group->count;
+}
+
+/* Ranks that a group waits for and that do not wait themselves; urgent ones alone where the wait is
+ * not long. Those that another hang is about are left out. @return how many are in g->named */
+static uint32_t find_late(struct hang_graph *g, const struct hang_group *group, uint32_t *others)
+{
+    int is_long = group->longest_ns >= hang_threshold(g->watch, HANG_WAIT_COLLECTIVE);
+    uint32_t count = 0, from = g->edge_of[g->watch->seat_count + (uint32_t)(group - g->groups)];
+    uint32_t to = g->edge_of[g->watch->seat_count + (uint32_t)(group - g->groups) + 1];
+    for (uint32_t e = from; e < to; e++) {
+        uint32_t rank = g->edges[e].to;
+        if (rank >= g->watch->seat_count || hang_graph_is_stuck(g, rank))
+            continue;
+        if (!is_long && !is_urgent(g, rank, group->longest_ns))
+            continue;
+        if (g->hang_of[rank] != HANG_NONE)
+            *others = g->hang_of[rank];
+        else
+            g->named[count++] = rank;
+    }
+    return count;
+}
+
+static void tell_group(struct hang_graph *g, uint32_t n)
+{
+    const struct hang_group *group = &g->groups[n];
+    uint32_t index, node = g->watch->seat_count + n, others = HANG_NONE;
+    if (group->longest_ns == 0 || g->hang_of[node] != HANG_NONE)
+        return;
+    uint32_t count = find_late(g, group, &others);
+    if (count == 0) {
+        g->hang_of[node] = others;
+        return;
+    }
+    struct hang *hang = new_hang(g, HANG_COLLECTIVE, &index);
+    if (hang == NULL)
+        return;
+    fill_group(g, hang, group);
+    g->hang_of[node] = index;
+    for (uint32_t i = 0; i < count; i++)
+        g->hang_of[g->named[i]] = index;
+    set_behind(g, hang, count);
+}
+
+/* Ranks of one communicator that are in different calls, though all have made as many before. */
+static void tell_mismatch(struct hang_graph *g, uint32_t n)
+{
+    const struct hang_group *b = &g->groups[n],
+                            *a = b->rival == HANG_NONE ? b : &g->groups[b->rival];
+    uint32_t index, count = 0;
+    uint64_t longest = a->longest_ns > b->longest_ns ? a->longest_ns : b->longest_ns;
+    if (a == b || a->longest_ns == 0 || b->longest_ns == 0 ||
+        longest < hang_threshold(g->watch, HANG_WAIT_COLLECTIVE))
+        return;
+    const struct hang_group *most = a->count >= b->count ? a : b, *few = most == a ? b : a;
+    struct hang *hang = new_hang(g, HANG_MISMATCH, &index);
+    if (hang == NULL)
+        return;
+    fill_group(g, hang, most);
+    hang->since_ns = since(g, longest);
+    for (uint32_t i = 0; i < few->count; i++)
+        g->named[count++] = g->entries[few->first + i].rank;
+    set_behind(g, hang, count);
+    g->hang_of[g->watch->seat_count + (uint32_t)(a - g->groups)] = index;
+    g->hang_of[g->watch->seat_count + (uint32_t)(b - g->groups)] = index;
+}
+
+/* Note of each rank that does not wait itself who waits longest for a message from it.
+ * @param hard  1: those that wait for nothing else */
+static void find_awaited(struct hang_graph *g, int hard)
+{
+    for (uint32_t n = 0; n < g->watch->seat_count; n++) {
+        uint64_t ns = hang_graph_seat(g, n)->in_call_ns;
+        if (!hang_graph_is_stuck(g, n))
+            continue;
+        for (uint32_t e = g->edge_of[n]; e < g->edge_of[n + 1]; e++) {
+            uint32_t to = g->edges[e].to;
+            if (to >= g->watch->seat_count || hang_graph_is_stuck(g, to) ||
+                g->edges[e].hard != hard)
+                continue;
+            /* A message that may have come is no reason to blame a rank that goes on. */
+            if (!hard && (hang_graph_seat(g, to)->state == HANG_RUNS ||
+                          hang_graph_seat(g, to)->state == HANG_IN_CALL))
+                continue;
+            if (ns > g->waited[to]) {
+                g->waited[to] = ns;
+                g->waiter[to] = n;
+            }
+        }
+    }
+}
+
+/* Ranks of one state whose messages others wait for: one hang. */
+static void tell_awaited(struct hang_graph *g, enum hang_state state)
+{
+    uint32_t index, count = 0, longest = HANG_NONE;
+    for (uint32_t r = 0; r < g->watch->seat_count; r++) {
+        uint64_t ns = g->waited[r];
+        if (ns == 0 || hang_graph_seat(g, r)->state != state || g->hang_of[r] != HANG_NONE)
+            continue;
+        if (ns < hang_threshold(g->watch, HANG_WAIT_MESSAGE) && !is_urgent(g, r, ns))
+            continue;
+        g->named[count++] = r;
+        if (longest == HANG_NONE || ns > g->waited[longest])
+            longest = r;
+    }
+    struct hang *hang = count > 0 ? new_hang(g, HANG_RECEIVE, &index) : NULL;
+    if (hang == NULL)
+        return;
+    const struct hang_seat *waiter = hang_graph_seat(g, g->waiter[longest]);
+    hang->comm = hang_comm_of(waiter);
+    hang->call = waiter->in_call;
+    hang->waiter = g->waiter[longest];
+    hang->since_ns = since(g, g->waited[longest]);
+    for (uint32_t i = 0; i < count; i++)
+        g->hang_of[g->named[i]] = index;
+    set_behind(g, hang, count);
+}
+
+static void tell_stopped(struct hang_graph *g)
+{
+    uint32_t index, count = 0;
+    uint64_t longest = 0;
+    for (uint32_t r = 0; r < g->watch->seat_count; r++) {
+        uint64_t ns = hang_state_ns(g->watch, hang_graph_seat(g, r));
+        if (hang_graph_seat(g, r)->state != HANG_IS_STOPPED || g->hang_of[r] != HANG_NONE ||
+            ns < g->watch->params.stopped_ns)
+            continue;
+        g->named[count++] = r;
+        longest = ns > longest ? ns : longest;
+    }
+    struct hang *hang = count > 0 ? new_hang(g, HANG_STOPPED, &index) : NULL;
+    if (hang == NULL)
+        return;
+    hang->since_ns = since(g, longest);
+    for (uint32_t i = 0; i < count; i++)
+        g->hang_of[g->named[i]] = index;
+    set_behind(g, hang, count);
+}
+
+/* All who live wait, but for whom does not show; or all but some that are outside of MPI. */
+static void tell_standstill(struct hang_graph *g)
+{
+    struct hang_watch *w = g->watch;
+    uint64_t longest = 0;
+    uint32_t index, count = 0, waiter = HANG_NONE, waiting = 0;
+    for (uint32_t r = 0; r < w->seat_count; r++) {
+        const struct hang_seat *s = hang_graph_seat(g, r);
+        uint64_t ns = hang_state_ns(w, s);
+        if (s->state == HANG_DEAD || s->state == HANG_FINISHED)
+            continue;
+        if (s->state == HANG_OUTSIDE || s->state == HANG_POLLS) {
+            if (ns < hang_threshold(w, HANG_WAIT_MESSAGE))
+                return;
+            g->named[count++] = r;
+        } else if (!hang_graph_is_stuck(g, r) || ns < hang_threshold(w, hang_wait_of(s->in_call))) {
+            return;
+        } else {
+            waiting++;
+            if (ns > longest) {
+                longest = ns;
+                waiter = r;
+            }
+        }
+    }
+    if (waiter == HANG_NONE || count > waiting)
+        return;
+    struct hang *hang = new_hang(g, HANG_STANDSTILL, &index);
+    if (hang == NULL)
+        return;
+    hang->call = hang_graph_seat(g, waiter)->in_call;
+    hang->comm = hang_comm_of(hang_graph_seat(g, waiter));
+    hang->waiter = waiter;
+    hang->since_ns = since(g, longest);
+    set_behind(g, hang, count);
+    for (uint32_t r = 0; r < w->seat_count; r++)
+        if (hang_graph_is_stuck(g, r))
+            g->hang_of[r] = index;
+}
+
+/* A node belongs to the hang that what it waits for belongs to. */
+static void spread(struct hang_graph *g)
+{
+    hang_graph_components(g, 0);
+    for (uint32_t i = 0, to; i < g->nodes; i = to) {
+        uint32_t found = HANG_NONE;
+        for (to = i; to < g->nodes && g->component[g->order[to]] == g->component[g->order[i]];
+             to++) {
+            uint32_t n = g->order[to];
+            if (g->hang_of[n] != HANG_NONE)
+                found = g->hang_of[n];
+            for (uint32_t e = g->edge_of[n]; e < g->edge_of[n + 1] && found == HANG_NONE; e++)
+                found = g->hang_of[g->edges[e].to];
+        }
+        for (uint32_t k = i; k < to && found != HANG_NONE; k++)
+            if (g->hang_of[g->order[k]] == HANG_NONE)
+                g->hang_of[g->order[k]] = found;
+    }
+}
+
+static int is_stopping(const struct hang *hang)
+{
+    for (uint32_t i = 0; i < HANG_NAMED && i < hang->behind_count; i++)
+        if (hang->behind[i].state == HANG_IS_STOPPED || hang->behind[i].state == HANG_DEAD)
+            return 1;
+    return 0;
+}
+
+static void count_waiting(struct hang_graph *g)
+{
+    for (uint32_t r = 0; r < g->watch->seat_count; r++) {
+        uint32_t at = g->hang_of[r];
+        if (at == HANG_NONE)
+            continue;
+        struct hang *hang = &g->watch->hangs[at];
+        hang->waiting += (uint64_t)hang_graph_is_stuck(g, r);
+        if (is_stopping(hang))
+            g->watch->seats[r].excused = 1;
+    }
+}
+
+static int compare_hangs(const void *a, const void *b)
+{
+    const struct hang *x = a, *y = b;
+    if (x->waiting != y->waiting)
+        return x->waiting > y->waiting ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->comm != y->comm)
+        return x->comm < y->comm ? -1 : 1;
+    if (x->operation != y->operation)
+        return x->operation < y->operation ? -1 : 1;
+    return x->behind[0].rank < y->behind[0].rank ? -1 : x->behind[0].rank > y->behind[0].rank;
+}
+
+void hang_graph_tell(struct hang_graph *g)
+{
+    tell_circles(g, 1);
+    for (uint32_t n = 0; n < g->group_count; n++)
+        tell_mismatch(g, n);
+    for (uint32_t n = 0; n < g->group_count; n++)
+        tell_group(g, n);
+    find_awaited(g, 1);
+    find_awaited(g, 0);
+    for (int state = 0; state <= HANG_UNHEARD; state++)
+        tell_awaited(g, (enum hang_state)state);
+    tell_stopped(g);
+    tell_circles(g, 0);
+    spread(g);
+    if (g->watch->hang_count == 0)
+        tell_standstill(g);
+    count_waiting(g);
+    qsort(g->watch->hangs, g->watch->hang_count, sizeof(*g->watch->hangs), compare_hangs);
+}

@@ -1,0 +1,52 @@
+/* What criteria.c (windows and references) and criteria_classes.c (every class) share. */
+#ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_CRITERIA_STATE_H
+#define HOLTER_DAEMON_ANALYSIS_LATENCY_CRITERIA_STATE_H
+
+#include "daemon/analysis/latency/criteria.h"
+#include "daemon/analysis/latency/histogram.h"
+#include "holter/size_class.h"
+
+/* One size class of a locality. */
+struct cell {
+    struct histogram progress;        /* window in progress */
+    struct histogram horizon;         /* sum of the windows of the ring */
+    struct histogram pool;            /* since the last median */
+    uint64_t pooled;                  /* windows in the pool */
+    struct histogram history;         /* weights of the medians so far */
+    double latest;                    /* latest median, nanoseconds */
+    double fresh;                     /* median of the window that is being closed; NaN: none */
+    uint64_t fresh_windows;           /* that it stands for */
+    double own_recent, own_reference; /* that criteria were last made of; NaN: none */
+    int closed;                       /* had messages in a closed window */
+};
+
+/* Size classes of a locality that have cells: few of all there are. */
+struct used {
+    uint16_t of[SIZE_CLASSES];
+    unsigned count;
+    int few;     /* some had fewer messages than it takes when criteria were last made */
+    int changed; /* criteria are others than before the last window was closed */
+};
+
+struct slot {
+    uint64_t window; /* NO_WINDOW: empty */
+    uint64_t *entries;
+    size_t count;
+};
+
+struct criteria {
+    struct criteria_params params;
+    struct cell *cells[CRITERIA_LOCALITIES][SIZE_CLASSES]; /* owned; NULL: no messages so far */
+    struct used used[CRITERIA_LOCALITIES];
+    struct slot *ring;          /* owned; [horizon] */
+    uint64_t newest;            /* last closed window, or NO_WINDOW */
+    uint64_t origin;            /* window whose median has the weight WEIGHT_ONE */
+    double sizes[SIZE_CLASSES]; /* bytes in the middle of each class */
+    double recent[CRITERIA_LOCALITIES][SIZE_CLASSES];
+    double reference[CRITERIA_LOCALITIES][SIZE_CLASSES];
+};
+
+/** Bring the criteria of a locality up to date. */
+void criteria_find(struct criteria *criteria, unsigned locality);
+
+#endif

@@ -1,0 +1,79 @@
+#include "daemon/analysis/latency/latency_trend.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Least rises of the mean: a few messages that were held up make a window twice as slow. */
+#define MEAN_RISE 2.5
+#define MEAN_SLOW_RISE 1.8
+#define MEAN_GROWTH 1.3
+
+struct latency_trend {
+    struct trend *typical, *mean;
+    double moved; /* binary logarithm of the reference by that of the first window */
+    double unit;  /* the reference by that of the first window */
+};
+
+int latency_trend_create(struct latency_trend **out, double window_s)
+{
+    struct trend_params params = TREND_DEFAULTS;
+    struct latency_trend *trend = calloc(1, sizeof(*trend));
+    if (trend == NULL)
+        return -ENOMEM;
+    params.window_s = window_s;
+    trend->unit = 1;
+    int code = trend_create(&trend->typical, &params);
+    params.rise = MEAN_RISE;
+    params.slow_rise = MEAN_SLOW_RISE;
+    params.growth = MEAN_GROWTH;
+    params.calm_slope = 0; /* of the mean only periods are told */
+    code = code != 0 ? code : trend_create(&trend->mean, &params);
+    if (code != 0) {
+        latency_trend_destroy(trend);
+        return code;
+    }
+    *out = trend;
+    return 0;
+}
+
+void latency_trend_destroy(struct latency_trend *trend)
+{
+    if (trend == NULL)
+        return;
+    trend_destroy(trend->typical);
+    trend_destroy(trend->mean);
+    free(trend);
+}
+
+void latency_trend_fetch(const struct latency_trend *trend)
+{
+    trend_fetch(trend->typical);
+    trend_fetch(trend->mean);
+}
+
+void latency_trend_update(struct latency_trend *trend, uint64_t window,
+                          const struct latency_sum *sum, struct trend_result *out)
+{
+    struct trend_result mean;
+    double moved = latency_moved(sum);
+    if (moved != 0) {
+        trend->moved += moved;
+        trend->unit = exp2(trend->moved);
+    }
+    double unit = trend->unit;
+    (void)trend_update(trend->typical, window, latency_typical(sum) * unit, sum->judged);
+    (void)trend_update(trend->mean, window, latency_reference(sum) * unit, sum->judged);
+    trend_result(trend->typical, out);
+    if (!trend_is_calm(trend->mean)) {
+        trend_result(trend->mean, &mean);
+        uint64_t onset =
+            out->state != TREND_STATE_CALM && out->onset < mean.onset ? out->onset : mean.onset;
+        if (out->state == TREND_STATE_CALM || mean.ratio > out->ratio)
+            *out = mean;
+        out->onset = onset;
+    }
+    out->level /= unit;
+    out->base /= unit;
+    out->band /= unit;
+}

@@ -1,0 +1,99 @@
+#include "daemon/analysis/latency/mann_kendall.h"
+
+#include "holter/error.h"
+
+#include <math.h>
+
+#define PAIRS (MANN_KENDALL_MOST * (MANN_KENDALL_MOST - 1) / 2)
+
+/* Values below a bound, or not above it, come first, without branches that nobody can foresee.
+ * @return where the others begin */
+static size_t part(double *values, size_t from, size_t to, double bound, int with_equal)
+{
+    size_t cut = from;
+    for (size_t i = from; i < to; i++) {
+        double value = values[i];
+        values[i] = values[cut];
+        values[cut] = value;
+        cut += with_equal ? value <= bound : value < bound;
+    }
+    return cut;
+}
+
+static double middle_of(double a, double b, double c)
+{
+    double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* The k-th smallest, behind which none is smaller then (Hoare, "Algorithm 65: find", 1961). */
+static double ranked(double *values, size_t count, size_t k)
+{
+    size_t from = 0, to = count;
+    while (to - from > 1) {
+        double pivot = middle_of(values[from], values[from + (to - from) / 2], values[to - 1]);
+        size_t cut = part(values, from, to, pivot, 0);
+        if (cut ==
+            from) { /* it is the smallest: all that equal it go at once; or it is no number */
+            cut = part(values, from, to, pivot, 1);
+            if (k < cut || cut == from)
+                break;
+        }
+        if (k < cut)
+            to = cut;
+        else
+            from = cut;
+    }
+    return values[k];
+}
+
+/* Of an even number the mean of the two in the middle. */
+static double median(double *values, size_t count)
+{
+    size_t k = (count - 1) / 2;
+    double lower = ranked(values, count, k), upper = lower;
+    if (count % 2 == 0) {
+        upper = values[k + 1];
+        for (size_t i = k + 2; i < count; i++)
+            upper = values[i] < upper ? values[i] : upper;
+    }
+    return lower / 2 + upper / 2;
+}
+
+/* Sum over groups of t equal values of t (t - 1) (2 t + 5): what ties take from the variance. */
+static double ties(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t equal = 0, before = 0;
+        for (size_t j = 0; j < count; j++) {
+            equal += values[j] == values[i];
+            before += j < i && values[j] == values[i];
+        }
+        if (before == 0)
+            sum += (double)equal * (double)(equal - 1) * (double)(2 * equal + 5);
+    }
+    return sum;
+}
+
+int mann_kendall(struct mann_kendall *out, const double *times, const double *values, size_t count,
+                 double correlation)
+{
+    double slopes[PAIRS], s = 0;
+    size_t pairs = 0, equal = 0;
+    if (count < 3 || count > MANN_KENDALL_MOST)
+        return -HOLTER_ERANGE;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            s += (values[j] > values[i]) - (values[j] < values[i]);
+            equal += values[j] == values[i];
+            slopes[pairs++] = (values[j] - values[i]) / (times[j] - times[i]);
+        }
+    }
+    double n = (double)count, r = correlation > 0 ? fmin(correlation, 0.99) : 0;
+    double tied = equal == 0 ? 0 : ties(values, count);
+    double variance = (n * (n - 1) * (2 * n + 5) - tied) / 18 * (1 + r) / (1 - r);
+    out->slope = median(slopes, pairs);
+    out->z = variance > 0 && s != 0 ? (s > 0 ? s - 1 : s + 1) / sqrt(variance) : 0;
+    return 0;
+}

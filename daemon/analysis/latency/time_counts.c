@@ -1,0 +1,76 @@
+#include "daemon/analysis/latency/time_counts.h"
+
+#include <stdlib.h>
+
+void time_counts_finish(struct time_counts *counts)
+{
+    time_counts_clear(counts);
+    for (size_t i = 0; counts->cells != NULL && i < counts->cells->count; i++)
+        free(counts->cells->of[counts->cells->used[i]]);
+    free(counts->cells);
+    *counts = (struct time_counts){0};
+}
+
+void time_counts_clear(struct time_counts *counts)
+{
+    for (size_t i = 0; counts->cells != NULL && i < counts->cells->count; i++) {
+        struct histogram *cell = counts->cells->of[counts->cells->used[i]];
+        if (cell->messages > 0)
+            histogram_finish(cell);
+    }
+}
+
+uint64_t time_counts_messages(const struct time_counts *counts)
+{
+    uint64_t messages = 0;
+    for (size_t i = 0; counts->cells != NULL && i < counts->cells->count; i++)
+        messages += counts->cells->of[counts->cells->used[i]]->messages;
+    return messages;
+}
+
+struct histogram *time_counts_cell(struct time_counts *counts, unsigned class_)
+{
+    if (counts->cells == NULL)
+        counts->cells = calloc(1, sizeof(*counts->cells));
+    struct time_cells *cells = counts->cells;
+    if (cells == NULL)
+        return NULL;
+    if (cells->of[class_] == NULL) {
+        cells->of[class_] = calloc(1, sizeof(*cells->of[class_]));
+        if (cells->of[class_] != NULL)
+            cells->used[cells->count++] = (uint16_t)class_;
+    }
+    return cells->of[class_];
+}
+
+void time_counts_remove(struct time_counts *counts, unsigned class_, uint32_t time_class,
+                        uint64_t messages)
+{
+    if (counts->cells != NULL && counts->cells->of[class_] != NULL)
+        (void)histogram_remove(counts->cells->of[class_], time_class, messages);
+}
+
+/* All that the other ones count is counted in these as well, or nothing is. */
+static int merge(struct time_counts *to, const struct time_cells *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        unsigned class_ = from->used[i];
+        struct histogram *cell = time_counts_cell(to, class_);
+        if (cell != NULL && histogram_merge(cell, from->of[class_]) == 0)
+            continue;
+        while (i-- > 0)
+            (void)histogram_subtract(to->cells->of[from->used[i]], from->of[from->used[i]]);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+int time_counts_move(struct time_counts *to, struct time_counts *from)
+{
+    if (from->cells == NULL)
+        return 0;
+    int code = merge(to, from->cells);
+    if (code == 0)
+        time_counts_clear(from);
+    return code;
+}

@@ -1,0 +1,108 @@
+/* What join.c (what is told, window by window) and join_match.c (which ends belong together) share.
+ */
+#ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
+#define HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
+
+#include "daemon/analysis/clocks/pair_clock.h"
+#include "daemon/analysis/matching/join.h"
+#include "daemon/analysis/matching/key_limits.h"
+#include "daemon/analysis/tables/key_order.h"
+
+#define JOIN_LEAST_HALVES 16u
+
+/* Of one node, for one window. */
+struct told_limit {
+    uint32_t node;
+    uint64_t below;
+};
+
+/* What was told of a window that is not closed. */
+struct opened {
+    uint64_t number;
+    uint64_t top; /* halves with greater keys are dropped for want of room */
+    struct join_ends ends;
+    struct told_limit *limits;
+    size_t limit_count, limit_room;
+    uint64_t below; /* any node may have left out keys from this one up; 0: none */
+};
+
+/* What was found for a receive. */
+struct match {
+    uint64_t sent_ns; /* begin of its send; once it is told, on the receiver's clock */
+    uint32_t met;     /* those who told both ends; or MATCH_NONE, MATCH_REFUSED */
+};
+
+#define MATCH_NONE UINT32_MAX /* the send is not there */
+#define MATCH_REFUSED (UINT32_MAX - 1)
+
+#define JOIN_MET 512u /* a power of two */
+
+/* Two tellers whose ends met in this close, sent and received. */
+struct met {
+    uint32_t from, to;
+    uint32_t number;    /* its position */
+    uint32_t pair;      /* of nodes, from settling on; KEY_NONE: their clocks are not compared */
+    uint32_t down;      /* the sending node has the higher number */
+    int64_t allowed_ns; /* less than that no receive ends after its send began: the error of both
+                           clocks */
+    int64_t least_ns;   /* that one did; INT64_MAX: none yet */
+    uint64_t at_ns;     /* when the latest ended */
+    uint64_t
+        error_ns; /* of both clocks; UINT64_MAX: not known; from settling on what they leave open */
+    int64_t offset_ns; /* from settling on: to be added to times of the sender */
+};
+
+/* A call of which what was told here is not the whole: what all that was told of it says together.
+ * Its number is that of its receives' calls as told. */
+struct call {
+    uint64_t latest_ns;       /* of the sends that are known */
+    uint32_t first;           /* position among the calls as told */
+    uint32_t known, together; /* sends joined before, and messages in all */
+    uint32_t matched;         /* sends joined now */
+};
+
+struct join {
+    struct join_params params;
+    struct opened *open; /* sorted by number */
+    size_t open_count, open_room;
+    size_t open_halves;                /* in all of them */
+    uint64_t next;                     /* windows below it are closed */
+    struct join_ends waiting, staying; /* each key once */
+    uint64_t staying_top;              /* of greater keys some may not stay, for want of memory */
+    struct key_limits limits;
+    struct pair_clocks clocks;
+    struct join_counts counts;
+    /* Room that is used again by each close. */
+    struct key_place *places, *spare;
+    /* Open addressing, 0: empty. Of ends by key and of calls: position + 1. */
+    uint32_t *index, *call_index;
+    struct match *matches;        /* by receive */
+    struct met *mets;             /* the first one is nobody's */
+    struct met *met_of[JOIN_MET]; /* by sender: the one that it met last */
+    struct call *calls;
+    size_t scratch_room, index_room, call_index_room, match_room, met_room, call_room;
+    size_t met_count, call_count;
+    size_t matched, refused;        /* in this close */
+    unsigned end_shift, call_shift; /* of hashes, to places of the indexes */
+    struct join_ends idle; /* room of a window that is closed, for the next that is opened */
+};
+
+/** By how much hashes are shifted to places of an index with room for so many, at most two thirds
+ * of it taken. */
+unsigned join_shift_for(size_t count);
+
+/** Places of an index whose hashes are shifted by so much. */
+size_t join_places(unsigned shift);
+
+/** Match the ends of a close: what was found for each receive is noted, and what that says of
+ * clocks and calls; what has no other end stays or is given up.
+ *  @param ends  each key at most once among those that waited; room is made for them */
+void join_match(struct join *join, struct join_ends *ends, uint64_t window);
+
+/** Settle clocks and calls by what the matches said. */
+void join_settle(struct join *join, const struct join_ends *ends);
+
+/** Tell the matches. */
+void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user);
+
+#endif

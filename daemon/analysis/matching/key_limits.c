@@ -1,0 +1,112 @@
+#include "daemon/analysis/matching/key_limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t ring_of(const struct key_limits *limits)
+{
+    return 2 * limits->span + 1;
+}
+
+int key_limits_init(struct key_limits *limits, uint32_t span)
+{
+    *limits = (struct key_limits){.span = span};
+    limits->anyone = calloc(ring_of(limits), sizeof(*limits->anyone));
+    return limits->anyone == NULL ? -ENOMEM : 0;
+}
+
+void key_limits_finish(struct key_limits *limits)
+{
+    free(limits->anyone);
+    key_table_finish(&limits->nodes);
+    free(limits->of_node);
+    key_table_finish(&limits->ranks);
+    free(limits->node_of);
+    *limits = (struct key_limits){.span = limits->span};
+}
+
+static void note(struct key_limits *limits, struct key_limit *ring, uint64_t window, uint64_t below)
+{
+    struct key_limit *at = &ring[window % ring_of(limits)];
+    if (at->below == 0 || at->window < window || (at->window == window && below < at->below))
+        *at = (struct key_limit){window, below};
+}
+
+static struct key_limit *ring_of_node(struct key_limits *limits, uint32_t node)
+{
+    struct key key = {.hi = node};
+    uint32_t ring = ring_of(limits);
+    if (key_table_reserve(&limits->nodes, 1) != 0)
+        return NULL;
+    if (limits->nodes.count == limits->node_room) {
+        uint32_t room = limits->node_room == 0 ? 16 : 2 * limits->node_room;
+        struct key_limit *grown =
+            realloc(limits->of_node, (size_t)room * ring * sizeof(*limits->of_node));
+        if (grown == NULL)
+            return NULL;
+        memset(grown + (size_t)limits->node_room * ring, 0,
+               (size_t)(room - limits->node_room) * ring * sizeof(*grown));
+        limits->of_node = grown;
+        limits->node_room = room;
+    }
+    return &limits->of_node[(size_t)key_table_add_hashed(&limits->nodes, key) * ring];
+}
+
+void key_limits_note(struct key_limits *limits, uint32_t node, uint64_t window, uint64_t below)
+{
+    struct key_limit *ring = node == KEY_NONE ? NULL : ring_of_node(limits, node);
+    note(limits, ring == NULL ? limits->anyone : ring, window, below);
+}
+
+void key_limits_rank(struct key_limits *limits, uint32_t rank, uint32_t node)
+{
+    if (key_table_reserve(&limits->ranks, 1) != 0)
+        return;
+    if (limits->ranks.count == limits->rank_room) {
+        uint32_t room = limits->rank_room == 0 ? 64 : 2 * limits->rank_room;
+        uint32_t *grown = realloc(limits->node_of, room * sizeof(*grown));
+        if (grown == NULL)
+            return;
+        limits->node_of = grown;
+        limits->rank_room = room;
+    }
+    limits->node_of[key_table_add_hashed(&limits->ranks, (struct key){.hi = rank})] = node;
+}
+
+static int in_ring(const struct key_limits *limits, const struct key_limit *ring, uint64_t window,
+                   uint64_t key)
+{
+    for (uint32_t i = 0; i < ring_of(limits); i++) {
+        uint64_t apart =
+            ring[i].window > window ? ring[i].window - window : window - ring[i].window;
+        if (ring[i].below != 0 && apart <= limits->span && key >= ring[i].below)
+            return 1;
+    }
+    return 0;
+}
+
+int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t window,
+                        uint64_t key)
+{
+    uint32_t ring = ring_of(limits);
+    if (in_ring(limits, limits->anyone, window, key))
+        return 1;
+    uint32_t number = key_table_find(&limits->ranks, (struct key){.hi = rank});
+    if (number != KEY_NONE) {
+        uint32_t node = key_table_find(&limits->nodes, (struct key){.hi = limits->node_of[number]});
+        return node != KEY_NONE &&
+               in_ring(limits, &limits->of_node[(size_t)node * ring], window, key);
+    }
+    for (uint32_t node = 0; node < limits->nodes.count; node++) /* it may be on any of them */
+        if (in_ring(limits, &limits->of_node[(size_t)node * ring], window, key))
+            return 1;
+    return 0;
+}
+
+size_t key_limits_bytes(const struct key_limits *limits)
+{
+    size_t ring = ring_of(limits) * sizeof(struct key_limit);
+    return ring * (1 + (size_t)limits->node_room) + key_table_bytes(&limits->nodes) +
+           key_table_bytes(&limits->ranks) + limits->rank_room * sizeof(*limits->node_of);
+}

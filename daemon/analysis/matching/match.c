@@ -1,0 +1,255 @@
+/* Ranks that come, go and lose records. */
+#include "daemon/analysis/matching/match.h"
+
+#include "daemon/analysis/matching/match_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DOUBTFUL_ROUNDS 2u /* as long as ends wait for their posts: see match_early.c */
+
+/* ---- life ---------------------------------------------------------------- */
+
+int match_create(struct match **out, uint64_t world, const struct match_sink *sink)
+{
+    struct match *match = calloc(1, sizeof *match);
+    if (match == NULL)
+        return -ENOMEM;
+    match->world = world;
+    match->sink = *sink;
+    match->sends = (struct pool){.most = MOST_SENDS, .each = sizeof(struct send)};
+    match->receives = (struct pool){.most = MOST_RECEIVES, .each = sizeof(struct receive)};
+    match->groups = (struct pool){.most = MOST_GROUPS, .each = sizeof(struct group)};
+    match->channels = (struct pool){.most = MOST_CHANNELS, .each = sizeof(struct channel)};
+    match->earlies = (struct pool){.most = MOST_EARLY, .each = sizeof(struct early)};
+    *out = match;
+    return 0;
+}
+
+static void free_member(struct match_member *member)
+{
+    free(member->rings);
+    free(member->wildcards);
+    free(member->apart);
+    free(member);
+}
+
+void match_destroy(struct match *match)
+{
+    if (match == NULL)
+        return;
+    for (uint32_t i = 0; i < match->member_count; i++)
+        free_member(match->members[i]);
+    free(match->members);
+    free(match->peers);
+    free(match->peer_slots);
+    free(match->sends.nodes);
+    free(match->sends.free);
+    free(match->receives.nodes);
+    free(match->receives.free);
+    free(match->groups.nodes);
+    free(match->groups.free);
+    free(match->channels.nodes);
+    free(match->channels.free);
+    free(match->earlies.nodes);
+    free(match->earlies.free);
+    free(match->slots);
+    free(match->links);
+    free(match->dirty);
+    free(match->waiting);
+    free(match);
+}
+
+struct match_counts match_counts(const struct match *match)
+{
+    return match->counts;
+}
+
+size_t match_bytes(const struct match *match)
+{
+    return match->sends.room * match->sends.each + match->receives.room * match->receives.each +
+           match->groups.room * match->groups.each + match->channels.room * match->channels.each +
+           match->earlies.room * match->earlies.each +
+           (match->slots == NULL ? 0 : ((size_t)match->slot_mask + 1) * sizeof *match->slots) +
+           match->link_room * sizeof *match->links +
+           match->peer_room * (sizeof *match->peers + 2 * sizeof *match->peer_slots);
+}
+
+/* ---- members ------------------------------------------------------------- */
+
+/* What is exchanged with a rank that turns out to live here was kept, unless it came too late. */
+static void settle_place(struct match *match, uint32_t rank)
+{
+    struct channel_walk walk = channel_walk_begin(match, rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = channel_at(match, i);
+        if (channel->source == rank)
+            channel->flags |= CHANNEL_FROM;
+        if (channel->destination == rank)
+            channel->flags |= CHANNEL_TO;
+        if (channel->flags & CHANNEL_BETWEEN) {
+            channel->flags &= ~(uint32_t)CHANNEL_BETWEEN;
+            channel_go_astray(match, channel);
+        }
+        match_touch(match, i);
+    }
+}
+
+struct match_member *match_add(struct match *match, uint64_t rank)
+{
+    if (rank >= match->world || rank > INT32_MAX)
+        return NULL;
+    struct match_member **members = match_reserve(match->members, &match->member_room,
+                                                  match->member_count + 1, sizeof(*members));
+    if (members == NULL)
+        return NULL;
+    match->members = members;
+    struct match_member *member = calloc(1, sizeof *member);
+    struct peer *peer = member == NULL ? NULL : match_peer(match, (uint32_t)rank);
+    if (peer == NULL) {
+        free(member);
+        return NULL;
+    }
+    *member = (struct match_member){.rank = (uint32_t)rank,
+                                    .index = match->member_count,
+                                    .known_ns = UINT64_MAX,
+                                    .early_first = NONE,
+                                    .early_last = NONE};
+    members[match->member_count++] = member;
+    peer->member = member;
+    peer->place = PLACE_HERE;
+    settle_place(match, member->rank);
+    return member;
+}
+
+void match_all_added(struct match *match)
+{
+    match->all_added = 1;
+}
+
+static void drop_wildcards(struct match *match, struct match_member *member)
+{
+    int strict = is_strict(member);
+    for (uint32_t i = member->wildcard_first; i < member->wildcard_count; i++)
+        pool_give(&match->receives, member->wildcards[i].receive);
+    member->wildcard_first = member->wildcard_count = 0;
+    match->strict -= (uint32_t)(strict && !is_strict(member));
+}
+
+/* No receive of the member ends any more. An open one may have taken a message unseen; one with
+ * wildcards makes the order unknown in every channel where others were posted after it. */
+static void end_receives(struct match *match, struct channel *channel)
+{
+    uint32_t first = channel->receive_first;
+    if (first != NONE && receive_is_held(match, channel, receive_at(match, first)))
+        channel_go_astray(match, channel);
+    for (uint32_t at = channel->receive_first; at != NONE; at = receive_at(match, at)->next)
+        if (receive_at(match, at)->state < RECEIVE_DONE)
+            set_unknown(receive_at(match, at));
+}
+
+static int is_gone(struct match *match, uint32_t rank)
+{
+    const struct peer *peer = match_peer(match, rank);
+    return peer == NULL || peer->place == PLACE_GONE;
+}
+
+/* What the channels of the member hold: nothing more comes from it. The other end may still be on
+ * its way in, unless it is gone, too. */
+static void end_channels(struct match *match, const struct match_member *member)
+{
+    struct channel_walk walk = channel_walk_begin(match, member->rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = channel_at(match, i);
+        if (channel->destination == member->rank)
+            end_receives(match, channel);
+        if (settle_channel(match, channel))
+            match_touch(match, i);
+        if (is_gone(match, channel->source) && is_gone(match, channel->destination)) {
+            channel_go_astray(match, channel);
+            match_drop_receives(match, channel);
+        }
+    }
+}
+
+void match_remove(struct match *match, struct match_member *member)
+{
+    if (member == NULL)
+        return;
+    struct peer *peer = match_peer(match, member->rank);
+    if (peer != NULL)
+        peer->place = PLACE_GONE;
+    for (uint32_t i = 0; i < member->ring_count; i++)
+        member->rings[i].underway = (struct underway){0};
+    match_known_until(match, member, UINT64_MAX);
+    early_give_up(match, member);
+    end_channels(match, member);
+    if (peer != NULL)
+        peer->member = NULL;
+    drop_wildcards(match, member);
+    match->members[member->index] = match->members[--match->member_count];
+    match->members[member->index]->index = member->index;
+    free_member(member);
+}
+
+void match_lost(struct match *match, struct match_member *member)
+{
+    member->lossy = 1;
+    member->doubtful = DOUBTFUL_ROUNDS;
+    drop_wildcards(match, member);
+    struct channel_walk walk = channel_walk_begin(match, member->rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = channel_at(match, i);
+        channel_go_astray(match, channel);
+        if (channel->destination == member->rank)
+            match_drop_receives(match, channel);
+    }
+    for (uint32_t i = 0; i < member->ring_count; i++) {
+        uint32_t group = member->rings[i].group;
+        if (group != NONE)
+            group_at(match, group)->joint = 1;
+    }
+}
+
+/* Another ring may have held the end of a post that is seen only now among its lost records: such a
+ * post would stay open for ever. What is astray is not matched anyway while a member has several
+ * threads, and on communicators that were made after the loss no end was lost. */
+static void drop_doubtful(struct match *match, struct match_member *member)
+{
+    struct channel_walk walk = channel_walk_begin(match, member->rank);
+    for (uint32_t i, next; (i = channel_walk_next(match, &walk)) != NONE;) {
+        struct channel *channel = channel_at(match, i);
+        if (channel->destination != member->rank || !(channel->flags & CHANNEL_ASTRAY))
+            continue;
+        for (uint32_t at = channel->receive_first; at != NONE; at = next) {
+            next = receive_at(match, at)->next;
+            if (receive_at(match, at)->state < RECEIVE_DONE)
+                match_give_up_receive(match, channel, at);
+        }
+        match_touch(match, i);
+    }
+    uint32_t first = member->wildcard_first, kept = first;
+    int strict = is_strict(member);
+    for (uint32_t i = first; i < member->wildcard_count; i++) {
+        if (member->wildcards[i].fresh)
+            member->wildcards[kept++] = member->wildcards[i];
+        else
+            pool_give(&match->receives, member->wildcards[i].receive);
+    }
+    member->wildcard_count = kept;
+    match->strict -= (uint32_t)(strict && !is_strict(member));
+}
+
+void match_known_until(struct match *match, struct match_member *member, uint64_t ns)
+{
+    int strict = is_strict(member);
+    member->known_ns = ns;
+    match->strict += (uint32_t)(!strict && is_strict(member));
+    if (member->early_first != NONE)
+        early_end_round(match, member);
+    if (member->doubtful > 0) {
+        member->doubtful--;
+        drop_doubtful(match, member);
+    }
+}

@@ -1,0 +1,165 @@
+/* Matching: point-to-point messages of the ranks of one job on this node, from the records of both
+ * ends.
+ *
+ * Pure: no clock, no I/O, no shared memory. Times are nanoseconds of CLOCK_MONOTONIC; records are
+ * data, never an index that is used unchecked.
+ *
+ * Words
+ *   channel  messages of one (communicator id, source, destination, tag). MPI lets no message
+ *            overtake another of its channel (MPI 4.0, section 3.5), so the n-th send belongs to
+ *            the n-th receive that matched the channel, both counted in the order of posting.
+ *   member   a rank of the job that lives on this node.
+ *
+ * Order of posting
+ *   Sends and receives of one thread are posted in the order of its records. A receive with
+ *   wildcards takes its place in a channel when it completes, but at the moment of its posting: a
+ *   receive is not matched while a receive that was posted before it, and could take the same
+ *   message, is still open. A message that MPI_Mprobe takes counts as received by a receive posted
+ *   at that call. Threads of a member are merged by the entry of the posting calls; where two such
+ *   calls overlap on one channel their order is not known, and the messages concerned are matched
+ *   only where sizes and causality (003, section 3: a receive cannot end before its send began)
+ *   leave one possibility.
+ *
+ * Threads that complete what others have posted
+ *   Rings are looked at one after the other, so the record of an end may be seen before that of its
+ * post: in the same round, or one round earlier. It is kept until the post is seen, at most two
+ * rounds; then it is given up and counted. An end names the entry of the call that posted it
+ * (event.t_post): a persistent request has the same number in all its starts. Kept are at most
+ * 65,536 ends of all members together, 7 MB; where there is no room, records of the member count as
+ * lost.
+ *
+ * What is not known is not guessed
+ *   After lost records the order of a member's messages is not known: what its channels hold is
+ *   given up, and so is what comes, until the channel is in step again (see match_settle()). Posts
+ * seen in the two rounds after are given up, too, unless their ends are seen: these may have been
+ * lost in another ring. Communicators that were made after the loss are in step from the start. A
+ * pair that has different sizes, or whose receive ended before its send began, is rejected, and
+ * puts its channel out of step. Messages given up are counted.
+ *
+ * Members and others
+ *   A peer that is not a member yet may become one: its process may have been met later. What is
+ *   exchanged with it waits for MATCH_REMOTE_AFTER_NS; then it lives on another node, and the ends
+ *   of messages that are exchanged with it are handed out one by one, with a key that both nodes
+ *   compute alike.
+ */
+#ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
+#define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_H
+
+#include "daemon/analysis/clocks/tick_clock.h"
+#include "holter/event.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MATCH_REMOTE_AFTER_NS UINT64_C(2000000000)
+
+/** A matched message; times as struct wire_transfer_row has them. */
+struct match_message {
+    uint32_t source, destination; /**< ranks in MPI_COMM_WORLD */
+    uint64_t bytes;
+    uint64_t transfer_ns;
+    uint64_t late_sender_ns;
+    uint64_t late_receiver_ns;
+    uint64_t network_ns;
+    uint64_t joint_ns;
+};
+
+/** One end of a message between two nodes. */
+struct match_half {
+    uint64_t key; /**< message_key() of it */
+    uint32_t source, destination;
+    uint64_t bytes;
+    uint64_t enter_ns; /**< of the call that posted the send or completed the receive */
+    uint64_t exit_ns;
+    uint64_t local_ns; /**< receive: latest send of those that came from this node; 0: none */
+    uint32_t together; /**< receive: messages that the call completed, less those matched within
+                            the node; send: 0 */
+    int receive;
+};
+
+/** Where results go; called from match_events() and match_settle(). */
+struct match_sink {
+    void (*message)(void *user, const struct match_message *message);
+    void (*half)(void *user, const struct match_half *half);
+    void *user;
+};
+
+struct match_counts {
+    uint64_t matched;   /**< messages between members */
+    uint64_t unmatched; /**< ends of such messages that were given up */
+    uint64_t rejected;  /**< pairs whose sizes or times contradict each other */
+};
+
+struct match;
+struct match_member;
+
+/** @param world  ranks of the job. @return 0 or -ENOMEM */
+int match_create(struct match **out, uint64_t world, const struct match_sink *sink);
+void match_destroy(struct match *match);
+
+/** A rank of the job appeared on the node. @return it, owned by the match; NULL: no memory, or a
+ * rank outside the world */
+struct match_member *match_add(struct match *match, uint64_t rank);
+
+/** No further member will come: what is exchanged with other ranks is between nodes from the start.
+ */
+void match_all_added(struct match *match);
+
+/** The member's process is gone and all its records were taken: what its channels still hold is
+ *  given up. The member is freed. NULL is fine. */
+void match_remove(struct match *match, struct match_member *member);
+
+/** Records of the member were lost, or calls were not recorded: see above. */
+void match_lost(struct match *match, struct match_member *member);
+
+/** Where a member's records come from. */
+struct match_source {
+    const struct tick_clock *clock;
+    uint32_t ring; /**< of the member, below 65536; one for each thread */
+    /** Id of the communicator in a slot of the member's table; 0: not known. *fresh is set to 1
+     *  when it was made after the last match_lost() of the member. */
+    uint64_t (*comm)(void *user, uint32_t slot, int *fresh);
+    void *user;
+};
+
+/** Take records of one ring, oldest first, following those taken before. */
+void match_events(struct match *match, struct match_member *member,
+                  const struct match_source *source, const struct event *events, size_t count);
+
+/** A ring's call in progress, for members of several threads; forgotten with the next records of
+ *  that ring.
+ *  @param event  NULL: none
+ *  @return entry of the call, when what it posts is not told before it ends; else UINT64_MAX */
+uint64_t match_underway(struct match *match, struct match_member *member,
+                        const struct match_source *source, const struct event *event);
+
+/** A member has several threads: the records of all calls that began before this moment were
+ *  taken, but for those underway. To be told after each round of match_events(), in which each ring
+ * was looked at once, after all that was seen in the round before had happened. */
+void match_known_until(struct match *match, struct match_member *member, uint64_t ns);
+
+/** Match what can be matched: after a round of match_events() for all members.
+ *  @param now_ns  CLOCK_MONOTONIC */
+void match_settle(struct match *match, uint64_t now_ns);
+
+#define MATCH_OPEN_MOST 16u
+
+/** A receive that is open. */
+struct match_open {
+    uint64_t comm;
+    int32_t source; /**< rank, or PEER_ANY */
+    int32_t tag;    /**< or TAG_ANY */
+};
+
+/** Receives that a member has posted and not completed, oldest first.
+ *  @param request  put the one of this number first; 0: none
+ *  @return how many were written, at most room and MATCH_OPEN_MOST */
+uint32_t match_open_receives(const struct match *match, const struct match_member *member,
+                             uint32_t request, struct match_open *out, uint32_t room);
+
+struct match_counts match_counts(const struct match *match);
+
+/** Memory held, bytes. */
+size_t match_bytes(const struct match *match);
+
+#endif

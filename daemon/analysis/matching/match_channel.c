@@ -1,0 +1,490 @@
+/* What the matcher holds: pools of nodes, ranks, channels and the ends in them. */
+#include "daemon/analysis/matching/match_state.h"
+
+#include "daemon/analysis/tables/key_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 64u
+#define FIRST_SLOTS 1024u
+#define IDLE_S 60u /* a channel that nobody used for so long is forgotten when it holds nothing */
+#define CROWDED (MOST_CHANNELS / 2) /* beyond so many channels, those between nodes are, too */
+#define MOST_PEERS (1u << 20)
+
+void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each)
+{
+    if (need <= *room)
+        return array;
+    uint32_t more = *room < FIRST_ROOM ? FIRST_ROOM : 2 * *room;
+    more = more < need ? need : more;
+    void *grown = realloc(array, more * each);
+    if (grown != NULL)
+        *room = more;
+    return grown;
+}
+
+/* ---- nodes --------------------------------------------------------------- */
+
+#define LINE 64u
+
+/* Room for more nodes, in lines of their own. */
+static int grow_pool(struct pool *pool)
+{
+    uint32_t room = pool->room < FIRST_ROOM ? FIRST_ROOM : 2 * pool->room;
+    void *nodes = aligned_alloc(LINE, (room * pool->each + LINE - 1) / LINE * LINE);
+    uint32_t *free_numbers = realloc(pool->free, room * sizeof *free_numbers);
+    if (free_numbers != NULL)
+        pool->free = free_numbers;
+    if (nodes == NULL || free_numbers == NULL) {
+        free(nodes);
+        return -ENOMEM;
+    }
+    if (pool->used > 0)
+        memcpy(nodes, pool->nodes, pool->used * pool->each);
+    free(pool->nodes);
+    pool->nodes = nodes;
+    pool->room = room;
+    return 0;
+}
+
+uint32_t pool_take(struct pool *pool)
+{
+    if (pool->free_count > 0)
+        return pool->free[--pool->free_count];
+    if (pool->used == pool->most || (pool->used == pool->room && grow_pool(pool) != 0))
+        return NONE;
+    return pool->used++;
+}
+
+void pool_give(struct pool *pool, uint32_t number)
+{
+    pool->free[pool->free_count++] = number;
+}
+
+/* ---- ranks --------------------------------------------------------------- */
+
+static uint32_t peer_slot(const struct match *match, uint32_t rank)
+{
+    uint32_t mask = 2 * match->peer_room - 1;
+    uint32_t slot = key_hash((struct key){rank, 0}) & mask;
+    while (match->peer_slots[slot] != 0 && match->peers[match->peer_slots[slot] - 1].rank != rank)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static int grow_peers(struct match *match)
+{
+    uint32_t room = match->peer_room == 0 ? FIRST_ROOM : 2 * match->peer_room;
+    if (room > MOST_PEERS)
+        return -ENOMEM;
+    uint32_t *slots = calloc(2 * (size_t)room, sizeof *slots);
+    struct peer *peers = slots == NULL ? NULL : realloc(match->peers, room * sizeof *peers);
+    if (peers == NULL) {
+        free(slots);
+        return -ENOMEM;
+    }
+    free(match->peer_slots);
+    match->peers = peers;
+    match->peer_slots = slots;
+    match->peer_room = room;
+    for (uint32_t i = 0; i < match->peer_count; i++)
+        match->peer_slots[peer_slot(match, peers[i].rank)] = i + 1;
+    return 0;
+}
+
+static struct peer *known_peer(const struct match *match, uint32_t rank)
+{
+    uint32_t found = match->peer_count == 0 ? 0 : match->peer_slots[peer_slot(match, rank)];
+    return found == 0 ? NULL : &match->peers[found - 1];
+}
+
+struct peer *match_peer(struct match *match, uint32_t rank)
+{
+    if (match->peer_count == match->peer_room && grow_peers(match) != 0)
+        return known_peer(match, rank); /* there is no room for others */
+    uint32_t *slot = &match->peer_slots[peer_slot(match, rank)];
+    if (*slot == 0) {
+        match->peers[match->peer_count++] =
+            (struct peer){.rank = rank,
+                          .place = match->all_added ? PLACE_ELSEWHERE : PLACE_WAITS,
+                          .since_ns = match->now_ns,
+                          .from = {NONE, NONE},
+                          .to = {NONE, NONE}};
+        *slot = match->peer_count;
+    }
+    return &match->peers[*slot - 1];
+}
+
+struct match_member *match_member_of(const struct match *match, uint32_t rank)
+{
+    const struct peer *peer = known_peer(match, rank);
+    return peer == NULL ? NULL : peer->member;
+}
+
+/* ---- channels ------------------------------------------------------------ */
+
+uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
+                    int32_t tag)
+{
+    return key_hash((struct key){comm ^ (uint64_t)(uint32_t)tag * UINT64_C(0x9e3779b97f4a7c15),
+                                 (uint64_t)source << 32 | destination}) &
+           match->slot_mask;
+}
+
+/* In the order in which they were made. */
+static void link_channel(struct match *match, uint32_t number)
+{
+    const struct channel *channel = channel_at(match, number);
+    struct channel_list *from = &known_peer(match, channel->source)->from,
+                        *to = &known_peer(match, channel->destination)->to;
+    match->links[number] = (struct channel_link){NONE, NONE};
+    if (from->first == NONE)
+        from->first = number;
+    else
+        match->links[from->last].of_source = number;
+    if (to->first == NONE)
+        to->first = number;
+    else
+        match->links[to->last].of_destination = number;
+    from->last = to->last = number;
+}
+
+static uint32_t walk_first(const struct match *match, uint32_t rank, int to)
+{
+    const struct peer *peer = known_peer(match, rank);
+    return peer == NULL ? NONE : to ? peer->to.first : peer->from.first;
+}
+
+struct channel_walk channel_walk_begin(const struct match *match, uint32_t rank)
+{
+    return (struct channel_walk){.rank = rank, .at = walk_first(match, rank, 0)};
+}
+
+uint32_t channel_walk_next(const struct match *match, struct channel_walk *walk)
+{
+    for (;;) {
+        uint32_t number = walk->at;
+        if (number == NONE && walk->to)
+            return NONE;
+        if (number == NONE) {
+            walk->to = 1;
+            walk->at = walk_first(match, walk->rank, 1);
+            continue;
+        }
+        const struct channel_link *link = &match->links[number];
+        walk->at = walk->to ? link->of_destination : link->of_source;
+        /* What a rank sends to itself came as its source already. */
+        if (!walk->to || channel_at(match, number)->source != walk->rank)
+            return number;
+    }
+}
+
+static void place_channel(struct match *match, uint32_t number)
+{
+    const struct channel *channel = channel_at(match, number);
+    uint32_t slot =
+        match_slot(match, channel->comm, channel->source, channel->destination, channel->tag);
+    while (match->slots[slot] != 0)
+        slot = (slot + 1) & match->slot_mask;
+    match->slots[slot] = number + 1;
+    match->slot_used++;
+}
+
+/* Enter all channels anew into a table of so many slots. @return 0 or -ENOMEM */
+static int rebuild_slots(struct match *match, uint32_t count)
+{
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (slots == NULL)
+        return -ENOMEM;
+    free(match->slots);
+    match->slots = slots;
+    match->slot_mask = count - 1;
+    match->slot_used = 0;
+    for (uint32_t i = 0; i < match->channels.used; i++)
+        if (channel_at(match, i)->flags & CHANNEL_USED)
+            place_channel(match, i);
+    return 0;
+}
+
+static void wait_for_place(struct match *match, uint32_t number)
+{
+    uint32_t *waiting = match_reserve(match->waiting, &match->waiting_room,
+                                      match->waiting_count + 1, sizeof *waiting);
+    if (waiting == NULL)
+        return;
+    match->waiting = waiting;
+    waiting[match->waiting_count++] = number;
+    channel_at(match, number)->flags |= CHANNEL_WAITS;
+}
+
+/* @return flags of a channel between these two, 0: no memory */
+static uint32_t first_flags(struct match *match, uint32_t source, uint32_t destination, int *waits)
+{
+    uint32_t flags = CHANNEL_USED;
+    struct peer *to = match_peer(match, destination);
+    uint8_t to_place = to != NULL ? to->place : 0;
+    struct match_member *to_member = to != NULL ? to->member : NULL;
+    struct peer *from = match_peer(match, source);
+    if (from == NULL || to_place == 0)
+        return 0;
+    if (from->place == PLACE_GONE || to_place == PLACE_GONE)
+        flags |= CHANNEL_ASTRAY;
+    if (from->place == PLACE_HERE)
+        flags |= CHANNEL_FROM | (from->member->lossy ? CHANNEL_FROM_ASIDE : 0);
+    if (to_place == PLACE_HERE)
+        flags |= CHANNEL_TO | (to_member->lossy ? CHANNEL_TO_ASIDE : 0);
+    if (from->place == PLACE_ELSEWHERE || to_place == PLACE_ELSEWHERE)
+        flags |= CHANNEL_BETWEEN;
+    *waits = from->place == PLACE_WAITS || to_place == PLACE_WAITS;
+    return flags;
+}
+
+static uint32_t now_s(const struct match *match)
+{
+    return (uint32_t)(match->now_ns / UINT64_C(1000000000));
+}
+
+static uint32_t make_channel(struct match *match, uint64_t comm, uint32_t source,
+                             uint32_t destination, int32_t tag)
+{
+    int waits = 0;
+    uint32_t flags = first_flags(match, source, destination, &waits);
+    if (flags == 0 ||
+        (2 * (match->slot_used + 1) > match->slot_mask &&
+         rebuild_slots(match, match->slots == NULL ? FIRST_SLOTS : 2 * (match->slot_mask + 1)) !=
+             0))
+        return NONE;
+    uint32_t number = pool_take(&match->channels);
+    if (number == NONE)
+        return NONE;
+    struct channel_link *links =
+        match_reserve(match->links, &match->link_room, number + 1, sizeof *links);
+    if (links == NULL) {
+        pool_give(&match->channels, number);
+        return NONE;
+    }
+    match->links = links;
+    *channel_at(match, number) = (struct channel){
+        .comm = comm,
+        .source = source,
+        .destination = destination,
+        .tag = tag,
+        .flags = flags,
+        .send_first = NONE,
+        .send_last = NONE,
+        .receive_first = NONE,
+        .receive_last = NONE,
+        .used_s = now_s(match),
+        .receive_open = NONE,
+    };
+    place_channel(match, number);
+    link_channel(match, number);
+    if (waits)
+        wait_for_place(match, number);
+    return number;
+}
+
+uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
+                       int32_t tag)
+{
+    uint32_t slot = match_slot(match, comm, source, destination, tag);
+    while (match->slots != NULL && match->slots[slot] != 0) {
+        uint32_t number = match->slots[slot] - 1;
+        struct channel *channel = channel_at(match, number);
+        if (channel->comm == comm && channel->source == source &&
+            channel->destination == destination && channel->tag == tag) {
+            channel->used_s = now_s(match);
+            return number;
+        }
+        slot = (slot + 1) & match->slot_mask;
+    }
+    return make_channel(match, comm, source, destination, tag);
+}
+
+void match_touch(struct match *match, uint32_t number)
+{
+    struct channel *channel = channel_at(match, number);
+    if (channel->flags & CHANNEL_DIRTY)
+        return;
+    uint32_t *dirty =
+        match_reserve(match->dirty, &match->dirty_room, match->dirty_count + 1, sizeof *dirty);
+    if (dirty == NULL)
+        return; /* touched again by the next end */
+    match->dirty = dirty;
+    dirty[match->dirty_count++] = number;
+    channel->flags |= CHANNEL_DIRTY;
+}
+
+/* Idle, empty, and nothing to be remembered of it: a member that is lossy makes its channels
+ * astray again when they come back. Channels between nodes keep their ordinals while there is room:
+ * the nodes would not forget at the same moment, and from then on number the same messages
+ * differently. */
+static int forgettable(const struct match *match, const struct channel *channel, int crowded)
+{
+    if (!(channel->flags & CHANNEL_USED) || channel->flags & (CHANNEL_DIRTY | CHANNEL_WAITS) ||
+        channel->send_first != NONE || channel->receive_first != NONE ||
+        channel->used_s + IDLE_S > now_s(match) || (channel->flags & CHANNEL_BETWEEN && !crowded))
+        return 0;
+    if (!(channel->flags & CHANNEL_ASTRAY))
+        return 1;
+    const struct match_member *from = match_member_of(match, channel->source),
+                              *to = match_member_of(match, channel->destination);
+    return (from != NULL && from->lossy) || (to != NULL && to->lossy);
+}
+
+static void link_anew(struct match *match)
+{
+    for (uint32_t i = 0; i < match->peer_count; i++)
+        match->peers[i].from = match->peers[i].to = (struct channel_list){NONE, NONE};
+    for (uint32_t i = 0; i < match->channels.used; i++)
+        if (channel_at(match, i)->flags & CHANNEL_USED)
+            link_channel(match, i);
+}
+
+void match_sweep(struct match *match)
+{
+    uint32_t forgotten = 0;
+    int crowded = match->channels.used - match->channels.free_count > CROWDED;
+    for (uint32_t i = 0; i < match->channels.used; i++) {
+        struct channel *channel = channel_at(match, i);
+        if (!forgettable(match, channel, crowded))
+            continue;
+        channel->flags = 0;
+        pool_give(&match->channels, i);
+        forgotten++;
+    }
+    if (forgotten > 0)
+        link_anew(match);
+    if (forgotten > 0 && rebuild_slots(match, match->slot_mask + 1) != 0) {
+        /* No memory for a new table: enter what is left into the old one. */
+        memset(match->slots, 0, ((size_t)match->slot_mask + 1) * sizeof *match->slots);
+        match->slot_used = 0;
+        for (uint32_t i = 0; i < match->channels.used; i++)
+            if (channel_at(match, i)->flags & CHANNEL_USED)
+                place_channel(match, i);
+    }
+}
+
+/* ---- ends ---------------------------------------------------------------- */
+
+void channel_put_send(struct match *match, struct channel *channel, uint32_t number)
+{
+    struct send *send = send_at(match, number);
+    uint32_t after = channel->send_last;
+    if (after != NONE && send_at(match, after)->enter_ns > send->enter_ns) {
+        uint32_t at = channel->send_first; /* of another thread: seldom */
+        after = NONE;
+        while (at != NONE && send_at(match, at)->enter_ns <= send->enter_ns) {
+            after = at;
+            at = send_at(match, at)->next;
+        }
+    }
+    uint32_t *link = after == NONE ? &channel->send_first : &send_at(match, after)->next;
+    send->next = after == NONE ? channel->send_first : *link;
+    if (after == channel->send_last) {
+        send->next = NONE;
+        channel->send_last = number;
+    }
+    *link = number;
+}
+
+void channel_put_receive(struct match *match, struct channel *channel, uint32_t number)
+{
+    struct receive *receive = receive_at(match, number);
+    uint32_t after = channel->receive_last;
+    if (after != NONE && posted_after(receive_at(match, after), receive)) {
+        uint32_t at = channel->receive_first; /* a wildcard that was posted before others */
+        after = NONE;
+        while (at != NONE && posted_after(receive, receive_at(match, at))) {
+            after = at;
+            at = receive_at(match, at)->next;
+        }
+    }
+    uint32_t *link = after == NONE ? &channel->receive_first : &receive_at(match, after)->next;
+    receive->next = after == NONE ? channel->receive_first : *link;
+    if (after == channel->receive_last) {
+        receive->next = NONE;
+        channel->receive_last = number;
+    } else {
+        channel->receive_open = NONE;
+    }
+    *link = number;
+}
+
+void channel_unlink_send(struct match *match, struct channel *channel, uint32_t number)
+{
+    uint32_t before = NONE, at = channel->send_first;
+    while (at != NONE && at != number) {
+        before = at;
+        at = send_at(match, at)->next;
+    }
+    if (at == NONE)
+        return;
+    uint32_t next = send_at(match, at)->next;
+    *(before == NONE ? &channel->send_first : &send_at(match, before)->next) = next;
+    if (channel->send_last == number)
+        channel->send_last = before;
+}
+
+void channel_unlink_receive(struct match *match, struct channel *channel, uint32_t number)
+{
+    uint32_t before = NONE, at = channel->receive_first;
+    while (at != NONE && at != number) {
+        before = at;
+        at = receive_at(match, at)->next;
+    }
+    if (at == NONE)
+        return;
+    uint32_t next = receive_at(match, at)->next;
+    *(before == NONE ? &channel->receive_first : &receive_at(match, before)->next) = next;
+    if (channel->receive_last == number)
+        channel->receive_last = before;
+    if (channel->receive_open == number)
+        channel->receive_open = NONE;
+}
+
+void match_give_up_send(struct match *match, struct channel *channel, uint32_t number)
+{
+    channel_unlink_send(match, channel, number);
+    pool_give(&match->sends, number);
+    if (!(channel->flags & CHANNEL_BETWEEN))
+        match->counts.unmatched++;
+}
+
+void match_give_up_receive(struct match *match, struct channel *channel, uint32_t number)
+{
+    struct receive *receive = receive_at(match, number);
+    uint32_t group = receive->group;
+    int ended = receive->state == RECEIVE_DONE;
+    channel_unlink_receive(match, channel, number);
+    pool_give(&match->receives, number);
+    if (!ended)
+        return;
+    if (!(channel->flags & CHANNEL_BETWEEN))
+        match->counts.unmatched++;
+    if (group != NONE) {
+        group_at(match, group)->joint = 1;
+        group_settle(match, group);
+    }
+}
+
+void match_drop_receives(struct match *match, struct channel *channel)
+{
+    while (channel->receive_first != NONE)
+        match_give_up_receive(match, channel, channel->receive_first);
+}
+
+void channel_go_astray(struct match *match, struct channel *channel)
+{
+    while (channel->send_first != NONE)
+        match_give_up_send(match, channel, channel->send_first);
+    for (uint32_t at = channel->receive_first, next; at != NONE; at = next) {
+        next = receive_at(match, at)->next;
+        if (receive_at(match, at)->state == RECEIVE_DONE ||
+            receive_at(match, at)->state == RECEIVE_UNKNOWN)
+            match_give_up_receive(match, channel, at);
+    }
+    channel->flags = (channel->flags & (CHANNEL_EVIDENCE - 1u)) | CHANNEL_ASTRAY;
+}

@@ -1,0 +1,143 @@
+/* Ends whose posts have not been seen.
+ *
+ * A thread may complete what another one has posted, and rings are looked at one after the other:
+ * the record of the end can come before that of the post, in the same round or, when the post's
+ * ring was looked at first, one round earlier. (Not later: the post was in its ring before the end
+ * was made.) Such records are kept in the order of their arrival, outside of any channel, and taken
+ * again when the round is over and all rings were looked at. After two rounds they are given up,
+ * and counted if they are ends of messages. Receives posted later than a post that is still to come
+ * are held meanwhile, because the member's calls are not known until then: see match_known_until().
+ *
+ * Memory: at most MOST_EARLY records of all members together; a member whose end finds no room has
+ * lost it, and is taken for one that has lost records. */
+#include "daemon/analysis/matching/match_state.h"
+#include "holter/call.h"
+
+#define ROUNDS 2u
+
+static struct taken taken_again(struct match *match, struct match_member *member,
+                                const struct early *early)
+{
+    return (struct taken){.match = match,
+                          .member = member,
+                          .event = &early->event,
+                          .comm = early->comm,
+                          .enter_ns = early->enter_ns,
+                          .exit_ns = early->exit_ns,
+                          .ring_number = early->ring,
+                          .fresh = early->fresh,
+                          .again = early};
+}
+
+static int ends_a_message(const struct event *event)
+{
+    return (event->flags & (EVENT_RECV | EVENT_DONE)) == (EVENT_RECV | EVENT_DONE);
+}
+
+void early_keep(const struct taken *t)
+{
+    struct match_member *member = t->member;
+    /* What has no number was never to be found. */
+    int numbered = t->event->request != 0 || t->event->call == CALL_Mrecv;
+    uint32_t number = numbered ? pool_take(&t->match->earlies) : NONE;
+    if (number == NONE) {
+        match_give_up_end(t);
+        if (numbered)
+            match_lost(t->match, member); /* what it ends would stay open */
+        return;
+    }
+    *early_at(t->match, number) = (struct early){
+        .event = *t->event,
+        .comm = t->comm,
+        .enter_ns = t->enter_ns,
+        .exit_ns = t->exit_ns,
+        .next = NONE,
+        .group = ends_a_message(t->event) ? match_join_group(t->match, t->ring, t->event) : NONE,
+        .ring = t->ring_number,
+        .fresh = (uint8_t)(t->fresh != 0),
+    };
+    if (member->early_first == NONE)
+        member->early_first = number;
+    else
+        early_at(t->match, member->early_last)->next = number;
+    member->early_last = number;
+}
+
+static void give_up(const struct taken *t)
+{
+    uint32_t group = t->again->group;
+    match_give_up_end(t);
+    if (group == NONE)
+        return;
+    group_at(t->match, group)->joint = 1;
+    group_settle(t->match, group);
+}
+
+/* Take all again. @return whether a number was given that others may be looking for: MPI_Imrecv
+ * makes a request of what MPI_Mprobe took */
+static int take_all_again(struct match *match, struct match_member *member)
+{
+    int given = 0;
+    uint32_t *link = &member->early_first;
+    member->early_last = NONE;
+    while (*link != NONE) {
+        uint32_t number = *link;
+        struct early *early = early_at(match, number);
+        struct taken t = taken_again(match, member, early);
+        if (match_take_end(&t)) {
+            given |= early->event.call == CALL_Imrecv;
+            *link = early->next;
+            pool_give(&match->earlies, number);
+        } else {
+            member->early_last = number;
+            link = &early->next;
+        }
+    }
+    return given;
+}
+
+/* Take for the last time what has been kept for so many rounds: then all posts are known. What is
+ * not found is given up. */
+static void take_last(struct match *match, struct match_member *member, uint32_t rounds)
+{
+    uint32_t *link = &member->early_first;
+    member->early_last = NONE;
+    while (*link != NONE) {
+        uint32_t number = *link;
+        struct early *early = early_at(match, number);
+        if (++early->rounds < rounds) {
+            member->early_last = number;
+            link = &early->next;
+            continue;
+        }
+        *link = early->next;
+        struct taken t = taken_again(match, member, early);
+        t.last = 1;
+        if (!match_take_end(&t))
+            give_up(&t);
+        pool_give(&match->earlies, number);
+    }
+}
+
+void early_end_round(struct match *match, struct match_member *member)
+{
+    if (take_all_again(match, member))
+        take_all_again(match, member);
+    take_last(match, member, ROUNDS);
+}
+
+void early_give_up(struct match *match, struct match_member *member)
+{
+    take_last(match, member, 1);
+}
+
+void early_end_alone(struct match *match)
+{
+    for (uint32_t i = 0; i < match->member_count; i++) {
+        struct match_member *member = match->members[i];
+        if (member->early_first == NONE || member->known_ns != UINT64_MAX)
+            continue;
+        take_all_again(match, member);
+        take_last(match, member, 1);
+    }
+}

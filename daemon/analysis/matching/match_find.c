@@ -1,0 +1,172 @@
+/* What a record speaks of: its channel, and the send or receive that it ends. */
+#include "daemon/analysis/matching/match_state.h"
+#include "holter/call.h"
+
+#include <string.h>
+
+#define PASSED_MOST                                                                                \
+    16384u /* open receives of a channel that are looked through for one of them                   \
+            */
+
+void match_count_without_room(const struct taken *t, uint32_t other)
+{
+    uint32_t flags = t->event->flags;
+    int ends = flags & EVENT_SEND ? flags & EVENT_POST : flags & EVENT_DONE;
+    if (ends && match_member_of(t->match, other) != NULL)
+        t->match->counts.unmatched++;
+}
+
+uint32_t match_channel_of(const struct taken *t, int sends)
+{
+    const struct event *event = t->event;
+    struct match *match = t->match;
+    if (event->peer < 0 || (uint64_t)event->peer >= match->world || event->tag < 0 || t->comm == 0)
+        return NONE;
+    uint32_t own = t->member->rank, other = (uint32_t)event->peer;
+    uint32_t number =
+        match_channel(match, t->comm, sends ? own : other, sends ? other : own, event->tag);
+    if (number == NONE) {
+        match_count_without_room(t, other);
+        return NONE;
+    }
+    struct channel *channel = channel_at(match, number);
+    uint32_t aside = sends ? CHANNEL_FROM_ASIDE : CHANNEL_TO_ASIDE;
+    if (channel->flags & aside) {
+        channel->flags &= ~aside;
+        if (!t->fresh)
+            channel_go_astray(match, channel);
+    }
+    return number;
+}
+
+/* Entry of the call that posted what this record ends, in ticks: a persistent request has the same
+ * number in all its starts. 0: not known. */
+static uint64_t posted_of(const struct event *event)
+{
+    int other = event->flags & EVENT_POST || event->call == CALL_Mrecv ||
+                event->call == CALL_Imrecv || event->call == CALL_Request_free;
+    return other ? 0 : event->t_post;
+}
+
+/* The send with this record's request. A post that is not known for certain to be the one is taken
+ * only when all are known: the newest. @return NONE: not there */
+uint32_t match_find_send(const struct taken *t, const struct channel *channel)
+{
+    const struct match *match = t->match;
+    uint64_t posted = posted_of(t->event);
+    uint32_t newest = NONE;
+    for (uint32_t at = channel->send_first; at != NONE; at = send_at(match, at)->next) {
+        const struct send *send = send_at(match, at);
+        if (send->request != t->event->request || send->enter_ns > t->exit_ns)
+            continue;
+        if (posted == 0 ? t->again == NULL : send->posted == (uint16_t)posted)
+            return at;
+        newest = t->last ? at : newest;
+    }
+    return newest;
+}
+
+enum likeness { ANOTHER, PERHAPS, CERTAIN };
+
+/* Is this receive, of the right number, the one that the record ends? The entry of its post tells;
+ * where that is not told, the receive has to be open already. Perhaps it is when all posts are
+ * known: the newest before the record's call then. */
+static enum likeness likeness_of(const struct taken *t, const struct receive *receive)
+{
+    const struct event *event = t->event;
+    if (receive->posted == event->t_post)
+        return CERTAIN;
+    if (t->last)
+        return receive->post_ns <= t->enter_ns ? PERHAPS : ANOTHER;
+    int message = event->call == CALL_Mrecv || event->call == CALL_Imrecv;
+    int at_once = t->again == NULL && posted_of(event) == 0;
+    return (message || at_once) && receive->post_ns <= t->exit_ns ? CERTAIN : ANOTHER;
+}
+
+/* @return the receive that this record ends among the open wildcards, taken out; NONE: not there */
+uint32_t match_take_wildcard(const struct taken *t)
+{
+    struct match_member *member = t->member;
+    struct wildcard *list = member->wildcards;
+    uint32_t found = NONE;
+    enum likeness likeness = ANOTHER;
+    for (uint32_t i = member->wildcard_first; i < member->wildcard_count && likeness != CERTAIN;
+         i++) {
+        const struct receive *receive = receive_at(t->match, list[i].receive);
+        likeness = receive->request == t->event->request ? likeness_of(t, receive) : ANOTHER;
+        found = likeness != ANOTHER ? i : found;
+    }
+    if (found == NONE)
+        return NONE;
+    int strict = is_strict(member);
+    uint32_t number = list[found].receive;
+    memmove(list + member->wildcard_first + 1, list + member->wildcard_first,
+            (found - member->wildcard_first) * sizeof *list);
+    member->wildcard_first++;
+    if (member->wildcard_first == member->wildcard_count)
+        member->wildcard_first = member->wildcard_count = 0;
+    t->match->strict -= (uint32_t)(strict && !is_strict(member));
+    return number;
+}
+
+/* Not the first one that is open: look on from there. */
+static __attribute__((noinline)) uint32_t
+search_receive(const struct taken *t, struct channel *channel, uint32_t number, uint32_t request)
+{
+    struct match *match = t->match;
+    uint32_t passed = 0, newest = NONE;
+    for (; number != NONE && passed < PASSED_MOST; passed++) {
+        const struct receive *receive = receive_at(match, number);
+        if (receive->request == request && receive->state != RECEIVE_DONE) {
+            enum likeness likeness = likeness_of(t, receive);
+            if (likeness == CERTAIN)
+                return number;
+            newest = likeness == PERHAPS ? number : newest;
+        }
+        number = receive->next;
+    }
+    if (passed < PASSED_MOST)
+        return newest;
+    channel_go_astray(match, channel);
+    match_drop_receives(match, channel);
+    return NONE;
+}
+
+/* The receive of the channel that this record ends, by the number of its request or message.
+ * Receives complete about in the order of posting: those that have, and wait for their sends, are
+ * not looked at again and again.
+ * @return NONE: not there */
+uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint32_t request)
+{
+    const struct match *match = t->match;
+    uint32_t number =
+        channel->receive_open != NONE ? channel->receive_open : channel->receive_first;
+    while (number != NONE && receive_at(match, number)->state == RECEIVE_DONE) {
+        channel->receive_open = number;
+        number = receive_at(match, number)->next;
+    }
+    if (number == NONE)
+        return NONE;
+    const struct receive *first = receive_at(match, number);
+    if (first->request == request && first->posted == t->event->t_post)
+        return number;
+    return search_receive(t, channel, number, request);
+}
+
+void match_count_unseen(const struct taken *t, uint32_t channel)
+{
+    if (!(channel_at(t->match, channel)->flags & CHANNEL_BETWEEN))
+        t->match->counts.unmatched++;
+}
+
+int match_has_no_name(const struct event *event)
+{
+    return event->peer == PEER_ANY || (event->peer >= 0 && event->tag == TAG_ANY);
+}
+
+int match_may_be_wild(const struct taken *t)
+{
+    const struct event *event = t->event;
+    return t->comm != 0 && (match_has_no_name(event) ||
+                            (event->flags & EVENT_WILDCARD && event->peer == PEER_UNKNOWN));
+}

@@ -1,0 +1,54 @@
+/* Receives that are open. */
+#include "daemon/analysis/matching/match_state.h"
+
+/* The oldest so far, in the order of posting. */
+struct oldest {
+    const struct match *match;
+    uint32_t request; /* comes before all others */
+    struct match_open *out;
+    uint64_t *posts; /* when each of them was posted */
+    uint32_t count, room;
+};
+
+static void add_open(struct oldest *oldest, const struct receive *receive, struct match_open open)
+{
+    uint64_t post_ns =
+        oldest->request != 0 && receive->request == oldest->request ? 0 : receive->post_ns;
+    if (receive->state != RECEIVE_OPEN)
+        return;
+    uint32_t at = oldest->count;
+    while (at > 0 && oldest->posts[at - 1] > post_ns)
+        at--;
+    if (at == oldest->room)
+        return;
+    oldest->count += oldest->count < oldest->room;
+    for (uint32_t i = oldest->count - 1; i > at; i--) {
+        oldest->out[i] = oldest->out[i - 1];
+        oldest->posts[i] = oldest->posts[i - 1];
+    }
+    oldest->out[at] = open;
+    oldest->posts[at] = post_ns;
+}
+
+uint32_t match_open_receives(const struct match *match, const struct match_member *member,
+                             uint32_t request, struct match_open *out, uint32_t room)
+{
+    uint64_t posts[MATCH_OPEN_MOST];
+    struct oldest oldest = {match, request, out,
+                            posts, 0,       room < MATCH_OPEN_MOST ? room : MATCH_OPEN_MOST};
+    struct channel_walk walk = channel_walk_begin(match, member->rank);
+    for (uint32_t i; (i = channel_walk_next(match, &walk)) != NONE;) {
+        const struct channel *channel = channel_at(match, i);
+        if (channel->destination != member->rank)
+            continue;
+        struct match_open open = {channel->comm, (int32_t)channel->source, channel->tag};
+        for (uint32_t at = channel->receive_first; at != NONE; at = receive_at(match, at)->next)
+            add_open(&oldest, receive_at(match, at), open);
+    }
+    for (uint32_t i = member->wildcard_first; i < member->wildcard_count; i++) {
+        const struct wildcard *wildcard = &member->wildcards[i];
+        struct match_open open = {wildcard->comm, wildcard->source, wildcard->tag};
+        add_open(&oldest, receive_at(match, wildcard->receive), open);
+    }
+    return oldest.count;
+}

@@ -1,0 +1,432 @@
+/* From ends to messages. */
+#include "daemon/analysis/matching/match_state.h"
+#include "holter/message_key.h"
+
+#include <string.h>
+
+/* Being in step again: the receiver had waited for so long when the message was sent, and whatever
+ * was sent before had ended so long before. A message that had been on its way would have ended the
+ * wait. Small ones only: large ones may need the sender's hand to move on. And so many in a row: a
+ * receiver that was without a core seems to wait, too. */
+#define WAITED_NS UINT64_C(200000)
+#define SMALL_BYTES 1024u
+#define EVIDENCE 4u
+#define ASTRAY_KEPT_NS UINT64_C(2000000000) /* sends of an astray channel are kept so long */
+
+#define AHEAD 4u /* channels between asking for one, for its ends, and using it */
+#define SWEEP_NS UINT64_C(10000000000)
+
+/* ---- handing out --------------------------------------------------------- */
+
+/* A matched receive holds the send's entry in post_ns, source and destination in request and
+ * channel; an end of a message between nodes has its key in post_ns. */
+enum settled_state { SETTLED_MESSAGE = 16, SETTLED_HALF };
+
+static void hand_out(struct match *match, const struct receive *receive, const struct group *group)
+{
+    uint64_t send_ns = receive->post_ns, enter = receive->enter_ns, leave = receive->exit_ns;
+    if (receive->state == SETTLED_HALF) {
+        struct match_half half = {
+            .key = receive->post_ns,
+            .source = receive->request,
+            .destination = receive->channel,
+            .bytes = receive->bytes,
+            .enter_ns = enter,
+            .exit_ns = leave,
+            .local_ns = group == NULL ? 0 : group->latest_ns,
+            /* less the call itself */
+            .together = group == NULL ? 1 : group->count - 1 - group->local,
+            .receive = 1,
+        };
+        match->sink.half(match->sink.user, &half);
+        return;
+    }
+    uint64_t from = send_ns > enter ? send_ns : enter;
+    if (group != NULL && group->latest_ns > from)
+        from = group->latest_ns;
+    uint64_t rest = leave > from ? leave - from : 0;
+    int joint = group != NULL && group->joint;
+    struct match_message message = {
+        .source = receive->request,
+        .destination = receive->channel,
+        .bytes = receive->bytes,
+        .transfer_ns = leave > send_ns ? leave - send_ns : 0,
+        .late_sender_ns = send_ns > enter ? send_ns - enter : 0,
+        .late_receiver_ns = enter > send_ns ? enter - send_ns : 0,
+        .network_ns = joint ? 0 : rest,
+        .joint_ns = joint ? rest : 0,
+    };
+    match->sink.message(match->sink.user, &message);
+}
+
+void group_settle(struct match *match, uint32_t number)
+{
+    struct group *group = group_at(match, number);
+    group->settled++;
+    if (!group->closed || group->settled < group->count)
+        return;
+    for (uint32_t at = group->first, next; at != NONE; at = next) {
+        next = receive_at(match, at)->next;
+        hand_out(match, receive_at(match, at), group);
+        pool_give(&match->receives, at);
+    }
+    pool_give(&match->groups, number);
+}
+
+/* The receive has left its channel, and what it is for is set. */
+static void settle_receive(struct match *match, const struct channel *channel, uint32_t number)
+{
+    struct receive *receive = receive_at(match, number);
+    receive->request = channel->source;
+    receive->channel = channel->destination;
+    if (receive->group == NONE) {
+        hand_out(match, receive, NULL);
+        pool_give(&match->receives, number);
+        return;
+    }
+    struct group *group = group_at(match, receive->group);
+    if (receive->state == SETTLED_HALF)
+        group->joint = 1;
+    else if (receive->post_ns > group->latest_ns)
+        group->latest_ns = receive->post_ns;
+    group->local += receive->state == SETTLED_MESSAGE;
+    receive->next = group->first;
+    group->first = number;
+    group_settle(match, receive->group);
+}
+
+/* ---- messages within the node -------------------------------------------- */
+
+static uint32_t pop_send(struct match *match, struct channel *channel)
+{
+    uint32_t number = channel->send_first;
+    channel->send_first = send_at(match, number)->next;
+    if (channel->send_first == NONE)
+        channel->send_last = NONE;
+    return number;
+}
+
+static uint32_t pop_receive(struct match *match, struct channel *channel)
+{
+    uint32_t number = channel->receive_first;
+    channel->receive_first = receive_at(match, number)->next;
+    if (channel->receive_first == NONE)
+        channel->receive_last = NONE;
+    if (channel->receive_open == number)
+        channel->receive_open = channel->receive_first;
+    return number;
+}
+
+/* Both have left the channel. @return 0 when they contradict each other */
+static int marry(struct match *match, struct channel *channel, uint32_t send_number,
+                 uint32_t receive_number)
+{
+    const struct send *send = send_at(match, send_number);
+    struct receive *receive = receive_at(match, receive_number);
+    int good = ends_fit(send, receive);
+    uint64_t send_ns = send->enter_ns, bytes = send->bytes;
+    pool_give(&match->sends, send_number);
+    if (!good) {
+        match->counts.rejected++;
+        uint32_t group = receive->group;
+        pool_give(&match->receives, receive_number);
+        if (group != NONE) {
+            group_at(match, group)->joint = 1;
+            group_settle(match, group);
+        }
+        return 0;
+    }
+    match->counts.matched++;
+    receive->state = SETTLED_MESSAGE;
+    receive->post_ns = send_ns;
+    receive->bytes = bytes;
+    settle_receive(match, channel, receive_number);
+    return 1;
+}
+
+static void take_block(struct match *match, struct channel *channel, uint32_t n)
+{
+    struct cluster cluster = {.n = n};
+    if (n > CLUSTER_MOST) {
+        for (uint32_t i = 0; i < n; i++) {
+            match_give_up_send(match, channel, channel->send_first);
+            match_give_up_receive(match, channel, channel->receive_first);
+        }
+        return;
+    }
+    int known = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        cluster.sends[i] = pop_send(match, channel);
+        cluster.receives[i] = pop_receive(match, channel);
+        known &= receive_at(match, cluster.receives[i])->state == RECEIVE_DONE;
+    }
+    if (!known || !ends_search(match, &cluster))
+        memset(cluster.possible, 0, sizeof cluster.possible);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t possible = cluster.possible[i];
+        if (possible == 0 || (possible & (possible - 1)) != 0) {
+            match_give_up_send(match, channel, cluster.sends[i]);
+            continue;
+        }
+        uint32_t r = (uint32_t)__builtin_ctz(possible);
+        taken |= 1u << r;
+        marry(match, channel, cluster.sends[i], cluster.receives[r]);
+    }
+    for (uint32_t r = 0; r < n; r++)
+        if (!(taken >> r & 1))
+            match_give_up_receive(match, channel, cluster.receives[r]);
+}
+
+/* @return nonzero: there is more to do later, though no end be added */
+static int settle_within(struct match *match, struct channel *channel)
+{
+    while (channel->send_first != NONE && channel->receive_first != NONE) {
+        if (receive_at(match, channel->receive_first)->state < RECEIVE_DONE)
+            return 0;
+        uint32_t n = match->strict == 0 ? 1 : ends_together(match, channel);
+        if (n == 0)
+            return 1;
+        channel->sent += n;
+        channel->received += n;
+        if (n > 1) {
+            take_block(match, channel, n);
+            continue;
+        }
+        if (receive_at(match, channel->receive_first)->state == RECEIVE_UNKNOWN) {
+            match_give_up_receive(match, channel, channel->receive_first);
+            match_give_up_send(match, channel, channel->send_first);
+            continue;
+        }
+        uint32_t send = pop_send(match, channel), receive = pop_receive(match, channel);
+        if (!marry(match, channel, send, receive)) {
+            channel_go_astray(match, channel);
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- out of step --------------------------------------------------------- */
+
+/* Give up the sends that began before a moment. @return exit of the last of them, 0: none */
+static uint64_t drop_sends(struct match *match, struct channel *channel, uint64_t before_ns)
+{
+    uint64_t last = 0;
+    while (channel->send_first != NONE &&
+           send_at(match, channel->send_first)->enter_ns <= before_ns) {
+        uint64_t exit_ns = send_exit(send_at(match, channel->send_first));
+        last = exit_ns > last ? exit_ns : last;
+        match_give_up_send(match, channel, channel->send_first);
+    }
+    return last;
+}
+
+/* Does the first send belong to this receive, because there can be no other? The sends before it
+ * have been dropped, the last of them ended at dropped_ns. */
+static int is_evidence(const struct match *match, const struct channel *channel,
+                       const struct receive *receive, uint64_t dropped_ns)
+{
+    if (channel->send_first == NONE)
+        return 0;
+    const struct send *send = send_at(match, channel->send_first);
+    if (send->next != NONE && send_at(match, send->next)->enter_ns <= receive->exit_ns)
+        return 0;
+    return receive->group == NONE && ends_fit(send, receive) && receive->size_known &&
+           receive->bytes <= SMALL_BYTES && send->enter_ns <= receive->exit_ns &&
+           send->enter_ns >= receive->enter_ns + WAITED_NS &&
+           (dropped_ns == 0 || dropped_ns + WAITED_NS <= receive->enter_ns);
+}
+
+static int settle_astray(struct match *match, struct channel *channel)
+{
+    const struct match_member *from = match_member_of(match, channel->source),
+                              *to = match_member_of(match, channel->destination);
+    int alone =
+        from != NULL && from->known_ns == UINT64_MAX && to != NULL && to->known_ns == UINT64_MAX;
+    while (channel->receive_first != NONE) {
+        uint32_t number = channel->receive_first;
+        const struct receive *receive = receive_at(match, number);
+        if (receive->state < RECEIVE_DONE)
+            break;
+        if (alone && receive->state == RECEIVE_DONE &&
+            (receive->exit_ns >= match->settled_ns || receive_is_held(match, channel, receive)))
+            return 1;
+        uint64_t dropped = drop_sends(match, channel, receive->enter_ns);
+        int speaks = alone && receive->state == RECEIVE_DONE &&
+                     is_evidence(match, channel, receive, dropped);
+        channel->flags =
+            speaks ? channel->flags + CHANNEL_EVIDENCE : channel->flags & (CHANNEL_EVIDENCE - 1u);
+        if (channel->flags >= EVIDENCE * CHANNEL_EVIDENCE) {
+            channel->flags &= (CHANNEL_EVIDENCE - 1u) & ~(uint32_t)CHANNEL_ASTRAY;
+            return settle_within(match, channel);
+        }
+        if (speaks)
+            match_give_up_send(match, channel, channel->send_first);
+        match_give_up_receive(match, channel, number);
+    }
+    if (match->now_ns > ASTRAY_KEPT_NS)
+        drop_sends(match, channel, match->now_ns - ASTRAY_KEPT_NS);
+    return channel->send_first != NONE;
+}
+
+/* ---- messages between nodes ---------------------------------------------- */
+
+static void send_half(struct match *match, struct channel *channel, uint32_t number)
+{
+    const struct send *send = send_at(match, number);
+    struct match_half half = {
+        .key = message_key(channel->comm, channel->source, channel->destination, channel->tag,
+                           channel->sent),
+        .source = channel->source,
+        .destination = channel->destination,
+        .bytes = send->bytes,
+        .enter_ns = send->enter_ns,
+        .exit_ns = send->enter_ns + send->span_ns,
+    };
+    match->sink.half(match->sink.user, &half);
+}
+
+/* @return nonzero: there is more to do later */
+static int settle_sends_between(struct match *match, struct channel *channel)
+{
+    while (channel->send_first != NONE) {
+        uint32_t n = match->strict == 0 ? 1 : sends_together(match, channel, 1);
+        uint32_t at = channel->send_first;
+        for (uint32_t i = 0; i < n; i++, at = send_at(match, at)->next)
+            if (send_is_held(match, channel, send_at(match, at)))
+                return 1;
+        for (uint32_t i = 0; i < n; i++) {
+            if (n == 1 && !(channel->flags & CHANNEL_ASTRAY))
+                send_half(match, channel, channel->send_first);
+            channel->sent++;
+            pool_give(&match->sends, pop_send(match, channel));
+        }
+    }
+    return 0;
+}
+
+static void take_receives_between(struct match *match, struct channel *channel, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t ordinal = channel->received++;
+        uint32_t number = channel->receive_first;
+        struct receive *receive = receive_at(match, number);
+        if (n > 1 || channel->flags & CHANNEL_ASTRAY || receive->state != RECEIVE_DONE ||
+            !receive->size_known) {
+            match_give_up_receive(match, channel, number);
+            continue;
+        }
+        pop_receive(match, channel);
+        receive->state = SETTLED_HALF;
+        receive->post_ns = message_key(channel->comm, channel->source, channel->destination,
+                                       channel->tag, ordinal);
+        settle_receive(match, channel, number);
+    }
+}
+
+static int settle_receives_between(struct match *match, struct channel *channel)
+{
+    while (channel->receive_first != NONE) {
+        uint32_t n = match->strict == 0 ? 1 : receives_together(match, channel, 1);
+        uint32_t at = channel->receive_first;
+        for (uint32_t i = 0; i < n; i++, at = receive_at(match, at)->next) {
+            if (receive_at(match, at)->state < RECEIVE_DONE)
+                return 0;
+            if (receive_is_held(match, channel, receive_at(match, at)))
+                return 1;
+        }
+        take_receives_between(match, channel, n);
+    }
+    return 0;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+int settle_channel(struct match *match, struct channel *channel)
+{
+    if (channel->flags & CHANNEL_WAITS || !(channel->flags & CHANNEL_USED))
+        return 0;
+    if (channel->flags & CHANNEL_BETWEEN) {
+        int more = settle_sends_between(match, channel);
+        return settle_receives_between(match, channel) | more;
+    }
+    if (channel->flags & CHANNEL_ASTRAY)
+        return settle_astray(match, channel);
+    if (channel->flags & (CHANNEL_FROM_ASIDE | CHANNEL_TO_ASIDE))
+        return 0; /* the side that lost records has not come yet: its first end decides */
+    return settle_within(match, channel);
+}
+
+/* Is it decided where this rank lives? */
+static int has_place(struct match *match, uint32_t rank, uint32_t *between)
+{
+    struct peer *peer = match_peer(match, rank);
+    if (peer == NULL)
+        return 0;
+    if (peer->place == PLACE_WAITS) {
+        if (peer->since_ns == 0)
+            peer->since_ns = match->now_ns;
+        if (match->now_ns < peer->since_ns + MATCH_REMOTE_AFTER_NS)
+            return 0;
+        peer->place = PLACE_ELSEWHERE;
+    }
+    *between |= peer->place == PLACE_ELSEWHERE ? CHANNEL_BETWEEN : 0;
+    return 1;
+}
+
+static void settle_places(struct match *match)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < match->waiting_count; i++) {
+        uint32_t number = match->waiting[i], between = 0;
+        struct channel *channel = channel_at(match, number);
+        if (!has_place(match, channel->source, &between) ||
+            !has_place(match, channel->destination, &between)) {
+            match->waiting[kept++] = number;
+            continue;
+        }
+        channel->flags = (channel->flags & ~(uint32_t)CHANNEL_WAITS) | between;
+        match_touch(match, number);
+    }
+    match->waiting_count = kept;
+}
+
+/* Ask for the memory of channels to come, and for the ends that they begin with. */
+static void ask_ahead(const struct match *match, uint32_t i)
+{
+    if (i + 2 * AHEAD >= match->dirty_count)
+        return;
+    __builtin_prefetch(channel_at(match, match->dirty[i + 2 * AHEAD]), 1);
+    const struct channel *channel = channel_at(match, match->dirty[i + AHEAD]);
+    if (channel->send_first != NONE)
+        __builtin_prefetch(send_at(match, channel->send_first));
+    if (channel->receive_first != NONE)
+        __builtin_prefetch(receive_at(match, channel->receive_first), 1);
+}
+
+void match_settle(struct match *match, uint64_t now_ns)
+{
+    match->unsettled = 0;
+    match->settled_ns = match->now_ns;
+    match->now_ns = now_ns;
+    if (match->waiting_count > 0)
+        settle_places(match);
+    if (early_any(match))
+        early_end_alone(match);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < match->dirty_count; i++) {
+        uint32_t number = match->dirty[i];
+        ask_ahead(match, i);
+        struct channel *channel = channel_at(match, number);
+        if (settle_channel(match, channel))
+            match->dirty[kept++] = number;
+        else
+            channel->flags &= ~(uint32_t)CHANNEL_DIRTY;
+    }
+    match->dirty_count = kept;
+    if (now_ns >= match->sweep_ns + SWEEP_NS) {
+        match->sweep_ns = now_ns;
+        match_sweep(match);
+    }
+}

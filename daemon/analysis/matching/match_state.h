@@ -1,0 +1,448 @@
+/* The inside of the matcher, shared by match.c (ranks), match_channel.c (what is held),
+ * match_take.c (records to ends of messages), match_find.c (what records speak of), match_early.c
+ * (ends whose posts have not been seen), match_order.c (which end comes before which),
+ * match_settle.c (ends to messages) and match_open.c (what is waited for). */
+#ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
+#define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
+
+#include "daemon/analysis/matching/match.h"
+
+#define NONE UINT32_MAX
+
+/* What is held at most; beyond it the channel that asks is given up. Memory is taken as it is
+ * needed: so much only when some hundred thousand messages are under way, or were written while the
+ * agent had no core. */
+#define MOST_SENDS (1u << 19)
+#define MOST_RECEIVES (1u << 19)
+#define MOST_GROUPS (1u << 15)
+#define MOST_CHANNELS (1u << 17)
+#define MOST_EARLY (1u << 16)
+
+/** A pool of equal nodes, addressed by number, so that it may move when it grows. Nodes begin at
+ *  cache lines, and the numbers of free ones are kept apart: the agent finds its memory cold at
+ *  every drain, because the ranks ran meanwhile, and pays for each line that it reads. */
+struct pool {
+    void *nodes;    /**< owned */
+    uint32_t *free; /**< owned; a stack of numbers */
+    uint32_t room, used, free_count, most;
+    size_t each;
+};
+
+/** A send that has no receive yet. */
+struct send {
+    uint32_t next;    /**< in its channel, in the order of posting */
+    uint32_t span_ns; /**< of the posting call; UINT32_MAX: that or longer */
+    uint64_t enter_ns;
+    uint64_t bytes;
+    uint32_t request;
+    uint16_t ring;
+    uint16_t posted; /**< low bits of the entry in ticks: tells the starts of a request apart */
+};
+
+enum receive_state {
+    RECEIVE_OPEN,    /**< posted */
+    RECEIVE_TAKEN,   /**< MPI_Mprobe took the message: its place is known, its end is not */
+    RECEIVE_DONE,    /**< completed */
+    RECEIVE_UNKNOWN, /**< it took, or will take, its message without being seen */
+};
+
+/** A receive, from its posting until its message is handed out. */
+struct receive {
+    uint32_t next;    /**< in its channel, its member's wildcards, its group */
+    uint32_t request; /**< number of the request, or of the message that MPI_Mprobe took */
+    uint64_t post_ns; /**< entry of the posting call; once matched, of the call of the send */
+    uint64_t post_exit_ns;
+    union {
+        uint64_t enter_ns; /**< done: of the completing call; unknown: 0 */
+        uint64_t
+            posted; /**< open, taken: entry of the posting call in ticks, which its end names */
+    };
+    uint64_t exit_ns; /**< of the completing call */
+    uint64_t bytes;
+    uint32_t channel; /**< NONE: wildcards that have not matched */
+    uint32_t group;   /**< NONE: the only message of its completing call */
+    uint16_t ring;
+    uint8_t state;
+    uint8_t size_known;
+    uint32_t order; /**< in which it was posted, where post_ns are equal: those that one
+                         MPI_Startall starts. Wraps around. */
+};
+
+/** Messages that one call completed: their times are known together. */
+struct group {
+    uint32_t first;     /**< settled receives that wait for the others */
+    uint32_t count;     /**< receives that the call completed */
+    uint32_t settled;   /**< of them, matched, handed out or given up */
+    uint32_t local;     /**< of them, matched within the node */
+    uint8_t closed;     /**< the call's last record was taken */
+    uint8_t joint;      /**< not all sends are known here */
+    uint64_t latest_ns; /**< latest of the sends that are; 0: none */
+};
+
+enum channel_flag {
+    CHANNEL_USED = 1,
+    CHANNEL_DIRTY = 2,          /**< in match->dirty */
+    CHANNEL_FROM = 4,           /**< its source is a member */
+    CHANNEL_TO = 8,             /**< its destination is a member */
+    CHANNEL_BETWEEN = 16,       /**< one end lives on another node */
+    CHANNEL_FROM_ASIDE = 32,    /**< sends were not all seen, unless its first one is on a fresh
+                                  communicator */
+    CHANNEL_TO_ASIDE = 64,      /**< the same of receives */
+    CHANNEL_ASTRAY = 128,       /**< out of step */
+    CHANNEL_EVIDENCE = 1 << 16, /**< counts in the bits from here on: pairs in a row that speak for
+                                     being in step again */
+    CHANNEL_WAITS = 256,        /**< in match->waiting: nobody knows where the other end lives */
+};
+
+struct channel {
+    uint64_t comm;
+    uint32_t source, destination;
+    int32_t tag;
+    uint32_t flags;
+    uint32_t send_first, send_last;
+    uint32_t receive_first, receive_last;
+    uint64_t sent, received; /**< ordinals of the first ones held, or of the next ones */
+    uint32_t used_s;         /**< last use, seconds of CLOCK_MONOTONIC */
+    /** A receive that only completed ones stand before; NONE: not known. */
+    uint32_t receive_open;
+};
+_Static_assert(sizeof(struct channel) == 64, "a channel is one cache line");
+
+/** The next channels of the same source, and of the same destination; NONE: no more. Apart from the
+ * channels: only what happens to a whole rank needs them. */
+struct channel_link {
+    uint32_t of_source, of_destination;
+};
+
+/** An open receive with wildcards waits in its member's list, in the order of posting. */
+struct wildcard {
+    uint64_t comm;
+    int32_t source, tag; /**< PEER_ANY, TAG_ANY */
+    uint32_t receive;    /**< node, of no channel */
+    int fresh;           /**< of a communicator that was made after the last loss */
+};
+
+/** The record of an end whose post has not been seen: see match_early.c. */
+struct early {
+    struct event event;
+    uint64_t comm;
+    uint64_t enter_ns, exit_ns;
+    uint32_t next;  /**< of its member, in the order of arrival */
+    uint32_t group; /**< joined for it; NONE */
+    uint16_t ring;
+    uint8_t fresh;
+    uint8_t rounds; /**< for which it has been kept */
+};
+
+/** A call in progress of a member of several threads. */
+struct underway {
+    uint64_t comm; /**< 0: nothing that posts */
+    uint64_t enter_ns;
+    int32_t destination, send_tag; /**< if it sends */
+    int32_t source, receive_tag;   /**< if it receives; PEER_ANY, TAG_ANY */
+    uint8_t sends, receives;
+};
+
+struct ring_part {
+    uint32_t group;      /**< of the call whose parts are being taken; NONE */
+    uint32_t parts_left; /**< PART records to come */
+    struct underway underway;
+};
+
+struct match_member {
+    uint32_t rank;
+    uint32_t index;          /**< in match->members */
+    int lossy;               /**< records were lost at some time */
+    struct ring_part *rings; /**< owned; by ring */
+    uint32_t ring_count;
+    struct wildcard *wildcards;                             /**< owned; in the order of posting */
+    uint32_t wildcard_first, wildcard_count, wildcard_room; /**< first: those before are gone */
+    uint32_t
+        *apart; /**< owned; numbers of partitioned requests: they match in a way of their own */
+    uint32_t apart_count, apart_room;
+    uint64_t known_ns; /**< see match_known_until() */
+    uint32_t early_first, early_last;
+    uint32_t doubtful; /**< rounds in which posts may be seen whose ends were lost */
+};
+
+enum place {
+    PLACE_ELSEWHERE = 1,
+    PLACE_WAITS, /**< nobody knows yet */
+    PLACE_HERE,
+    PLACE_GONE, /**< it was here */
+};
+
+/** A rank that is a member, or that a member has to do with. */
+struct peer {
+    uint32_t rank;
+    uint8_t place;
+    uint64_t since_ns; /**< waits: since when */
+    /** First and last channel of which it is source, destination; NONE. */
+    struct channel_list {
+        uint32_t first, last;
+    } from, to;
+    struct match_member *member;
+};
+
+struct match {
+    uint64_t world;
+    struct match_sink sink;
+    struct match_counts counts;
+    struct match_member **members; /**< owned */
+    uint32_t member_count, member_room;
+    uint32_t strict; /**< members with wildcards or several threads: order has to be looked at */
+
+    struct peer *peers; /**< owned */
+    uint32_t peer_count, peer_room;
+    uint32_t *peer_slots; /**< owned; number + 1 by hash of the rank, 0: empty; twice peer_room */
+
+    struct pool sends, receives, groups, channels, earlies;
+    struct channel_link *links; /**< owned; by channel */
+    uint32_t link_room;
+    uint32_t *slots; /**< owned; channel + 1 by hash, 0: empty */
+    uint32_t slot_mask, slot_used;
+    uint32_t *dirty; /**< owned; channels to be settled */
+    uint32_t dirty_count, dirty_room;
+    uint32_t *waiting; /**< owned; channels with a peer whose place is not known */
+    uint32_t waiting_count, waiting_room;
+    uint32_t order;   /**< of the next receive */
+    size_t unsettled; /**< records taken since the last match_settle() */
+    int all_added;    /**< a rank that is not a member lives on another node */
+    uint64_t now_ns;  /**< of the last match_settle() */
+    uint64_t
+        settled_ns;    /**< of the one before: all records of calls that ended by then were taken */
+    uint64_t sweep_ns; /**< when channels were last looked through for idle ones */
+};
+
+/** A record with what it means here. */
+struct taken {
+    struct match *match;
+    struct match_member *member;
+    struct ring_part *ring; /**< NULL: see again */
+    const struct event *event;
+    uint64_t comm;
+    uint64_t enter_ns, exit_ns;
+    uint16_t ring_number;
+    int fresh;
+    const struct early *again; /**< taken before, without effect; NULL: for the first time */
+    int last;                  /**< all posts are known */
+};
+
+static inline struct send *send_at(const struct match *match, uint32_t number)
+{
+    return (struct send *)match->sends.nodes + number;
+}
+
+static inline struct receive *receive_at(const struct match *match, uint32_t number)
+{
+    return (struct receive *)match->receives.nodes + number;
+}
+
+static inline struct group *group_at(const struct match *match, uint32_t number)
+{
+    return (struct group *)match->groups.nodes + number;
+}
+
+static inline struct early *early_at(const struct match *match, uint32_t number)
+{
+    return (struct early *)match->earlies.nodes + number;
+}
+
+static inline struct channel *channel_at(const struct match *match, uint32_t number)
+{
+    return (struct channel *)match->channels.nodes + number;
+}
+
+/** Was a receive posted after another? Both of one thread, or of calls that do not overlap. */
+static inline int posted_after(const struct receive *one, const struct receive *other)
+{
+    if (one->post_ns != other->post_ns)
+        return one->post_ns > other->post_ns;
+    return (int32_t)(one->order - other->order) > 0;
+}
+
+static inline void set_unknown(struct receive *receive)
+{
+    receive->state = RECEIVE_UNKNOWN;
+    receive->enter_ns = 0;
+}
+
+static inline int is_strict(const struct match_member *member)
+{
+    return member->wildcard_count > member->wildcard_first || member->known_ns != UINT64_MAX;
+}
+
+static inline uint64_t send_exit(const struct send *send)
+{
+    return send->span_ns == UINT32_MAX ? UINT64_MAX : send->enter_ns + send->span_ns;
+}
+
+/* ---- match_channel.c: what is held ---------------------------------------------------------- */
+
+/** Array of at least `need` elements, at least doubled. @return it, or NULL: as it was */
+void *match_reserve(void *array, uint32_t *room, uint32_t need, size_t each);
+
+/** @return number of a node whose content is not set; NONE: no room */
+uint32_t pool_take(struct pool *pool);
+void pool_give(struct pool *pool, uint32_t number);
+
+struct peer *match_peer(struct match *match, uint32_t rank);
+struct match_member *match_member_of(const struct match *match, uint32_t rank);
+
+/** The channel with this name, made when there is none. @return NONE: no room */
+uint32_t match_channel(struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
+                       int32_t tag);
+
+/** Slot where a channel with this name is looked for first. */
+uint32_t match_slot(const struct match *match, uint64_t comm, uint32_t source, uint32_t destination,
+                    int32_t tag);
+
+/** Channels of a rank, one after the other, none twice. */
+struct channel_walk {
+    uint32_t rank;
+    uint32_t at; /**< the next one; NONE: none */
+    int to;      /**< of which it is destination; before that, source */
+};
+
+struct channel_walk channel_walk_begin(const struct match *match, uint32_t rank);
+/** @return number of the next one; NONE: that were all */
+uint32_t channel_walk_next(const struct match *match, struct channel_walk *walk);
+
+/** Look at the channel at the next match_settle(). */
+void match_touch(struct match *match, uint32_t number);
+
+/** Put an end into its place in the order of posting. */
+void channel_put_send(struct match *match, struct channel *channel, uint32_t number);
+void channel_put_receive(struct match *match, struct channel *channel, uint32_t number);
+void channel_unlink_send(struct match *match, struct channel *channel, uint32_t number);
+void channel_unlink_receive(struct match *match, struct channel *channel, uint32_t number);
+
+/** Give up one end. */
+void match_give_up_send(struct match *match, struct channel *channel, uint32_t number);
+void match_give_up_receive(struct match *match, struct channel *channel, uint32_t number);
+
+/** Give up all of them, open ones too. */
+void match_drop_receives(struct match *match, struct channel *channel);
+
+/** Give up what the channel holds: from now on it is out of step. Open receives stay. */
+void channel_go_astray(struct match *match, struct channel *channel);
+
+/** Forget channels that nobody has used for long. */
+void match_sweep(struct match *match);
+
+/* ---- match_find.c: what a record speaks of -------------------------------------------------- */
+
+/** The channel of a message of this record. @return NONE: there is no message, or it cannot be
+ * followed */
+uint32_t match_channel_of(const struct taken *t, int sends);
+
+/** The send that this record ends. @return NONE: not there */
+uint32_t match_find_send(const struct taken *t, const struct channel *channel);
+
+/** The open receive with wildcards that this record ends, taken out of their list. @return NONE:
+ * not there */
+uint32_t match_take_wildcard(const struct taken *t);
+
+/** The receive of the channel that this record ends.
+ *  @param request  of it, or number of the message that MPI_Mprobe took
+ *  @return NONE: not there */
+uint32_t match_find_receive(const struct taken *t, struct channel *channel, uint32_t request);
+
+/** Count the end of a message whose post is not there. */
+void match_count_unseen(const struct taken *t, uint32_t channel);
+
+/** Count one that there is no room to keep: it has no other end. What only posts a receive is no
+ * end yet.
+ *  @param other  rank of the other end */
+void match_count_without_room(const struct taken *t, uint32_t other);
+
+/** A receive with wildcards whose status is not known. */
+int match_has_no_name(const struct event *event);
+
+/** May a record that names no channel end a receive with wildcards? */
+int match_may_be_wild(const struct taken *t);
+
+/* ---- match_take.c: from records to ends ----------------------------------------------------- */
+
+/** Take a record once more that ended what had not been seen.
+ *  @return 0: it has still not been seen, there was no effect */
+int match_take_end(const struct taken *t);
+
+/** What such a record ends will not be seen any more. */
+void match_give_up_end(const struct taken *t);
+
+/** The group that a receive completed by this record belongs to, one larger by it. @return NONE:
+ * none */
+uint32_t match_join_group(struct match *match, struct ring_part *ring, const struct event *event);
+
+/* ---- match_early.c: ends before their posts ------------------------------------------------- */
+
+/** Keep a record that ends what has not been seen. */
+void early_keep(const struct taken *t);
+
+/** A round is over: all rings of the member were looked at. */
+void early_end_round(struct match *match, struct match_member *member);
+
+/** No further post comes. */
+void early_give_up(struct match *match, struct match_member *member);
+
+/** The same for members of one thread, where nobody tells rounds. */
+void early_end_alone(struct match *match);
+
+static inline int early_any(const struct match *match)
+{
+    return match->earlies.used > match->earlies.free_count;
+}
+
+/* ---- match_order.c: which end comes before which -------------------------------------------- */
+
+/** Times of both ends come from one tick clock, but at different moments of its life: its rate is
+ * good to 5 ppm at the start (50 ns in a reading over 10 ms), and records are a second old at most.
+ */
+#define CAUSALITY_NS 20000u
+
+#define CLUSTER_MOST 6u /**< overlapping posts whose order is searched: 6! possibilities */
+
+/** Ends whose order among themselves is not known. */
+struct cluster {
+    uint32_t n; /**< on each side, at most CLUSTER_MOST */
+    uint32_t sends[CLUSTER_MOST], receives[CLUSTER_MOST];
+    uint8_t chosen[CLUSTER_MOST];   /**< receive of each send, while searching */
+    uint8_t possible[CLUSTER_MOST]; /**< bit r: in some order that nothing contradicts */
+};
+
+/** Can they be the ends of one message? */
+static inline int ends_fit(const struct send *send, const struct receive *receive)
+{
+    return receive->exit_ns + CAUSALITY_NS >= send->enter_ns &&
+           (!receive->size_known || receive->bytes == send->bytes);
+}
+
+/** May another receive, not completed yet, turn out to come before this one? */
+int receive_is_held(const struct match *match, const struct channel *channel,
+                    const struct receive *receive);
+
+/** May another send, not seen yet, turn out to come before this one? */
+int send_is_held(const struct match *match, const struct channel *channel, const struct send *send);
+
+/** How many ends from a channel's first on have to be taken together, at least n. */
+uint32_t sends_together(const struct match *match, const struct channel *channel, uint32_t n);
+uint32_t receives_together(const struct match *match, const struct channel *channel, uint32_t n);
+
+/** The first ends on both sides whose order among themselves is not known, but against all later
+ *  ones. @return how many on each side; 0: not all of them are known yet */
+uint32_t ends_together(const struct match *match, const struct channel *channel);
+
+/** Find the receives that each send may have: sets possible, zero before.
+ *  @return 0: every order is contradicted */
+int ends_search(const struct match *match, struct cluster *cluster);
+
+/* ---- match_settle.c: from ends to messages -------------------------------------------------- */
+
+/** @return nonzero: there is more to do later, though no end be added */
+int settle_channel(struct match *match, struct channel *channel);
+
+/** One more receive of the group is settled; hand the messages out when it was the last. */
+void group_settle(struct match *match, uint32_t number);
+
+#endif

@@ -1,0 +1,602 @@
+/* From records to ends of messages. */
+#include "daemon/analysis/matching/match_state.h"
+#include "holter/call.h"
+#include "holter/segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RINGS_MOST 65536u
+#define AHEAD 6u /* records between asking for a channel's slot, for the channel, and using it */
+#define APART_MOST 4096u
+#define WILDCARDS_MOST 65536u
+/* Where ends hardly match, looking for them often would be in vain: so many records between two
+ * looks. */
+#define CROWDED_EVERY ((size_t)MOST_RECEIVES / 16)
+
+/* ---- groups -------------------------------------------------------------- */
+
+static struct ring_part *ring_of(struct match_member *member, uint32_t ring)
+{
+    if (ring >= RINGS_MOST)
+        return NULL;
+    if (ring >= member->ring_count) {
+        struct ring_part *rings = realloc(member->rings, (ring + 1) * sizeof *rings);
+        if (rings == NULL)
+            return NULL;
+        for (uint32_t i = member->ring_count; i <= ring; i++)
+            rings[i] = (struct ring_part){.group = NONE};
+        member->rings = rings;
+        member->ring_count = ring + 1;
+    }
+    return &member->rings[ring];
+}
+
+static void close_group(struct match *match, struct ring_part *ring)
+{
+    uint32_t number = ring->group;
+    ring->group = NONE;
+    if (number == NONE)
+        return;
+    struct group *group = group_at(match, number);
+    group->closed = 1;
+    group->count++; /* and settled, so that whoever settles the last one hands them out */
+    group_settle(match, number);
+}
+
+uint32_t match_join_group(struct match *match, struct ring_part *ring, const struct event *event)
+{
+    int several = event->kind == EVENT_PART || event->parts > 0;
+    if (!several || event->call == CALL_Sendrecv || event->call == CALL_Sendrecv_replace)
+        return NONE;
+    if (ring->group == NONE) {
+        ring->group = pool_take(&match->groups);
+        if (ring->group == NONE)
+            return NONE;
+        *group_at(match, ring->group) = (struct group){.first = NONE};
+    }
+    group_at(match, ring->group)->count++;
+    return ring->group;
+}
+
+/* ---- calls in progress --------------------------------------------------- */
+
+/* Calls that return without waiting for anybody tell what they post when they end, which is soon.
+ */
+static int tells_at_once(uint16_t call)
+{
+    enum call_class class_ = call_class_of(call);
+    if (call == CALL_Recv || call == CALL_Mprobe || call == CALL_Sendrecv ||
+        call == CALL_Sendrecv_replace)
+        return 1;
+    return class_ == CALL_SEND && call <= CALL_Rsend;
+}
+
+uint64_t match_underway(struct match *match, struct match_member *member,
+                        const struct match_source *source, const struct event *event)
+{
+    struct ring_part *ring = ring_of(member, source->ring);
+    if (ring == NULL)
+        return UINT64_MAX;
+    ring->underway = (struct underway){0};
+    (void)match;
+    if (event == NULL)
+        return UINT64_MAX;
+    enum call_class class_ = call_class_of(event->call);
+    uint64_t enter_ns = tick_clock_ns(source->clock, event->t_enter);
+    if (class_ != CALL_SEND && class_ != CALL_RECV && event->call != CALL_Improbe)
+        return UINT64_MAX;
+    if (!tells_at_once(event->call) || event->kind != EVENT_CALL)
+        return enter_ns;
+    int fresh, both = event->call == CALL_Sendrecv || event->call == CALL_Sendrecv_replace;
+    ring->underway = (struct underway){
+        .comm = event->comm < COMM_SLOT_OTHER ? source->comm(source->user, event->comm, &fresh) : 0,
+        .enter_ns = enter_ns,
+        .destination = event->peer,
+        .send_tag = event->tag,
+        .source = both ? event_receive_source(event) : event->peer,
+        .receive_tag = both ? event_receive_tag(event) : event->tag,
+        .sends = both || class_ == CALL_SEND,
+        .receives = class_ == CALL_RECV,
+    };
+    return UINT64_MAX;
+}
+
+/* ---- one record ---------------------------------------------------------- */
+
+static void take_send(const struct taken *t)
+{
+    struct match *match = t->match;
+    uint32_t at = match_channel_of(t, 1);
+    if (at == NONE)
+        return;
+    uint32_t number = pool_take(&match->sends);
+    struct channel *channel = channel_at(match, at);
+    if (number == NONE) {
+        channel_go_astray(match, channel);
+        match_count_without_room(t, channel->destination);
+        return;
+    }
+    uint64_t span = t->exit_ns - t->enter_ns;
+    *send_at(match, number) = (struct send){
+        .enter_ns = t->enter_ns,
+        .bytes = t->event->bytes,
+        .span_ns = span < UINT32_MAX ? (uint32_t)span : UINT32_MAX,
+        .request = t->event->request,
+        .ring = t->ring_number,
+        .posted = (uint16_t)t->event->t_enter,
+    };
+    channel_put_send(match, channel, number);
+    match_touch(match, at);
+}
+
+/* MPI_Cancel took a send back (MPI 4.0, section 3.8.4): its receiver never sees it. */
+static int take_back_send(const struct taken *t)
+{
+    struct match *match = t->match;
+    uint32_t at = match_channel_of(t, 1);
+    if (at == NONE)
+        return 1;
+    struct channel *channel = channel_at(match, at);
+    uint32_t number = match_find_send(t, channel);
+    if (number == NONE)
+        return 0;
+    channel_unlink_send(match, channel, number);
+    pool_give(&match->sends, number);
+    match_touch(match, at);
+    return 1;
+}
+
+/* @return a new receive that this record posts, NONE: no room */
+static uint32_t new_receive(const struct taken *t, uint32_t channel, uint32_t request,
+                            enum receive_state state)
+{
+    uint32_t number = pool_take(&t->match->receives);
+    if (number == NONE) {
+        if (channel != NONE)
+            channel_go_astray(t->match, channel_at(t->match, channel));
+        return NONE;
+    }
+    *receive_at(t->match, number) = (struct receive){
+        .next = NONE,
+        .request = request,
+        .post_ns = t->enter_ns,
+        .post_exit_ns = t->exit_ns,
+        .posted = state == RECEIVE_UNKNOWN ? 0 : t->event->t_enter,
+        .channel = channel,
+        .group = NONE,
+        .ring = t->ring_number,
+        .state = (uint8_t)state,
+        .order = t->match->order++,
+    };
+    return number;
+}
+
+static void complete(const struct taken *t, struct receive *receive, int size_known)
+{
+    receive->state = RECEIVE_DONE;
+    receive->enter_ns = t->enter_ns;
+    receive->exit_ns = t->exit_ns;
+    receive->bytes = t->event->bytes;
+    receive->size_known = (uint8_t)size_known;
+    receive->group =
+        t->again != NULL ? t->again->group : match_join_group(t->match, t->ring, t->event);
+}
+
+/* A receive with wildcards is posted: which channel it belongs to is known when it completes. */
+static void post_wildcard(const struct taken *t)
+{
+    struct match *match = t->match;
+    struct match_member *member = t->member;
+    uint32_t open = member->wildcard_count - member->wildcard_first;
+    if (member->wildcard_first > 0 && member->wildcard_count == member->wildcard_room) {
+        memmove(member->wildcards, member->wildcards + member->wildcard_first,
+                open * sizeof *member->wildcards);
+        member->wildcard_first = 0;
+        member->wildcard_count = open;
+    }
+    struct wildcard *list = open >= WILDCARDS_MOST
+                                ? NULL
+                                : match_reserve(member->wildcards, &member->wildcard_room,
+                                                member->wildcard_count + 1, sizeof *list);
+    if (list != NULL)
+        member->wildcards = list;
+    uint32_t number = list == NULL ? NONE : new_receive(t, NONE, t->event->request, RECEIVE_OPEN);
+    if (number == NONE) {
+        match_lost(match, member);
+        return;
+    }
+    int strict = is_strict(member);
+    uint32_t at = member->wildcard_count++;
+    while (at > member->wildcard_first &&
+           receive_at(match, list[at - 1].receive)->post_ns > t->enter_ns) {
+        list[at] = list[at - 1];
+        at--;
+    }
+    list[at] = (struct wildcard){.comm = t->comm,
+                                 .source = t->event->peer,
+                                 .tag = t->event->tag,
+                                 .receive = number,
+                                 .fresh = t->fresh};
+    match->strict += (uint32_t)!strict;
+}
+
+static void post_receive(const struct taken *t)
+{
+    const struct event *event = t->event;
+    if (event->peer == PEER_NULL || event->peer == PEER_UNKNOWN || t->comm == 0)
+        return;
+    if (event->flags & EVENT_WILDCARD) {
+        if (event->flags & EVENT_UNTRACKED)
+            match_lost(t->match, t->member); /* nobody will tell what it takes */
+        else
+            post_wildcard(t);
+        return;
+    }
+    uint32_t at = match_channel_of(t, 0);
+    if (at == NONE)
+        return;
+    uint32_t number = new_receive(t, at, event->request,
+                                  event->flags & EVENT_UNTRACKED ? RECEIVE_UNKNOWN : RECEIVE_OPEN);
+    if (number != NONE)
+        channel_put_receive(t->match, channel_at(t->match, at), number);
+}
+
+/* MPI_Imrecv and MPI_Mrecv go on with what MPI_Mprobe took. */
+static int take_message(const struct taken *t)
+{
+    uint32_t at = match_channel_of(t, 0), message = (uint32_t)t->event->message;
+    if (at == NONE || message == 0)
+        return 1;
+    uint32_t number = match_find_receive(t, channel_at(t->match, at), message);
+    if (number == NONE)
+        return 0;
+    struct receive *receive = receive_at(t->match, number);
+    if (t->event->flags & EVENT_DONE) {
+        complete(t, receive, t->event->call == CALL_Mrecv);
+        match_touch(t->match, at);
+    } else if (t->event->request != 0) {
+        receive->request = t->event->request;
+        receive->posted = t->event->t_enter;
+    } else {
+        set_unknown(receive);
+        match_touch(t->match, at);
+    }
+    return 1;
+}
+
+/* MPI_Mprobe and MPI_Improbe: the message is this member's from now on, before any receive that is
+ * posted later. */
+static void probe_message(const struct taken *t)
+{
+    if (t->event->flags & EVENT_FAILED)
+        return;
+    uint32_t at = match_channel_of(t, 0);
+    if (at == NONE)
+        return;
+    uint32_t number = new_receive(t, at, t->event->request,
+                                  t->event->request != 0 ? RECEIVE_TAKEN : RECEIVE_UNKNOWN);
+    if (number == NONE)
+        return;
+    channel_put_receive(t->match, channel_at(t->match, at), number);
+    match_touch(t->match, at);
+}
+
+static void receive_at_once(const struct taken *t)
+{
+    const struct event *event = t->event;
+    struct match *match = t->match;
+    uint32_t at = match_channel_of(t, 0);
+    /* Without a request and not blocking: complete when posted, its status not yet looked at */
+    int size_known = event->call != CALL_Irecv && event->call != CALL_Isendrecv &&
+                     event->call != CALL_Isendrecv_replace;
+    if (at == NONE && t->comm != 0 && match_has_no_name(event))
+        match_lost(match, t->member); /* it took a message, but nobody knows which */
+    if (at == NONE)
+        return;
+    uint32_t number = new_receive(t, at, 0, RECEIVE_OPEN);
+    if (number == NONE) {
+        match_count_unseen(t, at);
+        return;
+    }
+    complete(t, receive_at(match, number), size_known);
+    channel_put_receive(match, channel_at(match, at), number);
+    match_touch(match, at);
+}
+
+static int complete_receive(const struct taken *t)
+{
+    const struct event *event = t->event;
+    struct match *match = t->match;
+    uint32_t number = NONE, at = match_channel_of(t, 0);
+    if (event->flags & EVENT_WILDCARD) {
+        number = match_take_wildcard(t);
+        if (number != NONE && at == NONE) {
+            pool_give(&match->receives, number);
+            if (match_has_no_name(event))
+                match_lost(match, t->member); /* it took a message, but nobody knows which */
+            return 1;
+        }
+        if (number != NONE) {
+            receive_at(match, number)->channel = at;
+            channel_put_receive(match, channel_at(match, at), number);
+        }
+    }
+    if (number == NONE && at != NONE)
+        number = match_find_receive(t, channel_at(match, at), event->request);
+    if (number == NONE)
+        return at == NONE && !match_may_be_wild(t);
+    complete(t, receive_at(match, number), 1);
+    match_touch(match, at);
+    return 1;
+}
+
+/* It was cancelled (or freed, or failed) without, or perhaps without, having taken a message. */
+static int end_receive(const struct taken *t, int taken_a_message)
+{
+    struct match *match = t->match;
+    uint32_t number = match_take_wildcard(t);
+    if (number != NONE) {
+        pool_give(&match->receives, number);
+        if (taken_a_message)
+            match_lost(match, t->member);
+        return 1;
+    }
+    uint32_t at = match_channel_of(t, 0);
+    if (at == NONE)
+        return !match_may_be_wild(t);
+    struct channel *channel = channel_at(match, at);
+    number = match_find_receive(t, channel, t->event->request);
+    if (number == NONE)
+        return 0;
+    match_give_up_receive(match, channel, number);
+    if (taken_a_message)
+        channel_go_astray(match, channel_at(match, at));
+    match_touch(match, at);
+    return 1;
+}
+
+/* ---- what was not as it should be ---------------------------------------- */
+
+/* Whether a call that failed, or a part of it, took or sent a message is not known. */
+static int take_failed(const struct taken *t)
+{
+    const struct event *event = t->event;
+    enum call_class class_ = call_class_of(event->call);
+    if (class_ != CALL_SEND && class_ != CALL_RECV && class_ != CALL_WAIT && class_ != CALL_POLL)
+        return 1;
+    if (event->call == CALL_Probe || event->call == CALL_Iprobe || event->call == CALL_Mprobe ||
+        event->call == CALL_Improbe)
+        return 1;
+    if (event->peer == PEER_NULL)
+        return 1;
+    if (event->request != 0 && event->flags & EVENT_RECV)
+        return end_receive(t, 1);
+    int sends = event->flags & EVENT_SEND ||
+                (class_ == CALL_SEND && event->call != CALL_Start && event->call != CALL_Startall);
+    uint32_t at = sends ? match_channel_of(t, 1) : NONE;
+    if (at != NONE)
+        channel_go_astray(t->match, channel_at(t->match, at));
+    else
+        match_lost(t->match, t->member);
+    return 1;
+}
+
+/* MPI_Request_free of a receive that is under way: it may take a message unseen. Its end is not
+ * known, but it is in the order of its channel; with wildcards it can be in any. */
+static int take_free(const struct taken *t)
+{
+    const struct event *event = t->event;
+    if (!(event->flags & EVENT_UNTRACKED) || event->request == 0)
+        return 1;
+    uint32_t number = match_take_wildcard(t);
+    if (number != NONE) {
+        pool_give(&t->match->receives, number);
+        match_lost(t->match, t->member);
+        return 1;
+    }
+    uint32_t at = match_channel_of(t, 0);
+    if (at == NONE)
+        return !match_may_be_wild(t);
+    number = match_find_receive(t, channel_at(t->match, at), event->request);
+    if (number == NONE)
+        return 0;
+    set_unknown(receive_at(t->match, number));
+    match_touch(t->match, at);
+    return 1;
+}
+
+void match_give_up_end(const struct taken *t)
+{
+    uint32_t flags = t->event->flags, at;
+    if (flags & EVENT_SEND) {
+        if ((at = match_channel_of(t, 1)) != NONE) /* taken for another one already */
+            channel_go_astray(t->match, channel_at(t->match, at));
+    } else if (flags & EVENT_DONE && (at = match_channel_of(t, 0)) != NONE) {
+        match_count_unseen(t, at); /* posted before records were lost */
+    }
+}
+
+/* ---- partitioned communication -------------------------------------------- */
+
+/* Its messages match each other by the order of MPI_Psend_init and MPI_Precv_init, and no others
+ * (MPI 4.0, section 4.2). Requests made so are left out. */
+static void set_apart(struct match_member *member, uint32_t request)
+{
+    uint32_t *apart = member->apart_count >= APART_MOST
+                          ? NULL
+                          : match_reserve(member->apart, &member->apart_room,
+                                          member->apart_count + 1, sizeof *apart);
+    if (apart == NULL || request == 0)
+        return;
+    member->apart = apart;
+    apart[member->apart_count++] = request;
+}
+
+static int is_apart(const struct match_member *member, const struct event *event)
+{
+    if (member->apart_count == 0 || !(event->flags & EVENT_PERSISTENT))
+        return 0;
+    for (uint32_t i = 0; i < member->apart_count; i++)
+        if (member->apart[i] == event->request)
+            return 1;
+    return 0;
+}
+
+/* ---- all records --------------------------------------------------------- */
+
+static int take_message_record(const struct taken *t)
+{
+    const struct event *event = t->event;
+    uint32_t flags = event->flags;
+    if (is_apart(t->member, event))
+        return 1;
+    if (flags & EVENT_SEND) {
+        if (flags & EVENT_POST)
+            take_send(t);
+        else if (flags & EVENT_CANCELLED)
+            return take_back_send(t);
+    } else if (event->call == CALL_Mrecv || event->call == CALL_Imrecv) {
+        return take_message(t);
+    } else if (flags & EVENT_CANCELLED) {
+        return end_receive(t, 0);
+    } else if (flags & EVENT_DONE) {
+        if (!(flags & EVENT_POST))
+            return complete_receive(t);
+        receive_at_once(t);
+    } else if (flags & EVENT_POST) {
+        post_receive(t);
+    }
+    return 1;
+}
+
+static int take_record(const struct taken *t)
+{
+    const struct event *event = t->event;
+    if (event->flags & EVENT_FAILED)
+        return take_failed(t);
+    if (event->flags & (EVENT_SEND | EVENT_RECV))
+        return take_message_record(t);
+    if (event->call == CALL_Mprobe || event->call == CALL_Improbe)
+        probe_message(t);
+    else if (event->call == CALL_Request_free)
+        return take_free(t);
+    return 1;
+}
+
+int match_take_end(const struct taken *t)
+{
+    const struct event *event = t->event;
+    if (event->flags & EVENT_FAILED)
+        return end_receive(t, 1);
+    if (event->call == CALL_Request_free)
+        return take_free(t);
+    if (is_apart(t->member, event))
+        return 1;
+    if (event->flags & EVENT_SEND)
+        return take_back_send(t);
+    if (event->call == CALL_Mrecv || event->call == CALL_Imrecv)
+        return take_message(t);
+    return event->flags & EVENT_CANCELLED ? end_receive(t, 0) : complete_receive(t);
+}
+
+/* Does the record say anything about messages? Most that do not are found out here. */
+static int concerns(const struct event *event)
+{
+    const uint32_t ends = EVENT_SEND | EVENT_RECV;
+    if (event->flags & ends)
+        return (event->flags & (ends | EVENT_POST | EVENT_CANCELLED | EVENT_FAILED)) != EVENT_SEND;
+    return event->flags & EVENT_FAILED || event->call == CALL_Mprobe ||
+           event->call == CALL_Improbe || event->call == CALL_Request_free;
+}
+
+/* Ask for the memory that a record to come will need: first the slot of its channel, then the
+ * channel, then the ends that it holds. The record's communicator is taken to be that of the one
+ * before it. */
+static void ask_ahead(const struct taken *t, const struct event *event, int stage)
+{
+    if (!concerns(event))
+        return;
+    uint32_t own = t->member->rank, other = (uint32_t)event->peer;
+    int sends = event->flags & EVENT_SEND;
+    const uint32_t *slot = &t->match->slots[match_slot(t->match, t->comm, sends ? own : other,
+                                                       sends ? other : own, event->tag)];
+    if (stage == 0) {
+        __builtin_prefetch(slot);
+        return;
+    }
+    if (*slot == 0)
+        return;
+    const struct channel *channel = channel_at(t->match, *slot - 1);
+    if (stage == 1) {
+        __builtin_prefetch(channel, 1);
+    } else if (sends) {
+        if (channel->send_last != NONE)
+            __builtin_prefetch(send_at(t->match, channel->send_last), 1);
+    } else {
+        if (channel->receive_first != NONE)
+            __builtin_prefetch(receive_at(t->match, channel->receive_first), 1);
+    }
+}
+
+static void take(struct taken *t, const struct match_source *source)
+{
+    const struct event *event = t->event;
+    if (event->call == CALL_Psend_init || event->call == CALL_Precv_init) {
+        set_apart(t->member, event->request);
+        return;
+    }
+    if (!concerns(event))
+        return;
+    t->fresh = 0;
+    t->comm =
+        event->comm < COMM_SLOT_OTHER ? source->comm(source->user, event->comm, &t->fresh) : 0;
+    t->enter_ns = tick_clock_ns(source->clock, event->t_enter);
+    t->exit_ns = tick_clock_ns(source->clock, event->t_exit);
+    if (t->exit_ns < t->enter_ns)
+        return;
+    if (!take_record(t))
+        early_keep(t);
+}
+
+/* So many ends that it is better to look for their other ones at once: a rank that wrote much while
+ * the agent was without a core. */
+static int is_crowded(const struct pool *pool)
+{
+    return pool->used - pool->free_count > pool->most / 2;
+}
+
+void match_events(struct match *match, struct match_member *member,
+                  const struct match_source *source, const struct event *events, size_t count)
+{
+    struct ring_part *ring = ring_of(member, source->ring);
+    if (ring == NULL) {
+        match_lost(match, member);
+        return;
+    }
+    struct taken t = {
+        .match = match, .member = member, .ring = ring, .ring_number = (uint16_t)source->ring};
+    ring->underway = (struct underway){0};
+    for (size_t i = 0; i < count; i++) {
+        const struct event *event = &events[i];
+        if (match->slots != NULL)
+            for (size_t stage = 0, at = i + 3 * AHEAD; stage < 3; stage++, at -= AHEAD)
+                if (at < count)
+                    ask_ahead(&t, &events[at], (int)stage);
+        if (event->kind == EVENT_CALL) {
+            close_group(match, ring);
+            ring->parts_left = event->parts;
+        } else if (event->kind == EVENT_PART) {
+            ring->parts_left -= ring->parts_left > 0;
+        } else {
+            continue;
+        }
+        t.event = event;
+        take(&t, source);
+        if (ring->parts_left == 0)
+            close_group(match, ring);
+    }
+    match->unsettled += count;
+    if (is_crowded(&match->receives) && match->unsettled >= CROWDED_EVERY)
+        match_settle(match, match->now_ns);
+}

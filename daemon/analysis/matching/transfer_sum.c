@@ -1,0 +1,424 @@
+#include "daemon/analysis/matching/transfer_sum.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_index.h"
+#include "holter/size_class.h"
+#include "holter/time_class.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_OTHERS (1u << 20)  /* rows that take what has no row of its own */
+#define MOST_BUCKETS (1u << 18) /* classes of sizes by classes of times */
+#define BATCH 16u
+#define DIGIT_BITS 10u /* classes of sizes are below this, those of times twice as many bits */
+#define DIGIT_MASK ((1u << DIGIT_BITS) - 1)
+#define LOG_STEPS 1024u                   /* to an octave: at most 0.0007 from the logarithm */
+#define LONGEST_NS INT64_C(3600000000000) /* that a half row holds */
+
+struct pair {
+    uint64_t messages, delayed, transfer_ns, late_sender_ns, late_receiver_ns, network_ns, joint_ns,
+        log2_sum;
+};
+
+struct transfer_sum {
+    struct key_index pair_index, bucket_index;
+    struct pair *pairs;
+    uint64_t *buckets;
+    size_t pair_room, bucket_room;
+    uint32_t most_pairs;
+    int folded;
+    struct match_message batch[BATCH]; /* counted together: their memory is asked for before */
+    uint32_t batch_count;
+    struct match_half *halves; /* a heap: the largest key first */
+    uint32_t half_count, most_halves;
+    uint64_t keys_below; /* smallest key that was left out; 0: none was */
+    uint64_t passed_over;
+    struct wire_pending_row *pending;
+    uint32_t pending_count;
+    uint64_t recent_ns[SIZE_CLASSES]; /* 0: no criterion yet */
+    uint32_t logs[LOG_STEPS];         /* of 1 to 2, in 1/65536 */
+    uint32_t *order, *other_order;    /* of buckets: room as for them */
+    size_t order_room, other_room;
+    struct {
+        struct wire_transfer_row *transfers;
+        struct wire_latency_row *latencies;
+        struct wire_half_row *halves;
+        size_t transfer_room, latency_room;
+    } rows;
+};
+
+int transfer_sum_create(struct transfer_sum **out, uint32_t most_pairs)
+{
+    struct transfer_sum *sum = calloc(1, sizeof *sum);
+    if (sum == NULL)
+        return -ENOMEM;
+    sum->most_pairs = most_pairs;
+    sum->most_halves = TRANSFER_MOST_HALVES;
+    for (uint32_t i = 0; i < LOG_STEPS; i++)
+        sum->logs[i] = (uint32_t)lround(65536 * log2(1 + (i + 0.5) / LOG_STEPS));
+    sum->halves = malloc(TRANSFER_MOST_HALVES * sizeof *sum->halves);
+    sum->rows.halves = malloc(TRANSFER_MOST_HALVES * sizeof *sum->rows.halves);
+    sum->pending = malloc(TRANSFER_MOST_PENDING * sizeof *sum->pending);
+    if (sum->halves == NULL || sum->rows.halves == NULL || sum->pending == NULL ||
+        key_index_init(&sum->pair_index, most_pairs + MOST_OTHERS) != 0 ||
+        key_index_init(&sum->bucket_index, MOST_BUCKETS) != 0) {
+        transfer_sum_destroy(sum);
+        return -ENOMEM;
+    }
+    *out = sum;
+    return 0;
+}
+
+void transfer_sum_destroy(struct transfer_sum *sum)
+{
+    if (sum == NULL)
+        return;
+    key_index_finish(&sum->pair_index);
+    key_index_finish(&sum->bucket_index);
+    free(sum->pairs);
+    free(sum->buckets);
+    free(sum->order);
+    free(sum->other_order);
+    free(sum->halves);
+    free(sum->pending);
+    free(sum->rows.transfers);
+    free(sum->rows.latencies);
+    free(sum->rows.halves);
+    free(sum);
+}
+
+/* ---- messages within the node -------------------------------------------- */
+
+static struct key pair_key(const struct match_message *message)
+{
+    return (struct key){(uint64_t)message->source << 32 | message->destination,
+                        size_class_of(message->bytes)};
+}
+
+static struct key bucket_key(const struct match_message *message)
+{
+    return (struct key){
+        (uint64_t)size_class_of(message->bytes) << 32 | time_class_of(message->transfer_ns), 0};
+}
+
+static struct pair *find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
+{
+    uint32_t number = key_index_find(&sum->pair_index, key);
+    if (number == KEY_INDEX_FULL)
+        number = key_index_extend(&sum->pair_index, key, limit, &sum->pairs, sizeof *sum->pairs,
+                                  &sum->pair_room);
+    return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
+}
+
+static struct pair *pair_of(struct transfer_sum *sum, const struct match_message *message)
+{
+    struct key key = pair_key(message);
+    struct pair *pair = find_pair(sum, key, sum->most_pairs);
+    if (pair != NULL)
+        return pair;
+    sum->folded = 1;
+    key.a = (uint64_t)message->source << 32 | UINT32_MAX; /* ranks are below 2^31 */
+    return find_pair(sum, key, UINT32_MAX);
+}
+
+static void add_bucket(struct transfer_sum *sum, const struct match_message *message)
+{
+    struct key key = bucket_key(message);
+    uint32_t number = key_index_find(&sum->bucket_index, key);
+    if (number == KEY_INDEX_FULL)
+        number = key_index_extend(&sum->bucket_index, key, UINT32_MAX, &sum->buckets,
+                                  sizeof *sum->buckets, &sum->bucket_room);
+    if (number != KEY_INDEX_FULL)
+        sum->buckets[number]++;
+}
+
+/* Binary logarithm in 1/65536; 0 for 0. */
+static uint64_t log2_of(const struct transfer_sum *sum, uint64_t ns)
+{
+    if (ns == 0)
+        return 0;
+    unsigned octave = 63u - (unsigned)__builtin_clzll(ns);
+    uint64_t step = octave >= 10 ? ns >> (octave - 10) : ns << (10 - octave);
+    return (uint64_t)octave * 65536u + sum->logs[step % LOG_STEPS];
+}
+
+static void count_message(struct transfer_sum *sum, const struct match_message *message)
+{
+    uint32_t size_class = size_class_of(message->bytes);
+    struct pair *pair = pair_of(sum, message);
+    if (pair == NULL)
+        return;
+    uint64_t criterion = sum->recent_ns[size_class];
+    pair->messages++;
+    pair->delayed += criterion != 0 && message->transfer_ns > criterion;
+    pair->transfer_ns += message->transfer_ns;
+    pair->late_sender_ns += message->late_sender_ns;
+    pair->late_receiver_ns += message->late_receiver_ns;
+    pair->network_ns += message->network_ns;
+    pair->joint_ns += message->joint_ns;
+    pair->log2_sum += log2_of(sum, message->transfer_ns);
+    add_bucket(sum, message);
+}
+
+static void count_batch(struct transfer_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->batch_count; i++) {
+        key_index_ask(&sum->pair_index, pair_key(&sum->batch[i]));
+        key_index_ask(&sum->bucket_index, bucket_key(&sum->batch[i]));
+    }
+    for (uint32_t i = 0; i < sum->batch_count; i++) {
+        uint32_t number = key_index_guess(&sum->pair_index, pair_key(&sum->batch[i]));
+        if (number != KEY_INDEX_FULL) {
+            __builtin_prefetch(&sum->pair_index.keys[number]);
+            __builtin_prefetch(&sum->pairs[number], 1);
+            __builtin_prefetch((const char *)&sum->pairs[number + 1] - 1, 1);
+        }
+    }
+    for (uint32_t i = 0; i < sum->batch_count; i++)
+        count_message(sum, &sum->batch[i]);
+    sum->batch_count = 0;
+}
+
+void transfer_sum_message(void *user, const struct match_message *message)
+{
+    struct transfer_sum *sum = user;
+    sum->batch[sum->batch_count++] = *message;
+    if (sum->batch_count == BATCH)
+        count_batch(sum);
+}
+
+void transfer_sum_criteria(struct transfer_sum *sum, const struct wire_criteria *criteria)
+{
+    count_batch(sum);
+    memset(sum->recent_ns, 0, sizeof sum->recent_ns);
+    for (uint64_t i = 0; i < criteria->criteria_count; i++) {
+        const struct wire_criterion_row *row = &criteria->criteria[i];
+        if (row->locality == 0 && row->size_class < SIZE_CLASSES)
+            sum->recent_ns[row->size_class] = row->recent_ns;
+    }
+    sum->most_halves = criteria->most_halves != 0 && criteria->most_halves < TRANSFER_MOST_HALVES
+                           ? (uint32_t)criteria->most_halves
+                           : TRANSFER_MOST_HALVES;
+}
+
+void transfer_sum_pending(struct transfer_sum *sum, const struct wire_pending_row *row)
+{
+    if (sum->pending_count < TRANSFER_MOST_PENDING)
+        sum->pending[sum->pending_count++] = *row;
+}
+
+/* ---- ends of messages between nodes -------------------------------------- */
+
+static void leave_out(struct transfer_sum *sum, uint64_t key)
+{
+    sum->passed_over++;
+    if (sum->keys_below == 0 || key < sum->keys_below)
+        sum->keys_below = key;
+}
+
+static void sink_down(struct match_half *heap, uint32_t count, uint32_t at)
+{
+    struct match_half moved = heap[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count)
+            break;
+        if (child + 1 < count && heap[child + 1].key > heap[child].key)
+            child++;
+        if (heap[child].key <= moved.key)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moved;
+}
+
+static void drop_largest(struct transfer_sum *sum)
+{
+    leave_out(sum, sum->halves[0].key);
+    sum->halves[0] = sum->halves[--sum->half_count];
+    sink_down(sum->halves, sum->half_count, 0);
+}
+
+void transfer_sum_half(void *user, const struct match_half *half)
+{
+    struct transfer_sum *sum = user;
+    if (sum->keys_below != 0 && half->key >= sum->keys_below) {
+        sum->passed_over++; /* so that all that is kept is below all that is not */
+        return;
+    }
+    while (sum->half_count >= sum->most_halves)
+        drop_largest(sum);
+    if (sum->keys_below != 0 && half->key >= sum->keys_below) {
+        sum->passed_over++;
+        return;
+    }
+    uint32_t at = sum->half_count++;
+    while (at > 0 && sum->halves[(at - 1) / 2].key < half->key) {
+        sum->halves[at] = sum->halves[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    sum->halves[at] = *half;
+}
+
+uint64_t transfer_sum_sampled(const struct transfer_sum *sum)
+{
+    return sum->half_count;
+}
+
+uint64_t transfer_sum_passed_over(const struct transfer_sum *sum)
+{
+    return sum->passed_over;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static int reserve_rows(struct transfer_sum *sum)
+{
+    size_t buckets = sum->bucket_index.count;
+    int code = array_fit(&sum->rows.transfers, sizeof *sum->rows.transfers,
+                         &sum->rows.transfer_room, sum->pair_index.count);
+    if (code == 0)
+        code = array_fit(&sum->rows.latencies, sizeof *sum->rows.latencies, &sum->rows.latency_room,
+                         buckets);
+    if (code == 0)
+        code = array_fit(&sum->order, sizeof *sum->order, &sum->order_room, buckets);
+    if (code == 0)
+        code = array_fit(&sum->other_order, sizeof *sum->other_order, &sum->other_room, buckets);
+    return code;
+}
+
+/* One pass of a radix sort, least digits first (Knuth, The Art of Computer Programming 3, 5.2.5).
+ */
+static void sort_digit(const struct transfer_sum *sum, const uint32_t *from, uint32_t *to,
+                       unsigned shift)
+{
+    uint32_t starts[1u << DIGIT_BITS] = {0}, count = sum->bucket_index.count, at = 0;
+    for (uint32_t i = 0; i < count; i++)
+        starts[sum->bucket_index.keys[i].a >> shift & DIGIT_MASK]++;
+    for (uint32_t digit = 0; digit <= DIGIT_MASK; digit++) {
+        uint32_t many = starts[digit];
+        starts[digit] = at;
+        at += many;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        to[starts[sum->bucket_index.keys[from[i]].a >> shift & DIGIT_MASK]++] = from[i];
+}
+
+/* By class of size, then by class of time: so rows pack to a third, in recordings. */
+static const uint32_t *order_buckets(struct transfer_sum *sum)
+{
+    for (uint32_t i = 0; i < sum->bucket_index.count; i++)
+        sum->order[i] = i;
+    sort_digit(sum, sum->order, sum->other_order, 0);
+    sort_digit(sum, sum->other_order, sum->order, DIGIT_BITS);
+    sort_digit(sum, sum->order, sum->other_order, 32);
+    return sum->other_order;
+}
+
+static void fill_sums(struct transfer_sum *sum)
+{
+    const uint32_t *order = order_buckets(sum);
+    for (uint32_t i = 0; i < sum->pair_index.count; i++) {
+        struct key key = sum->pair_index.keys[i];
+        const struct pair *pair = &sum->pairs[i];
+        uint32_t destination = (uint32_t)key.a;
+        sum->rows.transfers[i] = (struct wire_transfer_row){
+            .source = key.a >> 32,
+            .destination = destination == UINT32_MAX ? TRANSFER_OTHERS : destination,
+            .size_class = key.b,
+            .messages = pair->messages,
+            .delayed = pair->delayed,
+            .transfer_ns = pair->transfer_ns,
+            .late_sender_ns = pair->late_sender_ns,
+            .late_receiver_ns = pair->late_receiver_ns,
+            .network_ns = pair->network_ns,
+            .joint_ns = pair->joint_ns,
+            .log2_sum = pair->log2_sum,
+        };
+    }
+    for (uint32_t i = 0; i < sum->bucket_index.count; i++) {
+        struct key key = sum->bucket_index.keys[order[i]];
+        sum->rows.latencies[i] = (struct wire_latency_row){.size_class = key.a >> 32,
+                                                           .bucket = (uint32_t)key.a,
+                                                           .messages = sum->buckets[order[i]]};
+    }
+}
+
+static int64_t relative(const struct transfer_clock *clock, uint64_t mono_ns)
+{
+    int64_t ns = (int64_t)(clock->at(clock->user, mono_ns) - clock->begin_ns);
+    return ns > LONGEST_NS ? LONGEST_NS : ns < -LONGEST_NS ? -LONGEST_NS : ns;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct match_half *a = left, *b = right;
+    int order = (a->key > b->key) - (a->key < b->key);
+    return order ? order : a->receive - b->receive;
+}
+
+static void fill_halves(struct transfer_sum *sum, const struct transfer_clock *clock)
+{
+    qsort(sum->halves, sum->half_count, sizeof *sum->halves, by_key);
+    for (uint32_t i = 0; i < sum->half_count; i++) {
+        const struct match_half *half = &sum->halves[i];
+        uint64_t length = half->exit_ns > half->enter_ns ? half->exit_ns - half->enter_ns : 0;
+        int64_t begin = relative(clock, half->enter_ns);
+        sum->rows.halves[i] = (struct wire_half_row){
+            .key = half->key,
+            .receive = (uint64_t)half->receive,
+            .source = half->source,
+            .destination = half->destination,
+            .bytes = half->bytes,
+            .begin_ns = begin,
+            .length_ns = length > (uint64_t)LONGEST_NS ? (uint64_t)LONGEST_NS : length,
+            .together = half->together,
+            .local_ns = half->local_ns == 0 ? begin : relative(clock, half->local_ns),
+        };
+    }
+    /* In descending order it is a heap again. */
+    for (uint32_t i = 0, j = sum->half_count; i + 1 < j; i++) {
+        struct match_half swap = sum->halves[i];
+        sum->halves[i] = sum->halves[--j];
+        sum->halves[j] = swap;
+    }
+}
+
+int transfer_sum_rows(struct transfer_sum *sum, const struct transfer_clock *clock,
+                      struct transfer_rows *out)
+{
+    count_batch(sum);
+    if (reserve_rows(sum) != 0)
+        return -ENOMEM;
+    fill_sums(sum);
+    fill_halves(sum, clock);
+    *out = (struct transfer_rows){
+        .transfers = sum->rows.transfers,
+        .latencies = sum->rows.latencies,
+        .halves = sum->rows.halves,
+        .pending = sum->pending,
+        .transfers_count = sum->pair_index.count,
+        .latencies_count = sum->bucket_index.count,
+        .halves_count = sum->half_count,
+        .pending_count = sum->pending_count,
+        .keys_below = sum->keys_below,
+        .folded = sum->folded,
+    };
+    return 0;
+}
+
+void transfer_sum_clear(struct transfer_sum *sum)
+{
+    sum->batch_count = 0;
+    key_index_clear(&sum->pair_index);
+    key_index_clear(&sum->bucket_index);
+    sum->folded = 0;
+    sum->half_count = 0;
+    sum->keys_below = 0;
+    sum->passed_over = 0;
+    sum->pending_count = 0;
+}

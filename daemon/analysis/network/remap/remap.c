@@ -1,0 +1,294 @@
+#include "daemon/analysis/network/remap/remap.h"
+
+#include "daemon/analysis/network/remap/remap_bound.h"
+#include "daemon/analysis/network/remap/remap_inner.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Work is counted in units of what takes about half a nanosecond on one core of an AMD EPYC with
+ * nothing beside it: what is left of a second, about a fifth, is the margin for a machine that is
+ * less at rest. */
+#define WORK_A_SECOND 2.0e9
+#define LINKS_SHARE 0.8 /* of it for max-link, whose loads of links fall out of the cache */
+
+/* Rounding must not hide that the bound is reached, nor look like a gain. */
+#define EVEN (1 + 1e-12)
+#define LESS (1 - 1e-12)
+
+/* ---- measures ------------------------------------------------------------------- */
+
+static void add_route(struct remap *r, uint32_t from, uint32_t to, double bytes)
+{
+    const uint32_t most = topology_diameter(r->topology);
+    const uint32_t length = topology_route(r->topology, from, to, r->route, most);
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < most; i++)
+        r->loads[r->route[i]] += bytes;
+}
+
+void remap_measure(struct remap *r, const uint32_t *slots, struct remap_measures *measures)
+{
+    const uint32_t links = topology_links(r->topology);
+    struct remap_measures m = {.link = TOPOLOGY_NONE};
+    memset(r->loads, 0, (size_t)links * sizeof(*r->loads));
+    for (uint32_t i = 0; i < r->graph.flow_count; i++) {
+        const struct remap_flow *f = &r->graph.flows[i];
+        const uint32_t u = slots[f->from], v = slots[f->to];
+        const uint32_t from = r->places.vertex[u], to = r->places.vertex[v];
+        m.hop_bytes += f->bytes * topology_distance(r->topology, from, to);
+        add_route(r, from, to, f->bytes);
+        m.inter_node_bytes += r->node[u] != r->node[v] ? f->bytes : 0;
+        m.inter_node_messages += r->node[u] != r->node[v] ? f->messages : 0;
+    }
+    for (uint32_t link = 0; link < links; link++)
+        if (r->loads[link] > m.max_link) {
+            m.max_link = r->loads[link];
+            m.link = link;
+        }
+    *measures = m;
+}
+
+double remap_objective(const struct remap *r, const struct remap_measures *measures)
+{
+    switch (r->objective) {
+    case REMAP_HOP_BYTES:
+        return measures->hop_bytes;
+    case REMAP_MAX_LINK:
+        return measures->max_link;
+    case REMAP_INTER_NODE:
+        break;
+    }
+    return r->messages ? measures->inter_node_messages : measures->inter_node_bytes;
+}
+
+static void keep(struct remap *r, const uint32_t *slots, double cost, double hop_bytes)
+{
+    memcpy(r->best, slots, r->graph.processes * sizeof(*slots));
+    for (uint32_t p = 0; p < r->graph.processes; p++)
+        r->seats[p] = r->places.vertex[slots[p]];
+    r->best_cost = cost;
+    r->best_hop_bytes = hop_bytes;
+    r->proven |= cost <= r->bound * EVEN;
+}
+
+void remap_offer(struct remap *r, const uint32_t *slots)
+{
+    double cost, hop_bytes = 0;
+    if (r->objective == REMAP_MAX_LINK || r->asymmetric) {
+        struct remap_measures m;
+        remap_measure(r, slots, &m);
+        cost = remap_objective(r, &m);
+        hop_bytes = m.hop_bytes;
+        r->work += 150ull * r->graph.flow_count + topology_links(r->topology);
+    } else {
+        cost = remap_search_cost(&r->search, slots);
+        r->work += 20ull * r->graph.first[r->graph.processes];
+    }
+    if (cost < r->best_cost * LESS || (cost == r->best_cost && hop_bytes < r->best_hop_bytes))
+        keep(r, slots, cost, hop_bytes);
+}
+
+/* ---- checking ------------------------------------------------------------------- */
+
+__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t room, const char *text,
+                                                        ...)
+{
+    va_list arguments;
+    va_start(arguments, text);
+    if (room > 0)
+        vsnprintf(why, room, text, arguments);
+    va_end(arguments);
+    return -HOLTER_EUSAGE;
+}
+
+static int check_edges(const struct remap_problem *problem, char *why, size_t room)
+{
+    for (size_t i = 0; i < problem->edge_count; i++)
+        if (problem->edges[i].from >= problem->processes ||
+            problem->edges[i].to >= problem->processes)
+            return refuse(why, room, "edge %zu is of a process that is not there", i);
+    return 0;
+}
+
+static int check(const struct remap_problem *problem, char *why, size_t room)
+{
+    if (problem->processes > REMAP_MOST_PROCESSES || problem->edge_count > REMAP_MOST_EDGES) {
+        refuse(why, room, "too many processes or edges (%zu)", problem->edge_count);
+        return -HOLTER_ELIMIT;
+    }
+    if (problem->topology == NULL || problem->processes == 0 || problem->seats == NULL)
+        return refuse(why, room, "there are no processes, seats or network");
+    if (!(problem->effort >= 0) || problem->effort > REMAP_MOST_EFFORT)
+        return refuse(why, room, "the effort is not between 0 and %.0f seconds", REMAP_MOST_EFFORT);
+    if ((unsigned)problem->objective > REMAP_INTER_NODE)
+        return refuse(why, room, "there is no objective %u", (unsigned)problem->objective);
+    for (uint32_t p = 0; p < problem->processes; p++)
+        if (problem->seats[p] >= topology_vertices(problem->topology))
+            return refuse(why, room, "the seat of process %u is not in the network", p);
+    return check_edges(problem, why, room);
+}
+
+/* ---- making --------------------------------------------------------------------- */
+
+static int make_movable(struct remap *r, const struct remap_problem *problem, char *why,
+                        size_t room)
+{
+    const uint32_t n = problem->processes;
+    const uint32_t count = problem->selected != NULL ? problem->selected_count : n;
+    bool *seen = calloc((size_t)n + 1, sizeof(*seen));
+    r->movable = malloc(((size_t)n + 1) * sizeof(*r->movable));
+    int rc = seen != NULL && r->movable != NULL ? 0 : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const uint32_t p = problem->selected != NULL ? problem->selected[i] : i;
+        if (p >= n || seen[p]) {
+            rc = refuse(why, room, "selected process %u is not there, or selected twice", p);
+            break;
+        }
+        seen[p] = true;
+        r->movable[r->movable_count++] = p;
+    }
+    free(seen);
+    return rc;
+}
+
+static int make_room(struct remap *r, const struct remap_problem *problem)
+{
+    const size_t n = problem->processes;
+    r->node = malloc((n + 1) * sizeof(*r->node));
+    r->given = malloc((n + 1) * sizeof(*r->given));
+    r->best = malloc((n + 1) * sizeof(*r->best));
+    r->seats = malloc((n + 1) * sizeof(*r->seats));
+    r->scratch = malloc((n + 1) * sizeof(*r->scratch));
+    r->loads = malloc(((size_t)topology_links(r->topology) + 1) * sizeof(*r->loads));
+    r->route = malloc(((size_t)topology_diameter(r->topology) + 1) * sizeof(*r->route));
+    return r->node && r->given && r->best && r->seats && r->scratch && r->loads && r->route
+               ? 0
+               : -ENOMEM;
+}
+
+/* Is the way back always as long? Known of regular networks; else there is a table. */
+static bool find_asymmetric(const struct remap *r)
+{
+    const struct topology_spec *spec = topology_spec(r->topology);
+    return !r->places.inter_node && r->places.dimension_count == 0 &&
+           (spec->kind == TOPOLOGY_GRAPH || spec->route_count > 0);
+}
+
+static int make(struct remap *r, const struct remap_problem *problem, char *why, size_t room)
+{
+    const bool inter_node = problem->objective == REMAP_INTER_NODE;
+    int rc = make_movable(r, problem, why, room);
+    if (rc == 0)
+        rc = make_room(r, problem);
+    if (rc == 0)
+        rc = remap_graph_init(&r->graph, problem, r->messages);
+    if (rc == 0)
+        rc = remap_places_init(&r->places, problem, inter_node, r->given);
+    if (rc == -HOLTER_EUSAGE && r->places.slots > 0)
+        refuse(why, room, "there are seats without a route between them");
+    if (rc == 0)
+        rc = remap_search_init(&r->search, &r->graph, &r->places, r->movable, r->movable_count,
+                               r->seed);
+    return rc;
+}
+
+static int begin(struct remap *r, const struct remap_problem *problem)
+{
+    for (uint32_t i = 0; i < r->graph.processes; i++) {
+        const uint32_t v = r->places.vertex[i];
+        r->node[i] = problem->nodes != NULL ? problem->nodes[v] : v;
+    }
+    int rc = remap_degree_bound(&r->graph, &r->places, &r->bound);
+    if (rc != 0)
+        return rc;
+    if (r->objective == REMAP_MAX_LINK)
+        r->bound = remap_link_bound(&r->graph, &r->places, r->bound);
+    r->asymmetric = find_asymmetric(r);
+    if (r->asymmetric)
+        r->bound = 0; /* it counts on routes there and back being equally long */
+    remap_measure(r, r->given, &r->given_measures);
+    r->best_cost = HUGE_VAL;
+    remap_offer(r, r->given);
+    r->work = 300ull * r->graph.flow_count + 500ull * r->graph.processes;
+    remap_plan_begin(r);
+    return 0;
+}
+
+int remap_create(struct remap **out, const struct remap_problem *problem, char *why, size_t room)
+{
+    int rc = check(problem, why, room);
+    if (rc != 0)
+        return rc;
+    struct remap *r = calloc(1, sizeof(*r));
+    if (r == NULL)
+        return -ENOMEM;
+    r->topology = problem->topology;
+    r->objective = problem->objective;
+    r->messages = problem->objective == REMAP_INTER_NODE && problem->messages;
+    r->seed = problem->seed;
+    r->limit = (uint64_t)(problem->effort * WORK_A_SECOND *
+                          (r->objective == REMAP_MAX_LINK ? LINKS_SHARE : 1));
+    rc = make(r, problem, why, room);
+    if (rc == 0)
+        rc = begin(r, problem);
+    if (rc != 0) {
+        remap_destroy(r);
+        return rc;
+    }
+    *out = r;
+    return 0;
+}
+
+void remap_destroy(struct remap *r)
+{
+    if (r == NULL)
+        return;
+    remap_plan_finish(r);
+    remap_search_finish(&r->search);
+    remap_places_finish(&r->places);
+    remap_graph_finish(&r->graph);
+    free(r->movable);
+    free(r->node);
+    free(r->given);
+    free(r->best);
+    free(r->seats);
+    free(r->scratch);
+    free(r->loads);
+    free(r->route);
+    free(r);
+}
+
+/* ---- results -------------------------------------------------------------------- */
+
+double remap_step(struct remap *r)
+{
+    if (r->stage != STAGE_DONE)
+        remap_plan_step(r);
+    if (r->stage == STAGE_DONE)
+        return 1;
+    const double done = (double)r->work / (double)r->limit;
+    return done < 0.999 ? done : 0.999;
+}
+
+const uint32_t *remap_best(struct remap *r, struct remap_measures *measures)
+{
+    remap_measure(r, r->best, measures);
+    return r->seats;
+}
+
+void remap_given(const struct remap *r, struct remap_measures *measures)
+{
+    *measures = r->given_measures;
+}
+
+double remap_bound(const struct remap *r, bool *optimal)
+{
+    if (optimal != NULL)
+        *optimal = r->proven;
+    return r->proven ? r->best_cost : r->bound;
+}

@@ -1,0 +1,294 @@
+#include "daemon/analysis/network/remap/remap_boxes.h"
+
+#include "daemon/analysis/network/remap/remap_graph.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES 8u       /* sums that are added at a time */
+#define MOST_BLOCKS 8u /* of lanes: codes have up to 64 bits */
+#define LARGEST 8000.0 /* sum of a box' weights: two, with what rounding adds, are below 2^15 */
+#define MOST_NEAR 16u  /* two for each of at most 7 units */
+#define PICKS 64u      /* partners to draw from, heavy ones several times */
+#define CHANCES 1024u
+
+/* Work: relative to each other as measured by remap_bench. */
+#define WORK_TRY 16u
+#define WORK_BLOCK 4u /* and more for each 8 bits */
+#define WORK_EXCHANGE 120u
+#define WORK_BOX 3u /* of an exchange that is done: each box and 8 bits */
+
+struct remap_boxes {
+    uint32_t count, blocks;
+    double scale; /* what a box exchanges, on average */
+    uint64_t random;
+    uint64_t code[REMAP_MOST_BOXES]; /* of each place */
+    uint64_t code_at[REMAP_MOST_BOXES];
+    uint8_t place[REMAP_MOST_BOXES], at[REMAP_MOST_BOXES];
+    uint8_t near_count[REMAP_MOST_BOXES];
+    uint8_t near[REMAP_MOST_BOXES][MOST_NEAR];
+    uint8_t pick[REMAP_MOST_BOXES][PICKS];
+    float chance[CHANCES];
+    int16_t lanes[1u << LANES][LANES];                  /* -1 where the bit is set */
+    int16_t sum[REMAP_MOST_BOXES * MOST_BLOCKS][LANES]; /* of each box, its blocks */
+    int16_t weight[REMAP_MOST_BOXES][REMAP_MOST_BOXES];
+};
+
+/* ---- the network ---------------------------------------------------------------- */
+
+static uint32_t bits_of(const struct remap_unit *unit)
+{
+    if (unit->size <= 2 || unit->connection == TOPOLOGY_MESH)
+        return unit->size - 1;
+    if (unit->connection == TOPOLOGY_TORUS && unit->size % 2 == 0)
+        return unit->size / 2;
+    return 64 + 1;
+}
+
+/* The lowest x are set; beyond half a ring they are taken back from the lowest on. */
+static uint64_t code_of(uint32_t bits, uint32_t x)
+{
+    const uint64_t all = (1ull << bits) - 1;
+    return x <= bits ? all & ((1ull << x) - 1) : all & ~((1ull << (x - bits)) - 1);
+}
+
+static bool find_codes(struct remap_boxes *b, const struct remap_unit *units, uint32_t unit_count)
+{
+    uint32_t count = 0, stride = 1;
+    memset(b->code, 0, sizeof(b->code));
+    for (uint32_t u = unit_count; u-- > 0; stride *= units[u].size) {
+        const uint32_t bits = bits_of(&units[u]);
+        if (count + bits >= LANES * MOST_BLOCKS)
+            return false;
+        for (uint32_t s = 0; s < b->count; s++)
+            b->code[s] |= code_of(bits, s / stride % units[u].size) << count;
+        count += bits;
+    }
+    b->blocks = (count + LANES - 1) / LANES;
+    return count > 0 && stride == b->count;
+}
+
+/* Places one step away. */
+static void find_near(struct remap_boxes *b)
+{
+    for (uint32_t s = 0; s < b->count; s++) {
+        b->near_count[s] = 0;
+        for (uint32_t t = 0; t < b->count; t++) {
+            const uint64_t apart = b->code[s] ^ b->code[t];
+            if (apart != 0 && (apart & (apart - 1)) == 0 && b->near_count[s] < MOST_NEAR)
+                b->near[s][b->near_count[s]++] = (uint8_t)t;
+        }
+    }
+}
+
+/* ---- weights -------------------------------------------------------------------- */
+
+static double sum_of(const double *row, uint32_t count, uint32_t self)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += i == self ? 0 : row[i];
+    return sum;
+}
+
+static bool scale_weights(struct remap_boxes *b, const double *weights)
+{
+    double most = 0, all = 0;
+    for (uint32_t p = 0; p < b->count; p++) {
+        const double sum = sum_of(weights + (size_t)p * b->count, b->count, p);
+        most = sum > most ? sum : most;
+        all += sum;
+    }
+    const double scale = most > 0 ? LARGEST / most : 0;
+    if (!(scale > 0) || !isfinite(scale) || !isfinite(all))
+        return false;
+    b->scale = all / b->count * scale;
+    for (uint32_t p = 0; p < b->count; p++)
+        for (uint32_t q = 0; q < b->count; q++)
+            b->weight[p][q] =
+                p == q ? 0 : (int16_t)(weights[(size_t)p * b->count + q] * scale + 0.5);
+    return true;
+}
+
+/* The square of an even chance, of the partners from the heaviest on. */
+static void find_picks(struct remap_boxes *b, uint32_t p)
+{
+    uint8_t order[REMAP_MOST_BOXES];
+    const int16_t *weight = b->weight[p];
+    uint32_t degree = 0;
+    for (uint32_t q = 0; q < b->count; q++) {
+        uint32_t i = degree;
+        if (weight[q] == 0)
+            continue;
+        for (; i > 0 && weight[order[i - 1]] < weight[q]; i--)
+            order[i] = order[i - 1];
+        order[i] = (uint8_t)q;
+        degree++;
+    }
+    for (uint32_t i = 0; i < PICKS; i++) /* who has no partner is its own: nothing is tried */
+        b->pick[p][i] = degree == 0 ? (uint8_t)p : order[i * i * degree / (PICKS * PICKS)];
+}
+
+static void fill_sums(struct remap_boxes *b)
+{
+    memset(b->sum, 0, (size_t)b->count * b->blocks * sizeof(*b->sum));
+    for (uint32_t p = 0; p < b->count; p++)
+        for (uint32_t q = 0; q < b->count; q++)
+            for (uint32_t i = 0; i < b->blocks; i++) {
+                const int16_t *apart =
+                    b->lanes[(b->code_at[p] ^ b->code_at[q]) >> (i * LANES) & 0xff];
+                int16_t *sum = b->sum[p * b->blocks + i];
+                for (uint32_t k = 0; k < LANES; k++)
+                    sum[k] = (int16_t)(sum[k] + ((b->weight[p][q] ^ apart[k]) - apart[k]));
+            }
+}
+
+/* ---- making --------------------------------------------------------------------- */
+
+int remap_boxes_create(struct remap_boxes **out)
+{
+    struct remap_boxes *b = calloc(1, sizeof(*b));
+    if (b == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < CHANCES; i++)
+        b->chance[i] = (float)-log((i + 0.5) / CHANCES);
+    for (uint32_t mask = 0; mask < 1u << LANES; mask++)
+        for (uint32_t k = 0; k < LANES; k++)
+            b->lanes[mask][k] = (int16_t) - (int16_t)(mask >> k & 1);
+    *out = b;
+    return 0;
+}
+
+void remap_boxes_destroy(struct remap_boxes *boxes)
+{
+    free(boxes);
+}
+
+uint64_t remap_boxes_begin(struct remap_boxes *b, const struct remap_unit *units,
+                           uint32_t unit_count, uint32_t count, const double *weights,
+                           uint64_t seed)
+{
+    if (count < 2 || count > REMAP_MOST_BOXES)
+        return 0;
+    b->count = count;
+    b->random = seed;
+    if (!find_codes(b, units, unit_count) || !scale_weights(b, weights))
+        return 0;
+    find_near(b);
+    for (uint32_t p = 0; p < count; p++) {
+        b->place[p] = b->at[p] = (uint8_t)p;
+        b->code_at[p] = b->code[p];
+        find_picks(b, p);
+    }
+    fill_sums(b);
+    return (uint64_t)count * count * (10 + 4 * b->blocks);
+}
+
+const uint8_t *remap_boxes_places(const struct remap_boxes *boxes)
+{
+    return boxes->place;
+}
+
+/* ---- exchanges ------------------------------------------------------------------ */
+
+static inline int32_t weigh(const struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_t q,
+                            uint64_t mask)
+{
+    int32_t loss = 0;
+    for (uint32_t i = 0; i < blocks; i++, mask >>= LANES) {
+        const int16_t *one = b->sum[p * blocks + i], *other = b->sum[q * blocks + i];
+        const int16_t *set = b->lanes[mask & 0xff];
+        for (uint32_t k = 0; k < LANES; k++)
+            loss += (int16_t)((one[k] + other[k]) & set[k]);
+    }
+    return loss;
+}
+
+/* One side is as far from both as the other is: where p's bit was the same, q's was not. */
+static inline void update(struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_t q,
+                          uint64_t mask)
+{
+    const uint64_t code = b->code_at[p];
+    const int16_t *one = b->weight[p], *other = b->weight[q];
+    for (uint32_t i = 0; i < blocks; i++) {
+        const uint32_t shift = i * LANES;
+        const int16_t *set = b->lanes[mask >> shift & 0xff];
+        if ((mask >> shift & 0xff) == 0)
+            continue;
+        for (uint32_t box = 0; box < b->count; box++) {
+            const int16_t more = (int16_t)(2 * (other[box] - one[box]));
+            const int16_t *apart = b->lanes[(code ^ b->code_at[box]) >> shift & 0xff];
+            int16_t *sum = b->sum[box * blocks + i];
+            for (uint32_t k = 0; k < LANES; k++)
+                sum[k] = (int16_t)(sum[k] + (((more ^ apart[k]) - apart[k]) & set[k]));
+        }
+    }
+}
+
+/* What the two themselves lose by going back is what they lost by coming. */
+static inline void turn(struct remap_boxes *b, uint32_t blocks, uint32_t p, int16_t between,
+                        uint64_t mask, const int16_t (*before)[LANES])
+{
+    for (uint32_t i = 0; i < blocks; i++, mask >>= LANES) {
+        const int16_t *set = b->lanes[mask & 0xff];
+        int16_t *sum = b->sum[p * blocks + i];
+        for (uint32_t k = 0; k < LANES; k++)
+            sum[k] = (int16_t)((before[i][k] & ~set[k]) |
+                               ((int16_t)(-before[i][k] - 2 * between) & set[k]));
+    }
+}
+
+static void exchange(struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_t q, uint64_t mask)
+{
+    const uint8_t place = b->place[p];
+    int16_t one[MOST_BLOCKS][LANES], other[MOST_BLOCKS][LANES];
+    memcpy(one, b->sum[p * blocks], blocks * sizeof(*one));
+    memcpy(other, b->sum[q * blocks], blocks * sizeof(*other));
+    update(b, blocks, p, q, mask);
+    turn(b, blocks, p, b->weight[p][q], mask, (const int16_t(*)[LANES])one);
+    turn(b, blocks, q, b->weight[p][q], mask, (const int16_t(*)[LANES])other);
+    b->place[p] = b->place[q];
+    b->place[q] = place;
+    b->at[b->place[p]] = (uint8_t)p;
+    b->at[place] = (uint8_t)q;
+    b->code_at[p] ^= mask;
+    b->code_at[q] ^= mask;
+}
+
+/* @return how many were done */
+static inline uint32_t run(struct remap_boxes *b, uint32_t blocks, float temperature,
+                           uint32_t tries)
+{
+    uint64_t random = b->random;
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < tries; i++) {
+        const uint64_t r = remap_random(&random);
+        const uint32_t p = (uint32_t)((r & 0xffff) * b->count >> 16);
+        const uint32_t partner = b->pick[p][r >> 16 & (PICKS - 1)], place = b->place[partner];
+        const uint32_t near = (uint32_t)((r >> 24 & 0xffff) * b->near_count[place] >> 16);
+        const uint32_t q = b->at[b->near[place][near]];
+        const uint64_t mask = b->code_at[p] ^ b->code_at[q];
+        const int32_t allowed = (int32_t)(temperature * b->chance[r >> 40 & (CHANCES - 1)]);
+        /* the weight between the two is counted as if they met */
+        const int32_t loss = weigh(b, blocks, p, q, mask);
+        if (loss > allowed || mask == 0 || partner == p)
+            continue;
+        if (loss + 2 * b->weight[p][q] * __builtin_popcountll(mask) > allowed)
+            continue;
+        exchange(b, blocks, p, q, mask);
+        done++;
+    }
+    b->random = random;
+    return done;
+}
+
+uint64_t remap_boxes_run(struct remap_boxes *b, double temperature, uint32_t tries)
+{
+    const float scaled = (float)(temperature * b->scale);
+    const uint32_t done =
+        b->blocks == 1 ? run(b, 1, scaled, tries) : run(b, b->blocks, scaled, tries);
+    return (uint64_t)tries * (WORK_TRY + WORK_BLOCK * b->blocks) +
+           (uint64_t)done * (WORK_EXCHANGE + (uint64_t)b->count * b->blocks * WORK_BOX);
+}

@@ -1,0 +1,272 @@
+#include "daemon/analysis/network/remap/remap_exact.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A flow of a process that moves. */
+struct touch {
+    uint32_t other;
+    double weight;
+    bool out;
+};
+
+struct remap_exact {
+    struct remap_exact_problem problem; /* what it points to is borrowed */
+    uint32_t *slots; /* of each process; those that move and have none: TOPOLOGY_NONE */
+    uint32_t *best;
+    struct touch *
+        touches; /* flows of those that move, by these; between two of them at the later one only */
+    uint32_t touch_first[REMAP_MOST_EXACT + 1];
+    uint32_t seats[REMAP_MOST_EXACT];    /* slots to deal out */
+    uint32_t next[REMAP_MOST_EXACT + 1]; /* seat to try at each depth */
+    bool taken[REMAP_MOST_EXACT];
+    double cost[REMAP_MOST_EXACT + 1]; /* of what is placed: weight x distance */
+    double load[REMAP_MOST_EXACT + 1]; /* and the largest load */
+    double best_cost, best_load;
+    uint32_t depth;
+    double *loads; /* of links; NULL: not for this objective */
+    uint32_t *route;
+    bool complete;
+};
+
+static double weight_of(const struct remap_exact *x, const struct remap_flow *flow)
+{
+    return x->problem.messages ? flow->messages : flow->bytes;
+}
+
+/* ---- costs ---------------------------------------------------------------------- */
+
+/* Put the flow between two slots on its links, or take it off. */
+static void carry(struct remap_exact *x, uint32_t from, uint32_t to, double weight, double *most)
+{
+    const uint32_t *vertex = x->problem.places->vertex;
+    const uint32_t length =
+        topology_route(x->problem.places->topology, vertex[from], vertex[to], x->route,
+                       topology_diameter(x->problem.places->topology));
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length; i++) {
+        x->loads[x->route[i]] += weight;
+        if (most != NULL && x->loads[x->route[i]] > *most)
+            *most = x->loads[x->route[i]];
+    }
+}
+
+static double apart(const struct remap_exact *x, uint32_t from, uint32_t to)
+{
+    const struct remap_places *places = x->problem.places;
+    if (places->inter_node)
+        return places->spot[from] != places->spot[to];
+    return topology_distance(places->topology, places->vertex[from], places->vertex[to]);
+}
+
+/* Cost of the process at a depth with those that have a slot; their loads are added. */
+static void place(struct remap_exact *x, uint32_t depth, uint32_t slot)
+{
+    double cost = x->cost[depth], load = x->load[depth];
+    x->slots[x->problem.movable[depth]] = slot;
+    for (uint32_t i = x->touch_first[depth]; i < x->touch_first[depth + 1]; i++) {
+        const struct touch *t = &x->touches[i];
+        const uint32_t there = x->slots[t->other];
+        cost += t->weight * (t->out ? apart(x, slot, there) : apart(x, there, slot));
+        if (x->loads != NULL)
+            carry(x, t->out ? slot : there, t->out ? there : slot, t->weight, &load);
+    }
+    x->cost[depth + 1] = cost;
+    x->load[depth + 1] = load;
+}
+
+static void take_away(struct remap_exact *x, uint32_t depth)
+{
+    const uint32_t slot = x->slots[x->problem.movable[depth]];
+    for (uint32_t i = x->touch_first[depth]; x->loads && i < x->touch_first[depth + 1]; i++) {
+        const struct touch *t = &x->touches[i];
+        const uint32_t there = x->slots[t->other];
+        carry(x, t->out ? slot : there, t->out ? there : slot, -t->weight, NULL);
+    }
+}
+
+static bool worse(const struct remap_exact *x, uint32_t depth)
+{
+    if (x->loads != NULL && x->load[depth] != x->best_load)
+        return x->load[depth] > x->best_load;
+    return x->cost[depth] >= x->best_cost;
+}
+
+/* ---- beginning ------------------------------------------------------------------ */
+
+/* Flows between those that stay. */
+static void begin_cost(struct remap_exact *x)
+{
+    const struct remap_graph *graph = x->problem.graph;
+    x->cost[0] = x->load[0] = 0;
+    for (uint32_t i = 0; i < graph->flow_count; i++) {
+        const struct remap_flow *f = &graph->flows[i];
+        const uint32_t from = x->slots[f->from], to = x->slots[f->to];
+        if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE)
+            continue;
+        x->cost[0] += weight_of(x, f) * apart(x, from, to);
+        if (x->loads != NULL)
+            carry(x, from, to, weight_of(x, f), &x->load[0]);
+    }
+}
+
+/* @param at  place of each process among those that move, or TOPOLOGY_NONE */
+static int find_touches(struct remap_exact *x, const uint32_t *at)
+{
+    const struct remap_graph *graph = x->problem.graph;
+    uint32_t end[REMAP_MOST_EXACT] = {0}, total = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < graph->flow_count; i++) {
+            const struct remap_flow *f = &graph->flows[i];
+            const uint32_t from = at[f->from], to = at[f->to];
+            if ((from == TOPOLOGY_NONE && to == TOPOLOGY_NONE) || !(weight_of(x, f) > 0))
+                continue;
+            const bool out = to == TOPOLOGY_NONE || (from != TOPOLOGY_NONE && from > to);
+            const uint32_t depth = out ? from : to;
+            if (pass == 1)
+                x->touches[end[depth]] =
+                    (struct touch){out ? f->to : f->from, weight_of(x, f), out};
+            end[depth]++;
+        }
+        for (uint32_t d = 0; pass == 0 && d < x->problem.count; d++) {
+            x->touch_first[d] = total;
+            total += end[d];
+            end[d] = x->touch_first[d];
+            x->touch_first[d + 1] = total;
+        }
+        if (pass == 0)
+            x->touches = malloc(((size_t)total + 1) * sizeof(*x->touches));
+        if (x->touches == NULL)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int begin(struct remap_exact *x)
+{
+    const struct remap_exact_problem *problem = &x->problem;
+    const uint32_t n = problem->graph->processes;
+    uint32_t *at = malloc(((size_t)n + 1) * sizeof(*at));
+    if (at == NULL)
+        return -ENOMEM;
+    memset(at, 0xff, (size_t)n * sizeof(*at));
+    for (uint32_t d = 0; d < problem->count; d++) {
+        at[problem->movable[d]] = d;
+        x->seats[d] = problem->slots[problem->movable[d]];
+        x->slots[problem->movable[d]] = TOPOLOGY_NONE;
+    }
+    const int rc = find_touches(x, at);
+    free(at);
+    x->best_cost = x->best_load = HUGE_VAL;
+    if (rc == 0)
+        begin_cost(x);
+    return rc;
+}
+
+int remap_exact_create(struct remap_exact **out, const struct remap_exact_problem *problem)
+{
+    const size_t n = problem->graph->processes;
+    struct remap_exact *x = calloc(1, sizeof(*x));
+    if (x == NULL)
+        return -ENOMEM;
+    x->problem = *problem;
+    x->slots = malloc((n + 1) * sizeof(*x->slots));
+    x->best = malloc((n + 1) * sizeof(*x->best));
+    x->route =
+        malloc(((size_t)topology_diameter(problem->places->topology) + 1) * sizeof(*x->route));
+    if (problem->objective == REMAP_MAX_LINK)
+        x->loads = calloc((size_t)topology_links(problem->places->topology) + 1, sizeof(*x->loads));
+    bool room = x->slots && x->best && x->route;
+    room = room && (x->loads != NULL || problem->objective != REMAP_MAX_LINK);
+    if (room) {
+        memcpy(x->slots, problem->slots, n * sizeof(*x->slots));
+        memcpy(x->best, problem->slots, n * sizeof(*x->best));
+        room = begin(x) == 0;
+    }
+    if (!room) {
+        remap_exact_destroy(x);
+        return -ENOMEM;
+    }
+    *out = x;
+    return 0;
+}
+
+void remap_exact_destroy(struct remap_exact *x)
+{
+    if (x == NULL)
+        return;
+    free(x->slots);
+    free(x->best);
+    free(x->touches);
+    free(x->loads);
+    free(x->route);
+    free(x);
+}
+
+/* ---- depth first ---------------------------------------------------------------- */
+
+/* Another seat of the same spot was tried at this depth, or is free and comes first. */
+static bool repeated(const struct remap_exact *x, uint32_t seat)
+{
+    const uint32_t *spot = x->problem.places->spot;
+    for (uint32_t k = 0; k < seat; k++)
+        if (!x->taken[k] && spot[x->seats[k]] == spot[x->seats[seat]])
+            return true;
+    return false;
+}
+
+static void go_back(struct remap_exact *x)
+{
+    if (x->depth == 0) {
+        x->complete = true;
+        return;
+    }
+    x->depth--;
+    const uint32_t process = x->problem.movable[x->depth];
+    take_away(x, x->depth);
+    x->slots[process] = TOPOLOGY_NONE;
+    x->taken[x->next[x->depth] - 1] = false;
+}
+
+static void go_on(struct remap_exact *x)
+{
+    const uint32_t count = x->problem.count;
+    if (x->depth == count) {
+        if (!worse(x, count)) {
+            x->best_cost = x->cost[count];
+            x->best_load = x->load[count];
+            memcpy(x->best, x->slots, x->problem.graph->processes * sizeof(*x->best));
+        }
+        go_back(x);
+        return;
+    }
+    uint32_t seat = x->next[x->depth];
+    while (seat < count && (x->taken[seat] || repeated(x, seat)))
+        seat++;
+    if (seat == count || (x->depth > 0 && worse(x, x->depth))) {
+        go_back(x);
+        return;
+    }
+    x->next[x->depth] = seat + 1;
+    x->taken[seat] = true;
+    place(x, x->depth, x->seats[seat]);
+    x->next[++x->depth] = 0;
+}
+
+int remap_exact_step(struct remap_exact *x, uint64_t limit, uint64_t *work)
+{
+    const uint64_t end = *work + limit;
+    const uint64_t flow = x->loads != NULL ? 400 : 60;
+    while (!x->complete && *work < end) {
+        const uint32_t d = x->depth < x->problem.count ? x->depth : x->depth - 1;
+        *work += 40 + flow * (x->touch_first[d + 1] - x->touch_first[d]);
+        go_on(x);
+    }
+    return x->complete;
+}
+
+const uint32_t *remap_exact_slots(const struct remap_exact *x)
+{
+    return x->best;
+}

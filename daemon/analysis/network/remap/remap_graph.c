@@ -1,0 +1,143 @@
+#include "daemon/analysis/network/remap/remap_graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sort by receiver, then stably by sender: twice counting. */
+static void flows_sort(struct remap_flow *flows, struct remap_flow *other, uint32_t count,
+                       uint32_t *start, uint32_t processes)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        struct remap_flow *in = pass == 0 ? flows : other, *out = pass == 0 ? other : flows;
+        memset(start, 0, ((size_t)processes + 1) * sizeof(*start));
+        for (uint32_t i = 0; i < count; i++)
+            start[(pass == 0 ? in[i].to : in[i].from) + 1]++;
+        for (uint32_t p = 0; p < processes; p++)
+            start[p + 1] += start[p];
+        for (uint32_t i = 0; i < count; i++)
+            out[start[pass == 0 ? in[i].to : in[i].from]++] = in[i];
+    }
+}
+
+/* Equal pairs become one. @return how many are left */
+static uint32_t flows_merge(struct remap_flow *flows, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct remap_flow *last = kept > 0 ? &flows[kept - 1] : NULL;
+        if (last != NULL && last->from == flows[i].from && last->to == flows[i].to) {
+            last->bytes += flows[i].bytes;
+            last->messages += flows[i].messages;
+        } else {
+            flows[kept++] = flows[i];
+        }
+    }
+    return kept;
+}
+
+static void find_first(uint32_t *first, const struct remap_flow *flows, uint32_t count,
+                       uint32_t processes)
+{
+    memset(first, 0, ((size_t)processes + 1) * sizeof(*first));
+    for (uint32_t i = 0; i < count; i++)
+        first[flows[i].from + 1]++;
+    for (uint32_t p = 0; p < processes; p++)
+        first[p + 1] += first[p];
+}
+
+static uint32_t take_flows(struct remap_flow *flows, const struct remap_problem *problem)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < problem->edge_count; i++) {
+        const struct remap_edge *e = &problem->edges[i];
+        if (e->from != e->to && (e->bytes > 0 || e->messages > 0))
+            flows[count++] =
+                (struct remap_flow){e->from, e->to, (double)e->bytes, (double)e->messages};
+    }
+    return count;
+}
+
+static int compare_partners(const void *a, const void *b)
+{
+    const struct remap_partner *one = a, *other = b;
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    return one->process < other->process ? -1 : one->process > other->process;
+}
+
+void remap_graph_sort_row(struct remap_partner *row, uint32_t count)
+{
+    qsort(row, count, sizeof(*row), compare_partners);
+}
+
+/* Both directions of every flow, merged, as rows of partners. */
+static void make_partners(struct remap_graph *graph, struct remap_flow *both,
+                          struct remap_flow *room, uint32_t *start, bool messages)
+{
+    uint32_t count = 0, kept = 0;
+    for (uint32_t i = 0; i < graph->flow_count; i++) {
+        const struct remap_flow *f = &graph->flows[i];
+        const double weight = messages ? f->messages : f->bytes;
+        if (!(weight > 0))
+            continue;
+        both[count++] = (struct remap_flow){f->from, f->to, weight, 0};
+        both[count++] = (struct remap_flow){f->to, f->from, weight, 0};
+    }
+    flows_sort(both, room, count, start, graph->processes);
+    kept = flows_merge(both, count);
+    find_first(graph->first, both, kept, graph->processes);
+    for (uint32_t i = 0; i < kept; i++)
+        graph->partners[i] = (struct remap_partner){both[i].to, both[i].bytes};
+    for (uint32_t p = 0; p < graph->processes; p++)
+        remap_graph_sort_row(graph->partners + graph->first[p],
+                             graph->first[p + 1] - graph->first[p]);
+}
+
+int remap_graph_init(struct remap_graph *graph, const struct remap_problem *problem, bool messages)
+{
+    const uint32_t n = problem->processes;
+    const size_t edges = problem->edge_count + 1;
+    struct remap_flow *both = malloc(2 * edges * sizeof(*both));
+    struct remap_flow *room = malloc(2 * edges * sizeof(*room));
+    uint32_t *start = malloc(((size_t)n + 1) * sizeof(*start));
+    int rc = -ENOMEM;
+    *graph = (struct remap_graph){.processes = n};
+    graph->flows = malloc(edges * sizeof(*graph->flows));
+    graph->flow_first = malloc(((size_t)n + 1) * sizeof(*graph->flow_first));
+    graph->first = malloc(((size_t)n + 1) * sizeof(*graph->first));
+    graph->partners = malloc(2 * edges * sizeof(*graph->partners));
+    if (both && room && start && graph->flows && graph->flow_first && graph->first &&
+        graph->partners) {
+        const uint32_t count = take_flows(graph->flows, problem);
+        flows_sort(graph->flows, room, count, start, n);
+        graph->flow_count = flows_merge(graph->flows, count);
+        find_first(graph->flow_first, graph->flows, graph->flow_count, n);
+        make_partners(graph, both, room, start, messages);
+        rc = 0;
+    }
+    free(both);
+    free(room);
+    free(start);
+    return rc;
+}
+
+void remap_graph_finish(struct remap_graph *graph)
+{
+    free(graph->flows);
+    free(graph->flow_first);
+    free(graph->first);
+    free(graph->partners);
+    *graph = (struct remap_graph){0};
+}
+
+double remap_graph_weight(const struct remap_graph *graph, uint32_t one, uint32_t other)
+{
+    const uint32_t a = graph->first[one + 1] - graph->first[one];
+    const uint32_t b = graph->first[other + 1] - graph->first[other];
+    const uint32_t row = a <= b ? one : other, wanted = a <= b ? other : one;
+    for (uint32_t i = graph->first[row]; i < graph->first[row + 1]; i++)
+        if (graph->partners[i].process == wanted)
+            return graph->partners[i].weight;
+    return 0;
+}

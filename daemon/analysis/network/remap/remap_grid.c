@@ -1,0 +1,502 @@
+#include "daemon/analysis/network/remap/remap_grid.h"
+
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DIGITS 24u /* 2^20 processes have 20, and each dimension may be of size 1 */
+#define SAMPLES 160u
+#define ROUND 120u /* tries of one annealing */
+#define DEALS 20u  /* orders tried before it */
+#define WORK_DIGIT 9u
+
+struct axis {
+    uint32_t stride, size;
+    uint32_t begin, end; /* its positions, the highest digit first */
+};
+
+/* A dimension of the network, or the seats of a vertex, or a digit of the number of a slot. */
+struct dimension {
+    uint32_t place;      /* slots from one coordinate to the next */
+    uint32_t begin, end; /* its digits, the highest first */
+};
+
+struct remap_grid {
+    const struct remap_graph *graph;
+    const struct remap_places *places;
+    const uint32_t *number; /* of each process; NULL: its own */
+    struct axis axes[REMAP_MOST_AXES];
+    uint32_t axis_count;
+    struct dimension dimensions[MOST_DIGITS];
+    uint32_t dimension_count;
+    uint32_t radix[MOST_DIGITS];  /* of each digit of the network */
+    uint32_t weight[MOST_DIGITS]; /* of each in a number that they make up */
+    uint32_t *fold;               /* slot of each such number; owned */
+    uint32_t digit_count;
+    uint32_t order[MOST_DIGITS]; /* digit at each position of the axes */
+    uint32_t best[MOST_DIGITS];
+    double score, best_score;     /* sum of distances of the samples; below 0: not known */
+    uint32_t samples[SAMPLES][2]; /* edges, each standing for the same weight */
+    uint32_t at[REMAP_MOST_AXES][SAMPLES][2]; /* their coordinates */
+    uint32_t sample_count;
+    uint32_t round, tried; /* in this round */
+    uint64_t random;
+};
+
+/* ---- where a process goes ------------------------------------------------------- */
+
+/* What a coordinate adds to the number that the digits make up, as an axis deals it out to them. */
+static uint32_t part_of(const struct remap_grid *g, const uint32_t *order, const struct axis *axis,
+                        uint32_t x)
+{
+    uint32_t below = axis->size, part = 0;
+    for (uint32_t i = axis->begin; i < axis->end; i++) {
+        below /= g->radix[order[i]];
+        const uint32_t digit = x / below;
+        x %= below;
+        if (digit & 1)
+            x = below - 1 - x;
+        part += digit * g->weight[order[i]];
+    }
+    return part;
+}
+
+/* The slot of a number: in each dimension a coordinate is what its digits stand for when counted to
+ * and fro. */
+static uint32_t fold(const struct remap_grid *g, uint32_t number)
+{
+    uint32_t slot = 0;
+    for (uint32_t d = 0; d < g->dimension_count; d++) {
+        uint32_t x = 0, below = 1;
+        for (uint32_t k = g->dimensions[d].end; k-- > g->dimensions[d].begin;) {
+            const uint32_t value = number / g->weight[k] % g->radix[k];
+            x = value * below + (value & 1 ? below - 1 - x : x);
+            below *= g->radix[k];
+        }
+        slot += x * g->dimensions[d].place;
+    }
+    return slot;
+}
+
+static uint32_t slot_of(const struct remap_grid *g, const uint32_t *order, uint32_t process)
+{
+    const uint32_t number = g->number != NULL ? g->number[process] : process;
+    uint32_t sum = 0;
+    for (uint32_t a = 0; a < g->axis_count; a++) {
+        const struct axis *axis = &g->axes[a];
+        sum += part_of(g, order, axis, number / axis->stride % axis->size);
+    }
+    return g->fold[sum];
+}
+
+/* Parts of axes that are short are looked up: there are fewer than ends of samples. */
+static double score(struct remap_grid *g, const uint32_t *order)
+{
+    const uint32_t *spot = g->places->spot;
+    uint32_t sums[SAMPLES][2] = {{0}};
+    double sum = 0;
+    for (uint32_t a = 0; a < g->axis_count; a++) {
+        const struct axis *axis = &g->axes[a];
+        const bool known = axis->size <= SAMPLES;
+        uint32_t parts[SAMPLES];
+        for (uint32_t x = 0; known && x < axis->size; x++)
+            parts[x] = part_of(g, order, axis, x);
+        for (uint32_t i = 0; i < g->sample_count; i++)
+            for (uint32_t end = 0; end < 2; end++) {
+                const uint32_t x = g->at[a][i][end];
+                sums[i][end] += known ? parts[x] : part_of(g, order, axis, x);
+            }
+    }
+    for (uint32_t i = 0; i < g->sample_count; i++)
+        sum += remap_distance(g->places, spot[g->fold[sums[i][0]]], spot[g->fold[sums[i][1]]]);
+    return sum;
+}
+
+/* ---- the grid of processes ------------------------------------------------------ */
+
+struct offset {
+    uint32_t difference;
+    double weight;
+};
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const struct offset *one = a, *other = b;
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    return one->difference < other->difference ? -1 : one->difference > other->difference;
+}
+
+/* Does a stride fit in with the others: each a multiple of all smaller ones? */
+static bool fits(const uint32_t *strides, uint32_t count, uint32_t stride)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t low = strides[i] < stride ? strides[i] : stride;
+        const uint32_t high = strides[i] < stride ? stride : strides[i];
+        if (low == high || high % low != 0)
+            return false;
+    }
+    return true;
+}
+
+static void make_axes(struct remap_grid *g, uint32_t *strides, uint32_t count)
+{
+    const uint32_t n = g->graph->processes;
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t k = i; k > 0 && strides[k] < strides[k - 1]; k--) {
+            const uint32_t swap = strides[k];
+            strides[k] = strides[k - 1];
+            strides[k - 1] = swap;
+        }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t size = (i + 1 < count ? strides[i + 1] : n) / strides[i];
+        if (size > 1)
+            g->axes[g->axis_count++] = (struct axis){.stride = strides[i], .size = size};
+    }
+}
+
+static void take_axes(struct remap_grid *g, const struct remap_numbering *given)
+{
+    uint32_t stride = 1;
+    g->number = given->number;
+    for (uint32_t i = given->count; i-- > 0; stride *= given->sizes[i])
+        if (given->sizes[i] > 1)
+            g->axes[g->axis_count++] = (struct axis){.stride = stride, .size = given->sizes[i]};
+}
+
+/* Of the differences that carry most, those that can be strides of one grid. */
+static int find_axes(struct remap_grid *g, enum remap_axes kind)
+{
+    const uint32_t n = g->graph->processes;
+    uint32_t strides[REMAP_MOST_AXES] = {1}, count = 1;
+    double all = 0;
+    struct offset *offsets = calloc(n, sizeof(*offsets));
+    if (offsets == NULL)
+        return -ENOMEM;
+    for (uint32_t p = 0; p < n; p++)
+        for (uint32_t i = g->graph->first[p]; i < g->graph->first[p + 1]; i++) {
+            const uint32_t q = g->graph->partners[i].process;
+            offsets[p > q ? p - q : q - p].weight += g->graph->partners[i].weight;
+            all += g->graph->partners[i].weight;
+        }
+    for (uint32_t i = 0; i < n; i++)
+        offsets[i].difference = i;
+    qsort(offsets, n, sizeof(*offsets), compare_offsets);
+    for (uint32_t i = 0; kind == AXES_STRIDES && i < n && i < 16 && count < 8; i++)
+        if (offsets[i].weight > 0.01 * all && n % offsets[i].difference == 0 &&
+            fits(strides, count, offsets[i].difference))
+            strides[count++] = offsets[i].difference;
+    free(offsets);
+    make_axes(g, strides, count);
+    return kind == AXES_STRIDES && g->axis_count < 2 ? -HOLTER_EEMPTY : 0;
+}
+
+/* ---- digits --------------------------------------------------------------------- */
+
+static void add_digits(struct remap_grid *g, uint32_t size, uint32_t place)
+{
+    struct dimension *d = &g->dimensions[g->dimension_count++];
+    d->begin = g->digit_count;
+    for (uint32_t prime = 2; size > 1; prime++)
+        for (; size % prime == 0; size /= prime)
+            g->radix[g->digit_count++] = prime;
+    d->end = g->digit_count;
+    d->place = place;
+}
+
+/* Do the seats fill a box of the network, each vertex with equally many? Its corner and sizes. */
+static bool is_box(const struct remap_places *places, uint32_t *sizes, uint32_t *room)
+{
+    uint64_t volume = 1;
+    uint32_t low[TOPOLOGY_DIMENSIONS], high[TOPOLOGY_DIMENSIONS];
+    if (places->inter_node || places->dimension_count == 0 ||
+        topology_spec(places->topology)->kind != TOPOLOGY_CARTESIAN)
+        return false;
+    *room = places->first[1];
+    for (uint32_t d = 0; d < places->dimension_count; d++)
+        low[d] = high[d] = remap_at(places, 0)[d];
+    for (uint32_t s = 0; s < places->spots; s++) {
+        if (places->first[s + 1] - places->first[s] != *room)
+            return false;
+        for (uint32_t d = 0; d < places->dimension_count; d++) {
+            const uint32_t x = remap_at(places, s)[d];
+            low[d] = x < low[d] ? x : low[d];
+            high[d] = x > high[d] ? x : high[d];
+        }
+    }
+    for (uint32_t d = 0; d < places->dimension_count; d++) {
+        sizes[d] = high[d] - low[d] + 1;
+        volume *= sizes[d];
+    }
+    return volume == places->spots;
+}
+
+/* Spots are in row-major order, and so the seats of a box are. */
+static void find_digits(struct remap_grid *g)
+{
+    uint32_t sizes[TOPOLOGY_DIMENSIONS], room = 1, place = g->places->slots;
+    if (is_box(g->places, sizes, &room)) {
+        for (uint32_t d = 0; d < g->places->dimension_count; d++) {
+            place /= sizes[d];
+            add_digits(g, sizes[d], place);
+        }
+        add_digits(g, room, 1);
+        return;
+    }
+    for (uint32_t rest = g->places->slots, prime = 2; rest > 1; prime++)
+        for (; rest % prime == 0; rest /= prime) {
+            place /= prime;
+            add_digits(g, prime, place);
+        }
+}
+
+/* Deal the digits out to the axes, dimension by dimension, in this order of dimensions and of axes.
+ */
+static bool deal(struct remap_grid *g, const uint32_t *dimensions, const uint32_t *axes,
+                 uint32_t *order)
+{
+    bool used[MOST_DIGITS] = {false};
+    uint32_t dealt = 0;
+    for (uint32_t i = 0; i < g->axis_count; i++) {
+        uint32_t rest = g->axes[axes[i]].size, position = g->axes[axes[i]].begin;
+        for (uint32_t j = 0; j < g->dimension_count; j++)
+            for (uint32_t k = g->dimensions[dimensions[j]].begin;
+                 k < g->dimensions[dimensions[j]].end; k++)
+                if (!used[k] && rest % g->radix[k] == 0) {
+                    used[k] = true;
+                    rest /= g->radix[k];
+                    order[position++] = k;
+                    dealt++;
+                }
+        if (rest != 1)
+            return false;
+    }
+    return dealt == g->digit_count;
+}
+
+/* How many digits each axis has: as many as its size has prime factors. */
+static void find_positions(struct remap_grid *g)
+{
+    uint32_t position = 0;
+    for (uint32_t a = 0; a < g->axis_count; a++) {
+        uint32_t rest = g->axes[a].size;
+        g->axes[a].begin = position;
+        for (uint32_t prime = 2; rest > 1; prime++)
+            for (; rest % prime == 0; rest /= prime)
+                position++;
+        g->axes[a].end = position;
+    }
+}
+
+static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
+{
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    for (uint32_t i = count; random != NULL && i > 1; i--) {
+        const uint32_t k = remap_below(random, i), swap = order[i - 1];
+        order[i - 1] = order[k];
+        order[k] = swap;
+    }
+}
+
+/* In any order, or, random is NULL, as they come. */
+static bool deal_any(struct remap_grid *g, uint64_t *random, uint32_t *order)
+{
+    uint32_t dimensions[MOST_DIGITS], axes[REMAP_MOST_AXES];
+    shuffle(dimensions, g->dimension_count, random);
+    shuffle(axes, g->axis_count, random);
+    return deal(g, dimensions, axes, order);
+}
+
+/* ---- samples -------------------------------------------------------------------- */
+
+/* Edges at equal steps of the weight added up. */
+static void take_samples(struct remap_grid *g)
+{
+    const struct remap_graph *graph = g->graph;
+    double all = 0, sum = 0;
+    for (uint32_t i = 0; i < graph->first[graph->processes]; i++)
+        all += graph->partners[i].weight;
+    const double step = all / SAMPLES, begin = step * ((double)(g->random >> 11) * 0x1p-53);
+    for (uint32_t p = 0; p < graph->processes; p++)
+        for (uint32_t i = graph->first[p]; i < graph->first[p + 1]; i++) {
+            sum += graph->partners[i].weight;
+            while (g->sample_count < SAMPLES && sum > begin + step * g->sample_count) {
+                g->samples[g->sample_count][0] = p;
+                g->samples[g->sample_count++][1] = graph->partners[i].process;
+            }
+        }
+}
+
+static void find_coordinates(struct remap_grid *g)
+{
+    for (uint32_t a = 0; a < g->axis_count; a++)
+        for (uint32_t i = 0; i < g->sample_count; i++)
+            for (uint32_t end = 0; end < 2; end++) {
+                const uint32_t process = g->samples[i][end];
+                const uint32_t number = g->number != NULL ? g->number[process] : process;
+                g->at[a][i][end] = number / g->axes[a].stride % g->axes[a].size;
+            }
+}
+
+static int make_fold(struct remap_grid *g)
+{
+    uint32_t count = 1;
+    for (uint32_t k = g->digit_count; k-- > 0; count *= g->radix[k])
+        g->weight[k] = count;
+    g->fold = malloc(((size_t)count + 1) * sizeof(*g->fold));
+    if (g->fold == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        g->fold[i] = fold(g, i);
+    return 0;
+}
+
+int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
+                      const struct remap_places *places, enum remap_axes axes,
+                      const struct remap_numbering *given, uint64_t seed)
+{
+    struct remap_grid *g = calloc(1, sizeof(*g));
+    if (g == NULL)
+        return -ENOMEM;
+    g->graph = graph;
+    g->places = places;
+    g->random = seed;
+    g->best_score = -1;
+    remap_random(&g->random);
+    int rc = 0;
+    if (axes == AXES_GIVEN)
+        take_axes(g, given);
+    else
+        rc = find_axes(g, axes);
+    if (rc == 0) {
+        find_digits(g);
+        take_samples(g);
+        find_positions(g);
+        find_coordinates(g);
+        rc = deal_any(g, NULL, g->order) && g->sample_count > 0 ? 0 : -HOLTER_EEMPTY;
+    }
+    if (rc == 0)
+        rc = make_fold(g);
+    if (rc != 0) {
+        remap_grid_destroy(g);
+        return rc;
+    }
+    memcpy(g->best, g->order, sizeof(g->best));
+    g->score = g->best_score = score(g, g->order);
+    *out = g;
+    return 0;
+}
+
+void remap_grid_destroy(struct remap_grid *grid)
+{
+    if (grid == NULL)
+        return;
+    free(grid->fold);
+    free(grid);
+}
+
+/* ---- search --------------------------------------------------------------------- */
+
+static const struct axis *axis_of(const struct remap_grid *g, uint32_t position)
+{
+    uint32_t a = 0;
+    while (position < g->axes[a].begin || position >= g->axes[a].end)
+        a++;
+    return &g->axes[a];
+}
+
+/* Two digits change places, or one moves elsewhere on its axis. @return whether anything changed */
+static bool change(struct remap_grid *g, uint32_t *order)
+{
+    const uint32_t i = remap_below(&g->random, g->digit_count);
+    const uint32_t k = remap_below(&g->random, g->digit_count);
+    const uint32_t digit = order[i];
+    const bool same = axis_of(g, i) == axis_of(g, k);
+    if (i == k || (!same && g->radix[digit] != g->radix[order[k]]))
+        return false;
+    if (same && (g->random & 1)) {
+        if (i < k)
+            memmove(order + i, order + i + 1, (k - i) * sizeof(*order));
+        else
+            memmove(order + k + 1, order + k, (i - k) * sizeof(*order));
+        order[k] = digit;
+    } else {
+        order[i] = order[k];
+        order[k] = digit;
+    }
+    return true;
+}
+
+static void keep(struct remap_grid *g)
+{
+    if (g->score >= g->best_score)
+        return;
+    memcpy(g->best, g->order, sizeof(g->best));
+    g->best_score = g->score;
+}
+
+/* A new round: from the best so far, or from the best of some dealt out at random. */
+static void begin_round(struct remap_grid *g)
+{
+    uint32_t order[MOST_DIGITS] = {0};
+    g->tried = 0;
+    memcpy(g->order, g->best, sizeof(g->best));
+    g->score = g->best_score;
+    if (g->round++ % 4 == 3)
+        return;
+    g->score = HUGE_VAL;
+    for (; g->tried < DEALS; g->tried++) {
+        if (!deal_any(g, &g->random, order))
+            continue;
+        const double now = score(g, order);
+        if (now < g->score)
+            memcpy(g->order, order, sizeof(order));
+        g->score = now < g->score ? now : g->score;
+    }
+    keep(g);
+}
+
+static void attempt(struct remap_grid *g)
+{
+    uint32_t order[MOST_DIGITS];
+    memcpy(order, g->order, sizeof(order));
+    if (!change(g, order))
+        return;
+    if (remap_below(&g->random, 4) == 0)
+        change(g, order);
+    const double now = score(g, order);
+    const double left = 1 - (double)g->tried / ROUND;
+    const double chance = ((double)(remap_random(&g->random) >> 11) + 0.5) * 0x1p-53;
+    if (now - g->score > -log(chance) * 0.06 * left * left * g->sample_count)
+        return;
+    memcpy(g->order, order, sizeof(order));
+    g->score = now;
+    keep(g);
+}
+
+bool remap_grid_step(struct remap_grid *g, uint64_t limit, uint64_t *work)
+{
+    const double before = g->best_score;
+    const uint64_t end = *work + limit;
+    while (*work < end) {
+        const uint64_t one =
+            500 + 2 * (uint64_t)g->sample_count * (WORK_DIGIT * g->digit_count + 20);
+        if (g->tried++ % ROUND == 0) {
+            begin_round(g);
+            *work += DEALS * one;
+        }
+        attempt(g);
+        *work += one;
+    }
+    return g->best_score < before;
+}
+
+void remap_grid_slots(const struct remap_grid *g, uint32_t *slots)
+{
+    for (uint32_t p = 0; p < g->graph->processes; p++)
+        slots[p] = slot_of(g, g->best, p);
+}

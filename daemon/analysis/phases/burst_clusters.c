@@ -1,0 +1,330 @@
+#include "daemon/analysis/phases/burst_clusters.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A gap that may be taken. */
+struct candidate {
+    int64_t first_ns; /* of the cluster after it */
+    uint32_t id;
+};
+
+struct burst_clusters {
+    struct burst_cluster *at; /* owned */
+    struct candidate *heap;   /* owned */
+    uint32_t most, count, candidates;
+    uint32_t free; /* first of those that are gone, chained by after */
+    uint32_t used; /* so many were ever taken */
+    uint32_t head, tail, root;
+    uint32_t random;
+    int64_t limit_ns, closed_ns;
+};
+
+int burst_clusters_create(struct burst_clusters **out, uint32_t most)
+{
+    if (most < 4 || most > UINT32_MAX / 4)
+        return -HOLTER_ERANGE;
+    struct burst_clusters *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    c->at = malloc(most * sizeof(*c->at));
+    c->heap = malloc(most * sizeof(*c->heap));
+    if (c->at == NULL || c->heap == NULL) {
+        burst_clusters_destroy(c);
+        return -ENOMEM;
+    }
+    c->most = most;
+    c->free = c->head = c->tail = c->root = BURST_NONE;
+    c->random = 2463534242u;
+    c->limit_ns = INT64_MAX;
+    c->closed_ns = INT64_MIN;
+    *out = c;
+    return 0;
+}
+
+void burst_clusters_destroy(struct burst_clusters *clusters)
+{
+    if (clusters == NULL)
+        return;
+    free(clusters->at);
+    free(clusters->heap);
+    free(clusters);
+}
+
+uint32_t burst_clusters_count(const struct burst_clusters *c)
+{
+    return c->count;
+}
+
+bool burst_clusters_full(const struct burst_clusters *c)
+{
+    return c->count == c->most;
+}
+
+uint32_t burst_clusters_head(const struct burst_clusters *c)
+{
+    return c->head;
+}
+
+uint32_t burst_clusters_tail(const struct burst_clusters *c)
+{
+    return c->tail;
+}
+
+const struct burst_cluster *burst_clusters_at(const struct burst_clusters *c, uint32_t id)
+{
+    return &c->at[id];
+}
+
+int64_t burst_clusters_gap(const struct burst_clusters *c, uint32_t id)
+{
+    return c->at[id].mean_ns - c->at[c->at[id].before].mean_ns;
+}
+
+uint32_t burst_clusters_next(const struct burst_clusters *c)
+{
+    return c->candidates > 0 ? c->heap[0].id : BURST_NONE;
+}
+
+size_t burst_clusters_bytes(const struct burst_clusters *c)
+{
+    return sizeof(*c) + c->most * (sizeof(*c->at) + sizeof(*c->heap));
+}
+
+/* ---- the heap of gaps ----------------------------------------------------------- */
+
+static bool is_sooner(const struct candidate *a, const struct candidate *b)
+{
+    return a->first_ns < b->first_ns;
+}
+
+static void place(struct burst_clusters *c, uint32_t at, const struct candidate *one)
+{
+    c->heap[at] = *one;
+    c->at[one->id].at = at;
+}
+
+static uint32_t rise(struct burst_clusters *c, uint32_t at, const struct candidate *one)
+{
+    for (; at > 0 && is_sooner(one, &c->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        place(c, at, &c->heap[(at - 1) / 2]);
+    return at;
+}
+
+static uint32_t sink(struct burst_clusters *c, uint32_t at, const struct candidate *one)
+{
+    for (uint32_t child; (child = 2 * at + 1) < c->candidates; at = child) {
+        child += child + 1 < c->candidates && is_sooner(&c->heap[child + 1], &c->heap[child]);
+        if (!is_sooner(&c->heap[child], one))
+            break;
+        place(c, at, &c->heap[child]);
+    }
+    return at;
+}
+
+static void put(struct burst_clusters *c, uint32_t at, struct candidate one)
+{
+    place(c, sink(c, rise(c, at, &one), &one), &one);
+}
+
+static void take_out(struct burst_clusters *c, uint32_t id)
+{
+    uint32_t at = c->at[id].at;
+    if (at == BURST_NONE)
+        return;
+    c->at[id].at = BURST_NONE;
+    c->candidates--;
+    if (at < c->candidates)
+        put(c, at, c->heap[c->candidates]);
+}
+
+/* Whether the gap before a cluster is one that may be taken: see the header. */
+static bool is_settled(const struct burst_clusters *c, uint32_t id)
+{
+    const struct burst_cluster *one = &c->at[id];
+    if (one->before == BURST_NONE || one->after == BURST_NONE)
+        return false;
+    const struct burst_cluster *before = &c->at[one->before];
+    int64_t gap = burst_clusters_gap(c, id);
+    if (one->first_ns > c->closed_ns && (gap > c->limit_ns || before->first_ns <= c->closed_ns))
+        return false;
+    if (gap > burst_clusters_gap(c, one->after))
+        return false;
+    return before->before == BURST_NONE || gap < burst_clusters_gap(c, one->before);
+}
+
+static void refresh(struct burst_clusters *c, uint32_t id)
+{
+    if (id == BURST_NONE)
+        return;
+    if (!is_settled(c, id)) {
+        take_out(c, id);
+        return;
+    }
+    if (c->at[id].at == BURST_NONE)
+        put(c, c->candidates++, (struct candidate){c->at[id].first_ns, id});
+}
+
+/* ---- the treap ------------------------------------------------------------------ */
+
+/* Priorities need not be hard to foresee, only unlike the times: xorshift (Marsaglia 2003). */
+static uint32_t next_random(struct burst_clusters *c)
+{
+    c->random ^= c->random << 13;
+    c->random ^= c->random >> 17;
+    c->random ^= c->random << 5;
+    return c->random;
+}
+
+static void hang(struct burst_clusters *c, uint32_t parent, uint32_t old, uint32_t id)
+{
+    if (parent == BURST_NONE)
+        c->root = id;
+    else if (c->at[parent].low == old)
+        c->at[parent].low = id;
+    else
+        c->at[parent].high = id;
+    if (id != BURST_NONE)
+        c->at[id].parent = parent;
+}
+
+/* A cluster changes places with its parent. */
+static void rotate(struct burst_clusters *c, uint32_t id)
+{
+    struct burst_cluster *one = &c->at[id];
+    uint32_t parent = one->parent;
+    struct burst_cluster *up = &c->at[parent];
+    bool is_low = up->low == id;
+    uint32_t moved = is_low ? one->high : one->low;
+    hang(c, up->parent, parent, id);
+    if (is_low) {
+        up->low = moved;
+        one->high = parent;
+    } else {
+        up->high = moved;
+        one->low = parent;
+    }
+    up->parent = id;
+    if (moved != BURST_NONE)
+        c->at[moved].parent = parent;
+}
+
+static void grow(struct burst_clusters *c, uint32_t id)
+{
+    struct burst_cluster *one = &c->at[id];
+    one->low = one->high = one->parent = BURST_NONE;
+    one->priority = next_random(c);
+    if (c->root == BURST_NONE) {
+        c->root = id;
+        return;
+    }
+    if (one->before != BURST_NONE && c->at[one->before].high == BURST_NONE) {
+        one->parent = one->before;
+        c->at[one->before].high = id;
+    } else { /* then the one after it has no lower child */
+        one->parent = one->after;
+        c->at[one->after].low = id;
+    }
+    while (one->parent != BURST_NONE && c->at[one->parent].priority < one->priority)
+        rotate(c, id);
+}
+
+static void cut_off(struct burst_clusters *c, uint32_t id)
+{
+    struct burst_cluster *one = &c->at[id];
+    while (one->low != BURST_NONE && one->high != BURST_NONE)
+        rotate(c, c->at[one->low].priority > c->at[one->high].priority ? one->low : one->high);
+    hang(c, one->parent, id, one->low != BURST_NONE ? one->low : one->high);
+}
+
+uint32_t burst_clusters_find(const struct burst_clusters *c, int64_t time_ns)
+{
+    if (c->tail != BURST_NONE && c->at[c->tail].first_ns <= time_ns)
+        return c->tail;
+    uint32_t id = c->root, found = BURST_NONE;
+    while (id != BURST_NONE) {
+        bool begins = c->at[id].first_ns <= time_ns;
+        found = begins ? id : found;
+        id = begins ? c->at[id].high : c->at[id].low;
+    }
+    return found;
+}
+
+/* ---- changes -------------------------------------------------------------------- */
+
+static uint32_t take_free(struct burst_clusters *c)
+{
+    uint32_t id = c->free;
+    if (id == BURST_NONE)
+        return c->used++;
+    c->free = c->at[id].after;
+    return id;
+}
+
+void burst_clusters_add(struct burst_clusters *c, uint32_t before, int64_t time_ns)
+{
+    uint32_t id = take_free(c), after = before == BURST_NONE ? c->head : c->at[before].after;
+    c->at[id] = (struct burst_cluster){.mean_ns = time_ns,
+                                       .first_ns = time_ns,
+                                       .last_ns = time_ns,
+                                       .before = before,
+                                       .after = after,
+                                       .at = BURST_NONE};
+    *(before == BURST_NONE ? &c->head : &c->at[before].after) = id;
+    *(after == BURST_NONE ? &c->tail : &c->at[after].before) = id;
+    c->count++;
+    grow(c, id);
+    refresh(c, before);
+    refresh(c, id);
+    refresh(c, after);
+    if (after != BURST_NONE)
+        refresh(c, c->at[after].after);
+}
+
+void burst_clusters_merge(struct burst_clusters *c, uint32_t id)
+{
+    struct burst_cluster *gone = &c->at[id];
+    uint32_t left = gone->before, after = gone->after;
+    struct burst_cluster *one = &c->at[left];
+    take_out(c, id);
+    cut_off(c, id);
+    one->height_ns = gone->mean_ns - one->mean_ns;
+    one->mean_ns += one->height_ns / 2;
+    one->last_ns = gone->last_ns;
+    one->after = after;
+    *(after == BURST_NONE ? &c->tail : &c->at[after].before) = left;
+    gone->after = c->free;
+    c->free = id;
+    c->count--;
+    refresh(c, one->before);
+    refresh(c, left);
+    refresh(c, after);
+    if (after != BURST_NONE)
+        refresh(c, c->at[after].after);
+}
+
+void burst_clusters_extend(struct burst_clusters *c, uint32_t id, int64_t time_ns)
+{
+    struct burst_cluster *one = &c->at[id];
+    if (time_ns > one->last_ns)
+        one->last_ns = time_ns;
+    if (time_ns >= one->first_ns)
+        return;
+    take_out(c, id);
+    one->first_ns = time_ns;
+    refresh(c, id);
+}
+
+void burst_clusters_hold(struct burst_clusters *c, int64_t limit_ns, int64_t closed_ns)
+{
+    int64_t from = limit_ns == c->limit_ns ? c->closed_ns : INT64_MIN;
+    if (limit_ns == c->limit_ns && closed_ns == c->closed_ns)
+        return;
+    c->limit_ns = limit_ns;
+    c->closed_ns = closed_ns;
+    uint32_t id = burst_clusters_find(c, from);
+    for (id = id == BURST_NONE ? c->head : id; id != BURST_NONE; id = c->at[id].after)
+        refresh(c, id);
+}

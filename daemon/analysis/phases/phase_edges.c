@@ -1,0 +1,72 @@
+#include "daemon/analysis/phases/phase_edges.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct phase_edges {
+    atomic_uint owners; /* graphs come and go in a thread that looks for communities, too */
+    size_t room;
+    struct phase_edge edges[];
+};
+
+static void release(struct phase_edges *edges)
+{
+    if (edges != NULL && atomic_fetch_sub(&edges->owners, 1) == 1)
+        free(edges);
+}
+
+struct phase_edge *phase_graph_room(struct phase_graph *graph, size_t edges)
+{
+    struct phase_edges *old = graph->owned, *room = old;
+    if (old == NULL || edges > old->room || old->room - edges > old->room / 4 ||
+        atomic_load(&old->owners) > 1) { /* whoever keeps them should not keep much more */
+        room = malloc(sizeof(*room) + edges * sizeof(room->edges[0]));
+        if (room == NULL)
+            return NULL;
+        atomic_init(&room->owners, 1);
+        room->room = edges;
+        release(old);
+    }
+    graph->owned = room;
+    graph->edges = room->edges;
+    return room->edges;
+}
+
+int phase_graph_share(struct phase_graph *to, const struct phase_graph *from)
+{
+    struct phase_graph shared = *from;
+    if (from->owned != NULL) {
+        atomic_fetch_add(&from->owned->owners, 1);
+    } else if (from->count > 0) {
+        struct phase_edge *edges = phase_graph_room(&shared, from->count);
+        if (edges == NULL)
+            return -ENOMEM;
+        memcpy(edges, from->edges, from->count * sizeof(*edges));
+    }
+    release(to->owned);
+    *to = shared;
+    return 0;
+}
+
+bool phase_graph_is_same(const struct phase_graph *one, const struct phase_graph *other)
+{
+    if (one->count != other->count)
+        return false;
+    return one->count == 0 || one->edges == other->edges ||
+           memcmp(one->edges, other->edges, one->count * sizeof(*one->edges)) == 0;
+}
+
+void phase_graph_finish(struct phase_graph *graph)
+{
+    release(graph->owned);
+    *graph = (struct phase_graph){0};
+}
+
+size_t phase_graph_bytes(const struct phase_graph *graph)
+{
+    return graph->owned == NULL
+               ? 0
+               : sizeof(*graph->owned) + graph->owned->room * sizeof(struct phase_edge);
+}

@@ -1,0 +1,581 @@
+#include "daemon/analysis/phases/phases.h"
+
+#include "daemon/analysis/phases/burst_clusters.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define MOST (1u << 20)
+#define LEAST_ITEMS 8192u
+#define NEVER INT64_MAX
+
+#define LEAST_BEFORE 64u /* clusters that are looked at before those that are asked for */
+
+/* For the choice of g. */
+#define FIRST_CHOICE 64u
+#define RECENT 4096u
+#define LEAST_ABOVE 3u
+#define LEAST_HEIGHT_NS 1000
+#define LEAST_RATIO 2.0
+
+/* A cluster while clusters are merged for a cut or a closing: a copy, linked by index. */
+struct run {
+    int64_t mean_ns, first_ns, last_ns;
+    uint32_t before, after;
+};
+
+struct phases {
+    struct phases_params params;
+    struct burst_items *items;       /* owned */
+    struct burst_clusters *clusters; /* owned; room for one more than may stay */
+    struct run *runs;                /* owned; scratch */
+    struct burst_height *heights;    /* owned; of the live boundaries while `merged` */
+    bool merged;
+    struct phase *closed; /* owned; ring, by id */
+    int64_t closed_ns;    /* end of the last closed phase; INT64_MIN: none */
+    int64_t closed_mean;  /* its representative time */
+    int64_t newest_ns;
+    uint64_t choose_at; /* bursts at which g is chosen next */
+    uint32_t patience;  /* bursts until closing is tried again for want of room */
+    struct phases_counts counts;
+};
+
+static bool are_valid(const struct phases_params *p)
+{
+    return p->clusters >= 8 && p->clusters <= MOST && p->items >= LEAST_ITEMS &&
+           p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MOST && p->gap_ns >= 0 &&
+           p->gap_start_ns >= 0 && p->gap_least_ns >= 0 && p->gap_most_ns >= 0 &&
+           (p->gap_most_ns == 0 || p->gap_most_ns >= p->gap_least_ns);
+}
+
+int phases_create(struct phases **out, const struct phases_params *params)
+{
+    if (!are_valid(params))
+        return -HOLTER_ERANGE;
+    struct phases *p = calloc(1, sizeof(*p));
+    if (p == NULL)
+        return -ENOMEM;
+    p->params = *params;
+    p->runs = malloc((params->clusters + 1) * sizeof(*p->runs));
+    p->heights = malloc((params->clusters + 1) * sizeof(*p->heights));
+    p->closed = malloc(params->closed * sizeof(*p->closed));
+    if (p->runs == NULL || p->heights == NULL || p->closed == NULL ||
+        burst_items_create(&p->items, params->items) != 0 ||
+        burst_clusters_create(&p->clusters, params->clusters + 1) != 0) {
+        phases_destroy(p);
+        return -ENOMEM;
+    }
+    p->counts.gap_ns = params->gap_ns > 0         ? params->gap_ns
+                       : params->gap_start_ns > 0 ? params->gap_start_ns
+                                                  : NEVER;
+    p->choose_at = params->gap_ns > 0 ? UINT64_MAX : FIRST_CHOICE;
+    p->closed_ns = p->newest_ns = INT64_MIN;
+    burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
+    *out = p;
+    return 0;
+}
+
+void phases_destroy(struct phases *phases)
+{
+    if (phases == NULL)
+        return;
+    burst_items_destroy(phases->items);
+    burst_clusters_destroy(phases->clusters);
+    free(phases->runs);
+    free(phases->heights);
+    free(phases->closed);
+    free(phases);
+}
+
+/* ---- merging a copy ------------------------------------------------------------- */
+
+static int64_t run_gap(const struct run *runs, uint32_t i)
+{
+    return runs[i].mean_ns - runs[runs[i].before].mean_ns;
+}
+
+/* Copy clusters from this one on, as long as they end before a time.
+ * @return how many; *next: the first that was not copied */
+static uint32_t copy_runs(struct phases *p, uint32_t id, int64_t until_ns, uint32_t *next)
+{
+    uint32_t count = 0;
+    for (; id != BURST_NONE; id = burst_clusters_at(p->clusters, id)->after) {
+        const struct burst_cluster *c = burst_clusters_at(p->clusters, id);
+        if (c->last_ns >= until_ns)
+            break;
+        p->runs[count] = (struct run){.mean_ns = c->mean_ns,
+                                      .first_ns = c->first_ns,
+                                      .last_ns = c->last_ns,
+                                      .before = count > 0 ? count - 1 : BURST_NONE,
+                                      .after = count + 1};
+        count++;
+    }
+    if (count > 0)
+        p->runs[count - 1].after = BURST_NONE;
+    *next = id;
+    return count;
+}
+
+/* The run at i and the one before it become one. @return that one */
+static uint32_t join_runs(struct run *runs, uint32_t i)
+{
+    uint32_t left = runs[i].before, after = runs[i].after;
+    runs[left].mean_ns += run_gap(runs, i) / 2;
+    runs[left].last_ns = runs[i].last_ns;
+    runs[left].after = after;
+    if (after != BURST_NONE)
+        runs[after].before = left;
+    return left;
+}
+
+/* Where to go on after a merge into a run: its gap may have grown past the one before. */
+static uint32_t step_back(const struct run *runs, uint32_t i, int64_t limit)
+{
+    uint32_t before = runs[i].before;
+    if (before == BURST_NONE)
+        return runs[i].after;
+    if (runs[before].before != BURST_NONE && run_gap(runs, before) <= limit &&
+        run_gap(runs, before) <= run_gap(runs, i))
+        return before;
+    return run_gap(runs, i) <= limit ? i : runs[i].after;
+}
+
+/* Merge whatever is settled and not above a limit, with O(runs) steps: from a gap above the limit
+ * up to where we are, gaps shrink strictly, so that the first that does not is a smallest one.
+ * @param end_ns   nothing comes after the last run before this; NEVER: nothing at all
+ * @param heights  of the gap before each run, if it goes; may be NULL */
+static void merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
+                       struct burst_height *heights)
+{
+    for (uint32_t i = runs[0].after; i != BURST_NONE;) {
+        uint32_t after = runs[i].after;
+        int64_t gap = run_gap(runs, i), right = NEVER;
+        if (after != BURST_NONE)
+            right = run_gap(runs, after);
+        else if (end_ns != NEVER)
+            right = end_ns - runs[i].mean_ns;
+        if (gap > limit || right < gap) {
+            i = after;
+            continue;
+        }
+        if (heights != NULL)
+            heights[i].height = gap;
+        i = step_back(runs, join_runs(runs, i), limit);
+    }
+}
+
+/* As step_back(), where nothing is known of what is before a run. */
+static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
+{
+    uint32_t before = runs[i].before;
+    if (i == fixed)
+        return runs[i].after;
+    return before != fixed && run_gap(runs, before) <= run_gap(runs, i) ? before : i;
+}
+
+/* Merge whatever is settled however the first run merges with those before it, which are not there:
+ * that only widens the gap behind it, which does not go. Nor does a gap that is not below a gap
+ * before it which does not go. Behind the last of these, gaps shrink strictly up to where we are.
+ * @return the run behind the last gap that stays: all that are behind it have gone */
+static uint32_t merge_behind(struct run *runs, struct burst_height *heights)
+{
+    uint32_t fixed = runs[0].after;
+    for (uint32_t i = runs[fixed].after; i != BURST_NONE;) {
+        uint32_t after = runs[i].after;
+        int64_t gap = run_gap(runs, i);
+        bool stays = runs[i].before == fixed && gap >= run_gap(runs, fixed);
+        if (stays)
+            fixed = i;
+        if (stays || (after != BURST_NONE && run_gap(runs, after) < gap)) {
+            i = after;
+            continue;
+        }
+        heights[i].height = gap;
+        i = step_back_to(runs, join_runs(runs, i), fixed);
+    }
+    return fixed;
+}
+
+/* Heights of the boundaries between live clusters, as if all merged now. */
+static void merge_live(struct phases *p)
+{
+    uint32_t next, count;
+    if (p->merged)
+        return;
+    count = copy_runs(p, burst_clusters_head(p->clusters), NEVER, &next);
+    for (uint32_t i = 0; i < count; i++)
+        p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
+    if (count > 0)
+        merge_runs(p->runs, NEVER, NEVER, p->heights);
+    p->merged = true;
+}
+
+/* Heights as by merge_live() of the boundaries behind the first of some live clusters that are the
+ * last ones.
+ * @param from_ns  of the boundaries at this time or later
+ * @return how many clusters there are; 0: more are needed to tell */
+static uint32_t merge_last(struct phases *p, uint32_t id, int64_t from_ns)
+{
+    uint32_t next, count = copy_runs(p, id, NEVER, &next);
+    for (uint32_t i = 0; i < count; i++)
+        p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
+    return p->runs[merge_behind(p->runs, p->heights)].first_ns < from_ns ? count : 0;
+}
+
+/* ---- cuts ----------------------------------------------------------------------- */
+
+static struct burst_view view_of(struct phases *p, int64_t from_ns, int64_t to_ns)
+{
+    struct burst_view view = {.from_ns = from_ns, .to_ns = to_ns, .live = p->heights + 1};
+    uint32_t count = burst_clusters_count(p->clusters);
+    merge_live(p);
+    view.live_count = count > 0 ? count - 1 : 0;
+    return view;
+}
+
+static struct burst_cutoff above(int64_t gap_ns)
+{
+    if (gap_ns == NEVER)
+        return (struct burst_cutoff){NEVER, UINT64_MAX};
+    return (struct burst_cutoff){gap_ns + 1, 0};
+}
+
+int phases_cut_gap(struct phases *p, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
+                   struct phase *out, size_t room, size_t *count)
+{
+    const struct burst_view view = view_of(p, from_ns, to_ns);
+    const struct burst_cutoff cutoff = above(gap_ns);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, room);
+    return 0;
+}
+
+int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t most,
+                     struct phase *out, size_t *count)
+{
+    struct burst_cutoff cutoff;
+    if (most == 0)
+        return -HOLTER_ERANGE;
+    const struct burst_view view = view_of(p, from_ns, to_ns);
+    if (burst_items_cutoff(p->items, &view, most, &cutoff) != 0)
+        return -ENOMEM;
+    *count = burst_items_cut(p->items, &view, &cutoff, out, most);
+    return 0;
+}
+
+/* A view of what is from a time on, for which no more clusters before it are looked at than are
+ * needed. */
+static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
+{
+    const struct burst_clusters *c = p->clusters;
+    uint32_t id = burst_clusters_tail(c), count = 1, most = burst_clusters_count(c) / 2, told = 0;
+    if (p->merged || id == BURST_NONE)
+        return view_of(p, from_ns, INT64_MAX);
+    for (; count < most && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
+        id = burst_clusters_at(c, id)->before;
+    for (uint32_t wanted = count + LEAST_BEFORE; wanted < most; wanted *= 2) {
+        for (; count < wanted; count++)
+            id = burst_clusters_at(c, id)->before;
+        told = merge_last(p, id, from_ns);
+        if (told > 0)
+            return (struct burst_view){from_ns, INT64_MAX, p->heights + 1, told - 1};
+    }
+    return view_of(p, from_ns, INT64_MAX);
+}
+
+int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
+{
+    int64_t from = p->closed_ns == INT64_MIN ? INT64_MIN : p->closed_ns + 1;
+    const struct burst_view view = view_of_last(p, from);
+    const struct burst_cutoff cutoff = above(p->counts.gap_ns);
+    *count = burst_items_cut(p->items, &view, &cutoff, out, room);
+    return 0;
+}
+
+/* ---- the gap of the online phases ----------------------------------------------- */
+
+static int highest_first(const void *left, const void *right)
+{
+    const struct phase *a = left, *b = right;
+    return (a->height_ns < b->height_ns) - (a->height_ns > b->height_ns);
+}
+
+static double height_of(const struct phase *phase)
+{
+    return (double)(phase->height_ns > LEAST_HEIGHT_NS ? phase->height_ns : LEAST_HEIGHT_NS);
+}
+
+/* Where between two heights g may lie. */
+struct jump {
+    double low, high;
+};
+
+static struct jump jump_at(const struct phases_params *p, const struct phase *all, size_t i)
+{
+    struct jump jump = {height_of(&all[i]), height_of(&all[i - 1])};
+    if (jump.low < (double)p->gap_least_ns)
+        jump.low = (double)p->gap_least_ns;
+    if (p->gap_most_ns > 0 && jump.high > (double)p->gap_most_ns)
+        jump.high = (double)p->gap_most_ns;
+    return jump;
+}
+
+/* The gap in the largest ratio of heights, highest first. @return NEVER: there is none */
+static int64_t gap_between(const struct phases_params *p, const struct phase *all, size_t count,
+                           int64_t now_ns)
+{
+    struct jump most = {1, 0};
+    for (size_t i = LEAST_ABOVE; i < count; i++) {
+        struct jump jump = jump_at(p, all, i);
+        if (jump.high / jump.low > most.high / most.low)
+            most = jump;
+    }
+    if (most.high / most.low < LEAST_RATIO)
+        return NEVER;
+    if (most.low <= (double)now_ns && (double)now_ns < most.high)
+        return now_ns;
+    return (int64_t)sqrt(most.low * most.high);
+}
+
+static int choose_gap(struct phases *p)
+{
+    size_t count, room = RECENT + BURST_CHUNK;
+    struct phase *all = malloc(room * sizeof(*all));
+    if (all == NULL)
+        return -ENOMEM;
+    phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, room, &count);
+    count = count < room ? count : room;
+    /* The first is bounded by what is not looked at. */
+    qsort(all + 1, count - 1, sizeof(*all), highest_first);
+    int64_t gap = gap_between(&p->params, all + 1, count - 1, p->counts.gap_ns);
+    free(all);
+    if (gap != NEVER)
+        p->counts.gap_ns = gap;
+    uint64_t bursts = p->counts.bursts;
+    p->choose_at = bursts + (bursts < RECENT ? bursts : RECENT);
+    return 0;
+}
+
+/* ---- closing -------------------------------------------------------------------- */
+
+static void append_closed(struct phases *p, const struct run *run)
+{
+    const struct burst_view view = {.from_ns = run->first_ns, .to_ns = run->last_ns};
+    const struct burst_cutoff none = above(NEVER);
+    struct phase *phase = &p->closed[p->counts.closed % p->params.closed];
+    burst_items_cut(p->items, &view, &none, phase, 1);
+    phase->height_ns = p->counts.closed > 0 ? run->mean_ns - p->closed_mean : NEVER;
+    phase->id = ++p->counts.closed;
+    if (p->counts.closed > p->params.closed)
+        p->counts.forgotten++;
+    p->closed_ns = run->last_ns;
+    p->closed_mean = run->mean_ns;
+}
+
+/* The first run of those at the open end whose gaps may still go; BURST_NONE: none may. */
+static uint32_t find_tail(const struct run *runs, int64_t limit, int64_t end_ns)
+{
+    uint32_t i = 0;
+    while (runs[i].after != BURST_NONE)
+        i = runs[i].after;
+    if (end_ns - runs[i].mean_ns > limit)
+        return BURST_NONE;
+    while (runs[i].before != BURST_NONE && run_gap(runs, i) <= limit)
+        i = runs[i].before;
+    return i;
+}
+
+static void close_settled(struct phases *p, int64_t horizon_ns)
+{
+    uint32_t id = burst_clusters_find(p->clusters, p->closed_ns), next;
+    int64_t limit = p->counts.gap_ns, end_ns = horizon_ns;
+    id = id == BURST_NONE ? burst_clusters_head(p->clusters)
+                          : burst_clusters_at(p->clusters, id)->after;
+    p->merged = false; /* runs are written over */
+    if (copy_runs(p, id, horizon_ns, &next) == 0)
+        return;
+    if (next != BURST_NONE && burst_clusters_at(p->clusters, next)->first_ns < end_ns)
+        end_ns = burst_clusters_at(p->clusters, next)->first_ns;
+    merge_runs(p->runs, limit, end_ns, NULL);
+    uint32_t tail = find_tail(p->runs, limit, end_ns);
+    for (uint32_t i = 0; i != tail; i = p->runs[i].after)
+        append_closed(p, &p->runs[i]);
+}
+
+int phases_close(struct phases *p, int64_t horizon_ns)
+{
+    if (p->counts.bursts >= p->choose_at && choose_gap(p) != 0)
+        return -ENOMEM;
+    int64_t most = PHASES_TIME_MOST;
+    if (p->counts.gap_ns != NEVER)
+        close_settled(p, horizon_ns > most ? most : horizon_ns < -most ? -most : horizon_ns);
+    burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
+    return 0;
+}
+
+/* ---- adding --------------------------------------------------------------------- */
+
+/* One merge more. When all that is settled is held for phases, those that can be are closed. */
+static void merge_one(struct phases *p)
+{
+    struct burst_clusters *c = p->clusters;
+    uint32_t id = burst_clusters_next(c);
+    if (id == BURST_NONE && p->patience == 0 && p->counts.gap_ns != NEVER) {
+        close_settled(p, p->newest_ns);
+        burst_clusters_hold(c, p->counts.gap_ns, p->closed_ns);
+        p->patience = p->params.clusters / 2;
+        id = burst_clusters_next(c);
+    }
+    p->patience -= p->patience > 0;
+    if (id == BURST_NONE) {
+        id = burst_clusters_tail(c);
+        uint32_t before = burst_clusters_at(c, id)->before;
+        if (burst_clusters_at(c, id)->first_ns > p->closed_ns &&
+            burst_clusters_at(c, before)->first_ns <= p->closed_ns)
+            id = before; /* not across the end of the last closed phase */
+        p->counts.forced++;
+    }
+    int64_t gap = burst_clusters_gap(c, id);
+    burst_items_merge(p->items, burst_clusters_at(c, id)->first_ns, gap);
+    burst_clusters_merge(c, id);
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static struct phase *closed_at(const struct phases *p, uint64_t id)
+{
+    return &p->closed[(id - 1) % p->params.closed];
+}
+
+/* A burst that came after its phase was closed: its sums belong to the nearest one. */
+static void add_late(struct phases *p, const struct burst *burst)
+{
+    uint64_t low = p->counts.forgotten + 1, high = p->counts.closed + 1;
+    int64_t t = burst->time_ns;
+    p->counts.late++;
+    if (t < closed_at(p, low)->begin_ns && p->counts.forgotten > 0)
+        return;
+    while (low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (closed_at(p, middle)->begin_ns <= t)
+            low = middle;
+        else
+            high = middle;
+    }
+    struct phase *phase = closed_at(p, low);
+    if (low < p->counts.closed && t > phase->end_ns &&
+        closed_at(p, low + 1)->begin_ns - t < t - phase->end_ns)
+        phase = closed_at(p, low + 1);
+    phase->bursts = add(phase->bursts, 1);
+    phase->messages = add(phase->messages, burst->messages);
+    phase->bytes = add(phase->bytes, burst->bytes);
+}
+
+static bool is_burst(const struct burst *b)
+{
+    return b->time_ns >= -PHASES_TIME_MOST && b->time_ns <= PHASES_TIME_MOST &&
+           b->first_ns <= b->time_ns && b->time_ns <= b->last_ns;
+}
+
+/* Where a burst belongs. */
+struct home {
+    uint32_t before; /* the last cluster that begins before it, or at its time */
+    uint32_t id;     /* the cluster that it joins; BURST_NONE: it is one of its own */
+    enum burst_side side;
+};
+
+/* Whether a late burst that is so far from a cluster would have been part of it. */
+static bool would_be_part(const struct phases *p, uint32_t id, int64_t t, int64_t distance)
+{
+    const struct burst_cluster *c = burst_clusters_at(p->clusters, id);
+    return distance <= c->height_ns && (t <= p->closed_ns) == (c->first_ns <= p->closed_ns);
+}
+
+static struct home find_home(const struct phases *p, int64_t t)
+{
+    const struct burst_clusters *c = p->clusters;
+    struct home home = {burst_clusters_find(c, t), BURST_NONE, BURST_WITHIN};
+    int64_t to_before = NEVER, to_after = NEVER;
+    uint32_t after = burst_clusters_head(c);
+    if (home.before != BURST_NONE) {
+        to_before = t - burst_clusters_at(c, home.before)->last_ns;
+        after = burst_clusters_at(c, home.before)->after;
+    }
+    if (after != BURST_NONE)
+        to_after = burst_clusters_at(c, after)->first_ns - t;
+    if (to_before <= 0) {
+        home.id = home.before;
+    } else if (t >= p->newest_ns) {
+        return home; /* in order */
+    } else if (to_before <= to_after && home.before != BURST_NONE) {
+        if (would_be_part(p, home.before, t, to_before))
+            home = (struct home){home.before, home.before, BURST_LAST};
+    } else if (after != BURST_NONE && would_be_part(p, after, t, to_after)) {
+        home = (struct home){home.before, after, BURST_FIRST};
+    }
+    return home;
+}
+
+static int add_item(struct phases *p, const struct burst *burst, const struct home *home)
+{
+    if (home->id == BURST_NONE)
+        return burst_items_add(p->items, burst);
+    return burst_items_join(p->items, burst, home->side);
+}
+
+int phases_add(struct phases *p, const struct burst *burst)
+{
+    if (!is_burst(burst))
+        return -HOLTER_ERANGE;
+    int64_t t = burst->time_ns;
+    const struct home home = find_home(p, t);
+    int rc = add_item(p, burst, &home);
+    if (rc != 0)
+        return rc;
+    p->counts.bursts++;
+    p->newest_ns = t > p->newest_ns ? t : p->newest_ns;
+    if (t <= p->closed_ns)
+        add_late(p, burst);
+    if (home.id != BURST_NONE)
+        p->counts.joined++;
+    if (home.id == BURST_NONE || home.side != BURST_WITHIN)
+        p->merged = false; /* what live clusters there are, and where they begin */
+    if (home.id == BURST_NONE)
+        burst_clusters_add(p->clusters, home.before, t);
+    else
+        burst_clusters_extend(p->clusters, home.id, t);
+    if (burst_clusters_full(p->clusters))
+        merge_one(p);
+    return 0;
+}
+
+/* ---- what is known -------------------------------------------------------------- */
+
+size_t phases_closed(const struct phases *p, uint64_t id, struct phase *out, size_t room)
+{
+    size_t count = 0;
+    id = id <= p->counts.forgotten ? p->counts.forgotten + 1 : id;
+    for (; id <= p->counts.closed && count < room; id++)
+        out[count++] = *closed_at(p, id);
+    return count;
+}
+
+void phases_count(const struct phases *p, struct phases_counts *out)
+{
+    *out = p->counts;
+    out->items = burst_items_count(p->items);
+    out->folded = burst_items_folded(p->items);
+    out->clusters = burst_clusters_count(p->clusters);
+}
+
+size_t phases_bytes(const struct phases *p)
+{
+    return sizeof(*p) + (p->params.clusters + 1) * (sizeof(*p->runs) + sizeof(*p->heights)) +
+           p->params.closed * sizeof(*p->closed) + burst_items_bytes(p->items) +
+           burst_clusters_bytes(p->clusters);
+}

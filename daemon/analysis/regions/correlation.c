@@ -1,0 +1,395 @@
+#include "daemon/analysis/regions/correlation.h"
+
+#include "holter/bisect.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_VERTICES 65536u
+#define MOST_PAIRS (1u << 26) /* so that no sum of R over pairs takes more than 64 bits */
+#define ENTRIES_AT_ONCE 4u
+
+/* Shares of 36 R that a path of each length adds. */
+#define LENGTH_1 36u
+#define LENGTH_2 9u
+#define LENGTH_3 4u
+
+struct vertex {
+    uint32_t *partners; /* owned; ascending */
+    uint32_t degree, room;
+    uint32_t relays;       /* partners that relay paths */
+    uint32_t row_count;    /* entries of row */
+    struct correlate *row; /* owned */
+    bool touched;          /* edges came or went since settled */
+    bool stale;            /* row must be computed again */
+};
+
+/* Where the paths from one vertex are added up. Zero between rows. */
+struct walk {
+    uint32_t *two;             /* owned; paths of length 2 to each vertex */
+    uint32_t *weight;          /* owned; 36 R */
+    uint32_t *seen_two, *seen; /* owned; the vertices whose figure is not zero */
+};
+
+struct correlation {
+    struct correlation_params params;
+    struct vertex *vertices; /* owned */
+    uint32_t count, room;    /* vertices */
+    struct walk walk;        /* for `room` vertices */
+    uint64_t pairs;          /* entries of all rows */
+    bool changed;            /* some vertex is touched */
+    bool marked;    /* rows that have to be computed again are, for the edges as they are now */
+    uint32_t next;  /* the first of these that may not have been yet */
+    uint64_t steps; /* along edges, so far */
+};
+
+int correlation_create(struct correlation **out, const struct correlation_params *params)
+{
+    uint64_t relaying = params->hub < params->most_vertices ? params->hub : params->most_vertices;
+    if (params->most_vertices > MOST_VERTICES || params->most_pairs > MOST_PAIRS ||
+        params->most_vertices * (LENGTH_2 + LENGTH_3 * relaying) > UINT32_MAX - LENGTH_1)
+        return -HOLTER_ERANGE;
+    struct correlation *correlation = calloc(1, sizeof(*correlation));
+    if (correlation == NULL)
+        return -ENOMEM;
+    correlation->params = *params;
+    *out = correlation;
+    return 0;
+}
+
+void correlation_destroy(struct correlation *correlation)
+{
+    if (correlation == NULL)
+        return;
+    for (uint32_t v = 0; v < correlation->count; v++) {
+        free(correlation->vertices[v].partners);
+        free(correlation->vertices[v].row);
+    }
+    free(correlation->vertices);
+    free(correlation->walk.two);
+    free(correlation->walk.weight);
+    free(correlation->walk.seen_two);
+    free(correlation->walk.seen);
+    free(correlation);
+}
+
+static int grow_zero(void **array, size_t element, uint32_t room, uint32_t need)
+{
+    void *grown = realloc(*array, element * need);
+    if (grown == NULL)
+        return -ENOMEM;
+    memset((char *)grown + element * room, 0, element * (need - room));
+    *array = grown;
+    return 0;
+}
+
+static int fit_vertex(struct correlation *c, uint32_t vertex)
+{
+    if (vertex < c->count)
+        return 0;
+    if (vertex + 1 >= c->room) { /* lists of vertices seen are written one past their end */
+        uint32_t need = c->room + c->room / 2 + 64;
+        need = need <= vertex + 1 ? vertex + 2 : need;
+        if (grow_zero((void **)&c->vertices, sizeof(*c->vertices), c->room, need) != 0 ||
+            grow_zero((void **)&c->walk.two, sizeof(uint32_t), c->room, need) != 0 ||
+            grow_zero((void **)&c->walk.weight, sizeof(uint32_t), c->room, need) != 0 ||
+            grow_zero((void **)&c->walk.seen_two, sizeof(uint32_t), c->room, need) != 0 ||
+            grow_zero((void **)&c->walk.seen, sizeof(uint32_t), c->room, need) != 0)
+            return -ENOMEM;
+        c->room = need;
+    }
+    c->count = vertex + 1;
+    return 0;
+}
+
+/* Position of the first partner that is not below. */
+static uint32_t position(const struct vertex *vertex, uint32_t partner)
+{
+    return BISECT(i, 0, vertex->degree, vertex->partners[i] < partner);
+}
+
+static bool has_partner(const struct vertex *vertex, uint32_t partner)
+{
+    uint32_t at = position(vertex, partner);
+    return at < vertex->degree && vertex->partners[at] == partner;
+}
+
+static int fit_partner(struct vertex *vertex)
+{
+    if (vertex->degree < vertex->room)
+        return 0;
+    uint32_t need = vertex->room + vertex->room / 2 + ENTRIES_AT_ONCE;
+    uint32_t *grown = realloc(vertex->partners, need * sizeof(*grown));
+    if (grown == NULL)
+        return -ENOMEM;
+    vertex->partners = grown;
+    vertex->room = need;
+    return 0;
+}
+
+static void insert_partner(struct vertex *vertex, uint32_t partner)
+{
+    uint32_t at = position(vertex, partner);
+    memmove(vertex->partners + at + 1, vertex->partners + at,
+            (vertex->degree - at) * sizeof(*vertex->partners));
+    vertex->partners[at] = partner;
+    vertex->degree++;
+}
+
+static void remove_partner(struct vertex *vertex, uint32_t partner)
+{
+    uint32_t at = position(vertex, partner);
+    vertex->degree--;
+    memmove(vertex->partners + at, vertex->partners + at + 1,
+            (vertex->degree - at) * sizeof(*vertex->partners));
+}
+
+int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present)
+{
+    if (a >= c->params.most_vertices || b >= c->params.most_vertices)
+        return -HOLTER_ERANGE;
+    if (a == b)
+        return 0;
+    bool known = a < c->count && b < c->count && has_partner(&c->vertices[a], b);
+    if (known == present)
+        return 0;
+    if (present) {
+        if (fit_vertex(c, a > b ? a : b) != 0 || fit_partner(&c->vertices[a]) != 0 ||
+            fit_partner(&c->vertices[b]) != 0)
+            return -ENOMEM;
+        insert_partner(&c->vertices[a], b);
+        insert_partner(&c->vertices[b], a);
+    } else {
+        remove_partner(&c->vertices[a], b);
+        remove_partner(&c->vertices[b], a);
+    }
+    c->vertices[a].touched = c->vertices[b].touched = true;
+    c->changed = true;
+    c->marked = false;
+    return 0;
+}
+
+/* A path that came or went has an edge that did. Of the ends of such edges the first along the path
+ * is reached by edges that stand now, in at most two steps. */
+static void mark_stale(struct correlation *c)
+{
+    uint32_t *step = c->walk.seen; /* 1: touched, 2: one step away, 3: two */
+    memset(step, 0, c->count * sizeof(*step));
+    for (uint32_t v = 0; v < c->count; v++)
+        step[v] = c->vertices[v].touched;
+    for (uint32_t from = 1; from <= 2; from++)
+        for (uint32_t v = 0; v < c->count; v++)
+            for (uint32_t i = 0; step[v] == from && i < c->vertices[v].degree; i++)
+                if (step[c->vertices[v].partners[i]] == 0)
+                    step[c->vertices[v].partners[i]] = from + 1;
+    for (uint32_t v = 0; v < c->count; v++)
+        c->vertices[v].stale = c->vertices[v].stale || step[v] != 0;
+}
+
+static bool relays(const struct correlation *c, const struct vertex *vertex)
+{
+    return vertex->degree <= c->params.hub;
+}
+
+static void count_relays(struct correlation *c)
+{
+    for (uint32_t v = 0; v < c->count; v++) {
+        struct vertex *vertex = &c->vertices[v];
+        vertex->relays = 0;
+        for (uint32_t i = 0; i < vertex->degree; i++)
+            vertex->relays += relays(c, &c->vertices[vertex->partners[i]]);
+    }
+}
+
+/* Paths p-x-q. @return how many q */
+static uint32_t walk_two(struct correlation *c, uint32_t p)
+{
+    struct walk *w = &c->walk;
+    const struct vertex *from = &c->vertices[p];
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < from->degree; i++) {
+        const struct vertex *x = &c->vertices[from->partners[i]];
+        for (uint32_t j = 0; relays(c, x) && j < x->degree; j++) {
+            uint32_t q = x->partners[j];
+            w->seen_two[seen] = q;
+            seen += w->two[q]++ == 0;
+            seen -= q == p && w->two[q] == 1; /* p itself is no path's second vertex */
+        }
+    }
+    w->two[p] = 0;
+    return seen;
+}
+
+/* Walks p-x-q-r, q not p, with q to follow from walk_two(). @return how many r */
+static uint32_t walk_three(struct correlation *c, uint32_t two)
+{
+    struct walk *w = &c->walk;
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < two; i++) {
+        const struct vertex *q = &c->vertices[w->seen_two[i]];
+        uint32_t share = LENGTH_3 * w->two[w->seen_two[i]];
+        c->steps += q->degree;
+        for (uint32_t j = 0; relays(c, q) && j < q->degree; j++) {
+            uint32_t r = q->partners[j];
+            w->seen[seen] = r;
+            seen += w->weight[r] == 0;
+            w->weight[r] += share;
+        }
+    }
+    return seen;
+}
+
+/* 36 R from p to all others into walk.weight. @return how many are in walk.seen */
+static uint32_t walk_all(struct correlation *c, uint32_t p)
+{
+    struct walk *w = &c->walk;
+    const struct vertex *from = &c->vertices[p];
+    uint32_t two = walk_two(c, p), seen = walk_three(c, two);
+    c->steps += from->degree + two;
+    for (uint32_t i = 0; i < two; i++) {
+        uint32_t q = w->seen_two[i];
+        w->seen[seen] = q;
+        seen += w->weight[q] == 0;
+        w->weight[q] += LENGTH_2 * w->two[q];
+        w->two[q] = 0;
+    }
+    for (uint32_t i = 0; i < from->degree; i++) {
+        uint32_t r = from->partners[i];
+        const struct vertex *to = &c->vertices[r];
+        w->seen[seen] = r;
+        seen += w->weight[r] == 0;
+        w->weight[r] += LENGTH_1;
+        if (relays(c, to)) /* walks p-r-q-r are no paths */
+            w->weight[r] -= LENGTH_3 * (to->relays - relays(c, from));
+    }
+    return seen;
+}
+
+static void clear_weights(struct walk *w, uint32_t seen)
+{
+    for (uint32_t i = 0; i < seen; i++)
+        w->weight[w->seen[i]] = 0;
+}
+
+static int set_row_room(struct correlation *c, struct vertex *vertex, uint32_t need)
+{
+    uint64_t pairs = c->pairs - vertex->row_count + need;
+    if (pairs > c->params.most_pairs)
+        return -HOLTER_ELIMIT;
+    struct correlate *row = vertex->row;
+    if (need == 0) {
+        free(row);
+        row = NULL;
+    } else if (need != vertex->row_count) {
+        row = realloc(row, need * sizeof(*row));
+        if (row == NULL)
+            return -ENOMEM;
+    }
+    vertex->row = row;
+    vertex->row_count = need;
+    c->pairs = pairs;
+    return 0;
+}
+
+static int compute_row(struct correlation *c, uint32_t p)
+{
+    struct walk *w = &c->walk;
+    struct vertex *vertex = &c->vertices[p];
+    uint32_t seen = walk_all(c, p);
+    int rc = set_row_room(c, vertex, seen - (w->weight[p] != 0));
+    uint32_t count = 0;
+    for (uint32_t i = 0; rc == 0 && i < seen; i++) {
+        uint32_t q = w->seen[i];
+        if (q != p)
+            vertex->row[count++] = (struct correlate){.vertex = q, .weight = w->weight[q]};
+    }
+    clear_weights(w, seen);
+    return rc;
+}
+
+int correlation_update_some(struct correlation *c, uint64_t *work)
+{
+    if (!c->changed)
+        return 0;
+    if (!c->marked) {
+        mark_stale(c);
+        count_relays(c);
+        c->marked = true;
+        c->next = 0;
+    }
+    for (; c->next < c->count; c->next++) {
+        uint64_t steps = c->steps;
+        if (!c->vertices[c->next].stale)
+            continue;
+        if (*work == 0)
+            return 1;
+        int rc = compute_row(c, c->next);
+        if (rc != 0)
+            return rc;
+        c->vertices[c->next].stale = false;
+        steps = c->steps - steps;
+        *work -= steps < *work ? steps : *work;
+    }
+    return 0;
+}
+
+int correlation_update(struct correlation *c)
+{
+    uint64_t work = UINT64_MAX;
+    return correlation_update_some(c, &work);
+}
+
+bool correlation_touched(const struct correlation *c, uint32_t vertex)
+{
+    return vertex < c->count && c->vertices[vertex].touched;
+}
+
+bool correlation_changed(const struct correlation *c)
+{
+    return c->changed;
+}
+
+void correlation_settle(struct correlation *c)
+{
+    for (uint32_t v = 0; v < c->count; v++)
+        c->vertices[v].touched = false;
+    c->changed = false;
+}
+
+uint32_t correlation_vertices(const struct correlation *c)
+{
+    return c->count;
+}
+
+const uint32_t *correlation_partners(const struct correlation *c, uint32_t vertex, uint32_t *count)
+{
+    *count = vertex < c->count ? c->vertices[vertex].degree : 0;
+    return *count == 0 ? NULL : c->vertices[vertex].partners;
+}
+
+const struct correlate *correlation_row(const struct correlation *c, uint32_t vertex,
+                                        uint32_t *count)
+{
+    *count = vertex < c->count ? c->vertices[vertex].row_count : 0;
+    return *count == 0 ? NULL : c->vertices[vertex].row;
+}
+
+double correlation_value(const struct correlation *c, uint32_t p, uint32_t q)
+{
+    uint32_t count;
+    const struct correlate *row = correlation_row(c, p, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (row[i].vertex == q)
+            return (double)row[i].weight / CORRELATION_ONE;
+    return 0;
+}
+
+size_t correlation_bytes(const struct correlation *c)
+{
+    size_t bytes = sizeof(*c) + c->room * (sizeof(struct vertex) + 4 * sizeof(uint32_t));
+    for (uint32_t v = 0; v < c->count; v++)
+        bytes += c->vertices[v].room * sizeof(uint32_t);
+    return bytes + c->pairs * sizeof(struct correlate);
+}

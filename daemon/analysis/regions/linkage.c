@@ -1,0 +1,346 @@
+#include "daemon/analysis/regions/linkage.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUARTERS 4u
+#define NONE UINT32_MAX
+
+/* Sum of the weights between a cluster and another. */
+struct link {
+    uint32_t cluster; /* or one that has since merged into it: see root() */
+    uint64_t sum;     /* of 36 R, in quarters */
+};
+
+/* The best partner so far. */
+struct nearest {
+    uint32_t cluster;
+    uint32_t size; /* of it, then */
+    double height;
+};
+
+/* A cluster goes by its lowest vertex. */
+struct cluster {
+    uint32_t count;         /* links */
+    bool chained;           /* is on the chain */
+    double height;          /* of the merge that made it; infinite for a vertex */
+    struct link *links;     /* owned; NULL for a single vertex, whose links are its row */
+    struct nearest nearest; /* as found last; cluster NONE: never */
+};
+
+struct linkage {
+    uint32_t room;
+    struct cluster *clusters; /* owned; indexed by vertex, as all arrays here */
+    uint32_t *parent;         /* owned; itself, or the cluster that it merged into */
+    uint32_t *size;           /* owned */
+    uint64_t *sum;            /* owned; zero but while links are gathered */
+    uint32_t *seen;           /* owned; clusters whose sum is not zero */
+    uint32_t *chain;          /* owned; each the nearest of the one before */
+    uint32_t length;
+    const struct correlation *correlation;
+    struct linkage_history history;
+    const uint32_t *members; /* NULL: nothing is begun */
+    uint32_t count;
+    uint32_t merged, next; /* merges so far; member that a chain may begin with */
+    struct linkage_merge *merges;
+    uint64_t looked; /* at links, so far */
+};
+
+int linkage_create(struct linkage **out)
+{
+    struct linkage *linkage = calloc(1, sizeof(*linkage));
+    if (linkage == NULL)
+        return -ENOMEM;
+    *out = linkage;
+    return 0;
+}
+
+static void free_arrays(struct linkage *l)
+{
+    free(l->clusters);
+    free(l->parent);
+    free(l->size);
+    free(l->sum);
+    free(l->seen);
+    free(l->chain);
+    l->clusters = NULL;
+    l->sum = NULL;
+    l->parent = l->size = l->seen = l->chain = NULL;
+    l->room = 0;
+}
+
+void linkage_destroy(struct linkage *linkage)
+{
+    if (linkage == NULL)
+        return;
+    linkage_break_off(linkage);
+    free_arrays(linkage);
+    free(linkage);
+}
+
+static int fit(struct linkage *l, uint32_t need)
+{
+    if (need <= l->room)
+        return 0;
+    free_arrays(l);
+    l->clusters = calloc(need, sizeof(*l->clusters));
+    l->parent = malloc(need * sizeof(*l->parent));
+    l->size = malloc(need * sizeof(*l->size));
+    l->sum = calloc(need, sizeof(*l->sum));
+    l->seen = malloc((need + 1) * sizeof(*l->seen)); /* written one past the last */
+    l->chain = malloc(need * sizeof(*l->chain));
+    if (l->clusters == NULL || l->parent == NULL || l->size == NULL || l->sum == NULL ||
+        l->seen == NULL || l->chain == NULL) {
+        free_arrays(l);
+        return -ENOMEM;
+    }
+    l->room = need;
+    return 0;
+}
+
+static uint32_t root(struct linkage *l, uint32_t cluster)
+{
+    uint32_t *parent = l->parent;
+    while (parent[cluster] != cluster) {
+        parent[cluster] = parent[parent[cluster]];
+        cluster = parent[cluster];
+    }
+    return cluster;
+}
+
+static uint32_t group_of(const struct linkage *l, uint32_t vertex)
+{
+    return vertex < l->history.vertices ? l->history.group[vertex] : 0;
+}
+
+/* One more link. No branch: which cluster is seen for the first time cannot be foreseen.
+ * @return how many are in l->seen */
+static inline uint32_t add_link(struct linkage *l, uint32_t to, uint64_t sum, uint32_t seen)
+{
+    to = root(l, to);
+    l->seen[seen] = to;
+    seen += l->sum[to] == 0;
+    l->sum[to] += sum;
+    return seen;
+}
+
+static uint32_t gather_row(struct linkage *l, uint32_t self)
+{
+    uint32_t count, seen = 0, group = group_of(l, self);
+    const struct correlate *row = correlation_row(l->correlation, self, &count);
+    for (uint32_t i = 0; group == 0 && i < count; i++)
+        seen = add_link(l, row[i].vertex, (uint64_t)row[i].weight * QUARTERS, seen);
+    for (uint32_t i = 0; group != 0 && i < count; i++) {
+        bool together = group_of(l, row[i].vertex) == group;
+        uint32_t quarters = QUARTERS + (together ? l->history.quarters : 0);
+        seen = add_link(l, row[i].vertex, (uint64_t)row[i].weight * quarters, seen);
+    }
+    return seen;
+}
+
+/* Add up the weights to each other cluster into l->sum. @return how many are in l->seen */
+static uint32_t gather(struct linkage *l, uint32_t self)
+{
+    const struct cluster *cluster = &l->clusters[self];
+    uint32_t seen = 0;
+    l->sum[self] = 1; /* as if seen already: links within the cluster are left out */
+    if (cluster->links == NULL)
+        seen = gather_row(l, self);
+    for (uint32_t i = 0; cluster->links != NULL && i < cluster->count; i++)
+        seen = add_link(l, cluster->links[i].cluster, cluster->links[i].sum, seen);
+    l->sum[self] = 0;
+    l->looked += cluster->links == NULL ? seen : cluster->count;
+    return seen;
+}
+
+/* Whether self should rather merge with one than with the best so far. */
+static bool is_nearer(uint32_t self, const struct nearest *one, const struct nearest *best)
+{
+    if (best->cluster == NONE || one->height != best->height)
+        return best->cluster == NONE || one->height > best->height;
+    if (one->size != best->size)
+        return one->size < best->size;
+    uint32_t low = one->cluster < self ? one->cluster : self;
+    uint32_t best_low = best->cluster < self ? best->cluster : self;
+    return low != best_low ? low < best_low : one->cluster < best->cluster;
+}
+
+/* Look at all links; leaves them gathered in place of what they were. */
+static struct nearest look_around(struct linkage *l, uint32_t self)
+{
+    struct cluster *cluster = &l->clusters[self];
+    struct nearest best = {.cluster = NONE};
+    uint64_t unit = (uint64_t)l->size[self] * CORRELATION_ONE * QUARTERS;
+    uint32_t seen = gather(l, self);
+    if (cluster->links == NULL) /* without memory the row is gathered again next time */
+        cluster->links = malloc(((size_t)seen + 1) * sizeof(*cluster->links));
+    if (cluster->links != NULL)
+        cluster->count = seen;
+    for (uint32_t i = 0; i < seen; i++) {
+        struct nearest one = {.cluster = l->seen[i], .size = l->size[l->seen[i]]};
+        uint64_t sum = l->sum[one.cluster];
+        one.height = (double)sum / (double)(unit * one.size);
+        l->sum[one.cluster] = 0;
+        if (cluster->links != NULL)
+            cluster->links[i] = (struct link){.cluster = one.cluster, .sum = sum};
+        if (is_nearer(self, &one, &best))
+            best = one;
+    }
+    return best;
+}
+
+/* The cluster to merge with. What it was stays so until one of the two merges. */
+static struct nearest find_nearest(struct linkage *l, uint32_t self)
+{
+    struct nearest *known = &l->clusters[self].nearest;
+    if (known->cluster == NONE || l->parent[known->cluster] != known->cluster ||
+        l->size[known->cluster] != known->size)
+        *known = look_around(l, self);
+    return *known;
+}
+
+/* Make a vertex's row a list of links. @return 0 or -ENOMEM */
+static int list_links(struct linkage *l, uint32_t self)
+{
+    struct cluster *cluster = &l->clusters[self];
+    if (cluster->links != NULL)
+        return 0;
+    uint32_t row;
+    correlation_row(l->correlation, self, &row);
+    struct link *links = malloc((row + 1) * sizeof(*links));
+    uint32_t seen = links == NULL ? 0 : gather(l, self);
+    for (uint32_t i = 0; i < seen; i++) {
+        links[i] = (struct link){.cluster = l->seen[i], .sum = l->sum[l->seen[i]]};
+        l->sum[l->seen[i]] = 0;
+    }
+    cluster->links = links;
+    cluster->count = seen;
+    return links == NULL ? -ENOMEM : 0;
+}
+
+/* One cluster of two. Links to the same third are added up when they are gathered next. */
+static int merge(struct linkage *l, uint32_t one, uint32_t other, double height,
+                 struct linkage_merge *out)
+{
+    uint32_t a = one < other ? one : other, b = one < other ? other : one;
+    struct cluster *low = &l->clusters[a], *high = &l->clusters[b];
+    int rc = list_links(l, a);
+    rc = rc == 0 ? list_links(l, b) : rc;
+    struct link *links =
+        rc == 0 ? realloc(low->links, (low->count + high->count + 1) * sizeof(*links)) : NULL;
+    if (links == NULL)
+        return -ENOMEM;
+    memcpy(links + low->count, high->links, high->count * sizeof(*links));
+    low->links = links;
+    low->count += high->count;
+    l->size[a] += l->size[b];
+    low->height = fmin(height, fmin(low->height, high->height));
+    low->nearest.cluster = NONE;
+    free(high->links);
+    high->links = NULL;
+    l->parent[b] = a;
+    *out = (struct linkage_merge){.a = a, .b = b, .vertices = l->size[a], .height = low->height};
+    return 0;
+}
+
+static void push(struct linkage *l, uint32_t cluster)
+{
+    l->clusters[cluster].chained = true;
+    l->chain[l->length++] = cluster;
+}
+
+static void pop(struct linkage *l, uint32_t count)
+{
+    for (; count > 0; count--)
+        l->clusters[l->chain[--l->length]].chained = false;
+}
+
+/* Take one step along the chain: a cluster further, or merge its last two. @return 1: merged */
+static int step(struct linkage *l, struct linkage_merge *out)
+{
+    uint32_t top = l->chain[l->length - 1];
+    struct nearest nearest = find_nearest(l, top);
+    if (!l->clusters[nearest.cluster].chained) {
+        push(l, nearest.cluster);
+        return 0;
+    }
+    /* Further down the chain it can only be where sums exceed a double's 53 bits and a mean seems
+     * to have grown by its rounding. */
+    bool before = l->chain[l->length - 2] == nearest.cluster;
+    pop(l, before ? 2 : l->length);
+    return merge(l, top, nearest.cluster, nearest.height, out) == 0 ? 1 : -ENOMEM;
+}
+
+int linkage_begin(struct linkage *l, const struct correlation *correlation,
+                  const struct linkage_history *history, const uint32_t *members, uint32_t count,
+                  struct linkage_merge *merges)
+{
+    linkage_break_off(l);
+    if (fit(l, correlation_vertices(correlation)) != 0)
+        return -ENOMEM;
+    l->correlation = correlation;
+    l->history = *history;
+    l->members = members;
+    l->count = count;
+    l->merges = merges;
+    l->length = l->merged = l->next = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        l->clusters[members[i]] =
+            (struct cluster){.height = INFINITY, .nearest = {.cluster = NONE}};
+        l->parent[members[i]] = members[i];
+        l->size[members[i]] = 1;
+    }
+    return 0;
+}
+
+void linkage_break_off(struct linkage *l)
+{
+    for (uint32_t i = 0; l->members != NULL && i < l->count; i++) {
+        free(l->clusters[l->members[i]].links);
+        l->clusters[l->members[i]].links = NULL;
+    }
+    l->members = NULL;
+}
+
+int linkage_go_on(struct linkage *l, uint64_t *work)
+{
+    int rc = 0;
+    while (rc >= 0 && l->merged < l->count - 1) {
+        uint64_t looked = l->looked;
+        if (*work == 0)
+            return 1;
+        for (; l->length == 0; l->next = (l->next + 1) % l->count)
+            if (l->parent[l->members[l->next]] == l->members[l->next])
+                push(l, l->members[l->next]);
+        rc = step(l, &l->merges[l->merged]);
+        l->merged += rc == 1;
+        looked = l->looked - looked + 1;
+        *work -= looked < *work ? looked : *work;
+    }
+    linkage_break_off(l);
+    return rc < 0 ? rc : 0;
+}
+
+int linkage_run(struct linkage *l, const struct correlation *correlation,
+                const struct linkage_history *history, const uint32_t *members, uint32_t count,
+                struct linkage_merge *merges)
+{
+    uint64_t work = UINT64_MAX;
+    int rc = linkage_begin(l, correlation, history, members, count, merges);
+    return rc != 0 ? rc : linkage_go_on(l, &work);
+}
+
+int linkage_compare(const void *left, const void *right)
+{
+    const struct linkage_merge *a = left, *b = right;
+    if (a->height != b->height)
+        return a->height > b->height ? -1 : 1;
+    if (a->vertices != b->vertices)
+        return a->vertices < b->vertices ? -1 : 1;
+    if (a->a != b->a)
+        return a->a < b->a ? -1 : 1;
+    return a->b < b->b ? -1 : a->b > b->b;
+}

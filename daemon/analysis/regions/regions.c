@@ -1,0 +1,564 @@
+#include "daemon/analysis/regions/regions.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/bisect.h"
+#include "include/holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_HOLD 4.0
+#define QUARTERS 4u
+#define NONE UINT32_MAX
+#define LINK_STEPS 4u /* steps along edges that take as long as a look at a link */
+#define KEPT_SHARE                                                                                 \
+    4u /* a region is another one when it shares less than a quarter with the former */
+
+/* What an update is made of; becomes the state when all of it succeeded. Arrays are indexed by
+ * vertex. */
+struct partition {
+    uint32_t vertices;   /* that it covers */
+    uint32_t *component; /* owned; lowest vertex of the connected component; NONE: no edges */
+    uint32_t *parent;    /* owned; while cutting: towards the lowest vertex of the region */
+    uint32_t *region;    /* owned; id, 0: none */
+    struct linkage_merge *merges; /* owned; in the order in which they happen */
+    size_t merge_count;
+    struct region_info *list; /* owned; by id */
+    size_t list_count;
+};
+
+/* An edge that was told while an update went on. */
+struct news {
+    uint32_t a, b;
+    bool present;
+};
+
+/* What an update does. */
+enum stage { AT_REST, CORRELATING, CLUSTERING };
+
+struct regions {
+    struct regions_params params;
+    uint32_t quarters; /* of hold */
+    struct correlation *correlation;
+    struct linkage *linkage;
+    struct partition now;
+    uint32_t next_id;
+    /* an update that goes on */
+    enum stage stage;
+    struct partition next;
+    uint32_t *members; /* owned; of the component at hand */
+    bool *kept;        /* owned; by lowest vertex: the component's merges stay */
+    uint32_t vertex;   /* components of those below are clustered */
+    uint32_t linking;  /* vertices of the component that is being clustered; 0: none is */
+    struct news *news; /* owned; edges told meanwhile, in that order */
+    size_t news_count, news_room;
+};
+
+/* ---- life ------------------------------------------------------------------- */
+
+static void partition_finish(struct partition *p)
+{
+    free(p->component);
+    free(p->parent);
+    free(p->region);
+    free(p->merges);
+    free(p->list);
+    *p = (struct partition){0};
+}
+
+static int partition_init(struct partition *out, uint32_t vertices)
+{
+    size_t room = (size_t)vertices + 1;
+    struct partition p = {.vertices = vertices,
+                          .component = malloc(room * sizeof(*p.component)),
+                          .parent = malloc(room * sizeof(*p.parent)),
+                          .region = calloc(room, sizeof(*p.region)),
+                          .merges = malloc(room * sizeof(*p.merges)),
+                          .list = malloc(room * sizeof(*p.list))};
+    if (p.component == NULL || p.parent == NULL || p.region == NULL || p.merges == NULL ||
+        p.list == NULL) {
+        partition_finish(&p);
+        return -ENOMEM;
+    }
+    *out = p;
+    return 0;
+}
+
+int regions_create(struct regions **out, const struct regions_params *params)
+{
+    if (!(params->threshold > 0) || isinf(params->threshold) || !(params->hold >= 0) ||
+        params->hold > MOST_HOLD)
+        return -HOLTER_ERANGE;
+    struct regions *regions = calloc(1, sizeof(*regions));
+    if (regions == NULL)
+        return -ENOMEM;
+    const struct correlation_params correlation = {.most_vertices = params->most_vertices,
+                                                   .hub = params->hub,
+                                                   .most_pairs = params->most_pairs};
+    regions->params = *params;
+    regions->quarters = (uint32_t)lround(params->hold * QUARTERS);
+    regions->next_id = 1;
+    int rc = correlation_create(&regions->correlation, &correlation);
+    rc = rc == 0 ? linkage_create(&regions->linkage) : rc;
+    if (rc != 0) {
+        regions_destroy(regions);
+        return rc;
+    }
+    *out = regions;
+    return 0;
+}
+
+void regions_destroy(struct regions *regions)
+{
+    if (regions == NULL)
+        return;
+    correlation_destroy(regions->correlation);
+    linkage_destroy(regions->linkage);
+    partition_finish(&regions->now);
+    partition_finish(&regions->next);
+    free(regions->members);
+    free(regions->kept);
+    free(regions->news);
+    free(regions);
+}
+
+int regions_edge(struct regions *r, uint32_t a, uint32_t b, int present)
+{
+    if (r->stage == AT_REST && r->news_count == 0)
+        return correlation_edge(r->correlation, a, b, present != 0);
+    if (a >= r->params.most_vertices || b >= r->params.most_vertices)
+        return -HOLTER_ERANGE;
+    if (array_fit(&r->news, sizeof(*r->news), &r->news_room, r->news_count + 1) != 0)
+        return -ENOMEM;
+    r->news[r->news_count++] = (struct news){a, b, present != 0};
+    return 0;
+}
+
+/* What was told while the last update went on. Without memory the rest of it waits. */
+static int take_news(struct regions *r)
+{
+    size_t taken = 0;
+    int rc = 0;
+    while (rc == 0 && taken < r->news_count) {
+        const struct news *n = &r->news[taken];
+        rc = correlation_edge(r->correlation, n->a, n->b, n->present);
+        taken += rc == 0;
+    }
+    r->news_count -= taken;
+    if (taken > 0 && r->news_count > 0)
+        memmove(r->news, r->news + taken, r->news_count * sizeof(*r->news));
+    return rc;
+}
+
+/* ---- connected components ----------------------------------------------------- */
+
+/* Vertices of the component of `from` into members, and whether an edge of it changed. */
+static uint32_t walk_component(const struct correlation *correlation, uint32_t from,
+                               struct partition *p, uint32_t *members, bool *touched)
+{
+    uint32_t count = 1;
+    members[0] = from;
+    p->component[from] = from;
+    *touched = false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t degree;
+        const uint32_t *partners = correlation_partners(correlation, members[i], &degree);
+        *touched = *touched || correlation_touched(correlation, members[i]);
+        for (uint32_t j = 0; j < degree; j++) {
+            if (p->component[partners[j]] != NONE)
+                continue;
+            p->component[partners[j]] = from;
+            members[count++] = partners[j];
+        }
+    }
+    return count;
+}
+
+/* Begin with the next component that an edge changed in, from r->vertex on. @return 0 or -ENOMEM */
+static int begin_component(struct regions *r)
+{
+    struct partition *p = &r->next;
+    const struct linkage_history history = {
+        .group = r->now.region, .vertices = r->now.vertices, .quarters = r->quarters};
+    for (; r->vertex < p->vertices; r->vertex++) {
+        uint32_t degree, v = r->vertex;
+        bool touched;
+        correlation_partners(r->correlation, v, &degree);
+        if (degree == 0 || p->component[v] != NONE)
+            continue;
+        uint32_t count = walk_component(r->correlation, v, p, r->members, &touched);
+        r->kept[v] = !touched;
+        if (!touched)
+            continue;
+        r->linking = count;
+        return linkage_begin(r->linkage, r->correlation, &history, r->members, count,
+                             p->merges + p->merge_count);
+    }
+    return 0;
+}
+
+/* Cluster the components that an edge changed in. @return 0, 1: there is more to do, or -ENOMEM */
+static int cluster_components(struct regions *r, uint64_t *work)
+{
+    while (r->vertex < r->next.vertices) {
+        int rc = r->linking == 0 ? begin_component(r) : 0;
+        uint64_t links = *work / LINK_STEPS + (*work % LINK_STEPS != 0), left = links;
+        if (rc == 0 && r->linking > 0)
+            rc = linkage_go_on(r->linkage, &left);
+        uint64_t steps = (links - left) * LINK_STEPS;
+        *work -= steps < *work ? steps : *work;
+        if (rc != 0)
+            return rc;
+        r->next.merge_count += r->linking > 0 ? r->linking - 1 : 0;
+        r->linking = 0;
+    }
+    return 0;
+}
+
+/* A component without a changed edge has the vertices it had, and so its merges. */
+static void list_merges(struct regions *r)
+{
+    struct partition *p = &r->next;
+    for (size_t i = 0; i < r->now.merge_count; i++) {
+        uint32_t component = p->component[r->now.merges[i].a];
+        if (component != NONE && r->kept[component])
+            p->merges[p->merge_count++] = r->now.merges[i];
+    }
+    qsort(p->merges, p->merge_count, sizeof(*p->merges), linkage_compare);
+}
+
+/* ---- the cut -------------------------------------------------------------------- */
+
+static uint32_t root(struct partition *p, uint32_t vertex)
+{
+    while (p->parent[vertex] != vertex) {
+        p->parent[vertex] = p->parent[p->parent[vertex]];
+        vertex = p->parent[vertex];
+    }
+    return vertex;
+}
+
+static void join(struct partition *p, uint32_t one, uint32_t other)
+{
+    one = root(p, one);
+    other = root(p, other);
+    if (one < other)
+        p->parent[other] = one;
+    else
+        p->parent[one] = other;
+}
+
+/* Apply the merges above the threshold, and further ones while there are too many regions. */
+static void cut(const struct regions *r, struct partition *p)
+{
+    size_t clusters = 0, most = r->params.most_regions;
+    for (uint32_t v = 0; v < p->vertices; v++) {
+        p->parent[v] = v;
+        clusters += p->component[v] != NONE;
+    }
+    for (size_t i = 0; i < p->merge_count; i++, clusters--) {
+        if (p->merges[i].height <= r->params.threshold && (most == 0 || clusters <= most))
+            break;
+        join(p, p->merges[i].a, p->merges[i].b);
+    }
+}
+
+/* Where the vertex that is alone should go. sums: zero, and left so; roots: where each vertex was
+ * before any joined; seen: room for all vertices. */
+static uint32_t best_company(const struct correlation *correlation, uint32_t alone,
+                             const uint32_t *roots, const uint32_t *sizes, uint64_t *sums,
+                             uint32_t *seen)
+{
+    uint32_t count, found = 0, best = alone;
+    double best_mean = 0;
+    const struct correlate *row = correlation_row(correlation, alone, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t to = roots[row[i].vertex];
+        if (sums[to] == 0)
+            seen[found++] = to;
+        sums[to] += row[i].weight;
+    }
+    for (uint32_t i = 0; i < found; i++) {
+        uint32_t to = seen[i];
+        double mean = (double)sums[to] / sizes[to];
+        bool smaller = sizes[to] < sizes[best] || (sizes[to] == sizes[best] && to < best);
+        if (best == alone || mean > best_mean || (!(mean < best_mean) && smaller)) {
+            best = to;
+            best_mean = mean;
+        }
+        sums[to] = 0;
+    }
+    return best;
+}
+
+/* Vertices alone join the company they have most to do with, all at once. */
+static int join_alone(const struct regions *r, struct partition *p)
+{
+    size_t room = (size_t)p->vertices + 1;
+    uint64_t *sums = calloc(room, sizeof(*sums));
+    uint32_t *roots = calloc(room * 3, sizeof(*roots));
+    uint32_t *sizes = roots + room, *seen = sizes + room;
+    for (uint32_t v = 0; roots != NULL && v < p->vertices; v++) {
+        roots[v] = root(p, v);
+        sizes[roots[v]]++;
+    }
+    for (uint32_t v = 0; sums != NULL && roots != NULL && v < p->vertices; v++)
+        if (p->component[v] != NONE && roots[v] == v && sizes[v] == 1)
+            join(p, v, best_company(r->correlation, v, roots, sizes, sums, seen));
+    int rc = sums == NULL || roots == NULL ? -ENOMEM : 0;
+    free(sums);
+    free(roots);
+    return rc;
+}
+
+/* ---- identities ------------------------------------------------------------------- */
+
+/* Vertices that a region shares with a former one. */
+struct overlap {
+    uint32_t former; /* id */
+    uint32_t root;   /* lowest vertex of the region */
+    uint32_t shared;
+};
+
+static int compare_place(const void *left, const void *right)
+{
+    const struct overlap *a = left, *b = right;
+    if (a->former != b->former)
+        return a->former < b->former ? -1 : 1;
+    return a->root < b->root ? -1 : a->root > b->root;
+}
+
+static int compare_shared(const void *left, const void *right)
+{
+    const struct overlap *a = left, *b = right;
+    if (a->shared != b->shared)
+        return a->shared > b->shared ? -1 : 1;
+    return compare_place(left, right);
+}
+
+static uint32_t former_of(const struct regions *r, uint32_t vertex)
+{
+    return vertex < r->now.vertices ? r->now.region[vertex] : 0;
+}
+
+/* All overlaps, the largest first; ties by former id. @return how many */
+static size_t find_overlaps(const struct regions *r, struct partition *p, struct overlap *out)
+{
+    size_t count = 0, kept = 0;
+    for (uint32_t v = 0; v < p->vertices; v++)
+        if (p->component[v] != NONE && former_of(r, v) != 0)
+            out[count++] =
+                (struct overlap){.former = former_of(r, v), .root = root(p, v), .shared = 1};
+    qsort(out, count, sizeof(*out), compare_place);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && compare_place(&out[kept - 1], &out[i]) == 0)
+            out[kept - 1].shared++;
+        else
+            out[kept++] = out[i];
+    }
+    qsort(out, kept, sizeof(*out), compare_shared);
+    return kept;
+}
+
+static const struct region_info *find_former(const struct regions *r, uint32_t id)
+{
+    size_t low = BISECT(i, 0, r->now.list_count, r->now.list[i].id < id);
+    return low < r->now.list_count && r->now.list[low].id == id ? &r->now.list[low] : NULL;
+}
+
+/* Give former ids to the regions that share most with theirs. sizes, infos: by lowest vertex.
+ * taken: of each former region, by its place in the list. */
+static void pass_on(const struct regions *r, const struct overlap *overlaps, size_t count,
+                    const uint32_t *sizes, struct region_info *infos, bool *taken)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct overlap *o = &overlaps[i];
+        const struct region_info *former = find_former(r, o->former);
+        struct region_info *info = &infos[o->root];
+        uint64_t together = (uint64_t)former->vertices + sizes[o->root] - o->shared;
+        if (info->id != 0 || taken[former - r->now.list] ||
+            (uint64_t)o->shared * KEPT_SHARE < together)
+            continue;
+        taken[former - r->now.list] = true;
+        info->id = former->id;
+        info->since = former->since;
+    }
+}
+
+static int compare_id(const void *left, const void *right)
+{
+    const struct region_info *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Number the regions without a former self by their lowest vertex; fill in list and region. */
+static void number_rest(struct partition *p, const uint32_t *sizes, struct region_info *infos,
+                        uint64_t window, uint32_t *next_id)
+{
+    for (uint32_t v = 0; v < p->vertices; v++) {
+        if (p->component[v] == NONE)
+            continue;
+        uint32_t lowest = root(p, v);
+        struct region_info *info = &infos[lowest];
+        if (info->id == 0) {
+            info->id = (*next_id)++;
+            info->since = window;
+        }
+        if (lowest == v) {
+            info->vertices = sizes[v];
+            p->list[p->list_count++] = *info;
+        }
+        p->region[v] = info->id;
+    }
+    qsort(p->list, p->list_count, sizeof(*p->list), compare_id);
+}
+
+static int identify(const struct regions *r, struct partition *p, uint64_t window,
+                    uint32_t *next_id)
+{
+    size_t room = (size_t)p->vertices + 1;
+    struct overlap *overlaps = malloc(room * sizeof(*overlaps));
+    uint32_t *sizes = calloc(room, sizeof(*sizes));
+    struct region_info *infos = calloc(room, sizeof(*infos));
+    bool *taken = calloc(r->now.list_count + 1, sizeof(*taken));
+    int rc = overlaps == NULL || sizes == NULL || infos == NULL || taken == NULL ? -ENOMEM : 0;
+    if (rc == 0) {
+        for (uint32_t v = 0; v < p->vertices; v++)
+            sizes[root(p, v)]++;
+        size_t count = find_overlaps(r, p, overlaps);
+        pass_on(r, overlaps, count, sizes, infos, taken);
+        number_rest(p, sizes, infos, window, next_id);
+    }
+    free(overlaps);
+    free(sizes);
+    free(infos);
+    free(taken);
+    return rc;
+}
+
+/* ---- update and results -------------------------------------------------------------- */
+
+static int is_changed(const struct regions *r, const struct partition *p)
+{
+    for (uint32_t v = 0; v < p->vertices; v++)
+        if (p->region[v] != former_of(r, v))
+            return 1;
+    return 0;
+}
+
+static int make_partition(const struct regions *r, struct partition *p, uint64_t window,
+                          uint32_t *next_id)
+{
+    cut(r, p);
+    int rc = join_alone(r, p);
+    return rc == 0 ? identify(r, p, window, next_id) : rc;
+}
+
+static int begin_clustering(struct regions *r)
+{
+    int rc = partition_init(&r->next, correlation_vertices(r->correlation));
+    if (rc != 0)
+        return rc;
+    size_t room = (size_t)r->next.vertices + 1;
+    r->members = malloc(room * sizeof(*r->members));
+    r->kept = calloc(room, sizeof(*r->kept));
+    if (r->members == NULL || r->kept == NULL)
+        return -ENOMEM;
+    for (uint32_t v = 0; v < r->next.vertices; v++)
+        r->next.component[v] = NONE;
+    r->vertex = r->linking = 0;
+    r->stage = CLUSTERING;
+    return 0;
+}
+
+/* @return 0: all but the partition is done, 1: there is more to do, or an error */
+static int go_on(struct regions *r)
+{
+    uint64_t work = r->params.most_work == 0 ? UINT64_MAX : r->params.most_work;
+    int rc = r->stage == CORRELATING ? correlation_update_some(r->correlation, &work) : 0;
+    if (rc == 0 && r->stage == CORRELATING)
+        rc = begin_clustering(r);
+    return rc != 0 ? rc : cluster_components(r, &work);
+}
+
+/* Over, well or not. */
+static void come_to_rest(struct regions *r)
+{
+    linkage_break_off(r->linkage);
+    partition_finish(&r->next);
+    free(r->members);
+    free(r->kept);
+    r->members = NULL;
+    r->kept = NULL;
+    r->stage = AT_REST;
+}
+
+static int finish_update(struct regions *r, uint64_t window, int *changed)
+{
+    uint32_t next_id = r->next_id;
+    list_merges(r);
+    int rc = make_partition(r, &r->next, window, &next_id);
+    if (rc != 0)
+        return rc;
+    *changed = is_changed(r, &r->next);
+    partition_finish(&r->now);
+    r->now = r->next;
+    r->next = (struct partition){0};
+    r->next_id = next_id;
+    correlation_settle(r->correlation);
+    return 0;
+}
+
+int regions_update(struct regions *r, uint64_t window, int *changed)
+{
+    int differs = 0, rc = r->stage == AT_REST ? take_news(r) : 0;
+    if (rc == 0 && r->stage == AT_REST && correlation_changed(r->correlation))
+        r->stage = CORRELATING;
+    if (rc == 0 && r->stage != AT_REST) {
+        rc = go_on(r);
+        if (rc == 0)
+            rc = finish_update(r, window, &differs);
+        if (rc != 1)
+            come_to_rest(r);
+    }
+    if (rc >= 0 && changed != NULL)
+        *changed = differs;
+    return rc < 0 ? rc : 0;
+}
+
+int regions_busy(const struct regions *r)
+{
+    return r->stage != AT_REST;
+}
+
+uint32_t regions_of(const struct regions *r, uint32_t vertex)
+{
+    return former_of(r, vertex);
+}
+
+size_t regions_list(const struct regions *r, struct region_info *out, size_t room)
+{
+    for (size_t i = 0; out != NULL && i < r->now.list_count && i < room; i++)
+        out[i] = r->now.list[i];
+    return r->now.list_count;
+}
+
+double regions_correlation(const struct regions *r, uint32_t p, uint32_t q)
+{
+    return correlation_value(r->correlation, p, q);
+}
+
+const struct linkage_merge *regions_hierarchy(const struct regions *r, size_t *count)
+{
+    *count = r->now.merge_count;
+    return r->now.merges;
+}
+
+size_t regions_bytes(const struct regions *r)
+{
+    return sizeof(*r) + correlation_bytes(r->correlation) + r->news_room * sizeof(*r->news) +
+           ((size_t)r->now.vertices + r->next.vertices) *
+               (3 * sizeof(uint32_t) + sizeof(struct linkage_merge) + sizeof(struct region_info));
+}

@@ -1,0 +1,383 @@
+#include "daemon/analysis/sums/history.h"
+
+#include "holter/bisect.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void history_init(struct history *h, unsigned columns, uint32_t max_columns, size_t budget)
+{
+    *h = (struct history){.budget = budget, .columns = columns, .max_columns = max_columns};
+}
+
+static size_t slot_bytes(const struct history *h, uint32_t count)
+{
+    return count * (sizeof(uint32_t) + h->columns * sizeof(uint64_t));
+}
+
+static void slot_finish(struct history_slot *slot)
+{
+    free(slot->items);
+    free(slot->values);
+    *slot = (struct history_slot){0};
+}
+
+void history_clear(struct history *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        slot_finish(&h->slots[i]);
+    free(h->slots);
+    uint64_t puts = h->puts, cleared = h->cleared + 1;
+    history_init(h, h->columns, h->max_columns, h->budget);
+    h->puts = puts;
+    h->cleared = cleared;
+}
+
+static int slot_alloc(const struct history *h, struct history_slot *slot, uint32_t count)
+{
+    size_t room = count ? count : 1;
+    slot->items = malloc(room * sizeof *slot->items);
+    slot->values = malloc(room * h->columns * sizeof *slot->values);
+    slot->count = count;
+    if (slot->items && slot->values)
+        return 0;
+    slot_finish(slot);
+    return -ENOMEM;
+}
+
+/* Give back what a slot does not use; failing to is harmless. */
+static void slot_shrink(const struct history *h, struct history_slot *slot, uint32_t count)
+{
+    size_t room = count ? count : 1;
+    uint32_t *items = realloc(slot->items, room * sizeof *items);
+    slot->items = items ? items : slot->items;
+    uint64_t *values = realloc(slot->values, room * h->columns * sizeof *values);
+    slot->values = values ? values : slot->values;
+    slot->count = count;
+}
+
+static void add_run(uint64_t *to, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+static void add_row(const struct history *h, uint64_t *to, const uint64_t *from)
+{
+    for (unsigned c = 0; c < h->columns; c++) {
+        if (h->max_columns >> c & 1)
+            to[c] = to[c] > from[c] ? to[c] : from[c];
+        else
+            to[c] += from[c];
+    }
+}
+
+static void span_both(struct history_slot *out, const struct history_slot *a,
+                      const struct history_slot *b)
+{
+    out->first = a->first < b->first ? a->first : b->first;
+    out->last = a->last > b->last ? a->last : b->last;
+    out->put = a->put > b->put ? a->put : b->put;
+    out->whole = a->whole || b->whole;
+}
+
+/* Add b to a where both have the same items, as they do while the pattern stays. @return 1 when
+ * done */
+static int add_alike(const struct history *h, struct history_slot *a, const struct history_slot *b)
+{
+    if (a->count != b->count || memcmp(a->items, b->items, a->count * sizeof *a->items) != 0)
+        return 0;
+    if (h->max_columns == 0)
+        add_run(a->values, b->values, (size_t)a->count * h->columns);
+    for (uint32_t i = 0; h->max_columns != 0 && i < a->count; i++)
+        add_row(h, a->values + (size_t)i * h->columns, b->values + (size_t)i * h->columns);
+    span_both(a, a, b);
+    return 1;
+}
+
+/* out = a and b together. */
+static int unite(const struct history *h, struct history_slot *out, const struct history_slot *a,
+                 const struct history_slot *b)
+{
+    struct history_slot r = {0};
+    if (slot_alloc(h, &r, a->count + b->count) < 0)
+        return -ENOMEM;
+    uint32_t i = 0, j = 0, n = 0;
+    size_t row = h->columns * sizeof(uint64_t);
+    while (i < a->count || j < b->count) {
+        int from_a = j == b->count || (i < a->count && a->items[i] <= b->items[j]);
+        int both = i < a->count && j < b->count && a->items[i] == b->items[j];
+        uint64_t *to = r.values + (size_t)n * h->columns;
+        r.items[n++] = from_a ? a->items[i] : b->items[j];
+        memcpy(to, from_a ? a->values + (size_t)i * h->columns : b->values + (size_t)j * h->columns,
+               row);
+        if (both)
+            add_row(h, to, b->values + (size_t)j * h->columns);
+        i += (uint32_t)(from_a || both);
+        j += (uint32_t)(!from_a || both);
+    }
+    slot_shrink(h, &r, n);
+    span_both(&r, a, b);
+    *out = r;
+    return 0;
+}
+
+double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest)
+{
+    return (double)(last - first + 1) / (double)(newest - last + 1);
+}
+
+/* Two neighbours whose common span is smallest against their age: the loss of resolution that hurts
+ * least. */
+static size_t cheapest_pair(const struct history *h)
+{
+    uint64_t newest = h->slots[h->count - 1].last;
+    size_t best = 0;
+    double best_cost = -1;
+    for (size_t i = 0; i + 1 < h->count; i++) {
+        double cost = history_merge_cost(h->slots[i].first, h->slots[i + 1].last, newest);
+        if (best_cost < 0 || cost < best_cost) {
+            best_cost = cost;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Make slot i and the one behind it one. */
+static int merge_pair(struct history *h, size_t i)
+{
+    struct history_slot *a = &h->slots[i], *b = &h->slots[i + 1], merged;
+    h->bytes -= slot_bytes(h, a->count) + slot_bytes(h, b->count);
+    if (!add_alike(h, a, b)) {
+        if (unite(h, &merged, a, b) < 0) {
+            h->bytes += slot_bytes(h, a->count) + slot_bytes(h, b->count);
+            return -ENOMEM;
+        }
+        slot_finish(a);
+        *a = merged;
+    }
+    slot_finish(b);
+    h->bytes += slot_bytes(h, a->count);
+    memmove(b, b + 1, (h->count - i - 2) * sizeof *b);
+    h->count--;
+    return 0;
+}
+
+static void keep_budget(struct history *h)
+{
+    while (h->bytes > h->budget && h->count > 1)
+        if (merge_pair(h, cheapest_pair(h)) < 0)
+            return;
+}
+
+/* Position of the first slot that ends at or after a window. */
+static size_t position(const struct history *h, uint64_t window)
+{
+    return BISECT(i, 0, h->count, h->slots[i].last < window);
+}
+
+static int insert(struct history *h, size_t at, const struct history_slot *fresh)
+{
+    if (h->count == h->room) {
+        size_t room = h->room ? h->room * 2 : 64;
+        struct history_slot *slots = realloc(h->slots, room * sizeof *slots);
+        if (!slots)
+            return -ENOMEM;
+        h->slots = slots;
+        h->room = room;
+    }
+    struct history_slot copy = {0};
+    if (slot_alloc(h, &copy, fresh->count) < 0)
+        return -ENOMEM;
+    memcpy(copy.items, fresh->items, fresh->count * sizeof *fresh->items);
+    memcpy(copy.values, fresh->values, fresh->count * h->columns * sizeof *fresh->values);
+    copy.first = fresh->first;
+    copy.last = fresh->last;
+    copy.put = fresh->put;
+    copy.whole = fresh->whole;
+    memmove(&h->slots[at + 1], &h->slots[at], (h->count - at) * sizeof *h->slots);
+    h->slots[at] = copy;
+    h->count++;
+    h->bytes += slot_bytes(h, copy.count);
+    return 0;
+}
+
+int history_put(struct history *h, uint64_t window, const uint32_t *items, const uint64_t *values,
+                uint32_t count)
+{
+    struct history_slot fresh = {.first = window,
+                                 .last = window,
+                                 .items = (uint32_t *)(uintptr_t)items,
+                                 .values = (uint64_t *)(uintptr_t)values,
+                                 .count = count,
+                                 .put = h->puts + 1};
+    size_t at = position(h, window);
+    int error;
+    if (at < h->count && h->slots[at].first <= window) {
+        struct history_slot *old = &h->slots[at], merged;
+        error = unite(h, &merged, old, &fresh);
+        if (!error) {
+            h->bytes += slot_bytes(h, merged.count) - slot_bytes(h, old->count);
+            slot_finish(old);
+            *old = merged;
+        }
+    } else {
+        error = insert(h, at, &fresh);
+    }
+    if (error)
+        return error;
+    h->puts++;
+    keep_budget(h);
+    return 0;
+}
+
+int history_put_span(struct history *h, uint64_t first, uint64_t last, const uint32_t *items,
+                     const uint64_t *values, uint32_t count)
+{
+    struct history_slot fresh = {.first = first,
+                                 .last = last,
+                                 .items = (uint32_t *)(uintptr_t)items,
+                                 .values = (uint64_t *)(uintptr_t)values,
+                                 .count = count,
+                                 .put = h->puts + 1,
+                                 .whole = 1};
+    size_t at = position(h, first);
+    if (first > last || (at < h->count && h->slots[at].first <= last))
+        return 1;
+    int error = insert(h, at, &fresh);
+    if (error)
+        return error;
+    h->puts++;
+    keep_budget(h);
+    return 0;
+}
+
+int history_whole(const struct history *h, uint64_t window)
+{
+    size_t at = position(h, window);
+    return at < h->count && h->slots[at].first <= window && h->slots[at].whole;
+}
+
+int history_drop(struct history *h, uint64_t window)
+{
+    size_t at = position(h, window);
+    if (at == h->count || h->slots[at].first > window)
+        return 0;
+    struct history_slot *slot = &h->slots[at];
+    if (slot->first != slot->last)
+        return 1;
+    h->bytes -= slot_bytes(h, slot->count);
+    slot_finish(slot);
+    memmove(slot, slot + 1, (h->count - at - 1) * sizeof *slot);
+    h->count--;
+    h->cleared++;
+    return 0;
+}
+
+/* ---- sums --------------------------------------------------------------------------------------
+ */
+
+static void take_run(uint64_t *to, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] -= from[i];
+}
+
+/* Items stand mostly in long runs, which are added as one. */
+static void sum_slot(const struct history *h, const struct history_slot *slot, int away,
+                     uint64_t *sums, uint32_t items)
+{
+    for (uint32_t i = 0, end; i < slot->count && slot->items[i] < items; i = end) {
+        for (end = i + 1; end < slot->count && slot->items[end] == slot->items[end - 1] + 1 &&
+                          slot->items[end] < items;)
+            end++;
+        uint64_t *to = sums + (size_t)slot->items[i] * h->columns;
+        const uint64_t *from = slot->values + (size_t)i * h->columns;
+        if (h->max_columns) {
+            for (uint32_t k = 0; k < end - i; k++)
+                add_row(h, to + (size_t)k * h->columns, from + (size_t)k * h->columns);
+        } else if (away) {
+            take_run(to, from, (size_t)(end - i) * h->columns);
+        } else {
+            add_run(to, from, (size_t)(end - i) * h->columns);
+        }
+    }
+}
+
+static struct history_span span_of(const struct history *h, size_t from, size_t to)
+{
+    struct history_span span = {0};
+    for (size_t s = from; s < to; s++) {
+        uint64_t length = h->slots[s].last - h->slots[s].first + 1;
+        span.coarsest = length > span.coarsest ? length : span.coarsest;
+        span.windows += length;
+    }
+    if (from < to) {
+        span.first = h->slots[from].first;
+        span.last = h->slots[to - 1].last;
+        span.found = 1;
+    }
+    return span;
+}
+
+/* Position behind the last slot that begins at or before a window. */
+static size_t position_behind(const struct history *h, uint64_t window)
+{
+    size_t at = position(h, window);
+    return at < h->count && h->slots[at].first <= window ? at + 1 : at;
+}
+
+struct history_span history_sum(const struct history *h, uint64_t first, uint64_t last,
+                                uint64_t *sums, uint32_t items)
+{
+    size_t from = position(h, first), to = position_behind(h, last);
+    for (size_t s = from; s < to; s++)
+        sum_slot(h, &h->slots[s], 0, sums, items);
+    return span_of(h, from, to);
+}
+
+/* Are the slots that a sum was made of still what they were, one by one or merged with each other?
+ *  @param from, to  set: where they are */
+static int still_there(const struct history *h, const struct history_kept *kept, size_t *from,
+                       size_t *to)
+{
+    if (kept->of != h || kept->cleared != h->cleared || !kept->span.found || h->max_columns)
+        return 0;
+    *from = position(h, kept->span.first);
+    *to = position_behind(h, kept->span.last);
+    if (*from >= *to || h->slots[*from].first != kept->span.first ||
+        h->slots[*to - 1].last != kept->span.last)
+        return 0;
+    for (size_t s = *from; s < *to; s++) {
+        const struct history_slot *slot = &h->slots[s];
+        if (slot->put > kept->puts || (slot->count && slot->items[slot->count - 1] >= kept->items))
+            return 0;
+    }
+    return 1;
+}
+
+struct history_span history_follow(const struct history *h, struct history_kept *kept,
+                                   uint64_t first, uint64_t last, uint64_t *sums, uint32_t items)
+{
+    size_t from = position(h, first), to = position_behind(h, last), was_from, was_to;
+    int there = still_there(h, kept, &was_from, &was_to) && kept->items <= items;
+    size_t low = there && was_from > from ? was_from : from;
+    size_t high = there && was_to < to ? was_to : to;
+    if (!there || low >= high || was_to - was_from > 2 * (high - low)) {
+        memset(sums, 0, (size_t)items * h->columns * sizeof *sums);
+        was_from = was_to = low = high = to;
+    } else {
+        memset(sums + (size_t)kept->items * h->columns, 0,
+               (size_t)(items - kept->items) * h->columns * sizeof *sums);
+    }
+    for (size_t s = was_from; s < was_to; s++)
+        if (s < low || s >= high)
+            sum_slot(h, &h->slots[s], 1, sums, items);
+    for (size_t s = from; s < to; s++)
+        if (s < low || s >= high)
+            sum_slot(h, &h->slots[s], 0, sums, items);
+    *kept = (struct history_kept){h, span_of(h, from, to), h->puts, h->cleared, items};
+    return kept->span;
+}

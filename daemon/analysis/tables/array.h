@@ -1,0 +1,18 @@
+/* Arrays on the heap that grow. Pure. */
+#ifndef HOLTER_DAEMON_ANALYSIS_TABLES_ARRAY_H
+#define HOLTER_DAEMON_ANALYSIS_TABLES_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Make room for so many elements, half as many again at least.
+ *  @param array_pointer  address of the pointer to the array, which may move
+ *  @param element        size of one element, bytes
+ *  @param room           elements there is room for; brought up to date
+ *  @return 0 or -ENOMEM: nothing has changed */
+int array_fit(void *array_pointer, size_t element, size_t *room, size_t need);
+
+/** The same by doubling, and new elements are zero. Up to UINT32_MAX elements. */
+int array_fit_zero(void *array_pointer, size_t element, uint32_t *room, uint64_t need);
+
+#endif

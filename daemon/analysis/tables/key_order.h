@@ -1,0 +1,19 @@
+/* Positions in the order of 64-bit keys. */
+#ifndef HOLTER_DAEMON_ANALYSIS_TABLES_KEY_ORDER_H
+#define HOLTER_DAEMON_ANALYSIS_TABLES_KEY_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct key_place {
+    uint64_t key;
+    uint32_t place; /**< of what has this key, in the caller's array */
+};
+
+/** Sort by key; equal keys keep their order. By buckets or radix: the time is linear,
+ *  whatever the keys.
+ *  @param spare  room for as many, overwritten
+ *  @return where the sorted ones are: places or spare */
+struct key_place *key_order(struct key_place *places, struct key_place *spare, size_t count);
+
+#endif

@@ -1,0 +1,141 @@
+#include "daemon/analysis/tables/key_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_ROOM 16u
+#define MOST_KEYS (1u << 31)
+
+/* Keys are told by whoever sends them, so the hash must spread any pattern of ranks: both words go
+ * through the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", OOPSLA 2014), which changes half of the output bits for any changed input bit. */
+static uint64_t spread(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint32_t hash_of(struct key key)
+{
+    return (uint32_t)(spread(key.hi + spread(key.lo + UINT64_C(0x9e3779b97f4a7c15))) >> 16);
+}
+
+void key_table_init(struct key_table *table)
+{
+    *table = (struct key_table){0};
+}
+
+void key_table_finish(struct key_table *table)
+{
+    free(table->keys);
+    free(table->after);
+    free(table->index);
+    key_table_init(table);
+}
+
+static int grow_index(struct key_table *table, uint32_t room)
+{
+    /* At most half full: probes stay short without the memory of a sparser table. */
+    uint64_t places = 2 * FIRST_ROOM;
+    while (places < 2 * (uint64_t)room)
+        places *= 2;
+    if (table->index != NULL && places <= (uint64_t)table->mask + 1)
+        return 0;
+    uint32_t *index = calloc(places, sizeof(*index));
+    if (index == NULL)
+        return -ENOMEM;
+    uint32_t mask = (uint32_t)(places - 1);
+    /* Each place is a miss of the cache, so a batch of them is on its way at one time. */
+    for (uint32_t from = 0, batch; from < table->count; from += batch) {
+        uint32_t at[16];
+        batch = table->count - from < 16 ? table->count - from : 16;
+        for (uint32_t i = 0; i < batch; i++) {
+            at[i] = hash_of(table->keys[from + i]) & mask;
+            __builtin_prefetch(&index[at[i]], 1);
+        }
+        for (uint32_t i = 0; i < batch; i++) {
+            while (index[at[i]] != 0)
+                at[i] = (at[i] + 1) & mask;
+            index[at[i]] = from + i + 1;
+        }
+    }
+    free(table->index);
+    table->index = index;
+    table->mask = mask;
+    return 0;
+}
+
+int key_table_reserve(struct key_table *table, size_t further)
+{
+    if (further <= table->room - table->count)
+        return 0;
+    if (further > MOST_KEYS - table->count)
+        return -ERANGE;
+    uint64_t need = table->count + (uint64_t)further;
+    uint64_t room = table->room + table->room / 2;
+    room = room < FIRST_ROOM ? FIRST_ROOM : room;
+    room = room < need ? need : room;
+    room = room > MOST_KEYS ? MOST_KEYS : room;
+    struct key *keys = realloc(table->keys, room * sizeof(*keys));
+    if (keys == NULL)
+        return -ENOMEM;
+    table->keys = keys;
+    uint32_t *after = realloc(table->after, room * sizeof(*after));
+    if (after == NULL)
+        return -ENOMEM;
+    table->after = after;
+    int code = grow_index(table, (uint32_t)room);
+    if (code == 0)
+        table->room = (uint32_t)room;
+    return code;
+}
+
+uint32_t key_table_find(const struct key_table *table, struct key key)
+{
+    if (table->index == NULL)
+        return KEY_NONE;
+    for (uint32_t at = hash_of(key) & table->mask;; at = (at + 1) & table->mask) {
+        uint32_t number = table->index[at];
+        if (number == 0)
+            return KEY_NONE;
+        const struct key *k = &table->keys[number - 1];
+        if (k->hi == key.hi && k->lo == key.lo)
+            return number - 1;
+    }
+}
+
+void key_table_prefetch(const struct key_table *table, struct key key)
+{
+    if (table->index != NULL)
+        __builtin_prefetch(&table->index[hash_of(key) & table->mask]);
+}
+
+uint32_t key_table_add_hashed(struct key_table *table, struct key key)
+{
+    uint32_t at = hash_of(key) & table->mask;
+    for (; table->index[at] != 0; at = (at + 1) & table->mask) {
+        const struct key *k = &table->keys[table->index[at] - 1];
+        if (k->hi == key.hi && k->lo == key.lo)
+            return table->index[at] - 1;
+    }
+    table->keys[table->count] = key;
+    table->after[table->count] = KEY_NONE;
+    table->index[at] = ++table->count;
+    return table->count - 1;
+}
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+uint64_t key_hash(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+size_t key_table_bytes(const struct key_table *table)
+{
+    size_t index = table->index == NULL ? 0 : ((size_t)table->mask + 1) * sizeof(*table->index);
+    return table->room * (sizeof(*table->keys) + sizeof(*table->after)) + index;
+}

@@ -1,0 +1,60 @@
+#include "daemon/analysis/tables/rank_list.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void write_runs(const uint32_t *ranks, size_t count, char *out, size_t room)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && ranks[next] - ranks[next - 1] <= 1;)
+            next++;
+        char run[32];
+        const char *comma = i == 0 ? "" : ",";
+        uint32_t first = ranks[i], last = ranks[next - 1];
+        int n = first == last
+                    ? snprintf(run, sizeof(run), "%s%" PRIu32, comma, first)
+                    : snprintf(run, sizeof(run), "%s%" PRIu32 "-%" PRIu32, comma, first, last);
+        /* Unless this is the last run, ",..." must still fit behind it. */
+        size_t behind = next < count ? sizeof(",...") : 1;
+        if (length + (size_t)n + behind > room) {
+            snprintf(out + length, room - length, "%s...", comma);
+            return;
+        }
+        memcpy(out + length, run, (size_t)n + 1);
+        length += (size_t)n;
+    }
+}
+
+int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room)
+{
+    size_t sorted = 1;
+    while (sorted < count && ranks[sorted - 1] <= ranks[sorted])
+        sorted++;
+    if (sorted >= count) {
+        write_runs(ranks, count, out, room);
+        return 0;
+    }
+    uint32_t few[RANK_LIST_FEW],
+        *many = count <= RANK_LIST_FEW ? NULL : malloc(count * sizeof(*many));
+    uint32_t *copy = count <= RANK_LIST_FEW ? few : many;
+    if (copy == NULL) {
+        snprintf(out, room, "...");
+        return -ENOMEM;
+    }
+    memcpy(copy, ranks, count * sizeof(*copy));
+    qsort(copy, count, sizeof(*copy), compare);
+    write_runs(copy, count, out, room);
+    free(many);
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* Ranks as people write them: "0-3,8". */
+#ifndef HOLTER_DAEMON_ANALYSIS_TABLES_RANK_LIST_H
+#define HOLTER_DAEMON_ANALYSIS_TABLES_RANK_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RANK_LIST_FEW 64u /**< of so many no memory is needed */
+
+/** Write a set of ranks, ascending. A list that does not fit is cut behind a comma and ends with
+ *  "...".
+ *  @param ranks  in any order, may repeat @param room  of out; at least 5
+ *  @return 0, or -ENOMEM where there are more than RANK_LIST_FEW; then out is "..." */
+int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room);
+
+#endif

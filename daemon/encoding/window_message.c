@@ -1,0 +1,449 @@
+#include "daemon/encoding/window_message.h"
+
+#include "holter/error.h"
+
+#include <stdlib.h>
+
+#define OTHERS (-1)
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* A total order, so that what is kept does not depend on the order of the rows. */
+static int by_size(const void *left, const void *right)
+{
+    const struct wire_pair_row *a = left, *b = right;
+    int order = (b->destination != OTHERS) - (a->destination != OTHERS);
+    order = order ? order : compare(b->bytes, a->bytes);
+    order = order ? order : compare(b->messages, a->messages);
+    order = order ? order : compare(a->source, b->source);
+    order = order ? order : compare((uint64_t)a->destination, (uint64_t)b->destination);
+    order = order ? order : compare(a->comm, b->comm);
+    order = order ? order : compare(a->region, b->region);
+    return order ? order : compare(a->size_class, b->size_class);
+}
+
+static int by_source_and_class(const void *left, const void *right)
+{
+    const struct wire_pair_row *a = left, *b = right;
+    int order = compare(a->source, b->source);
+    return order ? order : compare(a->size_class, b->size_class);
+}
+
+uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64_t keep, int sizes)
+{
+    if (keep >= count)
+        return count;
+    qsort(pairs, count, sizeof *pairs, by_size);
+    while (keep > 0 && pairs[keep - 1].destination == OTHERS)
+        keep--;
+    qsort(pairs + keep, count - keep, sizeof *pairs, by_source_and_class);
+    uint64_t kept = keep;
+    for (uint64_t i = keep; i < count; i++) {
+        struct wire_pair_row row = pairs[i];
+        row.destination = OTHERS;
+        row.comm = row.region = 0;
+        struct wire_pair_row *last = kept > keep ? &pairs[kept - 1] : NULL;
+        if (last != NULL && last->source == row.source &&
+            (sizes || last->size_class == row.size_class)) {
+            last->messages += row.messages;
+            last->bytes += row.bytes;
+            last->size_class = row.size_class; /* ascending: the largest so far */
+        } else {
+            pairs[kept++] = row;
+        }
+    }
+    return kept;
+}
+
+static int by_messages(const void *left, const void *right)
+{
+    const struct wire_transfer_row *a = left, *b = right;
+    int order = (b->destination != TRANSFER_OTHERS) - (a->destination != TRANSFER_OTHERS);
+    order = order ? order : compare(b->messages, a->messages);
+    order = order ? order : compare(a->source, b->source);
+    order = order ? order : compare(a->destination, b->destination);
+    return order ? order : compare(a->size_class, b->size_class);
+}
+
+static int transfer_by_source(const void *left, const void *right)
+{
+    const struct wire_transfer_row *a = left, *b = right;
+    int order = compare(a->source, b->source);
+    return order ? order : compare(a->size_class, b->size_class);
+}
+
+static void add_transfer(struct wire_transfer_row *to, const struct wire_transfer_row *row)
+{
+    to->messages += row->messages;
+    to->delayed += row->delayed;
+    to->transfer_ns += row->transfer_ns;
+    to->late_sender_ns += row->late_sender_ns;
+    to->late_receiver_ns += row->late_receiver_ns;
+    to->network_ns += row->network_ns;
+    to->joint_ns += row->joint_ns;
+    to->log2_sum += row->log2_sum;
+    to->size_class = row->size_class; /* ascending: the largest so far */
+}
+
+uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint64_t count,
+                                       uint64_t keep, int sizes)
+{
+    if (keep >= count)
+        return count;
+    qsort(transfers, count, sizeof *transfers, by_messages);
+    while (keep > 0 && transfers[keep - 1].destination == TRANSFER_OTHERS)
+        keep--;
+    qsort(transfers + keep, count - keep, sizeof *transfers, transfer_by_source);
+    uint64_t kept = keep;
+    for (uint64_t i = keep; i < count; i++) {
+        struct wire_transfer_row row = transfers[i];
+        row.destination = TRANSFER_OTHERS;
+        struct wire_transfer_row *last = kept > keep ? &transfers[kept - 1] : NULL;
+        if (last != NULL && last->source == row.source &&
+            (sizes || last->size_class == row.size_class))
+            add_transfer(last, &row);
+        else
+            transfers[kept++] = row;
+    }
+    return kept;
+}
+
+static void set_rows(struct wire_window *window, const struct window_rows *rows,
+                     const struct transfer_rows *transfers)
+{
+    window->comms = rows->comms;
+    window->comms_count = rows->comms_count;
+    window->regions = rows->regions;
+    window->regions_count = rows->regions_count;
+    window->ranks = rows->ranks;
+    window->ranks_count = rows->ranks_count;
+    window->pairs = rows->pairs;
+    window->pairs_count = rows->pairs_count;
+    window->calls = rows->calls;
+    window->calls_count = rows->calls_count;
+    window->transfers = transfers->transfers;
+    window->transfers_count = transfers->transfers_count;
+    window->latencies = transfers->latencies;
+    window->latencies_count = transfers->latencies_count;
+    window->halves = transfers->halves;
+    window->halves_count = transfers->halves_count;
+    window->pending = transfers->pending;
+    window->pending_count = transfers->pending_count;
+    window->keys_below = transfers->keys_below;
+}
+
+/* Length of the window; one that no message could hold is as long as can be. */
+static int encoded_length(struct wire_buffer *buffer, const struct wire_window *window, size_t *out)
+{
+    int rc = wire_encode(buffer, WIRE_TYPE_WINDOW, window);
+    *out = rc == -HOLTER_ELIMIT ? SIZE_MAX : buffer->length;
+    return rc == -HOLTER_ELIMIT ? 0 : rc;
+}
+
+/* Leave out the halves of the largest keys. Halves of one key stay or go together. */
+static int fit_halves(struct wire_buffer *buffer, struct wire_window *window, size_t budget)
+{
+    size_t whole, without;
+    uint64_t count = window->halves_count;
+    int rc = encoded_length(buffer, window, &whole);
+    if (rc != 0 || whole <= budget || count == 0)
+        return rc;
+    window->halves_count = 0;
+    rc = encoded_length(buffer, window, &without);
+    if (rc != 0)
+        return rc;
+    uint64_t keep = 0;
+    if (budget > without && whole != SIZE_MAX)
+        keep = (uint64_t)((double)count * (double)(budget - without) / (double)(whole - without));
+    window->degraded |= DEGRADED_SAMPLES;
+    for (;;) {
+        keep = keep < count ? keep : count - 1;
+        while (keep > 0 && window->halves[keep - 1].key == window->halves[keep].key)
+            keep--;
+        window->halves_count = keep;
+        window->keys_below = window->halves[keep].key;
+        rc = encoded_length(buffer, window, &whole);
+        if (keep == 0 || rc != 0 || whole <= budget)
+            return rc;
+        keep = keep < 16 ? 0 : keep * 7 / 8;
+    }
+}
+
+/* How many rows of each kind are kept apart. */
+struct kept {
+    uint64_t pairs, transfers;
+};
+
+static struct kept share_of(struct kept of, double share)
+{
+    struct kept kept = {(uint64_t)((double)of.pairs * share),
+                        (uint64_t)((double)of.transfers * share)};
+    return kept.pairs + kept.transfers < 16 ? (struct kept){0, 0} : kept;
+}
+
+static void fold(struct wire_window *window, struct window_rows *rows,
+                 struct transfer_rows *transfers, struct kept keep)
+{
+    int sizes = keep.pairs + keep.transfers == 0;
+    rows->pairs_count = window->pairs_count =
+        window_message_fold(rows->pairs, rows->pairs_count, keep.pairs, sizes);
+    transfers->transfers_count = window->transfers_count = window_message_fold_transfers(
+        transfers->transfers, transfers->transfers_count, keep.transfers, sizes);
+    window->degraded |= DEGRADED_PAIRS | (sizes ? DEGRADED_SIZES : 0u);
+}
+
+/* Put pairs and transfers together until the window fits its budget, or nothing more can go. */
+static int fit_pairs(struct wire_buffer *buffer, struct wire_window *window,
+                     struct window_rows *rows, struct transfer_rows *transfers, size_t budget)
+{
+    size_t whole, without;
+    int rc = encoded_length(buffer, window, &whole);
+    if (rc != 0 || whole <= budget || rows->pairs_count + transfers->transfers_count == 0)
+        return rc;
+    struct kept keep = {window->pairs_count, window->transfers_count};
+    window->pairs_count = window->transfers_count = 0;
+    rc = encoded_length(buffer, window, &without);
+    if (rc != 0)
+        return rc;
+    double share = budget > without && whole != SIZE_MAX
+                       ? (double)(budget - without) / (double)(whole - without)
+                       : 0;
+    for (keep = share_of(keep, share);; keep = share_of(keep, 0.75)) {
+        fold(window, rows, transfers, keep);
+        rc = encoded_length(buffer, window, &whole);
+        if (keep.pairs + keep.transfers == 0 || rc != 0 || whole <= budget)
+            return rc;
+    }
+}
+
+/* ---- bursts -------------------------------------------------------------- */
+
+static int take_bursts(struct wire_window *window, const struct window_bursts *bursts,
+                       uint64_t most_rows)
+{
+    struct burst_rows rows;
+    int rc = event_sum_bursts(bursts->sum, &bursts->clock, most_rows, &rows);
+    if (rc != 0)
+        return rc;
+    window->bursts = rows.bursts;
+    window->bursts_count = rows.bursts_count;
+    window->burst_pairs = rows.pairs;
+    window->burst_pairs_count = rows.pairs_count;
+    window->collectives = rows.collectives;
+    window->collectives_count = rows.collectives_count;
+    window->comm_members = rows.members;
+    window->comm_members_count = rows.members_count;
+    window->degraded |= rows.folded ? DEGRADED_BURSTS : 0u;
+    return 0;
+}
+
+static void leave_bursts_out(struct wire_window *window)
+{
+    window->bursts_count = window->burst_pairs_count = 0;
+    window->collectives_count = window->comm_members_count = 0;
+}
+
+/* Give bursts fewer rows until they take so many bytes at most, or are as few as can be. */
+static int fit_bursts(struct wire_buffer *buffer, struct wire_window *window,
+                      const struct window_bursts *bursts, size_t bytes)
+{
+    for (;;) {
+        size_t whole, without;
+        uint64_t count = window->bursts_count + window->burst_pairs_count;
+        struct wire_window others = *window;
+        leave_bursts_out(&others);
+        int rc = encoded_length(buffer, window, &whole);
+        if (rc == 0)
+            rc = encoded_length(buffer, &others, &without);
+        if (rc != 0 || count == 0 || (whole != SIZE_MAX && whole - without <= bytes))
+            return rc;
+        double share = whole == SIZE_MAX ? 0.5 : 0.9 * (double)bytes / (double)(whole - without);
+        rc = take_bursts(window, bursts, (uint64_t)((double)count * share));
+        if (rc != 0)
+            return rc;
+        window->degraded |= DEGRADED_BURSTS;
+        if (window->bursts_count + window->burst_pairs_count >= count)
+            return 0;
+    }
+}
+
+/* In what is left of the budget beside all else. */
+static int fit_bursts_last(struct wire_buffer *buffer, struct wire_window *window,
+                           const struct window_bursts *bursts, size_t budget)
+{
+    size_t without;
+    struct wire_window others = *window;
+    leave_bursts_out(&others);
+    int rc = encoded_length(buffer, &others, &without);
+    return rc != 0 ? rc
+                   : fit_bursts(buffer, window, bursts, budget > without ? budget - without : 0);
+}
+
+/* A number takes 9 bytes at most, and eight in its row's struct; a text 66. */
+#define MOST_BYTES(list) (window->list##_count * (sizeof *window->list / 8 * 9 + 5))
+#define MOST_TEXT 66u
+#define MOST_ELSE 1024u /* keys, counts, and what stands in no row */
+
+/* Nearly all windows are far below the budget: to know that they need not be encoded. */
+static int surely_fits(const struct wire_window *window, size_t budget)
+{
+    size_t most = MOST_BYTES(comms) + MOST_BYTES(regions) + MOST_BYTES(ranks) + MOST_BYTES(pairs) +
+                  MOST_BYTES(calls) + MOST_BYTES(deaths) + MOST_BYTES(node) +
+                  MOST_BYTES(transfers) + MOST_BYTES(latencies) + MOST_BYTES(halves) +
+                  MOST_BYTES(pending) + MOST_BYTES(bursts) + MOST_BYTES(burst_pairs) +
+                  MOST_BYTES(collectives) + MOST_BYTES(comm_members) + MOST_BYTES(counters);
+    most += (window->comms_count + window->regions_count + window->node_count +
+             window->counters_count) *
+            MOST_TEXT;
+    return most + MOST_ELSE <= budget;
+}
+
+/* Leave out detail, in the order that the header gives. */
+static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
+                      struct window_rows *rows, struct transfer_rows *transfers,
+                      const struct window_bursts *bursts, size_t budget)
+{
+    size_t whole;
+    if (surely_fits(window, budget))
+        return 0;
+    int rc = fit_halves(buffer, window, budget);
+    if (rc == 0)
+        rc = encoded_length(buffer, window, &whole);
+    if (rc != 0 || whole <= budget)
+        return rc;
+    if (window->bursts_count > 0)
+        rc = fit_bursts(buffer, window, bursts, budget / 4);
+    if (rc == 0)
+        rc = fit_pairs(buffer, window, rows, transfers, budget);
+    return rc == 0 && window->bursts_count > 0 ? fit_bursts_last(buffer, window, bursts, budget)
+                                               : rc;
+}
+
+/* The rank that it is told of: each is an end on this node. */
+static uint64_t rank_of(const struct wire_half_row *half)
+{
+    return half->receive ? half->destination : half->source;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct wire_half_row *a = left, *b = right;
+    int order = compare(rank_of(a), rank_of(b));
+    order = order ? order : (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+    order = order ? order : compare(a->length_ns, b->length_ns);
+    order = order ? order : compare(a->receive, b->receive);
+    order = order ? order : compare(a->source, b->source);
+    return order ? order : compare(a->key, b->key);
+}
+
+/* ---- parts --------------------------------------------------------------- */
+
+struct emission {
+    struct wire_buffer buffer;
+    const struct window_limits *limits;
+    uint64_t *next_seq;
+    window_emit *emit;
+    void *user;
+    int count;
+};
+
+static int emit_parts(struct emission *to, struct wire_window part, uint64_t flags_at_end);
+
+/* Both halves of each list of rows, one after the other. What is said once goes with the first. */
+#define CUT(list)                                                                                  \
+    do {                                                                                           \
+        first->list##_count /= 2;                                                                  \
+        second->list += first->list##_count;                                                       \
+        second->list##_count -= first->list##_count;                                               \
+    } while (0)
+
+/* Pairs stay with their bursts, collectives with those. */
+static void cut_bursts(struct wire_window *first, struct wire_window *second)
+{
+    uint64_t pairs = 0, of_first = 0;
+    CUT(bursts);
+    for (uint64_t i = 0; i < first->bursts_count; i++) {
+        pairs += first->bursts[i].pairs;
+        of_first += first->bursts[i].collective;
+    }
+    first->burst_pairs_count = pairs;
+    second->burst_pairs += pairs;
+    second->burst_pairs_count -= pairs;
+    first->collectives_count = of_first > 0 ? first->collectives_count : 0;
+}
+
+static void cut_rows(struct wire_window *first, struct wire_window *second)
+{
+    CUT(ranks);
+    CUT(pairs);
+    CUT(calls);
+    CUT(transfers);
+    CUT(latencies);
+    CUT(halves);
+}
+
+static int emit_halves(struct emission *to, const struct wire_window *whole, uint64_t flags_at_end)
+{
+    struct wire_window first = *whole, second = *whole;
+    cut_rows(&first, &second);
+    cut_bursts(&first, &second);
+    second.comm_members_count = second.counters_count = 0;
+    second.deaths_count = second.node_count = second.pending_count = 0;
+    int rc = emit_parts(to, first, 0);
+    return rc < 0 ? rc : emit_parts(to, second, flags_at_end);
+}
+
+static int is_divisible(const struct wire_window *window)
+{
+    return window->ranks_count > 1 || window->pairs_count > 1 || window->calls_count > 1 ||
+           window->transfers_count > 1 || window->latencies_count > 1 || window->halves_count > 1 ||
+           window->bursts_count > 1;
+}
+
+static int emit_parts(struct emission *to, struct wire_window part, uint64_t flags_at_end)
+{
+    struct wire_window whole = part;
+    part.flags |= flags_at_end;
+    part.seq = *to->next_seq;
+    int rc = wire_encode(&to->buffer, WIRE_TYPE_WINDOW, &part);
+    if ((rc == -HOLTER_ELIMIT || (rc == 0 && to->buffer.length > to->limits->longest)) &&
+        is_divisible(&part))
+        return emit_halves(to, &whole, flags_at_end);
+    if (rc != 0)
+        return rc;
+    rc = to->emit(to->user, part.seq, to->buffer.bytes, to->buffer.length);
+    if (rc < 0)
+        return rc;
+    ++*to->next_seq;
+    to->count++;
+    return 0;
+}
+
+int window_message_encode(struct wire_window *window, struct window_rows *rows,
+                          struct transfer_rows *transfers, const struct window_bursts *bursts,
+                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                          void *user)
+{
+    struct emission to = {.limits = limits, .next_seq = next_seq, .emit = emit, .user = user};
+    set_rows(window, rows, transfers);
+    window->degraded |= rows->folded || transfers->folded ? DEGRADED_PAIRS : 0u;
+    window->degraded |= transfers->keys_below != 0 ? DEGRADED_SAMPLES : 0u;
+    int rc = bursts != NULL ? take_bursts(window, bursts, bursts->most_rows) : 0;
+    if (rc == 0)
+        rc = fit_budget(&to.buffer, window, rows, transfers, bursts, limits->budget);
+    if (rc == 0) {
+        struct wire_window part = *window;
+        /* As they happened: a rank does much the same again and again, which recordings profit by.
+         */
+        if (part.halves_count > 0)
+            qsort(transfers->halves, part.halves_count, sizeof *transfers->halves, by_time);
+        uint64_t final = part.flags & WINDOW_FINAL; /* nothing follows: only on the last part */
+        part.flags &= ~(uint64_t)WINDOW_FINAL;
+        rc = emit_parts(&to, part, final);
+    }
+    wire_buffer_finish(&to.buffer);
+    return rc < 0 ? rc : to.count;
+}

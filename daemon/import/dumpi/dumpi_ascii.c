@@ -1,0 +1,318 @@
+#include "daemon/import/dumpi/dumpi_ascii.h"
+
+#include "daemon/import/dumpi/dumpi_ascii_values.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ENTERING " entering at "
+#define RETURNING " returning at "
+#define HEAD_LINES 64u        /* that may stand before the first call */
+#define TAIL_BYTES (4u << 20) /* in which sizes of datatypes stand, behind the last call */
+
+int dumpi_is_ascii(const uint8_t *begin, size_t length)
+{
+    const char *text = (const char *)begin;
+    for (size_t at = 0; at < length;) {
+        const char *end = memchr(text + at, '\n', length - at);
+        size_t line = (end == NULL ? length : (size_t)(end - text)) - at;
+        if (line > 4 && memcmp(text + at, "MPI", 3) == 0 &&
+            memmem(text + at, line, ENTERING, strlen(ENTERING)) != NULL)
+            return 1;
+        at += line + 1;
+    }
+    return 0;
+}
+
+/* ---- header and footer ------------------------------------------------------ */
+
+static const char *value_of_key(const char *line, const char *key)
+{
+    size_t length = strlen(key);
+    return strncmp(line, key, length) == 0 && line[length] == '=' ? line + length + 1 : NULL;
+}
+
+static int set_text(char **out, const char *text)
+{
+    free(*out);
+    *out = strdup(text);
+    return *out == NULL ? -ENOMEM : 0;
+}
+
+static uint32_t get_mesh(const char *text, int32_t out[16])
+{
+    uint32_t count = 0;
+    int64_t number;
+    const char *at = text, *end = text + strlen(text);
+    while (count < 16 && dumpi_ascii_number(&at, end, &number))
+        out[count++] = (int32_t)number;
+    return count;
+}
+
+/* The date is that of the machine's time zone: right to a day. */
+static uint64_t get_date(const char *text)
+{
+    struct tm tm = {0};
+    const char *end = strptime(text, "%a %b %d %H:%M:%S %Y", &tm);
+    time_t date = end == NULL ? -1 : timegm(&tm);
+    return date > 0 ? (uint64_t)date : 0;
+}
+
+static int take_head_line(struct dumpi_file *file, const char *line)
+{
+    const char *value;
+    unsigned part[3];
+    if ((value = value_of_key(line, "version")) != NULL) {
+        if (sscanf(value, "%3u.%3u.%3u", &part[0], &part[1], &part[2]) == 3)
+            for (unsigned i = 0; i < 3; i++)
+                file->version.part[i] = (uint8_t)part[i];
+        file->version_told = 1;
+    } else if ((value = value_of_key(line, "starttime")) != NULL) {
+        file->start_s = get_date(value);
+    } else if ((value = value_of_key(line, "hostname")) != NULL) {
+        return set_text(&file->host, value);
+    } else if ((value = value_of_key(line, "username")) != NULL) {
+        return set_text(&file->user, value);
+    } else if ((value = value_of_key(line, "meshcrd")) != NULL) {
+        file->mesh_dimensions = get_mesh(value, file->mesh_place);
+    } else if ((value = value_of_key(line, "meshsize")) != NULL) {
+        get_mesh(value, file->mesh_size);
+    }
+    return 0;
+}
+
+static int put_size(struct dumpi_file *file, unsigned type, int size)
+{
+    if (type >= DUMPI_TYPES_MOST)
+        return 0;
+    if (type >= file->type_count) {
+        int32_t *sizes = realloc(file->type_sizes, ((size_t)type + 1) * sizeof *sizes);
+        if (sizes == NULL)
+            return -ENOMEM;
+        memset(sizes + file->type_count, 0, (type + 1 - file->type_count) * sizeof *sizes);
+        file->type_sizes = sizes;
+        file->type_count = type + 1;
+    }
+    file->type_sizes[type] = size;
+    return 0;
+}
+
+static int take_tail_line(struct dumpi_file *file, const char *line)
+{
+    unsigned type, calls, left_out;
+    int size;
+    char name[64];
+    const char *behind = strstr(line, ") has size ");
+    if (behind != NULL && sscanf(line, "Datatype %u (", &type) == 1 &&
+        sscanf(behind, ") has size %d", &size) == 1)
+        return put_size(file, type, size);
+    if (sscanf(line, "%63s called %u times and ignored %u times", name, &calls, &left_out) != 3)
+        return 0;
+    uint32_t function = dumpi_ascii_function(name, strlen(name));
+    if (function >= DUMPI_FUNCTIONS)
+        return 0;
+    if (file->calls_left_out == NULL) {
+        file->calls_left_out = calloc(DUMPI_FUNCTIONS + 1, sizeof *file->calls_left_out);
+        file->call_count = DUMPI_FUNCTIONS + 1;
+    }
+    if (file->calls_left_out == NULL)
+        return -ENOMEM;
+    file->calls_left_out[function] = left_out;
+    return 0;
+}
+
+int dumpi_ascii_open(struct dumpi_file *file, struct dumpi_reader *reader)
+{
+    struct dumpi_line line = {0};
+    int code = 0;
+    file->ascii = 1;
+    file->whole = 1;
+    file->body_end = file->bytes;
+    dumpi_seek(reader, 0, file->bytes);
+    for (unsigned i = 0; code == 0 && i < HEAD_LINES && dumpi_line_next(&line, reader) == 1; i++) {
+        if (strstr(line.text, ENTERING) != NULL)
+            break;
+        code = take_head_line(file, line.text);
+    }
+    dumpi_seek(reader, file->bytes > TAIL_BYTES ? file->bytes - TAIL_BYTES : 0, file->bytes);
+    while (code == 0 && dumpi_line_next(&line, reader) == 1)
+        code = take_tail_line(file, line.text);
+    if (reader->error == -ENOMEM)
+        code = -ENOMEM;
+    dumpi_line_finish(&line);
+    return code;
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+/* "walltime 12.000000034," */
+static int get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
+{
+    const char *at = strstr(line, word);
+    unsigned digits = 0;
+    char *end;
+    if (at == NULL)
+        return 0;
+    errno = 0;
+    *s = strtoll(at + strlen(word), &end, 10);
+    if (errno != 0 || *s < 0 || *s > UINT32_MAX || *end != '.')
+        return 0;
+    for (*ns = 0, at = end + 1; *at >= '0' && *at <= '9' && digits < 9; at++, digits++)
+        *ns = 10 * *ns + (*at - '0');
+    for (unsigned i = digits; i < 9; i++)
+        *ns *= 10;
+    return digits > 0;
+}
+
+/* A line that was cut off does not end in a full stop. */
+static int take_head(struct dumpi_call *call, const char *line, size_t length, int entering)
+{
+    const char *thread = strstr(line, " in thread ");
+    int64_t cpu_s, wall_s;
+    int32_t cpu_ns, wall_ns;
+    int wall = get_time(line, "walltime ", &wall_s, &wall_ns),
+        cpu = get_time(line, "cputime ", &cpu_s, &cpu_ns);
+    if (length == 0 || line[length - 1] != '.' || strstr(line, " seconds") == NULL)
+        return 0;
+    if (entering) {
+        call->mask = (uint8_t)(DUMPI_HAS_STATUSES | (wall ? DUMPI_HAS_WALL_TIME : 0) |
+                               (cpu ? DUMPI_HAS_CPU_TIME : 0));
+        call->thread = thread == NULL ? 0 : (uint16_t)strtoul(thread + 11, NULL, 10);
+        call->wall =
+            (struct dumpi_time){.start_s = wall ? wall_s : 0, .start_ns = wall ? wall_ns : 0};
+        call->cpu = (struct dumpi_time){.start_s = cpu ? cpu_s : 0, .start_ns = cpu ? cpu_ns : 0};
+        return 1;
+    }
+    if ((call->mask & DUMPI_HAS_WALL_TIME) && wall)
+        call->wall.stop_s = wall_s, call->wall.stop_ns = wall_ns;
+    if ((call->mask & DUMPI_HAS_CPU_TIME) && cpu)
+        call->cpu.stop_s = cpu_s, call->cpu.stop_ns = cpu_ns;
+    return wall == !!(call->mask & DUMPI_HAS_WALL_TIME) &&
+           cpu == !!(call->mask & DUMPI_HAS_CPU_TIME);
+}
+
+/* @return length of the function's name; 0: the line is none of this kind */
+static size_t name_in(const char *line, const char *kind)
+{
+    const char *at = strncmp(line, "MPI", 3) == 0 ? strstr(line, kind) : NULL;
+    return at == NULL ? 0 : (size_t)(at - line);
+}
+
+/* What stands in the line belongs to no whole call. */
+static void leave_out(struct dumpi_stream *stream, uint64_t line)
+{
+    if (stream->damaged++ == 0)
+        stream->damaged_at = line;
+}
+
+static int end_at(struct dumpi_stream *stream, uint64_t line, enum dumpi_ending ending)
+{
+    int code = stream->reader.error;
+    if (code == -ENOMEM)
+        return -ENOMEM;
+    stream->ending = code == -HOLTER_EMALFORMED ? DUMPI_ENDED_BROKEN
+                     : code != 0                ? DUMPI_ENDED_UNREADABLE
+                                                : ending;
+    stream->ended_at = line;
+    return 0;
+}
+
+/* Is this the beginning of a line that would begin a call? */
+static int is_cut(const struct dumpi_line *line)
+{
+    return line->length > 0 && !line->ended && strncmp(line->text, "MPI", 3) == 0 &&
+           strstr(line->text, " called ") == NULL;
+}
+
+/* The line that begins the next call. @return 1; 0: there is none; -1: it is cut off */
+static int find_call(struct dumpi_stream *stream)
+{
+    while (stream->held || dumpi_line_next(&stream->line, &stream->reader) == 1) {
+        stream->held = 0;
+        if (name_in(stream->line.text, ENTERING) > 0)
+            return 1;
+        if (is_cut(&stream->line))
+            return -1;
+        if (name_in(stream->line.text, RETURNING) > 0)
+            leave_out(stream, stream->line.number);
+    }
+    return 0;
+}
+
+/* Arguments, and the line that ends the call. @return 1; 0: another call begins before; -1: no more
+ * lines */
+static int take_arguments(struct dumpi_stream *stream, uint32_t function, const char *name)
+{
+    struct dumpi_filling filling;
+    dumpi_filling_begin(&filling, stream, function);
+    while (dumpi_line_next(&stream->line, &stream->reader) == 1) {
+        const char *line = stream->line.text;
+        size_t length = name_in(line, RETURNING);
+        if (length > 0) {
+            int same = strncmp(line, name, length) == 0 && name[length] == '\0';
+            int good = same && take_head(&stream->call, line, stream->line.length, 0);
+            return good ? dumpi_filling_end(&filling) : stream->line.ended ? 0 : -1;
+        }
+        if (name_in(line, ENTERING) > 0) {
+            stream->held = 1;
+            return 0;
+        }
+        if (function < DUMPI_FUNCTIONS)
+            dumpi_filling_take(&filling, line, stream->line.length);
+    }
+    return -1;
+}
+
+/* Programs call few functions: those that came last are looked at first. */
+static uint32_t function_of(struct dumpi_stream *stream, const char *name, size_t length)
+{
+    unsigned at = (unsigned)(length * 7 + (unsigned char)name[length - 1] * 3 +
+                             (unsigned char)name[length / 2]) %
+                  64;
+    const char *recent = dumpi_layout(stream->recent[at])->name;
+    if (strncmp(name, recent, length) != 0 || recent[length] != '\0') {
+        uint32_t function = dumpi_ascii_function(name, length);
+        if (function >= DUMPI_FUNCTIONS)
+            return function;
+        stream->recent[at] = (uint16_t)function;
+    }
+    return stream->recent[at];
+}
+
+int dumpi_ascii_next(struct dumpi_stream *stream)
+{
+    if (!stream->begun) {
+        stream->begun = 1;
+        dumpi_seek(&stream->reader, 0, stream->file->bytes);
+    }
+    while (stream->ending == DUMPI_GOES_ON) {
+        char name[64];
+        int found = find_call(stream);
+        if (found != 1)
+            return end_at(stream, stream->line.number,
+                          found == 0 ? DUMPI_ENDED : DUMPI_ENDED_EARLY);
+        uint64_t number = stream->line.number;
+        size_t length = name_in(stream->line.text, ENTERING);
+        uint32_t function = function_of(stream, stream->line.text, length);
+        snprintf(name, sizeof name, "%.*s", (int)length, stream->line.text);
+        int good = take_head(&stream->call, stream->line.text, stream->line.length, 1);
+        stream->call.function = function;
+        stream->call.offset = number;
+        int got = take_arguments(stream, function, name);
+        if (got < 0 || stream->reader.error != 0)
+            return end_at(stream, number, DUMPI_ENDED_EARLY);
+        if (got == 0 || !good) {
+            leave_out(stream, number);
+        } else if (function >= DUMPI_FUNCTIONS) {
+            if (stream->unknown++ == 0)
+                stream->unknown_at = number;
+        } else {
+            return 1;
+        }
+    }
+    return 0;
+}

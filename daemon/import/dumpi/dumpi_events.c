@@ -1,0 +1,240 @@
+#include "daemon/import/dumpi/dumpi_record.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- time -------------------------------------------------------------------- */
+
+#define TURN_S INT64_C(65536)    /* seconds are stored in 16 bits */
+#define TURNS_MOST INT64_C(1000) /* 2 years */
+#define BILLION INT64_C(1000000000)
+
+void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
+                      int64_t *exit_ns)
+{
+    const struct dumpi_time *time = call->mask & DUMPI_HAS_WALL_TIME ? &call->wall : &call->cpu;
+    if (!(call->mask & (DUMPI_HAS_WALL_TIME | DUMPI_HAS_CPU_TIME))) {
+        *enter_ns = clock->calls++ * 1000;
+        *exit_ns = *enter_ns + 1;
+        return;
+    }
+    int64_t start = time->start_s + clock->turned_s, stop = time->stop_s + clock->turned_s;
+    if (clock->begun && start < clock->last_s - TURN_S / 2 &&
+        clock->turned_s < TURNS_MOST * TURN_S) {
+        clock->turned_s += TURN_S;
+        start += TURN_S;
+        stop += TURN_S;
+    }
+    if (stop < start - TURN_S / 2) /* the call lasted over the turn */
+        stop += TURN_S;
+    *enter_ns = start * BILLION + time->start_ns;
+    *exit_ns = stop * BILLION + time->stop_ns;
+    if (*exit_ns < *enter_ns)
+        *exit_ns = *enter_ns;
+    clock->last_s = *exit_ns / BILLION;
+    clock->begun = 1;
+}
+
+/* ---- life -------------------------------------------------------------------- */
+
+void dumpi_call_numbers(struct dumpi_call_numbers *out)
+{
+    for (uint32_t i = 0; i < DUMPI_FUNCTIONS; i++) {
+        char name[64];
+        int io = i >= DUMPIO_Test; /* MPIO_Wait of old: MPI_Wait, of a request of a file */
+        snprintf(name, sizeof name, "MPI_%s", dumpi_layout(i)->name + (io ? 5 : 4));
+        out->of[i] = call_by_name(name);
+    }
+}
+
+static int bind_slot(struct dumpi_slots *slots, int64_t handle, uint16_t slot)
+{
+    uint32_t at = (uint16_t)handle;
+    if (at >= slots->room) {
+        uint32_t room = at + at / 2 + 8;
+        uint16_t *of = realloc(slots->of, room * sizeof *of);
+        if (of == NULL)
+            return -ENOMEM;
+        memset(of + slots->room, 0xff, (room - slots->room) * sizeof *of);
+        slots->of = of;
+        slots->room = room;
+    }
+    slots->of[at] = slot;
+    return 0;
+}
+
+int dumpi_events_init(struct dumpi_events *events, const struct dumpi_file *file,
+                      const struct dumpi_comms *comms, uint32_t rank,
+                      const struct dumpi_call_numbers *numbers, size_t room)
+{
+    *events =
+        (struct dumpi_events){.comms = comms, .numbers = numbers, .rank = rank, .next_slot = 2};
+    int code = dumpi_stream_init(&events->stream, file, room);
+    if (code == 0)
+        code = dumpi_types_init(&events->types, file);
+    if (code == 0)
+        code = bind_slot(&events->comm_slots, DUMPI_COMM_WORLD, 0);
+    return code == 0 ? bind_slot(&events->comm_slots, DUMPI_COMM_SELF, 1) : code;
+}
+
+void dumpi_events_finish(struct dumpi_events *events)
+{
+    dumpi_stream_finish(&events->stream);
+    dumpi_types_finish(&events->types);
+    dumpi_requests_finish(&events->requests);
+    free(events->comm_slots.of);
+    free(events->window_slots.of);
+    free(events->queue);
+    *events = (struct dumpi_events){0};
+}
+
+/* ---- communicators ----------------------------------------------------------- */
+
+static uint32_t slot_of(const struct dumpi_slots *slots, int64_t handle)
+{
+    uint32_t at = (uint16_t)handle;
+    return at < slots->room ? slots->of[at] : UINT16_MAX;
+}
+
+struct dumpi_view dumpi_view_of(const struct dumpi_events *events, int64_t handle)
+{
+    return dumpi_comms_view(events->comms, events->rank, slot_of(&events->comm_slots, handle));
+}
+
+struct dumpi_view dumpi_window_of(const struct dumpi_events *events, int64_t handle)
+{
+    return dumpi_comms_view(events->comms, events->rank, slot_of(&events->window_slots, handle));
+}
+
+/* From this call on a handle stands for what it made. */
+static int follow_making(struct dumpi_events *events)
+{
+    struct dumpi_making made;
+    if (!dumpi_comm_making(&events->stream, &made))
+        return 0;
+    uint16_t slot =
+        events->next_slot < DUMPI_SLOTS_MOST ? (uint16_t)events->next_slot++ : UINT16_MAX;
+    if (made.window)
+        return bind_slot(&events->window_slots, made.child, slot);
+    return made.child > DUMPI_COMM_SELF ? bind_slot(&events->comm_slots, made.child, slot) : 0;
+}
+
+/* ---- records ------------------------------------------------------------------ */
+
+static struct event nowhere;
+
+struct event *dumpi_record(struct dumpi_events *events)
+{
+    if (array_fit(&events->queue, sizeof *events->queue, &events->queue_room,
+                  events->queued + (size_t)1) != 0) {
+        events->code = -ENOMEM;
+        return &nowhere;
+    }
+    struct event *first = &events->queue[0], *record = &events->queue[events->queued];
+    *record = (struct event){.peer = PEER_NONE,
+                             .tag = TAG_NONE,
+                             .comm = COMM_SLOT_NONE,
+                             .call = events->numbers->of[events->stream.call.function],
+                             .kind = events->queued == 0 ? EVENT_CALL : EVENT_PART};
+    if (events->queued > 0) {
+        record->t_enter = first->t_enter;
+        record->t_exit = first->t_exit;
+        if (first->parts < UINT16_MAX)
+            first->parts++;
+    }
+    events->queued++;
+    return record;
+}
+
+void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handle, uint64_t bytes)
+{
+    struct dumpi_request request = {
+        .handle = (int32_t)handle,
+        .posted = record->t_enter,
+        .bytes = bytes,
+        .peer = record->peer,
+        .tag = record->tag,
+        .comm = record->comm,
+        .flags = (uint16_t)(record->flags & ~(EVENT_POST | EVENT_DONE)),
+        .idle = (record->flags & EVENT_PERSISTENT) != 0,
+    };
+    const struct dumpi_request *kept = dumpi_request_add(&events->requests, &request);
+    if (kept != NULL)
+        record->request = kept->number;
+    else if (handle != DUMPI_REQUEST_NULL)
+        record->flags |= EVENT_UNTRACKED;
+    else
+        record->flags |=
+            record->flags & EVENT_POST ? EVENT_DONE : 0; /* complete when it was made */
+}
+
+static uint64_t tick_of(const struct dumpi_events *events, int64_t ns)
+{
+    return ns > events->zero_ns ? (uint64_t)(ns - events->zero_ns) + 1 : 1; /* 0 is no exit */
+}
+
+static int is_ours(const struct dumpi_events *events)
+{
+    for (uint32_t i = 0; i < events->thread_count; i++)
+        if (events->threads[i] == events->stream.call.thread)
+            return 1;
+    return events->thread_count == 0;
+}
+
+static void take_call(struct dumpi_events *events)
+{
+    int64_t enter_ns, exit_ns;
+    dumpi_clock_take(&events->clock, &events->stream.call, &enter_ns, &exit_ns);
+    uint16_t call = events->numbers->of[events->stream.call.function];
+    events->queued = events->given = 0;
+    if (call != 0) {
+        struct event *record = dumpi_record(events);
+        record->t_enter = tick_of(events, enter_ns);
+        record->t_exit = tick_of(events, exit_ns);
+        switch (call_class_of(call)) {
+        case CALL_SEND:
+        case CALL_RECV:
+            dumpi_take_message(events);
+            break;
+        case CALL_WAIT:
+        case CALL_POLL:
+            dumpi_take_request(events);
+            break;
+        case CALL_COLLECTIVE:
+            dumpi_take_collective(events);
+            break;
+        default:
+            dumpi_take_other(events);
+            break;
+        }
+        if (!is_ours(events))
+            events->queued = 0;
+    }
+    if (dumpi_types_take(&events->types, &events->stream) != 0 || follow_making(events) != 0)
+        events->code = -ENOMEM;
+}
+
+int dumpi_events_next(struct dumpi_events *events, struct event *out)
+{
+    uint32_t count = 0;
+    while (count < TRACE_BATCH && events->code == 0) {
+        for (; events->given < events->queued && count < TRACE_BATCH; count++) {
+            out[count] = events->queue[events->given++];
+            out[count].seq = events->seq++;
+        }
+        if (events->given < events->queued)
+            break;
+        int got = dumpi_stream_next(&events->stream);
+        if (got < 0)
+            events->code = got;
+        if (got != 1)
+            break;
+        take_call(events);
+    }
+    return events->code != 0 && count == 0 ? events->code : (int)count;
+}

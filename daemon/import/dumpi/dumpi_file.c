@@ -1,0 +1,328 @@
+#include "daemon/import/dumpi/dumpi_file.h"
+
+#include "daemon/import/dumpi/dumpi_ascii.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define INDEX_ENTRIES                                                                              \
+    8u /* of 8 bytes, at the end of the file: magic number and 7 places at most                    \
+        */
+#define FOOTER_MAGIC UINT64_C(0xf007fee7)
+#define CALLS_MOST 4096u /* numbers of functions that a footer counts */
+
+static const uint8_t magic[8] = {0xff, 0xaa, 0xdd, 'D', 'U', 'M', 'P', 'I'};
+
+int dumpi_since(struct dumpi_version version, unsigned a, unsigned b, unsigned c)
+{
+    unsigned want[3] = {a, b, c};
+    for (unsigned i = 0; i < 3; i++)
+        if (version.part[i] != want[i])
+            return version.part[i] > want[i];
+    return 1;
+}
+
+int dumpi_is_file(const uint8_t *begin, size_t length)
+{
+    return length >= sizeof magic && memcmp(begin, magic, sizeof magic) == 0;
+}
+
+/* Places of the parts, as the index has them; 0: not there. */
+struct places {
+    uint64_t sizes, addresses, counters, header, body, footer, keyvals;
+};
+
+/* What is being read, and what to say about it. */
+struct opening {
+    struct dumpi_file *file;
+    struct dumpi_reader reader;
+    struct places places;
+    char *why;
+    size_t room;
+};
+
+static void __attribute__((format(printf, 2, 3))) say(struct opening *o, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(o->why, o->room, format, args);
+    va_end(args);
+}
+
+/* ---- strings and arrays --------------------------------------------------- */
+
+static char *get_string(struct dumpi_reader *reader)
+{
+    uint32_t length = dumpi_get16(reader);
+    if (length > dumpi_left(reader))
+        length = 0;
+    char *text = malloc((size_t)length + 1);
+    if (text == NULL)
+        return NULL;
+    dumpi_get_bytes(reader, text, length);
+    text[length] = '\0';
+    return text;
+}
+
+static int32_t *get_numbers(struct dumpi_reader *reader, uint32_t count)
+{
+    int32_t *numbers = malloc(sizeof *numbers * ((size_t)count + 1));
+    for (uint32_t i = 0; numbers != NULL && i < count; i++)
+        numbers[i] = (int32_t)dumpi_get32(reader);
+    return numbers;
+}
+
+/* A count that the rest of the file can hold. */
+static uint32_t get_count(struct dumpi_reader *reader, uint32_t most, uint64_t each)
+{
+    uint32_t count = dumpi_get32(reader);
+    if (count > most || count * each > dumpi_left(reader)) {
+        if (reader->error == 0)
+            reader->error = -HOLTER_EMALFORMED;
+        return 0;
+    }
+    return count;
+}
+
+static char **get_strings(struct dumpi_reader *reader, uint32_t count)
+{
+    char **list = calloc((size_t)count + 1, sizeof *list);
+    for (uint32_t i = 0; list != NULL && i < count; i++)
+        list[i] = get_string(reader);
+    return list;
+}
+
+static void free_strings(char **list, uint32_t count)
+{
+    for (uint32_t i = 0; list != NULL && i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* ---- index ---------------------------------------------------------------- */
+
+/* The index grew at its front: its magic number tells how many entries follow. */
+static int find_index(struct opening *o)
+{
+    uint64_t entries[INDEX_ENTRIES] = {0}, bytes = o->file->bytes, first = 0;
+    for (unsigned count = INDEX_ENTRIES; count >= 5 && first == 0; count--) {
+        uint8_t begin[sizeof magic];
+        if (bytes < DUMPI_BODY + 8 * (uint64_t)count)
+            continue;
+        dumpi_seek(&o->reader, bytes - 8 * (uint64_t)count, bytes);
+        dumpi_get_bytes(&o->reader, begin, sizeof begin);
+        if (!dumpi_is_file(begin, sizeof begin))
+            continue;
+        first = INDEX_ENTRIES - count + 1;
+        for (uint64_t i = first; i < INDEX_ENTRIES; i++)
+            entries[i] = dumpi_get64(&o->reader);
+    }
+    o->places = (struct places){entries[1], entries[2], entries[3], entries[4],
+                                entries[5], entries[6], entries[7]};
+    uint64_t *all[] = {&o->places.sizes,  &o->places.addresses, &o->places.counters,
+                       &o->places.header, &o->places.footer,    &o->places.keyvals,
+                       &o->places.body};
+    for (unsigned i = 0; i < 7; i++)
+        if (*all[i] >= bytes || *all[i] < DUMPI_BODY)
+            *all[i] = 0;
+    return first != 0 && o->places.header > DUMPI_BODY + 8;
+}
+
+static int go_to(struct opening *o, uint64_t place)
+{
+    dumpi_seek(&o->reader, place, o->file->bytes);
+    return place != 0;
+}
+
+/* ---- parts ---------------------------------------------------------------- */
+
+static void read_mesh(struct opening *o)
+{
+    struct dumpi_file *file = o->file;
+    uint32_t count = get_count(&o->reader, 16, 4);
+    for (uint32_t i = 0; i < count; i++)
+        file->mesh_place[i] = (int32_t)dumpi_get32(&o->reader);
+    if (count > 0 && dumpi_since(file->version, 0, 5, 0)) {
+        uint32_t sizes = get_count(&o->reader, 16, 4);
+        for (uint32_t i = 0; i < sizes; i++)
+            file->mesh_size[i] = (int32_t)dumpi_get32(&o->reader);
+    }
+    if (o->reader.error == 0)
+        file->mesh_dimensions = count;
+}
+
+static int read_header(struct opening *o)
+{
+    struct dumpi_file *file = o->file;
+    go_to(o, o->places.header);
+    dumpi_get_bytes(&o->reader, file->version.part, 3);
+    file->start_s = dumpi_get64(&o->reader);
+    file->host = get_string(&o->reader);
+    file->user = get_string(&o->reader);
+    if (file->host == NULL || file->user == NULL)
+        return -ENOMEM;
+    read_mesh(o);
+    if (o->reader.error != 0)
+        say(o, "the header at offset %llu is broken", (unsigned long long)o->places.header);
+    /* What ends the calls stands before the header: its number is one of the functions' list, as
+     * long as that was when the file was written. */
+    dumpi_seek(&o->reader, o->places.header - 2, file->bytes);
+    uint32_t number = dumpi_get16(&o->reader);
+    int known = number > DUMPI_END / 2 && number < CALLS_MOST;
+    file->end_number = known ? number : DUMPI_END;
+    file->body_end = o->places.header;
+    return 0;
+}
+
+static int read_types(struct opening *o)
+{
+    struct dumpi_file *file = o->file;
+    if (!go_to(o, o->places.sizes))
+        return 0;
+    uint32_t count = get_count(&o->reader, DUMPI_TYPES_MOST, 4);
+    file->type_sizes = get_numbers(&o->reader, count);
+    if (file->type_sizes == NULL)
+        return -ENOMEM;
+    if (o->reader.error == 0)
+        file->type_count = count;
+    else
+        say(o, "the sizes of datatypes at offset %llu are broken",
+            (unsigned long long)o->places.sizes);
+    return 0;
+}
+
+/* Both tables have one entry more than there are functions: for all together. */
+static int read_footer(struct opening *o)
+{
+    struct dumpi_file *file = o->file;
+    if (!go_to(o, o->places.footer) || dumpi_get64(&o->reader) != FOOTER_MAGIC)
+        return 0;
+    uint32_t count = file->end_number - 2;
+    if (8 * (uint64_t)count > dumpi_left(&o->reader))
+        return 0;
+    file->calls = (uint32_t *)get_numbers(&o->reader, count);
+    file->calls_left_out = (uint32_t *)get_numbers(&o->reader, count);
+    if (file->calls == NULL || file->calls_left_out == NULL)
+        return -ENOMEM;
+    file->call_count = count;
+    return 0;
+}
+
+static int read_names(struct opening *o)
+{
+    struct dumpi_file *file = o->file;
+    if (go_to(o, o->places.keyvals)) {
+        uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 4);
+        file->keyvals = get_strings(&o->reader, 2 * count);
+        file->keyval_count = count;
+        if (file->keyvals == NULL)
+            return -ENOMEM;
+    }
+    if (go_to(o, o->places.counters)) {
+        uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 2);
+        file->counters = get_strings(&o->reader, count);
+        file->counter_count = count;
+        if (file->counters == NULL)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int read_addresses(struct opening *o)
+{
+    struct dumpi_file *file = o->file;
+    if (!go_to(o, o->places.addresses))
+        return 0;
+    uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 10);
+    file->addresses = calloc((size_t)count + 1, sizeof *file->addresses);
+    if (file->addresses == NULL)
+        return -ENOMEM;
+    file->address_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        file->addresses[i].address = dumpi_get64(&o->reader);
+        file->addresses[i].name = get_string(&o->reader);
+    }
+    return 0;
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+static int read_parts(struct opening *o, enum dumpi_parts parts)
+{
+    struct dumpi_file *file = o->file;
+    dumpi_seek(&o->reader, 0, file->bytes);
+    size_t have = dumpi_fill(&o->reader, DUMPI_ASCII_LOOK);
+    if (o->reader.error != 0) {
+        say(o, "%s", holter_strerror(o->reader.error));
+        return o->reader.error;
+    }
+    if (dumpi_is_ascii(o->reader.buffer, have))
+        return dumpi_ascii_open(file, &o->reader);
+    if (!dumpi_is_file(o->reader.buffer, have)) {
+        say(o, "this is no DUMPI file: it does not begin with the magic number");
+        return -HOLTER_EMALFORMED;
+    }
+    file->body_end = file->bytes;
+    file->end_number = DUMPI_END;
+    file->whole = find_index(o);
+    if (!file->whole) {
+        say(o, "its end is missing: the last %u bytes are no index", 8 * INDEX_ENTRIES);
+        return 0;
+    }
+    int code = read_header(o);
+    if (code == 0)
+        code = read_types(o);
+    if (code == 0)
+        code = read_footer(o);
+    if (code == 0 && parts == DUMPI_ALL_PARTS)
+        code = read_names(o);
+    if (code == 0 && parts == DUMPI_ALL_PARTS)
+        code = read_addresses(o);
+    return code;
+}
+
+int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts parts, char *why,
+                    size_t room)
+{
+    *out = (struct dumpi_file){.version = {{1, 0, 0}}};
+    why[0] = '\0';
+    struct opening o = {.file = out, .why = why, .room = room};
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        int code = -errno;
+        say(&o, "%s", holter_strerror(code));
+        return code;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        say(&o, "not a regular file");
+        return -HOLTER_EMALFORMED;
+    }
+    out->bytes = (uint64_t)status.st_size;
+    out->path = strdup(path);
+    int code = out->path == NULL ? -ENOMEM : dumpi_reader_init(&o.reader, path, 4096);
+    if (code == 0)
+        code = read_parts(&o, parts);
+    dumpi_reader_finish(&o.reader);
+    return code;
+}
+
+void dumpi_file_finish(struct dumpi_file *file)
+{
+    free(file->path);
+    free(file->host);
+    free(file->user);
+    free(file->type_sizes);
+    free(file->calls);
+    free(file->calls_left_out);
+    free_strings(file->counters, file->counter_count);
+    free_strings(file->keyvals, 2 * file->keyval_count);
+    for (uint32_t i = 0; i < file->address_count; i++)
+        free(file->addresses[i].name);
+    free(file->addresses);
+    *file = (struct dumpi_file){0};
+}

@@ -1,0 +1,370 @@
+/* Sends, receives, and what completes them. */
+#include "daemon/import/dumpi/dumpi_record.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BYTES_UNDEFINED (-32766) /* MPI_UNDEFINED of Open MPI and MPICH: more than an int holds */
+
+/* ---- posting ------------------------------------------------------------------- */
+
+/* The message of a record. @param rank  as the file has it: of the communicator, or negative */
+static void put_message(struct dumpi_events *events, struct event *record, uint64_t bytes,
+                        int64_t rank, int64_t tag, int64_t comm, uint32_t flags)
+{
+    struct dumpi_view view = dumpi_view_of(events, comm);
+    int receives = (flags & EVENT_SEND) == 0;
+    record->bytes = bytes;
+    record->comm = view.slot;
+    record->peer = rank >= 0                              ? dumpi_view_peer(&view, rank)
+                   : receives && rank == DUMPI_ANY_SOURCE ? PEER_ANY
+                                                          : PEER_NULL;
+    record->tag = receives && tag == DUMPI_ANY_TAG ? TAG_ANY : (int32_t)tag;
+    if (receives && (record->peer == PEER_ANY || record->tag == TAG_ANY))
+        flags |= EVENT_WILDCARD;
+    record->flags = (uint16_t)(flags | view.flags);
+}
+
+/* @return NULL: the program ignored it, or the file has none */
+static const struct dumpi_status *status_of(const struct dumpi_events *events, unsigned argument)
+{
+    return value_of(events, argument) > 0 ? dumpi_statuses(&events->stream, argument) : NULL;
+}
+
+/* Who sent it, as far as the status knows more than the receive. */
+static void put_source(const struct dumpi_events *events, struct event *record,
+                       const struct dumpi_status *status)
+{
+    struct dumpi_view view = dumpi_comms_view(events->comms, events->rank, record->comm);
+    if (record->peer == PEER_ANY)
+        record->peer = status->source < 0 ? PEER_NULL : dumpi_view_peer(&view, status->source);
+    if (record->tag == TAG_ANY && status->tag != DUMPI_ANY_TAG)
+        record->tag = status->tag;
+}
+
+/* What a receive's status tells. Its size has 32 bits: that of a message that filled a buffer
+ * larger than these tell is the buffer's. */
+static void put_received(const struct dumpi_events *events, struct event *record,
+                         const struct dumpi_status *status)
+{
+    if (status == NULL)
+        return;
+    uint32_t bytes = (uint32_t)status->bytes;
+    if (status->bytes != BYTES_UNDEFINED && (bytes == 0 || bytes != (uint32_t)record->bytes))
+        record->bytes = bytes;
+    put_source(events, record, status);
+}
+
+#define SENT (EVENT_SEND | EVENT_POST | EVENT_DONE)
+#define RECEIVED (EVENT_RECV | EVENT_POST | EVENT_DONE)
+
+/* count, datatype, rank, tag, comm, and perhaps a request. */
+static void post(struct dumpi_events *events, uint32_t flags)
+{
+    struct event *record = &events->queue[0];
+    put_message(events, record, bytes_of(events, 0, 1), value_of(events, 2), value_of(events, 3),
+                value_of(events, 4), flags);
+    if (!(flags & EVENT_DONE))
+        dumpi_keep(events, record, value_of(events, 5), record->bytes);
+    if (flags & EVENT_PERSISTENT) /* it says what for, but nothing moves yet */
+        record->flags &= (uint16_t) ~(SENT | RECEIVED);
+}
+
+static void send_and_receive(struct dumpi_events *events, unsigned dest, unsigned source,
+                             unsigned comm, uint64_t out_bytes, uint64_t in_bytes)
+{
+    struct event in;
+    memset(&in, 0, sizeof in);
+    put_message(events, &in, in_bytes, value_of(events, source), value_of(events, source + 1),
+                value_of(events, comm), RECEIVED);
+    struct event *out = &events->queue[0];
+    put_message(events, out, out_bytes, value_of(events, dest), value_of(events, dest + 1),
+                value_of(events, comm), SENT);
+    out->receive_ends = (uint64_t)(uint32_t)in.tag << 32 | (uint32_t)in.peer;
+    put_received(events, &in, status_of(events, comm + 1));
+    struct event *part = dumpi_record(events);
+    part->bytes = in.bytes;
+    part->peer = in.peer;
+    part->tag = in.tag;
+    part->comm = in.comm;
+    part->flags = in.flags;
+    part->t_post = part->t_enter;
+}
+
+static void look_for(struct dumpi_events *events, const struct dumpi_status *status)
+{
+    struct event *record = &events->queue[0];
+    put_message(events, record, 0, value_of(events, 0), value_of(events, 1), value_of(events, 2),
+                0);
+    if (status != NULL)
+        put_source(events, record, status);
+}
+
+/* ---- starting -------------------------------------------------------------------- */
+
+static void put_request(struct event *record, const struct dumpi_request *request, uint32_t flags)
+{
+    record->bytes = request->bytes;
+    record->peer = request->peer;
+    record->tag = request->tag;
+    record->comm = request->comm;
+    record->request = request->number;
+    record->flags = (uint16_t)(request->flags | flags);
+}
+
+static void start(struct dumpi_events *events, const int32_t *handles, int64_t count)
+{
+    struct event *record = &events->queue[0];
+    int started = 0;
+    for (int64_t i = 0; i < count; i++) {
+        struct dumpi_request *request = dumpi_request_find(&events->requests, handles[i]);
+        if (request == NULL) {
+            events->queue[0].flags |= EVENT_UNTRACKED;
+            continue;
+        }
+        if (started++ > 0)
+            record = dumpi_record(events);
+        uint32_t untracked = record == &events->queue[0] ? record->flags & EVENT_UNTRACKED : 0;
+        put_request(record, request, EVENT_POST | untracked);
+        request->posted = events->queue[0].t_enter;
+        request->idle = request->cancelled = 0;
+    }
+}
+
+void dumpi_take_message(struct dumpi_events *events)
+{
+    int32_t handle;
+    switch (events->stream.call.function) {
+    case DUMPI_Send:
+    case DUMPI_Bsend:
+    case DUMPI_Ssend:
+    case DUMPI_Rsend:
+        post(events, SENT);
+        break;
+    case DUMPI_Isend:
+    case DUMPI_Ibsend:
+    case DUMPI_Issend:
+    case DUMPI_Irsend:
+        post(events, EVENT_SEND | EVENT_POST);
+        break;
+    case DUMPI_Recv:
+        post(events, RECEIVED);
+        put_received(events, &events->queue[0], status_of(events, 5));
+        break;
+    case DUMPI_Irecv:
+        post(events, EVENT_RECV | EVENT_POST);
+        break;
+    case DUMPI_Send_init:
+    case DUMPI_Bsend_init:
+    case DUMPI_Ssend_init:
+    case DUMPI_Rsend_init:
+        post(events, EVENT_SEND | EVENT_PERSISTENT);
+        break;
+    case DUMPI_Recv_init:
+        post(events, EVENT_RECV | EVENT_PERSISTENT);
+        break;
+    case DUMPI_Sendrecv:
+        send_and_receive(events, 2, 6, 8, bytes_of(events, 0, 1), bytes_of(events, 4, 5));
+        break;
+    case DUMPI_Sendrecv_replace:
+        send_and_receive(events, 2, 4, 6, bytes_of(events, 0, 1), bytes_of(events, 0, 1));
+        break;
+    case DUMPI_Probe:
+        look_for(events, status_of(events, 3));
+        break;
+    case DUMPI_Start:
+        handle = (int32_t)value_of(events, 0);
+        start(events, &handle, 1);
+        break;
+    case DUMPI_Startall:
+        start(events, dumpi_words(&events->stream, 1), value_of(events, 1));
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- completing ------------------------------------------------------------------- */
+
+/* The record of a request that has ended. */
+static void put_completed(struct dumpi_events *events, struct event *record,
+                          struct dumpi_request *request, const struct dumpi_status *status)
+{
+    put_request(record, request, EVENT_DONE);
+    record->t_post = request->posted;
+    if (request->cancelled && (status == NULL || status->cancelled)) {
+        record->flags = (uint16_t)((record->flags & ~EVENT_DONE) | EVENT_CANCELLED);
+        record->bytes = 0;
+    } else if (request->flags & EVENT_RECV) {
+        put_received(events, record, status);
+    }
+    dumpi_request_end(&events->requests, request);
+}
+
+/* @return NULL: nothing is under way with this handle */
+static struct dumpi_request *active(struct dumpi_events *events, int64_t handle)
+{
+    struct dumpi_request *request = dumpi_request_find(&events->requests, handle);
+    return request == NULL || request->idle ? NULL : request;
+}
+
+static void complete(struct dumpi_events *events, int64_t handle, const struct dumpi_status *status)
+{
+    struct dumpi_request *request = active(events, handle);
+    if (request != NULL)
+        put_completed(events, &events->queue[0], request, status);
+}
+
+/* Requests of an array. */
+struct several {
+    const int32_t *handles;
+    int64_t handle_count;
+    const int32_t *indices; /* of those that have ended; NULL: all */
+    int64_t count;
+    const struct dumpi_status *statuses; /* one for each that has ended, in that order */
+    int64_t status_count;
+    int io;
+};
+
+static void complete_several(struct dumpi_events *events, const struct several *all)
+{
+    int completed = 0;
+    for (int64_t i = 0; i < all->count; i++) {
+        int64_t at = all->indices == NULL ? i : all->indices[i];
+        if (at < 0 || at >= all->handle_count)
+            continue;
+        int64_t handle = all->io ? io_handle(all->handles[at]) : all->handles[at];
+        struct dumpi_request *request = active(events, handle);
+        if (request == NULL)
+            continue;
+        struct event *record = completed++ == 0 ? &events->queue[0] : dumpi_record(events);
+        put_completed(events, record, request, i < all->status_count ? &all->statuses[i] : NULL);
+    }
+}
+
+static struct several array_of(const struct dumpi_events *events, unsigned statuses, int io)
+{
+    return (struct several){.handles = dumpi_words(&events->stream, 1),
+                            .handle_count = value_of(events, 1),
+                            .count = value_of(events, 1),
+                            .statuses = dumpi_statuses(&events->stream, statuses),
+                            .status_count = value_of(events, statuses),
+                            .io = io};
+}
+
+/* One of an array. @param status  of the one, or of all by their place in the array */
+static void complete_any(struct dumpi_events *events, int64_t index, unsigned statuses, int io)
+{
+    struct several all = array_of(events, statuses, io);
+    if (index < 0 || index >= all.handle_count)
+        return;
+    int64_t handle = io ? io_handle(all.handles[index]) : all.handles[index];
+    const struct dumpi_status *status = all.status_count == 1      ? &all.statuses[0]
+                                        : index < all.status_count ? &all.statuses[index]
+                                                                   : NULL;
+    complete(events, handle, status);
+}
+
+/* The program's arrays have room for all requests: only as many places as have ended mean
+ * something, and none where that is MPI_UNDEFINED. */
+static void complete_some(struct dumpi_events *events, int io)
+{
+    struct several all = array_of(events, 4, io);
+    int64_t ended = value_of(events, 2);
+    all.indices = dumpi_words(&events->stream, 3);
+    all.count = value_of(events, 3) < ended ? value_of(events, 3) : ended;
+    complete_several(events, &all);
+}
+
+static void complete_all(struct dumpi_events *events, unsigned statuses, int io)
+{
+    struct several all = array_of(events, statuses, io);
+    complete_several(events, &all);
+}
+
+/* MPI_Request_get_status: which request, but it is not completed. */
+static void name_request(struct dumpi_events *events, uint32_t flags)
+{
+    const struct dumpi_request *request =
+        dumpi_request_find(&events->requests, value_of(events, 0));
+    if (request == NULL)
+        return;
+    put_request(&events->queue[0], request, 0);
+    events->queue[0].bytes = 0;
+    events->queue[0].flags = (uint16_t)flags;
+}
+
+static void take_io_request(struct dumpi_events *events)
+{
+    switch (events->stream.call.function) {
+    case DUMPIO_Wait:
+        complete(events, io_handle(value_of(events, 0)), status_of(events, 1));
+        break;
+    case DUMPIO_Test:
+        if (value_of(events, 1))
+            complete(events, io_handle(value_of(events, 0)), status_of(events, 2));
+        break;
+    case DUMPIO_Waitall:
+        complete_all(events, 2, 1);
+        break;
+    case DUMPIO_Testall:
+        if (value_of(events, 2))
+            complete_all(events, 3, 1);
+        break;
+    case DUMPIO_Waitany:
+        complete_any(events, value_of(events, 2), 3, 1);
+        break;
+    case DUMPIO_Testany:
+        if (value_of(events, 2))
+            complete_any(events, value_of(events, 3), 4, 1);
+        break;
+    case DUMPIO_Waitsome:
+    case DUMPIO_Testsome:
+        complete_some(events, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+void dumpi_take_request(struct dumpi_events *events)
+{
+    switch (events->stream.call.function) {
+    case DUMPI_Wait:
+        complete(events, value_of(events, 0), status_of(events, 1));
+        break;
+    case DUMPI_Test:
+        if (value_of(events, 1))
+            complete(events, value_of(events, 0), status_of(events, 2));
+        break;
+    case DUMPI_Waitall:
+        complete_all(events, 2, 0);
+        break;
+    case DUMPI_Testall:
+        if (value_of(events, 2))
+            complete_all(events, 3, 0);
+        break;
+    case DUMPI_Waitany:
+        complete_any(events, value_of(events, 2), 3, 0);
+        break;
+    case DUMPI_Testany:
+        if (value_of(events, 3))
+            complete_any(events, value_of(events, 2), 4, 0);
+        break;
+    case DUMPI_Waitsome:
+    case DUMPI_Testsome:
+        complete_some(events, 0);
+        break;
+    case DUMPI_Request_get_status:
+        if (value_of(events, 1))
+            name_request(events, 0);
+        break;
+    case DUMPI_Iprobe:
+        if (value_of(events, 3))
+            look_for(events, status_of(events, 4));
+        break;
+    default:
+        take_io_request(events);
+        break;
+    }
+}

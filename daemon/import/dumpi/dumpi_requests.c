@@ -1,0 +1,101 @@
+#include "daemon/import/dumpi/dumpi_requests.h"
+
+#include "daemon/import/dumpi/dumpi_format.h"
+#include "holter/event.h"
+
+#include <stdlib.h>
+
+void dumpi_requests_finish(struct dumpi_requests *requests)
+{
+    free(requests->places);
+    *requests = (struct dumpi_requests){0};
+}
+
+static uint32_t place_of(uint32_t room, int32_t handle)
+{
+    return (uint32_t)(((uint32_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (room - 1);
+}
+
+static int is_free(const struct dumpi_request *place)
+{
+    return place->handle == DUMPI_REQUEST_NULL;
+}
+
+/* @return the place of the handle, or the free one where it would be */
+static struct dumpi_request *look(const struct dumpi_requests *requests, int32_t handle)
+{
+    uint32_t at = place_of(requests->room, handle);
+    while (!is_free(&requests->places[at]) && requests->places[at].handle != handle)
+        at = (at + 1) & (requests->room - 1);
+    return &requests->places[at];
+}
+
+static int grow(struct dumpi_requests *requests)
+{
+    struct dumpi_requests more = {.room = requests->room == 0 ? 64 : 2 * requests->room};
+    more.places = malloc(more.room * sizeof *more.places);
+    if (more.places == NULL)
+        return -1;
+    for (uint32_t i = 0; i < more.room; i++)
+        more.places[i].handle = DUMPI_REQUEST_NULL;
+    for (uint32_t i = 0; i < requests->room; i++)
+        if (!is_free(&requests->places[i]))
+            *look(&more, requests->places[i].handle) = requests->places[i];
+    free(requests->places);
+    requests->places = more.places;
+    requests->room = more.room;
+    return 0;
+}
+
+struct dumpi_request *dumpi_request_add(struct dumpi_requests *requests,
+                                        const struct dumpi_request *request)
+{
+    if (request->handle == DUMPI_REQUEST_NULL || requests->count >= DUMPI_REQUESTS_MOST)
+        return NULL;
+    if (4 * (uint64_t)(requests->count + 1) > 3 * (uint64_t)requests->room && grow(requests) != 0)
+        return NULL;
+    struct dumpi_request *place = look(requests, request->handle);
+    requests->count += (uint32_t)is_free(place);
+    *place = *request;
+    requests->number += requests->number == UINT32_MAX ? 2u : 1u; /* 0 is none */
+    place->number = requests->number;
+    return place;
+}
+
+struct dumpi_request *dumpi_request_find(const struct dumpi_requests *requests, int64_t handle)
+{
+    if (handle == DUMPI_REQUEST_NULL || requests->room == 0)
+        return NULL;
+    struct dumpi_request *place = look(requests, (int32_t)handle);
+    return is_free(place) ? NULL : place;
+}
+
+/* Those behind it move up, so that each is still found from its place on (Knuth, "The Art of
+ * Computer Programming", volume 3, section 6.4, algorithm R). */
+void dumpi_request_remove(struct dumpi_requests *requests, struct dumpi_request *request)
+{
+    uint32_t mask = requests->room - 1, hole = (uint32_t)(request - requests->places), at = hole;
+    requests->count--;
+    for (;;) {
+        at = (at + 1) & mask;
+        struct dumpi_request *next = &requests->places[at];
+        if (is_free(next))
+            break;
+        uint32_t home = place_of(requests->room, next->handle);
+        if (((at - home) & mask) < ((at - hole) & mask))
+            continue; /* it may not move in front of its place */
+        requests->places[hole] = *next;
+        hole = at;
+    }
+    requests->places[hole].handle = DUMPI_REQUEST_NULL;
+}
+
+void dumpi_request_end(struct dumpi_requests *requests, struct dumpi_request *request)
+{
+    if (request->flags & EVENT_PERSISTENT) {
+        request->idle = 1;
+        request->cancelled = 0;
+    } else {
+        dumpi_request_remove(requests, request);
+    }
+}

@@ -1,0 +1,565 @@
+#include "daemon/import/dumpi/dumpi_set.h"
+#include "daemon/import/dumpi/dumpi.h"
+#include "daemon/import/dumpi/dumpi_ascii.h"
+
+#include "holter/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define META_MOST (1u << 16) /* bytes of a .meta file */
+#define LOOK_BYTES 65536u    /* read at a time */
+
+/* ---- the text beside the files ------------------------------------------------ */
+
+static const char *behind_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* "key=value"; people who edit such a text put blanks around. */
+static int is_key(const char **begin, const char *end, const char *key)
+{
+    size_t length = strlen(key);
+    const char *at = behind_blanks(*begin, end);
+    if ((size_t)(end - at) <= length || memcmp(at, key, length) != 0)
+        return 0;
+    at = behind_blanks(at + length, end);
+    if (at == end || *at != '=')
+        return 0;
+    *begin = behind_blanks(at + 1, end);
+    return 1;
+}
+
+static void copy_text(char *out, size_t room, const char *begin, const char *end)
+{
+    while (end > begin && (end[-1] == '\r' || end[-1] == ' '))
+        end--;
+    size_t length = (size_t)(end - begin) < room - 1 ? (size_t)(end - begin) : room - 1;
+    memcpy(out, begin, length);
+    out[length] = '\0';
+}
+
+static int take_number(const char *begin, const char *end, uint64_t *out)
+{
+    return word_whole(&begin, end, out);
+}
+
+void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
+{
+    static const char *const parts[] = {"version", "subversion", "subsubversion"};
+    struct lines lines = lines_of(text, length);
+    const char *begin, *end;
+    uint64_t number;
+    *out = (struct dumpi_meta){.version = {{1, 0, 0}}};
+    while (lines_next(&lines, &begin, &end)) {
+        if (is_key(&begin, end, "hostname"))
+            copy_text(out->host, sizeof out->host, begin, end);
+        else if (is_key(&begin, end, "fileprefix"))
+            copy_text(out->prefix, sizeof out->prefix, begin, end);
+        else if (is_key(&begin, end, "numprocs"))
+            out->told += take_number(begin, end, &out->ranks);
+        else if (is_key(&begin, end, "startime"))
+            out->told += take_number(begin, end, &out->start_s);
+        for (unsigned i = 0; i < 3; i++)
+            if (is_key(&begin, end, parts[i]) && take_number(begin, end, &number) && number < 256)
+                out->version.part[i] = (uint8_t)number;
+    }
+    out->told += out->prefix[0] != '\0';
+}
+
+/* ---- finding -------------------------------------------------------------------- */
+
+/* Parts of a path: "DIRECTORY/PREFIX". */
+struct place {
+    char directory[3000], prefix[256];
+};
+
+static int set_place(struct place *out, const char *path, const char *suffix)
+{
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
+    size_t length = strlen(base), cut = strlen(suffix);
+    int directory = slash == NULL   ? snprintf(out->directory, sizeof out->directory, ".")
+                    : slash == path ? snprintf(out->directory, sizeof out->directory, "/")
+                                    : snprintf(out->directory, sizeof out->directory, "%.*s",
+                                               (int)(slash - path), path);
+    if (length > cut && strcmp(base + length - cut, suffix) == 0)
+        length -= cut;
+    int prefix = snprintf(out->prefix, sizeof out->prefix, "%.*s", (int)length, base);
+    return directory < (int)sizeof out->directory && prefix < (int)sizeof out->prefix;
+}
+
+/* Without "-NNNN". */
+static void cut_number(char *prefix)
+{
+    size_t length = strlen(prefix);
+    while (length > 0 && prefix[length - 1] >= '0' && prefix[length - 1] <= '9')
+        length--;
+    if (length > 1 && prefix[length - 1] == '-')
+        prefix[length - 1] = '\0';
+}
+
+/* What the name of a rank's file ends in. @return NULL: in nothing that those of ranks end in */
+static const char *ending_of(const char *name, int ascii)
+{
+    static const char *const endings[] = {".bin.txt", ".txt", ".bin.ascii", ".ascii"};
+    size_t length = strlen(name);
+    if (!ascii)
+        return length > 4 && strcmp(name + length - 4, ".bin") == 0 ? ".bin" : NULL;
+    for (unsigned i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t own = strlen(endings[i]);
+        if (length > own && strcmp(name + length - own, endings[i]) == 0)
+            return endings[i];
+    }
+    return NULL;
+}
+
+/* Number of the rank in a file's name. @return -1: it belongs to another trace */
+static int64_t rank_in(const char *name, const char *prefix, int ascii)
+{
+    size_t length = strlen(prefix);
+    if (strncmp(name, prefix, length) != 0 || name[length] != '-')
+        return -1;
+    const char *digits = name + length + 1;
+    const char *ending = ending_of(name, ascii);
+    size_t count = strspn(digits, "0123456789");
+    if (count == 0 || count > 9 || ending == NULL || strcmp(digits + count, ending) != 0)
+        return -1;
+    return strtol(digits, NULL, 10);
+}
+
+static int reserve_ranks(struct dumpi_set *set, uint64_t ranks)
+{
+    if (ranks <= set->ranks)
+        return 0;
+    struct dumpi_part *parts = realloc(set->parts, ranks * sizeof *parts);
+    if (parts == NULL)
+        return -ENOMEM;
+    memset(parts + set->ranks, 0, (ranks - set->ranks) * sizeof *parts);
+    set->parts = parts;
+    set->ranks = (uint32_t)ranks;
+    return 0;
+}
+
+int dumpi_set_reserve(struct dumpi_set *set, uint64_t ranks)
+{
+    uint64_t files = 0;
+    for (uint32_t i = 0; i < set->ranks; i++)
+        files += set->parts[i].path != NULL;
+    if (ranks > DUMPI_RANKS_MOST || ranks > 65536 + 64 * files)
+        return -HOLTER_ELIMIT;
+    return reserve_ranks(set, ranks);
+}
+
+static int64_t count_parts(const char *directory, const char *prefix, int ascii)
+{
+    int64_t count = 0;
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;)
+        count += rank_in(entry->d_name, prefix, ascii) >= 0;
+    if (list != NULL)
+        closedir(list);
+    return count;
+}
+
+/* Where no text tells how many ranks there were, a number far above that of the files is none of a
+ * rank.
+ * @return how many files were found, or -ENOMEM */
+static int64_t find_parts(struct dumpi_set *set, const char *directory, const char *prefix)
+{
+    int64_t found = 0, most = 2 * count_parts(directory, prefix, set->ascii) + 1024;
+    uint64_t told = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
+    if (set->meta.ranks > 0)
+        most = told < DUMPI_RANKS_MOST ? (int64_t)told : DUMPI_RANKS_MOST;
+    most = most < DUMPI_RANKS_MOST ? most : DUMPI_RANKS_MOST;
+    snprintf(set->directory, sizeof set->directory, "%s", directory);
+    snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
+    set->others = 0;
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        int64_t rank = rank_in(entry->d_name, prefix, set->ascii);
+        char path[3400];
+        set->others += rank >= most;
+        if (rank < 0 || rank >= most)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        if (reserve_ranks(set, (uint64_t)rank + 1) != 0) {
+            closedir(list);
+            return -ENOMEM;
+        }
+        /* Two names of one number: the same one on each run. */
+        struct dumpi_part *part = &set->parts[rank];
+        if (part->path != NULL && strcmp(part->path, path) <= 0)
+            continue;
+        found += part->path == NULL;
+        free(part->path);
+        part->path = strdup(path);
+    }
+    if (list != NULL)
+        closedir(list);
+    return found;
+}
+
+int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks)
+{
+    char directory[sizeof set->directory], prefix[sizeof set->prefix];
+    int code = dumpi_set_reserve(set, ranks);
+    if (code != 0 || set->others == 0)
+        return code;
+    memcpy(directory, set->directory, sizeof directory);
+    memcpy(prefix, set->prefix, sizeof prefix);
+    return find_parts(set, directory, prefix) < 0 ? -ENOMEM : 0;
+}
+
+/* The only .meta file of a directory. @return 0: there is none, or several */
+static int find_meta(const char *directory, char *out, size_t room)
+{
+    int found = 0;
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (length <= 5 || strcmp(entry->d_name + length - 5, ".meta") != 0)
+            continue;
+        found++;
+        if (snprintf(out, room, "%s/%s", directory, entry->d_name) >= (int)room)
+            found = 2;
+    }
+    if (list != NULL)
+        closedir(list);
+    return found == 1;
+}
+
+static int is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static size_t begin_of(const char *path, uint8_t *out, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : read(fd, out, room);
+    if (fd >= 0)
+        close(fd);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+int dumpi_is_trace(const char *source)
+{
+    char meta[4096], begin[DUMPI_ASCII_LOOK + 1];
+    struct dumpi_meta told;
+    if (is_directory(source) && !find_meta(source, meta, sizeof meta))
+        return 0;
+    size_t length =
+        begin_of(is_directory(source) ? meta : source, (uint8_t *)begin, sizeof begin - 1);
+    begin[length] = '\0';
+    if (dumpi_is_file((const uint8_t *)begin, length) ||
+        dumpi_is_ascii((const uint8_t *)begin, length))
+        return 1;
+    dumpi_meta_read(&told, begin, strnlen(begin, length));
+    return told.told >= 2 && told.ranks > 0;
+}
+
+static int read_meta(struct dumpi_set *set, const char *path, struct faults *faults)
+{
+    char *text;
+    size_t length;
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        dumpi_meta_read(&set->meta, "", 0);
+        return 0;
+    }
+    int code = file_text(&text, &length, path, META_MOST, faults);
+    if (code != 0)
+        return code;
+    dumpi_meta_read(&set->meta, text, length);
+    free(text);
+    return 0;
+}
+
+/* The rank that the program of a text was told it has; 0: it did not ask. */
+static uint32_t rank_told(const char *path)
+{
+    struct dumpi_file file;
+    struct dumpi_stream stream;
+    char why[200];
+    uint32_t rank = 0;
+    int code = dumpi_file_open(&file, path, DUMPI_CALLS_PARTS, why, sizeof why);
+    code = code != 0 ? code : dumpi_stream_init(&stream, &file, LOOK_BYTES);
+    while (code == 0 && dumpi_stream_next(&stream) == 1)
+        if (stream.call.function == DUMPI_Comm_rank &&
+            dumpi_value(&stream, 0) == DUMPI_COMM_WORLD) {
+            rank = dumpi_value(&stream, 1) > 0 ? (uint32_t)dumpi_value(&stream, 1) : 0;
+            break;
+        }
+    if (code == 0)
+        dumpi_stream_finish(&stream);
+    dumpi_file_finish(&file);
+    return rank;
+}
+
+/* A text that was named, and whose own name tells no rank. @return as find_parts() */
+static int64_t find_alone(struct dumpi_set *set, const char *path)
+{
+    uint32_t rank = rank_told(path);
+    if (rank >= 65536u || reserve_ranks(set, (uint64_t)rank + 1) != 0)
+        return -ENOMEM;
+    set->parts[rank].path = strdup(path);
+    return set->parts[rank].path == NULL ? -ENOMEM : 1;
+}
+
+/* The files named by the text; where those have been renamed, those named as it is. */
+static int64_t find_named(struct dumpi_set *set, const struct place *place, const char *prefix)
+{
+    int64_t found = prefix[0] == '\0' ? 0 : find_parts(set, place->directory, prefix);
+    return found == 0 ? find_parts(set, place->directory, place->prefix) : found;
+}
+
+/* @param named  the file of a rank that was named; NULL: none */
+static int find_all(struct dumpi_set *set, const struct place *place, const char *named,
+                    struct faults *faults)
+{
+    const char *slash = strrchr(set->meta.prefix, '/'),
+               *prefix = slash == NULL ? set->meta.prefix : slash + 1;
+    int64_t found = find_named(set, place, prefix);
+    if (found == 0 && named == NULL) {
+        set->ascii = 1;
+        found = find_named(set, place, prefix);
+    }
+    if (found == 0 && named != NULL && set->ascii)
+        found = find_alone(set, named);
+    if (found < 0)
+        return -ENOMEM;
+    if (found == 0) {
+        fault_at(faults, 0, "there is no file %s-0000.bin, or of another rank, beside it",
+                 prefix[0] == '\0' ? place->prefix : prefix);
+        return -ENOENT;
+    }
+    int code = dumpi_set_reserve(set, set->meta.ranks);
+    if (code != -HOLTER_ELIMIT)
+        return code;
+    fault_at(
+        faults, 0,
+        "numprocs is %llu, but there are files of %lld ranks only: those up to the last of them "
+        "are imported",
+        (unsigned long long)set->meta.ranks, (long long)found);
+    set->too_many = 1;
+    return 0;
+}
+
+int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *faults)
+{
+    char meta[4096];
+    struct place place;
+    uint8_t begin[DUMPI_ASCII_LOOK];
+    *out = (struct dumpi_set){0};
+    if (is_directory(source)) {
+        if (!find_meta(source, meta, sizeof meta)) {
+            fault_at(faults, 0, "there is not one .meta file in this directory");
+            return -ENOENT;
+        }
+    } else if (snprintf(meta, sizeof meta, "%s", source) >= (int)sizeof meta) {
+        return -ENAMETOOLONG;
+    }
+    size_t length = begin_of(meta, begin, sizeof begin);
+    out->ascii = dumpi_is_ascii(begin, length);
+    int part = out->ascii || dumpi_is_file(begin, length);
+    const char *ending = part ? ending_of(meta, out->ascii) : ".meta";
+    if (!set_place(&place, meta, ending == NULL ? "" : ending)) {
+        fault_at(faults, 0, "the name is too long");
+        return -ENAMETOOLONG;
+    }
+    if (part) {
+        cut_number(place.prefix);
+        if (snprintf(meta, sizeof meta, "%s/%s.meta", place.directory, place.prefix) >=
+            (int)sizeof meta)
+            return -ENAMETOOLONG;
+    } else if (access(meta, R_OK) != 0) {
+        int code = -errno;
+        fault_at(faults, 0, "%s", holter_strerror(code));
+        return code;
+    }
+    int code = read_meta(out, meta, faults);
+    if (code == 0 && part) /* what the user named counts */
+        snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", place.prefix);
+    return code == 0 ? find_all(out, &place, part ? source : NULL, faults) : code;
+}
+
+void dumpi_set_finish(struct dumpi_set *set)
+{
+    for (uint32_t i = 0; i < set->ranks; i++) {
+        dumpi_file_finish(&set->parts[i].file);
+        free(set->parts[i].path);
+        free(set->parts[i].app);
+    }
+    free(set->parts);
+    *set = (struct dumpi_set){0};
+}
+
+/* ---- a first look --------------------------------------------------------------- */
+
+static void note_thread(struct dumpi_part *part, uint16_t thread)
+{
+    uint32_t count = part->thread_count;
+    if (count > DUMPI_THREADS_MOST || (count > 0 && part->threads[count - 1] == thread))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (part->threads[i] == thread)
+            return;
+    if (count < DUMPI_THREADS_MOST)
+        part->threads[count] = thread;
+    part->thread_count++;
+}
+
+static void note_call(struct dumpi_part *part, const struct dumpi_stream *stream,
+                      struct dumpi_clock *clock)
+{
+    const struct dumpi_call *call = &stream->call;
+    int64_t enter_ns, exit_ns;
+    dumpi_clock_take(clock, call, &enter_ns, &exit_ns);
+    if (part->calls++ == 0) {
+        part->first_ns = part->init_ns = enter_ns;
+        part->last_ns = exit_ns;
+        part->wall = (call->mask & DUMPI_HAS_WALL_TIME) != 0;
+    }
+    part->first_ns = enter_ns < part->first_ns ? enter_ns : part->first_ns;
+    part->last_ns = exit_ns > part->last_ns ? exit_ns : part->last_ns;
+    note_thread(part, call->thread);
+    if (call->function == DUMPI_Comm_size && dumpi_value(stream, 0) == DUMPI_COMM_WORLD &&
+        dumpi_value(stream, 1) > 0)
+        part->world = (uint32_t)dumpi_value(stream, 1);
+    if (call->function != DUMPI_Init && call->function != DUMPI_Init_thread)
+        return;
+    part->init_ns = exit_ns;
+    unsigned argv = call->function == DUMPI_Init ? 2 : 1;
+    if (part->app == NULL && dumpi_value(stream, argv) > 0)
+        part->app = strdup(dumpi_text(stream, argv));
+}
+
+static void look_through(struct dumpi_part *part, struct dumpi_stream *stream,
+                         struct dumpi_comms *comms, uint32_t rank)
+{
+    struct dumpi_clock clock = {0};
+    int got;
+    while ((got = dumpi_stream_next(stream)) == 1) {
+        note_call(part, stream, &clock);
+        if (dumpi_comms_note(comms, rank, stream) != 0) {
+            got = -ENOMEM;
+            break;
+        }
+    }
+    part->code = got;
+    part->ending = stream->ending;
+    part->ended_at = stream->ended_at;
+    part->unknown = stream->unknown;
+    part->unknown_bytes = stream->unknown_bytes;
+    part->unknown_at = stream->unknown_at;
+    part->unknown_first = stream->unknown_first;
+    part->damaged = stream->damaged;
+    part->damaged_at = stream->damaged_at;
+    part->read_error = stream->reader.error;
+}
+
+/* What was called while it was not to be recorded. The last count is that of all functions. */
+static void note_off(struct dumpi_part *part)
+{
+    struct dumpi_file *file = &part->file;
+    for (uint32_t i = 0; file->calls_left_out != NULL && i + 1 < file->call_count; i++) {
+        part->off += file->calls_left_out[i];
+        if (file->calls_left_out[i] > part->off_most) {
+            part->off_most = file->calls_left_out[i];
+            part->off_function = i;
+        }
+    }
+    free(file->calls);
+    free(file->calls_left_out);
+    file->calls = file->calls_left_out = NULL;
+    file->call_count = 0;
+}
+
+void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *comms)
+{
+    struct dumpi_part *part = &set->parts[rank];
+    if (part->path == NULL)
+        return;
+    part->code =
+        dumpi_file_open(&part->file, part->path, DUMPI_CALLS_PARTS, part->why, sizeof part->why);
+    if (part->code != 0)
+        return;
+    if (!part->file.whole || (part->file.ascii && !part->file.version_told))
+        part->file.version = set->meta.version;
+    note_off(part);
+    struct dumpi_stream stream;
+    part->code = dumpi_stream_init(&stream, &part->file, LOOK_BYTES);
+    if (part->code == 0)
+        look_through(part, &stream, comms, rank);
+    dumpi_stream_finish(&stream);
+}
+
+/* Of a text, by its lines. */
+static int tell_ascii(const struct dumpi_part *part, struct faults *faults)
+{
+    unsigned long long calls = part->calls;
+    if (part->unknown > 0)
+        fault_at(
+            faults, (unsigned)part->unknown_at,
+            "here is the first of %llu calls of functions that are not known: they are left out",
+            (unsigned long long)part->unknown);
+    if (part->damaged > 0)
+        fault_at(faults, (unsigned)part->damaged_at,
+                 "here is the first of %llu calls that are not whole: they are left out",
+                 (unsigned long long)part->damaged);
+    if (part->ending == DUMPI_ENDED_EARLY)
+        fault_at(faults, (unsigned)part->ended_at,
+                 "the file ends within this call; %llu calls before it are imported", calls);
+    else if (part->ending == DUMPI_ENDED_BROKEN)
+        fault_at(faults, (unsigned)part->ended_at,
+                 "behind this line stands no text; %llu calls before it are imported", calls);
+    else if (part->ending == DUMPI_ENDED_UNREADABLE)
+        fault_at(faults, (unsigned)part->ended_at, "cannot be read behind this line: %s",
+                 holter_strerror(part->read_error));
+    return part->ending != DUMPI_ENDED || part->damaged > 0;
+}
+
+int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
+{
+    unsigned long long at = part->ended_at;
+    if (part->path == NULL)
+        return 0;
+    faults->name = part->path;
+    if (part->code != 0) {
+        fault_at(faults, 0, "%s", part->why[0] != '\0' ? part->why : holter_strerror(part->code));
+        return 1;
+    }
+    if (part->file.ascii)
+        return tell_ascii(part, faults);
+    if (part->why[0] != '\0')
+        fault_at(faults, 0, "%s", part->why);
+    if (part->unknown > 0)
+        fault_at(faults, 0,
+                 "%llu calls of functions that are not known are left out, %llu bytes; the first "
+                 "is number %u at "
+                 "offset %llu",
+                 (unsigned long long)part->unknown, (unsigned long long)part->unknown_bytes,
+                 part->unknown_first, (unsigned long long)part->unknown_at);
+    if (part->ending == DUMPI_ENDED_EARLY)
+        fault_at(faults, 0,
+                 "the file ends within the call at offset %llu; %llu calls before it are imported",
+                 at, (unsigned long long)part->calls);
+    else if (part->ending == DUMPI_ENDED_BROKEN)
+        fault_at(faults, 0,
+                 "what stands at offset %llu is no call; %llu calls before it are imported", at,
+                 (unsigned long long)part->calls);
+    else if (part->ending == DUMPI_ENDED_UNREADABLE)
+        fault_at(faults, 0, "cannot be read behind offset %llu: %s", at,
+                 holter_strerror(part->read_error));
+    return part->ending != DUMPI_ENDED || !part->file.whole || part->why[0] != '\0';
+}

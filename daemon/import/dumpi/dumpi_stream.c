@@ -1,0 +1,468 @@
+#include "daemon/import/dumpi/dumpi_stream.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/import/dumpi/dumpi_ascii.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_MOST 29u /* bytes before counters and arguments */
+#define SEARCH_MOST                                                                                \
+    (1u << 20)               /* bytes that are searched for the next call behind an unknown one    \
+                              */
+#define THREADS_LIKELY 4096u /* numbers of threads above are none */
+
+_Static_assert(sizeof(struct dumpi_status) == DUMPI_STATUS_WORDS * sizeof(int32_t),
+               "statuses lie among words");
+
+int dumpi_stream_init(struct dumpi_stream *stream, const struct dumpi_file *file, size_t room)
+{
+    *stream = (struct dumpi_stream){.file = file};
+    return dumpi_reader_init(&stream->reader, file->path, room);
+}
+
+void dumpi_stream_finish(struct dumpi_stream *stream)
+{
+    dumpi_reader_finish(&stream->reader);
+    free(stream->words);
+    free(stream->text);
+    free(stream->line.text);
+    *stream = (struct dumpi_stream){0};
+}
+
+/* ---- arrays --------------------------------------------------------------- */
+
+static void fail(struct dumpi_stream *stream, int code)
+{
+    if (stream->reader.error == 0)
+        stream->reader.error = code;
+}
+
+/* Length of an array, of which each element takes some bytes of the file. */
+static uint32_t get_length(struct dumpi_stream *stream, uint64_t each)
+{
+    uint32_t count = dumpi_get32(&stream->reader);
+    if (count > DUMPI_WORDS_MOST || count * each > dumpi_left(&stream->reader)) {
+        fail(stream, -HOLTER_EMALFORMED);
+        return 0;
+    }
+    return count;
+}
+
+/* @return room for so many words more, behind those that there are; NULL after a failure */
+static int32_t *add_words(struct dumpi_stream *stream, size_t count)
+{
+    size_t need = stream->word_count + count;
+    if (need > 2 * (size_t)DUMPI_WORDS_MOST) {
+        fail(stream, -HOLTER_EMALFORMED);
+        return NULL;
+    }
+    if (array_fit(&stream->words, sizeof *stream->words, &stream->word_room, need) != 0) {
+        fail(stream, -ENOMEM);
+        return NULL;
+    }
+    int32_t *added = stream->words + stream->word_count;
+    stream->word_count = need;
+    return added;
+}
+
+/* Elements of 1, 2 or 4 bytes. */
+static void get_elements(struct dumpi_stream *stream, struct dumpi_argument *out, uint32_t count,
+                         unsigned bytes)
+{
+    out->value = count;
+    out->first = (uint32_t)stream->word_count;
+    int32_t *words = add_words(stream, count);
+    for (uint32_t i = 0; words != NULL && i < count; i++)
+        words[i] = bytes == 4   ? (int32_t)dumpi_get32(&stream->reader)
+                   : bytes == 2 ? (int32_t)dumpi_get16(&stream->reader)
+                                : (int32_t)dumpi_get8(&stream->reader);
+}
+
+static void get_array(struct dumpi_stream *stream, struct dumpi_argument *out, unsigned bytes)
+{
+    get_elements(stream, out, get_length(stream, bytes), bytes);
+}
+
+static void get_statuses(struct dumpi_stream *stream, struct dumpi_argument *out)
+{
+    if (!(stream->call.mask & DUMPI_HAS_STATUSES))
+        return;
+    int tags = dumpi_since(stream->file->version, 0, 6, 3);
+    uint32_t count = get_length(stream, tags ? 14 : 10);
+    out->value = count;
+    out->first = (uint32_t)stream->word_count;
+    int32_t *words = add_words(stream, (size_t)count * DUMPI_STATUS_WORDS);
+    for (uint32_t i = 0; words != NULL && i < count; i++) {
+        int32_t bytes = (int32_t)dumpi_get32(&stream->reader),
+                source = (int32_t)dumpi_get32(&stream->reader);
+        int8_t cancelled = (int8_t)dumpi_get8(&stream->reader),
+               error = (int8_t)dumpi_get8(&stream->reader);
+        int32_t tag = tags ? (int32_t)dumpi_get32(&stream->reader) : DUMPI_ANY_TAG;
+        struct dumpi_status status = {bytes, source, tag, cancelled, error};
+        memcpy(words + (size_t)i * DUMPI_STATUS_WORDS, &status, sizeof status);
+    }
+}
+
+static void get_lists(struct dumpi_stream *stream, struct dumpi_argument *out)
+{
+    uint32_t count = get_length(stream, 4);
+    out->first = (uint32_t)stream->word_count;
+    for (uint32_t i = 0; i < count && stream->reader.error == 0; i++) {
+        struct dumpi_argument list;
+        get_array(stream, &list, 4);
+        out->value += list.value;
+    }
+}
+
+/* ---- strings -------------------------------------------------------------- */
+
+static void get_text(struct dumpi_stream *stream)
+{
+    uint32_t length = get_length(stream, 1);
+    size_t need = stream->text_count + length + 1;
+    if (need > stream->text_room) {
+        char *text =
+            need > 4 * (size_t)DUMPI_WORDS_MOST ? NULL : realloc(stream->text, need + need / 2);
+        if (text == NULL) {
+            fail(stream, need > 4 * (size_t)DUMPI_WORDS_MOST ? -HOLTER_EMALFORMED : -ENOMEM);
+            return;
+        }
+        stream->text = text;
+        stream->text_room = need + need / 2;
+    }
+    dumpi_get_bytes(&stream->reader, stream->text + stream->text_count, length);
+    stream->text[stream->text_count + length] = '\0';
+    stream->text_count = need;
+}
+
+static void get_texts(struct dumpi_stream *stream, struct dumpi_argument *out, uint32_t count)
+{
+    out->value = count;
+    out->first = (uint32_t)stream->text_count;
+    for (uint32_t i = 0; i < count && stream->reader.error == 0; i++)
+        get_text(stream);
+}
+
+static void get_text_lists(struct dumpi_stream *stream, struct dumpi_argument *out)
+{
+    uint32_t count = get_length(stream, 4);
+    out->value = count;
+    for (uint32_t i = 0; i < count && stream->reader.error == 0; i++) {
+        struct dumpi_argument list;
+        get_texts(stream, &list, get_length(stream, 4));
+    }
+}
+
+/* As many strings as the number before says, which is a count of the program's own. */
+static void get_argv(struct dumpi_stream *stream, struct dumpi_argument *out, int64_t count)
+{
+    if (count > DUMPI_WORDS_MOST)
+        fail(stream, -HOLTER_EMALFORMED);
+    else
+        get_texts(stream, out, count > 0 ? (uint32_t)count : 0);
+}
+
+/* ---- head of a record ------------------------------------------------------ */
+
+static size_t head_bytes(uint8_t mask)
+{
+    return 3u + (mask & DUMPI_HAS_THREAD ? 2u : 0u) + (mask & DUMPI_HAS_CPU_TIME ? 12u : 0u) +
+           (mask & DUMPI_HAS_WALL_TIME ? 12u : 0u);
+}
+
+/* @return 0: these are no times */
+static int take_times(const uint8_t **at, int32_t base, struct dumpi_time *out)
+{
+    out->start_s = (int64_t)base + dumpi_at16(*at);
+    out->start_ns = (int32_t)dumpi_at32(*at + 2);
+    out->stop_s = (int64_t)base + dumpi_at16(*at + 6);
+    out->stop_ns = (int32_t)dumpi_at32(*at + 8);
+    *at += 12;
+    return out->start_ns >= 0 && out->start_ns < 1000000000 && out->stop_ns >= 0 &&
+           out->stop_ns < 1000000000;
+}
+
+/* @param at  head_bytes() of them @return 0: this is no head */
+static int take_head(const struct dumpi_stream *stream, const uint8_t *at, struct dumpi_call *out)
+{
+    int good = 1;
+    out->function = dumpi_at16(at);
+    out->mask = at[2];
+    out->thread = 0;
+    out->cpu = out->wall = (struct dumpi_time){0};
+    at += 3;
+    if (out->mask & DUMPI_HAS_THREAD) {
+        out->thread = dumpi_at16(at);
+        at += 2;
+    }
+    if (out->mask & DUMPI_HAS_CPU_TIME)
+        good &= take_times(&at, stream->cpu_base_s, &out->cpu);
+    if (out->mask & DUMPI_HAS_WALL_TIME)
+        good &= take_times(&at, stream->wall_base_s, &out->wall);
+    return good && !(out->mask & DUMPI_HAS_UNKNOWN);
+}
+
+static int is_end(const struct dumpi_stream *stream, uint64_t offset, uint32_t number)
+{
+    return number == stream->file->end_number &&
+           (!stream->file->whole || offset + 2 >= stream->file->body_end);
+}
+
+/* Does a call begin so many bytes behind the reader? One like the call before: written with the
+ * same settings. */
+static int call_begins(struct dumpi_stream *stream, size_t behind)
+{
+    struct dumpi_reader *reader = &stream->reader;
+    size_t have = dumpi_fill(reader, behind + HEAD_MOST);
+    uint64_t offset = dumpi_tell(reader) + behind;
+    const uint8_t *at = reader->buffer + reader->at + behind;
+    if (have < behind + 2)
+        return !stream->file->whole && have >= behind; /* cut off here: both are as good */
+    uint32_t number = dumpi_at16(at);
+    if (is_end(stream, offset, number))
+        return 1;
+    size_t bytes = head_bytes(stream->call.mask);
+    if (have < behind + bytes)
+        return !stream->file->whole;
+    struct dumpi_call next;
+    return take_head(stream, at, &next) && number < stream->file->end_number &&
+           ((next.mask ^ stream->call.mask) & ~DUMPI_HAS_STATUSES & 0xff) == 0 &&
+           next.thread < THREADS_LIKELY;
+}
+
+static void get_counters(struct dumpi_stream *stream)
+{
+    struct dumpi_call *call = &stream->call;
+    call->counter_count = 0;
+    if (!(call->mask & DUMPI_HAS_COUNTERS))
+        return;
+    call->counter_count = dumpi_get8(&stream->reader);
+    for (uint32_t i = 0; i < call->counter_count; i++) {
+        call->counters_in[i] = (int64_t)dumpi_get64(&stream->reader);
+        call->counters_out[i] = (int64_t)dumpi_get64(&stream->reader);
+    }
+}
+
+/* ---- arguments ------------------------------------------------------------- */
+
+/* Fields that versions of the format have, or have not; what follows tells where no version does.
+ */
+static void get_old(struct dumpi_stream *stream, unsigned kind, struct dumpi_argument *out)
+{
+    struct dumpi_version version = stream->file->version;
+    switch (kind) {
+    case DUMPI_KIND_SKIP_BEFORE_0_6_2:
+        if (!dumpi_since(version, 0, 6, 2))
+            out->value = (int32_t)dumpi_get32(&stream->reader);
+        break;
+    case DUMPI_KIND_INTS_SINCE_0_6_8:
+    case DUMPI_KIND_INTS_SINCE_0_6_9:
+        if (dumpi_since(version, 0, 6, kind == DUMPI_KIND_INTS_SINCE_0_6_8 ? 8 : 9))
+            get_array(stream, out, 4);
+        else
+            get_elements(stream, out, 1, 4);
+        break;
+    case DUMPI_KIND_INT_OR_NOTHING:
+        if (!call_begins(stream, 0) && call_begins(stream, 4))
+            out->value = (int32_t)dumpi_get32(&stream->reader);
+        break;
+    default: /* DUMPI_KIND_TYPE_AT_ROOT_OR_ALL, of MPI_Gatherv */
+        if (stream->call.arguments[0].value == stream->call.arguments[4].value ||
+            call_begins(stream, 2) || !call_begins(stream, 0))
+            out->value = (int16_t)dumpi_get16(&stream->reader);
+        break;
+    }
+}
+
+static void get_array_or_text(struct dumpi_stream *stream, unsigned kind,
+                              struct dumpi_argument *out)
+{
+    switch (kind) {
+    case DUMPI_KIND_TYPES:
+    case DUMPI_KIND_INFOS:
+        get_array(stream, out, 2);
+        break;
+    case DUMPI_KIND_DISTRIBUTIONS:
+        get_array(stream, out, 1);
+        break;
+    case DUMPI_KIND_INT_LISTS:
+        get_lists(stream, out);
+        break;
+    case DUMPI_KIND_STRING:
+        get_texts(stream, out, 1);
+        break;
+    case DUMPI_KIND_STRINGS:
+        get_texts(stream, out, get_length(stream, 4));
+        break;
+    case DUMPI_KIND_STRING_LISTS:
+        get_text_lists(stream, out);
+        break;
+    default:
+        get_old(stream, kind, out);
+        break;
+    }
+}
+
+static void get_field(struct dumpi_stream *stream, unsigned kind, struct dumpi_argument *out)
+{
+    switch (kind) {
+    case DUMPI_KIND_INT:
+    case DUMPI_KIND_DEST:
+    case DUMPI_KIND_SOURCE:
+    case DUMPI_KIND_TAG:
+    case DUMPI_KIND_REQUEST:
+    case DUMPI_KIND_IO_REQUEST:
+        out->value = (int32_t)dumpi_get32(&stream->reader);
+        break;
+    case DUMPI_KIND_COMM:
+    case DUMPI_KIND_TYPE:
+    case DUMPI_KIND_GROUP:
+    case DUMPI_KIND_WIN:
+    case DUMPI_KIND_FILE:
+    case DUMPI_KIND_INFO:
+    case DUMPI_KIND_KEYVAL:
+    case DUMPI_KIND_ERRHANDLER:
+        out->value = (int16_t)dumpi_get16(&stream->reader);
+        break;
+    case DUMPI_KIND_STATUS:
+    case DUMPI_KIND_STATUSES:
+        get_statuses(stream, out);
+        break;
+    case DUMPI_KIND_INTS:
+    case DUMPI_KIND_REQUESTS:
+    case DUMPI_KIND_IO_REQUESTS:
+        get_array(stream, out, 4);
+        break;
+    case DUMPI_KIND_INT64:
+        out->value = (int64_t)dumpi_get64(&stream->reader);
+        break;
+    default:
+        if (kind <= DUMPI_KIND_WHENCE)
+            out->value = dumpi_get8(&stream->reader);
+        else
+            get_array_or_text(stream, kind, out);
+        break;
+    }
+}
+
+static void get_arguments(struct dumpi_stream *stream, const struct dumpi_field *field)
+{
+    struct dumpi_argument *arguments = stream->call.arguments;
+    int there = 1;
+    stream->word_count = stream->text_count = 0;
+    for (unsigned n = 0; field->kind != DUMPI_KIND_NONE; field++) {
+        if (field->kind == DUMPI_KIND_IF_EQUAL) {
+            there = arguments[field->a].value == arguments[field->b].value;
+            continue;
+        }
+        arguments[n] = (struct dumpi_argument){0};
+        if (field->kind == DUMPI_KIND_ARGV)
+            get_argv(stream, &arguments[n], arguments[0].value);
+        else if (there)
+            get_field(stream, field->kind, &arguments[n]);
+        there = 1;
+        n++;
+    }
+}
+
+/* ---- calls ----------------------------------------------------------------- */
+
+static int end_here(struct dumpi_stream *stream, uint64_t offset, enum dumpi_ending ending)
+{
+    int code = stream->reader.error;
+    if (code == -ENOMEM)
+        return -ENOMEM;
+    if (code != 0 && code != -HOLTER_EMALFORMED)
+        ending = DUMPI_ENDED_UNREADABLE;
+    stream->ending = ending;
+    stream->ended_at = offset;
+    return 0;
+}
+
+/* A record of a function that is not known: how long it is nobody knows, but the next one can be
+ * told by its head. @return 0: there is none */
+static int skip_unknown(struct dumpi_stream *stream)
+{
+    struct dumpi_reader *reader = &stream->reader;
+    struct dumpi_time before = stream->call.wall;
+    if (stream->unknown++ == 0) {
+        stream->unknown_first = stream->call.function;
+        stream->unknown_at = stream->call.offset;
+    }
+    for (uint32_t skipped = 0; skipped < SEARCH_MOST && dumpi_left(reader) > 0; skipped++) {
+        if (call_begins(stream, 0)) {
+            struct dumpi_call next = stream->call;
+            size_t bytes = head_bytes(stream->call.mask);
+            int whole = dumpi_fill(reader, bytes) >= bytes;
+            if (!whole || (take_head(stream, reader->buffer + reader->at, &next),
+                           next.function == stream->file->end_number ||
+                               next.wall.start_s >= before.start_s)) {
+                stream->unknown_bytes += dumpi_tell(reader) - stream->call.offset;
+                return 1;
+            }
+        }
+        dumpi_skip(reader, 1);
+    }
+    return 0;
+}
+
+static int begin(struct dumpi_stream *stream)
+{
+    stream->begun = 1;
+    dumpi_seek(&stream->reader, DUMPI_BODY, stream->file->body_end);
+    stream->cpu_base_s = (int32_t)dumpi_get32(&stream->reader);
+    stream->wall_base_s = (int32_t)dumpi_get32(&stream->reader);
+    return stream->reader.error;
+}
+
+/* @return 1: a head was read; 0: the stream has ended */
+static int next_head(struct dumpi_stream *stream)
+{
+    struct dumpi_reader *reader = &stream->reader;
+    uint64_t offset = stream->call.offset = dumpi_tell(reader);
+    size_t have = dumpi_fill(reader, HEAD_MOST);
+    enum dumpi_ending early = stream->file->whole ? DUMPI_ENDED_BROKEN : DUMPI_ENDED_EARLY;
+    const uint8_t *at = reader->buffer + reader->at;
+    if (have >= 2 && is_end(stream, offset, dumpi_at16(at)))
+        return end_here(stream, offset, DUMPI_ENDED);
+    if (have < 3 || have < head_bytes(at[2]))
+        return end_here(stream, offset, early);
+    if (!take_head(stream, at, &stream->call))
+        return end_here(stream, offset, DUMPI_ENDED_BROKEN);
+    reader->at += head_bytes(at[2]);
+    get_counters(stream);
+    return 1;
+}
+
+int dumpi_stream_next(struct dumpi_stream *stream)
+{
+    struct dumpi_reader *reader = &stream->reader;
+    const uint32_t end = stream->file->end_number;
+    if (stream->ending != DUMPI_GOES_ON)
+        return 0;
+    if (stream->file->ascii)
+        return dumpi_ascii_next(stream);
+    enum dumpi_ending early = stream->file->whole ? DUMPI_ENDED_BROKEN : DUMPI_ENDED_EARLY;
+    if (!stream->begun && begin(stream) != 0)
+        return end_here(stream, DUMPI_BODY, early);
+    for (;;) {
+        int got = next_head(stream);
+        if (got != 1)
+            return got;
+        uint32_t function = stream->call.function;
+        if (function < DUMPI_FUNCTIONS && function < end - 3) {
+            get_arguments(stream, dumpi_layout(function)->fields);
+        } else if (function == end - 2 || function == end - 1) {
+            dumpi_skip(reader, 8); /* a function of the program begins or ends: its address */
+        } else if (!skip_unknown(stream)) {
+            return end_here(stream, stream->call.offset, DUMPI_ENDED_BROKEN);
+        }
+        if (reader->error != 0)
+            return end_here(stream, stream->call.offset, early);
+        if (function < DUMPI_FUNCTIONS && function < end - 3)
+            return 1;
+    }
+}

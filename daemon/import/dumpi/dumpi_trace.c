@@ -1,0 +1,581 @@
+#include "daemon/import/dumpi/dumpi.h"
+#include "daemon/import/dumpi/dumpi_set.h"
+#include "daemon/import/trace/trace_pool.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFERS_TOGETHER (64u << 20) /* bytes that all streams read ahead */
+#define BUFFER_LEAST 4096u
+#define BUFFER_MOST 65536u
+#define APART_NS INT64_C(60000000000) /* clocks further apart than this are not one clock */
+#define DAY_S UINT64_C(86400)
+#define BILLION INT64_C(1000000000)
+
+struct stream {
+    uint32_t rank;
+    const uint16_t *threads;
+    uint32_t thread_count;
+    struct dumpi_events *events; /* while it is read */
+    uint64_t told;               /* bytes, to the progress */
+    int ended;
+};
+
+struct dumpi_trace {
+    struct dumpi_set set;
+    struct dumpi_comms *comms;
+    uint32_t looked; /* ranks whose files have been looked through */
+    struct dumpi_call_numbers numbers;
+    struct dumpi_facts facts;
+    struct stream *streams;
+    uint32_t stream_count;
+    uint32_t *rank_of, *host_of;
+    char (*hosts)[65];
+    uint32_t host_count;
+    size_t room; /* of a stream's buffer */
+    _Atomic uint64_t read;
+    uint64_t all;
+    char name[65], app[256], command[600], mpi[64];
+    struct trace_job job;
+    struct trace_reader reader;
+};
+
+/* ---- reading ------------------------------------------------------------------- */
+
+static int begin_stream(struct dumpi_trace *trace, struct stream *stream)
+{
+    const struct dumpi_part *part = &trace->set.parts[stream->rank];
+    stream->events = malloc(sizeof *stream->events);
+    if (stream->events == NULL)
+        return -ENOMEM;
+    int code = dumpi_events_init(stream->events, &part->file, trace->comms, stream->rank,
+                                 &trace->numbers, trace->room);
+    stream->events->zero_ns = part->zero_ns;
+    stream->events->threads = stream->threads;
+    stream->events->thread_count = stream->thread_count;
+    return code;
+}
+
+static void end_stream(struct stream *stream)
+{
+    if (stream->events != NULL)
+        dumpi_events_finish(stream->events);
+    free(stream->events);
+    stream->events = NULL;
+    stream->ended = 1;
+}
+
+/* What is wrong with the file has been told when it was looked through. */
+static int code_of(const struct dumpi_events *events)
+{
+    switch (events->stream.ending) {
+    case DUMPI_ENDED_EARLY:
+        return -HOLTER_ETRUNCATED;
+    case DUMPI_ENDED_BROKEN:
+        return -HOLTER_ECORRUPT;
+    case DUMPI_ENDED_UNREADABLE:
+        return -EIO;
+    default:
+        return 0;
+    }
+}
+
+static int next(void *user, uint32_t number, struct event *out)
+{
+    struct dumpi_trace *trace = user;
+    struct stream *stream = &trace->streams[number];
+    if (stream->ended)
+        return 0;
+    int code = stream->events == NULL ? begin_stream(trace, stream) : 0;
+    int got = code == 0 ? dumpi_events_next(stream->events, out) : code;
+    if (stream->events != NULL) {
+        uint64_t at = dumpi_tell(&stream->events->stream.reader);
+        atomic_fetch_add_explicit(&trace->read, at - stream->told, memory_order_relaxed);
+        stream->told = at;
+    }
+    if (got > 0)
+        return got;
+    got = got == 0 ? code_of(stream->events) : got;
+    end_stream(stream);
+    return got;
+}
+
+static int comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
+{
+    const struct dumpi_trace *trace = user;
+    return dumpi_comms_describe(trace->comms, rank, slot, out);
+}
+
+/* Code regions need MPI_Pcontrol, of which libdumpi keeps nothing. */
+static const char *region(void *user, uint32_t rank, uint32_t slot)
+{
+    (void)user;
+    (void)rank;
+    (void)slot;
+    return NULL;
+}
+
+static void progress(void *user, uint64_t *read, uint64_t *all)
+{
+    struct dumpi_trace *trace = user;
+    *read = atomic_load_explicit(&trace->read, memory_order_relaxed);
+    *all = trace->all;
+}
+
+/* ---- looking through ------------------------------------------------------------- */
+
+static void look(void *user, uint32_t piece)
+{
+    struct dumpi_trace *trace = user;
+    dumpi_part_look(&trace->set, trace->looked + piece, trace->comms);
+}
+
+/* Ranks that the program was told there are, as far as its files have been looked through. */
+static uint32_t world_of(const struct dumpi_trace *trace)
+{
+    uint32_t world = 0;
+    for (uint32_t i = 0; i < trace->looked; i++)
+        world = trace->set.parts[i].world > world ? trace->set.parts[i].world : world;
+    return world;
+}
+
+/* Look through the files of ranks that have not been looked through. */
+static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
+{
+    trace_pool_run(pool, look, trace, trace->set.ranks - trace->looked);
+    for (; trace->looked < trace->set.ranks; trace->looked++)
+        if (trace->set.parts[trace->looked].code == -ENOMEM)
+            return -ENOMEM;
+    return 0;
+}
+
+/* The text may tell of too few ranks, or there may be none; the program may have asked how many
+ * there are. */
+static int look_at_all(struct dumpi_trace *trace, unsigned threads)
+{
+    struct trace_pool *pool;
+    if (dumpi_comms_create(&trace->comms, trace->set.ranks) != 0 ||
+        trace_pool_create(&pool, threads) != 0)
+        return -ENOMEM;
+    int code = look_on(trace, pool);
+    while (code == 0 && world_of(trace) > trace->set.ranks) {
+        code = dumpi_set_extend(&trace->set, world_of(trace));
+        if (code == -HOLTER_ELIMIT)
+            break;
+        code = code != 0 ? code : dumpi_comms_grow(trace->comms, trace->set.ranks);
+        code = code != 0 ? code : look_on(trace, pool);
+    }
+    trace_pool_destroy(pool);
+    return code == -HOLTER_ELIMIT || code == 0 ? dumpi_comms_settle(trace->comms) : code;
+}
+
+static int is_readable(const struct dumpi_part *part)
+{
+    return part->path != NULL && part->code == 0;
+}
+
+/* Sizes of named types are the same on all ranks: a file that is cut off has those of another one.
+ */
+static int lend_types(struct dumpi_trace *trace)
+{
+    const struct dumpi_file *lender = NULL;
+    for (uint32_t i = 0; lender == NULL && i < trace->set.ranks; i++)
+        if (is_readable(&trace->set.parts[i]) &&
+            trace->set.parts[i].file.type_count >= DUMPI_TYPES_NAMED)
+            lender = &trace->set.parts[i].file;
+    for (uint32_t i = 0; lender != NULL && i < trace->set.ranks; i++) {
+        struct dumpi_file *file = &trace->set.parts[i].file;
+        if (!is_readable(&trace->set.parts[i]) || file->type_count > 0)
+            continue;
+        free(file->type_sizes);
+        file->type_sizes = malloc(DUMPI_TYPES_NAMED * sizeof *file->type_sizes);
+        if (file->type_sizes == NULL)
+            return -ENOMEM;
+        memcpy(file->type_sizes, lender->type_sizes, DUMPI_TYPES_NAMED * sizeof *file->type_sizes);
+        file->type_count = DUMPI_TYPES_NAMED;
+    }
+    return 0;
+}
+
+/* What the text says of the number of ranks, and what is known. */
+static void tell_ranks(struct dumpi_trace *trace, struct faults *faults)
+{
+    unsigned long long told = trace->set.meta.ranks;
+    if (told > 0 && trace->set.ranks > told)
+        fault_at(faults, 0,
+                 "numprocs is %llu, but the program was told of %u ranks, and these are imported",
+                 told, world_of(trace));
+    if (trace->set.others == 0)
+        return;
+    fault_at(faults, 0,
+             "there are files of %u ranks more than the %u that there were: they are left out",
+             trace->set.others, trace->set.ranks);
+    trace->facts.left_out = world_of(trace) == 0 ? trace->set.others : 0;
+}
+
+/* The user of the tracer may have turned it off for some functions, or for a time. */
+static void tell_off(struct dumpi_trace *trace, struct faults *faults)
+{
+    const struct dumpi_part *most = NULL;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        const struct dumpi_part *part = &trace->set.parts[i];
+        trace->facts.off += part->off;
+        most = most == NULL || part->off_most > most->off_most ? part : most;
+    }
+    if (trace->facts.off > 0)
+        fault_at(faults, 0,
+                 "%llu calls were made while the tracer was turned off for them, most of %s: the "
+                 "trace does not have them",
+                 (unsigned long long)trace->facts.off,
+                 most->off_function < DUMPI_FUNCTIONS ? dumpi_layout(most->off_function)->name
+                                                      : "a function that is not known");
+}
+
+static void tell(struct dumpi_trace *trace, const char *source, struct faults *faults)
+{
+    struct dumpi_facts *facts = &trace->facts;
+    uint32_t missing = 0, first = 0;
+    facts->ranks = trace->set.ranks;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        const struct dumpi_part *part = &trace->set.parts[i];
+        facts->broken += (uint32_t)dumpi_part_tell(part, faults);
+        facts->files += part->path != NULL;
+        facts->calls += part->calls;
+        facts->unknown += part->unknown;
+        trace->all += is_readable(part)
+                          ? part->file.body_end *
+                                (part->thread_count <= DUMPI_THREADS_MOST ? part->thread_count : 1)
+                          : 0;
+        first = part->path == NULL && missing == 0 ? i : first;
+        missing += part->path == NULL;
+    }
+    facts->unresolved = dumpi_comms_unresolved(trace->comms);
+    faults->name = source;
+    facts->missing = missing;
+    facts->too_many = trace->set.too_many;
+    tell_off(trace, faults);
+    tell_ranks(trace, faults);
+    if (missing > 0)
+        fault_at(faults, 0, "files of %u ranks are missing, the first is that of rank %u", missing,
+                 first);
+    if (facts->unresolved > 0)
+        fault_at(
+            faults, 0,
+            "of %llu communicators the members are not known: messages in them have no other end",
+            (unsigned long long)facts->unresolved);
+}
+
+/* ---- hosts ------------------------------------------------------------------------ */
+
+/* Machines with a mesh may give all their nodes one name. */
+static void name_host(const struct dumpi_trace *trace, const struct dumpi_part *part, char out[65])
+{
+    const char *name = part->file.host != NULL && part->file.host[0] != '\0' ? part->file.host
+                       : trace->set.meta.host[0] != '\0'                     ? trace->set.meta.host
+                                                                             : "unknown";
+    char place[40] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < part->file.mesh_dimensions && used < sizeof place - 14; i++)
+        used += (size_t)snprintf(place + used, sizeof place - used, "%c%d", i == 0 ? '(' : ',',
+                                 part->file.mesh_place[i]);
+    snprintf(out, 65, "%.*s%s%s", used == 0 ? 64 : 40, name, place, used == 0 ? "" : ")");
+    for (char *c = out; *c != '\0'; c++)
+        *c = (unsigned char)*c <= 0x20 || (unsigned char)*c >= 0x7f ? '?' : *c;
+}
+
+struct named {
+    char name[65];
+    uint32_t rank;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Hosts in the order of their first ranks. */
+static int find_hosts(struct dumpi_trace *trace)
+{
+    uint32_t ranks = trace->set.ranks;
+    struct named *all = malloc(ranks * sizeof *all), *firsts = malloc(ranks * sizeof *firsts);
+    trace->host_of = calloc(ranks, sizeof *trace->host_of);
+    trace->hosts = calloc(ranks, sizeof *trace->hosts);
+    int code = all == NULL || firsts == NULL || trace->host_of == NULL || trace->hosts == NULL
+                   ? -ENOMEM
+                   : 0;
+    for (uint32_t i = 0; code == 0 && i < ranks; i++) {
+        name_host(trace, &trace->set.parts[i], all[i].name);
+        all[i].rank = i;
+    }
+    uint32_t count = 0;
+    if (code == 0)
+        qsort(all, ranks, sizeof *all, compare_names);
+    for (uint32_t i = 0; code == 0 && i < ranks; i++)
+        if (i == 0 || strcmp(all[i].name, all[i - 1].name) != 0)
+            firsts[count++] = all[i];
+    if (code == 0)
+        qsort(firsts, count, sizeof *firsts, compare_ranks);
+    for (uint32_t h = 0; code == 0 && h < count; h++) {
+        /* by name, from the host's first rank on */
+        struct named *at = bsearch(&firsts[h], all, ranks, sizeof *all, compare_names);
+        memcpy(trace->hosts[h], firsts[h].name, sizeof trace->hosts[h]);
+        for (; at < all + ranks && strcmp(at->name, firsts[h].name) == 0; at++)
+            trace->host_of[at->rank] = h;
+    }
+    trace->host_count = count;
+    free(all);
+    free(firsts);
+    return code;
+}
+
+/* ---- time --------------------------------------------------------------------------- */
+
+/* Ranks whose times are of one clock: those of a host, or, without a wall clock, each rank of its
+ * own. */
+static uint32_t clock_of(const struct dumpi_trace *trace, uint32_t rank)
+{
+    return trace->set.parts[rank].wall ? trace->host_of[rank] : trace->host_count + rank;
+}
+
+struct clock_span {
+    int64_t first_ns, init_ns; /* first call of any rank; last end of MPI_Init */
+    int used;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t greatest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* All ranks leave MPI_Init at about the same time: where clocks are no common one, this is where
+ * they meet. */
+static void set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
+{
+    int64_t first = INT64_MAX, low = INT64_MAX, high = INT64_MIN, before = 0;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        const struct dumpi_part *part = &trace->set.parts[i];
+        if (part->calls == 0)
+            continue;
+        struct clock_span *span = &spans[clock_of(trace, i)];
+        span->first_ns = span->used ? least(span->first_ns, part->first_ns) : part->first_ns;
+        span->init_ns = span->used ? greatest(span->init_ns, part->init_ns) : part->init_ns;
+        span->used = 1;
+    }
+    for (uint32_t i = 0; i < trace->host_count + trace->set.ranks; i++) {
+        if (!spans[i].used)
+            continue;
+        first = least(first, spans[i].first_ns);
+        low = least(low, spans[i].init_ns);
+        high = greatest(high, spans[i].init_ns);
+        before = greatest(before, spans[i].init_ns - spans[i].first_ns);
+    }
+    int apart = high > low && high - low > APART_NS;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        struct dumpi_part *part = &trace->set.parts[i];
+        if (part->calls > 0)
+            part->zero_ns = apart ? spans[clock_of(trace, i)].init_ns - before : first;
+    }
+}
+
+static int settle_times(struct dumpi_trace *trace)
+{
+    struct clock_span *spans = calloc((size_t)trace->host_count + trace->set.ranks, sizeof *spans);
+    uint64_t start_s = trace->set.meta.start_s;
+    int64_t length = 0, zero = 0;
+    if (spans == NULL)
+        return -ENOMEM;
+    set_zeros(trace, spans);
+    free(spans);
+    for (uint32_t i = trace->set.ranks; i-- > 0;) {
+        const struct dumpi_part *part = &trace->set.parts[i];
+        if (part->calls == 0)
+            continue;
+        length = greatest(length, part->last_ns - part->zero_ns);
+        zero = part->wall ? part->zero_ns : 0;
+        if (part->file.start_s > 0)
+            start_s = part->file.start_s;
+    }
+    trace->job.length_ns = (uint64_t)length;
+    /* The clock counts from 1970 on, or from when the machine was started. */
+    uint64_t zero_s = zero > 0 ? (uint64_t)(zero / BILLION) : 0;
+    if (zero_s > start_s - 2 * DAY_S && zero_s < start_s + 2 * DAY_S && start_s > 2 * DAY_S)
+        trace->job.begin_ns = (uint64_t)zero;
+    else if (start_s < UINT64_MAX / 2 / (uint64_t)BILLION)
+        trace->job.begin_ns = start_s * (uint64_t)BILLION;
+    return 0;
+}
+
+/* ---- streams ------------------------------------------------------------------------- */
+
+static uint32_t streams_of(const struct dumpi_part *part)
+{
+    return !is_readable(part)                        ? 0
+           : part->thread_count > DUMPI_THREADS_MOST ? 1
+           : part->thread_count == 0                 ? 1
+                                                     : part->thread_count;
+}
+
+static int make_streams(struct dumpi_trace *trace)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < trace->set.ranks; i++)
+        count += streams_of(&trace->set.parts[i]);
+    if (count == 0)
+        return -ENOENT;
+    trace->streams = calloc(count, sizeof *trace->streams);
+    trace->rank_of = calloc(count, sizeof *trace->rank_of);
+    if (trace->streams == NULL || trace->rank_of == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < trace->set.ranks; i++) {
+        const struct dumpi_part *part = &trace->set.parts[i];
+        uint32_t own = streams_of(part);
+        for (uint32_t k = 0; k < own; k++) {
+            uint32_t at = trace->stream_count++;
+            trace->streams[at] =
+                (struct stream){.rank = i, .threads = &part->threads[k], .thread_count = own > 1};
+            trace->rank_of[at] = i;
+        }
+    }
+    trace->room = BUFFERS_TOGETHER / count;
+    trace->room = trace->room < BUFFER_LEAST  ? BUFFER_LEAST
+                  : trace->room > BUFFER_MOST ? BUFFER_MOST
+                                              : trace->room;
+    return 0;
+}
+
+static void describe(struct dumpi_trace *trace, const char *source)
+{
+    const char *prefix = trace->set.meta.prefix, *slash = strrchr(prefix, '/');
+    const uint8_t *version = trace->facts.version;
+    snprintf(trace->name, sizeof trace->name, "%.64s", slash != NULL ? slash + 1 : prefix);
+    snprintf(trace->command, sizeof trace->command, "imported from %.500s", source);
+    for (uint32_t i = trace->set.ranks; i-- > 0;) {
+        const struct dumpi_part *part = &trace->set.parts[i];
+        if (part->app != NULL)
+            snprintf(trace->app, sizeof trace->app, "%.255s", part->app);
+        if (is_readable(part) && part->file.whole)
+            memcpy(trace->facts.version, part->file.version.part, 3);
+    }
+    snprintf(trace->mpi, sizeof trace->mpi, "unknown: a DUMPI trace, version %d.%d.%d", version[0],
+             version[1], version[2]);
+    trace->job.name = trace->name[0] != '\0' ? trace->name : "dumpi";
+    trace->job.app = trace->app;
+    trace->job.command = trace->command;
+    trace->job.mpi = trace->mpi;
+    trace->job.ranks = trace->set.ranks;
+    trace->job.stream_count = trace->stream_count;
+    trace->job.rank_of = trace->rank_of;
+    trace->job.host_of = trace->host_of;
+    trace->job.hosts = (const char(*)[65])trace->hosts;
+    trace->job.host_count = trace->host_count;
+    trace->reader = (struct trace_reader){trace, next, NULL, comm, region, progress};
+}
+
+/* ---- the whole ------------------------------------------------------------------------ */
+
+static int open_trace(struct dumpi_trace *trace, const char *source, unsigned threads,
+                      struct faults *faults)
+{
+    int code = dumpi_set_find(&trace->set, source, faults);
+    if (code != 0)
+        return code;
+    dumpi_call_numbers(&trace->numbers);
+    code = look_at_all(trace, threads);
+    if (code == 0) {
+        tell(trace, source, faults);
+        code = lend_types(trace);
+    }
+    code = code != 0 ? code : find_hosts(trace);
+    code = code != 0 ? code : settle_times(trace);
+    code = code != 0 ? code : make_streams(trace);
+    if (code == 0)
+        describe(trace, source);
+    return code;
+}
+
+int dumpi_trace_open(struct dumpi_trace **out, const char *source, unsigned threads,
+                     file_fault *fault, void *user)
+{
+    struct faults faults = {source, fault, user, 0};
+    struct dumpi_trace *trace = calloc(1, sizeof *trace);
+    int code = trace == NULL ? -ENOMEM : open_trace(trace, source, threads, &faults);
+    faults.name = source;
+    if (code != 0 && (faults.count == 0 || code == -ENOMEM))
+        fault_at(&faults, 0, "%s", holter_strerror(code));
+    if (code != 0)
+        dumpi_trace_close(trace);
+    else
+        *out = trace;
+    return code;
+}
+
+void dumpi_trace_close(struct dumpi_trace *trace)
+{
+    if (trace == NULL)
+        return;
+    for (uint32_t i = 0; i < trace->stream_count; i++)
+        end_stream(&trace->streams[i]);
+    free(trace->streams);
+    free(trace->rank_of);
+    free(trace->host_of);
+    free(trace->hosts);
+    dumpi_comms_destroy(trace->comms);
+    dumpi_set_finish(&trace->set);
+    free(trace);
+}
+
+struct dumpi_facts dumpi_trace_facts(const struct dumpi_trace *trace)
+{
+    return trace->facts;
+}
+
+struct trace_job *dumpi_trace_job(struct dumpi_trace *trace)
+{
+    return &trace->job;
+}
+
+const struct trace_reader *dumpi_trace_reader(const struct dumpi_trace *trace)
+{
+    return &trace->reader;
+}
+
+int dumpi_import(const char *path, const char *source, const struct trace_wishes *wishes,
+                 struct dumpi_counts *out)
+{
+    struct dumpi_trace *trace;
+    struct trace_options options = {.threads = wishes->threads,
+                                    .told = wishes->told,
+                                    .fault = wishes->fault,
+                                    .user = wishes->user};
+    *out = (struct dumpi_counts){0};
+    int code = dumpi_trace_open(&trace, source, wishes->threads, wishes->fault, wishes->user);
+    if (code != 0)
+        return code;
+    struct trace_job *job = &trace->job;
+    job->window_ns = wishes->window_ns != 0 ? wishes->window_ns : trace_window_ns(job->length_ns);
+    job->network = wishes->network;
+    job->network_source = wishes->network_source;
+    out->facts = trace->facts;
+    out->hosts = job->host_count;
+    out->window_ns = job->window_ns;
+    code = trace_import(path, job, &trace->reader, &options, &out->counts);
+    dumpi_trace_close(trace);
+    return code;
+}

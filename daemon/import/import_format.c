@@ -1,0 +1,260 @@
+#include "daemon/import/import_format.h"
+
+#include "holter/error.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOKED_AT 4096u
+
+static const char *const names[IMPORT_FORMATS] = {
+    [IMPORT_HOPBYTE] = "hopbyte", [IMPORT_ROUTE] = "route", [IMPORT_COUNTERS] = "counters",
+    [IMPORT_OTF2] = "otf2",       [IMPORT_DUMPI] = "dumpi", [IMPORT_CSV] = "csv",
+};
+
+const char *import_format_name(enum import_format format)
+{
+    return format < IMPORT_FORMATS ? names[format] : NULL;
+}
+
+enum import_format import_format_by_name(const char *name)
+{
+    for (unsigned f = 0; f < IMPORT_FORMATS; f++)
+        if (names[f] != NULL && strcmp(names[f], name) == 0)
+            return (enum import_format)f;
+    return IMPORT_UNKNOWN;
+}
+
+static int ends_in(const char *name, const char *end)
+{
+    size_t length = strlen(name), want = strlen(end);
+    return length > want && strcmp(name + length - want, end) == 0;
+}
+
+/* ---- folders --------------------------------------------------------------- */
+
+/* Length of what stands before "-0000.bin". @return 0: this is not the name of a rank's file */
+static size_t prefix_of(const char *name)
+{
+    size_t length = strlen(name);
+    if (!ends_in(name, ".bin"))
+        return 0;
+    for (length -= 4; length > 0 && isdigit((unsigned char)name[length - 1]);)
+        length--;
+    return length > 1 && name[length - 1] == '-' && name[length] != '.' ? length - 1 : 0;
+}
+
+/* A DUMPI trace may have lost its .meta file: the file of its first rank stands for it.
+ * @return how many traces there are: 2 is several */
+static unsigned look_for_ranks(const char *path, char *source, size_t room)
+{
+    char first[256] = "";
+    unsigned found = 0;
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        const char *name = entry->d_name;
+        size_t length = prefix_of(name);
+        if (length == 0)
+            continue;
+        int same = prefix_of(first) == length && strncmp(first, name, length) == 0;
+        found = found == 0 || (found == 1 && same) ? 1 : 2;
+        if (first[0] == '\0' || strcmp(name, first) < 0)
+            snprintf(first, sizeof first, "%s", name);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    if (found == 1)
+        snprintf(source, room, "%s/%s", path, first);
+    return found;
+}
+
+/* The only file in it of a kind that stands for a whole trace. */
+static int look_into(const char *path, enum import_format wanted, char *source, size_t room,
+                     char *why, size_t why_room)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    unsigned found = 0;
+    if (folder == NULL) {
+        snprintf(why, why_room, "%s: %s", path, holter_strerror(-errno));
+        return -1;
+    }
+    while ((entry = readdir(folder)) != NULL)
+        if ((wanted != IMPORT_DUMPI && ends_in(entry->d_name, ".otf2")) ||
+            (wanted != IMPORT_OTF2 && ends_in(entry->d_name, ".meta"))) {
+            found++;
+            snprintf(source, room, "%s/%s", path, entry->d_name);
+        }
+    closedir(folder);
+    if (found == 0 && wanted != IMPORT_OTF2)
+        found = look_for_ranks(path, source, room);
+    if (found != 1)
+        snprintf(why, why_room,
+                 found == 0
+                     ? "%s: there is no trace in this folder: no file .otf2, none .meta, none "
+                       "-0000.bin"
+                     : "%s: there are several traces in this folder; name the file",
+                 path);
+    return found == 1 ? 0 : -1;
+}
+
+/* ---- files ----------------------------------------------------------------- */
+
+static int has_line(const char *text, const char *begin)
+{
+    size_t length = strlen(begin);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, begin, length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+char import_separator_told(const char *line, size_t length)
+{
+    while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' '))
+        length--;
+    if (length == 7 && line[0] == '"' && line[6] == '"')
+        line++, length -= 2;
+    return length == 5 && strncasecmp(line, "sep=", 4) == 0 ? line[4] : '\0';
+}
+
+/* First line that is neither empty nor a comment, nor tells what separates fields. */
+static const char *first_line(const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\r\n"), blanks = strspn(text, " \t");
+        if (blanks < length && text[blanks] != '#' &&
+            import_separator_told(text + blanks, length - blanks) == '\0')
+            return text + blanks;
+        text += length + (text[length] != '\0');
+    }
+    return text;
+}
+
+/* The header of a table of messages, whichever comes first of its columns. Which others it lacks,
+ * or that something else parts its fields, its reader says. */
+static int is_table(const char *line)
+{
+    static const char *const columns[] = {"source", "destination"};
+    size_t length = strcspn(line, "\r\n");
+    for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
+        const char *found = strcasestr(line, columns[c]);
+        if (found == NULL || (size_t)(found - line) >= length)
+            return 0;
+    }
+    return 1;
+}
+
+/* What dumpi2ascii prints: "MPI_Init entering at walltime 3.000000001, ..." */
+static int is_dumpi_ascii(const char *text)
+{
+    const char *entering = strstr(text, " entering at ");
+    while (entering != NULL && entering > text && entering[-1] != '\n' &&
+           !isspace((unsigned char)entering[-1]))
+        entering--;
+    return entering != NULL && strncmp(entering, "MPI", 3) == 0;
+}
+
+static enum import_format of_text(const char *text)
+{
+    const char *line = first_line(text);
+    if (has_line(text, "numprocs=") || has_line(text, "fileprefix=") || is_dumpi_ascii(text))
+        return IMPORT_DUMPI;
+    if (has_line(text, "hardware:"))
+        return IMPORT_COUNTERS;
+    if (strncmp(line, "Hop ", 4) == 0 || strstr(text, "Hop 1:") != NULL)
+        return IMPORT_ROUTE;
+    if (is_table(line))
+        return IMPORT_CSV;
+    size_t plain = strspn(line, "0123456789 \t.eE+-");
+    if (isdigit((unsigned char)line[0]) && strchr("\r\n", line[plain]) != NULL)
+        return IMPORT_HOPBYTE;
+    return IMPORT_UNKNOWN;
+}
+
+const char *import_packed_as(const char *bytes, size_t length)
+{
+    static const struct {
+        const char *begin, *what;
+        size_t length;
+    } kinds[] = {{"\x1f\x8b", "is compressed (gzip): unpack it first", 2},
+                 {"BZh", "is compressed (bzip2): unpack it first", 3},
+                 {"\xfd"
+                  "7zXZ",
+                  "is compressed (xz): unpack it first", 5},
+                 {"\x28\xb5\x2f\xfd", "is compressed (zstd): unpack it first", 4},
+                 {"PK\x03\x04", "is an archive (zip): unpack it first", 4},
+                 {"\xff\xfe", "is text in UTF-16: UTF-8 is wanted", 2},
+                 {"\xfe\xff", "is text in UTF-16: UTF-8 is wanted", 2}};
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+        if (length >= kinds[k].length && memcmp(bytes, kinds[k].begin, kinds[k].length) == 0)
+            return kinds[k].what;
+    if (length >= 262 && memcmp(bytes + 257, "ustar", 5) == 0)
+        return "is an archive (tar): unpack it first";
+    return NULL;
+}
+
+static enum import_format of_bytes(char *bytes, size_t length)
+{
+    if (length >= 16 && memcmp(bytes, "SQLite format 3", 16) == 0)
+        return IMPORT_RECORDING;
+    if (length >= 6 && memcmp(bytes + 2, "OTF2", 4) == 0)
+        return IMPORT_OTF2;
+    if (length >= 8 && memcmp(bytes,
+                              "\xff\xaa\xdd"
+                              "DUMPI",
+                              8) == 0)
+        return IMPORT_DUMPI;
+    bytes[length] = '\0';
+    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) /* byte order mark */
+        bytes += 3, length -= 3;
+    return memchr(bytes, '\0', length) == NULL ? of_text(bytes) : IMPORT_UNKNOWN;
+}
+
+enum import_format import_format_find(const char *path, enum import_format wanted, char *source,
+                                      size_t source_room, char *why, size_t room)
+{
+    char bytes[LOOKED_AT + 1];
+    struct stat status;
+    size_t length = 0;
+    snprintf(source, source_room, "%s", path);
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+        look_into(path, wanted, source, source_room, why, room) != 0)
+        return IMPORT_UNKNOWN;
+    int fd = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : 1;
+    while (got > 0 && length < LOOKED_AT) {
+        got = read(fd, bytes + length, LOOKED_AT - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0)
+        snprintf(why, room, "%s: %s", source, holter_strerror(-errno));
+    if (fd >= 0)
+        close(fd);
+    if (got < 0)
+        return IMPORT_UNKNOWN;
+    const char *packed = import_packed_as(bytes, length);
+    if (packed != NULL) {
+        snprintf(why, room, "%s %s", source, packed);
+        return IMPORT_PACKED;
+    }
+    enum import_format format = of_bytes(bytes, length);
+    if (format == IMPORT_UNKNOWN && ends_in(source, ".otf2"))
+        format = IMPORT_OTF2; /* libotf2 says what is wrong with it */
+    if (format == IMPORT_UNKNOWN && ends_in(source, ".meta"))
+        format = IMPORT_DUMPI; /* the files beside it may be of use all the same */
+    if (format == IMPORT_UNKNOWN)
+        snprintf(why, room, "%s: what it is cannot be told from %s; say --format", source,
+                 length == 0 ? "an empty file" : "its beginning");
+    return format;
+}

@@ -1,0 +1,320 @@
+#include "daemon/import/otf2/import_otf2.h"
+
+#include "daemon/import/otf2/otf2_process.h"
+#include "daemon/import/trace/trace_places.h"
+#include "daemon/import/trace/trace_pool.h"
+#include "daemon/storage/recording.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More windows of a second, the longest that is chosen, than any recording has. */
+#define LONGEST_BELIEVED_NS (UINT64_C(1000000000) << 20)
+
+static unsigned threads_of(const struct trace_wishes *wishes)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return wishes->threads != 0 ? wishes->threads : processors > 0 ? (unsigned)processors : 1;
+}
+
+/* The name of the job is that of the archive, or of its folder when it has none of its own. */
+static void name_job(char *out, size_t room, const char *anchor)
+{
+    const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
+    const char *begin = slash == NULL ? anchor : slash + 1;
+    if (end - begin > 5 && strcmp(end - 5, ".otf2") == 0)
+        end -= 5;
+    if (slash != NULL && slash > anchor && end - begin == 6 && strncmp(begin, "traces", 6) == 0) {
+        end = slash; /* Score-P names all of them so, each in a folder of its own */
+        for (begin = slash; begin > anchor && begin[-1] != '/';)
+            begin--;
+    }
+    size_t used = 0;
+    for (; begin < end && used + 1 < room; begin++)
+        if ((*begin >= '0' && *begin <= '9') || (*begin >= 'a' && *begin <= 'z') ||
+            (*begin >= 'A' && *begin <= 'Z') || *begin == '-' || *begin == '_' || *begin == '.')
+            out[used++] = *begin;
+    out[used] = '\0';
+    if (used == 0 || strcmp(out, ".") == 0 || strcmp(out, "..") == 0)
+        snprintf(out, room, "otf2");
+}
+
+static void sum_reports(const struct otf2_process *process, struct import_otf2_counts *out)
+{
+    const struct otf2_job *job = otf2_process_job(process);
+    const struct otf2_report *reports = otf2_process_reports(process);
+    uint64_t others[OTF2_KINDS] = {0};
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        const struct otf2_totals *t = &reports[i].totals;
+        out->events += t->events;
+        out->sends += t->sends;
+        out->send_bytes += t->send_bytes;
+        out->receives += t->receives;
+        out->receive_bytes += t->receive_bytes;
+        out->collectives += t->collectives;
+        out->nameless += t->nameless;
+        out->unbalanced += t->unbalanced;
+        out->undefined += reports[i].undefined;
+        out->forced += reports[i].forced;
+        for (unsigned k = 0; k < OTF2_KINDS; k++)
+            others[k] += reports[i].other[k];
+    }
+    for (unsigned k = 0; k < OTF2_KINDS && out->other_count < OTF2_OTHERS_MOST; k++)
+        if (others[k] > 0) {
+            out->others[out->other_count].name = otf2_kind_name(k);
+            out->others[out->other_count++].count = others[k];
+        }
+}
+
+/* A clock that is wrong at one place gives few, and may be far off; one that begins late gives
+ * many, or is as far off as the trace is long at most. */
+static void sum_early(const struct otf2_process *process, struct import_otf2_counts *out)
+{
+    const struct otf2_job *job = otf2_process_job(process);
+    const struct otf2_report *reports = otf2_process_reports(process);
+    uint64_t first = job->offset;
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        out->early += reports[i].early;
+        if (reports[i].early > 0 && reports[i].earliest < first)
+            first = reports[i].earliest;
+    }
+    struct otf2_job from_there = *job;
+    from_there.offset = first;
+    uint64_t by_ns = otf2_job_ns(&from_there, job->offset);
+    if (out->early == 0 || (out->early < out->events / 2 && by_ns > job->length_ns))
+        return;
+    out->zero = first;
+    out->early_ns = by_ns == 0 ? 1 : by_ns;
+}
+
+static int import_job(const char *path, const char *anchor, struct otf2_process *process,
+                      const struct trace_wishes *wishes, const struct trace_places *places,
+                      uint64_t length_ns, struct import_otf2_counts *out)
+{
+    const struct otf2_job *job = otf2_process_job(process);
+    char name[64], command[1024], mpi[128];
+    name_job(name, sizeof(name), anchor);
+    snprintf(command, sizeof(command), "holter import --format otf2 %.900s", anchor);
+    snprintf(mpi, sizeof(mpi), "OTF2%s%.100s", job->creator[0] != '\0' ? ", " : "", job->creator);
+    struct trace_job told = {.name = name,
+                             .app = name,
+                             .command = command,
+                             .mpi = mpi,
+                             .ranks = job->ranks,
+                             .stream_count = job->stream_count,
+                             .rank_of = job->rank_of,
+                             .threads_of = job->cpu_threads_of,
+                             .host_of = job->host_of,
+                             .hosts = job->hosts,
+                             .host_count = job->host_count,
+                             .begin_ns = job->begin_ns,
+                             .window_ns = wishes->window_ns,
+                             .length_ns = length_ns != 0 ? length_ns : job->length_ns,
+                             .length_is_claim = length_ns == 0,
+                             .network = wishes->network,
+                             .network_source = wishes->network_source};
+    if (places->host_count > 0) {
+        told.host_of = places->host_of;
+        told.hosts = (const char(*)[65])places->hosts;
+        told.host_count = places->host_count;
+    }
+    struct trace_reader reader = {.user = process,
+                                  .next_before = otf2_process_next,
+                                  .comm = otf2_process_comm,
+                                  .region = otf2_process_region,
+                                  .progress = otf2_process_progress};
+    struct trace_options options = {threads_of(wishes), wishes->told, wishes->fault, wishes->user};
+    out->ranks = job->ranks;
+    out->hosts = told.host_count;
+    out->streams = job->stream_count;
+    out->left_out = job->left_out;
+    out->by_process = job->by_process;
+    out->definitions_broken = otf2_process_definitions_broken(process);
+    int code = trace_import(path, &told, &reader, &options, &out->counts);
+    out->window_ns = out->counts.window_ns;
+    sum_reports(process, out);
+    sum_early(process, out);
+    return code;
+}
+
+/* What the clock properties of an archive tell wrong, as its records have it. */
+struct truth {
+    uint64_t length_ns; /* 0: as it says itself */
+    uint64_t zero;      /* ticks */
+    int zero_is_known;
+};
+
+/* ---- length ---------------------------------------------------------------- */
+
+struct measuring {
+    struct otf2_process *process;
+    uint32_t *streams, *begins; /* owned: streams by rank, and where those of each begin */
+    _Atomic uint64_t last_ns;
+};
+
+static int group_streams(struct measuring *m, const struct otf2_job *job)
+{
+    m->streams = calloc((size_t)job->stream_count + 1, sizeof(*m->streams));
+    m->begins = calloc((size_t)job->ranks + 1, sizeof(*m->begins));
+    if (m->streams == NULL || m->begins == NULL)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        m->begins[r + 1] = m->begins[r] + job->threads_of[r];
+    for (uint32_t s = 0; s < job->stream_count; s++)
+        m->streams[m->begins[job->rank_of[s]] + job->thread_of[s]] = s;
+    return 0;
+}
+
+/* Streams of a rank are asked for one after the other. */
+static void measure_rank(void *user, uint32_t rank)
+{
+    struct measuring *m = user;
+    struct event events[TRACE_BATCH];
+    uint64_t last = 0;
+    for (uint32_t s = m->begins[rank]; s < m->begins[rank + 1]; s++) {
+        int count = 1;
+        while (count > 0) {
+            count = otf2_process_next(m->process, m->streams[s], UINT64_MAX, events);
+            for (int i = 0; i < count; i++)
+                last = events[i].kind != 0 && events[i].t_exit > last ? events[i].t_exit : last;
+        }
+    }
+    uint64_t known = atomic_load(&m->last_ns);
+    while (last > known && !atomic_compare_exchange_weak(&m->last_ns, &known, last))
+        continue;
+}
+
+/* What is wrong is told when it is read to be imported. */
+static void say_nothing(void *user, const char *text)
+{
+    (void)user, (void)text;
+}
+
+/* Writers that do not know the length of their trace claim none, or one that cannot be. Its windows
+ * are chosen by the length: it is read once before. @return 0: it need not be known, or cannot */
+static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishes,
+                            const struct otf2_job *job, const struct truth *truth)
+{
+    unsigned threads = threads_of(wishes);
+    struct measuring m = {.last_ns = 0};
+    struct trace_pool *pool;
+    if (wishes->window_ns != 0 || (job->length_ns != 0 && job->length_ns < LONGEST_BELIEVED_NS))
+        return 0;
+    if (otf2_process_start(&m.process, anchor, threads, say_nothing, NULL) != 0)
+        return 0;
+    if (truth->zero_is_known)
+        otf2_process_set_zero(m.process, truth->zero);
+    if (group_streams(&m, job) == 0 && trace_pool_create(&pool, threads) == 0) {
+        trace_pool_run(pool, measure_rank, &m, job->ranks);
+        trace_pool_destroy(pool);
+    }
+    otf2_process_stop(m.process);
+    free(m.streams);
+    free(m.begins);
+    uint64_t last = atomic_load(&m.last_ns);
+    return last < LONGEST_BELIEVED_NS ? last : 0;
+}
+
+/* ---- all of it ------------------------------------------------------------- */
+
+static int is_called_otf2(const char *path)
+{
+    size_t length = strlen(path), end = sizeof(".otf2") - 1;
+    return length > end && strcmp(path + length - end, ".otf2") == 0;
+}
+
+/* A link may be called as it likes. */
+static int leads_to_otf2(const char *path)
+{
+    char *end = realpath(path, NULL);
+    int leads = end != NULL && is_called_otf2(end);
+    free(end);
+    return leads;
+}
+
+/* What libotf2 would say of it in its own words, or not at all. @return 0, or a negative error
+ * after telling */
+static int check_anchor(const char *anchor, struct faults *faults)
+{
+    int code = access(anchor, R_OK) == 0 ? 0 : -errno;
+    if (code != 0) {
+        fault_at(faults, 0, "%s", holter_strerror(code));
+    } else if (!is_called_otf2(anchor) && !leads_to_otf2(anchor)) {
+        fault_at(faults, 0,
+                 "the file of an archive has to be called NAME.otf2, beside its folder NAME");
+        code = -HOLTER_EUSAGE;
+    }
+    return code;
+}
+
+static int import_once(const char *path, const char *anchor, const struct trace_wishes *wishes,
+                       const struct truth *truth, struct import_otf2_counts *out)
+{
+    struct faults faults = {anchor, wishes->fault, wishes->user, 0};
+    struct trace_places places = {.host_count = 0};
+    struct otf2_process *process;
+    char why[256];
+    *out = (struct import_otf2_counts){.ranks = 0};
+    int code = check_anchor(anchor, &faults);
+    if (code == 0)
+        code =
+            otf2_process_start(&process, anchor, threads_of(wishes), wishes->fault, wishes->user);
+    if (code != 0)
+        return code;
+    if (truth->zero_is_known)
+        otf2_process_set_zero(process, truth->zero);
+    if (wishes->hosts != NULL &&
+        (code = trace_places_list(&places, wishes->hosts, otf2_process_job(process)->ranks,
+                                  wishes->per_node, why, sizeof(why))) != 0)
+        fault_at(&faults, 0, "hosts: %s", why);
+    else
+        code = import_job(path, anchor, process, wishes, &places,
+                          truth->length_ns != 0
+                              ? truth->length_ns
+                              : measured_ns(anchor, wishes, otf2_process_job(process), truth),
+                          out);
+    trace_places_finish(&places);
+    otf2_process_stop(process);
+    return code;
+}
+
+/* @return was something told that is not so? */
+static int learn(struct truth *truth, const struct import_otf2_counts *counts,
+                 struct faults *faults)
+{
+    if (counts->early_ns != 0 && !truth->zero_is_known) {
+        fault_at(faults, 0,
+                 "its clock properties tell a wrong begin: there are records %.9f s before it; it "
+                 "is read once more",
+                 (double)counts->early_ns * 1e-9);
+        *truth = (struct truth){.zero = counts->zero, .zero_is_known = 1};
+        return 1;
+    }
+    if (counts->counts.beyond_ns == 0 || truth->length_ns != 0)
+        return 0;
+    truth->length_ns = counts->counts.beyond_ns;
+    fault_at(faults, 0,
+             "its clock properties tell a wrong length: there are records at %.9f s; it is read "
+             "once more",
+             (double)truth->length_ns * 1e-9);
+    return 1;
+}
+
+int import_otf2(const char *path, const char *anchor, const struct trace_wishes *wishes,
+                struct import_otf2_counts *out)
+{
+    struct faults faults = {anchor, wishes->fault, wishes->user, 0};
+    struct truth truth = {.length_ns = 0};
+    int code = import_once(path, anchor, wishes, &truth, out);
+    while (code == 0 && learn(&truth, out, &faults)) {
+        code = recording_remove(path);
+        if (code == 0)
+            code = import_once(path, anchor, wishes, &truth, out);
+    }
+    return code;
+}

@@ -1,0 +1,439 @@
+#include "daemon/import/otf2/otf2_callbacks.h"
+
+#include "holter/call.h"
+#include "holter/segment.h"
+
+/* What libotf2 gives with each record. */
+#define RECORD                                                                                     \
+    OTF2_LocationRef location, OTF2_TimeStamp ticks, uint64_t position, void *user,                \
+        OTF2_AttributeList *attributes
+
+/* Of a file that is cut off, libotf2 gives the records of a chunk again when it has come to the
+ * end: the first of those is earlier than all before it. And the last ones before may be made of
+ * what stood in memory. So such a file is looked through first: whole is what is earlier than the
+ * last time.
+ * @return is the record passed over, or the last? */
+static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
+{
+    if (!stream->scanning) {
+        stream->comes_again = stream->calls.totals.events >= stream->whole_events;
+        return stream->comes_again;
+    }
+    if (ticks < stream->ticks) {
+        stream->comes_again = 1;
+        return 1;
+    }
+    if (ticks > stream->ticks)
+        stream->whole_events = stream->scanned;
+    stream->ticks = ticks;
+    stream->scanned++;
+    return 1;
+}
+
+static OTF2_CallbackCode goes_on(const struct otf2_stream *stream)
+{
+    return stream->comes_again ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- records that mean nothing here ---------------------------------------- */
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned kind)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    stream->ticks = ticks;
+    stream->calls.totals.events++;
+    stream->counted.other[kind]++;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+#define COUNT_WITH(kind, ...)                                                                      \
+    static OTF2_CallbackCode on_##kind(RECORD, __VA_ARGS__)                                        \
+    {                                                                                              \
+        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
+    }
+#define COUNT_BARE(kind)                                                                           \
+    static OTF2_CallbackCode on_##kind(RECORD)                                                     \
+    {                                                                                              \
+        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
+    }
+
+OTF2_OTHER_KINDS(COUNT_WITH, COUNT_BARE)
+COUNT_BARE(Unknown)
+
+#define NAME_WITH(kind, ...) #kind,
+#define NAME_BARE(kind) #kind,
+
+const char *otf2_kind_name(unsigned kind)
+{
+    static const char *const names[] = {OTF2_OTHER_KINDS(NAME_WITH, NAME_BARE)
+                                            OTF2_ACCESS_KINDS(NAME_WITH) "unknown"};
+    return kind < OTF2_KINDS ? names[kind] : "unknown";
+}
+
+/* ---- regions --------------------------------------------------------------- */
+
+static void note_early(struct otf2_report *counted, uint64_t ticks)
+{
+    counted->earliest =
+        counted->early == 0 || ticks < counted->earliest ? ticks : counted->earliest;
+    counted->early++;
+}
+
+static uint64_t begin(struct otf2_stream *stream, uint64_t ticks)
+{
+    if (ticks < stream->job->offset)
+        note_early(&stream->counted, ticks);
+    stream->ticks = ticks;
+    stream->calls.totals.events++;
+    return otf2_job_ns(stream->job, ticks);
+}
+
+/* Memory was refused: there is no going on. */
+static OTF2_CallbackCode outcome(const struct otf2_stream *stream)
+{
+    return stream->calls.error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+static OTF2_CallbackCode enter(struct otf2_stream *stream, uint64_t ticks, uint32_t ref,
+                               const struct otf2_region *region)
+{
+    stream->counted.undefined += region->kind == OTF2_REGION_UNDEFINED;
+    otf2_calls_enter(&stream->calls, begin(stream, ticks), ref, region);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_enter(RECORD, OTF2_RegionRef ref)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_region region = otf2_defs_region(stream->defs, ref);
+    return enter(stream, ticks, ref, &region);
+}
+
+static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_region region = otf2_defs_region(stream->defs, ref);
+    otf2_calls_leave(&stream->calls, begin(stream, ticks), ref, &region);
+    return outcome(stream);
+}
+
+/* Tools that unwind the stack tell with each region how it was come to. */
+static OTF2_CallbackCode on_context_enter(RECORD, OTF2_CallingContextRef context, uint32_t unwound)
+{
+    struct otf2_stream *stream = user;
+    uint32_t ref;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
+    return enter(stream, ticks, ref, &region);
+}
+
+static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context)
+{
+    struct otf2_stream *stream = user;
+    uint32_t ref;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
+    otf2_calls_leave(&stream->calls, begin(stream, ticks), ref, &region);
+    return outcome(stream);
+}
+
+/* ---- messages -------------------------------------------------------------- */
+
+/* @return number of a communicator, or UINT32_MAX: it is not defined, which is counted */
+static uint32_t number_of(struct otf2_stream *stream, OTF2_CommRef ref)
+{
+    uint32_t number = otf2_defs_comm(stream->defs, ref);
+    stream->counted.undefined += number >= stream->job->comm_count;
+    return number;
+}
+
+/* The first ones have slots. */
+static uint16_t slot_of(const struct otf2_stream *stream, uint32_t number)
+{
+    return number < stream->job->comm_count && number < OTF2_COMM_SLOTS ? (uint16_t)number
+                                                                        : COMM_SLOT_NONE;
+}
+
+/* Tags of MPI are no larger; whoever writes others, such as negative ones, has them at both ends of
+ * a message. */
+static int32_t tag_of(uint32_t tag)
+{
+    return (int32_t)(tag & INT32_MAX);
+}
+
+static struct otf2_message message_of(struct otf2_stream *stream, uint32_t peer, OTF2_CommRef comm,
+                                      uint32_t tag, uint64_t bytes)
+{
+    int inter = 0;
+    uint32_t number = number_of(stream, comm);
+    struct otf2_message message = {
+        .tag = tag_of(tag), .bytes = bytes, .comm = slot_of(stream, number)};
+    message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
+    message.flags = inter ? EVENT_INTER : 0;
+    stream->counted.undefined += number < stream->job->comm_count && message.peer == PEER_UNKNOWN;
+    return message;
+}
+
+static OTF2_CallbackCode on_send(RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                                 uint64_t bytes)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
+    otf2_calls_send(&stream->calls, begin(stream, ticks), &message);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                                  uint64_t bytes, uint64_t request)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
+    otf2_calls_isend(&stream->calls, begin(stream, ticks), &message, request);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_isend_complete(RECORD, uint64_t request)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    otf2_calls_isend_complete(&stream->calls, begin(stream, ticks), request);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_irecv_request(RECORD, uint64_t request)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    otf2_calls_irecv_request(&stream->calls, begin(stream, ticks), request);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_recv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                                 uint64_t bytes)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
+    otf2_calls_recv(&stream->calls, begin(stream, ticks), &message);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                                  uint64_t bytes, uint64_t request)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
+    otf2_calls_irecv(&stream->calls, begin(stream, ticks), &message, request);
+    return outcome(stream);
+}
+
+/* MPI_Test and its kin found a request under way: their calls tell that already. */
+static OTF2_CallbackCode on_request_test(RECORD, uint64_t request)
+{
+    if (passed_over(user, ticks))
+        return goes_on(user);
+    begin(user, ticks);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_request_cancelled(RECORD, uint64_t request)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    otf2_calls_cancelled(&stream->calls, begin(stream, ticks), request);
+    return outcome(stream);
+}
+
+/* ---- one-sided calls -------------------------------------------------------- */
+
+static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t ticks, unsigned kind,
+                                       OTF2_RmaWinRef window, uint32_t target, uint64_t given,
+                                       uint64_t gotten)
+{
+    int inter = 0;
+    uint32_t number = otf2_defs_window(stream->defs, window);
+    struct otf2_access access = {.given = given, .gotten = gotten, .comm = slot_of(stream, number)};
+    access.target = otf2_job_peer(stream->job, stream->rank, number, target, &inter);
+    access.flags = inter ? EVENT_INTER : 0;
+    uint64_t time = begin(stream, ticks);
+    stream->counted.other[kind] += !otf2_calls_access(&stream->calls, time, &access);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_put(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
+                                uint64_t matching)
+{
+    if (passed_over(user, ticks))
+        return goes_on(user);
+    return access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
+}
+
+static OTF2_CallbackCode on_get(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
+                                uint64_t matching)
+{
+    if (passed_over(user, ticks))
+        return goes_on(user);
+    return access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
+}
+
+static OTF2_CallbackCode on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                   OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
+                                   uint64_t matching)
+{
+    if (passed_over(user, ticks))
+        return goes_on(user);
+    return access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent, received);
+}
+
+/* ---- collectives ----------------------------------------------------------- */
+
+static uint16_t call_of(OTF2_CollectiveOp op)
+{
+    static const uint16_t calls[] = {
+        [OTF2_COLLECTIVE_OP_BARRIER] = CALL_Barrier,
+        [OTF2_COLLECTIVE_OP_BCAST] = CALL_Bcast,
+        [OTF2_COLLECTIVE_OP_GATHER] = CALL_Gather,
+        [OTF2_COLLECTIVE_OP_GATHERV] = CALL_Gatherv,
+        [OTF2_COLLECTIVE_OP_SCATTER] = CALL_Scatter,
+        [OTF2_COLLECTIVE_OP_SCATTERV] = CALL_Scatterv,
+        [OTF2_COLLECTIVE_OP_ALLGATHER] = CALL_Allgather,
+        [OTF2_COLLECTIVE_OP_ALLGATHERV] = CALL_Allgatherv,
+        [OTF2_COLLECTIVE_OP_ALLTOALL] = CALL_Alltoall,
+        [OTF2_COLLECTIVE_OP_ALLTOALLV] = CALL_Alltoallv,
+        [OTF2_COLLECTIVE_OP_ALLTOALLW] = CALL_Alltoallw,
+        [OTF2_COLLECTIVE_OP_ALLREDUCE] = CALL_Allreduce,
+        [OTF2_COLLECTIVE_OP_REDUCE] = CALL_Reduce,
+        [OTF2_COLLECTIVE_OP_REDUCE_SCATTER] = CALL_Reduce_scatter,
+        [OTF2_COLLECTIVE_OP_SCAN] = CALL_Scan,
+        [OTF2_COLLECTIVE_OP_EXSCAN] = CALL_Exscan,
+        [OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = CALL_Reduce_scatter_block,
+    };
+    return op < sizeof(calls) / sizeof(calls[0]) ? calls[op] : 0;
+}
+
+static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_CollectiveOp op,
+                                            OTF2_CommRef comm, uint32_t root, uint64_t sent,
+                                            uint64_t received)
+{
+    int inter = 0;
+    uint32_t number = number_of(stream, comm);
+    struct otf2_collective collective = {.call = call_of(op),
+                                         .root = PEER_NONE,
+                                         .sent = sent,
+                                         .received = received,
+                                         .comm = slot_of(stream, number)};
+    if (root == OTF2_COLLECTIVE_ROOT_SELF)
+        collective.root = (int32_t)stream->rank;
+    else if (root == OTF2_COLLECTIVE_ROOT_THIS_GROUP)
+        collective.root = PEER_NULL;
+    else if (root != OTF2_COLLECTIVE_ROOT_NONE)
+        collective.root = otf2_job_peer(stream->job, stream->rank, number, root, &inter);
+    collective.flags = inter ? EVENT_INTER : 0;
+    return collective;
+}
+
+static OTF2_CallbackCode on_collective_begin(RECORD)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    otf2_calls_collective_begin(&stream->calls, begin(stream, ticks));
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_collective_end(RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                           uint32_t root, uint64_t sent, uint64_t received)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
+    otf2_calls_collective_end(&stream->calls, begin(stream, ticks), &collective);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_collective_request(RECORD, uint64_t request)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    otf2_calls_collective_request(&stream->calls, begin(stream, ticks), request);
+    return outcome(stream);
+}
+
+static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                                uint32_t root, uint64_t sent, uint64_t received,
+                                                uint64_t request)
+{
+    struct otf2_stream *stream = user;
+    if (passed_over(stream, ticks))
+        return goes_on(stream);
+    struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
+    otf2_calls_collective_complete(&stream->calls, begin(stream, ticks), &collective, request);
+    return outcome(stream);
+}
+
+#pragma GCC diagnostic pop
+
+/* ---- registering ----------------------------------------------------------- */
+
+#define SET_WITH(kind, ...) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
+#define SET_BARE(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
+
+static void set_others(OTF2_EvtReaderCallbacks *c)
+{
+    OTF2_OTHER_KINDS(SET_WITH, SET_BARE)
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, on_Unknown);
+}
+
+OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *events,
+                                       struct otf2_stream *stream)
+{
+    OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
+    if (c == NULL)
+        return OTF2_ERROR_MEM_ALLOC_FAILED;
+    set_others(c);
+    OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, on_send);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, on_isend);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, on_isend_complete);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, on_irecv_request);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, on_recv);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, on_irecv);
+    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, on_request_test);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, on_request_cancelled);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_put);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_get);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_atomic);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, on_collective_begin);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, on_collective_end);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, on_collective_request);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, on_collective_complete);
+    OTF2_ErrorCode code = OTF2_Reader_RegisterEvtCallbacks(reader, events, c, stream);
+    OTF2_EvtReaderCallbacks_Delete(c);
+    return code;
+}

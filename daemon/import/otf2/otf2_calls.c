@@ -1,0 +1,543 @@
+#include "daemon/import/otf2/otf2_calls.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/import/trace/request_pairs.h"
+#include "holter/call.h"
+#include "holter/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST (1u << 16)
+#define NO_PART UINT32_MAX
+#define MOST_PARTS UINT16_MAX /* of a call, as struct event counts them */
+
+void otf2_calls_init(struct otf2_calls *c, struct request_table *requests, uint32_t thread,
+                     uint32_t threads)
+{
+    *c = (struct otf2_calls){.error = 0};
+    call_queue_init(&c->queue, requests, thread, threads);
+}
+
+void otf2_calls_finish(struct otf2_calls *c)
+{
+    call_queue_finish(&c->queue);
+    free(c->stack);
+    free(c->parts);
+    free(c->waits);
+    *c = (struct otf2_calls){0};
+}
+
+/* ---- the open call --------------------------------------------------------- */
+
+static void open_call(struct otf2_calls *c, uint64_t time, uint16_t call)
+{
+    c->in_call = 1;
+    c->nested = c->has_collective = 0;
+    c->call = call;
+    c->enter = time;
+    c->part_count = 0;
+}
+
+static int reserve_part(struct otf2_calls *c)
+{
+    size_t need = c->part_count + (size_t)1;
+    if (array_fit(&c->parts, sizeof(*c->parts), &c->part_room, need) != 0 ||
+        array_fit(&c->waits, sizeof(*c->waits), &c->wait_room, need) != 0)
+        c->error = -ENOMEM;
+    c->queue.parts = c->parts;
+    return c->error;
+}
+
+static void close_call(struct otf2_calls *c, uint64_t time);
+
+/* A call that is never left would gather all that comes: it is told in pieces.
+ * @return a new part to be filled in; NULL: no memory */
+static struct event *add_part(struct otf2_calls *c, uint16_t flags)
+{
+    if (c->part_count == MOST_PARTS) {
+        int nested = c->nested;
+        close_call(c, c->newest);
+        open_call(c, c->newest, c->call);
+        c->nested = nested;
+    }
+    if (reserve_part(c) != 0)
+        return NULL;
+    c->waits[c->part_count] = 0;
+    struct event *part = &c->parts[c->part_count++];
+    *part = (struct event){.peer = PEER_NONE,
+                           .tag = TAG_NONE,
+                           .comm = COMM_SLOT_NONE,
+                           .flags = flags,
+                           .call = c->call};
+    return part;
+}
+
+/* Calls that take what MPI_Mprobe found are not told which message that is: what they receive is
+ * matched as if it were received by another. */
+static uint16_t call_of_part(uint16_t call)
+{
+    return call == CALL_Mrecv ? CALL_Recv : call == CALL_Imrecv ? CALL_Irecv : call;
+}
+
+static void put(struct otf2_calls *c, struct event *event, uint32_t part, uint64_t time)
+{
+    event->t_enter = c->enter;
+    event->t_exit = time;
+    event->region = c->region;
+    if (call_queue_put(&c->queue, event, part != NO_PART ? c->waits[part] : 0, part) != 0)
+        c->error = -ENOMEM;
+}
+
+static void close_call(struct otf2_calls *c, uint64_t time)
+{
+    struct event alone = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
+    struct event *call = &alone;
+    uint32_t first = 0;
+    time = time < c->enter ? c->enter : time;
+    if (c->part_count > 0 && call_of_part(c->call) == c->call) {
+        call = &c->parts[0];
+        first = 1;
+    }
+    uint32_t rest = c->part_count - first;
+    call->kind = EVENT_CALL;
+    call->call = c->call;
+    call->parts = rest > UINT16_MAX ? UINT16_MAX : (uint16_t)rest;
+    put(c, call, first == 1 ? 0 : NO_PART, time);
+    for (uint32_t i = first; i < c->part_count; i++) {
+        c->parts[i].kind = EVENT_PART;
+        c->parts[i].call = call_of_part(c->call);
+        put(c, &c->parts[i], i, time);
+    }
+    c->in_call = 0;
+    c->part_count = 0;
+}
+
+/* A record outside of any call of MPI is a call of its own. @return does it have to be closed? */
+static int ensure_call(struct otf2_calls *c, uint64_t time, uint16_t call)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (c->in_call) {
+        if (c->call == 0)
+            c->call = call;
+        return 0;
+    }
+    open_call(c, time, call);
+    return 1;
+}
+
+static void close_own(struct otf2_calls *c, uint64_t time, int own)
+{
+    if (own)
+        close_call(c, time);
+}
+
+/* ---- regions --------------------------------------------------------------- */
+
+static void push_region(struct otf2_calls *c, uint16_t slot)
+{
+    if (c->too_deep > 0 || c->depth == DEEPEST) {
+        c->too_deep++;
+        return;
+    }
+    if (array_fit(&c->stack, sizeof(*c->stack), &c->stack_room, c->depth + (size_t)1) != 0) {
+        c->error = -ENOMEM;
+        return;
+    }
+    c->stack[c->depth++] = c->region;
+    c->region = slot;
+}
+
+static void pop_region(struct otf2_calls *c)
+{
+    if (c->too_deep > 0)
+        c->too_deep--;
+    else if (c->depth > 0)
+        c->region = (uint16_t)c->stack[--c->depth];
+    else
+        c->totals.unbalanced++;
+}
+
+void otf2_calls_enter(struct otf2_calls *c, uint64_t time, uint32_t ref,
+                      const struct otf2_region *region)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (region->kind == OTF2_REGION_CODE) {
+        push_region(c, region->slot);
+    } else if (region->kind == OTF2_REGION_CALL) {
+        if (c->in_call) {
+            c->nested += c->call_region == ref; /* MPI that calls MPI is one call */
+            return;
+        }
+        open_call(c, time, region->call);
+        c->call_region = ref;
+    }
+}
+
+void otf2_calls_leave(struct otf2_calls *c, uint64_t time, uint32_t ref,
+                      const struct otf2_region *region)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (region->kind == OTF2_REGION_CODE) {
+        pop_region(c);
+        return;
+    }
+    if (region->kind != OTF2_REGION_CALL)
+        return;
+    if (!c->in_call) {
+        c->totals.unbalanced++;
+    } else if (c->call_region == ref && c->nested > 0) {
+        c->nested--;
+    } else if (c->call_region == ref) {
+        if (c->call == 0)
+            c->totals.nameless++;
+        close_call(c, time);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------- */
+
+static void set_message(struct event *part, const struct otf2_message *message)
+{
+    part->peer = message->peer;
+    part->tag = message->tag;
+    part->bytes = message->bytes;
+    part->comm = message->comm;
+    part->flags |= message->flags;
+}
+
+static uint16_t persistent(const struct otf2_calls *c)
+{
+    return c->call == CALL_Start || c->call == CALL_Startall ? EVENT_PERSISTENT : 0;
+}
+
+void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
+{
+    int own = ensure_call(c, time, CALL_Send);
+    struct event *part = add_part(c, EVENT_SEND | EVENT_POST | EVENT_DONE);
+    if (part != NULL)
+        set_message(part, message);
+    c->totals.sends++;
+    c->totals.send_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+/* ---- requests -------------------------------------------------------------- */
+
+#define ANY_DIRECTION UINT16_MAX
+
+/* Posted by a thread that is the only one. Where there are others, ends wait: see request_pairs.h.
+ */
+static struct open_request *find_request(const struct otf2_calls *c, uint64_t id,
+                                         uint16_t direction)
+{
+    struct open_request *request = request_table_own(c->queue.requests, id, &c->queue);
+    int goes = request != NULL && (direction == ANY_DIRECTION ||
+                                   (request->flags & (EVENT_SEND | EVENT_RECV)) == direction);
+    return goes ? request : NULL;
+}
+
+/* A record that ends a request waits until the other threads have come to its time. @return NULL:
+ * no memory */
+static struct open_request *end_later(struct otf2_calls *c, struct event *part, uint64_t id)
+{
+    uint32_t number = (uint32_t)(part - c->parts);
+    struct open_request *end = call_queue_end(&c->queue, id);
+    if (end == NULL) {
+        c->error = -ENOMEM;
+        return NULL;
+    }
+    end->t_post = c->enter;
+    end->flags = part->flags & (EVENT_SEND | EVENT_RECV | EVENT_CANCELLED);
+    end->position = number;
+    end->in_call = 1;
+    part->seq = CALL_WAITS_FOR_POST;
+    c->waits[number] = c->queue.end_next - 1;
+    return end;
+}
+
+/* A request begins with this part. @param post  what is known of it */
+static void begin_request(struct otf2_calls *c, uint64_t id, struct event *part,
+                          struct open_request *post)
+{
+    uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
+    post->number = part->request = call_queue_number(&c->queue);
+    post->t_post = c->enter;
+    post->order = c->queue.order++;
+    struct open_request *request = call_queue_begin(&c->queue, id);
+    if (request == NULL) {
+        part->request = 0;
+        return;
+    }
+    post->id = id;
+    post->queue = &c->queue;
+    post->taken = 1;
+    post->position = REQUEST_NOWHERE;
+    *request = *post;
+    if (direction == EVENT_SEND)
+        return;
+    request->position = (uint64_t)(part - c->parts);
+    request->in_call = 1;
+    part->seq = CALL_WAITS_FOR_END;
+    c->waits[request->position] = id;
+}
+
+void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
+                      uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Isend);
+    struct event *part = add_part(c, (uint16_t)(EVENT_SEND | EVENT_POST | persistent(c)));
+    if (part != NULL) {
+        set_message(part, message);
+        struct open_request post = {.bytes = message->bytes,
+                                    .peer = message->peer,
+                                    .tag = message->tag,
+                                    .comm = message->comm,
+                                    .flags = part->flags &
+                                             (EVENT_SEND | EVENT_PERSISTENT | EVENT_INTER)};
+        begin_request(c, id, part, &post);
+    }
+    c->totals.sends++;
+    c->totals.send_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+/* What ends has been known since it was posted, or never will be. */
+static void end_plainly(struct otf2_calls *c, struct event *part, uint64_t id, uint16_t direction)
+{
+    if (c->queue.shared) {
+        end_later(c, part, id);
+        return;
+    }
+    struct open_request *request = find_request(c, id, direction);
+    if (request == NULL)
+        return;
+    request_pairs_tell_end(part, request);
+    request_table_remove(c->queue.requests, request);
+}
+
+void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct event *part = add_part(c, EVENT_SEND | EVENT_DONE);
+    if (part != NULL) {
+        part->peer = PEER_UNKNOWN;
+        end_plainly(c, part, id, EVENT_SEND);
+    }
+    close_own(c, time, own);
+}
+
+void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Irecv);
+    struct event *part = add_part(c, (uint16_t)(EVENT_RECV | EVENT_POST | persistent(c)));
+    if (part != NULL) {
+        part->peer = PEER_UNKNOWN;
+        struct open_request post = {.peer = PEER_UNKNOWN,
+                                    .tag = TAG_NONE,
+                                    .comm = COMM_SLOT_NONE,
+                                    .flags = part->flags & (EVENT_RECV | EVENT_PERSISTENT)};
+        begin_request(c, id, part, &post);
+    }
+    close_own(c, time, own);
+}
+
+void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
+{
+    int own = ensure_call(c, time, CALL_Recv);
+    struct event *part = add_part(c, EVENT_RECV | EVENT_POST | EVENT_DONE);
+    if (part != NULL)
+        set_message(part, message);
+    c->totals.receives++;
+    c->totals.receive_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+/* @return was it known where it was posted? */
+static int tell_post(struct open_request *request, const struct otf2_message *message)
+{
+    struct event *post = request == NULL ? NULL : call_queue_waiting(request);
+    if (post == NULL)
+        return 0;
+    set_message(post, message);
+    post->seq = CALL_COMPLETE;
+    return 1;
+}
+
+static void end_receive(struct otf2_calls *c, struct event *part,
+                        const struct otf2_message *message, uint64_t id)
+{
+    if (c->queue.shared) {
+        set_message(part, message);
+        end_later(c, part, id);
+        return;
+    }
+    struct open_request *request = find_request(c, id, EVENT_RECV);
+    if (tell_post(request, message))
+        request_pairs_tell_end(part, request);
+    else
+        part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
+    set_message(part, message);
+    if (request != NULL)
+        request_table_remove(c->queue.requests, request);
+}
+
+void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message,
+                      uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct event *part = add_part(c, EVENT_RECV | EVENT_DONE);
+    if (part != NULL)
+        end_receive(c, part, message, id);
+    c->totals.receives++;
+    c->totals.receive_bytes += message->bytes;
+    close_own(c, time, own);
+}
+
+void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    const struct otf2_message nothing = {
+        .peer = PEER_UNKNOWN, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
+    struct event *part = add_part(c, EVENT_CANCELLED);
+    if (part != NULL && !c->queue.shared) {
+        struct open_request *request = find_request(c, id, ANY_DIRECTION);
+        if (request != NULL && request->flags & EVENT_RECV)
+            tell_post(request, &nothing);
+    }
+    if (part != NULL)
+        end_plainly(c, part, id, ANY_DIRECTION);
+    close_own(c, time, own);
+}
+
+/* ---- one-sided calls -------------------------------------------------------- */
+
+/* Others use these records for copies to and from accelerators, outside of calls of MPI. */
+int otf2_calls_access(struct otf2_calls *c, uint64_t time, const struct otf2_access *access)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    if (!c->in_call || call_class_of(c->call) != CALL_ONE_SIDED)
+        return 0;
+    struct event *part = add_part(c, 0);
+    if (part == NULL)
+        return 1;
+    part->peer = access->target;
+    part->bytes = access->given;
+    part->bytes_in = access->gotten;
+    part->comm = access->comm;
+    part->flags |= access->flags;
+    return 1;
+}
+
+/* ---- collectives ----------------------------------------------------------- */
+
+void otf2_calls_collective_begin(struct otf2_calls *c, uint64_t time)
+{
+    c->newest = time > c->newest ? time : c->newest;
+    c->collective_enter = time;
+}
+
+static void set_collective(struct event *part, const struct otf2_collective *collective)
+{
+    part->bytes = collective->sent;
+    part->bytes_in = collective->received;
+    part->peer = collective->root;
+    part->comm = collective->comm;
+    part->flags |= collective->flags;
+}
+
+/* A collective's record is the call's own: it goes before the messages of the call. */
+static struct event *first_part(struct otf2_calls *c, uint16_t flags)
+{
+    struct event *part = add_part(c, flags);
+    if (part == NULL || c->part_count == 1)
+        return part;
+    uint32_t last = c->part_count - 1;
+    c->parts[last] = c->parts[0];
+    c->waits[last] = c->waits[0];
+    if (c->parts[0].seq != CALL_COMPLETE) {
+        struct open_request *request =
+            c->parts[0].seq == CALL_WAITS_FOR_POST
+                ? call_queue_end_at(&c->queue, c->waits[0])
+                : request_table_at(c->queue.requests, c->waits[0], &c->queue, 0, 1);
+        if (request != NULL)
+            request->position = last;
+    }
+    c->waits[0] = 0;
+    c->parts[0] = (struct event){.tag = TAG_NONE, .flags = flags, .call = c->call};
+    return &c->parts[0];
+}
+
+void otf2_calls_collective_end(struct otf2_calls *c, uint64_t time,
+                               const struct otf2_collective *collective)
+{
+    int own = ensure_call(c, time, collective->call);
+    if (own && c->collective_enter != 0 && c->collective_enter < c->enter)
+        c->enter = c->collective_enter;
+    c->collective_enter = 0;
+    struct event *part = c->has_collective ? add_part(c, 0) : first_part(c, 0);
+    if (part != NULL)
+        set_collective(part, collective);
+    c->has_collective = 1;
+    c->totals.collectives++;
+    close_own(c, time, own);
+}
+
+void otf2_calls_collective_request(struct otf2_calls *c, uint64_t time, uint64_t id)
+{
+    int own = ensure_call(c, time, 0);
+    struct event *part = c->has_collective ? add_part(c, EVENT_POST) : first_part(c, EVENT_POST);
+    c->has_collective = 1;
+    if (part != NULL) {
+        part->peer = PEER_NONE;
+        part->comm = COMM_SLOT_NONE;
+        struct open_request post = {.peer = PEER_NONE, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
+        begin_request(c, id, part, &post);
+    }
+    close_own(c, time, own);
+}
+
+static void end_collective(struct otf2_calls *c, struct event *part,
+                           const struct otf2_collective *collective, uint64_t id)
+{
+    struct open_request *ended = NULL;
+    struct open_request *request = c->queue.shared ? NULL : find_request(c, id, 0);
+    struct event *post = request == NULL ? NULL : call_queue_waiting(request);
+    if (post != NULL) {
+        set_collective(post, collective);
+        post->seq = CALL_COMPLETE;
+    }
+    if (request != NULL) {
+        request_pairs_tell_end(part, request);
+        request_table_remove(c->queue.requests, request);
+    } else if (c->queue.shared && (ended = end_later(c, part, id)) != NULL) {
+        ended->bytes = collective->received; /* its record has no room for them while it waits */
+        ended->flags |= collective->flags;
+    }
+    if (request != NULL || ended != NULL) {
+        part->comm = collective->comm;
+        part->peer = collective->root;
+        part->bytes = collective->sent;
+    }
+}
+
+void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
+                                    const struct otf2_collective *collective, uint64_t id)
+{
+    int own = ensure_call(c, time, CALL_Wait);
+    struct event *part = add_part(c, EVENT_DONE);
+    if (part != NULL)
+        end_collective(c, part, collective, id);
+    c->totals.collectives++;
+    close_own(c, time, own);
+}
+
+void otf2_calls_close(struct otf2_calls *c)
+{
+    c->totals.unbalanced += (uint64_t)c->in_call;
+    if (c->in_call)
+        close_call(c, c->newest);
+    if (!c->queue.shared)
+        call_queue_close(&c->queue);
+}

@@ -1,0 +1,381 @@
+/* Definitions as they come; what is made of them is in otf2_defs_job.c. */
+#include "daemon/import/otf2/otf2_defs_rows.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/call.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS (1u << 28)
+#define NEAR_REGIONS (1u << 20) /* references below are looked up at once */
+#define MOST_SLOTS 65000u
+
+/* ---- rows ------------------------------------------------------------------ */
+
+static int rows_init(struct otf2_rows *rows, size_t each)
+{
+    *rows = (struct otf2_rows){.each = each};
+    return key_index_init(&rows->index, MOST_ROWS);
+}
+
+static void rows_finish(struct otf2_rows *rows)
+{
+    key_index_finish(&rows->index);
+    free(rows->rows);
+}
+
+/* @return the row of a reference, new or not, cleared; NULL: no memory */
+static void *row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
+{
+    struct key key = {ref, 0};
+    uint32_t number = key_index_find(&rows->index, key);
+    if (number == KEY_INDEX_FULL)
+        number =
+            key_index_extend(&rows->index, key, UINT32_MAX, &rows->rows, rows->each, &rows->room);
+    if (number == KEY_INDEX_FULL) {
+        defs->error = -ENOMEM;
+        return NULL;
+    }
+    void *row = (char *)rows->rows + number * rows->each;
+    memset(row, 0, rows->each);
+    return row;
+}
+
+static OTF2_CallbackCode outcome(const struct otf2_defs *defs)
+{
+    return defs->error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
+}
+
+const void *otf2_row(const struct otf2_rows *rows, uint64_t ref)
+{
+    uint32_t number = key_index_find(&rows->index, (struct key){ref, 0});
+    return number == KEY_INDEX_FULL ? NULL : (const char *)rows->rows + number * rows->each;
+}
+
+const char *otf2_text(const struct otf2_defs *defs, uint32_t ref)
+{
+    const uint64_t *at = otf2_row(&defs->strings, ref);
+    return at == NULL ? "" : defs->text + *at;
+}
+
+int otf2_defs_init(struct otf2_defs *defs)
+{
+    *defs = (struct otf2_defs){.resolution = UINT64_C(1000000000)};
+    if (rows_init(&defs->strings, sizeof(uint64_t)) == 0 &&
+        rows_init(&defs->locations, sizeof(struct location)) == 0 &&
+        rows_init(&defs->processes, sizeof(struct process)) == 0 &&
+        rows_init(&defs->nodes, sizeof(struct tree_node)) == 0 &&
+        rows_init(&defs->groups, sizeof(struct group)) == 0 &&
+        rows_init(&defs->comms, sizeof(struct comm)) == 0 &&
+        rows_init(&defs->windows, sizeof(uint32_t)) == 0 &&
+        rows_init(&defs->region_defs, sizeof(struct region_def)) == 0 &&
+        rows_init(&defs->contexts, sizeof(uint32_t)) == 0)
+        return 0;
+    otf2_defs_finish(defs);
+    return -ENOMEM;
+}
+
+void otf2_defs_finish(struct otf2_defs *defs)
+{
+    rows_finish(&defs->strings);
+    rows_finish(&defs->locations);
+    rows_finish(&defs->processes);
+    rows_finish(&defs->nodes);
+    rows_finish(&defs->groups);
+    rows_finish(&defs->comms);
+    rows_finish(&defs->windows);
+    rows_finish(&defs->region_defs);
+    rows_finish(&defs->contexts);
+    free(defs->text);
+    free(defs->members);
+    free(defs->regions);
+    free(defs->region_names);
+    *defs = (struct otf2_defs){.error = 0};
+}
+
+/* ---- regions --------------------------------------------------------------- */
+
+/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend, and so is "MPI_Isend()", as TAU
+ * has it. */
+static void spell(char out[64], const char *name)
+{
+    size_t length = strcspn(name, "(");
+    out[0] = '\0';
+    if (length > 5 && strncasecmp(name, "pmpi_", 5) == 0)
+        name++, length--;
+    while (length > 0 && name[length - 1] == '_')
+        length--;
+    if (length < 5 || length > 63 || strncasecmp(name, "mpi_", 4) != 0)
+        return;
+    memcpy(out, "MPI_", 4);
+    out[4] = (char)toupper((unsigned char)name[4]);
+    for (size_t i = 5; i < length; i++)
+        out[i] = (char)tolower((unsigned char)name[i]);
+    out[length] = '\0';
+}
+
+/* TAU takes all for MPI that has these letters somewhere, such as main of mpi_ring.c: were that a
+ * call, all others would be within it. */
+static int may_be_call(const char *name, const char *spelt, OTF2_RegionRole role)
+{
+    return name[0] == '\0' || spelt[0] != '\0' ||
+           (role >= OTF2_REGION_ROLE_COLL_ONE2ALL && role <= OTF2_REGION_ROLE_RMA) ||
+           role == OTF2_REGION_ROLE_BARRIER;
+}
+
+static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm, OTF2_RegionRole role)
+{
+    char spelt[64];
+    spell(spelt, name);
+    uint16_t call = spelt[0] == '\0' ? 0 : call_by_name(spelt);
+    if (call != 0)
+        return (struct otf2_region){.kind = OTF2_REGION_CALL, .call = call};
+    if (spelt[0] != '\0' && call_is_local(spelt))
+        return (struct otf2_region){.kind = OTF2_REGION_LOCAL};
+    if (paradigm == OTF2_PARADIGM_MPI && may_be_call(name, spelt, role))
+        return (struct otf2_region){.kind = OTF2_REGION_CALL};
+    if (paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM)
+        return (struct otf2_region){.kind = OTF2_REGION_NONE};
+    return (struct otf2_region){.kind = OTF2_REGION_CODE};
+}
+
+/* Its name may be defined later: what it is is found in the end. */
+static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
+                                   OTF2_StringRef canonical, OTF2_StringRef description,
+                                   OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                                   OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
+                                   uint32_t end)
+{
+    struct otf2_defs *defs = user;
+    struct region_def *region = row_for(defs, &defs->region_defs, self);
+    (void)canonical, (void)description, (void)flags, (void)file, (void)begin, (void)end;
+    if (region != NULL)
+        *region = (struct region_def){.name = name, .paradigm = paradigm, .role = role};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
+                                    OTF2_SourceCodeLocationRef place, OTF2_CallingContextRef parent)
+{
+    struct otf2_defs *defs = user;
+    uint32_t *context = row_for(defs, &defs->contexts, self);
+    (void)place, (void)parent;
+    if (context != NULL)
+        *context = region;
+    return outcome(defs);
+}
+
+int otf2_defs_regions(struct otf2_defs *defs)
+{
+    struct region_def *all = defs->region_defs.rows;
+    for (uint32_t i = 0; i < defs->region_defs.index.count; i++) {
+        uint64_t ref = defs->region_defs.index.keys[i].a;
+        struct otf2_region *region = &all[i].made;
+        *region = region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
+        if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
+            array_fit_zero(&defs->region_names, sizeof(*defs->region_names),
+                           &defs->code_region_room, defs->code_regions + (uint64_t)2) == 0) {
+            region->slot = (uint16_t)++defs->code_regions;
+            defs->region_names[region->slot] = all[i].name;
+        }
+        if (ref >= NEAR_REGIONS)
+            continue;
+        if (array_fit_zero(&defs->regions, sizeof(*defs->regions), &defs->region_room, ref + 1) !=
+            0)
+            return -ENOMEM;
+        defs->regions[ref] = *region;
+        defs->region_count =
+            (uint32_t)ref >= defs->region_count ? (uint32_t)ref + 1 : defs->region_count;
+    }
+    return 0;
+}
+
+struct otf2_region otf2_defs_far_region(const struct otf2_defs *defs, uint32_t ref)
+{
+    static const struct otf2_region none;
+    const struct region_def *region = otf2_row(&defs->region_defs, ref);
+    return region == NULL ? none : region->made;
+}
+
+struct otf2_region otf2_defs_context(const struct otf2_defs *defs, uint32_t ref, uint32_t *region)
+{
+    const uint32_t *of = otf2_row(&defs->contexts, ref);
+    *region = of == NULL ? OTF2_UNDEFINED_REGION : *of;
+    return otf2_defs_region(defs, *region);
+}
+
+/* ---- all else -------------------------------------------------------------- */
+
+static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
+                                  uint64_t date)
+{
+    struct otf2_defs *defs = user;
+    defs->resolution = resolution;
+    defs->offset = offset;
+    defs->length = length;
+    defs->date = date == OTF2_UNDEFINED_TIMESTAMP ? 0 : date;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_string(void *user, OTF2_StringRef self, const char *string)
+{
+    struct otf2_defs *defs = user;
+    size_t length = strlen(string) + 1;
+    uint64_t *at = row_for(defs, &defs->strings, self);
+    if (at == NULL)
+        return OTF2_CALLBACK_INTERRUPT;
+    if (array_fit(&defs->text, 1, &defs->text_room, defs->text_used + length) != 0) {
+        defs->error = -ENOMEM;
+        return OTF2_CALLBACK_INTERRUPT;
+    }
+    *at = defs->text_used;
+    memcpy(defs->text + defs->text_used, string, length);
+    defs->text_used += length;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name,
+                                 OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
+{
+    struct otf2_defs *defs = user;
+    struct tree_node *node = row_for(defs, &defs->nodes, self);
+    if (node != NULL)
+        *node = (struct tree_node){.name = name, .class_name = class_name, .parent = parent};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_domain(void *user, OTF2_SystemTreeNodeRef self,
+                                   OTF2_SystemTreeDomain domain)
+{
+    struct otf2_defs *defs = user;
+    struct tree_node *node = (struct tree_node *)otf2_row(&defs->nodes, self);
+    if (node != NULL && domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY)
+        node->shares_memory = 1;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
+                                    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
+                                    OTF2_LocationGroupRef creator)
+{
+    struct otf2_defs *defs = user;
+    struct process *process = row_for(defs, &defs->processes, self);
+    (void)name;
+    if (process != NULL)
+        *process = (struct process){.node = parent,
+                                    .creator = creator,
+                                    .rank = -1,
+                                    .is_process = type == OTF2_LOCATION_GROUP_TYPE_PROCESS};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_StringRef name,
+                                     OTF2_LocationType type, uint64_t events,
+                                     OTF2_LocationGroupRef process)
+{
+    struct otf2_defs *defs = user;
+    struct location *location = row_for(defs, &defs->locations, self);
+    (void)name;
+    if (location != NULL)
+        *location = (struct location){.process = process,
+                                      .events = events,
+                                      .rank = -1,
+                                      .is_thread = type != OTF2_LOCATION_TYPE_ACCELERATOR_STREAM &&
+                                                   type != OTF2_LOCATION_TYPE_METRIC};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef name,
+                                  OTF2_GroupType type, OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
+                                  uint32_t count, const uint64_t *members)
+{
+    struct otf2_defs *defs = user;
+    (void)name;
+    if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
+        type != OTF2_GROUP_TYPE_COMM_SELF && type != OTF2_GROUP_TYPE_LOCATIONS)
+        return OTF2_CALLBACK_SUCCESS;
+    struct group *group = row_for(defs, &defs->groups, self);
+    if (group == NULL)
+        return OTF2_CALLBACK_INTERRUPT;
+    if (array_fit(&defs->members, sizeof(*defs->members), &defs->member_room,
+                  defs->member_used + count) != 0) {
+        defs->error = -ENOMEM;
+        return OTF2_CALLBACK_INTERRUPT;
+    }
+    *group = (struct group){.type = type,
+                            .paradigm = paradigm,
+                            .global = (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0,
+                            .first = defs->member_used,
+                            .count = count};
+    if (count > 0)
+        memcpy(defs->members + defs->member_used, members, count * sizeof(*members));
+    defs->member_used += count;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
+                                 OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
+{
+    struct otf2_defs *defs = user;
+    struct comm *comm = row_for(defs, &defs->comms, self);
+    (void)flags;
+    if (comm != NULL)
+        *comm = (struct comm){
+            .name = name, .group = group, .remote = OTF2_UNDEFINED_GROUP, .parent = parent};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
+                                       OTF2_GroupRef first, OTF2_GroupRef second,
+                                       OTF2_CommRef common, OTF2_CommFlag flags)
+{
+    struct otf2_defs *defs = user;
+    struct comm *comm = row_for(defs, &defs->comms, self);
+    (void)flags;
+    if (comm != NULL)
+        *comm = (struct comm){.name = name, .group = first, .remote = second, .parent = common};
+    return outcome(defs);
+}
+
+static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name,
+                                   OTF2_CommRef comm, OTF2_RmaWinFlag flags)
+{
+    struct otf2_defs *defs = user;
+    uint32_t *window = row_for(defs, &defs->windows, self);
+    (void)name, (void)flags;
+    if (window != NULL)
+        *window = comm;
+    return outcome(defs);
+}
+
+uint32_t otf2_defs_window(const struct otf2_defs *defs, uint32_t ref)
+{
+    const uint32_t *comm = otf2_row(&defs->windows, ref);
+    return comm == NULL ? UINT32_MAX : otf2_defs_comm(defs, *comm);
+}
+
+OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
+                                  OTF2_GlobalDefReader *definitions)
+{
+    OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
+    if (c == NULL)
+        return OTF2_ERROR_MEM_ALLOC_FAILED;
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, on_clock);
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_string);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_node);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(c, on_domain);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_process);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_location);
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_region);
+    OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, on_context);
+    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
+    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
+    OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
+    OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, on_window);
+    OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, c, defs);
+    OTF2_GlobalDefReaderCallbacks_Delete(c);
+    return code;
+}

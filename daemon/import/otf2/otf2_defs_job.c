@@ -1,0 +1,429 @@
+/* The job that definitions tell of. */
+#include "daemon/import/otf2/otf2_defs_rows.h"
+
+#include "holter/error.h"
+#include "holter/segment.h"
+#include "proto/utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST_TREE 64u
+#define FIRST_COMM_ID 3u
+
+void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each)
+{
+    size_t bytes, used = (arena->used + 15) & ~(size_t)15;
+    if (__builtin_mul_overflow(count, each, &bytes) || used > arena->size ||
+        arena->size - used < bytes)
+        return NULL;
+    arena->used = used + bytes;
+    return arena->base + used; /* fresh from the kernel: it is zero */
+}
+
+/* For the wire: whole UTF-8, without control characters. */
+static void clean(char *out, size_t room, const char *text)
+{
+    size_t length = strlen(text), kept = utf8_cut(text, length, room - 1);
+    memcpy(out, text, kept);
+    out[kept] = '\0';
+    size_t sound = utf8_prefix(out, kept);
+    for (size_t i = 0; i < kept; i++)
+        if ((unsigned char)out[i] < ' ' || out[i] == 0x7f ||
+            (sound < kept && (unsigned char)out[i] > 0x7f))
+            out[i] = '?';
+}
+
+static struct location *locations(const struct otf2_defs *defs)
+{
+    return defs->locations.rows;
+}
+
+/* ---- ranks ----------------------------------------------------------------- */
+
+/* The locations that stand for ranks: of MPI, else of what else there is. */
+static const struct group *rank_group(const struct otf2_defs *defs)
+{
+    const struct group *groups = defs->groups.rows, *found = NULL;
+    for (uint32_t i = 0; i < defs->groups.index.count; i++) {
+        if (groups[i].type != OTF2_GROUP_TYPE_COMM_LOCATIONS || groups[i].count == 0)
+            continue;
+        if (groups[i].paradigm == OTF2_PARADIGM_MPI)
+            return &groups[i];
+        found = found == NULL ? &groups[i] : found;
+    }
+    return found;
+}
+
+/* Is each member a location of its own? TAU writes lists whose members are not: other locations,
+ * and none. */
+static int names_ranks(const struct otf2_defs *defs, const struct group *group)
+{
+    int sound = 1;
+    for (uint32_t i = 0; sound && i < group->count; i++) {
+        struct location *location =
+            (struct location *)otf2_row(&defs->locations, defs->members[group->first + i]);
+        sound = location != NULL && location->rank < 0;
+        if (sound)
+            location->rank = (int32_t)i;
+    }
+    for (uint32_t i = 0; i < defs->locations.index.count; i++)
+        locations(defs)[i].rank = -1;
+    return sound;
+}
+
+static uint32_t count_processes(const struct otf2_defs *defs)
+{
+    const struct process *processes = defs->processes.rows;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < defs->processes.index.count; i++)
+        count += processes[i].is_process != 0;
+    return count;
+}
+
+/* @return how many ranks there are */
+static uint32_t number_ranks(struct otf2_defs *defs, int *by_process)
+{
+    const struct group *group = rank_group(defs);
+    struct process *processes = defs->processes.rows;
+    uint32_t ranks = 0;
+    *by_process =
+        group != NULL && group->count == count_processes(defs) && !names_ranks(defs, group);
+    for (uint32_t i = 0; group != NULL && !*by_process && i < group->count; i++) {
+        struct location *location =
+            (struct location *)otf2_row(&defs->locations, defs->members[group->first + i]);
+        struct process *process =
+            location == NULL ? NULL
+                             : (struct process *)otf2_row(&defs->processes, location->process);
+        if (location != NULL)
+            location->rank = (int32_t)i;
+        if (process != NULL && process->rank < 0)
+            process->rank = (int32_t)i;
+    }
+    if (group != NULL && !*by_process)
+        return group->count;
+    for (uint32_t i = 0; i < defs->processes.index.count; i++)
+        if (processes[i].is_process)
+            processes[i].rank = (int32_t)ranks++;
+    return ranks;
+}
+
+static int32_t rank_of_process(const struct otf2_defs *defs, uint32_t ref)
+{
+    const struct process *process = otf2_row(&defs->processes, ref);
+    if (process != NULL && process->rank < 0)
+        process = otf2_row(&defs->processes, process->creator);
+    return process == NULL ? -1 : process->rank;
+}
+
+static int make_streams(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+{
+    uint32_t all = defs->locations.index.count;
+    uint32_t *rank_of = otf2_arena_take(arena, all, sizeof(*rank_of));
+    uint32_t *thread_of = otf2_arena_take(arena, all, sizeof(*thread_of));
+    uint32_t *threads_of = otf2_arena_take(arena, out->ranks, sizeof(*threads_of));
+    uint32_t *cpu_threads_of = otf2_arena_take(arena, out->ranks, sizeof(*cpu_threads_of));
+    uint64_t *ids = otf2_arena_take(arena, all, sizeof(*ids));
+    uint64_t *events_of = otf2_arena_take(arena, all, sizeof(*events_of));
+    if (rank_of == NULL || thread_of == NULL || threads_of == NULL || cpu_threads_of == NULL ||
+        ids == NULL || events_of == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < all; i++) {
+        struct location *location = &locations(defs)[i];
+        if (location->rank < 0)
+            location->rank = rank_of_process(defs, location->process);
+        if (location->rank < 0 || (uint32_t)location->rank >= out->ranks) {
+            out->left_out++;
+            continue;
+        }
+        uint32_t stream = out->stream_count++;
+        rank_of[stream] = (uint32_t)location->rank;
+        thread_of[stream] = threads_of[location->rank]++;
+        cpu_threads_of[location->rank] += (uint32_t)location->is_thread;
+        ids[stream] = defs->locations.index.keys[i].a;
+        events_of[stream] = location->events;
+        if (__builtin_add_overflow(out->events, location->events, &out->events))
+            out->events = 0;
+    }
+    out->rank_of = rank_of;
+    out->thread_of = thread_of;
+    out->threads_of = threads_of;
+    out->cpu_threads_of = cpu_threads_of;
+    out->locations = ids;
+    out->events_of = events_of;
+    return 0;
+}
+
+/* ---- hosts ----------------------------------------------------------------- */
+
+static int is_host(const struct otf2_defs *defs, const struct tree_node *node)
+{
+    const char *class_name = otf2_text(defs, node->class_name);
+    return node->shares_memory || strcmp(class_name, "node") == 0 ||
+           strcmp(class_name, "host") == 0;
+}
+
+/* The node of the system tree that is a host, above a process; else the one right above it.
+ * @return its number; UINT32_MAX: none */
+static uint32_t host_above(const struct otf2_defs *defs, uint32_t ref)
+{
+    uint32_t nearest = key_index_find(&defs->nodes.index, (struct key){ref, 0}), at = nearest;
+    const struct tree_node *nodes = defs->nodes.rows;
+    for (unsigned depth = 0; at != KEY_INDEX_FULL && depth < DEEPEST_TREE; depth++) {
+        if (is_host(defs, &nodes[at]))
+            return at;
+        at = key_index_find(&defs->nodes.index, (struct key){nodes[at].parent, 0});
+    }
+    return nearest;
+}
+
+/* Node of the tree by rank; UINT32_MAX: not known. */
+static uint32_t *nodes_of_ranks(const struct otf2_defs *defs, uint32_t ranks)
+{
+    uint32_t *node_of = malloc(((size_t)ranks + 1) * sizeof(*node_of));
+    if (node_of == NULL)
+        return NULL;
+    memset(node_of, 0xff, ranks * sizeof(*node_of));
+    for (uint32_t i = 0; i < defs->locations.index.count; i++) {
+        const struct location *location = &locations(defs)[i];
+        const struct process *process = otf2_row(&defs->processes, location->process);
+        if (location->rank >= 0 && (uint32_t)location->rank < ranks && process != NULL &&
+            node_of[location->rank] == UINT32_MAX)
+            node_of[location->rank] = host_above(defs, process->node);
+    }
+    return node_of;
+}
+
+static void name_host(const struct otf2_defs *defs, uint32_t node, char out[65])
+{
+    const struct tree_node *nodes = defs->nodes.rows;
+    if (node == UINT32_MAX) {
+        snprintf(out, 65, "unknown");
+        return;
+    }
+    clean(out, 65, otf2_text(defs, nodes[node].name));
+    if (out[0] == '\0')
+        snprintf(out, 65, "node%u", (unsigned)defs->nodes.index.keys[node].a);
+}
+
+/* FNV-1a */
+static uint64_t name_hash(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Two hosts of one name are told apart by the number of the node. */
+static int add_host(const struct otf2_defs *defs, struct key_index *names, char (*hosts)[65],
+                    uint32_t number, uint32_t node)
+{
+    name_host(defs, node, hosts[number]);
+    struct key key = {name_hash(hosts[number]), 0};
+    if (key_index_find(names, key) != KEY_INDEX_FULL) {
+        char name[65];
+        memcpy(name, hosts[number], sizeof(name));
+        snprintf(hosts[number], 65, "%.50s#%u", name, (unsigned)number);
+        key.b = number + 1;
+    }
+    return key_index_add(names, key) == KEY_INDEX_FULL ? -ENOMEM : 0;
+}
+
+static int make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+{
+    uint32_t *node_of = nodes_of_ranks(defs, out->ranks);
+    uint32_t *host_of = otf2_arena_take(arena, out->ranks, sizeof(*host_of));
+    char(*hosts)[65] = otf2_arena_take(arena, out->ranks, sizeof(*hosts));
+    struct key_index nodes = {0}, names = {0};
+    int code = node_of == NULL || host_of == NULL || hosts == NULL ? -ENOMEM : 0;
+    code = code != 0 ? code : key_index_init(&nodes, out->ranks + 1);
+    code = code != 0 ? code : key_index_init(&names, out->ranks + 1);
+    for (uint32_t r = 0; code == 0 && r < out->ranks; r++) {
+        struct key key = {node_of[r], 0};
+        uint32_t number = key_index_find(&nodes, key);
+        if (number == KEY_INDEX_FULL) {
+            number = key_index_add(&nodes, key);
+            code = number == KEY_INDEX_FULL ? -ENOMEM
+                                            : add_host(defs, &names, hosts, number, node_of[r]);
+        }
+        host_of[r] = number;
+    }
+    out->host_count = nodes.count;
+    out->host_of = host_of;
+    out->hosts = (const char(*)[65])hosts;
+    key_index_finish(&nodes);
+    key_index_finish(&names);
+    free(node_of);
+    return code;
+}
+
+/* ---- communicators --------------------------------------------------------- */
+
+static int32_t rank_of_member(const struct otf2_defs *defs, const struct group *group,
+                              uint64_t member, uint32_t ranks)
+{
+    if (group->type == OTF2_GROUP_TYPE_COMM_GROUP && !group->global)
+        return member < ranks ? (int32_t)member : PEER_UNKNOWN;
+    const struct location *location = otf2_row(&defs->locations, member);
+    return location != NULL && location->rank >= 0 ? location->rank : PEER_UNKNOWN;
+}
+
+struct by_rank {
+    int32_t rank;
+    uint32_t position;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct by_rank *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->position > b->position) - (a->position < b->position);
+}
+
+static int sort_group(struct otf2_arena *arena, struct otf2_group *group, const int32_t *world)
+{
+    struct by_rank *order = malloc(((size_t)group->size + 1) * sizeof(*order));
+    uint32_t *by_rank = otf2_arena_take(arena, group->size, sizeof(*by_rank));
+    if (order == NULL || by_rank == NULL) {
+        free(order);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < group->size; i++)
+        order[i] = (struct by_rank){world[i], i};
+    qsort(order, group->size, sizeof(*order), compare_ranks);
+    for (uint32_t i = 0; i < group->size; i++)
+        by_rank[i] = order[i].position;
+    free(order);
+    group->world = world;
+    group->by_rank = by_rank;
+    return 0;
+}
+
+static int make_group(const struct otf2_defs *defs, struct otf2_arena *arena, struct group *group,
+                      uint32_t ranks)
+{
+    int same = 1;
+    if (group->is_made)
+        return 0;
+    int32_t *world = otf2_arena_take(arena, group->count, sizeof(*world));
+    if (world == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < group->count; i++) {
+        world[i] = rank_of_member(defs, group, defs->members[group->first + i], ranks);
+        same &= world[i] == (int32_t)i;
+    }
+    group->made = (struct otf2_group){.size = group->count};
+    group->is_made = 1;
+    if (same) {
+        arena->used -= group->count * sizeof(*world);
+        memset(world, 0, group->count * sizeof(*world));
+        return 0;
+    }
+    return sort_group(arena, &group->made, world);
+}
+
+/* @return NULL: it is not defined */
+static struct group *group_of(const struct otf2_defs *defs, uint32_t ref)
+{
+    return (struct group *)otf2_row(&defs->groups, ref);
+}
+
+static int make_comm(const struct otf2_defs *defs, struct otf2_arena *arena, uint32_t slot,
+                     uint32_t ranks, struct otf2_comm *out)
+{
+    const struct comm *comm = &((const struct comm *)defs->comms.rows)[slot];
+    struct group *group = group_of(defs, comm->group), *remote = group_of(defs, comm->remote);
+    uint32_t parent = otf2_defs_comm(defs, comm->parent);
+    out->known.id = FIRST_COMM_ID + slot;
+    out->known.parent = parent == KEY_INDEX_FULL ? 0 : FIRST_COMM_ID + parent;
+    clean(out->known.name, sizeof(out->known.name), otf2_text(defs, comm->name));
+    if (group == NULL)
+        return 0;
+    out->self = group->type == OTF2_GROUP_TYPE_COMM_SELF;
+    out->known.size = 1;
+    if (out->self)
+        return 0;
+    int code = make_group(defs, arena, group, ranks);
+    out->group = group->made;
+    out->known.size = group->count;
+    if (code == 0 && remote != NULL) {
+        code = make_group(defs, arena, remote, ranks);
+        out->remote = remote->made;
+        out->known.remote_size = remote->count;
+    }
+    return code;
+}
+
+/* MPI_COMM_WORLD is 1 and MPI_COMM_SELF 2, as probes have it. */
+static void number_comms(struct otf2_comm *comms, uint32_t count, uint32_t ranks)
+{
+    uint32_t world = UINT32_MAX, self = UINT32_MAX;
+    for (uint32_t i = count; i-- > 0;) {
+        if (strcmp(comms[i].known.name, "MPI_COMM_WORLD") == 0)
+            world = i;
+        if (comms[i].self && strcmp(comms[i].known.name, "MPI_COMM_SELF") == 0)
+            self = i;
+    }
+    for (uint32_t i = 0; world == UINT32_MAX && i < count; i++)
+        if (!comms[i].self && comms[i].group.world == NULL && comms[i].group.size == ranks &&
+            comms[i].remote.size == 0)
+            world = i;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t parent = comms[i].known.parent;
+        comms[i].known.id = i == world ? 1 : i == self ? 2 : comms[i].known.id;
+        if (parent != 0 && parent - FIRST_COMM_ID == world)
+            comms[i].known.parent = 1;
+        else if (parent != 0 && parent - FIRST_COMM_ID == self)
+            comms[i].known.parent = 2;
+    }
+}
+
+static int make_comms(const struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+{
+    uint32_t count = defs->comms.index.count;
+    struct otf2_comm *comms = otf2_arena_take(arena, count, sizeof(*comms));
+    int code = comms == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; code == 0 && i < count; i++)
+        code = make_comm(defs, arena, i, out->ranks, &comms[i]);
+    if (code == 0)
+        number_comms(comms, count, out->ranks);
+    out->comms = comms;
+    out->comm_count = count;
+    return code;
+}
+
+static int make_regions(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+{
+    if (otf2_defs_regions(defs) != 0)
+        return -ENOMEM;
+    char(*names)[64] = otf2_arena_take(arena, (size_t)defs->code_regions + 1, sizeof(*names));
+    if (names == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 1; i <= defs->code_regions; i++)
+        clean(names[i], sizeof(names[i]), otf2_text(defs, defs->region_names[i]));
+    out->code_regions = (const char(*)[64])names;
+    out->code_region_count = defs->code_regions + 1;
+    return 0;
+}
+
+int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+{
+    out->ranks = number_ranks(defs, &out->by_process);
+    out->resolution = defs->resolution == 0 ? UINT64_C(1000000000) : defs->resolution;
+    out->offset = defs->offset;
+    out->begin_ns = defs->date;
+    if (out->ranks == 0 || out->ranks > INT32_MAX)
+        return -HOLTER_EEMPTY;
+    out->length_ns = defs->length > UINT64_MAX - defs->offset
+                         ? 0
+                         : otf2_job_ns(out, defs->offset + defs->length);
+    int code = make_streams(defs, arena, out);
+    code = code != 0 ? code : make_hosts(defs, arena, out);
+    code = code != 0 ? code : make_comms(defs, arena, out);
+    code = code != 0 ? code : make_regions(defs, arena, out);
+    return code != 0 ? code : out->stream_count == 0 ? -HOLTER_EEMPTY : 0;
+}

@@ -1,0 +1,213 @@
+#include "daemon/import/otf2/otf2_shared.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RESTARTS_MOST 1000u
+#define ENDED 0   /* statuses of a reader */
+#define CRASHED 3 /* and said which slot it was at */
+
+/* ---- the reader ------------------------------------------------------------ */
+
+struct reader {
+    struct otf2_shared *shared;
+    struct otf2_source *source;
+};
+
+struct worker {
+    const struct reader *reader;
+    struct otf2_slot *slot;
+};
+
+/* What the thread that crashes was at. */
+static _Thread_local struct otf2_slot *at_work;
+
+static void on_crash(int signal_number)
+{
+    if (at_work != NULL)
+        atomic_store(&at_work->crashed, signal_number);
+    _exit(CRASHED);
+}
+
+static void *answer(void *user)
+{
+    struct worker *w = user;
+    struct otf2_slot *slot = w->slot;
+    at_work = slot;
+    for (;;) {
+        int asked = OTF2_ASKED;
+        while (sem_wait(&slot->asked) != 0)
+            continue;
+        if (!atomic_compare_exchange_strong(&slot->state, &asked, OTF2_WORKING))
+            continue;
+        slot->count = otf2_source_next(w->reader->source, slot->stream, slot->until, slot->events,
+                                       &slot->reading, slot->fault);
+        atomic_store(&slot->state, OTF2_ANSWERED);
+        sem_post(&slot->answered);
+    }
+    return NULL;
+}
+
+static void catch_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+    struct sigaction action = {.sa_handler = on_crash};
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+static void be_reader(struct otf2_shared *shared, const char *anchor, const struct otf2_defs *defs)
+{
+    struct reader reader = {.shared = shared};
+    struct worker workers[OTF2_SLOTS];
+    char fault[OTF2_FAULT_BYTES];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (otf2_source_open(&reader.source, anchor, fault) != 0 ||
+        otf2_source_begin(reader.source, &shared->job, defs, shared->reports, fault) != 0) {
+        memcpy(shared->fault, fault, sizeof(fault));
+        _exit(ENDED);
+    }
+    for (unsigned i = 0; i < shared->slot_count; i++) {
+        pthread_t thread;
+        workers[i] = (struct worker){&reader, &shared->slots[i]};
+        if (i + 1 == shared->slot_count)
+            answer(&workers[i]);
+        else if (pthread_create(&thread, NULL, answer, &workers[i]) != 0)
+            _exit(ENDED);
+    }
+    _exit(ENDED);
+}
+
+/* ---- the watcher ----------------------------------------------------------- */
+
+/* Every open file is one descriptor, and each location is a file. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    limit = (struct rlimit){0, 0};
+    setrlimit(RLIMIT_CORE, &limit);
+}
+
+static int read_definitions(struct otf2_shared *shared, const char *anchor, struct otf2_defs *defs)
+{
+    struct otf2_source *source = NULL;
+    int code = otf2_source_open(&source, anchor, shared->fault);
+    if (code == 0)
+        code = otf2_defs_init(defs);
+    if (code == 0) {
+        code = otf2_source_definitions(source, defs, &shared->job, shared->fault);
+        shared->definitions_broken = shared->fault[0] != '\0';
+    }
+    if (code == 0)
+        code = otf2_defs_job(defs, &shared->arena, &shared->job);
+    if (code == 0) {
+        shared->reports =
+            otf2_arena_take(&shared->arena, shared->job.stream_count, sizeof(*shared->reports));
+        code = shared->reports == NULL ? -ENOMEM : 0;
+    }
+    otf2_source_close(source);
+    return code;
+}
+
+static void fail_slot(struct otf2_slot *slot, int signal_number)
+{
+    slot->count = -HOLTER_ECORRUPT;
+    otf2_source_crashed(slot->fault, signal_number);
+    atomic_store(&slot->crashed, 0);
+    atomic_store(&slot->state, OTF2_ANSWERED);
+    sem_post(&slot->answered);
+}
+
+static void ask_again(struct otf2_slot *slot)
+{
+    atomic_store(&slot->state, OTF2_ASKED);
+    sem_post(&slot->asked);
+}
+
+/* What was read is not read again. It may have been for the sake of another thread of the rank. */
+static void give_up(struct otf2_shared *shared, struct otf2_slot *slot, int signal_number)
+{
+    uint32_t reading = slot->reading < shared->job.stream_count ? slot->reading : slot->stream;
+    shared->reports[reading].crashed = signal_number > 0 ? signal_number : -1;
+    if (reading == slot->stream)
+        fail_slot(slot, signal_number);
+    else
+        ask_again(slot);
+}
+
+/* The reader is gone. What it crashed on is given up, the rest asked for again; where it is not
+ * known which, all that was being read is.
+ * @param all  no other reader will come */
+static void settle(struct otf2_shared *shared, int all)
+{
+    int known = 0;
+    for (unsigned i = 0; i < shared->slot_count; i++)
+        known |= atomic_load(&shared->slots[i].crashed) != 0;
+    for (unsigned i = 0; i < shared->slot_count; i++) {
+        struct otf2_slot *slot = &shared->slots[i];
+        int state = atomic_load(&slot->state), crashed = atomic_load(&slot->crashed);
+        if (all && (state == OTF2_WORKING || state == OTF2_ASKED)) {
+            fail_slot(slot, crashed);
+        } else if (state == OTF2_WORKING && (crashed != 0 || !known)) {
+            give_up(shared, slot, crashed);
+        } else if (state == OTF2_WORKING) {
+            ask_again(slot);
+        } else if (state == OTF2_ASKED) {
+            sem_post(&slot->asked); /* the first one may have been taken by the dead */
+        } else if (state == OTF2_ANSWERED) {
+            sem_post(&slot->answered);
+        }
+        atomic_store(&slot->crashed, 0);
+    }
+}
+
+void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t parent)
+{
+    struct otf2_defs defs;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    catch_crashes(); /* here: not with the handlers of whoever started this, in the readers neither
+                      */
+    raise_limits();
+    atomic_store(&shared->code, read_definitions(shared, anchor, &defs));
+    sem_post(&shared->ready);
+    if (atomic_load(&shared->code) != 0)
+        _exit(0);
+    for (unsigned restarts = 0; restarts < RESTARTS_MOST && !atomic_load(&shared->ends);
+         restarts++) {
+        int status = 0;
+        pid_t reader = fork();
+        if (reader < 0)
+            break;
+        /* By both: it may answer before this process goes on. */
+        atomic_store(&shared->reader, (int)(reader == 0 ? getpid() : reader));
+        if (reader == 0)
+            be_reader(shared, anchor, &defs);
+        while (waitpid(reader, &status, 0) < 0 && errno == EINTR)
+            continue;
+        atomic_store(&shared->reader, 0);
+        if ((WIFEXITED(status) && WEXITSTATUS(status) == ENDED) || atomic_load(&shared->ends))
+            break;
+        settle(shared, 0);
+    }
+    while (!atomic_load(&shared->ends)) { /* what is still asked for is not there */
+        settle(shared, 1);
+        usleep(20000);
+    }
+    _exit(0);
+}

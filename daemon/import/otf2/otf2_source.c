@@ -1,0 +1,589 @@
+#include "daemon/import/otf2/otf2_source.h"
+
+#include "daemon/import/otf2/otf2_callbacks.h"
+#include "daemon/import/trace/request_pairs.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <otf2/OTF2_Pthread_Locks.h>
+
+#define CHUNK 1024u /* event records read at a time */
+
+/* Streams of a rank share its requests, and are read one at a time. */
+struct otf2_rank {
+    pthread_mutex_t lock;
+    struct request_table requests;
+    const uint32_t *streams; /* borrowed */
+    uint32_t stream_count;
+};
+
+struct otf2_source {
+    OTF2_Reader *reader;
+    char *folder; /* owned: where the files of the locations are, without a slash */
+    const struct otf2_job *job;
+    const struct otf2_defs *defs;
+    struct otf2_report *reports;
+    struct otf2_stream *streams; /* owned */
+    struct otf2_rank *ranks;     /* owned */
+    uint32_t *of_rank;           /* owned: streams by rank */
+    uint32_t stream_count;
+    int local_defs; /* there are files of local definitions */
+};
+
+/* ---- what libotf2 says ----------------------------------------------------- */
+
+/* libotf2 has one handler for all its threads, and does not say which reader an error is of. */
+static _Thread_local char *said;
+
+static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
+                               OTF2_ErrorCode code, const char *format, va_list arguments)
+{
+    (void)user, (void)file, (void)line, (void)function;
+    if (code == OTF2_ERROR_FILE_SUBSTRATE_NOT_SUPPORTED && said != NULL)
+        snprintf(
+            said, OTF2_FAULT_BYTES,
+            "its files are not kept as files of their own (substrate POSIX) but in another way, "
+            "such as SION, which this libotf2 cannot read");
+    if (said == NULL || said[0] != '\0') /* the first one is the cause */
+        return code;
+    int used = snprintf(said, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
+    if (used > 0 && (size_t)used + 3 < OTF2_FAULT_BYTES && format[0] != '\0') {
+        memcpy(said + used, ": ", 3);
+        vsnprintf(said + used + 2, OTF2_FAULT_BYTES - (size_t)used - 2, format, arguments);
+    }
+    return code;
+}
+
+static void listen_to(char fault[OTF2_FAULT_BYTES])
+{
+    said = fault;
+    fault[0] = '\0';
+}
+
+static int failed(char fault[OTF2_FAULT_BYTES], OTF2_ErrorCode code)
+{
+    said = NULL;
+    if (fault[0] == '\0')
+        snprintf(fault, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
+    return -HOLTER_ECORRUPT;
+}
+
+/* Offset in a file of what libotf2 has read; it reads in chunks of its own. @return 0: not known */
+static uint64_t bytes_read(const char *path)
+{
+    struct stat wanted, open_one;
+    if (stat(path, &wanted) != 0)
+        return 0;
+    for (int fd = 3; fd < 65536 && fd < sysconf(_SC_OPEN_MAX); fd++)
+        if (fstat(fd, &open_one) == 0 && open_one.st_ino == wanted.st_ino &&
+            open_one.st_dev == wanted.st_dev) {
+            off_t at = lseek(fd, 0, SEEK_CUR);
+            return at > 0 ? (uint64_t)at : 0;
+        }
+    return 0;
+}
+
+/* Put what is known of the place before what libotf2 said. */
+static void tell_place(char fault[OTF2_FAULT_BYTES], const char *path, const char *after)
+{
+    char what[OTF2_FAULT_BYTES], before[48] = "";
+    uint64_t bytes = bytes_read(path);
+    snprintf(what, sizeof(what), "%s", fault);
+    if (bytes > 0)
+        snprintf(before, sizeof(before), ", before byte %" PRIu64, bytes);
+    snprintf(fault, OTF2_FAULT_BYTES, "%.80s%s: %.200s", after, before, what);
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OTF2_FAULT_BYTES])
+{
+    struct otf2_source *s = calloc(1, sizeof(*s));
+    size_t length = strlen(anchor), end = sizeof(".otf2") - 1;
+    fault[0] = '\0';
+    if (s == NULL || (s->folder = strdup(anchor)) == NULL) {
+        free(s);
+        return -ENOMEM;
+    }
+    if (length > end && strcmp(anchor + length - end, ".otf2") == 0)
+        s->folder[length - end] = '\0';
+    OTF2_Error_RegisterCallback(on_error, NULL);
+    listen_to(fault);
+    s->reader = OTF2_Reader_Open(anchor);
+    if (s->reader == NULL || OTF2_Reader_SetSerialCollectiveCallbacks(s->reader) != OTF2_SUCCESS ||
+        OTF2_Pthread_Reader_SetLockingCallbacks(s->reader, NULL) != OTF2_SUCCESS) {
+        int code = failed(fault, OTF2_ERROR_FILE_CAN_NOT_OPEN);
+        otf2_source_close(s);
+        return code;
+    }
+    said = NULL;
+    *out = s;
+    return 0;
+}
+
+void otf2_source_close(struct otf2_source *s)
+{
+    if (s == NULL)
+        return;
+    for (uint32_t i = 0; s->streams != NULL && i < s->stream_count; i++)
+        otf2_calls_finish(&s->streams[i].calls);
+    for (uint32_t r = 0; s->ranks != NULL && r < s->job->ranks; r++) {
+        request_table_finish(&s->ranks[r].requests);
+        pthread_mutex_destroy(&s->ranks[r].lock);
+    }
+    if (s->reader != NULL)
+        OTF2_Reader_Close(s->reader);
+    free(s->streams);
+    free(s->ranks);
+    free(s->of_rank);
+    free(s->folder);
+    free(s);
+}
+
+int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struct otf2_job *job,
+                            char fault[OTF2_FAULT_BYTES])
+{
+    uint64_t read = 0;
+    char *creator = NULL;
+    listen_to(fault);
+    OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(s->reader);
+    if (definitions == NULL)
+        return failed(fault, OTF2_ERROR_FILE_INTERACTION);
+    OTF2_ErrorCode code = otf2_defs_register(defs, s->reader, definitions);
+    if (code != OTF2_SUCCESS)
+        return failed(fault, code);
+    code = OTF2_Reader_ReadAllGlobalDefinitions(s->reader, definitions, &read);
+    if (defs->error != 0)
+        return defs->error;
+    if (code != OTF2_SUCCESS) {
+        char path[4096], after[80];
+        snprintf(path, sizeof(path), "%s.def", s->folder);
+        snprintf(after, sizeof(after), "after definition %" PRIu64, read);
+        failed(fault, code);
+        tell_place(fault, path, after);
+    } else {
+        fault[0] = '\0';
+    }
+    OTF2_Reader_CloseGlobalDefReader(s->reader, definitions);
+    char unheard[OTF2_FAULT_BYTES];
+    listen_to(unheard);
+    if (OTF2_Reader_GetCreator(s->reader, &creator) == OTF2_SUCCESS && creator != NULL)
+        snprintf(job->creator, sizeof(job->creator), "%s", creator);
+    said = NULL;
+    free(creator);
+    return 0;
+}
+
+static int make_streams(struct otf2_source *s)
+{
+    const struct otf2_job *job = s->job;
+    uint32_t at = 0;
+    s->streams = calloc((size_t)job->stream_count + 1, sizeof(*s->streams));
+    s->ranks = calloc((size_t)job->ranks + 1, sizeof(*s->ranks));
+    s->of_rank = calloc((size_t)job->stream_count + 1, sizeof(*s->of_rank));
+    if (s->streams == NULL || s->ranks == NULL || s->of_rank == NULL)
+        return -ENOMEM;
+    s->stream_count = job->stream_count;
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        pthread_mutex_init(&s->ranks[r].lock, NULL);
+        request_table_init(&s->ranks[r].requests);
+        s->ranks[r].streams = s->of_rank + at;
+        s->ranks[r].stream_count = job->threads_of[r];
+        at += job->threads_of[r];
+    }
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        struct otf2_stream *stream = &s->streams[i];
+        struct otf2_rank *rank = &s->ranks[job->rank_of[i]];
+        *stream = (struct otf2_stream){.job = job,
+                                       .defs = s->defs,
+                                       .rank = job->rank_of[i],
+                                       .number = i,
+                                       .whole_events = UINT64_MAX};
+        s->of_rank[rank->streams - s->of_rank + job->thread_of[i]] = i;
+        otf2_calls_init(&stream->calls, &rank->requests, job->thread_of[i], rank->stream_count);
+        if (s->reports[i].crashed != 0) {
+            stream->ended = 1;
+            stream->failed = -HOLTER_ECORRUPT;
+            otf2_source_crashed(stream->fault, s->reports[i].crashed);
+        }
+    }
+    return 0;
+}
+
+int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
+                      const struct otf2_defs *defs, struct otf2_report *reports,
+                      char fault[OTF2_FAULT_BYTES])
+{
+    char unheard[OTF2_FAULT_BYTES];
+    s->job = job;
+    s->defs = defs;
+    s->reports = reports;
+    if (make_streams(s) != 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < job->stream_count; i++) {
+        listen_to(unheard);
+        OTF2_Reader_SelectLocation(s->reader, job->locations[i]);
+    }
+    listen_to(unheard);
+    s->local_defs = OTF2_Reader_OpenDefFiles(s->reader) == OTF2_SUCCESS;
+    listen_to(fault);
+    OTF2_ErrorCode code = OTF2_Reader_OpenEvtFiles(s->reader);
+    said = NULL;
+    return code == OTF2_SUCCESS ? 0 : failed(fault, code);
+}
+
+/* ---- one stream ------------------------------------------------------------ */
+
+/* Behind the last chunk stand bytes that say so; some may follow that mean nothing. */
+static int is_cut_off(const char *path)
+{
+    static const unsigned char end_of_chunk_and_file[] = {0x02, 0x01};
+    unsigned char last[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0)
+        return 0;
+    ssize_t got = -1;
+    if (fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof(last))
+        got = pread(fd, last, sizeof(last), status.st_size - (off_t)sizeof(last));
+    close(fd);
+    return got == (ssize_t)sizeof(last) &&
+           memmem(last, sizeof(last), end_of_chunk_and_file, sizeof(end_of_chunk_and_file)) == NULL;
+}
+
+/* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in
+ * circles.
+ * @param out  records that the file can hold; UINT64_MAX: not known
+ * @return 0, 1: there is no file, or -EINVAL: it is none that can be read without waiting */
+static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out, int *cut_off)
+{
+    char path[4096];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
+    int known = stat(path, &status) == 0;
+    int missing = !known && errno == ENOENT;
+    if (known && !S_ISREG(status.st_mode))
+        return -EINVAL;
+    *out = known ? (uint64_t)status.st_size / 2 : UINT64_MAX;
+    *cut_off = known && is_cut_off(path);
+    return missing;
+}
+
+static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
+{
+    char path[4096], after[80];
+    const struct otf2_stream *st = &s->streams[stream];
+    snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
+    snprintf(after, sizeof(after), "after event %" PRIu64 " at %.9f s", st->calls.totals.events,
+             (double)st->calls.newest * 1e-9);
+    tell_place(fault, path, after);
+    said = NULL;
+    return -HOLTER_ECORRUPT;
+}
+
+/* Mapping tables and clock offsets of a location apply to what its event reader gives. An archive
+ * need not have such files. What is wrong with one is told when the stream ends: its records may be
+ * read all the same. */
+static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st)
+{
+    char path[4096], said_of_it[OTF2_FAULT_BYTES];
+    uint64_t read = 0, location = s->job->locations[st->number];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s/%" PRIu64 ".def", s->folder, location);
+    if (stat(path, &status) != 0)
+        return;
+    listen_to(said_of_it);
+    OTF2_DefReader *definitions =
+        !S_ISREG(status.st_mode) ? NULL : OTF2_Reader_GetDefReader(s->reader, location);
+    OTF2_ErrorCode code = definitions == NULL
+                              ? OTF2_ERROR_FILE_CAN_NOT_OPEN
+                              : OTF2_Reader_ReadAllLocalDefinitions(s->reader, definitions, &read);
+    if (code != OTF2_SUCCESS) {
+        failed(said_of_it, code);
+        snprintf(st->fault_of_definitions, sizeof(st->fault_of_definitions),
+                 "its definitions, %" PRIu64 ".def, are not whole, so times and numbers may be "
+                 "wrong: %.250s",
+                 location, said_of_it);
+    }
+    listen_to(said_of_it);
+    if (definitions != NULL)
+        OTF2_Reader_CloseDefReader(s->reader, definitions);
+    said = NULL;
+}
+
+static OTF2_ErrorCode open_events(struct otf2_source *s, struct otf2_stream *st)
+{
+    st->events = OTF2_Reader_GetEvtReader(s->reader, s->job->locations[st->number]);
+    return st->events == NULL ? OTF2_ERROR_FILE_CAN_NOT_OPEN
+                              : otf2_callbacks_register(s->reader, st->events, st);
+}
+
+/* Of a file that is cut off: how many records are whole. */
+static void scan(struct otf2_source *s, struct otf2_stream *st)
+{
+    char unheard[OTF2_FAULT_BYTES];
+    uint64_t read = 0, told = s->job->events_of[st->number];
+    listen_to(unheard);
+    st->scanning = 1;
+    OTF2_ErrorCode code = open_events(s, st);
+    do
+        if (code == OTF2_SUCCESS)
+            code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
+    while (code == OTF2_SUCCESS && read == CHUNK && st->scanned <= st->most_events);
+    if (st->events != NULL)
+        OTF2_Reader_CloseEvtReader(s->reader, st->events);
+    if (told > 0 && st->scanned >= told)
+        st->whole_events = st->scanned > told || st->comes_again ? told : UINT64_MAX;
+    st->events = NULL;
+    st->scanning = st->comes_again = 0;
+    st->ticks = 0;
+    said = NULL;
+}
+
+static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
+{
+    struct otf2_stream *st = &s->streams[stream];
+    st->opened = 1;
+    int there = most_events(s, stream, &st->most_events, &st->cut_off);
+    if (there < 0) {
+        snprintf(fault, OTF2_FAULT_BYTES, "it is no regular file");
+        return there;
+    }
+    if (there != 0 && s->job->events_of[stream] == 0) {
+        st->empty = 1; /* a location that has nothing need not have a file */
+        return 0;
+    }
+    if (s->local_defs)
+        read_local_definitions(s, st);
+    if (st->cut_off)
+        scan(s, st);
+    listen_to(fault);
+    OTF2_ErrorCode code = open_events(s, st);
+    return code == OTF2_SUCCESS ? 0 : failed(fault, code);
+}
+
+static void close_stream(struct otf2_source *s, struct otf2_stream *st)
+{
+    char unheard[OTF2_FAULT_BYTES];
+    otf2_calls_close(&st->calls);
+    st->ended = 1;
+    if (st->failed == 0 && st->fault_of_definitions[0] != '\0') {
+        st->failed = -HOLTER_ECORRUPT;
+        memcpy(st->fault, st->fault_of_definitions, sizeof(st->fault));
+    }
+    if (st->events == NULL)
+        return;
+    listen_to(unheard);
+    OTF2_Reader_CloseEvtReader(s->reader, st->events);
+    said = NULL;
+    st->events = NULL;
+}
+
+static void tell_report(const struct otf2_stream *st, struct otf2_report *out)
+{
+    out->totals = st->calls.totals;
+    out->forced = st->calls.queue.forced;
+    out->undefined = st->counted.undefined;
+    out->early = st->counted.early;
+    out->earliest = st->counted.earliest;
+    memcpy(out->other, st->counted.other, sizeof(out->other));
+}
+
+/* libotf2 passes over what it takes for the rest of a chunk, and says nothing. */
+static int lacks_events(struct otf2_stream *st)
+{
+    uint64_t told = st->job->events_of[st->number];
+    if (st->calls.totals.events >= told)
+        return 0;
+    snprintf(st->fault, sizeof(st->fault),
+             "it ends with fewer events than the definitions tell of: %" PRIu64, told);
+    return -HOLTER_ECORRUPT;
+}
+
+static void read_on(struct otf2_source *s, struct otf2_stream *st)
+{
+    uint64_t read = 0;
+    uint32_t number = st->number;
+    OTF2_ErrorCode code;
+    if (!st->opened && open_stream(s, number, st->fault) != 0) {
+        st->failed = -HOLTER_ECORRUPT;
+    } else if (st->empty) {
+        read = 0;
+    } else if (st->calls.totals.events > st->most_events) {
+        snprintf(st->fault, sizeof(st->fault), "more records than the file has room for");
+        st->failed = broken(s, number, st->fault);
+    } else {
+        listen_to(st->fault);
+        code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
+        said = NULL;
+        if (st->comes_again)
+            snprintf(st->fault, sizeof(st->fault), "the file is cut off");
+        if (st->calls.error != 0)
+            st->failed = st->calls.error;
+        else if (code != OTF2_SUCCESS)
+            st->failed = failed(st->fault, code);
+        else if (read < CHUNK)
+            st->failed = lacks_events(st);
+        if (st->failed == -HOLTER_ECORRUPT)
+            broken(s, number, st->fault);
+    }
+    if (st->failed != 0 || read < CHUNK)
+        close_stream(s, st);
+    tell_report(st, &s->reports[number]);
+}
+
+/* ---- threads of a rank ----------------------------------------------------- */
+
+/* Join what ended before the time to which all threads have come. */
+static void settle(const struct otf2_source *s, struct otf2_rank *rank)
+{
+    uint64_t come_to = UINT64_MAX;
+    if (rank->requests.pending == 0)
+        return;
+    for (uint32_t i = 0; i < rank->stream_count; i++) {
+        const struct otf2_stream *st = &s->streams[rank->streams[i]];
+        uint64_t ns = st->ended ? UINT64_MAX : otf2_job_ns(st->job, st->ticks);
+        come_to = ns < come_to ? ns : come_to;
+    }
+    request_pairs_settle(&rank->requests, come_to);
+}
+
+void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number)
+{
+    if (signal_number > 0)
+        snprintf(fault, OTF2_FAULT_BYTES, "libotf2 crashed on it (%s)", strsignal(signal_number));
+    else
+        snprintf(fault, OTF2_FAULT_BYTES, "libotf2 ended while reading it");
+}
+
+/* After a restart: records that were given before. */
+static uint64_t given_before(const struct otf2_source *s, const struct otf2_stream *st)
+{
+    return s->reports[st->number].given - st->taken;
+}
+
+static uint32_t take(struct otf2_source *s, struct otf2_stream *st, struct event *out)
+{
+    uint64_t skip = given_before(s, st);
+    uint32_t most = skip > 0 && skip < TRACE_BATCH ? (uint32_t)skip : TRACE_BATCH;
+    uint32_t got = call_queue_take(&st->calls.queue, out, most);
+    st->taken += got;
+    return got;
+}
+
+static int has_come_to(const struct otf2_stream *st, uint64_t ns)
+{
+    return st->ended || otf2_job_ns(st->job, st->ticks) > ns;
+}
+
+/* The oldest record of a stream waits for another thread, or for what this one does later. All
+ * threads are read on in step, as far as each may be ahead of what is taken; a post stands before
+ * the call that ends it.
+ * @param later  set: what waits may be known when others have been taken, as far as they end before
+ * it
+ * @return the stream to be read on; NULL: none */
+static struct otf2_stream *read_for(const struct otf2_source *s, const struct otf2_stream *st,
+                                    int *later)
+{
+    const struct otf2_rank *rank = &s->ranks[st->rank];
+    const struct event *oldest = call_queue_oldest(&st->calls.queue);
+    int for_post = call_queue_waits(&st->calls.queue) == CALL_WAITS_FOR_POST;
+    struct otf2_stream *behind = NULL;
+    for (uint32_t i = 0; i < rank->stream_count; i++) {
+        struct otf2_stream *other = &s->streams[rank->streams[i]];
+        const struct call_queue *queue = &other->calls.queue;
+        if (other->ended || (for_post && (other == st || has_come_to(other, oldest->t_enter))))
+            continue;
+        if (queue->count >= CALL_QUEUE_MOST)
+            *later |= call_queue_oldest(queue)->t_exit <= oldest->t_enter;
+        else if (behind == NULL || other->ticks < behind->ticks)
+            behind = other;
+    }
+    return behind;
+}
+
+/* @param later  set: the oldest record is not to be had yet, or not wanted
+ * @return the stream to be read on before records are taken; NULL: none */
+static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_stream *st,
+                                      uint64_t until, int *later)
+{
+    const struct call_queue *queue = &st->calls.queue;
+    *later = 0;
+    if (!queue->shared)
+        return st->ended || call_queue_is_full(queue) ? NULL : st;
+    if (!st->ended && queue->count < CALL_QUEUE_SOME)
+        return st;
+    if (call_queue_waits(queue) == CALL_COMPLETE)
+        return NULL;
+    if (call_queue_oldest(queue)->t_enter >= until) {
+        *later = 1;
+        return NULL;
+    }
+    struct otf2_stream *behind = read_for(s, st, later);
+    *later = *later && behind == NULL && until != UINT64_MAX;
+    return behind;
+}
+
+/* What waits has been waited for long enough. It is too long where there is more to be read that
+ * may tell; what all have been read for is not there. */
+static void give_up(const struct otf2_source *s, struct otf2_stream *st)
+{
+    const struct otf2_rank *rank = &s->ranks[st->rank];
+    struct call_queue *queue = &st->calls.queue;
+    int too_long = call_queue_waits(queue) == CALL_WAITS_FOR_END;
+    for (uint32_t i = 0; !too_long && queue->count > 0 && i < rank->stream_count; i++)
+        too_long = !has_come_to(&s->streams[rank->streams[i]], call_queue_oldest(queue)->t_enter);
+    call_queue_force(queue, too_long);
+}
+
+static int next(struct otf2_source *s, struct otf2_stream *st, uint64_t until, struct event *out,
+                uint32_t *reading)
+{
+    for (;;) {
+        struct otf2_stream *on;
+        int later;
+        uint64_t skip = given_before(s, st);
+        while ((on = reads_next(s, st, skip > 0 ? UINT64_MAX : until, &later)) != NULL) {
+            *reading = on->number;
+            read_on(s, on);
+            settle(s, &s->ranks[st->rank]);
+            while (on != st && given_before(s, on) > 0 && take(s, on, out) > 0)
+                continue;
+        }
+        if (later) {
+            out->t_enter = call_queue_oldest(&st->calls.queue)->t_enter;
+            return -EAGAIN;
+        }
+        if (st->calls.queue.shared)
+            give_up(s, st);
+        uint32_t got = take(s, st, out);
+        tell_report(st, &s->reports[st->number]);
+        if (got > 0 && skip == 0)
+            return (int)got;
+        if (got == 0 && st->ended)
+            return st->failed;
+    }
+}
+
+int otf2_source_next(struct otf2_source *s, uint32_t stream, uint64_t until, struct event *out,
+                     uint32_t *reading, char fault[OTF2_FAULT_BYTES])
+{
+    struct otf2_stream *st = &s->streams[stream];
+    struct otf2_rank *rank = &s->ranks[st->rank];
+    *reading = stream;
+    pthread_mutex_lock(&rank->lock);
+    int code = next(s, st, until, out, reading);
+    if (code < 0 && code != -EAGAIN)
+        memcpy(fault, st->fault, OTF2_FAULT_BYTES);
+    pthread_mutex_unlock(&rank->lock);
+    return code;
+}

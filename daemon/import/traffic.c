@@ -1,0 +1,351 @@
+#include "daemon/import/traffic.h"
+
+#include "daemon/import/traffic_sums.h"
+#include "daemon/topology/network_tree.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_ID (UINT64_C(1) << 32)
+
+/* ---- hop-byte files ------------------------------------------------------ */
+
+static int is_empty(const char *at, const char *end)
+{
+    const char *word;
+    size_t length;
+    return !word_next(&at, end, &word, &length) || *word == '#';
+}
+
+/* @param hops  UINT64_MAX: not told @return NULL, or what is wrong */
+static const char *hop_byte_line(const char *at, const char *end, struct pair_sum *out,
+                                 uint64_t *hops)
+{
+    const char *word;
+    size_t length;
+    if (!word_whole(&at, end, &out->from) || !word_whole(&at, end, &out->to))
+        return "the line does not begin with two numbers, source and destination";
+    if (out->from >= MOST_ID || out->to >= MOST_ID)
+        return "a rank or node beyond 32 bits";
+    if (!word_amount(&at, end, &out->bytes))
+        return "the third word is no number of bytes";
+    *hops = UINT64_MAX;
+    if (!is_empty(at, end) && !word_whole(&at, end, hops))
+        return "the fourth word is no number of hops";
+    if (word_next(&at, end, &word, &length))
+        return "more than four words";
+    return NULL;
+}
+
+/* ---- route files --------------------------------------------------------- */
+
+/* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong */
+static const char *route_line(const char *at, const char *end, struct pair_sum *out)
+{
+    char text[160];
+    uint64_t hop;
+    size_t length = (size_t)(end - at) < sizeof(text) - 1 ? (size_t)(end - at) : sizeof(text) - 1;
+    memcpy(text, at, length);
+    text[length] = '\0';
+    if (sscanf(text, " Hop %9" SCNu64 ": [%10" SCNu64 "-%10" SCNu64 "]", &hop, &out->from,
+               &out->to) != 3)
+        return "the line does not begin with \"Hop N: [SOURCE-DESTINATION]\"";
+    if (out->from >= MOST_ID || out->to >= MOST_ID)
+        return "a rank or node beyond 32 bits";
+    out->bytes = hop == 1;
+    return NULL;
+}
+
+/* A route whose first hop is missing counts as well. */
+static void count_routes(struct pair_sums *sums)
+{
+    for (size_t i = 0; i < sums->room; i++) {
+        struct pair_sum *slot = &sums->slots[i];
+        if (slot->messages != 0)
+            slot->bytes = slot->messages = slot->bytes == 0 ? 1 : slot->bytes;
+    }
+}
+
+static int is_routes(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r'))
+        at++;
+    return length - at > 4 && memcmp(text + at, "Hop ", 4) == 0;
+}
+
+/* ---- texts --------------------------------------------------------------- */
+
+static int add_hops(struct pairs *out, size_t *room, const struct pair_sum *pair, uint64_t hops,
+                    unsigned line)
+{
+    if (hops == UINT64_MAX)
+        return 0;
+    if (out->hop_count == *room) {
+        size_t wanted = *room * 2 + 1024;
+        struct pair_hops *list = realloc(out->hops, wanted * sizeof(*list));
+        if (list == NULL)
+            return -ENOMEM;
+        out->hops = list;
+        *room = wanted;
+    }
+    out->hops[out->hop_count++] =
+        (struct pair_hops){(uint32_t)pair->from, (uint32_t)pair->to,
+                           hops < UINT32_MAX ? (uint32_t)hops : UINT32_MAX, line};
+    return 0;
+}
+
+static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text, size_t length,
+                     int routes, struct faults *faults)
+{
+    size_t room = 0;
+    struct lines lines = lines_of(text, length);
+    const char *begin, *end;
+    int code = 0;
+    while (code == 0 && lines_next(&lines, &begin, &end)) {
+        struct pair_sum pair = {.messages = 1};
+        uint64_t hops = UINT64_MAX;
+        if (is_empty(begin, end))
+            continue;
+        const char *wrong =
+            routes ? route_line(begin, end, &pair) : hop_byte_line(begin, end, &pair, &hops);
+        if (wrong != NULL)
+            fault_at(faults, lines.number, "%s", wrong);
+        else if ((code = pair_sums_add(sums, &pair)) == 0)
+            code = add_hops(out, &room, &pair, hops, lines.number);
+    }
+    if (routes)
+        count_routes(sums);
+    return code;
+}
+
+/* @param lenient  wrong lines are left out */
+static int parse(struct pairs *out, const char *text, size_t length, int lenient,
+                 struct faults *faults)
+{
+    struct pair_sums sums = {0};
+    int routes = is_routes(text, length);
+    int code = add_lines(out, &sums, text, length, routes, faults);
+    if (code == 0 && faults->count == 0 && sums.count == 0)
+        fault_at(faults, 0, "no pair stands in it");
+    int usable = faults->count == 0 || (lenient && sums.count > 0);
+    out->wrong_lines = faults->count;
+    if (code == 0 && usable) {
+        code = pair_sums_result(&sums, UINT32_MAX, out);
+        if (code == -HOLTER_ELIMIT)
+            fault_at(faults, 0, "more processes or pairs than fit: %u and %u", REMAP_MOST_PROCESSES,
+                     REMAP_MOST_EDGES);
+        out->source = routes ? PAIRS_ROUTES : PAIRS_HOP_BYTES;
+    }
+    pair_sums_finish(&sums);
+    if (code == -ENOMEM)
+        fault_at(faults, 0, "no memory");
+    code = code != 0 ? code : usable ? 0 : -HOLTER_EUSAGE;
+    if (code != 0)
+        pairs_finish(out);
+    return code;
+}
+
+int pairs_parse(struct pairs *out, const char *name, const char *text, size_t length,
+                file_fault *tell, void *user)
+{
+    struct faults faults = {name, tell, user, 0};
+    *out = (struct pairs){0};
+    return parse(out, text, length, 0, &faults);
+}
+
+/* ---- files --------------------------------------------------------------- */
+
+static int is_recording(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char begin[16];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? -1 : pread(fd, begin, sizeof(begin), 0);
+    if (fd >= 0)
+        close(fd);
+    return n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(begin)) == 0;
+}
+
+static int read_file(struct pairs *out, const char *path, int lenient, file_fault *tell, void *user)
+{
+    struct faults faults = {path, tell, user, 0};
+    char *text;
+    size_t length;
+    *out = (struct pairs){0};
+    if (is_recording(path))
+        return pairs_of_recording(out, path, &faults);
+    int code = file_text(&text, &length, path, PAIRS_FILE_BYTES, &faults);
+    if (code != 0)
+        return code;
+    code = parse(out, text, length, lenient, &faults);
+    free(text);
+    return code;
+}
+
+int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user)
+{
+    return read_file(out, path, 0, tell, user);
+}
+
+int pairs_read_whole(struct pairs *out, const char *path, file_fault *tell, void *user)
+{
+    return read_file(out, path, 1, tell, user);
+}
+
+void pairs_finish(struct pairs *pairs)
+{
+    free(pairs->ids);
+    free(pairs->edges);
+    free(pairs->selves);
+    free(pairs->hops);
+    free(pairs->hosts);
+    free(pairs->places);
+    network_grid_finish(&pairs->grid);
+    *pairs = (struct pairs){0};
+}
+
+/* ---- seats --------------------------------------------------------------- */
+
+static int seats_of_ids(uint32_t *seats, const struct pairs *pairs, uint32_t nodes,
+                        uint64_t per_node, char *why, size_t room)
+{
+    uint64_t highest = pairs->ids[pairs->processes - 1];
+    if (per_node == 0)
+        per_node = highest / nodes + 1;
+    if (highest / per_node >= nodes) {
+        snprintf(why, room,
+                 "%" PRIu64 " is on node %" PRIu64 " with %" PRIu64
+                 " ranks a node, but the network has %" PRIu32 " nodes",
+                 highest, highest / per_node, per_node, nodes);
+        return -HOLTER_EUSAGE;
+    }
+    for (uint32_t i = 0; i < pairs->processes; i++)
+        seats[i] = (uint32_t)(pairs->ids[i] / per_node);
+    return 0;
+}
+
+static int by_host_name(const void *left, const void *right, void *user)
+{
+    const struct pair_host *hosts = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = network_compare_hosts(hosts[a].name, hosts[b].name);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* One behind the other. */
+static int seats_in_order(uint32_t *vertices, const struct pairs *pairs)
+{
+    uint32_t *order = calloc((size_t)pairs->host_count + 1, sizeof(*order));
+    if (order == NULL)
+        return -ENOMEM;
+    for (uint32_t h = 0; h < pairs->host_count; h++)
+        order[h] = h;
+    qsort_r(order, pairs->host_count, sizeof(*order), by_host_name, pairs->hosts);
+    for (uint32_t i = 0; i < pairs->host_count; i++)
+        vertices[order[i]] = i;
+    free(order);
+    return 0;
+}
+
+/* Vertices of the hosts of a recording. */
+static int seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
+                          const struct topology_file *network, char *why, size_t room)
+{
+    uint32_t nodes = topology_nodes(network->topology), known = 0;
+    const char *missing = NULL;
+    for (uint32_t h = 0; h < pairs->host_count; h++) {
+        vertices[h] = topology_file_host(network, pairs->hosts[h].name);
+        known += vertices[h] != TOPOLOGY_NONE;
+        missing = vertices[h] == TOPOLOGY_NONE && missing == NULL ? pairs->hosts[h].name : missing;
+    }
+    if (known == pairs->host_count)
+        return 0;
+    if (known > 0 || network->host_count > 0) {
+        snprintf(why, room, "the network does not name host %s", missing);
+        return -HOLTER_EUSAGE;
+    }
+    if (pairs->host_count > nodes) {
+        snprintf(why, room, "%" PRIu32 " hosts, but the network has %" PRIu32 " nodes",
+                 pairs->host_count, nodes);
+        return -HOLTER_EUSAGE;
+    }
+    return seats_in_order(vertices, pairs);
+}
+
+static int seats_of_places(uint32_t *seats, const struct pairs *pairs,
+                           const struct topology_file *network, char *why, size_t room)
+{
+    uint32_t *vertices = calloc((size_t)pairs->host_count + 1, sizeof(*vertices));
+    if (vertices == NULL)
+        return -ENOMEM;
+    int code = seats_of_hosts(vertices, pairs, network, why, room);
+    for (uint32_t i = 0; code == 0 && i < pairs->processes; i++) {
+        if (pairs->places[i].host < pairs->host_count) {
+            seats[i] = vertices[pairs->places[i].host];
+            continue;
+        }
+        snprintf(why, room, "the recording does not tell where rank %" PRIu64 " ran",
+                 pairs->ids[i]);
+        code = -HOLTER_EUSAGE;
+    }
+    free(vertices);
+    return code;
+}
+
+int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology_file *network,
+                uint64_t per_node, char *why, size_t room)
+{
+    uint32_t nodes = topology_nodes(network->topology);
+    uint32_t *seats = calloc((size_t)pairs->processes + 1, sizeof(*seats));
+    snprintf(why, room, "no memory");
+    if (seats == NULL)
+        return -ENOMEM;
+    int code = pairs->processes == 0 || nodes == 0 ? 0
+               : pairs->source == PAIRS_RECORDING
+                   ? seats_of_places(seats, pairs, network, why, room)
+                   : seats_of_ids(seats, pairs, nodes, per_node, why, room);
+    if (code != 0) {
+        free(seats);
+        return code;
+    }
+    *out = seats;
+    return 0;
+}
+
+/* ---- hop counts ---------------------------------------------------------- */
+
+static int compare_ids(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static uint32_t seat_of(const struct pairs *pairs, const uint32_t *seats, uint64_t id)
+{
+    const uint64_t *found =
+        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), compare_ids);
+    return found == NULL ? TOPOLOGY_NONE : seats[found - pairs->ids];
+}
+
+size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topology,
+                          const uint32_t *seats, const struct pair_hops **first)
+{
+    size_t differ = 0;
+    for (size_t i = 0; i < pairs->hop_count; i++) {
+        const struct pair_hops *told = &pairs->hops[i];
+        uint32_t from = seat_of(pairs, seats, told->from), to = seat_of(pairs, seats, told->to);
+        if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE ||
+            topology_distance(topology, from, to) == told->hops)
+            continue;
+        if (differ++ == 0)
+            *first = told;
+    }
+    return differ;
+}

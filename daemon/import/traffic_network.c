@@ -1,0 +1,150 @@
+/* The network of a recording: the one it keeps, else the tree of what agents saw; or the grid of
+ * its processes. */
+#include "daemon/import/traffic.h"
+#include "daemon/storage/recording.h"
+#include "daemon/topology/network_tree.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* @return 2: it is the process grid; 1 and the network, 0: none was given when it was made, or a
+ * negative error */
+static int kept_network(struct topology_file *out, const char *path, char *why, size_t room)
+{
+    struct recording_cursor *cursor;
+    struct network_parts parts = {.more = 0};
+    int code = recording_cursor_open(&cursor, path, why, room);
+    if (code != 0)
+        return code;
+    code = recording_cursor_network(cursor, &parts);
+    recording_cursor_close(cursor);
+    if (code != 0)
+        snprintf(why, room, "the network in it cannot be read");
+    if (code == 0 && strcmp(parts.source, NETWORK_GRID) == 0) {
+        code = 2;
+    } else if (code == 0 && network_parts_has(&parts) && parts.source[0] != '\0') {
+        code = topology_create(&out->topology, &parts.spec, why, room);
+        code = code != 0 ? code : topology_file_index(out);
+        code = code != 0 ? code : 1;
+    }
+    network_parts_finish(&parts);
+    return code;
+}
+
+static uint32_t small(uint64_t number)
+{
+    return number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
+static int make_tree(struct topology_file *out, uint32_t *seats, const struct pairs *pairs,
+                     struct tree_host *hosts, struct tree_rank *ranks, char *why, size_t room)
+{
+    struct topology_spec spec = {.name = ""};
+    for (uint32_t h = 0; h < pairs->host_count; h++)
+        hosts[h] = (struct tree_host){.name = pairs->hosts[h].name, .lowest = TOPOLOGY_NONE};
+    for (uint32_t i = pairs->processes; i-- > 0;) {
+        const struct pair_place *place = &pairs->places[i];
+        if (place->host >= pairs->host_count) {
+            snprintf(why, room, "the recording does not tell where rank %" PRIu64 " ran",
+                     pairs->ids[i]);
+            return -HOLTER_EUSAGE;
+        }
+        hosts[place->host].lowest = i;
+        ranks[i] = (struct tree_rank){.rank = (uint32_t)pairs->ids[i] & INT32_MAX,
+                                      .host = place->host,
+                                      .core = small(place->core),
+                                      .numa = small(place->numa)};
+    }
+    int code = network_tree(&spec, hosts, pairs->host_count, ranks, pairs->processes);
+    code = code != 0 ? code : topology_create(&out->topology, &spec, why, room);
+    topology_spec_finish(&spec);
+    for (uint32_t i = 0; code == 0 && i < pairs->processes; i++)
+        seats[i] = ranks[i].vertex;
+    return code != 0 ? code : topology_file_index(out);
+}
+
+/* ---- the grid of processes ----------------------------------------------- */
+
+static int seats_in_grid(uint32_t *seats, const struct pairs *pairs, char *why, size_t room)
+{
+    for (uint32_t i = 0; i < pairs->processes; i++) {
+        seats[i] = network_grid_node(&pairs->grid, pairs->ids[i]);
+        if (seats[i] == TOPOLOGY_NONE) {
+            snprintf(why, room,
+                     "rank %" PRIu64 " is not in the process grid, which has %" PRIu32
+                     " of %" PRIu32 " ranks",
+                     pairs->ids[i], pairs->grid.ranks, pairs->processes);
+            return -HOLTER_EUSAGE;
+        }
+    }
+    return 0;
+}
+
+int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *pairs, char *why,
+               size_t room)
+{
+    struct topology_file file = {.format = TOPOLOGY_FORMAT_GRID};
+    struct topology_spec spec;
+    uint32_t *found = calloc((size_t)pairs->processes + 1, sizeof(*found));
+    snprintf(why, room, "no memory");
+    if (found == NULL)
+        return -ENOMEM;
+    if (pairs->grid.ranks == 0) {
+        snprintf(why, room, "it tells of no Cartesian communicator (MPI_Cart_create)");
+        free(found);
+        return -HOLTER_EUSAGE;
+    }
+    network_grid_spec(&pairs->grid, &spec);
+    int code = topology_create(&file.topology, &spec, why, room);
+    topology_spec_finish(&spec);
+    code = code != 0 ? code : topology_file_index(&file);
+    if (code == 0 && seats != NULL)
+        code = seats_in_grid(found, pairs, why, room);
+    if (code == 0) {
+        *out = file;
+        if (seats != NULL)
+            *seats = found;
+    } else {
+        topology_file_finish(&file);
+    }
+    if (code != 0 || seats == NULL)
+        free(found);
+    return code;
+}
+
+/* ---- what it is ---------------------------------------------------------- */
+
+int pairs_network(struct topology_file *out, uint32_t **seats, const struct pairs *pairs,
+                  const char *path, char *why, size_t room)
+{
+    struct topology_file file = {.format = TOPOLOGY_FORMAT_SHORT};
+    uint32_t *found = NULL;
+    snprintf(why, room, "no memory");
+    int code = kept_network(&file, path, why, room);
+    if (code == 2)
+        return pairs_grid(out, seats, pairs, why, room);
+    if (code == 1) {
+        code = pairs_seats(&found, pairs, &file, 0, why, room);
+    } else if (code == 0) {
+        struct tree_host *hosts = calloc((size_t)pairs->host_count + 1, sizeof(*hosts));
+        struct tree_rank *ranks = calloc((size_t)pairs->processes + 1, sizeof(*ranks));
+        found = calloc((size_t)pairs->processes + 1, sizeof(*found));
+        code = hosts == NULL || ranks == NULL || found == NULL
+                   ? -ENOMEM
+                   : make_tree(&file, found, pairs, hosts, ranks, why, room);
+        free(hosts);
+        free(ranks);
+    }
+    if (code != 0) {
+        free(found);
+        topology_file_finish(&file);
+        return code;
+    }
+    *out = file;
+    *seats = found;
+    return 0;
+}

@@ -1,0 +1,178 @@
+/* Pairs and places of a recording: sums of all its windows. */
+#include "daemon/import/traffic_sums.h"
+#include "daemon/storage/recording_scan.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_HOSTS (1u << 20)
+
+struct reading {
+    struct pair_sums sums;
+    struct pairs *pairs; /* hosts are in the order of arrival at first */
+    struct pair_place *places;
+    size_t place_room, host_room;
+    uint64_t world;
+};
+
+static int grow_places(struct reading *r, uint64_t ranks)
+{
+    size_t room = r->place_room == 0 ? 64 : r->place_room;
+    if (ranks > REMAP_MOST_PROCESSES)
+        return -HOLTER_ELIMIT;
+    while (room < ranks)
+        room *= 2;
+    if (room == r->place_room)
+        return 0;
+    struct pair_place *places = realloc(r->places, room * sizeof(*places));
+    if (places == NULL)
+        return -ENOMEM;
+    for (size_t i = r->place_room; i < room; i++)
+        places[i] = (struct pair_place){.host = UINT32_MAX};
+    r->places = places;
+    r->place_room = room;
+    return 0;
+}
+
+/* Few messages tell hosts: one a node, or a few. @return its position, or a negative error */
+static int64_t host_of(struct reading *r, const struct wire_ranks *ranks)
+{
+    struct pairs *p = r->pairs;
+    for (uint32_t i = p->host_count; i-- > 0;) {
+        if (strcmp(p->hosts[i].name, ranks->host) == 0)
+            return i;
+    }
+    if (p->host_count == MOST_HOSTS)
+        return -HOLTER_ELIMIT;
+    if (p->host_count == r->host_room) {
+        size_t room = r->host_room * 2 + 16;
+        struct pair_host *hosts = realloc(p->hosts, room * sizeof(*hosts));
+        if (hosts == NULL)
+            return -ENOMEM;
+        p->hosts = hosts;
+        r->host_room = room;
+    }
+    struct pair_host *host = &p->hosts[p->host_count];
+    *host = (struct pair_host){.cores = ranks->cores};
+    snprintf(host->name, sizeof(host->name), "%s", ranks->host);
+    return p->host_count++;
+}
+
+static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
+{
+    int64_t host = host_of(r, ranks);
+    if (host < 0)
+        return (int)host;
+    char why[128];
+    if (network_grid_check(ranks, why, sizeof(why)) == 0 &&
+        network_grid_take(&r->pairs->grid, ranks) < 0)
+        return -ENOMEM;
+    r->world = ranks->world > r->world ? ranks->world : r->world;
+    for (uint64_t i = 0; i < ranks->members_count; i++) {
+        const struct wire_member_row *member = &ranks->members[i];
+        if (member->rank >= REMAP_MOST_PROCESSES)
+            return -HOLTER_ELIMIT;
+        int code = grow_places(r, member->rank + 1);
+        if (code != 0)
+            return code;
+        r->places[member->rank] = (struct pair_place){(uint32_t)host, member->core, member->numa};
+    }
+    return 0;
+}
+
+static int take_window(struct reading *r, const struct wire_window *window)
+{
+    int code = 0;
+    for (uint64_t i = 0; code == 0 && i < window->pairs_count; i++) {
+        const struct wire_pair_row *row = &window->pairs[i];
+        if (row->messages == 0)
+            continue;
+        if (row->destination < 0 || row->destination >= (int64_t)REMAP_MOST_PROCESSES ||
+            row->source >= REMAP_MOST_PROCESSES) {
+            r->pairs->left_out += row->messages;
+            continue;
+        }
+        struct pair_sum sum = {row->source, (uint64_t)row->destination, row->bytes, row->messages};
+        uint64_t above = sum.from > sum.to ? sum.from : sum.to;
+        r->world = above >= r->world ? above + 1 : r->world;
+        code = pair_sums_add(&r->sums, &sum);
+    }
+    return code;
+}
+
+static int take(void *user, const struct recorded *head, const struct wire_message *message,
+                size_t length)
+{
+    struct reading *r = user;
+    (void)head;
+    (void)length;
+    r->pairs->refused += message == NULL;
+    if (message != NULL && message->type == WIRE_TYPE_RANKS)
+        return take_ranks(r, &message->ranks);
+    if (message != NULL && message->type == WIRE_TYPE_WINDOW)
+        return take_window(r, &message->window);
+    return 0;
+}
+
+/* Hosts in the order of their lowest rank, and places by process. */
+static int order_hosts(struct reading *r)
+{
+    struct pairs *p = r->pairs;
+    uint32_t *position = calloc((size_t)p->host_count + 1, sizeof(*position)), next = 0;
+    struct pair_host *hosts = calloc((size_t)p->host_count + 1, sizeof(*hosts));
+    p->places = calloc((size_t)p->processes + 1, sizeof(*p->places));
+    if (position == NULL || hosts == NULL || p->places == NULL) {
+        free(position);
+        free(hosts);
+        return -ENOMEM;
+    }
+    memset(position, 0xff, p->host_count * sizeof(*position));
+    for (uint32_t i = 0; i < p->processes; i++) {
+        p->places[i] = i < r->place_room ? r->places[i] : (struct pair_place){.host = UINT32_MAX};
+        uint32_t host = p->places[i].host;
+        if (host == UINT32_MAX)
+            continue;
+        if (position[host] == UINT32_MAX) {
+            hosts[next] = p->hosts[host];
+            position[host] = next++;
+        }
+        p->places[i].host = position[host];
+    }
+    free(p->hosts);
+    p->hosts = hosts;
+    p->host_count = next;
+    free(position);
+    return 0;
+}
+
+int pairs_of_recording(struct pairs *out, const char *path, struct faults *faults)
+{
+    struct recording_cursor *cursor;
+    struct reading r = {.pairs = out};
+    char why[400];
+    int code = recording_cursor_open(&cursor, path, why, sizeof(why));
+    if (code != 0) {
+        fault_at(faults, 0, "%s", recording_why(why, path));
+        return code;
+    }
+    snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
+    out->source = PAIRS_RECORDING;
+    recording_cursor_want(cursor, WINDOW_ROWS(pairs));
+    code = recording_scan(cursor, NULL, take, &r);
+    recording_cursor_close(cursor);
+    if (code == 0 && r.world > REMAP_MOST_PROCESSES)
+        code = -HOLTER_ELIMIT;
+    code = code != 0 ? code : pair_sums_result(&r.sums, (uint32_t)r.world, out);
+    code = code != 0 ? code : order_hosts(&r);
+    pair_sums_finish(&r.sums);
+    free(r.places);
+    if (code != 0) {
+        fault_at(faults, 0, "%s", holter_strerror(code));
+        pairs_finish(out);
+    }
+    return code;
+}

@@ -1,0 +1,33 @@
+/* Sums of pairs while a file is read. */
+#ifndef HOLTER_DAEMON_IMPORT_TRAFFIC_SUMS_H
+#define HOLTER_DAEMON_IMPORT_TRAFFIC_SUMS_H
+
+#include "daemon/import/traffic.h"
+
+struct pair_sum {
+    uint64_t from, to; /**< ids, below 2^32 */
+    uint64_t bytes, messages;
+};
+
+/** Zero-initialised is empty. */
+struct pair_sums {
+    struct pair_sum *slots; /* hash table; messages 0: free */
+    size_t room;            /* a power of two */
+    size_t count;
+};
+
+/** Add to the sum of a pair. Sums end at the largest number. @param pair  messages above 0
+ *  @return 0, -ENOMEM, or -HOLTER_ELIMIT */
+int pair_sums_add(struct pair_sums *sums, const struct pair_sum *pair);
+
+/** Ids, processes and edges of pairs.
+ *  @param world  so many ranks; UINT32_MAX: see pairs.h @return 0, -ENOMEM or -HOLTER_ELIMIT:
+ * nothing is set */
+int pair_sums_result(const struct pair_sums *sums, uint32_t world, struct pairs *out);
+
+void pair_sums_finish(struct pair_sums *sums);
+
+/** Sums of all windows of a recording, and places. */
+int pairs_of_recording(struct pairs *out, const char *path, struct faults *faults);
+
+#endif

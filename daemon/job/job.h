@@ -1,0 +1,159 @@
+/* One job: what its agents reported, summed up and told to the outside.
+ *
+ * A job's figures are a pure function of the messages it was given: times are arguments, and
+ * nothing but the moment of publishing depends on them. The same messages give the same sums in
+ * whatever order nodes report.
+ *
+ * How windows close
+ *   A window of the job is published when every node of it has reported, or when the grace has
+ *   passed. What comes later is collected the same way under the same number, added to the run, and
+ *   published as a correction: totals in full, marked late, and rows of the late nodes only.
+ *
+ * Words: "now" is daemon time; "heard" is the daemon time up to which all that arrived has been
+ * read. Grace runs against heard, so that a busy daemon never takes its own backlog for silence. */
+#ifndef HOLTER_DAEMON_JOB_JOB_H
+#define HOLTER_DAEMON_JOB_JOB_H
+
+#include "holter/wire.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define JOB_MOST_RANKS (1u << 24) /**< ranks of one job; larger rank numbers are refused */
+#define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
+
+struct job;
+struct job_network;
+struct job_phases;
+struct network;
+struct pair_row;
+struct rules;
+
+/** What a job tells the outside. */
+struct job_output {
+    void *user;
+    /** Would anybody read this type now? Messages that nobody reads are not made. */
+    int (*wanted)(void *user, const char *job, enum wire_type type);
+    /** @param message  the struct of the type; valid for the call */
+    void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
+    /** Tell agents what messages normally take. NULL: nobody is told. @param instances  of them */
+    void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
+                        const struct wire_criteria *message);
+};
+
+struct job_options {
+    uint64_t window_ns; /**< length of windows */
+    uint64_t grace_ns;  /**< how long after a window's end reports are waited for */
+    uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
+    size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
+    int modelled;       /**< whether collectives take part in phases and pictures */
+    int beside; /**< whether threads may look for what takes long; not where the process forks */
+    const struct network *network; /**< under the job, borrowed; NULL: none was given */
+    const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
+                                    else does */
+};
+
+/** Why a message was not taken. */
+struct job_fault {
+    char text[160];
+};
+
+enum job_state { JOB_RUNNING, JOB_ENDED, JOB_DIED, JOB_LOST };
+
+/** @param id  copied; see job_id_valid() @return 0 or -ENOMEM */
+int job_create(struct job **out, const char *id, const struct job_options *options,
+               const struct job_output *output);
+
+/** NULL is fine. */
+void job_destroy(struct job *job);
+
+/** 1 to 64 letters, digits, '-', '_' and '.', not beginning with a '.': safe as a file name. */
+int job_id_valid(const char *id);
+
+/** Was this message of this agent taken before? */
+int job_has(const struct job *job, uint64_t instance, uint64_t seq);
+
+/** Take a message in. It must not have been taken before.
+ *  @param fault  set on failure
+ *  @return 0, -HOLTER_ERANGE or -HOLTER_ELIMIT when the message contradicts itself or a bound,
+ *          -ENOMEM; then nothing changed */
+int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *message, uint64_t now_ns,
+              struct job_fault *fault);
+int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
+               uint64_t now_ns, struct job_fault *fault);
+
+/** The agent has left in order: no window of it follows. */
+void job_bye(struct job *job, uint64_t instance);
+
+/** Publish what is complete or due, notice silence. To be called after each batch of messages and
+ *  from time to time. */
+void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns);
+
+/** Publish all open windows, complete or not: the daemon leaves. */
+void job_flush(struct job *job, uint64_t now_ns);
+
+/** No more is published or alerted while messages are fed again from a recording. */
+void job_replaying(struct job *job, int on);
+
+/** While messages are fed again: windows up to this one are in the tables of the recording, the
+ * others are not, and are published when that is over. Otherwise all are taken to be in it. */
+void job_told(struct job *job, uint64_t window);
+
+/** Take an alert over from a recording. */
+void job_restore_alert(struct job *job, const struct wire_alert *alert);
+
+/** The job is over, whatever its agents say: publish all that is open. For one that is replayed. */
+void job_finish(struct job *job, uint64_t now_ns);
+
+/** Where it is recorded; copied; "" for nowhere. */
+void job_set_recording(struct job *job, const char *path);
+
+/** The recording of the job has stopped. */
+void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
+
+/** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
+ *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, CAPTURE, and for
+ * RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start. Windows not published yet are
+ * not in it. */
+void job_snapshot(struct job *job, enum wire_type type, const struct job_output *output);
+
+const char *job_id(const struct job *job);
+enum job_state job_state(const struct job *job);
+uint64_t job_start_ns(const struct job *job);
+
+/** Number of the window behind the newest that was published; 0: none was. */
+uint64_t job_next_window(const struct job *job);
+
+/** Windows that were published, corrections included. */
+uint64_t job_closings(const struct job *job);
+
+/** Messages that came after their window was published. */
+uint64_t job_late(const struct job *job);
+
+/** Messages matched within nodes and between them, ends given up, matches refused. */
+struct job_matches {
+    uint64_t matched, unmatched, rejected;
+};
+void job_matches(const struct job *job, struct job_matches *out);
+
+/** Its phases, for pictures; borrowed. */
+struct job_phases *job_phases(struct job *job);
+
+/** Messages between its ranks since the start, in canonical order.
+ *  @param most  of more rows the largest, see window_sum.h
+ *  @param rows  borrowed until the job is told anything @return 0 or -ENOMEM */
+int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count);
+
+/** Length of its windows. */
+uint64_t job_window_ns(const struct job *job);
+
+/** The network under it; borrowed. */
+struct job_network *job_network(struct job *job);
+
+/** Row of the list of jobs; texts are borrowed from the job. */
+void job_row(const struct job *job, struct wire_job_row *out);
+
+/** Host of an agent that reports this job; "?" for another. */
+const char *job_host(const struct job *job, uint64_t instance);
+
+#endif

@@ -1,0 +1,71 @@
+/* What agents captured of a job: the newest records of ranks, told and kept.
+ *
+ * A capture is told with the window that was open when it was read, so that a recording tells it in
+ * the same place of the stream again. Of a job JOB_CAPTURE_BYTES of messages are kept for those who
+ * come late, the newest ones; a recording keeps all. */
+#ifndef HOLTER_DAEMON_JOB_JOB_CAPTURES_H
+#define HOLTER_DAEMON_JOB_JOB_CAPTURES_H
+
+#include "daemon/job/job.h"
+
+#define JOB_CAPTURE_BYTES ((size_t)16 << 20)
+#define JOB_CAPTURES                                                                               \
+    256u /**< whose answers are counted; of older ones that go on they are from 0 */
+
+/** One capture, as far as it has come. */
+struct job_capture {
+    uint64_t id;                 /**< number that is told */
+    uint64_t asked_id, asked_ns; /**< as in its messages */
+    char host[65];               /**< of one that an agent made by itself; else "" */
+    uint64_t answered;           /**< agents that have told all */
+    uint64_t records;
+};
+
+/** Zero-initialised is empty. */
+struct job_captures {
+    struct job_capture known[JOB_CAPTURES]; /**< the newest ones, in place of the oldest */
+    size_t known_count;
+    uint64_t newest_id;
+    struct job_capture_message {
+        uint64_t window; /**< told with this one */
+        int told;
+        void *bytes; /**< owned: a message of topic captures, encoded */
+        size_t length;
+    } * list; /**< owned, oldest first */
+    size_t count, room, bytes;
+    int full; /**< some were given up untold, and it was logged */
+    struct wire_buffer buffer;
+    struct wire_arena arena;
+};
+
+void job_captures_finish(struct job_captures *captures);
+
+/** Take in a CAPTURED message; as job_window().
+ *  @param id  set to the number of the capture: the one that was asked for, or the next free one
+ * where an agent captured by itself, or another has that number */
+int job_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
+                 uint64_t now_ns, uint64_t *id, struct job_fault *fault);
+
+/** A window is published: tell what was read while it was open. UINT64_MAX: all that is left. */
+void job_tell_captures(struct job *job, uint64_t window);
+
+/** All that is kept and was told. */
+void job_publish_captures(struct job *job, const struct job_output *output);
+
+/** Highest number of a capture so far; 0: there was none. */
+uint64_t job_newest_capture(const struct job *job);
+
+/** Who has ranks of a list, and could be asked for a capture.
+ *  @param ranks      "0-3,8"; "": all
+ *  @param instances  set to their agents; owned by the caller
+ *  @param wanted     set to how many ranks of the list are known
+ *  @return how many agents, or -ENOMEM */
+int64_t job_capture_agents(const struct job *job, const char *ranks, uint64_t **instances,
+                           uint64_t *wanted);
+
+/** A list of ranks, and those that most bytes went to and came from since the start.
+ *  @param most  of the list, and of the others @return 0, -ENOMEM, or -HOLTER_EEMPTY: no rank is in
+ * the list */
+int job_capture_partners(struct job *job, const char *ranks, size_t most, char *out, size_t room);
+
+#endif

@@ -1,0 +1,510 @@
+#include "daemon/job/jobs.h"
+
+#include "daemon/analysis/tables/key_table.h"
+#include "daemon/job/job_ingest.h"
+#include "daemon/job/job_rank_messages.h"
+#include "daemon/storage/commit_acks.h"
+#include "daemon/storage/recording_network.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "jobs"
+#define KEPT_ENDED 64u         /* ended jobs that late viewers can still look at */
+#define MOST_AGENTS (1u << 20) /* agents whose numbers are remembered */
+
+struct entry {
+    struct job *job;
+    enum job_state state; /* when last looked at */
+    int replayed;         /* its time is not ours */
+};
+
+struct jobs {
+    struct jobs_options options;
+    struct recorder *recorder;    /* NULL: nothing is recorded */
+    int replays;                  /* a job is replayed */
+    struct entry list[JOBS_MOST]; /* by age */
+    size_t count;
+    size_t last; /* entry used last: messages of one job come in crowds */
+    struct jobs_counts counts;
+    uint64_t now_ns;       /* of the newest call */
+    struct kept_list kept; /* the highest number of each agent that is safe */
+    char recorder_error[256];
+    int *stopped; /* of a replay that is recorded: see jobs_replay_record(); NULL: it is not */
+};
+
+/* ---- what is safe -------------------------------------------------------- */
+
+uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
+{
+    uint32_t at = key_table_find(&jobs->kept.agents, (struct key){.hi = instance});
+    return at == KEY_NONE ? 0 : jobs->kept.seqs[at];
+}
+
+/* Without memory, or with too many agents, one is asked to send again what was kept: no harm. */
+static void remember(struct jobs *jobs, uint64_t instance, uint64_t seq)
+{
+    if (jobs->kept.agents.count < MOST_AGENTS)
+        kept_list_add(&jobs->kept, instance, seq);
+}
+
+static void on_kept(void *user, uint64_t instance, uint64_t seq)
+{
+    struct jobs *jobs = user;
+    remember(jobs, instance, seq);
+    jobs->options.kept(jobs->options.user, instance, seq);
+}
+
+static void on_stopped(void *user, const char *id, const char *why)
+{
+    struct jobs *jobs = user;
+    struct job *job = jobs_find(jobs, id);
+    snprintf(jobs->recorder_error, sizeof(jobs->recorder_error), "%.64s: %.180s", id, why);
+    if (job != NULL)
+        job_recording_stopped(job, why, jobs->now_ns);
+    if (jobs->stopped != NULL)
+        *jobs->stopped = 1;
+}
+
+static void on_moved(void *user, const char *id, const char *path)
+{
+    struct jobs *jobs = user;
+    struct job *job = jobs_find(jobs, id);
+    /* What a replay tells does not depend on how fast it is written. */
+    if (job != NULL && !jobs->replays)
+        job_set_recording(job, path);
+}
+
+/* ---- what jobs tell ------------------------------------------------------ */
+
+static int is_recorded(enum wire_type type)
+{
+    return type == WIRE_TYPE_JOB || type == WIRE_TYPE_PLACES || type == WIRE_TYPE_TOTALS ||
+           type == WIRE_TYPE_ALERT || type == WIRE_TYPE_LATENCIES || type == WIRE_TYPE_REGIONS ||
+           type == WIRE_TYPE_PHASES || type == WIRE_TYPE_CURVE || type == WIRE_TYPE_TOPOLOGY ||
+           type == WIRE_TYPE_LINKS || type == WIRE_TYPE_CAPTURE;
+}
+
+static int wanted(void *user, const char *job, enum wire_type type)
+{
+    const struct jobs *jobs = user;
+    int kept = type == WIRE_TYPE_ALERT ||
+               ((jobs->recorder != NULL || jobs->options.table != NULL) && is_recorded(type));
+    return kept || publisher_wanted(jobs->options.publisher, job, type);
+}
+
+static void put_table(struct jobs *jobs, const char *job, enum wire_type type, const void *message)
+{
+    if (jobs->recorder != NULL)
+        recorder_table(jobs->recorder, job, type, message);
+    if (jobs->options.table != NULL)
+        jobs->options.table(jobs->options.user, type, message);
+}
+
+/* Of links tables are given only what they keep: most are of no interest to them. */
+static void put_links(struct jobs *jobs, const char *job, const struct wire_links *message)
+{
+    struct wire_links kept;
+    struct wire_link_row *rows;
+    if (network_tables_wants(message, &kept, &rows) == 0)
+        put_table(jobs, job, WIRE_TYPE_LINKS, &kept);
+    free(rows);
+}
+
+static void put_tables(struct jobs *jobs, const char *job, enum wire_type type, const void *message)
+{
+    if (jobs->recorder == NULL && jobs->options.table == NULL)
+        return;
+    if (type == WIRE_TYPE_LINKS)
+        put_links(jobs, job, message);
+    else if (is_recorded(type))
+        put_table(jobs, job, type, message);
+}
+
+static void publish(void *user, const char *job, enum wire_type type, const void *message)
+{
+    struct jobs *jobs = user;
+    publisher_publish(jobs->options.publisher, job, type, message);
+    if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
+        sinks_take(jobs->options.sinks, message);
+    if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
+        jobs->options.alert(jobs->options.user, message);
+    put_tables(jobs, job, type, message);
+}
+
+static void tell_agents(void *user, const uint64_t *instances, size_t count,
+                        const struct wire_criteria *message)
+{
+    const struct jobs *jobs = user;
+    if (jobs->options.tell_agents != NULL)
+        jobs->options.tell_agents(jobs->options.user, instances, count, message);
+}
+
+/* ---- finding ----------------------------------------------------------- */
+
+struct job *jobs_at(const struct jobs *jobs, size_t index)
+{
+    return index < jobs->count ? jobs->list[index].job : NULL;
+}
+
+struct job *jobs_find(const struct jobs *jobs, const char *id)
+{
+    if (id != NULL && id[0] != '\0') {
+        for (size_t i = jobs->count; i-- > 0;) {
+            if (strcmp(job_id(jobs->list[i].job), id) == 0)
+                return jobs->list[i].job;
+        }
+        return NULL;
+    }
+    for (size_t i = jobs->count; i-- > 0;) {
+        if (job_state(jobs->list[i].job) == JOB_RUNNING)
+            return jobs->list[i].job;
+    }
+    return jobs->count > 0 ? jobs->list[jobs->count - 1].job : NULL;
+}
+
+static void forget(struct jobs *jobs, size_t at)
+{
+    publisher_forget(jobs->options.publisher, job_id(jobs->list[at].job));
+    job_destroy(jobs->list[at].job);
+    memmove(&jobs->list[at], &jobs->list[at + 1], (jobs->count - at - 1) * sizeof(jobs->list[0]));
+    jobs->count--;
+    jobs->last = 0;
+}
+
+static void forget_ended(struct jobs *jobs)
+{
+    size_t ended = 0, oldest = 0;
+    for (size_t i = jobs->count; i-- > 0;) {
+        if (job_state(jobs->list[i].job) == JOB_RUNNING)
+            continue;
+        ended++;
+        oldest = i;
+    }
+    if (ended > KEPT_ENDED || (ended > 0 && jobs->count == JOBS_MOST))
+        forget(jobs, oldest);
+}
+
+/* ---- making ---------------------------------------------------------------- */
+
+static void record(struct jobs *jobs, struct job *job, uint64_t instance, uint64_t ranks)
+{
+    char path[512];
+    int exists = 0;
+    if (recording_choose(jobs->options.record, job_id(job), instance, path, sizeof(path),
+                         &exists) != 0) {
+        job_recording_stopped(job, "the path is too long", jobs->now_ns);
+        return;
+    }
+    job_set_recording(job, path);
+    if (exists)
+        job_continue(job, jobs->options.sinks, path);
+    recorder_open(jobs->recorder, job_id(job), path, ranks);
+}
+
+/* @param ranks  of the job; 0: not known */
+static int make(struct jobs *jobs, const char *id, uint64_t instance, uint64_t ranks,
+                struct job **out, struct job_fault *fault)
+{
+    if (!job_id_valid(id)) {
+        snprintf(fault->text, sizeof(fault->text),
+                 "job id '%.64s' has other characters than letters, digits, - _ .", id);
+        return -HOLTER_ERANGE;
+    }
+    forget_ended(jobs);
+    if (jobs->count == JOBS_MOST) {
+        snprintf(fault->text, sizeof(fault->text), "%u jobs are running already", JOBS_MOST);
+        return -HOLTER_ELIMIT;
+    }
+    struct job_output output = {jobs, wanted, publish, tell_agents};
+    int code = job_create(out, id, &jobs->options.job, &output);
+    if (code != 0)
+        return code;
+    jobs->list[jobs->count] = (struct entry){*out, JOB_RUNNING, 0};
+    jobs->last = jobs->count++;
+    log_info("job %s begins", id);
+    if (jobs->recorder != NULL)
+        record(jobs, *out, instance, ranks);
+    return 0;
+}
+
+static int job_for(struct jobs *jobs, const struct wire_message *message, uint64_t instance,
+                   struct job **out, struct job_fault *fault)
+{
+    const char *id = job_take_id(message);
+    if (jobs->last < jobs->count && strcmp(job_id(jobs->list[jobs->last].job), id) == 0) {
+        *out = jobs->list[jobs->last].job;
+        return 0;
+    }
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (strcmp(job_id(jobs->list[i].job), id) != 0)
+            continue;
+        jobs->last = i;
+        *out = jobs->list[i].job;
+        return 0;
+    }
+    return make(jobs, id, instance, job_take_world(message), out, fault);
+}
+
+/* ---- taking in ----------------------------------------------------------- */
+
+static void keep(struct jobs *jobs, struct job *job, const struct recorded *head, zmq_msg_t *bytes,
+                 const struct wire_message *message)
+{
+    if (jobs->recorder == NULL)
+        on_kept(jobs, head->instance, head->seq);
+    else if (bytes == NULL)
+        recorder_note(jobs->recorder, head->instance, head->seq);
+    else
+        recorder_keep(jobs->recorder, job_id(job), head, bytes, message);
+}
+
+int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
+              zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
+{
+    int is_window = message->type == WIRE_TYPE_WINDOW;
+    struct recorded head = {
+        .type = message->type, .instance = instance, .received_ns = now_ns, .time_ns = now_ns};
+    uint64_t capture = 0;
+    head.seq = job_take_seq(message);
+    jobs->now_ns = now_ns;
+    snprintf(fault->text, sizeof(fault->text), "no memory");
+    struct job *job;
+    int code = job_for(jobs, message, instance, &job, fault);
+    if (code != 0)
+        return code;
+    if (job_has(job, instance, head.seq)) {
+        jobs->counts.duplicates++;
+        keep(jobs, job, &head, NULL, NULL);
+        return 0;
+    }
+    code = job_take(job, &head, message, &capture, fault);
+    if (code != 0)
+        return code;
+    if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL)
+        jobs->options.captured(jobs->options.user, instance, &message->captured, capture);
+    if (is_window) {
+        jobs->counts.messages++;
+        jobs->counts.bytes += zmq_msg_size(bytes);
+        head.window = message->window.window;
+        head.time_ns = message->window.window * message->window.length_ns;
+    } else if (message->type == WIRE_TYPE_RANKS) {
+        job_keep_said(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
+    }
+    job_tell_recorded(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
+    keep(jobs, job, &head, bytes, message);
+    return 0;
+}
+
+void jobs_bye(struct jobs *jobs, uint64_t instance)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        job_bye(jobs->list[i].job, instance);
+}
+
+void jobs_advance(struct jobs *jobs, uint64_t heard_ns, uint64_t now_ns)
+{
+    jobs->now_ns = now_ns;
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct entry *entry = &jobs->list[i];
+        if (entry->replayed)
+            continue;
+        job_advance(entry->job, heard_ns, now_ns);
+        enum job_state state = job_state(entry->job);
+        if (state == entry->state)
+            continue;
+        struct wire_job_row row;
+        job_row(entry->job, &row);
+        log_info("job %s: %s", row.job, row.state);
+        if (state != JOB_RUNNING && jobs->recorder != NULL)
+            recorder_close(jobs->recorder, row.job);
+        entry->state = state;
+    }
+}
+
+/* ---- the recorder ---------------------------------------------------------- */
+
+static int start_recorder(struct jobs *jobs, uv_loop_t *loop, const char *directory, char *why,
+                          size_t room)
+{
+    struct recorder_events events = {jobs, on_kept, on_stopped, on_moved};
+    struct recorder_options recording = {.most_bytes = jobs->options.most_bytes};
+    int code = recording_directory(directory);
+    if (code == 0)
+        code = recorder_create(&jobs->recorder, loop, &recording, &events);
+    if (code != 0)
+        snprintf(why, room, "cannot record in %s: %s", directory, holter_strerror(code));
+    return code;
+}
+
+/* ---- replay ------------------------------------------------------------------ */
+
+int jobs_replay_begin(struct jobs *jobs, const char *id, const char *path, struct job_fault *fault)
+{
+    struct job *job;
+    int code = make(jobs, id, 0, 0, &job, fault);
+    if (code != 0)
+        return code;
+    jobs->list[jobs->count - 1].replayed = 1;
+    jobs->replays = 1;
+    job_set_recording(job, path);
+    return 0;
+}
+
+static struct entry *replayed(struct jobs *jobs)
+{
+    size_t at = 0;
+    while (at + 1 < jobs->count && !jobs->list[at].replayed)
+        at++;
+    return &jobs->list[at];
+}
+
+struct job *jobs_replayed(struct jobs *jobs)
+{
+    return replayed(jobs)->job;
+}
+
+int jobs_replay_record(struct jobs *jobs, uv_loop_t *loop, const char *directory, int *stopped,
+                       char *why, size_t room)
+{
+    char path[512];
+    const char *id = job_id(jobs_replayed(jobs));
+    int code = start_recorder(jobs, loop, directory, why, room);
+    if (code == 0 && (code = recording_new(directory, id, path, sizeof(path))) != 0)
+        snprintf(why, room, "cannot record in %s: %s", directory, holter_strerror(code));
+    if (code != 0)
+        return code;
+    jobs->options.record = directory;
+    jobs->stopped = stopped;
+    recorder_open(jobs->recorder, id, path, 0);
+    log_info("recording the replay in %s", path);
+    return 0;
+}
+
+static void keep_replayed(struct jobs *jobs, const struct recorded *head, const void *bytes,
+                          size_t length)
+{
+    zmq_msg_t copy;
+    if (jobs->recorder == NULL)
+        return;
+    if (zmq_msg_init_size(&copy, length) != 0) {
+        recorder_lost(jobs->recorder, job_id(jobs_replayed(jobs)));
+        return;
+    }
+    memcpy(zmq_msg_data(&copy), bytes, length);
+    recorder_keep(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy, NULL);
+    zmq_msg_close(&copy);
+}
+
+int jobs_replay_records(const struct jobs *jobs)
+{
+    return jobs->recorder != NULL;
+}
+
+int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
+                     const struct wire_message *message, const void *bytes, size_t length,
+                     struct job_fault *fault)
+{
+    struct job *job = jobs_replayed(jobs);
+    uint64_t now = head->received_ns;
+    int is_window = message->type == WIRE_TYPE_WINDOW;
+    uint64_t seq = job_take_seq(message), capture;
+    if (jobs->now_ns != 0)          /* before the first nobody has been silent */
+        job_advance(job, now, now); /* what was due before it came */
+    jobs->now_ns = now;
+    if (seq != 0 && job_has(job, head->instance, seq)) {
+        jobs->counts.duplicates++;
+        return 0;
+    }
+    int code = job_take(job, head, message, &capture, fault);
+    if (code == 0)
+        keep_replayed(jobs, head, bytes, length);
+    job_advance(job, now, now);
+    jobs->counts.messages += (uint64_t)(is_window && code == 0);
+    jobs->counts.bytes += is_window && code == 0 ? length : 0;
+    return code;
+}
+
+void jobs_replay_end(struct jobs *jobs, uint64_t now_ns)
+{
+    struct entry *entry = replayed(jobs);
+    job_finish(entry->job, now_ns);
+    entry->state = job_state(entry->job);
+    if (jobs->recorder != NULL)
+        recorder_close(jobs->recorder, job_id(entry->job));
+}
+
+size_t jobs_replay_backlog(const struct jobs *jobs)
+{
+    return jobs->recorder == NULL ? 0 : recorder_waiting(jobs->recorder);
+}
+
+/* ---- life and small questions -------------------------------------------- */
+
+int jobs_create(struct jobs **out, uv_loop_t *loop, const struct jobs_options *options, char *why,
+                size_t room)
+{
+    struct jobs *jobs = calloc(1, sizeof(*jobs));
+    if (jobs == NULL)
+        return -ENOMEM;
+    jobs->options = *options;
+    int code = options->record == NULL ? 0 : start_recorder(jobs, loop, options->record, why, room);
+    if (code != 0) {
+        free(jobs);
+        return code;
+    }
+    *out = jobs;
+    return 0;
+}
+
+void jobs_destroy(struct jobs *jobs, uint64_t now_ns)
+{
+    if (jobs == NULL)
+        return;
+    jobs->now_ns = now_ns;
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (!jobs->list[i].replayed)
+            job_flush(jobs->list[i].job, now_ns);
+    }
+    recorder_destroy(jobs->recorder);
+    for (size_t i = 0; i < jobs->count; i++)
+        job_destroy(jobs->list[i].job);
+    kept_list_clear(&jobs->kept);
+    free(jobs);
+}
+
+int jobs_idle(const struct jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (job_state(jobs->list[i].job) == JOB_RUNNING)
+            return 0;
+    }
+    return 1;
+}
+
+void jobs_count(const struct jobs *jobs, struct jobs_counts *out)
+{
+    *out = jobs->counts;
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct job_matches matches;
+        job_matches(jobs->list[i].job, &matches);
+        out->late += job_late(jobs->list[i].job);
+        out->matches.matched += matches.matched;
+        out->matches.unmatched += matches.unmatched;
+        out->matches.rejected += matches.rejected;
+    }
+}
+
+uint64_t jobs_recorded_bytes(const struct jobs *jobs)
+{
+    return recorder_bytes(jobs->recorder);
+}
+
+const char *jobs_recorder_error(const struct jobs *jobs)
+{
+    return jobs->recorder_error;
+}

@@ -1,0 +1,300 @@
+#include "daemon/job/latency/job_latency.h"
+
+#include "daemon/job/latency/job_latency_state.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN_WINDOWS 4u        /* an end waits so long for the other one, at least ... */
+#define JOIN_S 4.0             /* ... or so many seconds, where windows are short */
+#define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
+
+int job_latency_fit(void *array_pointer, size_t count, size_t each)
+{
+    void *array;
+    memcpy(&array, array_pointer, sizeof(array));
+    array = realloc(array, (count + 1) * each);
+    if (array == NULL)
+        return -ENOMEM;
+    memcpy(array_pointer, &array, sizeof(array));
+    return 0;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static int make_parts(struct job_latency *l)
+{
+    struct criteria_params criteria = CRITERIA_DEFAULTS;
+    struct join_params join = {JOIN_WINDOWS, JOIN_HALVES};
+    struct contact_params contact = CONTACT_DEFAULTS;
+    struct regions_params regions = REGIONS_DEFAULTS;
+    double seconds = (double)l->window_ns * 1e-9;
+    /* A horizon is a minute, whatever the length of windows; short windows have few messages. */
+    double horizon = 60 / seconds;
+    criteria.horizon = horizon < 10 ? 10 : horizon > 600 ? 600 : (uint32_t)horizon;
+    double half_life = criteria.half_life / seconds;
+    criteria.half_life = half_life < 1                         ? 1
+                         : half_life > CRITERIA_MOST_HALF_LIFE ? CRITERIA_MOST_HALF_LIFE
+                                                               : half_life;
+    double wait = ceil(JOIN_S / seconds);
+    if (wait > JOIN_WINDOWS)
+        join.windows = wait < JOIN_MOST_WINDOWS ? (uint32_t)wait : JOIN_MOST_WINDOWS;
+    int code = criteria_create(&l->criteria, &criteria);
+    code = code != 0 ? code : join_create(&l->join, &join);
+    code = code != 0 ? code : contact_create(&l->contact, &contact);
+    code = code != 0 ? code : regions_create(&l->regions, &regions);
+    for (unsigned i = 0; code == 0 && i < SCOPES_BEFORE_REGIONS; i++)
+        code = latency_trend_create(&l->trends[i], seconds);
+    return code;
+}
+
+int job_latency_create(struct job_latency **out, uint64_t window_ns)
+{
+    struct job_latency *l = calloc(1, sizeof(*l));
+    if (l == NULL)
+        return -ENOMEM;
+    l->window_ns = window_ns;
+    int code = job_latency_fit(&l->series, SCOPES_BEFORE_REGIONS, sizeof(*l->series));
+    code = code != 0 ? code : job_latency_fit(&l->region_parts, 0, sizeof(*l->region_parts));
+    code = code != 0 ? code : make_parts(l);
+    if (code != 0) {
+        job_latency_destroy(l);
+        return code;
+    }
+    *out = l;
+    return 0;
+}
+
+void job_latency_destroy(struct job_latency *l)
+{
+    if (l == NULL)
+        return;
+    criteria_destroy(l->criteria);
+    join_destroy(l->join);
+    contact_destroy(l->contact);
+    regions_destroy(l->regions);
+    for (unsigned i = 0; i < SCOPES_BEFORE_REGIONS; i++)
+        latency_trend_destroy(l->trends[i]);
+    for (size_t i = 0; i < l->region_count; i++)
+        latency_trend_destroy(l->region_trends[i].trend);
+    for (size_t i = 0; i < KEPT_WINDOWS; i++)
+        free(l->kept[i].rows);
+    latency_rows_finish(&l->carry);
+    free(l->region_trends);
+    free(l->node_of);
+    free(l->region_of);
+    free(l->ranks);
+    message_ranks_finish(&l->messages);
+    free(l->region_sums);
+    free(l->region_parts);
+    free(l->series);
+    free(l->criteria_list);
+    free(l->criterion_rows);
+    free(l->series_rows);
+    free(l->rank_rows);
+    free(l->region_rows);
+    free(l->member_rows);
+    free(l->region_infos);
+    free(l);
+}
+
+/* ---- taking in ----------------------------------------------------------- */
+
+int job_latency_take(struct job_latency *l, struct latency_rows *rows, const struct wire_window *m,
+                     uint32_t node, uint64_t window, char *why, size_t room)
+{
+    int code = latency_rows_take(rows, m);
+    bool taken = code == 0;
+    if (code == 0)
+        code = latency_rows_halves(m, node, window, l->join);
+    if (code != 0 && taken)
+        latency_rows_give_back(rows, m);
+    if (code != 0)
+        snprintf(why, room, "halves of messages: %s", holter_strerror(code));
+    return code;
+}
+
+static int fit_ranks(struct job_latency *l, size_t count)
+{
+    if (count <= l->rank_count)
+        return 0;
+    size_t room = count < 2 * l->rank_count ? 2 * l->rank_count : count;
+    uint32_t *node_of = realloc(l->node_of, room * sizeof(*node_of));
+    l->node_of = node_of != NULL ? node_of : l->node_of;
+    uint32_t *region_of = realloc(l->region_of, room * sizeof(*region_of));
+    l->region_of = region_of != NULL ? region_of : l->region_of;
+    struct latency_rank *ranks = realloc(l->ranks, room * sizeof(*ranks));
+    l->ranks = ranks != NULL ? ranks : l->ranks;
+    if (node_of == NULL || region_of == NULL || ranks == NULL)
+        return -ENOMEM;
+    for (size_t i = l->rank_count; i < room; i++) {
+        node_of[i] = UINT32_MAX;
+        region_of[i] = (uint32_t)l->region_count;
+        ranks[i] = (struct latency_rank){0};
+    }
+    l->rank_count = room;
+    return 0;
+}
+
+int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
+{
+    if (fit_ranks(l, (size_t)rank + 1) != 0)
+        return -ENOMEM;
+    l->ranks_placed |= l->node_of[rank] != node;
+    l->node_of[rank] = node;
+    l->nodes = node >= l->nodes ? node + 1 : l->nodes;
+    return 0;
+}
+
+void job_latency_late(struct job_latency *l, struct latency_rows *rows)
+{
+    if (latency_rows_move(&l->carry, rows) != 0)
+        l->short_of_memory = 1;
+}
+
+/* ---- closing a window ---------------------------------------------------- */
+
+static void take_joined(void *user, const struct joined_some *messages)
+{
+    struct job_latency *l = user;
+    if (messages->most_error_ns > l->error_ns)
+        l->error_ns = messages->most_error_ns;
+    if (latency_rows_joined(l->closing, messages, l->scale.recent[LOCALITY_INTER]) != 0)
+        l->short_of_memory = 1;
+}
+
+static void take_criteria(struct job_latency *l, unsigned locality)
+{
+    struct latency_scale *scale = &l->scale;
+    for (unsigned c = 0; c < SIZE_CLASSES; c++) {
+        double before = scale->reference[locality][c];
+        double reference = criteria_reference(l->criteria, locality, c);
+        scale->recent[locality][c] = criteria_recent(l->criteria, locality, c);
+        scale->reference[locality][c] = reference;
+        scale->moved[locality][c] = before > 0 && reference > 0 ? log2(reference / before) : 0;
+    }
+}
+
+static void update_criteria(struct job_latency *l)
+{
+    if (criteria_take(l->criteria, &l->closing->times) != 0)
+        l->short_of_memory = 1;
+    if (criteria_close(l->criteria, l->window) != 0)
+        l->short_of_memory = 1;
+    for (unsigned locality = 0; locality < LOCALITIES; locality++) {
+        const int changed = criteria_changed(l->criteria, locality);
+        if (changed || l->criteria_moved[locality])
+            take_criteria(l, locality);
+        l->criteria_moved[locality] = changed;
+    }
+}
+
+static void sum_groups(struct job_latency *l, size_t regions)
+{
+    if (l->groups.is_apart && l->rank_count > 0)
+        memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
+    for (size_t i = 0; i < regions; i++)
+        l->region_sums[i] = (struct latency_sum){0};
+    l->groups = (struct latency_groups){.regions = l->region_sums,
+                                        .region_count = regions,
+                                        .parts = l->region_parts,
+                                        .region_of = l->region_of,
+                                        .rank_count = l->rank_count,
+                                        .messages = &l->messages,
+                                        .apart = l->ranks};
+    latency_add(&l->groups, &l->scale, &l->closing->transfers);
+    if (l->messages.table.failed)
+        l->short_of_memory = 1;
+}
+
+static void make_series(struct job_latency *l)
+{
+    static const enum series_scope scopes[] = {SERIES_JOB, SERIES_INTRA, SERIES_INTER};
+    const struct latency_sum *sums[] = {&l->groups.job, &l->groups.localities[LOCALITY_INTRA],
+                                        &l->groups.localities[LOCALITY_INTER]};
+    l->series_count = 0;
+    for (unsigned i = 0; i < SCOPES_BEFORE_REGIONS; i++) {
+        struct latency_series *s = &l->series[l->series_count++];
+        *s = (struct latency_series){.scope = scopes[i], .sum = *sums[i]};
+        latency_trend_update(l->trends[i], l->window, &s->sum, &s->trend);
+    }
+    for (size_t i = 0; i < l->region_count; i++) {
+        if (i + 1 < l->region_count)
+            latency_trend_fetch(l->region_trends[i + 1].trend);
+        struct latency_series *s = &l->series[l->series_count++];
+        *s = (struct latency_series){
+            .scope = SERIES_REGION, .id = l->region_trends[i].id, .sum = l->region_sums[i]};
+        latency_trend_update(l->region_trends[i].trend, l->window, &s->sum, &s->trend);
+    }
+}
+
+static void count_matches(struct job_latency *l)
+{
+    l->counts_before = l->counts;
+    join_count(l->join, &l->counts);
+    l->matched = l->groups.job.messages;
+}
+
+int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world, uint32_t reported,
+                      struct latency_rows *rows, const struct sum_result *pairs)
+{
+    l->window = window;
+    l->world = world;
+    l->closing = rows;
+    l->error_ns = 0;
+    l->short_of_memory = 0;
+    if (message_ranks_begin(&l->messages, reported) != 0)
+        l->short_of_memory = 1;
+    if (latency_rows_move(rows, &l->carry) != 0)
+        l->short_of_memory = 1;
+    rows->transfers.near_count = rows->transfers.count; /* as nodes tell them by themselves */
+    if (join_close(l->join, window, take_joined, l) != 0)
+        l->short_of_memory = 1;
+    update_criteria(l);
+    if (job_latency_update_regions(l, pairs) == 0) {
+        sum_groups(l, l->region_count);
+        make_series(l);
+        count_matches(l);
+        job_latency_keep_window(l);
+    } else {
+        l->short_of_memory = 1;
+    }
+    l->closing = NULL;
+    return l->short_of_memory ? -ENOMEM : 0;
+}
+
+const struct latency_series *job_latency_series(const struct job_latency *l, size_t *count)
+{
+    *count = l->series_count;
+    return l->series;
+}
+
+struct message_ranks *job_latency_ranks(struct job_latency *l)
+{
+    return &l->messages;
+}
+
+const struct latency_scale *job_latency_scale(const struct job_latency *l)
+{
+    return &l->scale;
+}
+
+uint64_t job_latency_error(const struct job_latency *l)
+{
+    return l->error_ns;
+}
+
+int job_latency_regions_changed(const struct job_latency *l)
+{
+    return l->regions_changed;
+}
+
+void job_latency_counts(const struct job_latency *l, struct join_counts *out)
+{
+    *out = l->counts;
+}

@@ -1,0 +1,171 @@
+/* What is told of a job's latency: each window, those that were kept, and criteria for agents. */
+#include "daemon/job/latency/job_latency_state.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
+#define HALVES_LEAST 32u          /* of one node */
+#define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
+#define BURST_ROWS_LEAST 64u      /* of one node */
+#define BURST_ROWS_AGENT 4096u    /* what an agent sends at most unless it is told less */
+#define KEPT_ROWS (1u << 17)      /* windows are kept as long as their series have no more rows */
+#define CRITERIA_CHANGE 0.05      /* worth telling agents */
+
+static struct wire_series_row series_row(const struct latency_series *s)
+{
+    const struct latency_sum *sum = &s->sum;
+    return (struct wire_series_row){
+        .scope = s->scope,
+        .id = s->id,
+        .messages = sum->messages,
+        .delayed = sum->delayed,
+        .recent = latency_recent(sum),
+        .reference = latency_reference(sum),
+        .transfer_ns = sum->transfer_ns,
+        .late_sender_ns = sum->late_sender_ns,
+        .late_receiver_ns = sum->late_receiver_ns,
+        .network_ns = sum->network_ns,
+        .joint_ns = sum->joint_ns,
+        .trend = s->trend.state,
+        .trend_since = s->trend.since,
+        .slope = s->trend.slope,
+        .typical = latency_typical(sum),
+    };
+}
+
+static void forget_oldest(struct job_latency *l)
+{
+    struct kept_window *oldest = &l->kept[l->kept_first];
+    l->kept_rows -= oldest->count;
+    free(oldest->rows);
+    *oldest = (struct kept_window){0};
+    l->kept_first = (l->kept_first + 1) % KEPT_WINDOWS;
+    l->kept_count--;
+}
+
+void job_latency_keep_window(struct job_latency *l)
+{
+    while (l->kept_count > 0 &&
+           (l->kept_count == KEPT_WINDOWS || l->kept_rows + l->series_count > KEPT_ROWS))
+        forget_oldest(l);
+    struct kept_window kept = {
+        .window = l->window,
+        .matched = l->matched,
+        .unmatched = l->counts.unmatched - l->counts_before.unmatched,
+        .rejected = l->counts.rejected - l->counts_before.rejected,
+        .uncertain = l->counts.uncertain - l->counts_before.uncertain,
+        .error_ns = l->error_ns,
+        .rows = malloc((l->series_count + 1) * sizeof(*kept.rows)),
+        .count = l->series_count,
+    };
+    if (kept.rows == NULL) {
+        l->short_of_memory = 1;
+        return;
+    }
+    for (size_t i = 0; i < l->series_count; i++)
+        kept.rows[i] = series_row(&l->series[i]);
+    l->kept[(l->kept_first + l->kept_count++) % KEPT_WINDOWS] = kept;
+    l->kept_rows += kept.count;
+}
+
+int job_latency_kept(struct job_latency *l, size_t n, struct wire_latencies *out)
+{
+    if (n >= l->kept_count)
+        return -HOLTER_ERANGE;
+    const struct kept_window *kept = &l->kept[(l->kept_first + n) % KEPT_WINDOWS];
+    *out = (struct wire_latencies){
+        .window = kept->window,
+        .start_ns = kept->window * l->window_ns,
+        .length_ns = l->window_ns,
+        .series = kept->rows,
+        .series_count = kept->count,
+        .matched = kept->matched,
+        .unmatched = kept->unmatched,
+        .rejected = kept->rejected,
+        .error_ns = kept->error_ns,
+        .uncertain = kept->uncertain,
+    };
+    return 0;
+}
+
+static uint64_t whole_ns(double ns)
+{
+    return ns >= 0 && ns < 1e18 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+static int list_criteria(struct job_latency *l, size_t *count)
+{
+    *count = criteria_count(l->criteria);
+    if (job_latency_fit(&l->criteria_list, *count, sizeof(*l->criteria_list)) != 0 ||
+        job_latency_fit(&l->criterion_rows, *count, sizeof(*l->criterion_rows)) != 0)
+        return -ENOMEM;
+    *count = criteria_list(l->criteria, l->criteria_list, *count);
+    for (size_t i = 0; i < *count; i++) {
+        const struct criterion *c = &l->criteria_list[i];
+        l->criterion_rows[i] =
+            (struct wire_criterion_row){c->locality, c->size_class, whole_ns(c->recent_ns),
+                                        whole_ns(c->reference_ns), c->messages};
+    }
+    return 0;
+}
+
+int job_latency_message(struct job_latency *l, struct wire_latencies *out)
+{
+    size_t criteria, ranks = 0;
+    if (l->kept_count == 0 || job_latency_kept(l, l->kept_count - 1, out) != 0 ||
+        out->window != l->window)
+        return -ENOMEM;
+    if (list_criteria(l, &criteria) != 0 ||
+        job_latency_fit(&l->rank_rows, l->rank_count, sizeof(*l->rank_rows)) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < l->rank_count; i++) {
+        const struct latency_rank rank = latency_rank_of(&l->groups, i);
+        if (rank.messages > 0)
+            l->rank_rows[ranks++] = (struct wire_rank_latency_row){
+                i, rank.messages, latency_rank_reference(&rank), latency_rank_typical(&rank)};
+    }
+    out->criteria = l->criterion_rows;
+    out->criteria_count = criteria;
+    out->ranks = l->rank_rows;
+    out->ranks_count = ranks;
+    return 0;
+}
+
+static int has_changed(double now, double told)
+{
+    return isnan(told) != isnan(now) ||
+           fabs(now - told) > CRITERIA_CHANGE * (isnan(told) ? 0 : told);
+}
+
+int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
+{
+    size_t count;
+    uint64_t halves = HALVES_A_WINDOW / (l->nodes == 0 ? 1 : l->nodes);
+    halves = halves < HALVES_LEAST ? HALVES_LEAST : halves;
+    uint64_t rows = BURST_ROWS_JOB / (l->nodes == 0 ? 1 : l->nodes);
+    rows = rows < BURST_ROWS_LEAST ? BURST_ROWS_LEAST : rows < BURST_ROWS_AGENT ? rows : 0;
+    if (list_criteria(l, &count) != 0)
+        return 0;
+    int changed = halves != l->told_halves || rows != l->told_burst_rows;
+    for (size_t i = 0; i < count; i++) {
+        const struct criterion *c = &l->criteria_list[i];
+        double *told = &l->told[c->locality][c->size_class];
+        /* A class is told first when it has messages; 0 was never told. */
+        changed |= has_changed(c->recent_ns, *told);
+    }
+    if (!changed)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        l->told[l->criteria_list[i].locality][l->criteria_list[i].size_class] =
+            l->criteria_list[i].recent_ns;
+    l->told_halves = halves;
+    l->told_burst_rows = rows;
+    *out = (struct wire_criteria){.criteria = l->criterion_rows,
+                                  .criteria_count = count,
+                                  .most_halves = halves,
+                                  .burst_rows = rows};
+    return 1;
+}

@@ -1,0 +1,232 @@
+/* Regions of a job: who is in contact with whom, and the trends of those found. */
+#include "daemon/job/latency/job_latency_state.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define CONTACT_ROWS (1u << 18) /* rows of pairs looked at for regions in one window */
+
+/* What stands for a rank among the vertices. @return UINT32_MAX: nothing does */
+static uint32_t vertex_of(const struct job_latency *l, uint32_t rank)
+{
+    if (!l->nodes_stand)
+        return rank < REGIONS_DEFAULTS.most_vertices ? rank : UINT32_MAX;
+    uint32_t node = rank < l->rank_count ? l->node_of[rank] : UINT32_MAX;
+    return node < REGIONS_DEFAULTS.most_vertices ? node : UINT32_MAX;
+}
+
+/* Have edges that came or went among the regions. @return 0, or -ENOMEM: the rest waits, as long as
+ * contacts are not told of */
+static int tell_edges(struct job_latency *l)
+{
+    for (; l->edge_count > 0; l->edges++, l->edge_count--)
+        if (regions_edge(l->regions, l->edges->a, l->edges->b, l->edges->present) == -ENOMEM)
+            return -ENOMEM;
+    return 0;
+}
+
+static int close_contacts(struct job_latency *l)
+{
+    int code = contact_close(l->contact, &l->edges, &l->edge_count);
+    return code != 0 ? code : tell_edges(l);
+}
+
+/* With too many ranks a node stands for its ranks, from then on: what was known of ranks goes. */
+static int begin_regions_of_nodes(struct job_latency *l)
+{
+    struct contact_params contact = CONTACT_DEFAULTS;
+    struct regions_params regions = REGIONS_DEFAULTS;
+    struct contact *fresh_contact;
+    struct regions *fresh_regions;
+    int code = contact_create(&fresh_contact, &contact);
+    if (code != 0)
+        return code;
+    code = regions_create(&fresh_regions, &regions);
+    if (code != 0) {
+        contact_destroy(fresh_contact);
+        return code;
+    }
+    contact_destroy(l->contact);
+    regions_destroy(l->regions);
+    l->contact = fresh_contact;
+    l->regions = fresh_regions;
+    l->edge_count = 0;
+    l->nodes_stand = 1;
+    return 0;
+}
+
+/* Messages between ranks that are vertices. */
+static int add_contacts(struct job_latency *l, const struct sum_result *pairs)
+{
+    bool same = pairs->figured != 0 && pairs->figured == l->contacts_figured;
+    l->contacts_figured = 0;
+    if (!(same && contact_again(l->contact)) &&
+        contact_add_ranks(l->contact, pairs->pairs, pairs->pair_count) != 0)
+        return -ENOMEM;
+    int code = close_contacts(l);
+    l->contacts_figured = code == 0 ? pairs->figured : 0;
+    return code;
+}
+
+static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
+{
+    const size_t count = pairs->pair_count;
+    if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.most_vertices &&
+        begin_regions_of_nodes(l) != 0)
+        return -ENOMEM;
+    if (tell_edges(l) != 0)
+        return -ENOMEM;
+    /* Who is in contact with whom changes slowly: of a job with millions of pairs not every window
+     * is looked at. */
+    if (l->window % (1 + count / CONTACT_ROWS) != 0)
+        return 0;
+    if (!l->nodes_stand)
+        return add_contacts(l, pairs);
+    for (size_t i = 0; i < count; i++) {
+        const struct pair_row *p = &pairs->pairs[i];
+        if (p->destination < 0)
+            continue;
+        uint32_t a = vertex_of(l, p->source), b = vertex_of(l, (uint32_t)p->destination);
+        if (a == UINT32_MAX || b == UINT32_MAX || a == b)
+            continue;
+        if (contact_add(l->contact, a, b, p->messages) == -ENOMEM)
+            return -ENOMEM;
+    }
+    return close_contacts(l);
+}
+
+static int compare_trends(const void *a, const void *b)
+{
+    uint32_t x = ((const struct region_trend *)a)->id, y = ((const struct region_trend *)b)->id;
+    return x < y ? -1 : x > y;
+}
+
+static struct region_trend *find_trend(const struct job_latency *l, uint32_t id)
+{
+    const struct region_trend key = {.id = id};
+    return l->region_count == 0
+               ? NULL
+               : bsearch(&key, l->region_trends, l->region_count, sizeof(key), compare_trends);
+}
+
+/* Keep the trends of regions that go on, begin those of new ones. @return 0, or -ENOMEM: they are
+ * as they were */
+static int update_trends(struct job_latency *l, const struct region_info *infos, size_t count)
+{
+    struct region_trend *trends = calloc(count + 1, sizeof(*trends)), *known;
+    int code = trends == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        trends[i].id = infos[i].id;
+        if (find_trend(l, infos[i].id) == NULL)
+            code = latency_trend_create(&trends[i].trend, (double)l->window_ns * 1e-9);
+    }
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        if ((known = find_trend(l, infos[i].id)) == NULL)
+            continue;
+        trends[i].trend = known->trend;
+        known->trend = NULL;
+    }
+    struct region_trend *unused = code == 0 ? l->region_trends : trends;
+    size_t unused_count = code == 0 ? l->region_count : trends == NULL ? 0 : count;
+    for (size_t i = 0; i < unused_count; i++)
+        latency_trend_destroy(unused[i].trend);
+    free(unused);
+    if (code == 0) {
+        l->region_trends = trends;
+        l->region_count = count;
+    }
+    return code;
+}
+
+static void map_ranks(struct job_latency *l)
+{
+    for (size_t rank = 0; rank < l->rank_count; rank++) {
+        uint32_t vertex = vertex_of(l, (uint32_t)rank);
+        uint32_t id = vertex == UINT32_MAX ? 0 : regions_of(l->regions, vertex);
+        const struct region_trend *found = id == 0 ? NULL : find_trend(l, id);
+        l->region_of[rank] =
+            (uint32_t)(found == NULL ? l->region_count : (size_t)(found - l->region_trends));
+    }
+}
+
+/* Regions have changed, or their ranks. @return 0, or -ENOMEM: they are as they were */
+static int list_regions(struct job_latency *l)
+{
+    size_t regions = regions_list(l->regions, NULL, 0);
+    if (job_latency_fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
+        job_latency_fit(&l->region_sums, regions, sizeof(*l->region_sums)) != 0 ||
+        job_latency_fit(&l->region_parts, regions, sizeof(*l->region_parts)) != 0 ||
+        job_latency_fit(&l->series, regions + SCOPES_BEFORE_REGIONS, sizeof(*l->series)) != 0)
+        return -ENOMEM;
+    regions_list(l->regions, l->region_infos, regions);
+    int code = update_trends(l, l->region_infos, regions);
+    if (code == 0)
+        map_ranks(l);
+    return code;
+}
+
+int job_latency_update_regions(struct job_latency *l, const struct sum_result *pairs)
+{
+    int changed = 0;
+    l->regions_changed = 0;
+    int code = take_contacts(l, pairs);
+    code = code != 0 ? code : regions_update(l->regions, l->window, &changed);
+    l->regions_new |= changed;
+    if (code == -HOLTER_ELIMIT && !l->nodes_stand)
+        code = begin_regions_of_nodes(l);
+    if (code != 0 && code != -HOLTER_ELIMIT)
+        return code;
+    if (!l->regions_new && !l->ranks_placed)
+        return 0;
+    code = list_regions(l);
+    if (code != 0)
+        return code;
+    l->regions_changed = l->regions_new;
+    l->regions_new = l->ranks_placed = 0;
+    return 0;
+}
+
+size_t job_latency_members(const struct job_latency *l, uint32_t id, uint32_t *out, size_t room)
+{
+    size_t count = 0;
+    for (size_t rank = 0; rank < l->rank_count; rank++) {
+        uint32_t at = l->region_of[rank];
+        if (at >= l->region_count || l->region_trends[at].id != id)
+            continue;
+        if (count < room)
+            out[count] = (uint32_t)rank;
+        count++;
+    }
+    return count;
+}
+
+int job_latency_regions(struct job_latency *l, struct wire_regions *out)
+{
+    size_t regions = regions_list(l->regions, NULL, 0), members = 0;
+    if (job_latency_fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
+        job_latency_fit(&l->region_rows, regions, sizeof(*l->region_rows)) != 0 ||
+        job_latency_fit(&l->member_rows, l->rank_count, sizeof(*l->member_rows)) != 0)
+        return -ENOMEM;
+    regions_list(l->regions, l->region_infos, regions);
+    for (size_t i = 0; i < regions; i++)
+        l->region_rows[i] =
+            (struct wire_latency_region_row){l->region_infos[i].id, 0, l->region_infos[i].since};
+    for (size_t rank = 0; rank < l->rank_count; rank++) {
+        uint32_t at = l->region_of[rank];
+        if (at >= l->region_count || at >= regions)
+            continue;
+        l->member_rows[members++] = (struct wire_region_member_row){rank, l->region_trends[at].id};
+        l->region_rows[at].ranks++;
+    }
+    *out = (struct wire_regions){
+        .window = l->window,
+        .regions = l->region_rows,
+        .regions_count = regions,
+        .members = l->member_rows,
+        .members_count = members,
+        .ranks_together = (uint64_t)l->nodes_stand,
+    };
+    return 0;
+}

@@ -1,0 +1,553 @@
+#include "daemon/job/latency/job_watch.h"
+
+#include "daemon/analysis/tables/rank_list.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define UPDATE_CHANGE 0.15 /* of the ratio: worth an update */
+#define UPDATE_WINDOWS 5u  /* at most one update in so many windows */
+#define SIZE_SHARE 0.1     /* of the excess: a size class that carries so much of it is named */
+
+/* An episode of a latency rule. */
+struct episode {
+    enum alert_state state;           /* ALERT_RESOLVED: there is none */
+    uint64_t since_ns, good_since_ns; /* good_since_ns 0: it is not good now */
+    uint64_t onset;                   /* number of the window in which it set in */
+    uint64_t updated;                 /* number of the window in which it was told last */
+    double told_ratio, worst_ratio;
+    char title[129], text[1025];
+    struct alert_evidence evidence;
+};
+
+struct job_watch {
+    struct job_watch_options options;
+    struct attribution *attribution;
+    struct hang_watch *hangs;
+    struct episode episodes[RULES_MOST];
+    struct episode hang;
+    uint64_t hang_id;
+    char **hosts; /* owned, by node */
+    size_t host_room;
+    struct attribution_result result;
+    uint32_t *members; /* of the region that an alert is about */
+    size_t member_room;
+};
+
+/* ---- life ---------------------------------------------------------------- */
+
+int job_watch_create(struct job_watch **out, const struct job_watch_options *options)
+{
+    struct job_watch *w = calloc(1, sizeof(*w));
+    if (w == NULL)
+        return -ENOMEM;
+    w->options = *options;
+    w->hang.state = ALERT_RESOLVED;
+    for (size_t i = 0; i < RULES_MOST; i++)
+        w->episodes[i].state = ALERT_RESOLVED;
+    struct hang_params hang = {.zone = "UTC"};
+    const struct rule *rule = rules_next(options->rules, RULE_HANG, NULL);
+    if (rule != NULL) {
+        hang.for_ns = rule->for_ns;
+        hang.stopped_ns = rule->stopped_for_ns;
+        hang.times_longest = rule->times_longest;
+    }
+    int code = attribution_create(&w->attribution, NULL);
+    if (code == 0 && rule != NULL)
+        code = hang_create(&w->hangs, &hang);
+    if (code != 0) {
+        job_watch_destroy(w);
+        return code;
+    }
+    *out = w;
+    return 0;
+}
+
+void job_watch_destroy(struct job_watch *w)
+{
+    if (w == NULL)
+        return;
+    attribution_destroy(w->attribution);
+    hang_destroy(w->hangs);
+    for (size_t i = 0; i < w->host_room; i++)
+        free(w->hosts[i]);
+    free(w->hosts);
+    free(w->members);
+    free(w);
+}
+
+static int note_host(struct job_watch *w, uint32_t node, const char *host)
+{
+    if (node >= w->host_room) {
+        size_t room = 2 * (size_t)node + 8;
+        char **hosts = realloc(w->hosts, room * sizeof(*hosts));
+        if (hosts == NULL)
+            return -ENOMEM;
+        memset(hosts + w->host_room, 0, (room - w->host_room) * sizeof(*hosts));
+        w->hosts = hosts;
+        w->host_room = room;
+    }
+    if (w->hosts[node] == NULL)
+        w->hosts[node] = strdup(host);
+    return w->hosts[node] == NULL ? -ENOMEM : 0;
+}
+
+int job_watch_place(struct job_watch *w, uint32_t rank, uint32_t node, const char *host)
+{
+    int code = note_host(w, node, host);
+    return code != 0 ? code : attribution_place(w->attribution, rank, node, host);
+}
+
+/* ---- what a latency alert says ------------------------------------------- */
+
+/* What of a rule's scopes is wrong in this window. */
+struct finding {
+    const struct latency_series *worst;  /* NULL: nothing */
+    const struct latency_series *region; /* the worst one; NULL: none has grown so far */
+    int good;                            /* everything is back */
+    int intra, inter;                    /* which localities are affected */
+    size_t regions;                      /* how many regions are */
+    uint64_t onset;
+};
+
+static double ratio_of(const struct latency_series *s)
+{
+    return isnan(s->trend.ratio) ? 1 : s->trend.ratio;
+}
+
+static int is_bad(const struct rule *rule, const struct latency_series *s)
+{
+    if (s->trend.state == TREND_STATE_CALM || s->sum.judged < rule->least_messages)
+        return 0;
+    return ratio_of(s) >= rule->above ||
+           (s->trend.state == TREND_STATE_GROWTH && s->trend.slope >= rule->growth);
+}
+
+static int is_good(const struct rule *rule, const struct latency_series *s)
+{
+    return s->trend.state == TREND_STATE_CALM || ratio_of(s) < rule->clear;
+}
+
+/* A region says more than a locality, and that more than the job; of two regions the worse. */
+static int says_more(const struct latency_series *a, const struct latency_series *b)
+{
+    int region_a = a->scope == SERIES_REGION, region_b = b->scope == SERIES_REGION;
+    return region_a != region_b ? region_a : ratio_of(a) > ratio_of(b);
+}
+
+/* The region that has grown most. It need not be beyond its own calm yet: messages between nodes
+ * may be while it is not, for those within nodes it has as well. @return NULL: none so far */
+static const struct latency_series *grown_region(const struct rule *rule,
+                                                 const struct latency_series *series, size_t count)
+{
+    const struct latency_series *most = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct latency_series *s = &series[i];
+        if (s->scope == SERIES_REGION && s->sum.judged >= rule->least_messages &&
+            ratio_of(s) >= rule->above && (most == NULL || ratio_of(s) > ratio_of(most)))
+            most = s;
+    }
+    return most;
+}
+
+static struct finding look(const struct rule *rule, const struct latency_series *series,
+                           size_t count)
+{
+    struct finding found = {.good = 1, .onset = UINT64_MAX};
+    for (size_t i = 0; i < count; i++) {
+        const struct latency_series *s = &series[i];
+        int bad = is_bad(rule, s);
+        found.intra |= s->scope == SERIES_INTRA && bad;
+        found.inter |= s->scope == SERIES_INTER && bad;
+        if ((rule->scopes >> s->scope & 1) == 0)
+            continue;
+        found.good &= is_good(rule, s);
+        if (!bad)
+            continue;
+        found.regions += s->scope == SERIES_REGION;
+        found.onset = s->trend.onset < found.onset ? s->trend.onset : found.onset;
+        if (found.worst == NULL || says_more(s, found.worst))
+            found.worst = s;
+    }
+    if (found.worst != NULL)
+        found.region =
+            found.worst->scope == SERIES_REGION ? found.worst : grown_region(rule, series, count);
+    return found;
+}
+
+static void name_nodes(const struct job_watch *w, const struct attribution_cause *cause, char *out,
+                       size_t room)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < cause->node_count && length < room; i++) {
+        uint32_t node = cause->nodes[i];
+        if (node >= w->host_room || w->hosts[node] == NULL)
+            continue;
+        int n =
+            snprintf(out + length, room - length, "%s%s", length == 0 ? "" : ",", w->hosts[node]);
+        length += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void fill_causes(const struct job_watch *w, struct alert_evidence *e)
+{
+    e->cause_count = w->result.cause_count < ALERT_CAUSES ? w->result.cause_count : ALERT_CAUSES;
+    for (size_t i = 0; i < e->cause_count; i++) {
+        const struct attribution_cause *cause = &w->result.causes[i];
+        snprintf(e->causes[i].name, sizeof(e->causes[i].name), "%s",
+                 attribution_cause_name(cause->kind));
+        snprintf(e->causes[i].text, sizeof(e->causes[i].text), "%s", cause->text);
+        e->causes[i].share = cause->share;
+    }
+    snprintf(e->advice, sizeof(e->advice), "%s", w->result.advice);
+}
+
+/* Size classes that carry the excess over the reference. */
+static void name_sizes(const struct attribution_window *figures, char *out, size_t room)
+{
+    double excess[SIZE_CLASSES] = {0}, total = 0;
+    for (size_t i = 0; i < figures->transfers->count; i++) {
+        const struct transfer t = transfer_at(figures->transfers, i);
+        double normal = figures->scale->reference[t.locality][t.size_class];
+        double more = (double)t.transfer_ns - normal * (double)t.messages;
+        if (more > 0)
+            excess[t.size_class] += more;
+    }
+    for (unsigned c = 0; c < SIZE_CLASSES; c++)
+        total += excess[c];
+    unsigned first = SIZE_CLASSES, last = 0;
+    for (unsigned c = 0; c < SIZE_CLASSES; c++) {
+        if (excess[c] <= SIZE_SHARE * total)
+            continue;
+        first = first == SIZE_CLASSES ? c : first;
+        last = c;
+    }
+    out[0] = '\0';
+    if (first == SIZE_CLASSES)
+        return;
+    uint64_t least = size_class_floor((uint16_t)first);
+    uint64_t most = size_class_floor((uint16_t)(last + 1)) - 1;
+    if (least == most)
+        snprintf(out, room, "%" PRIu64 " bytes", least);
+    else
+        snprintf(out, room, "%" PRIu64 " to %" PRIu64 " bytes", least, most);
+}
+
+static size_t region_members(struct job_watch *w, const struct job_latency *latency, uint32_t id)
+{
+    size_t count = job_latency_members(latency, id, NULL, 0);
+    if (count > w->member_room) {
+        uint32_t *members = realloc(w->members, count * sizeof(*members));
+        if (members == NULL)
+            return 0;
+        w->members = members;
+        w->member_room = count;
+    }
+    return job_latency_members(latency, id, w->members, w->member_room);
+}
+
+/* Causes are looked for in the whole job: what slows a region may begin outside of it, and one link
+ * stands out only beside the others. */
+static void find_causes(struct job_watch *w, uint64_t onset)
+{
+    const struct attribution_scope all = {.onset = onset};
+    if (attribution_result(w->attribution, &all, &w->result) != 0)
+        w->result.cause_count = 0;
+}
+
+/* Text that is cut where it no longer fits. */
+struct text {
+    char *out;
+    size_t room, length;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(text->out + text->length, text->room - text->length, format, list);
+    va_end(list);
+    text->length += n > 0 ? (size_t)n : 0;
+    if (text->length >= text->room)
+        text->length = text->room - 1;
+}
+
+static void write_title(const struct job_watch *w, struct episode *e,
+                        const struct latency_series *s, const char *region_ranks)
+{
+    struct text title = {e->title, sizeof(e->title), 0};
+    if (s->scope == SERIES_REGION)
+        add(&title, "latency of region %" PRIu32 " (ranks %.40s)", s->id, region_ranks);
+    else
+        add(&title, "latency of %s",
+            s->scope == SERIES_INTRA   ? "messages within nodes"
+            : s->scope == SERIES_INTER ? "messages between nodes"
+                                       : "all messages");
+    if (ratio_of(s) >= 1.05 || s->trend.state != TREND_STATE_GROWTH)
+        add(&title, " is %.1fx what it was", ratio_of(s));
+    if (s->trend.state == TREND_STATE_GROWTH)
+        add(&title, ", growing");
+    if (w->result.cause_count == 0)
+        return;
+    const struct attribution_cause *first = &w->result.causes[0];
+    int of_ranks = first->kind == CAUSE_LATE_SENDER || first->kind == CAUSE_LATE_RECEIVER ||
+                   first->kind == CAUSE_COLLECTIVE;
+    add(&title, ": %s", attribution_cause_name(first->kind));
+    if (e->evidence.nodes[0] != '\0' && !(of_ranks && first->rank_count > 0))
+        add(&title, " of %s", e->evidence.nodes);
+    else if (e->evidence.ranks[0] != '\0')
+        add(&title, " of rank%s %s", first->rank_count == 1 ? "" : "s", e->evidence.ranks);
+}
+
+static void write_text(const struct job_watch *w, struct episode *e, const struct finding *found)
+{
+    const struct latency_series *s = found->worst;
+    struct text text = {e->text, sizeof(e->text), 0};
+    time_t onset = (time_t)(e->evidence.onset_ns / 1000000000u);
+    struct tm day;
+    gmtime_r(&onset, &day);
+    add(&text,
+        "since %02d:%02d:%02d UTC: %.2fx the reference now, at worst %.2fx what it was before",
+        day.tm_hour, day.tm_min, day.tm_sec, s->trend.level, e->worst_ratio);
+    add(&text, "; %s messages",
+        e->evidence.locality[0] == 'b' ? "intra- and inter-node" : e->evidence.locality);
+    if (e->evidence.sizes[0] != '\0')
+        add(&text, " of %s", e->evidence.sizes);
+    if (found->regions > 1)
+        add(&text, "; %zu regions", found->regions);
+    if (e->evidence.links[0] != '\0')
+        add(&text, "; hot: %s", e->evidence.links);
+    for (uint32_t i = 0; i < w->result.cause_count; i++)
+        add(&text, "; %s %.0f %%: %s", attribution_cause_name(w->result.causes[i].kind),
+            100 * w->result.causes[i].share, w->result.causes[i].text);
+}
+
+static void fill_evidence(struct job_watch *w, struct episode *e, const struct rule *rule,
+                          const struct finding *found, struct job_latency *latency,
+                          const struct attribution_window *figures)
+{
+    const struct latency_series *s = found->worst;
+    struct alert_evidence *v = &e->evidence;
+    char region_ranks[257] = "";
+    size_t members = found->region != NULL ? region_members(w, latency, found->region->id) : 0;
+    find_causes(w, e->onset);
+    memset(v, 0, sizeof(*v));
+    snprintf(v->rule, sizeof(v->rule), "%s", rule->name);
+    snprintf(v->severity, sizeof(v->severity), "%s", severity_name(rule->severity));
+    v->region = found->region != NULL ? found->region->id : 0;
+    v->ratio = ratio_of(s);
+    v->slope = s->trend.slope;
+    v->onset_ns = e->onset * w->options.window_ns;
+    v->error_ns = found->inter ? job_latency_error(latency) : 0;
+    snprintf(v->locality, sizeof(v->locality), "%s",
+             found->intra && !found->inter   ? "intra-node"
+             : found->inter && !found->intra ? "inter-node"
+                                             : "both");
+    rank_list(w->members, members, region_ranks, sizeof(region_ranks));
+    const struct attribution_cause *first = w->result.cause_count > 0 ? &w->result.causes[0] : NULL;
+    if (first != NULL && first->rank_count > 0)
+        rank_list(first->ranks, first->rank_count, v->ranks, sizeof(v->ranks));
+    else
+        snprintf(v->ranks, sizeof(v->ranks), "%s", region_ranks);
+    if (first != NULL)
+        name_nodes(w, first, v->nodes, sizeof(v->nodes));
+    if (w->options.network != NULL && first != NULL && first->rank_count > 0)
+        job_network_hot(w->options.network, first->ranks, first->rank_count, v->links,
+                        sizeof(v->links));
+    else if (w->options.network != NULL)
+        job_network_hot(w->options.network, w->members, members, v->links, sizeof(v->links));
+    name_sizes(figures, v->sizes, sizeof(v->sizes));
+    fill_causes(w, v);
+    write_title(w, e, s, region_ranks);
+    write_text(w, e, found);
+}
+
+/* ---- episodes ------------------------------------------------------------ */
+
+static void tell(const struct job_watch *w, const char *kind, int64_t rank, const struct episode *e,
+                 uint64_t now_ns)
+{
+    w->options.tell(w->options.user, &(struct alert_report){.kind = kind,
+                                                            .rank = rank,
+                                                            .state = e->state,
+                                                            .since_ns = e->since_ns,
+                                                            .now_ns = now_ns,
+                                                            .title = e->title,
+                                                            .text = e->text,
+                                                            .evidence = &e->evidence});
+}
+
+static void update_attribution(struct job_watch *w)
+{
+    int open = 0;
+    for (size_t i = 0; i < RULES_MOST; i++)
+        open |= w->episodes[i].state != ALERT_RESOLVED;
+    if (!open)
+        attribution_calm(w->attribution);
+}
+
+/* What it was stays in sight when it is over. */
+static void note_end(struct episode *e, const char *how)
+{
+    char before[sizeof(e->text)];
+    memcpy(before, e->text, sizeof(before));
+    struct text text = {e->text, sizeof(e->text), 0};
+    add(&text, "over: %s; %s", how, before);
+}
+
+static void resolve(struct job_watch *w, struct episode *e, const char *how, uint64_t now_ns)
+{
+    int fired = e->state == ALERT_FIRING;
+    e->state = ALERT_RESOLVED;
+    if (fired)
+        note_end(e, how);
+    tell(w, "latency", -1, e, now_ns);
+    update_attribution(w);
+}
+
+/* Worth telling again: the ratio has changed, or it is about something else. */
+static int is_news(const struct episode *e, const struct finding *found, uint64_t window)
+{
+    double ratio = ratio_of(found->worst);
+    uint64_t region = found->region != NULL ? found->region->id : 0;
+    return window - e->updated >= UPDATE_WINDOWS &&
+           (fabs(ratio / e->told_ratio - 1) >= UPDATE_CHANGE || region != e->evidence.region);
+}
+
+static void go_on(struct job_watch *w, struct episode *e, const struct rule *rule,
+                  const struct finding *found, struct job_latency *latency,
+                  const struct attribution_window *figures, uint64_t now_ns)
+{
+    double ratio = ratio_of(found->worst);
+    int begins = e->state == ALERT_RESOLVED;
+    if (begins) {
+        *e = (struct episode){.state = ALERT_PENDING, .since_ns = now_ns, .onset = found->onset};
+    }
+    e->onset = found->onset < e->onset ? found->onset : e->onset;
+    e->worst_ratio = ratio > e->worst_ratio ? ratio : e->worst_ratio;
+    e->good_since_ns = 0;
+    attribution_disturbed(w->attribution, e->onset);
+    int fires = e->state == ALERT_PENDING && now_ns - e->since_ns >= rule->for_ns;
+    if (!begins && !fires && (e->state == ALERT_PENDING || !is_news(e, found, figures->number)))
+        return;
+    e->state = fires ? ALERT_FIRING : e->state;
+    e->updated = figures->number;
+    e->told_ratio = ratio;
+    fill_evidence(w, e, rule, found, latency, figures);
+    tell(w, "latency", -1, e, now_ns);
+}
+
+static void watch_latency(struct job_watch *w, struct job_latency *latency,
+                          const struct attribution_window *figures)
+{
+    size_t count, i = 0;
+    const struct latency_series *series = job_latency_series(latency, &count);
+    uint64_t now_ns = (figures->number + 1) * w->options.window_ns;
+    for (const struct rule *rule = NULL;
+         (rule = rules_next(w->options.rules, RULE_LATENCY, rule)) != NULL; i++) {
+        struct episode *e = &w->episodes[i];
+        struct finding found = look(rule, series, count);
+        if (found.worst != NULL) {
+            go_on(w, e, rule, &found, latency, figures, now_ns);
+        } else if (e->state == ALERT_PENDING) {
+            resolve(w, e, "latency is back", now_ns);
+        } else if (e->state == ALERT_FIRING) {
+            if (!found.good)
+                e->good_since_ns = 0;
+            else if (e->good_since_ns == 0)
+                e->good_since_ns = now_ns;
+            if (found.good && now_ns - e->good_since_ns >= rule->clear_for_ns)
+                resolve(w, e, "latency is back", now_ns);
+        }
+    }
+}
+
+static void watch_hangs(struct job_watch *w, uint64_t now_ns)
+{
+    const struct rule *rule = rules_next(w->options.rules, RULE_HANG, NULL);
+    struct hang_list hangs = hang_result(w->hangs);
+    struct episode *e = &w->hang;
+    if (hangs.count == 0) {
+        if (e->state != ALERT_FIRING)
+            return;
+        e->state = ALERT_RESOLVED;
+        note_end(e, "ranks move again");
+        tell(w, "hang", -1, e, now_ns);
+        return;
+    }
+    const struct hang *first = &hangs.list[0];
+    if (e->state == ALERT_RESOLVED)
+        *e = (struct episode){.state = ALERT_FIRING, .since_ns = now_ns};
+    else if (w->hang_id == first->id && strcmp(e->evidence.ranks, first->ranks) == 0)
+        return;
+    w->hang_id = first->id;
+    snprintf(e->title, sizeof(e->title), "%s", first->title);
+    snprintf(e->text, sizeof(e->text), "%s", first->text);
+    struct alert_evidence *v = &e->evidence;
+    memset(v, 0, sizeof(*v));
+    snprintf(v->rule, sizeof(v->rule), "%s", rule->name);
+    snprintf(v->severity, sizeof(v->severity), "%s", severity_name(rule->severity));
+    snprintf(v->ranks, sizeof(v->ranks), "%s", first->ranks);
+    v->ratio = v->slope = NAN;
+    v->onset_ns = first->since_ns;
+    v->comm = first->comm;
+    tell(w, "hang", first->behind_count > 0 ? (int64_t)first->behind[0].rank : -1, e, now_ns);
+}
+
+void job_watch_begin(struct job_watch *w, const struct hang_window *hangs, uint64_t rank_end)
+{
+    if (w->hangs != NULL)
+        hang_begin(w->hangs, hangs, rank_end);
+}
+
+void job_watch_ranks(struct job_watch *w, const struct rank_row *rows, size_t count)
+{
+    attribution_ranks(w->attribution, w->options.window_ns, rows, count);
+    if (w->hangs != NULL)
+        hang_ranks(w->hangs, rows, count);
+}
+
+uint32_t job_watch_reported(const struct job_watch *w)
+{
+    return attribution_reported(w->attribution);
+}
+
+void job_watch_keep(struct job_watch *w, struct job_latency *latency)
+{
+    attribution_keep_messages(w->attribution, job_latency_ranks(latency));
+}
+
+int job_watch_window(struct job_watch *w, struct job_latency *latency,
+                     const struct attribution_window *figures, const struct hang_window *hangs)
+{
+    int code = attribution_window(w->attribution, figures);
+    watch_latency(w, latency, figures);
+    if (w->hangs == NULL)
+        return code;
+    int hang_code = hang_end(w->hangs, hangs);
+    if (hang_code == 0)
+        watch_hangs(w, hangs->end_ns);
+    return code != 0 ? code : hang_code;
+}
+
+void job_watch_end(struct job_watch *w, uint64_t now_ns)
+{
+    for (size_t i = 0; i < RULES_MOST; i++) {
+        if (w->episodes[i].state != ALERT_RESOLVED)
+            resolve(w, &w->episodes[i], "the job has ended", now_ns);
+    }
+    if (w->hang.state != ALERT_FIRING)
+        return;
+    w->hang.state = ALERT_RESOLVED;
+    note_end(&w->hang, "the job has ended");
+    tell(w, "hang", -1, &w->hang, now_ns);
+}

@@ -1,0 +1,80 @@
+#include "daemon/job/network/counter_rows.h"
+
+#include "daemon/analysis/tables/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void counter_rows_finish(struct counter_rows *rows)
+{
+    free(rows->list);
+    *rows = (struct counter_rows){0};
+}
+
+int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *m)
+{
+    return array_fit(&rows->list, sizeof(*rows->list), &rows->room,
+                     rows->count + m->counters_count);
+}
+
+void counter_rows_take(struct counter_rows *rows, const struct wire_window *m, uint32_t node)
+{
+    for (uint64_t i = 0; i < m->counters_count; i++) {
+        const struct wire_counter_row *from = &m->counters[i];
+        struct counter *c = &rows->list[rows->count++];
+        *c = (struct counter){
+            .node = node,
+            .medium = from->medium,
+            .unit = from->unit,
+            .sent = from->sent,
+            .received = from->received,
+            .dropped = from->dropped,
+            .speed = from->speed,
+            .length_ns = from->length_ns,
+        };
+        snprintf(c->name, sizeof(c->name), "%s", from->name == NULL ? "" : from->name);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct counter *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+static void add(uint64_t *to, uint64_t more)
+{
+    if (__builtin_add_overflow(*to, more, to))
+        *to = UINT64_MAX;
+}
+
+static void most_of(uint64_t *to, uint64_t other)
+{
+    *to = *to < other ? other : *to;
+}
+
+void counter_rows_sort(struct counter_rows *rows)
+{
+    size_t kept = 0;
+    if (rows->count > 1)
+        qsort(rows->list, rows->count, sizeof(*rows->list), compare);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct counter *c = &rows->list[i];
+        struct counter *last = kept == 0 ? NULL : &rows->list[kept - 1];
+        if (last == NULL || compare(last, c) != 0) {
+            rows->list[kept++] = *c;
+            continue;
+        }
+        add(&last->sent, c->sent);
+        add(&last->received, c->received);
+        add(&last->dropped, c->dropped);
+        add(&last->length_ns, c->length_ns);
+        most_of(&last->speed, c->speed);
+        most_of(&last->medium, c->medium);
+    }
+    rows->count = kept;
+}

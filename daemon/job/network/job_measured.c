@@ -1,0 +1,111 @@
+#include "daemon/job/network/job_measured.h"
+
+#include "daemon/analysis/tables/array.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void job_measured_finish(struct job_measured *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        free(m->windows[i].rows);
+    free(m->windows);
+    free(m->told);
+    *m = (struct job_measured){0};
+}
+
+static int by_link(const void *a, const void *b)
+{
+    const struct measured_row *p = a, *q = b;
+    return (p->link > q->link) - (p->link < q->link);
+}
+
+/* The second oldest takes in the oldest. */
+static int merge_oldest(struct job_measured *m)
+{
+    struct measured_window *a = &m->windows[0], *b = &m->windows[1];
+    struct measured_row *rows = malloc((a->count + b->count) * sizeof(*rows) + 1);
+    size_t i = 0, k = 0, n = 0;
+    if (rows == NULL)
+        return -ENOMEM;
+    while (i < a->count || k < b->count) {
+        int first = k == b->count || (i < a->count && a->rows[i].link <= b->rows[k].link);
+        int both = i < a->count && k < b->count && a->rows[i].link == b->rows[k].link;
+        rows[n] = first ? a->rows[i] : b->rows[k];
+        rows[n++].amount += both ? b->rows[k].amount : 0;
+        i += (size_t)(first || both);
+        k += (size_t)(!first || both);
+    }
+    m->rows -= a->count + b->count - n;
+    free(a->rows);
+    free(b->rows);
+    b->rows = rows;
+    b->count = n;
+    memmove(a, b, --m->count * sizeof(*a));
+    return 0;
+}
+
+void job_measured_network(struct job_measured *m, uint64_t network)
+{
+    if (m->network != network)
+        job_measured_finish(m);
+    m->network = network;
+}
+
+int job_measured_keep(struct job_measured *m, const struct wire_links *links)
+{
+    struct measured_window fresh = {.window = links->window};
+    if (m->count > 0 && links->window <= m->windows[m->count - 1].window)
+        return 0;
+    for (uint64_t i = 0; i < links->links_count; i++)
+        fresh.count += links->links[i].measured != UINT64_MAX;
+    if (fresh.count == 0)
+        return 0;
+    fresh.rows = malloc(fresh.count * sizeof(*fresh.rows));
+    if (fresh.rows == NULL ||
+        array_fit(&m->windows, sizeof(*m->windows), &m->room, m->count + 1) != 0) {
+        free(fresh.rows);
+        return -ENOMEM;
+    }
+    size_t n = 0;
+    for (uint64_t i = 0; i < links->links_count; i++) {
+        const struct wire_link_row *row = &links->links[i];
+        if (row->measured != UINT64_MAX)
+            fresh.rows[n++] =
+                (struct measured_row){(uint32_t)row->link, (uint32_t)row->from, (uint32_t)row->to,
+                                      (uint8_t)row->unit, row->measured};
+    }
+    int sorted = 1;
+    for (size_t i = 1; sorted && i < n; i++)
+        sorted = fresh.rows[i - 1].link <= fresh.rows[i].link;
+    if (!sorted)
+        qsort(fresh.rows, n, sizeof(*fresh.rows), by_link);
+    m->windows[m->count++] = fresh;
+    m->rows += n;
+    while (m->rows > JOB_MEASURED_ROWS && m->count > 1)
+        if (merge_oldest(m) != 0)
+            return -ENOMEM;
+    return 0;
+}
+
+int job_measured_message(struct job_measured *m, size_t number, struct wire_links *out)
+{
+    if (number >= m->count ||
+        array_fit(&m->told, sizeof(*m->told), &m->told_room, m->windows[number].count) != 0)
+        return 0;
+    const struct measured_window *w = &m->windows[number];
+    for (size_t i = 0; i < w->count; i++)
+        m->told[i] = (struct wire_link_row){.link = w->rows[i].link,
+                                            .from = w->rows[i].from,
+                                            .to = w->rows[i].to,
+                                            .since = w->window,
+                                            .share = NAN,
+                                            .latency = NAN,
+                                            .measured = w->rows[i].amount,
+                                            .unit = w->rows[i].unit,
+                                            .ratio = NAN};
+    *out = (struct wire_links){.window = w->window, .links = m->told, .links_count = w->count};
+    return 1;
+}

@@ -1,0 +1,555 @@
+#include "daemon/job/network/job_network_state.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/topology/network_tree.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "network"
+
+/* ---- life -------------------------------------------------------------------------- */
+
+int job_network_create(struct job_network **out, const struct job_network_options *options)
+{
+    struct job_network *n = calloc(1, sizeof(*n));
+    if (n == NULL)
+        return -ENOMEM;
+    n->options = *options;
+    n->places_changed = 1;
+    *out = n;
+    return 0;
+}
+
+static void destroy_graph(struct network_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    topology_destroy(graph->own);
+    free(graph);
+}
+
+void job_network_destroy(struct job_network *n)
+{
+    if (n == NULL)
+        return;
+    congestion_destroy(n->congestion);
+    destroy_graph(n->graph);
+    counter_rows_finish(&n->counters);
+    network_grid_finish(&n->grid);
+    free(n->nodes);
+    free(n->ranks);
+    free(n->seats);
+    free(n->by_seat);
+    free(n->pairs);
+    free(n->loads);
+    free(n->places);
+    log_sums_finish(&n->latencies);
+    free(n->links);
+    free(n->link_rows);
+    free(n->route_rows);
+    free(n->interface_rows);
+    free(n->first);
+    free(n->begins);
+    free(n->turns);
+    free(n->nexts);
+    free(n->slots);
+    free(n->marks);
+    free(n->group);
+    free(n->measured);
+    free(n);
+}
+
+/* ---- places ------------------------------------------------------------------------ */
+
+static int add_node(struct job_network *n, uint32_t node, const char *host)
+{
+    if (array_fit_zero(&n->nodes, sizeof(*n->nodes), &n->node_room, (uint64_t)node + 1) != 0)
+        return -ENOMEM;
+    for (; n->node_count <= node; n->node_count++)
+        n->nodes[n->node_count] = (struct network_node){.lowest = TOPOLOGY_NONE,
+                                                        .vertex = TOPOLOGY_NONE,
+                                                        .uplink = TOPOLOGY_NONE,
+                                                        .downlink = TOPOLOGY_NONE};
+    if (n->nodes[node].host[0] == '\0')
+        snprintf(n->nodes[node].host, sizeof(n->nodes[node].host), "%s",
+                 host[0] == '\0' ? "?" : host);
+    return 0;
+}
+
+static int add_rank(struct job_network *n, uint32_t rank)
+{
+    if (array_fit_zero(&n->ranks, sizeof(*n->ranks), &n->rank_room, (uint64_t)rank + 1) != 0 ||
+        array_fit_zero(&n->seats, sizeof(*n->seats), &n->seat_room, (uint64_t)rank + 1) != 0)
+        return -ENOMEM;
+    for (; n->rank_count <= rank; n->rank_count++) {
+        n->ranks[n->rank_count] = (struct network_rank){.node = NETWORK_NO_NODE};
+        n->seats[n->rank_count] = TOPOLOGY_NONE;
+    }
+    return 0;
+}
+
+/* Numbers of cores are one higher than the node's own; no node has so many. */
+static uint32_t small(uint64_t number)
+{
+    return number < UINT32_C(1) << 24 ? (uint32_t)number : 0;
+}
+
+int job_network_place(struct job_network *n, uint32_t rank, uint32_t node, const char *host,
+                      uint64_t core, uint64_t numa)
+{
+    if (add_node(n, node, host) != 0 || add_rank(n, rank) != 0)
+        return -ENOMEM;
+    struct network_rank *r = &n->ranks[rank],
+                        place = {.node = node, .core = small(core), .numa = small(numa)};
+    if (r->node == place.node && r->core == place.core && r->numa == place.numa)
+        return 0;
+    n->placed += r->node == NETWORK_NO_NODE;
+    *r = place;
+    if (rank < n->nodes[node].lowest)
+        n->nodes[node].lowest = rank;
+    n->places_changed = 1;
+    return 0;
+}
+
+int job_network_carts(struct job_network *n, const struct wire_ranks *m)
+{
+    if (n->options.given == NULL || !n->options.given->is_grid)
+        return 0;
+    int changed = network_grid_take(&n->grid, m);
+    n->places_changed |= changed != 0;
+    n->grid_changed |= changed != 0 && changed != 1;
+    return changed < 0 ? changed : 0;
+}
+
+/* ---- the network that was given -------------------------------------------------------- */
+
+static int is_given(const struct job_network *n)
+{
+    return n->options.given != NULL && n->options.given->file.topology != NULL;
+}
+
+int job_network_is_tree(const struct job_network *n)
+{
+    return !is_given(n) && n->grid.ranks == 0;
+}
+
+static void tell_missed(struct job_network *n, struct network_node *node)
+{
+    node->missed = 1;
+    if (n->missed_told++ < JOB_NETWORK_HOSTS_NAMED)
+        log_warn("job %s: host %s is not in %s: its ranks have no place in the network",
+                 n->options.job, node->host, n->options.given->source);
+    else if (n->missed_told == JOB_NETWORK_HOSTS_NAMED + 1)
+        log_warn("job %s: further hosts are not in %s", n->options.job, n->options.given->source);
+}
+
+static int compare_nodes(const void *a, const void *b, void *user)
+{
+    const struct network_node *nodes = user;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    int order = network_compare_hosts(nodes[i].host, nodes[j].host);
+    if (order == 0 && nodes[i].lowest != nodes[j].lowest)
+        order = nodes[i].lowest < nodes[j].lowest ? -1 : 1;
+    return order != 0 ? order : i < j ? -1 : i > j;
+}
+
+/* Hosts of imports are named by coordinates, so that any network with those knows them. @return how
+ * many */
+static uint32_t seat_by_name(struct job_network *n, const struct network *given)
+{
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < n->node_count; i++) {
+        n->nodes[i].vertex = topology_file_host(&given->file, n->nodes[i].host);
+        known += n->nodes[i].vertex != TOPOLOGY_NONE;
+    }
+    return known;
+}
+
+/* The nodes of the job in the order of their names, one behind the other. */
+static int seat_in_order(struct job_network *n, const struct topology *topology)
+{
+    uint32_t *order = malloc(((size_t)n->node_count + 1) * sizeof(*order)), count = 0;
+    if (order == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n->node_count; i++) {
+        if (n->nodes[i].host[0] != '\0')
+            order[count++] = i;
+    }
+    qsort_r(order, count, sizeof(*order), compare_nodes, n->nodes);
+    for (uint32_t i = 0; i < count; i++)
+        n->nodes[order[i]].vertex = i < topology_nodes(topology) ? i : TOPOLOGY_NONE;
+    free(order);
+    return 0;
+}
+
+static int make_given(struct job_network *n)
+{
+    const struct network *given = n->options.given;
+    if (n->graph == NULL) {
+        n->graph = calloc(1, sizeof(*n->graph));
+        if (n->graph == NULL)
+            return -ENOMEM;
+        *n->graph = (struct network_graph){.topology = given->file.topology};
+        n->changed = 1;
+    }
+    if (seat_by_name(n, given) == 0 && !network_names_hosts(given) &&
+        seat_in_order(n, given->file.topology) != 0)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n->node_count; i++) {
+        if (n->nodes[i].host[0] != '\0' && n->nodes[i].vertex == TOPOLOGY_NONE &&
+            !n->nodes[i].missed)
+            tell_missed(n, &n->nodes[i]);
+    }
+    return 0;
+}
+
+static int seat_on_hosts(struct job_network *n)
+{
+    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+        uint32_t node = n->ranks[rank].node,
+                 seat = node == NETWORK_NO_NODE ? TOPOLOGY_NONE : n->nodes[node].vertex;
+        n->changed |= n->seats[rank] != seat;
+        n->seats[rank] = seat;
+    }
+    return 0;
+}
+
+/* ---- the tree of what agents tell ------------------------------------------------------- */
+
+struct tree_input {
+    struct tree_host *hosts;
+    struct tree_rank *ranks;
+    uint32_t *host_of; /* by node: position in hosts */
+    uint32_t *rank_of; /* by position in ranks: the rank */
+    uint32_t host_count, rank_count;
+};
+
+static void tree_input_finish(struct tree_input *in)
+{
+    free(in->hosts);
+    free(in->ranks);
+    free(in->host_of);
+    free(in->rank_of);
+}
+
+static int list_tree(const struct job_network *n, struct tree_input *in)
+{
+    *in = (struct tree_input){
+        .hosts = calloc((size_t)n->node_count + 1, sizeof(*in->hosts)),
+        .ranks = calloc((size_t)n->rank_count + 1, sizeof(*in->ranks)),
+        .host_of = calloc((size_t)n->node_count + 1, sizeof(*in->host_of)),
+        .rank_of = calloc((size_t)n->rank_count + 1, sizeof(*in->rank_of)),
+    };
+    if (in->hosts == NULL || in->ranks == NULL || in->host_of == NULL || in->rank_of == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n->node_count; i++) {
+        const struct network_node *node = &n->nodes[i];
+        in->host_of[i] = in->host_count;
+        if (node->host[0] != '\0')
+            in->hosts[in->host_count++] = (struct tree_host){
+                .name = node->host, .lowest = node->lowest, .capacity = node->speed};
+    }
+    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+        const struct network_rank *r = &n->ranks[rank];
+        if (r->node == NETWORK_NO_NODE)
+            continue;
+        in->rank_of[in->rank_count] = rank;
+        in->ranks[in->rank_count++] = (struct tree_rank){
+            .rank = rank, .host = in->host_of[r->node], .core = r->core, .numa = r->numa};
+    }
+    return 0;
+}
+
+static int same_tree(const struct topology_spec *a, const struct topology_spec *b)
+{
+    if (a->vertex_count != b->vertex_count || a->edge_count != b->edge_count)
+        return 0;
+    for (uint32_t i = 0; i < a->vertex_count; i++) {
+        if (a->vertices[i].kind != b->vertices[i].kind ||
+            strcmp(a->vertices[i].name, b->vertices[i].name) != 0)
+            return 0;
+    }
+    for (uint32_t i = 0; i < a->edge_count; i++) {
+        const struct topology_edge *x = &a->edges[i], *y = &b->edges[i];
+        if (x->from != y->from || x->to != y->to || x->capacity < y->capacity ||
+            x->capacity > y->capacity)
+            return 0;
+    }
+    return 1;
+}
+
+uint64_t job_network_made(const struct job_network *n)
+{
+    return n->made;
+}
+
+/* Names of hosts may be so odd that they contradict each other: then the tree goes without. */
+static int create_tree(struct topology **out, struct topology_spec *spec)
+{
+    char why[160];
+    int code = topology_create(out, spec, why, sizeof(why));
+    if (code == 0 || code == -ENOMEM)
+        return code;
+    log_warn("the tree of hosts: %s: it goes without names", why);
+    for (uint32_t i = 0; i < spec->vertex_count; i++)
+        spec->vertices[i].name[0] = '\0';
+    return topology_create(out, spec, why, sizeof(why));
+}
+
+/* @param graph  on the heap; owned from now on */
+static void use_graph(struct job_network *n, struct network_graph *graph)
+{
+    graph->topology = graph->own;
+    congestion_destroy(n->congestion);
+    n->congestion = NULL;
+    destroy_graph(n->graph);
+    n->graph = graph;
+    n->made++;
+    n->changed = 1;
+}
+
+static int use_tree(struct job_network *n, struct topology_spec *spec)
+{
+    if (n->graph != NULL && same_tree(topology_spec(n->graph->topology), spec))
+        return 0;
+    struct network_graph *graph = calloc(1, sizeof(*graph));
+    int code = graph == NULL ? -ENOMEM : create_tree(&graph->own, spec);
+    if (code != 0)
+        free(graph);
+    else
+        use_graph(n, graph);
+    return code;
+}
+
+static void take_seats(struct job_network *n, const struct tree_input *in)
+{
+    const struct topology *t = n->graph->topology;
+    uint32_t top = topology_vertices(t) - 1; /* the switch */
+    for (uint32_t i = 0; i < n->node_count; i++) {
+        struct network_node *node = &n->nodes[i];
+        int is_known = node->host[0] != '\0';
+        node->vertex = is_known ? in->hosts[in->host_of[i]].vertex : TOPOLOGY_NONE;
+        node->uplink = is_known ? topology_link_between(t, node->vertex, top) : TOPOLOGY_NONE;
+        node->downlink = is_known ? topology_link_between(t, top, node->vertex) : TOPOLOGY_NONE;
+    }
+    for (uint32_t i = 0; i < in->rank_count; i++) {
+        uint32_t rank = in->rank_of[i];
+        n->changed |= n->seats[rank] != in->ranks[i].vertex;
+        n->seats[rank] = in->ranks[i].vertex;
+    }
+}
+
+static int make_tree(struct job_network *n)
+{
+    struct tree_input in;
+    struct topology_spec spec = {.name = ""};
+    int code = list_tree(n, &in);
+    if (code == 0 && in.host_count > 0) {
+        code = network_tree(&spec, in.hosts, in.host_count, in.ranks, in.rank_count);
+        code = code != 0 ? code : use_tree(n, &spec);
+        topology_spec_finish(&spec);
+        if (code == 0)
+            take_seats(n, &in);
+    }
+    tree_input_finish(&in);
+    return code;
+}
+
+/* ---- the grid of processes --------------------------------------------------------------- */
+
+static int use_grid(struct job_network *n)
+{
+    char why[160] = "";
+    struct topology_spec spec;
+    struct network_graph *graph = calloc(1, sizeof(*graph));
+    if (graph == NULL)
+        return -ENOMEM;
+    network_grid_spec(&n->grid, &spec);
+    graph->is_grid = 1;
+    int code = topology_create(&graph->own, &spec, why, sizeof(why));
+    topology_spec_finish(&spec);
+    if (code != 0) {
+        log_warn("job %s: its process grid: %s", n->options.job, why);
+        free(graph);
+        return code;
+    }
+    log_info("job %s: its grid of %u processes is the network", n->options.job, n->grid.ranks);
+    use_graph(n, graph);
+    n->grid_changed = 0;
+    return 0;
+}
+
+/* What interfaces count belongs to no link of a grid. */
+static int make_grid(struct job_network *n)
+{
+    int code = n->graph != NULL && n->graph->is_grid && !n->grid_changed ? 0 : use_grid(n);
+    for (uint32_t i = 0; code == 0 && i < n->node_count; i++)
+        n->nodes[i].vertex = n->nodes[i].uplink = n->nodes[i].downlink = TOPOLOGY_NONE;
+    for (uint32_t rank = 0; code == 0 && rank < n->rank_count; rank++) {
+        uint32_t seat = network_grid_node(&n->grid, rank);
+        n->changed |= n->seats[rank] != seat;
+        n->seats[rank] = seat;
+    }
+    return code;
+}
+
+/* ---- seats ----------------------------------------------------------------------------- */
+
+static int compare_seats(const void *a, const void *b, void *user)
+{
+    const uint32_t *seats = user;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (seats[i] != seats[j])
+        return seats[i] < seats[j] ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+static int sort_seats(struct job_network *n)
+{
+    uint32_t *by_seat = realloc(n->by_seat, ((size_t)n->rank_count + 1) * sizeof(*by_seat));
+    if (by_seat == NULL)
+        return -ENOMEM;
+    n->by_seat = by_seat;
+    n->seated = 0;
+    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+        if (n->seats[rank] != TOPOLOGY_NONE)
+            by_seat[n->seated++] = rank;
+    }
+    qsort_r(by_seat, n->seated, sizeof(*by_seat), compare_seats, n->seats);
+    return 0;
+}
+
+static void count_links(struct network_graph *graph)
+{
+    uint32_t from, to, numbers = topology_links(graph->topology);
+    graph->links = 0;
+    for (uint32_t link = 0; link < numbers; link++)
+        graph->links += (uint64_t)topology_link(graph->topology, link, &from, &to);
+}
+
+int job_network_make(struct job_network *n)
+{
+    if (!n->places_changed)
+        return 0;
+    n->rows_hold = 0;
+    int code = is_given(n) ? make_given(n) : job_network_is_tree(n) ? make_tree(n) : make_grid(n);
+    if (code == 0 && is_given(n))
+        code = seat_on_hosts(n);
+    code = code != 0 ? code : sort_seats(n);
+    n->places_changed = code != 0;
+    return code;
+}
+
+int job_network_watch(struct job_network *n)
+{
+    if (n->graph == NULL || n->congestion != NULL)
+        return 0;
+    count_links(n->graph);
+    return congestion_create(&n->congestion, n->graph->topology, &CONGESTION_DEFAULTS);
+}
+
+/* ---- what is asked ----------------------------------------------------------------------- */
+
+int job_network_changed(struct job_network *n)
+{
+    /* Later the network changes with windows only, so that a replay finds the same. */
+    if (!n->closed)
+        job_network_make(n);
+    return n->changed;
+}
+
+void job_network_told(struct job_network *n, int told)
+{
+    n->changed = !told;
+}
+
+static void tell_missing(const struct job_network *n, char *out, size_t room)
+{
+    uint32_t first = 0;
+    while (!n->nodes[first].missed)
+        first++;
+    char more[40] = " is";
+    if (n->missed_told > 1)
+        snprintf(more, sizeof(more), " and %zu more are", n->missed_told - 1);
+    snprintf(out, room, "host %s%s not in %.300s: %s ranks have no place in the network",
+             n->nodes[first].host, more, n->options.given->source,
+             n->missed_told > 1 ? "their" : "its");
+}
+
+void job_network_fault(const struct job_network *n, char *out, size_t room)
+{
+    out[0] = '\0';
+    if (n->options.given != NULL && n->options.given->is_grid && n->grid.ranks == 0)
+        snprintf(out, room,
+                 "the job has made no Cartesian communicator (MPI_Cart_create) of two ranks or "
+                 "more so far: hosts and cores stand for its process grid");
+    else if (is_given(n) && n->missed_told > 0)
+        tell_missing(n, out, room);
+}
+
+void job_network_tell(struct job_network *n, const char *job, network_tell *tell, void *user)
+{
+    job_network_changed(n);
+    char fault[NETWORK_TEXT];
+    job_network_fault(n, fault, sizeof(fault));
+    if (fault[0] == '\0' && n->options.given != NULL)
+        snprintf(fault, sizeof(fault), "%s", n->options.given->fault);
+    if (n->graph == NULL && fault[0] == '\0')
+        return;
+    struct wire_seat_row *seats = malloc(((size_t)n->rank_count + 1) * sizeof(*seats));
+    if (seats == NULL)
+        return;
+    size_t count = 0;
+    for (uint32_t rank = 0; rank < n->rank_count; rank++) {
+        if (n->ranks[rank].node != NETWORK_NO_NODE)
+            seats[count++] = (struct wire_seat_row){
+                rank, n->seats[rank] == TOPOLOGY_NONE ? UINT64_MAX : n->seats[rank]};
+    }
+    struct network_telling telling = {
+        .job = job,
+        .source = is_given(n) || !job_network_is_tree(n) ? n->options.given->source : "",
+        .fault = fault,
+        .spec = n->graph == NULL ? NULL : topology_spec(n->graph->topology),
+        .seats = seats,
+        .seat_count = count,
+    };
+    network_message(&telling, tell, user);
+    free(seats);
+}
+
+const struct topology *job_network_topology(struct job_network *n)
+{
+    job_network_changed(n);
+    return n->graph == NULL ? NULL : n->graph->topology;
+}
+
+uint32_t job_network_seat(const struct job_network *n, uint32_t rank)
+{
+    return rank < n->rank_count ? n->seats[rank] : TOPOLOGY_NONE;
+}
+
+uint32_t job_network_ranks(const struct job_network *n)
+{
+    return n->rank_count;
+}
+
+size_t job_network_bytes(const struct job_network *n)
+{
+    return sizeof(*n) + n->node_room * sizeof(*n->nodes) + n->rank_room * sizeof(*n->ranks) +
+           n->seat_room * sizeof(*n->seats) + n->rank_count * sizeof(*n->by_seat) +
+           (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
+           n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
+           n->load_room * sizeof(*n->loads) + n->place_room * sizeof(*n->places) +
+           log_sums_bytes(&n->latencies) + n->turn_room * sizeof(*n->turns) +
+           n->next_room * sizeof(*n->nexts) + n->link_room * sizeof(*n->links) +
+           n->link_rows_room * sizeof(*n->link_rows) + n->route_rows_room * sizeof(*n->route_rows) +
+           n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
+           n->begin_room * sizeof(*n->begins) + n->slot_room * sizeof(*n->slots) +
+           n->mark_room * sizeof(*n->marks) + n->grid.room * sizeof(*n->grid.place_of) +
+           n->group_room * sizeof(*n->group) + n->measured_room * sizeof(*n->measured);
+}

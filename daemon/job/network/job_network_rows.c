@@ -1,0 +1,389 @@
+/* What is told of the links of a job's network: rows of links, of the ranks that load the hot ones,
+ * of interfaces. */
+#include "daemon/job/network/job_network_state.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "holter/bisect.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERTEX_PAIRS 64u /* of a hot link, whose ranks are looked at */
+#define HOT_NAMED 6u     /* links in the words of an alert */
+#define STATES 4u
+
+/* ---- links ------------------------------------------------------------------------------- */
+
+static int is_told(const struct congestion_link *l)
+{
+    return l->state != CONGESTION_IDLE || l->measured != CONGESTION_UNKNOWN;
+}
+
+/* By what links are put in order: smaller than the links. */
+struct order {
+    uint64_t bytes;
+    uint32_t link, at; /* position in n->links */
+    uint8_t state;
+};
+
+static struct order order_of(const struct congestion_link *links, size_t at)
+{
+    const struct congestion_link *l = &links[at];
+    return (struct order){l->bytes, l->link, (uint32_t)at, (uint8_t)l->state};
+}
+
+static int compare_links(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->state != y->state)
+        return x->state > y->state ? -1 : 1;
+    return x->link < y->link ? -1 : x->link > y->link;
+}
+
+/* All that are told, by their numbers; the states of all are counted. */
+static int list_links(struct job_network *n)
+{
+    size_t count = congestion_links(n->congestion, NULL, 0);
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, count) != 0)
+        return -ENOMEM;
+    congestion_links(n->congestion, n->links, count);
+    memset(n->states, 0, sizeof(n->states));
+    n->link_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        n->states[n->links[i].state]++;
+        if (is_told(&n->links[i]))
+            n->links[n->link_count++] = n->links[i];
+    }
+    n->states[CONGESTION_IDLE] = n->graph->links - n->states[CONGESTION_BUSY] -
+                                 n->states[CONGESTION_HOT] - n->states[CONGESTION_CONGESTED];
+    return 0;
+}
+
+static struct wire_link_row link_row(const struct congestion_link *l)
+{
+    return (struct wire_link_row){
+        .link = l->link,
+        .from = l->from,
+        .to = l->to,
+        .state = l->state,
+        .since = l->since,
+        .messages = l->messages,
+        .bytes = l->bytes,
+        .average = l->average,
+        .peak = l->peak,
+        .share = l->share,
+        .latency = l->latency,
+        .measured = l->measured,
+        .unit = l->packets != 0,
+        .ratio = l->ratio,
+    };
+}
+
+/* Where there are too many, those that are hot go before those with more bytes. */
+static void fill_link_rows(struct job_network *n, const struct order *order)
+{
+    size_t hot = n->states[CONGESTION_HOT] + n->states[CONGESTION_CONGESTED],
+           calm = hot < JOB_NETWORK_LINKS ? JOB_NETWORK_LINKS - hot : 0;
+    n->link_rows_count = n->left_out = 0;
+    for (size_t i = 0; i < n->link_count; i++) {
+        int is_hot = order[i].state >= CONGESTION_HOT;
+        if (is_hot ? n->link_rows_count == JOB_NETWORK_LINKS : calm == 0) {
+            n->left_out += order[i].state != CONGESTION_IDLE;
+            continue;
+        }
+        calm -= (size_t)!is_hot;
+        n->link_rows[n->link_rows_count++] = link_row(&n->links[order[i].at]);
+    }
+}
+
+static int make_link_rows(struct job_network *n)
+{
+    size_t room = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
+    struct order *order = malloc((n->link_count + 1) * sizeof(*order));
+    if (order == NULL ||
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, room) != 0) {
+        free(order);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n->link_count; i++)
+        order[i] = order_of(n->links, i);
+    if (n->link_count > 1)
+        qsort(order, n->link_count, sizeof(*order), compare_links);
+    fill_link_rows(n, order);
+    free(order);
+    return 0;
+}
+
+/* ---- ranks that load hot links -------------------------------------------------------------- */
+
+static int compare_routes(const void *a, const void *b)
+{
+    const struct wire_link_route_row *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->messages != y->messages)
+        return x->messages > y->messages ? -1 : 1;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return x->destination < y->destination ? -1 : x->destination > y->destination;
+}
+
+/* The largest so far of one link, fewer than JOB_NETWORK_ROUTES + 1. */
+struct largest {
+    struct wire_link_route_row rows[JOB_NETWORK_ROUTES + 1];
+    size_t count;
+};
+
+static void keep_largest(struct largest *l, const struct wire_link_route_row *row)
+{
+    size_t at = l->count;
+    while (at > 0 && compare_routes(&l->rows[at - 1], row) > 0)
+        at--;
+    if (at == JOB_NETWORK_ROUTES)
+        return;
+    memmove(&l->rows[at + 1], &l->rows[at], (l->count - at) * sizeof(*row));
+    l->rows[at] = *row;
+    l->count += l->count < JOB_NETWORK_ROUTES;
+}
+
+/* Rows of one pair of ranks follow each other: they differ in communicator, region and size. */
+static void add_pairs_of(const struct job_network *n, const struct job_network_window *w,
+                         uint32_t rank, uint32_t seat, struct wire_link_route_row row,
+                         struct largest *out)
+{
+    row.source = rank;
+    for (size_t i = n->first[rank]; i < n->first[rank + 1];) {
+        int32_t destination = w->pairs[i].destination;
+        row.bytes = row.messages = 0;
+        for (; i < n->first[rank + 1] && w->pairs[i].destination == destination; i++) {
+            row.bytes += w->pairs[i].bytes;
+            row.messages += w->pairs[i].messages;
+        }
+        row.destination = (uint64_t)destination;
+        if (destination >= 0 && job_network_seat(n, (uint32_t)destination) == seat)
+            keep_largest(out, &row);
+    }
+}
+
+/* First rank in by_seat on a vertex, or behind it. */
+static uint32_t first_on(const struct job_network *n, uint32_t vertex)
+{
+    return BISECT(i, 0, n->seated, n->seats[n->by_seat[i]] < vertex);
+}
+
+static void add_route(const struct job_network *n, const struct job_network_window *w,
+                      const struct congestion_route *route, const struct congestion_pair *pairs,
+                      struct largest *out)
+{
+    const struct congestion_pair *pair = &pairs[route->pair];
+    struct wire_link_route_row row = {.link = route->link, .length = route->length};
+    for (uint32_t i = first_on(n, pair->source);
+         i < n->seated && n->seats[n->by_seat[i]] == pair->source; i++)
+        add_pairs_of(n, w, n->by_seat[i], pair->destination, row, out);
+}
+
+/* The first of those that are hot. They are few: rows of all links are made only when they are
+ * asked for. */
+static int list_hot(struct job_network *n)
+{
+    struct order first[JOB_NETWORK_HOT + 1];
+    size_t count = 0, hot = congestion_hot(n->congestion, NULL, 0);
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, hot) != 0)
+        return -ENOMEM;
+    congestion_hot(n->congestion, n->links, hot);
+    for (size_t i = 0; i < hot; i++) {
+        struct order one = order_of(n->links, i);
+        size_t at = count;
+        for (; at > 0 && compare_links(&one, &first[at - 1]) < 0; at--)
+            first[at] = first[at - 1];
+        first[at] = one;
+        count += count < JOB_NETWORK_HOT;
+    }
+    for (size_t i = 0; i < count; i++)
+        n->hot[i] = n->links[first[i].at];
+    n->hot_count = count;
+    return 0;
+}
+
+/* The largest pairs of ranks among the pairs of vertices with most bytes. */
+static int make_route_rows(struct job_network *n, const struct job_network_window *w)
+{
+    uint32_t hot[JOB_NETWORK_HOT];
+    size_t links = n->hot_count, pair_count, found = 0, at = 0;
+    n->route_rows_count = 0;
+    if (links == 0)
+        return 0;
+    for (size_t i = 0; i < links; i++)
+        hot[i] = n->hot[i].link;
+    struct congestion_route *routes = malloc(links * VERTEX_PAIRS * sizeof(*routes));
+    const struct congestion_pair *pairs = congestion_pairs(n->congestion, &pair_count);
+    int code = routes == NULL ? -ENOMEM
+                              : congestion_routes(n->graph->topology, pairs, pair_count, hot, links,
+                                                  VERTEX_PAIRS, routes, &found);
+    if (code == 0)
+        code = array_fit(&n->route_rows, sizeof(*n->route_rows), &n->route_rows_room,
+                         links * JOB_NETWORK_ROUTES);
+    for (size_t i = 0; code == 0 && i < links; i++) {
+        struct largest largest = {.count = 0};
+        for (; at < found && routes[at].link == hot[i]; at++)
+            add_route(n, w, &routes[at], pairs, &largest);
+        memcpy(&n->route_rows[n->route_rows_count], largest.rows,
+               largest.count * sizeof(*n->route_rows));
+        n->route_rows_count += largest.count;
+    }
+    free(routes);
+    return code;
+}
+
+/* ---- interfaces ------------------------------------------------------------------------------ */
+
+static int make_interface_rows(struct job_network *n)
+{
+    size_t count = n->counters.count < WIRE_MAX_ROWS ? n->counters.count : WIRE_MAX_ROWS;
+    if (array_fit(&n->interface_rows, sizeof(*n->interface_rows), &n->interface_rows_room, count) !=
+        0)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct counter *c = &n->counters.list[i];
+        uint32_t out, in;
+        job_network_interface(n, c, &out, &in);
+        n->interface_rows[i] = (struct wire_interface_row){
+            .node = c->node,
+            .name = c->name,
+            .medium = c->medium,
+            .unit = c->unit,
+            .sent = c->sent,
+            .received = c->received,
+            .dropped = c->dropped,
+            .speed = c->speed,
+            .link_out = out == TOPOLOGY_NONE ? UINT64_MAX : out,
+            .link_in = in == TOPOLOGY_NONE ? UINT64_MAX : in,
+        };
+    }
+    n->interface_rows_count = count;
+    return 0;
+}
+
+int job_network_rows(struct job_network *n, const struct job_network_window *w)
+{
+    n->rows_made = 0;
+    int code = list_hot(n);
+    return code != 0 ? code : make_route_rows(n, w);
+}
+
+/* Those that a counter was told of in this window, which are by number. */
+int job_network_measured(struct job_network *n, struct wire_links *out)
+{
+    n->rows_made = 0; /* their room is used */
+    if (!n->closed || n->congestion == NULL ||
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, n->measured_count) != 0)
+        return 0;
+    size_t count = 0;
+    for (size_t i = 0; i < n->measured_count; i++) {
+        struct congestion_link link;
+        if ((i == 0 || n->measured[i].link != n->measured[i - 1].link) &&
+            congestion_link(n->congestion, n->measured[i].link, &link))
+            n->link_rows[count++] = link_row(&link);
+    }
+    *out = (struct wire_links){.window = n->window, .links = n->link_rows, .links_count = count};
+    return count > 0;
+}
+
+static double sum_hop_bytes(const struct job_network *n)
+{
+    const struct link_load *loads = link_loads_values(congestion_loads(n->congestion));
+    uint32_t links = topology_links(n->graph->topology);
+    double sum = 0;
+    for (uint32_t i = 0; i < links; i++)
+        sum += (double)loads[i].bytes;
+    return sum;
+}
+
+int job_network_links(struct job_network *n, struct wire_links *out)
+{
+    if (!n->closed || n->congestion == NULL)
+        return 0;
+    if (!n->rows_made &&
+        (list_links(n) != 0 || make_link_rows(n) != 0 || make_interface_rows(n) != 0))
+        return 0;
+    n->rows_made = 1;
+    *out = (struct wire_links){
+        .window = n->window,
+        .links = n->link_rows,
+        .links_count = n->link_rows_count,
+        .routes = n->route_rows,
+        .routes_count = n->route_rows_count,
+        .interfaces = n->interface_rows,
+        .interfaces_count = n->interface_rows_count,
+        .idle = n->states[CONGESTION_IDLE],
+        .busy = n->states[CONGESTION_BUSY],
+        .hot = n->states[CONGESTION_HOT],
+        .congested = n->states[CONGESTION_CONGESTED],
+        .bytes = n->bytes,
+        .hop_bytes = sum_hop_bytes(n),
+        .unplaced = n->unplaced,
+        .left_out = n->left_out,
+    };
+    return 1;
+}
+
+/* ---- in words -------------------------------------------------------------------------------- */
+
+static int is_one_of(const uint32_t *ranks, size_t count, uint64_t rank)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ranks[i] == rank)
+            return 1;
+    }
+    return count == 0;
+}
+
+/* Is the link loaded by one of them? */
+static int loads(const struct job_network *n, uint32_t link, const uint32_t *ranks, size_t count)
+{
+    for (size_t i = 0; i < n->route_rows_count; i++) {
+        const struct wire_link_route_row *r = &n->route_rows[i];
+        if (r->link == link &&
+            (is_one_of(ranks, count, r->source) || is_one_of(ranks, count, r->destination)))
+            return 1;
+    }
+    return 0;
+}
+
+static size_t name_link(const struct job_network *n, const struct congestion_link *l, char *out,
+                        size_t room)
+{
+    const struct topology *t = n->graph->topology;
+    char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1], latency[32] = "";
+    topology_vertex_name(t, l->from, from, sizeof(from));
+    topology_vertex_name(t, l->to, to, sizeof(to));
+    if (isfinite(l->latency) && l->latency < 1e6)
+        snprintf(latency, sizeof(latency), ", latency %.1fx", l->latency);
+    int length = snprintf(out, room, "%s to %s (%s%s)", from, to,
+                          l->state == CONGESTION_CONGESTED ? "congested" : "hot", latency);
+    return length > 0 ? (size_t)length : 0;
+}
+
+void job_network_hot(const struct job_network *n, const uint32_t *ranks, size_t count, char *out,
+                     size_t room)
+{
+    size_t length = 0, named = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < n->hot_count && named < HOT_NAMED; i++) {
+        const struct congestion_link *l = &n->hot[i];
+        char name[256];
+        if (!loads(n, l->link, ranks, count))
+            continue;
+        size_t more = name_link(n, l, name, sizeof(name));
+        if (length + more + 3 > room)
+            return;
+        length +=
+            (size_t)snprintf(out + length, room - length, "%s%s", named == 0 ? "" : "; ", name);
+        named++;
+    }
+}

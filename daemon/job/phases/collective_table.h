@@ -1,0 +1,66 @@
+/* The collectives of a job: which call, of which communicator, with which root, and which rank
+ * stands where in it, as its agents tell; and from calls the messages that stand for them
+ * (daemon/analysis/phases/collective_edges.h).
+ *
+ * Of MPI_COMM_WORLD (id 1) a rank's position is its number. Of other communicators agents tell the
+ * positions of their own ranks, so that all are known when all nodes have reported once.
+ *
+ * What calls were expanded to is kept (collective_plans.h): most windows have the same ones. Where
+ * several of one burst follow each other there as in the burst, their rows are not copied.
+ *
+ * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 40 MiB of plans; and
+ * for the calls of one window at most COLLECTIVE_ROWS rows and four times as many steps. Calls
+ * beyond any of these, of inter-communicators, and of ranks whose position nobody told are counted
+ * among the others, as one message each. Calls that nobody models (neighbourhoods) give nothing.
+ *
+ * The same messages give the same table whatever the order they come in, up to numbers. */
+#ifndef HOLTER_DAEMON_JOB_PHASES_COLLECTIVE_TABLE_H
+#define HOLTER_DAEMON_JOB_PHASES_COLLECTIVE_TABLE_H
+
+#include "daemon/analysis/events/bursts.h"
+#include "holter/wire.h"
+
+#define COLLECTIVE_ROWS (1u << 18)
+
+struct collective_table;
+
+/** @return 0 or -ENOMEM */
+int collective_table_create(struct collective_table **out);
+
+/** NULL is fine. */
+void collective_table_destroy(struct collective_table *table);
+
+/** Take the collectives and positions of a message that burst_rows_check() found to be right.
+ *  @param numbers  set to the number of each of the message's collectives; borrowed until the next
+ *                  call
+ *  @return 0 or -ENOMEM */
+int collective_table_take(struct collective_table *table, const struct wire_window *message,
+                          const uint32_t **numbers);
+
+/** A window begins: the bounds of one window hold anew. */
+void collective_table_window(struct collective_table *table);
+
+/** Messages that stand for the calls of a burst. */
+struct collective_messages {
+    const struct burst_piece *pieces; /**< modelled pairs, which may repeat, as bursts_add_pieces()
+                                           takes them; until the next call */
+    size_t piece_count;
+    size_t count;             /**< pairs */
+    uint64_t messages, bytes; /**< others included */
+    struct burst_others others;
+    int ascend; /**< do the pairs of each piece, strictly by their keys? */
+};
+
+/** Rows that are not copied stay where they are until the next collective_table_window().
+ *  @param world  ranks of the job; 0: not known
+ *  @param calls  pairs go from ranks to numbers
+ *  @param into   set that the messages are to be added to, which has room for COLLECTIVE_ROWS
+ *  @return 0 or -ENOMEM */
+int collective_table_expand(struct collective_table *table, uint64_t world,
+                            const struct burst_sums *calls, struct bursts *into,
+                            struct collective_messages *out);
+
+/** Bytes on the heap. */
+size_t collective_table_bytes(const struct collective_table *table);
+
+#endif

@@ -1,0 +1,273 @@
+#include "daemon/job/phases/job_phase_rows.h"
+
+#include "daemon/analysis/commgram/commgram_curve.h"
+#include "daemon/analysis/tables/array.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of one phase. */
+struct told {
+    struct wire_phase_row phase;
+    struct wire_curve_point_row point; /* of phase 0: none */
+};
+
+struct open_phase {
+    struct phase phase;
+    struct told told;
+    bool known; /* communities and curve are */
+};
+
+struct job_phase_rows {
+    struct phase_labels *finder; /* of open phases */
+    struct curve *curve;
+    uint32_t *labels; /* room */
+    size_t label_room;
+    struct told *kept; /* ring by id */
+    size_t kept_room;
+    uint64_t closed, news_from; /* ids: the newest, and the first that was not told as news */
+    struct open_phase open[JOB_PHASE_ROWS_OPEN], before[JOB_PHASE_ROWS_OPEN];
+    size_t open_count, before_count;
+    struct wire_phase_row *phases; /* room for messages */
+    struct wire_curve_point_row *points;
+    size_t phase_room, point_room;
+};
+
+int job_phase_rows_create(struct job_phase_rows **out)
+{
+    struct curve_params curve = CURVE_DEFAULTS;
+    struct job_phase_rows *r = calloc(1, sizeof(*r));
+    if (r == NULL)
+        return -ENOMEM;
+    curve.most_ranks = PHASE_LABELS_RANKS;
+    r->news_from = 1;
+    int code = phase_labels_create(&r->finder);
+    code = code != 0 ? code : curve_create(&r->curve, &curve);
+    if (code != 0) {
+        job_phase_rows_destroy(r);
+        return code;
+    }
+    *out = r;
+    return 0;
+}
+
+void job_phase_rows_destroy(struct job_phase_rows *r)
+{
+    if (r == NULL)
+        return;
+    phase_labels_destroy(r->finder);
+    curve_destroy(r->curve);
+    free(r->labels);
+    free(r->kept);
+    free(r->phases);
+    free(r->points);
+    free(r);
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+static struct wire_phase_row phase_row(const struct phase *p, uint64_t id, int open)
+{
+    return (struct wire_phase_row){
+        .id = id,
+        .open = (uint64_t)open,
+        .begin_ns = (uint64_t)p->begin_ns,
+        .end_ns = (uint64_t)p->end_ns,
+        .bursts = p->bursts,
+        .messages = p->messages,
+        .bytes = p->bytes,
+        .modularity = NAN,
+    };
+}
+
+static void set_figures(struct wire_phase_row *row, const struct phase_figures *f)
+{
+    row->messages = f->messages;
+    row->bytes = f->bytes;
+    row->modelled = f->modelled;
+    row->modelled_bytes = f->modelled_bytes;
+    row->pairs = f->pairs;
+    row->ranks = f->ranks;
+    row->communities = f->communities;
+    row->modularity = f->modularity;
+    row->folded = f->folded;
+}
+
+static struct wire_curve_point_row point_row(const struct wire_phase_row *phase,
+                                             const struct curve_point *p)
+{
+    return (struct wire_curve_point_row){
+        .phase = phase->id,
+        .provisional = phase->open,
+        .begin_ns = phase->begin_ns,
+        .end_ns = phase->end_ns,
+        .height = p->height,
+        .difference = p->difference,
+        .returned = p->returned,
+        .resembles = p->resembles == CURVE_NO_PHASE ? 0 : p->resembles + 1,
+        .resemblance = p->resemblance,
+        .communities = phase->communities,
+    };
+}
+
+/* The curve counts its phases by what it is given, so it gets each: one of which nothing is known
+ * as a phase without ranks, whose point is not told. */
+static int append(struct job_phase_rows *r, const struct phase_batch_item *item, struct told *told)
+{
+    struct curve_point point;
+    const uint32_t *labels = item->labels;
+    if (item->code != 0) {
+        if (array_fit(&r->labels, sizeof(*r->labels), &r->label_room, (size_t)item->ranks + 1) != 0)
+            return -ENOMEM;
+        for (uint32_t i = 0; i < item->ranks; i++)
+            r->labels[i] = CURVE_ABSENT;
+        labels = r->labels;
+    }
+    const struct curve_phase phase = {.labels = labels, .ranks = item->ranks};
+    int code = curve_append(r->curve, &phase, &point, NULL);
+    if (code == 0 && item->code == 0)
+        told->point = point_row(&told->phase, &point);
+    return code;
+}
+
+int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item *item)
+{
+    uint64_t id = item->phase.id;
+    struct told told = {.phase = phase_row(&item->phase, id, 0)};
+    if (item->looked && item->code != -ENOMEM)
+        set_figures(&told.phase, &item->figures);
+    int code = append(r, item, &told);
+    size_t need = id < JOB_PHASE_ROWS_KEPT ? id : JOB_PHASE_ROWS_KEPT;
+    if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_room, need) != 0)
+        return -ENOMEM;
+    r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT] = told;
+    r->closed = id;
+    return code;
+}
+
+int job_phase_rows_is_new(const struct job_phase_rows *r)
+{
+    const struct told *told =
+        r->closed == 0 ? NULL : &r->kept[(r->closed - 1) % JOB_PHASE_ROWS_KEPT];
+    return told != NULL && told->point.phase != 0 && !told->point.returned;
+}
+
+/* ---- open ones ----------------------------------------------------------------------- */
+
+static bool is_same(const struct phase *a, const struct phase *b)
+{
+    return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->bursts == b->bursts &&
+           a->messages == b->messages && a->bytes == b->bytes;
+}
+
+static const struct open_phase *find_before(const struct job_phase_rows *r,
+                                            const struct phase *phase)
+{
+    for (size_t i = 0; i < r->before_count; i++) {
+        if (r->before[i].known && is_same(&r->before[i].phase, phase))
+            return &r->before[i];
+    }
+    return NULL;
+}
+
+void job_phase_rows_begin_open(struct job_phase_rows *r)
+{
+    memcpy(r->before, r->open, r->open_count * sizeof(r->open[0]));
+    r->before_count = r->open_count;
+    r->open_count = 0;
+}
+
+int job_phase_rows_knows(const struct job_phase_rows *r, const struct phase *phase)
+{
+    return find_before(r, phase) != NULL;
+}
+
+static int look(struct job_phase_rows *r, uint32_t ranks, const struct phase_graph *graph,
+                struct open_phase *open)
+{
+    struct curve_point point;
+    struct phase_figures figures;
+    if (array_fit(&r->labels, sizeof(*r->labels), &r->label_room, (size_t)ranks + 1) != 0)
+        return -ENOMEM;
+    int code = phase_labels_find(r->finder, ranks, graph, r->labels, &figures);
+    if (code != -ENOMEM)
+        set_figures(&open->told.phase, &figures);
+    open->known = code == 0;
+    const struct curve_phase labelled = {.labels = r->labels, .ranks = ranks};
+    if (code == 0 && curve_provisional(r->curve, &labelled, &point, NULL) == 0)
+        open->told.point = point_row(&open->told.phase, &point);
+    return code;
+}
+
+int job_phase_rows_add_open(struct job_phase_rows *r, uint64_t id, const struct phase *phase,
+                            uint32_t ranks, const struct phase_graph *graph)
+{
+    if (r->open_count == JOB_PHASE_ROWS_OPEN)
+        return -ENOMEM;
+    struct open_phase *open = &r->open[r->open_count++];
+    const struct open_phase *before = find_before(r, phase);
+    int code = 0;
+    *open = (struct open_phase){.phase = *phase, .told = {.phase = phase_row(phase, id, 1)}};
+    if (before != NULL) {
+        open->told = before->told;
+        open->told.phase.id = id;
+        open->told.point.phase = before->told.point.phase == 0 ? 0 : id;
+        open->known = true;
+    } else if (graph != NULL) {
+        code = look(r, ranks, graph, open);
+    }
+    return code;
+}
+
+/* ---- telling ------------------------------------------------------------------------- */
+
+static void put(struct job_phase_rows *r, struct job_phase_list *out, const struct told *told)
+{
+    r->phases[out->phase_count++] = told->phase;
+    if (told->point.phase != 0)
+        r->points[out->point_count++] = told->point;
+}
+
+static int list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
+{
+    uint64_t oldest = r->closed > JOB_PHASE_ROWS_KEPT ? r->closed - JOB_PHASE_ROWS_KEPT + 1 : 1;
+    from = from < oldest ? oldest : from;
+    size_t most = (size_t)(r->closed + 1 - from) + r->open_count;
+    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_room, most + 1) != 0 ||
+        array_fit(&r->points, sizeof(*r->points), &r->point_room, most + 1) != 0)
+        return -ENOMEM;
+    *out = (struct job_phase_list){.phases = r->phases, .points = r->points};
+    for (uint64_t id = from; id <= r->closed; id++)
+        put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT]);
+    for (size_t i = 0; i < r->open_count; i++)
+        put(r, out, &r->open[i].told);
+    return 0;
+}
+
+int job_phase_rows_news(struct job_phase_rows *r, struct job_phase_list *out)
+{
+    int code = list(r, r->news_from, out);
+    if (code == 0)
+        r->news_from = r->closed + 1;
+    return code;
+}
+
+void job_phase_rows_again(struct job_phase_rows *r)
+{
+    r->news_from = 1;
+}
+
+int job_phase_rows_all(struct job_phase_rows *r, struct job_phase_list *out)
+{
+    return list(r, 1, out);
+}
+
+size_t job_phase_rows_bytes(const struct job_phase_rows *r)
+{
+    return sizeof(*r) + phase_labels_bytes(r->finder) + curve_bytes(r->curve) +
+           r->label_room * sizeof(*r->labels) + r->kept_room * sizeof(*r->kept) +
+           r->phase_room * sizeof(*r->phases) + r->point_room * sizeof(*r->points);
+}

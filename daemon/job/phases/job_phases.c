@@ -1,0 +1,547 @@
+#include "daemon/job/phases/job_phases.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/job/phases/collective_table.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATTERN_EDGES (1u << 20) /* kept of all patterns together */
+#define END_PHASES 256u          /* looked at when the job ends */
+#define BATCH_PHASES 8u          /* whose graphs are held at one time */
+
+_Static_assert(BURST_ROWS_MODELLED >= COLLECTIVE_ROWS, "what is modelled may stay whole");
+
+__extension__ typedef unsigned __int128 wide;
+
+struct job_phases {
+    uint64_t window_ns;
+    bool modelled, beside;
+    struct phases *phases;       /* made with the first burst, as all these */
+    struct phase_graphs *graphs; /* all who sent to whom */
+    struct job_phase_rows *rows;
+    struct phase_batch *batch; /* closed phases whose communities are looked for */
+    struct collective_table *collectives;
+    struct burst_pool pool;
+    uint32_t ranks;         /* one more than the highest seen */
+    int64_t from_ns, to_ns; /* span of the bursts' times */
+    uint64_t next;          /* id of the next closed phase to be told */
+    bool open;              /* something is */
+    bool changed;           /* not told yet */
+    uint32_t left_at_end;   /* phases that may be looked at when the job ends */
+    uint64_t window;        /* newest closed */
+    uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
+    struct phase_graph graph;
+    struct phase_graph patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
+    uint32_t pattern_count;
+    size_t pattern_edges;
+    /* room */
+    const uint32_t *numbers; /* of the collectives of the message at hand */
+};
+
+/* ---- life ---------------------------------------------------------------------- */
+
+int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled, int beside)
+{
+    struct job_phases *p = calloc(1, sizeof(*p));
+    if (p == NULL)
+        return -ENOMEM;
+    p->window_ns = window_ns;
+    p->modelled = modelled != 0;
+    p->beside = beside != 0;
+    p->left_at_end = END_PHASES;
+    p->next = 1;
+    *out = p;
+    return 0;
+}
+
+void job_phases_destroy(struct job_phases *p)
+{
+    if (p == NULL)
+        return;
+    phases_destroy(p->phases);
+    phase_graphs_destroy(p->graphs);
+    phase_batch_destroy(p->batch);
+    job_phase_rows_destroy(p->rows);
+    collective_table_destroy(p->collectives);
+    burst_pool_finish(&p->pool);
+    phase_graph_finish(&p->graph);
+    for (uint32_t i = 0; i < p->pattern_count; i++)
+        phase_graph_finish(&p->patterns[i]);
+    free(p);
+}
+
+/* With the first burst: a job of agents that send none has nothing of this. */
+static int make_parts(struct job_phases *p)
+{
+    struct phases_params phases = PHASES_DEFAULTS;
+    struct phase_graphs_params graphs = PHASE_GRAPHS_DEFAULTS;
+    phases.closed = JOB_PHASE_ROWS_KEPT;
+    phases.gap_start_ns = (int64_t)p->window_ns;
+    phases.gap_least_ns = (int64_t)p->window_ns / JOB_PHASES_A_WINDOW;
+    phases.gap_most_ns = 10 * (int64_t)p->window_ns;
+    graphs.window_ns = (int64_t)p->window_ns;
+    int code = p->phases != NULL ? 0 : phases_create(&p->phases, &phases);
+    if (code == 0 && p->graphs == NULL)
+        code = phase_graphs_create(&p->graphs, &graphs);
+    if (code == 0 && p->rows == NULL)
+        code = job_phase_rows_create(&p->rows);
+    if (code == 0 && p->batch == NULL)
+        code = phase_batch_create(&p->batch);
+    return code;
+}
+
+/* ---- taking in ------------------------------------------------------------------- */
+
+int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m,
+                       uint64_t nodes, uint64_t world)
+{
+    struct burst_rows_size size = {nodes, world, p->window_ns};
+    if (m->bursts_count == 0 && m->comm_members_count == 0)
+        return 0;
+    int code = p->collectives != NULL ? 0 : collective_table_create(&p->collectives);
+    code = code != 0 ? code : collective_table_take(p->collectives, m, &p->numbers);
+    code = code != 0 ? code : make_parts(p);
+    code = code != 0 ? code : burst_rows_open(rows, &p->pool, &size, m);
+    return code != 0 ? code : burst_rows_fits(rows, m);
+}
+
+void job_phases_take(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
+{
+    if (m->bursts_count > 0)
+        burst_rows_take(rows, m, p->numbers);
+}
+
+/* ---- a window's bursts -------------------------------------------------------------- */
+
+/* The sum of times of messages whose mean is that of a burst of calls, as near as a set takes it.
+ */
+static void set_times(struct burst_sums *b, uint64_t mean_ns)
+{
+    if (b->messages == 1)
+        b->first_ns = b->last_ns = mean_ns;
+    wide sum = (wide)mean_ns * b->messages;
+    if (b->messages > 1) { /* one is at the first time, one at the last, the others between */
+        wide ends = (wide)b->first_ns + b->last_ns, between = b->messages - 2;
+        wide least = ends + between * b->first_ns, most = ends + between * b->last_ns;
+        sum = sum < least ? least : sum > most ? most : sum;
+    }
+    b->time_sum_high = (uint64_t)(sum >> 64);
+    b->time_sum_low = (uint64_t)sum;
+}
+
+/* Put the messages that stand for calls among the others. */
+static int add_modelled(struct job_phases *p, struct burst_rows *rows, uint64_t world)
+{
+    struct bursts *calls = rows->calls.bursts;
+    struct burst_sums burst;
+    struct collective_messages made;
+    int code = 0;
+    bursts_reduce(calls, JOB_PHASES_BURSTS);
+    collective_table_window(p->collectives);
+    for (uint32_t i = 0; code == 0 && i < bursts_count(calls); i++) {
+        code = bursts_read(calls, i, &burst);
+        if (code == 0)
+            code = collective_table_expand(p->collectives, world, &burst, rows->messages.bursts,
+                                           &made);
+        if (code != 0 || made.messages == 0)
+            continue;
+        struct burst_sums modelled = {.first_ns = burst.first_ns,
+                                      .last_ns = burst.last_ns,
+                                      .messages = made.messages,
+                                      .bytes = made.bytes,
+                                      .others = made.others};
+        set_times(&modelled, burst.time_ns);
+        /* More than 2^64 messages in a window are not real. */
+        bursts_add_pieces(rows->messages.bursts, &modelled, made.pieces, made.piece_count,
+                          made.ascend);
+    }
+    return code;
+}
+
+/* A burst of the whole job. */
+static int take_burst(struct job_phases *p, const struct burst_sums *b,
+                      const struct burst_piece *pieces, size_t count)
+{
+    struct burst burst = {(int64_t)b->time_ns, (int64_t)b->first_ns, (int64_t)b->last_ns,
+                          b->messages, b->bytes};
+    if (b->last_ns > PHASES_TIME_MOST)
+        return 0; /* a clock beyond 2043 */
+    struct phase_burst graph = {.time_ns = burst.time_ns,
+                                .first_ns = burst.first_ns,
+                                .last_ns = burst.last_ns,
+                                .pieces = pieces,
+                                .count = count,
+                                .other_messages = b->others.messages,
+                                .other_bytes = b->others.bytes};
+    if (phase_graphs_add(p->graphs, &graph) == -ENOMEM || phases_add(p->phases, &burst) == -ENOMEM)
+        return -ENOMEM;
+    struct phase_graphs_counts counts;
+    phase_graphs_count(p->graphs, &counts);
+    p->ranks = counts.ranks > p->ranks ? (uint32_t)counts.ranks : p->ranks;
+    bool first = p->from_ns == 0 && p->to_ns == 0;
+    p->from_ns = first || burst.time_ns < p->from_ns ? burst.time_ns : p->from_ns;
+    p->to_ns = first || burst.time_ns > p->to_ns ? burst.time_ns : p->to_ns;
+    p->open = p->changed = true;
+    p->left_at_end = END_PHASES;
+    return 0;
+}
+
+static int take_bursts(struct job_phases *p, struct burst_rows *rows, uint64_t world)
+{
+    int code = 0;
+    if (p->modelled && rows->calls.bursts != NULL && bursts_count(rows->calls.bursts) > 0) {
+        struct burst_rows_size size = {0, world, p->window_ns};
+        code = burst_rows_need(rows, &p->pool, &size);
+        code = code != 0 ? code : add_modelled(p, rows, world);
+    }
+    struct bursts *all = rows->messages.bursts;
+    if (all == NULL)
+        return code;
+    bursts_reduce(all, JOB_PHASES_BURSTS);
+    for (uint32_t i = 0; i < bursts_count(all); i++) {
+        struct burst_sums burst;
+        const struct burst_piece *pieces;
+        size_t count;
+        int failed = bursts_read_pieces(all, i, &burst, &pieces, &count);
+        failed = failed != 0 ? failed : take_burst(p, &burst, pieces, count);
+        code = code != 0 ? code : failed;
+    }
+    return code;
+}
+
+/* ---- closed phases ------------------------------------------------------------------- */
+
+struct effort {
+    uint32_t phases;
+    uint64_t edges;
+    uint64_t owed;
+};
+
+static struct effort effort_of_window(const struct job_phases *p)
+{
+    uint64_t paid = p->owed < JOB_PHASES_EDGES ? p->owed : JOB_PHASES_EDGES;
+    return (struct effort){JOB_PHASES_A_WINDOW, JOB_PHASES_EDGES - paid, p->owed - paid};
+}
+
+static bool is_left(const struct effort *e)
+{
+    return e->phases > 0 && e->edges > 0;
+}
+
+static void spend(struct effort *e, const struct phase_graph *graph)
+{
+    uint64_t paid = graph->count < e->edges ? graph->count : e->edges;
+    e->phases--;
+    e->edges -= paid;
+    e->owed += graph->count - paid;
+}
+
+/* Keep what the colours of all pictures begin with. Those that there is no room or memory for get
+ * theirs anew in each picture. */
+static void keep_pattern(struct job_phases *p, const struct phase_graph *graph)
+{
+    size_t count = graph->count;
+    if (p->pattern_count == JOB_PHASES_PATTERNS || count == 0 ||
+        count > PATTERN_EDGES - p->pattern_edges)
+        return;
+    if (phase_graph_share(&p->patterns[p->pattern_count], graph) != 0)
+        return;
+    p->pattern_count++;
+    p->pattern_edges += count;
+}
+
+static uint32_t ranks_looked_at(const struct job_phases *p)
+{
+    return p->ranks < PHASE_LABELS_RANKS ? p->ranks : PHASE_LABELS_RANKS;
+}
+
+/* Tell what was found of the phases of the batch, once it is. */
+static int tell_batch(struct job_phases *p)
+{
+    size_t count;
+    int code = 0;
+    if (!phase_batch_is_started(p->batch))
+        return 0;
+    const struct phase_batch_item *items = phase_batch_finish(p->batch, &count);
+    for (size_t i = 0; i < count; i++) {
+        int failed = job_phase_rows_close(p->rows, &items[i]);
+        if (items[i].looked && failed == 0 && job_phase_rows_is_new(p->rows))
+            keep_pattern(p, &items[i].graph);
+        code = code != 0 ? code : failed;
+        p->next = items[i].phase.id + 1;
+        p->changed = true;
+    }
+    phase_batch_clear(p->batch);
+    return code;
+}
+
+/* Without memory for its graph, a phase is told without what that would show. */
+static int put_in_batch(struct job_phases *p, const struct phase *phase, struct effort *effort)
+{
+    bool look = is_left(effort) &&
+                phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph) == 0;
+    if (look)
+        spend(effort, &p->graph);
+    return phase_batch_add(p->batch, phase, ranks_looked_at(p), look ? &p->graph : NULL);
+}
+
+/* Phases that are closed while there is effort left, and those that cannot wait longer.
+ * @return how many, or -ENOMEM when there are none */
+static int fill_batch(struct job_phases *p, struct effort *effort, uint32_t may_wait)
+{
+    struct phases_counts counts;
+    struct phase phase;
+    uint32_t count = 0;
+    int code = 0;
+    phases_count(p->phases, &counts);
+    for (uint64_t id = p->next; code == 0 && id <= counts.closed && count < BATCH_PHASES; id++) {
+        int too_many = counts.closed - id + 1 > may_wait;
+        if ((!is_left(effort) && !too_many) || phases_closed(p->phases, id, &phase, 1) == 0)
+            break;
+        code = put_in_batch(p, &phase, effort);
+        count += code == 0;
+    }
+    return count == 0 ? code : (int)count;
+}
+
+static bool is_large(const struct job_phases *p)
+{
+    return phase_batch_edges(p->batch) > JOB_PHASES_AT_ONCE;
+}
+
+/* Tell phases. A large batch is told when the next window closes, those behind it wait with it. */
+static int tell_waiting(struct job_phases *p, struct effort *effort)
+{
+    int code = tell_batch(p), count;
+    while ((count = fill_batch(p, effort, JOB_PHASES_WAITING)) > 0) {
+        bool large = is_large(p);
+        phase_batch_start(p->batch, large && p->beside);
+        if (large)
+            break;
+        int failed = tell_batch(p);
+        code = code != 0 ? code : failed;
+    }
+    return code != 0 ? code : count < 0 ? count : 0;
+}
+
+/* ---- open ones ------------------------------------------------------------------------ */
+
+/* Whether it may have more edges than are looked at while the loop waits. */
+static bool may_be_large(const struct job_phases *p, const struct phase *phase)
+{
+    struct phase_graphs_counts counts;
+    phase_graphs_count(p->graphs, &counts);
+    return counts.edges > JOB_PHASES_AT_ONCE &&
+           phase_graphs_rows(p->graphs, phase->begin_ns, phase->end_ns) > JOB_PHASES_AT_ONCE;
+}
+
+/* A large one is looked at when it is closed: it would be again and again while it grows. */
+static int tell_open_one(struct job_phases *p, uint64_t id, const struct phase *phase, bool look,
+                         struct effort *effort)
+{
+    const struct phase_graph *graph = NULL;
+    int code = 0;
+    if (look && !may_be_large(p, phase) && !job_phase_rows_knows(p->rows, phase)) {
+        code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
+        graph = code == 0 ? &p->graph : NULL;
+    }
+    if (graph != NULL)
+        spend(effort, graph);
+    int failed = job_phase_rows_add_open(p->rows, id, phase, ranks_looked_at(p), graph);
+    return code != 0 ? code : failed;
+}
+
+/* Those that wait to be told as closed come first: they are told as open meanwhile. */
+static int tell_open(struct job_phases *p, struct effort *effort)
+{
+    struct phase waiting[JOB_PHASE_ROWS_OPEN], open[JOB_PHASE_ROWS_OPEN];
+    struct phases_counts counts;
+    phases_count(p->phases, &counts);
+    job_phase_rows_begin_open(p->rows);
+    size_t held = phases_closed(p->phases, p->next, waiting, JOB_PHASE_ROWS_OPEN), count = 0;
+    int code = phases_open(p->phases, open, JOB_PHASE_ROWS_OPEN, &count);
+    if (code != 0)
+        return code;
+    p->open = held > 0 || count > 0;
+    count = count < JOB_PHASE_ROWS_OPEN ? count : JOB_PHASE_ROWS_OPEN;
+    held = held + count > JOB_PHASE_ROWS_OPEN ? JOB_PHASE_ROWS_OPEN - count : held;
+    for (size_t i = 0; code == 0 && i < held; i++)
+        code = tell_open_one(p, waiting[i].id, &waiting[i], false, effort);
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        bool newest = i + 1 == count;
+        code = tell_open_one(p, counts.closed + 1 + i, &open[i],
+                             is_left(effort) && (newest || effort->phases > 1), effort);
+    }
+    return code;
+}
+
+/* ---- closing a window ------------------------------------------------------------------- */
+
+int job_phases_close(struct job_phases *p, struct burst_rows *rows, uint64_t window, int late,
+                     uint64_t world)
+{
+    int code = 0;
+    if (rows->messages.bursts != NULL || rows->calls.bursts != NULL)
+        code = take_bursts(p, rows, world);
+    burst_rows_close(rows, &p->pool);
+    p->window = window > p->window ? window : p->window;
+    p->ranks = world > p->ranks && world <= PHASE_LABELS_RANKS ? (uint32_t)world : p->ranks;
+    if (late || p->phases == NULL || !p->open)
+        return code;
+    int64_t horizon = window == 0 ? 0 : (int64_t)((window - 1) * p->window_ns);
+    struct effort effort = effort_of_window(p);
+    int failed = phases_close(p->phases, horizon);
+    failed = failed != 0 ? failed : tell_waiting(p, &effort);
+    if (failed == 0 && p->changed)
+        failed = tell_open(p, &effort);
+    p->owed = effort.owed;
+    return code != 0 ? code : failed;
+}
+
+int job_phases_end(struct job_phases *p, int wait)
+{
+    struct effort effort = {p->left_at_end, UINT64_MAX, 0};
+    if (p->phases == NULL || !p->open)
+        return 0;
+    int code = phases_close(p->phases, PHASES_TIME_MOST), count = 0;
+    do {
+        if (!wait && !phase_batch_is_done(p->batch))
+            return 1;
+        int failed = tell_batch(p);
+        code = code != 0 ? code : failed;
+        count = fill_batch(p, &effort, 0);
+        p->left_at_end = effort.phases;
+        if (count > 0)
+            phase_batch_start(p->batch, p->beside && is_large(p));
+    } while (count > 0);
+    code = code != 0 ? code : count;
+    return code != 0 ? code : tell_open(p, &effort);
+}
+
+/* ---- telling ----------------------------------------------------------------------------- */
+
+int job_phases_changed(const struct job_phases *p)
+{
+    return p->changed;
+}
+
+static void messages_of(const struct job_phases *p, const struct job_phase_list *list,
+                        struct wire_phases *out, struct wire_curve *curve)
+{
+    struct phases_counts counts = {.gap_ns = INT64_MAX};
+    if (p->phases != NULL)
+        phases_count(p->phases, &counts);
+    *out = (struct wire_phases){
+        .window = p->window,
+        .phases = list->phases,
+        .phases_count = list->phase_count,
+        .gap_ns = counts.gap_ns == INT64_MAX ? 0 : (uint64_t)counts.gap_ns,
+        .modelled = p->modelled,
+    };
+    *curve = (struct wire_curve){
+        .window = p->window, .points = list->points, .points_count = list->point_count};
+}
+
+int job_phases_news(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+{
+    struct job_phase_list list = {0};
+    int code = p->rows == NULL ? 0 : job_phase_rows_news(p->rows, &list);
+    if (code == 0)
+        messages_of(p, &list, out, curve);
+    p->changed = p->changed && code != 0;
+    return code;
+}
+
+int job_phases_all(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+{
+    struct job_phase_list list = {0};
+    int code = p->rows == NULL ? 0 : job_phase_rows_all(p->rows, &list);
+    if (code == 0)
+        messages_of(p, &list, out, curve);
+    return code;
+}
+
+void job_phases_again(struct job_phases *p)
+{
+    if (p->rows == NULL)
+        return;
+    job_phase_rows_again(p->rows);
+    p->changed = true;
+}
+
+/* ---- pictures ------------------------------------------------------------------------------ */
+
+int job_phases_span(const struct job_phases *p, int64_t *from_ns, int64_t *to_ns)
+{
+    *from_ns = p->from_ns;
+    *to_ns = p->to_ns;
+    return p->phases != NULL && (p->from_ns != 0 || p->to_ns != 0);
+}
+
+int job_phases_cut(struct job_phases *p, int64_t from_ns, int64_t to_ns, size_t most,
+                   struct phase *out, size_t *count, uint32_t *resolved)
+{
+    *count = *resolved = 0;
+    if (p->phases == NULL)
+        return 0;
+    *resolved = phase_graphs_segments(p->graphs, from_ns, to_ns);
+    if (*resolved == 0)
+        return 0;
+    return phases_cut_count(p->phases, from_ns, to_ns, most < *resolved ? most : *resolved, out,
+                            count);
+}
+
+int job_phases_graph(struct job_phases *p, int64_t from_ns, int64_t to_ns, struct phase_graph *out)
+{
+    return p->graphs == NULL ? -HOLTER_EEMPTY : phase_graphs_read(p->graphs, from_ns, to_ns, out);
+}
+
+const struct phase_edge *job_phases_pattern(const struct job_phases *p, uint32_t number,
+                                            size_t *count)
+{
+    *count = number < p->pattern_count ? p->patterns[number].count : 0;
+    return number < p->pattern_count ? p->patterns[number].edges : NULL;
+}
+
+int64_t job_phases_open_ns(const struct job_phases *p)
+{
+    struct phases_counts counts;
+    struct phase last;
+    if (p->phases == NULL || !p->open)
+        return INT64_MAX;
+    phases_count(p->phases, &counts);
+    if (counts.closed == 0 || phases_closed(p->phases, counts.closed, &last, 1) == 0)
+        return INT64_MIN;
+    return last.end_ns + 1;
+}
+
+uint32_t job_phases_ranks(const struct job_phases *p)
+{
+    return p->ranks;
+}
+
+int job_phases_modelled(const struct job_phases *p)
+{
+    return p->modelled;
+}
+
+void job_phases_bytes(const struct job_phases *p, struct job_phases_bytes *out)
+{
+    *out = (struct job_phases_bytes){
+        .clustering = p->phases == NULL ? 0 : phases_bytes(p->phases),
+        .graphs = p->graphs == NULL ? 0 : phase_graphs_bytes(p->graphs),
+        .rows = p->rows == NULL ? 0 : job_phase_rows_bytes(p->rows) + phase_batch_bytes(p->batch),
+        .collectives = p->collectives == NULL ? 0 : collective_table_bytes(p->collectives),
+    };
+}
+
+void job_phases_count(const struct job_phases *p, struct phases_counts *out)
+{
+    *out = (struct phases_counts){.gap_ns = INT64_MAX};
+    if (p->phases != NULL)
+        phases_count(p->phases, out);
+}

@@ -1,0 +1,124 @@
+/* Phases of one job (001, sections D to H): the bursts that its agents report become phases, phases
+ * graphs, graphs communities and points of the CommGram curve. One call closes a window; what came
+ * of it is told. And who sent to whom is kept for pictures of any span of time.
+ *
+ * Of each window the bursts of all nodes are merged and reduced to JOB_PHASES_BURSTS; messages that
+ * stand for collectives are put among them, unless that is switched off. Bursts go into the
+ * temporal clustering (phases.h) and their pairs into the sums over time (phase_graphs.h). A phase
+ * is closed when no burst before it is expected any more: what is older than the window before the
+ * one that was closed. Windows that come late add to the sums.
+ *
+ * A window closes at most JOB_PHASES_A_WINDOW phases of JOB_PHASES_EDGES edges together; the last
+ * of them may have more, which is taken from what the windows after it may look at. The rest waits,
+ * in order. When JOB_PHASES_WAITING wait, the oldest are told without communities and curve. Phases
+ * of more than JOB_PHASES_AT_ONCE edges together are looked at beside the loop, and told when the
+ * next window closes. With what is left of that effort the newest open phase is looked at whenever
+ * it has changed, others once; those of more than JOB_PHASES_AT_ONCE rows of segments not before
+ * they are closed, unless the job has fewer edges.
+ *
+ * Bounds: at most 393 MiB for the sums of pairs of 4,320 ranks with 30,000 edges and 160 MiB for
+ * the clustering, however long the job; the first phases of patterns, of at most 2^20 rows together
+ * (32 MiB); what job_phase_rows.h, collective_table.h and burst_rows.h say.
+ * tests/bench/commgram_day_bench.c measures a day. A job without messages costs nothing.
+ *
+ * As all of a job, a pure function of the messages it was given: see daemon/job/job.h. */
+#ifndef HOLTER_DAEMON_JOB_PHASES_JOB_PHASES_H
+#define HOLTER_DAEMON_JOB_PHASES_JOB_PHASES_H
+
+#include "daemon/job/phases/burst_rows.h"
+#include "daemon/job/phases/job_phase_rows.h"
+
+#define JOB_PHASES_BURSTS 32u
+#define JOB_PHASES_A_WINDOW 8u
+#define JOB_PHASES_EDGES (1u << 18)   /**< looked at in a window, in the mean */
+#define JOB_PHASES_AT_ONCE (1u << 14) /**< looked at while the loop waits: some 10 ms */
+#define JOB_PHASES_WAITING 1024u
+#define JOB_PHASES_PATTERNS 16u /**< whose first phases are kept */
+
+struct job_phases;
+
+/** @param window_ns  length of windows
+ *  @param modelled   whether collectives take part, by their algorithms
+ *  @param beside     whether a thread may look at large phases beside the loop; it changes nothing
+ * but who waits
+ *  @return 0 or -ENOMEM */
+int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled, int beside);
+
+/** NULL is fine. */
+void job_phases_destroy(struct job_phases *phases);
+
+/** All that could fail in taking the bursts of a message, which burst_rows_check() found to be
+ * right.
+ *  @param rows   those of the window that the message belongs to
+ *  @param nodes  of the job, as far as known @param world  its ranks; 0: not known
+ *  @return 0, -ENOMEM, or -EOVERFLOW: sums of the window would pass 2^64; then nothing was taken */
+int job_phases_prepare(struct job_phases *phases, struct burst_rows *rows,
+                       const struct wire_window *message, uint64_t nodes, uint64_t world);
+
+/** Take them: nothing else may come in between. */
+void job_phases_take(struct job_phases *phases, struct burst_rows *rows,
+                     const struct wire_window *message);
+
+/** Close a window. Its rows are emptied.
+ *  @param late  it was closed before: this is a correction
+ *  @return 0 or -ENOMEM: it lacks messages */
+int job_phases_close(struct job_phases *phases, struct burst_rows *rows, uint64_t window, int late,
+                     uint64_t world);
+
+/** The job has ended: close all that is open.
+ *  @param wait  for what is looked at beside the loop
+ *  @return 0; 1: that is not done yet, and this is to be called again; or -ENOMEM */
+int job_phases_end(struct job_phases *phases, int wait);
+
+/** Is there something to tell since the last job_phases_news()? */
+int job_phases_changed(const struct job_phases *phases);
+
+/** Newly closed phases and their points, then open ones; and all that are kept. What is common to
+ * all rows is set too, but the job. Memory belongs to the phases and holds until the next call.
+ *  @return 0 or -ENOMEM */
+int job_phases_news(struct job_phases *phases, struct wire_phases *out, struct wire_curve *curve);
+int job_phases_all(struct job_phases *phases, struct wire_phases *out, struct wire_curve *curve);
+
+/** Tell all that is kept as news, the next time: nobody was told while a recording was read. */
+void job_phases_again(struct job_phases *phases);
+
+/* ---- pictures ------------------------------------------------------------------------------- */
+
+/** Whether there are any bursts, and their span.
+ *  @return nonzero when there are */
+int job_phases_span(const struct job_phases *phases, int64_t *from_ns, int64_t *to_ns);
+
+/** Cut a span into so many phases, or as many as it is kept in.
+ *  @param most      at least 1 @param out  room for `most`
+ *  @param resolved  parts that the span is kept in
+ *  @return 0, -ENOMEM or -HOLTER_ERANGE */
+int job_phases_cut(struct job_phases *phases, int64_t from_ns, int64_t to_ns, size_t most,
+                   struct phase *out, size_t *count, uint32_t *resolved);
+
+/** Who sent to whom in a span, both ends included. @return 0 or -ENOMEM */
+int job_phases_graph(struct job_phases *phases, int64_t from_ns, int64_t to_ns,
+                     struct phase_graph *out);
+
+/** Edges of the first phase of each pattern that the curve has found, as it was when it was closed,
+ *  numbered from 0 in the order in which they appeared.
+ *  @return borrowed until the phases are destroyed; NULL: there are fewer, or no more are kept */
+const struct phase_edge *job_phases_pattern(const struct job_phases *phases, uint32_t number,
+                                            size_t *count);
+
+/** Begin of what may still change; INT64_MAX: nothing may. */
+int64_t job_phases_open_ns(const struct job_phases *phases);
+
+/** One more than the highest rank that has sent or received anything. */
+uint32_t job_phases_ranks(const struct job_phases *phases);
+
+int job_phases_modelled(const struct job_phases *phases);
+
+/** Bytes on the heap; parts may be NULL. */
+struct job_phases_bytes {
+    size_t clustering, graphs, rows, collectives;
+};
+void job_phases_bytes(const struct job_phases *phases, struct job_phases_bytes *out);
+
+void job_phases_count(const struct job_phases *phases, struct phases_counts *out);
+
+#endif

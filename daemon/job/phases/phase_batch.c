@@ -1,0 +1,146 @@
+#include "daemon/job/phases/phase_batch.h"
+
+#include "daemon/analysis/tables/array.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define NICER 5 /* than the loop: messages go first where both share a core */
+
+struct phase_batch {
+    struct phase_labels *labels; /* the worker's while it works */
+    struct phase_batch_item *items;
+    size_t count, room;
+    int started, beside;
+    pthread_t thread;
+};
+
+int phase_batch_create(struct phase_batch **out)
+{
+    struct phase_batch *b = calloc(1, sizeof(*b));
+    if (b == NULL)
+        return -ENOMEM;
+    int code = phase_labels_create(&b->labels);
+    if (code != 0) {
+        free(b);
+        return code;
+    }
+    *out = b;
+    return 0;
+}
+
+static void wait_for(struct phase_batch *b)
+{
+    if (b->beside)
+        pthread_join(b->thread, NULL);
+    b->beside = 0;
+}
+
+void phase_batch_clear(struct phase_batch *b)
+{
+    wait_for(b);
+    for (size_t i = 0; i < b->count; i++) {
+        phase_graph_finish(&b->items[i].graph);
+        free(b->items[i].labels);
+    }
+    b->count = 0;
+    b->started = 0;
+}
+
+void phase_batch_destroy(struct phase_batch *b)
+{
+    if (b == NULL)
+        return;
+    phase_batch_clear(b);
+    phase_labels_destroy(b->labels);
+    free(b->items);
+    free(b);
+}
+
+int phase_batch_add(struct phase_batch *b, const struct phase *phase, uint32_t ranks,
+                    struct phase_graph *graph)
+{
+    if (array_fit(&b->items, sizeof(*b->items), &b->room, b->count + 1) != 0)
+        return -ENOMEM;
+    struct phase_batch_item *item = &b->items[b->count++];
+    *item = (struct phase_batch_item){.phase = *phase,
+                                      .ranks = ranks,
+                                      .looked = graph != NULL,
+                                      .code = graph == NULL ? -EINVAL : 0};
+    if (graph != NULL) {
+        item->graph = *graph;
+        *graph = (struct phase_graph){0};
+    }
+    return 0;
+}
+
+size_t phase_batch_edges(const struct phase_batch *b)
+{
+    size_t edges = 0;
+    for (size_t i = 0; i < b->count; i++)
+        edges += b->items[i].graph.count;
+    return edges;
+}
+
+static void *work(void *user)
+{
+    struct phase_batch *b = user;
+    for (size_t i = 0; i < b->count; i++) {
+        struct phase_batch_item *item = &b->items[i];
+        if (item->code != 0)
+            continue;
+        item->labels = malloc(((size_t)item->ranks + 1) * sizeof(*item->labels));
+        item->code = item->labels == NULL ? -ENOMEM
+                                          : phase_labels_find(b->labels, item->ranks, &item->graph,
+                                                              item->labels, &item->figures);
+    }
+    return NULL;
+}
+
+static void *work_beside(void *user)
+{
+    /* On Linux the priority is the thread's own (setpriority(2)). */
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+    return work(user);
+}
+
+void phase_batch_start(struct phase_batch *b, int beside)
+{
+    b->started = 1;
+    b->beside = beside && pthread_create(&b->thread, NULL, work_beside, b) == 0;
+    if (!b->beside)
+        work(b);
+}
+
+int phase_batch_is_started(const struct phase_batch *b)
+{
+    return b->started;
+}
+
+int phase_batch_is_done(struct phase_batch *b)
+{
+    if (b->beside && pthread_tryjoin_np(b->thread, NULL) == 0)
+        b->beside = 0;
+    return !b->beside;
+}
+
+const struct phase_batch_item *phase_batch_finish(struct phase_batch *b, size_t *count)
+{
+    wait_for(b);
+    *count = b->count;
+    return b->items;
+}
+
+size_t phase_batch_bytes(struct phase_batch *b)
+{
+    wait_for(b);
+    size_t bytes =
+        sizeof(*b) + phase_labels_bytes(b->labels) + b->room * sizeof(struct phase_batch_item);
+    for (size_t i = 0; i < b->count; i++)
+        bytes += phase_graph_bytes(&b->items[i].graph) +
+                 (b->items[i].labels == NULL ? 0 : b->items[i].ranks * sizeof(uint32_t));
+    return bytes;
+}

@@ -1,0 +1,264 @@
+#include "daemon/job/phases/picture.h"
+
+#include "daemon/analysis/commgram/commgram.h"
+#include "daemon/job/phases/job_phases.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct picture {
+    char job[65];
+    struct picture_ask ask;
+    int64_t from_ns, to_ns;
+    struct commgram *commgram; /* NULL: there is nothing to be shown */
+    struct commgram_picture made;
+    struct phase_graph graph;
+    struct phase *phases; /* owned */
+    size_t count, next;
+    uint32_t anchors; /* patterns of the job that were put before the first phase */
+    uint32_t resolved;
+};
+
+static uint32_t ranks_of(struct job *job)
+{
+    struct wire_job_row row;
+    job_row(job, &row);
+    uint32_t seen = job_phases_ranks(job_phases(job));
+    uint64_t ranks = row.ranks > seen ? row.ranks : seen;
+    return ranks > COMMGRAM_MOST_RANKS ? COMMGRAM_MOST_RANKS : (uint32_t)ranks;
+}
+
+static int cut(struct picture *p, struct job_phases *phases, uint32_t ranks)
+{
+    uint64_t most = p->ask.phases < PICTURE_MOST_PHASES ? p->ask.phases : PICTURE_MOST_PHASES;
+    most = most < COMMGRAM_MOST_CELLS / ranks ? most : COMMGRAM_MOST_CELLS / ranks;
+    p->phases = malloc(most * sizeof(*p->phases));
+    return p->phases == NULL ? -ENOMEM
+                             : job_phases_cut(phases, p->from_ns, p->to_ns, most, p->phases,
+                                              &p->count, &p->resolved);
+}
+
+static int begin(struct picture *p, struct job *job, struct commgram_cache *cache)
+{
+    struct job_phases *phases = job_phases(job);
+    int64_t from, to;
+    uint32_t ranks = ranks_of(job);
+    int any = job_phases_span(phases, &from, &to) && ranks > 0;
+    p->from_ns = p->ask.from_ns == INT64_MIN ? from : p->ask.from_ns;
+    p->to_ns = p->ask.to_ns == INT64_MAX ? to : p->ask.to_ns;
+    p->to_ns = p->to_ns < p->from_ns ? p->from_ns : p->to_ns;
+    int code = any ? cut(p, phases, ranks) : 0;
+    if (code != 0 || p->count == 0)
+        return code;
+    struct commgram_params params = {
+        .ranks = ranks,
+        .phases = (uint32_t)p->count,
+        .communities = p->ask.communities < ranks ? (uint32_t)p->ask.communities : ranks,
+        .modelled = p->ask.modelled && job_phases_modelled(phases),
+        .only = p->ask.only,
+        .only_count = p->ask.only_count,
+        .cache = cache,
+    };
+    return commgram_create(&p->commgram, &params);
+}
+
+int picture_create(struct picture **out, struct job *job, struct picture_ask *ask,
+                   struct commgram_cache *cache)
+{
+    struct picture *p = calloc(1, sizeof(*p));
+    if (p == NULL) {
+        picture_ask_finish(ask);
+        return -ENOMEM;
+    }
+    p->ask = *ask;
+    *ask = (struct picture_ask){0};
+    snprintf(p->job, sizeof(p->job), "%s", job_id(job));
+    int code = begin(p, job, cache);
+    if (code != 0) {
+        picture_destroy(p);
+        return code;
+    }
+    *out = p;
+    return 0;
+}
+
+void picture_destroy(struct picture *p)
+{
+    if (p == NULL)
+        return;
+    commgram_destroy(p->commgram);
+    phase_graph_finish(&p->graph);
+    picture_ask_finish(&p->ask);
+    free(p->phases);
+    free(p);
+}
+
+/* What is left when all phases are there, a column at a time. */
+static int settle(struct picture *p)
+{
+    int more = p->commgram == NULL ? 0 : commgram_settle(p->commgram);
+    if (more != 0 || p->commgram == NULL)
+        return more;
+    return commgram_finish(p->commgram, &p->made);
+}
+
+int picture_step(struct picture *p, struct job *job)
+{
+    struct job_phases *phases = job_phases(job);
+    if (p->next == p->count)
+        return settle(p);
+    /* The patterns of the job, in their order, give colours and heights, whatever the span. */
+    size_t edges;
+    const struct phase_edge *pattern =
+        p->next > 0 ? NULL : job_phases_pattern(phases, p->anchors, &edges);
+    if (pattern != NULL) {
+        p->anchors++;
+        int failed = commgram_anchor(p->commgram, pattern, edges);
+        return failed != 0 ? failed : 1;
+    }
+    const struct phase *phase = &p->phases[p->next];
+    /* Up to the next phase: the times of what was merged since lie anywhere between. */
+    int64_t end = p->next + 1 < p->count ? phase[1].begin_ns - 1 : p->to_ns;
+    int code = job_phases_graph(phases, phase->begin_ns, end, &p->graph);
+    const struct commgram_phase column = {
+        .begin_ns = phase->begin_ns,
+        .end_ns = phase->end_ns,
+        .open = phase->end_ns >= job_phases_open_ns(phases),
+        .bursts = phase->bursts,
+        .other_messages = p->graph.other_messages,
+        .other_bytes = p->graph.other_bytes,
+        .edges = p->graph.edges,
+        .count = p->graph.count,
+    };
+    code = code != 0 ? code : commgram_add_phase(p->commgram, &column);
+    p->next++;
+    return code != 0 ? code : 1;
+}
+
+/* ---- telling --------------------------------------------------------------------- */
+
+/* Rows of one message; which of all come next. */
+struct part {
+    struct wire_column_row *columns;
+    struct wire_bar_row *bars;
+    struct wire_bar_ranks_row *members;
+    struct wire_ribbon_row *ribbons;
+    size_t column, bar, member, ribbon;
+};
+
+/* @return how many of `count` from `*at` on still fit */
+static size_t take(size_t *left, size_t count, size_t *at)
+{
+    size_t rows = count - *at < *left ? count - *at : *left;
+    *left -= rows;
+    *at += rows;
+    return rows;
+}
+
+static size_t put_columns(struct part *part, const struct commgram_picture *m, size_t *left)
+{
+    const struct commgram_column *c = m->columns + part->column;
+    size_t rows = take(left, m->column_count, &part->column);
+    for (size_t i = 0; i < rows; i++) {
+        part->columns[i] = (struct wire_column_row){
+            .begin_ns = (uint64_t)c[i].begin_ns,
+            .end_ns = (uint64_t)c[i].end_ns,
+            .open = c[i].open,
+            .bursts = c[i].bursts,
+            .messages = c[i].messages,
+            .bytes = c[i].bytes,
+            .modelled = c[i].modelled,
+            .modelled_bytes = c[i].modelled_bytes,
+            .folded = c[i].folded,
+            .folded_bytes = c[i].folded_bytes,
+            .ranks = c[i].ranks,
+            .communities = c[i].bars,
+            .modularity = c[i].modularity,
+            .height = c[i].height,
+            .difference = c[i].difference,
+        };
+    }
+    return rows;
+}
+
+static size_t put_bars(struct part *part, const struct commgram_picture *m, size_t *left)
+{
+    const struct commgram_bar *b = m->bars + part->bar;
+    size_t rows = take(left, m->bar_count, &part->bar);
+    for (size_t i = 0; i < rows; i++)
+        part->bars[i] = (struct wire_bar_row){b[i].column,   b[i].bar,           b[i].community,
+                                              b[i].ranks,    b[i].sent,          b[i].sent_bytes,
+                                              b[i].received, b[i].received_bytes};
+    return rows;
+}
+
+static size_t put_members(struct part *part, const struct commgram_picture *m, size_t *left)
+{
+    const struct commgram_run *r = m->runs + part->member;
+    size_t rows = take(left, m->run_count, &part->member);
+    for (size_t i = 0; i < rows; i++)
+        part->members[i] =
+            (struct wire_bar_ranks_row){r[i].column, r[i].bar, r[i].rank, r[i].count};
+    return rows;
+}
+
+static size_t put_ribbons(struct part *part, const struct commgram_picture *m, size_t *left)
+{
+    const struct commgram_ribbon *r = m->ribbons + part->ribbon;
+    size_t rows = take(left, m->ribbon_count, &part->ribbon);
+    for (size_t i = 0; i < rows; i++)
+        part->ribbons[i] =
+            (struct wire_ribbon_row){r[i].column,   r[i].from,     r[i].to,   r[i].size_class,
+                                     r[i].modelled, r[i].messages, r[i].bytes};
+    return rows;
+}
+
+static int tell_parts(const struct picture *p, struct part *part,
+                      int (*tell)(void *user, const struct wire_commgram *message), void *user)
+{
+    const struct commgram_picture *m = &p->made;
+    struct wire_commgram message = {.job = p->job,
+                                    .from_ns = (uint64_t)p->from_ns,
+                                    .to_ns = (uint64_t)p->to_ns,
+                                    .phases = p->ask.phases,
+                                    .communities = p->ask.communities,
+                                    .resolved = p->resolved,
+                                    .columns = part->columns,
+                                    .bars = part->bars,
+                                    .members = part->members,
+                                    .ribbons = part->ribbons};
+    int code = 0;
+    do {
+        size_t left = WIRE_PART_ROWS;
+        message.columns_count = put_columns(part, m, &left);
+        message.bars_count = put_bars(part, m, &left);
+        message.members_count = put_members(part, m, &left);
+        message.ribbons_count = put_ribbons(part, m, &left);
+        message.more = part->column + part->bar + part->member + part->ribbon <
+                       m->column_count + m->bar_count + m->run_count + m->ribbon_count;
+        code = tell(user, &message);
+    } while (code == 0 && message.more);
+    return code;
+}
+
+int picture_tell(const struct picture *p,
+                 int (*tell)(void *user, const struct wire_commgram *message), void *user)
+{
+    struct part part = {
+        .columns = malloc(WIRE_PART_ROWS * sizeof(*part.columns)),
+        .bars = malloc(WIRE_PART_ROWS * sizeof(*part.bars)),
+        .members = malloc(WIRE_PART_ROWS * sizeof(*part.members)),
+        .ribbons = malloc(WIRE_PART_ROWS * sizeof(*part.ribbons)),
+    };
+    int code =
+        part.columns == NULL || part.bars == NULL || part.members == NULL || part.ribbons == NULL
+            ? -ENOMEM
+            : tell_parts(p, &part, tell, user);
+    free(part.columns);
+    free(part.bars);
+    free(part.members);
+    free(part.ribbons);
+    return code;
+}

@@ -1,0 +1,35 @@
+/* A picture of the CommGram for one client, made in steps of one phase each, so that the loop is
+ * never held for long: a cut of the span into phases, for each its graph and communities, then
+ * columns, bars and ribbons (daemon/analysis/commgram/commgram.h). */
+#ifndef HOLTER_DAEMON_JOB_PHASES_PICTURE_H
+#define HOLTER_DAEMON_JOB_PHASES_PICTURE_H
+
+#include "daemon/job/job.h"
+#include "daemon/job/phases/picture_ask.h"
+
+#define PICTURE_MOST_PHASES 256u
+
+struct commgram_cache;
+struct picture;
+
+/** Begin one.
+ *  @param ask    taken over, whatever is returned
+ *  @param cache  borrowed until the picture is destroyed
+ *  @return 0, -ENOMEM or -HOLTER_ELIMIT */
+int picture_create(struct picture **out, struct job *job, struct picture_ask *ask,
+                   struct commgram_cache *cache);
+
+/** NULL is fine. */
+void picture_destroy(struct picture *picture);
+
+/** Add the next phase.
+ *  @param job  the same, still there
+ *  @return 1: go on; 0: the picture is done; or -ENOMEM, -HOLTER_ELIMIT */
+int picture_step(struct picture *picture, struct job *job);
+
+/** Tell a picture that is done, in parts of at most WIRE_PART_ROWS rows.
+ *  @param tell  nonzero ends the telling, and is returned */
+int picture_tell(const struct picture *picture,
+                 int (*tell)(void *user, const struct wire_commgram *message), void *user);
+
+#endif

@@ -1,0 +1,76 @@
+#include "daemon/replay/replay_pace.h"
+
+#include "holter/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FAR 9e18 /* nanoseconds that are never reached */
+
+void replay_pace_init(struct replay_pace *p, double speed, int paused, uint64_t media_ns,
+                      uint64_t wall_ns)
+{
+    *p = (struct replay_pace){speed, paused, media_ns, wall_ns};
+}
+
+uint64_t replay_pace_now(const struct replay_pace *p, uint64_t wall_ns, uint64_t next_ns)
+{
+    uint64_t passed = wall_ns > p->wall_ns ? wall_ns - p->wall_ns : 0, media = p->media_ns;
+    if (!p->paused && p->speed > 0) {
+        double gone = (double)passed * p->speed;
+        uint64_t room = UINT64_MAX - media;
+        media += gone >= (double)room || gone >= FAR ? room : (uint64_t)gone;
+    }
+    /* What is not told yet has not been. */
+    return next_ns > p->media_ns && media > next_ns ? next_ns
+           : next_ns <= p->media_ns                 ? p->media_ns
+                                                    : media;
+}
+
+uint64_t replay_pace_due(const struct replay_pace *p, uint64_t media_ns)
+{
+    if (p->paused)
+        return UINT64_MAX;
+    if (p->speed <= 0 || media_ns <= p->media_ns)
+        return 0;
+    double wait = (double)(media_ns - p->media_ns) / p->speed;
+    return wait >= FAR || wait >= (double)(UINT64_MAX - p->wall_ns) ? UINT64_MAX
+                                                                    : p->wall_ns + (uint64_t)wait;
+}
+
+void replay_pace_fed(struct replay_pace *p, uint64_t media_ns, uint64_t wall_ns)
+{
+    if (p->speed > 0 && !p->paused)
+        return;
+    p->media_ns = media_ns > p->media_ns ? media_ns : p->media_ns;
+    p->wall_ns = wall_ns;
+}
+
+void replay_pace_set(struct replay_pace *p, double speed, int paused, uint64_t media_ns,
+                     uint64_t wall_ns)
+{
+    replay_pace_init(p, speed, paused, media_ns, wall_ns);
+}
+
+int replay_pace_speed_valid(double speed)
+{
+    return speed == 0 || (speed >= PACE_SLOWEST && speed <= PACE_FASTEST);
+}
+
+int replay_pace_parse(const char *text, double *out)
+{
+    char *end;
+    if (strcmp(text, "max") == 0) {
+        *out = 0;
+        return 0;
+    }
+    /* Digits only: strtod(3) would take "nan", "inf" and hexadecimal numbers too. */
+    size_t length = strlen(text);
+    if (length == 0 || length > 16 || strspn(text, "0123456789.") != length || text[0] == '.')
+        return -HOLTER_EUSAGE;
+    double speed = strtod(text, &end);
+    if (*end != '\0' || speed == 0 || !replay_pace_speed_valid(speed))
+        return -HOLTER_EUSAGE;
+    *out = speed;
+    return 0;
+}

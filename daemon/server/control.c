@@ -1,0 +1,370 @@
+#include "daemon/server/control.h"
+
+#include "daemon/analysis/commgram/commgram_cache.h"
+#include "daemon/job/phases/picture.h"
+#include "daemon/server/answers.h"
+#include "daemon/server/searches.h"
+#include "daemon/server/snapshot.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/host.h"
+#include "proto/log.h"
+#include "version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_TOPIC "control"
+#define STATUS_JOBS 1024u
+#define CACHE_BYTES ((size_t)64 << 20) /* dendrograms: 1,900 phases of 4,320 ranks */
+#define CACHE_PHASES 2048u
+
+struct control {
+    struct control_options options;
+    struct snapshots snapshots;
+    struct answers *answers;
+    struct searches *searches;
+    struct commgram_cache *cache;
+    uint64_t started_ns;
+    char host[HOST_NAME_ROOM];
+};
+
+/* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
+static const enum wire_type topics[] = {
+    WIRE_TYPE_JOB,         WIRE_TYPE_RECORDED,    WIRE_TYPE_PLACES,  WIRE_TYPE_TOPOLOGY,
+    WIRE_TYPE_TOTALS,      WIRE_TYPE_RANK_WINDOW, WIRE_TYPE_HISTORY, WIRE_TYPE_PAIR_WINDOW,
+    WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,       WIRE_TYPE_REGIONS, WIRE_TYPE_LATENCIES,
+    WIRE_TYPE_LINKS,       WIRE_TYPE_PHASES,      WIRE_TYPE_CURVE,   WIRE_TYPE_ALERT,
+    WIRE_TYPE_CAPTURE,
+};
+#define TOPICS (sizeof(topics) / sizeof(topics[0]))
+
+static void answer(void *user, struct front *front, struct peer *peer,
+                   const struct wire_request *request);
+
+int control_create(struct control **out, uv_loop_t *loop, const struct control_options *options)
+{
+    struct control *c = calloc(1, sizeof(*c));
+    if (c == NULL)
+        return -ENOMEM;
+    c->options = *options;
+    c->started_ns = timeline_now(options->timeline);
+    host_name(c->host);
+    int code = commgram_cache_create(&c->cache, CACHE_BYTES, CACHE_PHASES);
+    if (code == 0)
+        code = answers_create(&c->answers, loop, options->jobs, c, answer);
+    if (code == 0)
+        code = searches_create(&c->searches, loop);
+    if (code != 0) {
+        control_destroy(c);
+        return code;
+    }
+    *out = c;
+    return 0;
+}
+
+void control_destroy(struct control *c)
+{
+    if (c == NULL)
+        return;
+    searches_destroy(c->searches);
+    answers_destroy(c->answers);
+    commgram_cache_destroy(c->cache);
+    snapshots_finish(&c->snapshots);
+    free(c);
+}
+
+static void reply(struct front *front, struct peer *peer, uint64_t id, int code, const char *text,
+                  uint64_t frame)
+{
+    struct wire_reply message = {.id = id, .code = code, .text = text, .frame = frame};
+    front_send(front, peer, WIRE_TYPE_REPLY, &message);
+}
+
+/* ---- status -------------------------------------------------------------- */
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lu %lu", &size, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void answer_status(struct control *c, struct front *front, struct peer *peer)
+{
+    const struct jobs *jobs = c->options.jobs;
+    struct wire_job_row *rows = malloc(STATUS_JOBS * sizeof(*rows));
+    size_t count = 0;
+    for (struct job *job;
+         rows != NULL && count < STATUS_JOBS && (job = jobs_at(jobs, count)) != NULL; count++)
+        job_row(job, &rows[count]);
+    struct front_counts front_counts;
+    struct jobs_counts jobs_counts;
+    char sink_error[257] = "";
+    if (c->options.sinks != NULL)
+        sinks_error(c->options.sinks, sink_error, sizeof(sink_error));
+    front_count(front, &front_counts);
+    jobs_count(jobs, &jobs_counts);
+    struct wire_status status = {
+        .version = HOLTER_VERSION,
+        .pid = c->options.pid != 0 ? c->options.pid : (uint64_t)getpid(),
+        .host = c->host,
+        .started_ns = c->started_ns,
+        .now_ns = timeline_now(c->options.timeline),
+        .window_ns = c->options.options->window_ns,
+        .agents = front_counts.agents,
+        .clients = front_counts.clients,
+        .messages = jobs_counts.messages,
+        .bytes = jobs_counts.bytes,
+        .duplicates = jobs_counts.duplicates,
+        .late = jobs_counts.late,
+        .rejected = front_counts.rejected,
+        .rejected_last = front_counts.rejected_last,
+        .published = publisher_frames(c->options.publisher),
+        .cpu_ns = clock_process_cpu_ns(),
+        .rss_bytes = resident_bytes(),
+        .recorded_bytes = jobs_recorded_bytes(jobs),
+        .recorder_error = jobs_recorder_error(jobs),
+        .matched = jobs_counts.matches.matched,
+        .unmatched = jobs_counts.matches.unmatched,
+        .match_rejected = jobs_counts.matches.rejected,
+        .jobs = rows,
+        .jobs_count = count,
+        .rules = c->options.options->rules,
+        .sink_error = sink_error,
+        .topology = c->options.network->source,
+        .topology_fault = c->options.network->fault,
+    };
+    front_send(front, peer, WIRE_TYPE_STATUS, &status);
+    free(rows);
+}
+
+/* ---- jobs and snapshots -------------------------------------------------- */
+
+/* @return 0, or the error of a peer that does not read */
+static int send_state(struct control *c, struct front *front, struct peer *peer, struct job *job,
+                      enum wire_type type, uint64_t frame)
+{
+    const struct snapshot *state = snapshots_of(&c->snapshots, job, type, frame);
+    int code = state == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; code == 0 && i < state->count; i++)
+        code = front_send_encoded(front, peer, &state->parts[i]);
+    return code;
+}
+
+static void answer_jobs(struct control *c, struct front *front, struct peer *peer)
+{
+    struct job *job;
+    int code = 0;
+    for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++)
+        code = send_state(c, front, peer, job, WIRE_TYPE_JOB,
+                          publisher_frame(c->options.publisher, job_id(job)));
+}
+
+/* Is the topic in the list, which is separated by commas? An empty list holds all, but what agents
+ * sent. */
+static int listed(const char *list, const char *topic)
+{
+    size_t length = strlen(topic);
+    if (list == NULL || list[0] == '\0')
+        return strcmp(topic, wire_topic(WIRE_TYPE_RECORDED)) != 0;
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, topic, length) == 0 && (at[length] == '\0' || at[length] == ','))
+            return 1;
+    }
+    return 0;
+}
+
+static int send_replay(struct control *c, struct front *front, struct peer *peer)
+{
+    return front_send(front, peer, WIRE_TYPE_REPLAY, c->options.replay_state(c->options.user));
+}
+
+static void answer_snapshot(struct control *c, struct front *front, struct peer *peer,
+                            const struct wire_request *request)
+{
+    struct job *job = jobs_find(c->options.jobs, request->job);
+    if (job == NULL) {
+        reply(front, peer, request->id, -HOLTER_ENOJOB, "no such job", 0);
+        return;
+    }
+    uint64_t frame = publisher_frame(c->options.publisher, job_id(job));
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < TOPICS; i++) {
+        if (listed(request->topic, wire_topic(topics[i])))
+            code = send_state(c, front, peer, job, topics[i], frame);
+    }
+    if (code == 0 && c->options.replay != NULL &&
+        listed(request->topic, wire_topic(WIRE_TYPE_REPLAY)))
+        code = send_replay(c, front, peer);
+    reply(front, peer, request->id, code, code == 0 ? "" : holter_strerror(code), frame);
+}
+
+/* ---- pictures ------------------------------------------------------------ */
+
+static void answer_commgram(struct control *c, struct front *front, struct peer *peer,
+                            const struct wire_request *request)
+{
+    char why[256];
+    struct picture_ask ask;
+    struct picture *picture = NULL;
+    struct job *job = jobs_find(c->options.jobs, request->job);
+    int code = picture_ask_parse(&ask, request->argument, why, sizeof(why));
+    if (code == 0 && job == NULL) {
+        picture_ask_finish(&ask);
+        snprintf(why, sizeof(why), "no such job");
+        code = -HOLTER_ENOJOB;
+    } else if (code == 0) {
+        code = picture_create(&picture, job, &ask, c->cache);
+        code = code != 0 ? code : answers_make(c->answers, front, peer, request->id, job, picture);
+        snprintf(why, sizeof(why), "%s", holter_strerror(code));
+    }
+    if (code != 0)
+        reply(front, peer, request->id, code, why, 0);
+}
+
+/* ---- searches ------------------------------------------------------------- */
+
+static void answer_search(struct control *c, struct front *front, struct peer *peer,
+                          const struct wire_request *request, int reroute)
+{
+    char why[256] = "no memory";
+    struct network_ask ask;
+    struct job *job = jobs_find(c->options.jobs, request->job);
+    int code = network_ask_parse(&ask, reroute, request->argument, why, sizeof(why));
+    if (code == 0 && job == NULL) {
+        network_ask_finish(&ask);
+        snprintf(why, sizeof(why), "no such job");
+        code = -HOLTER_ENOJOB;
+    } else if (code == 0) {
+        code = searches_begin(c->searches, front, peer, request->id, job, &ask);
+        snprintf(why, sizeof(why), "%s",
+                 code == -HOLTER_EFULL ? "4 searches are under way: ask again when one is done"
+                                       : holter_strerror(code));
+    }
+    if (code != 0)
+        reply(front, peer, request->id, code, why, 0);
+}
+
+static void answer_cancel(struct control *c, struct front *front, struct peer *peer,
+                          const struct wire_request *request)
+{
+    const char *which = request->argument != NULL ? request->argument : "";
+    int reroute = strcmp(which, "reroute") == 0;
+    if (!reroute && strcmp(which, "remap") != 0) {
+        reply(front, peer, request->id, -HOLTER_EUSAGE, "remap or reroute is wanted", 0);
+        return;
+    }
+    searches_end(c->searches, peer, reroute, "given up"); /* it may just have been answered */
+    reply(front, peer, request->id, 0, "", 0);
+}
+
+/* ---- replays --------------------------------------------------------------- */
+
+/* Viewers may: nothing but what is looked at changes. */
+static void answer_replay(struct control *c, struct front *front, struct peer *peer,
+                          const struct wire_request *request)
+{
+    char why[400] = "this daemon replays no recording";
+    int code = c->options.replay == NULL
+                   ? -HOLTER_EUSAGE
+                   : c->options.replay(c->options.user, request->argument, why, sizeof(why));
+    if (code == 0)
+        code = send_replay(c, front, peer);
+    reply(front, peer, request->id, code, code == 0 ? "" : why, 0);
+}
+
+/* ---- what operators may ---------------------------------------------------------------- */
+
+/* Without keys whoever reaches the local endpoint is the user. */
+static int may_control(const struct control *c, const struct peer *peer)
+{
+    return c->options.options->keys == NULL || peer->role == ROLE_OPERATOR;
+}
+
+static void answer_capture(struct control *c, struct front *front, struct peer *peer,
+                           const struct wire_request *request)
+{
+    char why[256] = "a recording is replayed: nobody can be asked for a capture";
+    int code = -HOLTER_EUSAGE;
+    if (!may_control(c, peer)) {
+        code = -HOLTER_EDENIED;
+        snprintf(why, sizeof(why), "only operators may ask for captures");
+    } else if (c->options.captures != NULL) {
+        code = captures_request(c->options.captures, peer, request,
+                                timeline_now(c->options.timeline), why, sizeof(why));
+    }
+    if (code != 0)
+        reply(front, peer, request->id, code, why, 0);
+}
+
+static void answer_stop(struct control *c, struct front *front, struct peer *peer,
+                        const struct wire_request *request)
+{
+    if (!may_control(c, peer)) {
+        reply(front, peer, request->id, -HOLTER_EDENIED, "only operators may stop the daemon", 0);
+        return;
+    }
+    int when_idle = request->argument != NULL && strcmp(request->argument, "when-idle") == 0;
+    log_info("stop%s asked for by %s %s", when_idle ? " when idle" : "", role_name(peer->role),
+             peer->host);
+    reply(front, peer, request->id, 0, "", 0);
+    if (when_idle)
+        c->options.stop_when_idle(c->options.user);
+    else
+        c->options.stop(c->options.user);
+}
+
+void control_request(struct control *c, struct front *front, struct peer *peer,
+                     const struct wire_request *request)
+{
+    int code = answers_wait(c->answers, peer) ? answers_queue(c->answers, peer, request) : 1;
+    if (code == 1)
+        answer(c, front, peer, request);
+    else if (code != 0)
+        reply(front, peer, request->id, code, "too many questions wait behind another", 0);
+}
+
+static void answer(void *user, struct front *front, struct peer *peer,
+                   const struct wire_request *request)
+{
+    struct control *c = user;
+    if (strcmp(request->op, "snapshot") == 0) {
+        answer_snapshot(c, front, peer, request);
+    } else if (strcmp(request->op, "stop") == 0) {
+        answer_stop(c, front, peer, request);
+    } else if (strcmp(request->op, "status") == 0) {
+        answer_status(c, front, peer);
+        reply(front, peer, request->id, 0, "", 0);
+    } else if (strcmp(request->op, "jobs") == 0) {
+        answer_jobs(c, front, peer);
+        reply(front, peer, request->id, 0, "", 0);
+    } else if (strcmp(request->op, "commgram") == 0) {
+        answer_commgram(c, front, peer, request);
+    } else if (strcmp(request->op, "remap") == 0 || strcmp(request->op, "reroute") == 0) {
+        answer_search(c, front, peer, request, request->op[2] == 'r');
+    } else if (strcmp(request->op, "replay") == 0) {
+        answer_replay(c, front, peer, request);
+    } else if (strcmp(request->op, "capture") == 0) {
+        answer_capture(c, front, peer, request);
+    } else if (strcmp(request->op, "cancel") == 0) {
+        answer_cancel(c, front, peer, request);
+    } else {
+        char text[160];
+        snprintf(
+            text, sizeof(text),
+            "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, cancel, "
+            "capture, replay, stop",
+            request->op);
+        reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
+    }
+}

@@ -1,0 +1,90 @@
+#include "daemon/server/listen.h"
+
+#include "daemon/storage/lock_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#define IPC "ipc://"
+#define LOCK ".lock"
+
+/* A live listener that holds no lock of ours: another program's socket. */
+static int somebody_answers(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path))
+        return 0; /* zmq_bind will say so */
+    memcpy(address.sun_path, path, strlen(path));
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return 0;
+    int answers = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+    close(fd);
+    return answers;
+}
+
+static int lock_ipc(struct listen_locks *locks, const char *path, char *why, size_t room)
+{
+    if (locks->count == sizeof(locks->held) / sizeof(locks->held[0]))
+        return -ENOSPC;
+    struct listen_lock *lock = &locks->held[locks->count];
+    if (snprintf(lock->path, sizeof(lock->path), "%s" LOCK, path) >= (int)sizeof(lock->path)) {
+        snprintf(why, room, "%s: the path is too long for a socket", path);
+        return -ENAMETOOLONG;
+    }
+    lock->fd = lock_file_take(lock->path);
+    if (lock->fd == -EWOULDBLOCK || (lock->fd >= 0 && somebody_answers(path))) {
+        if (lock->fd >= 0)
+            lock_file_give(lock->fd, lock->path);
+        snprintf(why, room,
+                 "another daemon listens on ipc://%s: stop it, or choose another --listen", path);
+        return -EADDRINUSE;
+    }
+    if (lock->fd < 0) {
+        snprintf(why, room, "%s: %s", lock->path, strerror(-lock->fd));
+        return lock->fd;
+    }
+    locks->count++;
+    return 0;
+}
+
+int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, char *why,
+                size_t room)
+{
+    if (strncmp(endpoint, IPC, strlen(IPC)) == 0 && locks != NULL) {
+        int code = lock_ipc(locks, endpoint + strlen(IPC), why, room);
+        if (code != 0)
+            return code;
+    }
+    mode_t before = umask(0177);
+    int error = zmq_bind(socket, endpoint) == 0 ? 0 : zmq_errno();
+    umask(before);
+    if (error == EADDRINUSE)
+        snprintf(why, room,
+                 "%s is in use, perhaps by another daemon: stop it, or choose another --listen",
+                 endpoint);
+    else if (error != 0)
+        snprintf(why, room, "cannot listen on %s: %s", endpoint, zmq_strerror(error));
+    return -error;
+}
+
+void listen_finish(struct listen_locks *locks)
+{
+    while (locks->count > 0) {
+        struct listen_lock *lock = &locks->held[--locks->count];
+        char socket_path[320];
+        int length = (int)(strlen(lock->path) - strlen(LOCK));
+        /* libzmq leaves the sockets of the front and of the stream behind it. */
+        snprintf(socket_path, sizeof(socket_path), "%.*s", length, lock->path);
+        unlink(socket_path);
+        snprintf(socket_path, sizeof(socket_path), "%.*s.stream", length, lock->path);
+        unlink(socket_path);
+        lock_file_give(lock->fd, lock->path);
+    }
+}

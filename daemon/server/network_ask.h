@@ -1,0 +1,47 @@
+/* What a client wants to have improved: the arguments of the requests "remap" and "reroute", see
+ * WIRE_REQUEST in holter/wire.h. */
+#ifndef HOLTER_DAEMON_SERVER_NETWORK_ASK_H
+#define HOLTER_DAEMON_SERVER_NETWORK_ASK_H
+
+#include "daemon/analysis/network/remap/remap.h"
+#include "daemon/analysis/network/reroute.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NETWORK_ASK_RANKS (1u << 20) /**< ranks of a list are below */
+#define NETWORK_ASK_ROUTES 4096u     /**< routes of a request at most */
+
+/** Vertices between which a route is asked for. */
+struct ask_route {
+    uint32_t source, destination;
+};
+
+struct network_ask {
+    int reroute;       /**< 0: remap */
+    uint64_t from, to; /**< numbers of windows, both included; 0, UINT64_MAX: all */
+
+    enum remap_objective objective;
+    int messages;   /**< inter-node: count messages instead of bytes */
+    double seconds; /**< of work on one core */
+    uint64_t seed;
+    uint32_t *ranks; /**< owned, ascending, each once: only these move; NULL: all */
+    uint32_t rank_count;
+
+    struct ask_route *routes; /**< owned; NULL: as the next ones say */
+    size_t route_count;
+    uint64_t link; /**< all that cross it; UINT64_MAX: none is asked for */
+    uint64_t top;
+    struct reroute_params params;
+};
+
+/** @param reroute   0: the words of remap
+ *  @param argument  words separated by spaces; NULL for none
+ *  @param why       set on failure: names the word
+ *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
+int network_ask_parse(struct network_ask *out, int reroute, const char *argument, char *why,
+                      size_t room);
+
+void network_ask_finish(struct network_ask *ask);
+
+#endif

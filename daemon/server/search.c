@@ -1,0 +1,141 @@
+#include "daemon/server/search_state.h"
+
+#include "daemon/analysis/sums/window_sum.h"
+#include "daemon/job/network/job_network.h"
+#include "daemon/job/phases/job_phases.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int search_tell(struct search *s, enum wire_type type, const void *message)
+{
+    int code = wire_encode(&s->buffer, type, message);
+    if (code != 0)
+        return code;
+    uint32_t length = (uint32_t)s->buffer.length;
+    const uint8_t *parts[2] = {(const uint8_t *)&length, s->buffer.bytes};
+    size_t lengths[2] = {sizeof(length), s->buffer.length};
+    for (int i = 0; i < 2; i++) {
+        for (size_t at = 0; at < lengths[i];) {
+            ssize_t n = write(s->fd, parts[i] + at, lengths[i] - at);
+            if (n < 0 && errno != EINTR)
+                return -errno;
+            at += n > 0 ? (size_t)n : 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- what it works on ---------------------------------------------------------------------- */
+
+static int list_processes(struct search *s, const struct job_network *network)
+{
+    s->rank_count = job_network_ranks(network);
+    size_t room = (size_t)s->rank_count + 1;
+    s->ranks = malloc(room * sizeof(*s->ranks));
+    s->seats = malloc(room * sizeof(*s->seats));
+    s->process_of = malloc(room * sizeof(*s->process_of));
+    if (s->ranks == NULL || s->seats == NULL || s->process_of == NULL)
+        return -ENOMEM;
+    for (uint32_t rank = 0; rank < s->rank_count; rank++) {
+        uint32_t seat = job_network_seat(network, rank);
+        s->process_of[rank] = seat == TOPOLOGY_NONE ? UINT32_MAX : s->processes;
+        if (seat == TOPOLOGY_NONE)
+            continue;
+        s->ranks[s->processes] = rank;
+        s->seats[s->processes++] = seat;
+    }
+    return 0;
+}
+
+static void add_edge(struct search *s, uint32_t from, uint32_t to, uint64_t bytes,
+                     uint64_t messages)
+{
+    if (from >= s->rank_count || to >= s->rank_count || s->process_of[from] == UINT32_MAX ||
+        s->process_of[to] == UINT32_MAX)
+        return;
+    const struct remap_edge edge = {s->process_of[from], s->process_of[to], bytes, messages};
+    struct remap_edge *last = s->edge_count == 0 ? NULL : &s->edges[s->edge_count - 1];
+    if (last != NULL && last->from == edge.from && last->to == edge.to) {
+        last->bytes += bytes; /* of another size, communicator or region */
+        last->messages += messages;
+    } else {
+        s->edges[s->edge_count++] = edge;
+    }
+}
+
+static int edges_since_start(struct search *s)
+{
+    const struct pair_row *rows;
+    size_t count;
+    int code = job_pairs(s->job, REMAP_MOST_EDGES, &rows, &count);
+    s->edges = code != 0 ? NULL : malloc((count + 1) * sizeof(*s->edges));
+    if (s->edges == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].destination >= 0)
+            add_edge(s, rows[i].source, (uint32_t)rows[i].destination, rows[i].bytes,
+                     rows[i].messages);
+    }
+    return 0;
+}
+
+/* Of a span of windows, as far as it is resolved; without what stands for collectives. */
+static int edges_of_span(struct search *s)
+{
+    struct phase_graph graph = {.count = 0};
+    uint64_t length = job_window_ns(s->job), most = INT64_MAX / 4 / length;
+    int64_t from = (int64_t)((s->ask->from < most ? s->ask->from : most) * length),
+            to = (int64_t)((s->ask->to < most ? s->ask->to + 1 : most) * length) - 1;
+    int code = job_phases_graph(job_phases(s->job), from, to, &graph);
+    if (code == -HOLTER_EEMPTY)
+        snprintf(s->why, sizeof(s->why), "the job has sent nothing yet");
+    s->edges = code != 0 ? NULL : malloc((graph.count + 1) * sizeof(*s->edges));
+    if (code == 0 && s->edges == NULL)
+        code = -ENOMEM;
+    for (size_t i = 0; code == 0 && i < graph.count; i++) {
+        const struct phase_edge *e = &graph.edges[i];
+        if (!e->modelled)
+            add_edge(s, e->source, e->destination, e->bytes, e->messages);
+    }
+    phase_graph_finish(&graph);
+    return code;
+}
+
+static int prepare(struct search *s)
+{
+    struct job_network *network = job_network(s->job);
+    s->topology = job_network_topology(network);
+    if (s->topology == NULL) {
+        snprintf(s->why, sizeof(s->why), "where the job's ranks sit is not known yet");
+        return -HOLTER_EEMPTY;
+    }
+    int code = list_processes(s, network);
+    if (code == 0 && s->processes == 0) {
+        snprintf(s->why, sizeof(s->why), "no rank of the job has a place in the network");
+        return -HOLTER_EEMPTY;
+    }
+    int all = s->ask->from == 0 && s->ask->to == UINT64_MAX;
+    return code != 0 ? code : all ? edges_since_start(s) : edges_of_span(s);
+}
+
+void search_run(struct job *job, const struct network_ask *ask, int fd, uint64_t id)
+{
+    struct search search = {.job = job, .ask = ask, .fd = fd};
+    int code = prepare(&search);
+    if (code == 0)
+        code = ask->reroute ? search_routes(&search) : search_mapping(&search);
+    if (code != 0 && search.why[0] == '\0')
+        snprintf(search.why, sizeof(search.why), "%s", holter_strerror(code));
+    const struct wire_reply reply = {.id = id, .code = code, .text = code == 0 ? "" : search.why};
+    search_tell(&search, WIRE_TYPE_REPLY, &reply);
+    wire_buffer_finish(&search.buffer);
+    free(search.ranks);
+    free(search.seats);
+    free(search.process_of);
+    free(search.edges);
+}

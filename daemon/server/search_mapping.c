@@ -1,0 +1,162 @@
+/* The request "remap". */
+#include "daemon/server/search_state.h"
+
+#include "daemon/analysis/network/measures.h"
+#include "holter/clock.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TELL_NS UINT64_C(1000000000) /* how often it is said how far the work is */
+#define GAINS 4u
+
+static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node"};
+
+struct mapping {
+    struct search *search;
+    struct remap *remap;
+    uint32_t *selected, *nodes; /* owned */
+    struct remap_problem problem;
+};
+
+static void finish(struct mapping *m)
+{
+    remap_destroy(m->remap);
+    free(m->selected);
+    free(m->nodes);
+}
+
+static int select_ranks(struct mapping *m)
+{
+    const struct network_ask *ask = m->search->ask;
+    m->selected = malloc(((size_t)ask->rank_count + 1) * sizeof(*m->selected));
+    if (m->selected == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < ask->rank_count; i++) {
+        uint32_t rank = ask->ranks[i];
+        if (rank >= m->search->rank_count || m->search->process_of[rank] == UINT32_MAX) {
+            snprintf(m->search->why, sizeof(m->search->why), "rank %u has no place in the network",
+                     rank);
+            return -HOLTER_EUSAGE;
+        }
+        m->selected[i] = m->search->process_of[rank];
+    }
+    m->problem.selected = m->selected;
+    m->problem.selected_count = ask->rank_count;
+    return 0;
+}
+
+static int begin(struct mapping *m)
+{
+    struct search *s = m->search;
+    const struct network_ask *ask = s->ask;
+    m->nodes = malloc(((size_t)topology_vertices(s->topology) + 1) * sizeof(*m->nodes));
+    int code = m->nodes == NULL ? -ENOMEM : measures_nodes(s->topology, m->nodes);
+    m->problem = (struct remap_problem){
+        .topology = s->topology,
+        .processes = s->processes,
+        .seats = s->seats,
+        .edges = s->edges,
+        .edge_count = s->edge_count,
+        .nodes = m->nodes,
+        .objective = ask->objective,
+        .messages = ask->messages != 0,
+        .seed = ask->seed,
+        .effort = ask->seconds,
+    };
+    if (code == 0 && ask->ranks != NULL)
+        code = select_ranks(m);
+    return code != 0 ? code : remap_create(&m->remap, &m->problem, s->why, sizeof(s->why));
+}
+
+static int tell_progress(const struct mapping *m, double progress)
+{
+    const struct network_ask *ask = m->search->ask;
+    const struct wire_mapping message = {.job = job_id(m->search->job),
+                                         .objective = objectives[ask->objective],
+                                         .progress = progress,
+                                         .seed = ask->seed};
+    return search_tell(m->search, WIRE_TYPE_MAPPING, &message);
+}
+
+static int work(struct mapping *m)
+{
+    int code = tell_progress(m, 0);
+    uint64_t told = clock_mono_ns();
+    for (double done = 0; code == 0 && done < 1;) {
+        done = remap_step(m->remap);
+        if (done >= 1 || clock_mono_ns() - told < TELL_NS)
+            continue;
+        told = clock_mono_ns();
+        code = tell_progress(m, done);
+    }
+    return code;
+}
+
+/* The objective comes first. @return nonzero when the work has shown that none is better */
+static int measure(const struct mapping *m, const struct remap_measures *after,
+                   struct wire_gain_row gains[GAINS])
+{
+    bool optimal = false;
+    struct remap_measures before;
+    double bound = remap_bound(m->remap, &optimal);
+    unsigned first = m->problem.objective == REMAP_INTER_NODE ? 2u + m->problem.messages
+                                                              : (unsigned)m->problem.objective;
+    remap_given(m->remap, &before);
+    struct wire_gain_row all[GAINS] = {
+        {"hop-bytes", before.hop_bytes, after->hop_bytes, NAN},
+        {"max-link", before.max_link, after->max_link, NAN},
+        {"inter-node-bytes", before.inter_node_bytes, after->inter_node_bytes, NAN},
+        {"inter-node-messages", before.inter_node_messages, after->inter_node_messages, NAN}};
+    all[first].bound = bound > 0 || optimal ? bound : NAN;
+    gains[0] = all[first];
+    for (unsigned i = 0, at = 1; i < GAINS; i++) {
+        if (i != first)
+            gains[at++] = all[i];
+    }
+    return optimal;
+}
+
+static int tell_result(const struct mapping *m)
+{
+    struct search *s = m->search;
+    struct remap_measures after;
+    struct wire_gain_row gains[GAINS];
+    const uint32_t *best = remap_best(m->remap, &after);
+    struct wire_seat_row *rows = malloc(((size_t)s->processes + 1) * sizeof(*rows));
+    if (rows == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < s->processes; i++)
+        rows[i] = (struct wire_seat_row){s->ranks[i], best[i]};
+    struct wire_mapping message = {.job = job_id(s->job),
+                                   .objective = objectives[s->ask->objective],
+                                   .progress = 1,
+                                   .seed = s->ask->seed,
+                                   .gains = gains,
+                                   .gains_count = GAINS,
+                                   .optimal = (uint64_t)measure(m, &after, gains)};
+    int code = 0;
+    for (size_t from = 0; code == 0 && from < s->processes; from += WIRE_PART_ROWS) {
+        size_t left = s->processes - from;
+        message.seats = rows + from;
+        message.seats_count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;
+        message.more = left > WIRE_PART_ROWS;
+        code = search_tell(s, WIRE_TYPE_MAPPING, &message);
+        message.gains_count = 0; /* what is told once goes with the first part */
+    }
+    free(rows);
+    return code;
+}
+
+int search_mapping(struct search *s)
+{
+    struct mapping m = {.search = s};
+    int code = begin(&m);
+    code = code != 0 ? code : work(&m);
+    code = code != 0 ? code : tell_result(&m);
+    finish(&m);
+    return code;
+}

@@ -1,0 +1,36 @@
+/* The inside of a search, shared by search.c (what it works on), search_mapping.c and
+ * search_routes.c. */
+#ifndef HOLTER_DAEMON_SERVER_SEARCH_STATE_H
+#define HOLTER_DAEMON_SERVER_SEARCH_STATE_H
+
+#include "daemon/analysis/network/remap/remap.h"
+#include "daemon/server/search.h"
+#include "holter/wire.h"
+
+#define SEARCH_WHY 200u
+
+struct search {
+    struct job *job;
+    const struct network_ask *ask;
+    const struct topology *topology;
+    int fd;
+    struct wire_buffer buffer;
+    char why[SEARCH_WHY]; /**< set with an error */
+
+    uint32_t processes;       /**< ranks that have a seat */
+    uint32_t *ranks;          /**< owned: rank of each */
+    uint32_t *seats;          /**< owned: vertex of each */
+    uint32_t *process_of;     /**< owned: by rank; UINT32_MAX: it has none */
+    uint32_t rank_count;      /**< of process_of */
+    struct remap_edge *edges; /**< owned: messages between processes */
+    size_t edge_count;
+};
+
+/** Send an answer. @return 0 or -errno: the daemon has gone */
+int search_tell(struct search *search, enum wire_type type, const void *message);
+
+/** @return 0 or a negative error, with search->why */
+int search_mapping(struct search *search);
+int search_routes(struct search *search);
+
+#endif

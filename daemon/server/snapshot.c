@@ -1,0 +1,92 @@
+#include "daemon/server/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void destroy(struct snapshot *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        zmq_msg_close(&s->parts[i]);
+    free(s->parts);
+    free(s);
+}
+
+void snapshots_finish(struct snapshots *snapshots)
+{
+    for (size_t i = 0; i < SNAPSHOTS_MOST; i++)
+        destroy(snapshots->list[i]);
+    wire_buffer_finish(&snapshots->buffer);
+    *snapshots = (struct snapshots){0};
+}
+
+struct making {
+    struct snapshots *snapshots;
+    struct snapshot *made;
+};
+
+static int wanted(void *user, const char *job, enum wire_type type)
+{
+    (void)user;
+    (void)job;
+    (void)type;
+    return 1;
+}
+
+static void add_part(void *user, const char *job, enum wire_type type, const void *message)
+{
+    struct making *making = user;
+    struct snapshot *s = making->made;
+    struct wire_buffer *buffer = &making->snapshots->buffer;
+    (void)job;
+    if (wire_encode(buffer, type, message) != 0)
+        return;
+    if (s->count == s->room) {
+        size_t room = s->room == 0 ? 4 : 2 * s->room;
+        zmq_msg_t *parts = calloc(room, sizeof(*parts));
+        if (parts == NULL)
+            return;
+        for (size_t i = 0; i < s->count; i++) {
+            zmq_msg_init(&parts[i]); /* a zmq_msg_t must not be copied byte by byte */
+            zmq_msg_move(&parts[i], &s->parts[i]);
+        }
+        free(s->parts);
+        s->parts = parts;
+        s->room = room;
+    }
+    if (zmq_msg_init_size(&s->parts[s->count], buffer->length) != 0)
+        return;
+    memcpy(zmq_msg_data(&s->parts[s->count]), buffer->bytes, buffer->length);
+    s->count++;
+}
+
+const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job,
+                                    enum wire_type type, uint64_t frame)
+{
+    size_t at = 0;
+    for (; at < SNAPSHOTS_MOST - 1 && snapshots->list[at] != NULL; at++) {
+        const struct snapshot *s = snapshots->list[at];
+        if (s->type != type || strcmp(s->job, job_id(job)) != 0)
+            continue;
+        /* What agents said about ranks is told again in frames only while somebody wants it. */
+        if (type != WIRE_TYPE_RECORDED && s->frame == frame && s->closings == job_closings(job))
+            return s;
+        break;
+    }
+    /* The place is that of an older state of the same kind, a free one, or that of the oldest. */
+    struct snapshot *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    destroy(snapshots->list[at]);
+    memmove(&snapshots->list[1], &snapshots->list[0], at * sizeof(struct snapshot *));
+    snapshots->list[0] = made;
+    snprintf(made->job, sizeof(made->job), "%s", job_id(job));
+    made->type = type;
+    made->frame = frame;
+    made->closings = job_closings(job);
+    struct making making = {snapshots, made};
+    job_snapshot(job, type, &(struct job_output){&making, wanted, add_part, NULL});
+    return made;
+}

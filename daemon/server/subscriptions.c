@@ -1,0 +1,83 @@
+#include "daemon/server/subscriptions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct subscription {
+    size_t length;
+    char prefix[SUBSCRIPTION_BYTES];
+};
+
+void subscriptions_finish(struct subscriptions *subscriptions)
+{
+    free(subscriptions->list);
+    *subscriptions = (struct subscriptions){0};
+}
+
+static struct subscription *find(const struct subscriptions *s, const void *prefix, size_t length)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->list[i].length == length && memcmp(s->list[i].prefix, prefix, length) == 0)
+            return &s->list[i];
+    }
+    return NULL;
+}
+
+static int room_for_one(struct subscriptions *s)
+{
+    if (s->count < s->room)
+        return 1;
+    size_t room = s->room == 0 ? 16 : 2 * s->room;
+    if (room > SUBSCRIPTIONS_MOST)
+        return 0;
+    struct subscription *list = realloc(s->list, room * sizeof(*list));
+    if (list == NULL)
+        return 0;
+    s->list = list;
+    s->room = room;
+    return 1;
+}
+
+void subscriptions_add(struct subscriptions *s, const void *prefix, size_t length)
+{
+    if (length > SUBSCRIPTION_BYTES || find(s, prefix, length) != NULL)
+        return;
+    if (!room_for_one(s)) {
+        s->untold++;
+        return;
+    }
+    struct subscription *added = &s->list[s->count++];
+    added->length = length;
+    memcpy(added->prefix, prefix, length);
+}
+
+void subscriptions_remove(struct subscriptions *s, const void *prefix, size_t length)
+{
+    if (length > SUBSCRIPTION_BYTES)
+        return;
+    struct subscription *gone = find(s, prefix, length);
+    if (gone != NULL)
+        *gone = s->list[--s->count];
+    else if (s->untold > 0)
+        s->untold--;
+}
+
+void subscriptions_each(const struct subscriptions *s,
+                        void (*one)(void *user, const void *prefix, size_t length), void *user)
+{
+    for (size_t i = 0; i < s->count; i++)
+        one(user, s->list[i].prefix, s->list[i].length);
+    if (s->untold > 0)
+        one(user, "", 0);
+}
+
+int subscriptions_match(const struct subscriptions *s, const char *topic)
+{
+    size_t length = strlen(topic);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct subscription *one = &s->list[i];
+        if (one->length <= length && memcmp(one->prefix, topic, one->length) == 0)
+            return 1;
+    }
+    return s->untold > 0;
+}

@@ -1,0 +1,178 @@
+#include "daemon/server/zap.h"
+
+#include "proto/log.h"
+#include "proto/zloop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#define LOG_TOPIC "zap"
+#define ENDPOINT "inproc://zeromq.zap.01"
+#define TURN 64       /* requests answered in one turn of the loop */
+#define KEY_BYTES 32u /* of a CURVE public key */
+#define ROLES 3u
+
+/* Frames of a request, RFC 27: version, request id, domain, address, routing id, mechanism,
+ * credentials. */
+enum { VERSION, REQUEST, DOMAIN, ADDRESS, ROUTING, MECHANISM, KEY, FRAMES };
+
+struct zap {
+    void *socket;
+    struct zloop *zloop;
+    uint64_t refused;
+    struct {
+        enum role role;
+        uint8_t key[KEY_BYTES];
+    } admitted[ROLES];
+};
+
+struct frame {
+    uint8_t bytes[256];
+    size_t length;
+};
+
+static int frame_is(const struct frame *frame, const char *text)
+{
+    return frame->length == strlen(text) && memcmp(frame->bytes, text, frame->length) == 0;
+}
+
+enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32])
+{
+    enum role role = ROLE_NONE;
+    for (unsigned i = 0; i < ROLES; i++) {
+        if (memcmp(zap->admitted[i].key, key, KEY_BYTES) == 0)
+            role = zap->admitted[i].role;
+    }
+    if (role == ROLE_AGENT && strcmp(domain, ZAP_FRONT) != 0)
+        return ROLE_NONE;
+    return role;
+}
+
+/* @return how many frames came; those beyond FRAMES are dropped, longer ones cut (they fit nothing
+ *         known) */
+static int receive(void *socket, struct frame frames[FRAMES])
+{
+    int count = 0, more = 1;
+    size_t size = sizeof(more);
+    while (more) {
+        uint8_t rest[sizeof(frames[0].bytes)];
+        uint8_t *into = count < FRAMES ? frames[count].bytes : rest;
+        int length = zmq_recv(socket, into, sizeof(rest), ZMQ_DONTWAIT);
+        if (length < 0)
+            return -1;
+        if (count < FRAMES)
+            frames[count].length = (size_t)length <= sizeof(rest) ? (size_t)length : 0;
+        count++;
+        zmq_getsockopt(socket, ZMQ_RCVMORE, &more, &size);
+    }
+    return count;
+}
+
+static void answer(struct zap *zap, const struct frame *request, const char *status,
+                   const char *text, const char *user)
+{
+    zmq_send(zap->socket, "1.0", 3, ZMQ_SNDMORE);
+    zmq_send(zap->socket, request->bytes, request->length, ZMQ_SNDMORE);
+    zmq_send(zap->socket, status, strlen(status), ZMQ_SNDMORE);
+    zmq_send(zap->socket, text, strlen(text), ZMQ_SNDMORE);
+    zmq_send(zap->socket, user, strlen(user), ZMQ_SNDMORE);
+    zmq_send(zap->socket, "", 0, 0);
+}
+
+static void decide(struct zap *zap, struct frame frames[FRAMES], int count)
+{
+    enum role role = ROLE_NONE;
+    if (count == FRAMES && frame_is(&frames[VERSION], "1.0") &&
+        frame_is(&frames[MECHANISM], "CURVE") && frames[KEY].length == KEY_BYTES) {
+        const char *domain = frame_is(&frames[DOMAIN], ZAP_FRONT) ? ZAP_FRONT : ZAP_STREAM;
+        role = zap_role(zap, domain, frames[KEY].bytes);
+    }
+    if (role != ROLE_NONE) {
+        answer(zap, &frames[REQUEST], "200", "", role_name(role));
+        return;
+    }
+    zap->refused++;
+    size_t length = count > ADDRESS ? frames[ADDRESS].length : 0;
+    log_warn("refused a connection from %.*s: unknown key", (int)length,
+             (const char *)frames[ADDRESS].bytes);
+    answer(zap, &frames[REQUEST], "400", "unknown key", "");
+}
+
+static int on_readable(void *user, void *socket)
+{
+    struct zap *zap = user;
+    zloop_sent(zap->zloop);
+    for (int i = 0; i < TURN; i++) {
+        struct frame frames[FRAMES] = {{{0}, 0}};
+        int count = receive(socket, frames);
+        if (count < 0)
+            return 0;
+        decide(zap, frames, count);
+    }
+    return 1;
+}
+
+static int load(struct zap *zap, const char *key_dir)
+{
+    static const enum role roles[ROLES] = {ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR};
+    for (unsigned i = 0; i < ROLES; i++) {
+        struct curve_keys keys;
+        int code = curve_load(key_dir, roles[i], &keys);
+        if (code != 0) {
+            log_error("%s/%s.key: cannot be used", key_dir, role_name(roles[i]));
+            return code;
+        }
+        int good = zmq_z85_decode(zap->admitted[i].key, keys.public_key) != NULL;
+        curve_wipe(&keys);
+        if (!good)
+            return -EINVAL;
+        zap->admitted[i].role = roles[i];
+    }
+    return 0;
+}
+
+int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key_dir)
+{
+    struct zap *zap = calloc(1, sizeof(*zap));
+    if (zap == NULL)
+        return -ENOMEM;
+    int code = load(zap, key_dir);
+    if (code == 0) {
+        zap->socket = zmq_socket(context, ZMQ_REP);
+        code = zap->socket == NULL || zmq_bind(zap->socket, ENDPOINT) != 0 ? -zmq_errno() : 0;
+    }
+    code = code != 0 ? code : zloop_open(&zap->zloop, loop, zap->socket, on_readable, zap);
+    if (code != 0) {
+        if (zap->socket != NULL)
+            zmq_close(zap->socket);
+        free(zap);
+        return code;
+    }
+    *out = zap;
+    return 0;
+}
+
+static void on_closed(void *user)
+{
+    struct zap *zap = user;
+    zmq_close(zap->socket);
+    free(zap);
+}
+
+void zap_destroy(struct zap *zap)
+{
+    if (zap != NULL)
+        zloop_close(zap->zloop, on_closed);
+}
+
+void zap_domain(void *socket, const char *domain)
+{
+    zmq_setsockopt(socket, ZMQ_ZAP_DOMAIN, domain, strlen(domain));
+}
+
+uint64_t zap_refused(const struct zap *zap)
+{
+    return zap == NULL ? 0 : zap->refused;
+}

@@ -1,0 +1,39 @@
+/* Who may connect: the authentication handler of ZeroMQ RFC 27 (ZAP 1.0), mechanism CURVE (RFC 26).
+ *
+ * A public key stands for a role. Agents, viewers and operators may use the front; viewers and
+ * operators the published stream. The role becomes the "User-Id" of every message of the
+ * connection. */
+#ifndef HOLTER_DAEMON_SERVER_ZAP_H
+#define HOLTER_DAEMON_SERVER_ZAP_H
+
+#include "proto/curve_keys.h"
+
+#include <stdint.h>
+#include <uv.h>
+
+#define ZAP_FRONT "front"   /**< ZMQ_ZAP_DOMAIN of the front */
+#define ZAP_STREAM "stream" /**< ZMQ_ZAP_DOMAIN of the stream */
+
+struct zap;
+
+/** Begin to answer; before any socket of the context binds.
+ *  @param key_dir  directory of curve_load()
+ *  @return 0, or an error of curve_load(), zmq or libuv */
+int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key_dir);
+
+/** Stop; the handles close in further turns of the loop. NULL is fine. */
+void zap_destroy(struct zap *zap);
+
+/** Set a socket's domain, before it binds; also where there are no keys and nobody answers: with a
+ * domain libzmq refuses peers of ZMTP 1 and 2 (RFC 13, 15), and so everything that is no ZeroMQ.
+ * Such a peer in its handshake while the socket closes would end the process (libzmq 4.3.4,
+ * zmtp_engine.cpp, errno_assert). */
+void zap_domain(void *socket, const char *domain);
+
+/** Connections refused so far. */
+uint64_t zap_refused(const struct zap *zap);
+
+/** Role of a 32-byte public key in a domain. @return ROLE_NONE: refused */
+enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32]);
+
+#endif

@@ -1,0 +1,39 @@
+#include "daemon/storage/lock_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIES                                                                                      \
+    16 /* another may remove the file between our open and our lock, each time it gives it up */
+
+int lock_file_take(const char *path)
+{
+    for (int i = 0; i < TRIES; i++) {
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+            return -errno;
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            int error = errno;
+            close(fd);
+            return -error;
+        }
+        /* Is what we locked still what others will open? */
+        struct stat ours, theirs;
+        if (fstat(fd, &ours) == 0 && stat(path, &theirs) == 0 && ours.st_ino == theirs.st_ino &&
+            ours.st_dev == theirs.st_dev)
+            return fd;
+        close(fd);
+    }
+    return -EWOULDBLOCK;
+}
+
+void lock_file_give(int fd, const char *path)
+{
+    if (fd < 0)
+        return;
+    unlink(path);
+    close(fd);
+}

@@ -1,0 +1,261 @@
+#include "daemon/storage/record_parts.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/storage/recording_file.h"
+#include "daemon/storage/recordings/copy.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "record"
+#define PARTS                                                                                      \
+    8u /* of which the size of all is made; two stay free: one grows, one is for what comes at     \
+          once */
+#define MOST_RANKS_BYTES ((size_t)256 << 20) /* remembered */
+
+struct record_message {
+    struct recorded head;
+    void *bytes; /* owned */
+    size_t length;
+};
+
+static void clear(struct record_message *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i].bytes);
+}
+
+void record_parts_finish(struct record_parts *p)
+{
+    clear(p->ranks, p->ranks_count);
+    clear(p->network, p->network_count);
+    free(p->ranks);
+    free(p->network);
+    *p = (struct record_parts){.number = 0};
+}
+
+/* ---- what is remembered -------------------------------------------------- */
+
+static int remember(struct record_message **list, size_t *count, size_t *room,
+                    const struct recorded *head, const void *bytes, size_t length)
+{
+    void *copy = malloc(length + 1);
+    if (copy == NULL || array_fit(list, sizeof(**list), room, *count + 1) != 0) {
+        free(copy);
+        return -ENOMEM;
+    }
+    memcpy(copy, bytes, length);
+    (*list)[(*count)++] = (struct record_message){*head, copy, length};
+    return 0;
+}
+
+int record_parts_ranks(struct record_parts *p, const struct recorded *head, const void *bytes,
+                       size_t length)
+{
+    if (length > MOST_RANKS_BYTES - p->ranks_bytes)
+        return -ENOMEM;
+    int code = remember(&p->ranks, &p->ranks_count, &p->ranks_room, head, bytes, length);
+    p->ranks_bytes += code == 0 ? length : 0;
+    return code;
+}
+
+int record_parts_network(struct record_parts *p, const struct wire_topology *network,
+                         const void *bytes, size_t length)
+{
+    static const struct recorded none = {0};
+    if (!p->network_more) {
+        clear(p->network, p->network_count);
+        p->network_count = 0;
+    }
+    p->network_more = network->more != 0;
+    return remember(&p->network, &p->network_count, &p->network_room, &none, bytes, length);
+}
+
+/* What a file says that is gone on with. Without it the next part would tell less, and no more is
+ * lost. */
+static void load(struct record_parts *p, const char *path)
+{
+    struct recording_cursor *cursor;
+    struct recorded head;
+    const void *bytes;
+    size_t length;
+    char why[600];
+    if (recording_cursor_salvage(&cursor, path, why, sizeof(why)) != 0)
+        return;
+    while (recording_cursor_next(cursor, &head, &bytes, &length) == 1) {
+        if (head.type == WIRE_TYPE_RANKS)
+            record_parts_ranks(p, &head, bytes, length);
+    }
+    recording_cursor_close(cursor);
+}
+
+int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t room)
+{
+    unsigned first, last;
+    record_parts_finish(p);
+    snprintf(p->base, sizeof(p->base), "%s", base);
+    recording_parts_find(base, &first, &last);
+    p->number = last == 0 ? 1 : last;
+    int code = recording_part_path(base, p->number, path, room);
+    if (code == 0 && last > 0)
+        load(p, path);
+    return code;
+}
+
+/* ---- the next part ------------------------------------------------------- */
+
+int record_parts_full(uint64_t bytes, uint64_t most_bytes)
+{
+    return most_bytes != 0 && bytes >= most_bytes / PARTS;
+}
+
+/* Small commits write the same pages to the log time and again. */
+int record_parts_over(struct recording *recording, uint64_t most_bytes)
+{
+    if (!record_parts_full(recording_bytes(recording), most_bytes))
+        return 0;
+    recording_file_fold(recording_file_of(recording));
+    return recording_bytes(recording) >= most_bytes / PARTS / 4 * 3;
+}
+
+int record_parts_due(uint64_t bytes, uint64_t most_bytes)
+{
+    return most_bytes != 0 && bytes >= most_bytes / PARTS / 2;
+}
+
+static uint64_t bytes_of(const struct record_parts *p, unsigned number)
+{
+    char path[560];
+    return recording_part_path(p->base, number, path, sizeof(path)) == 0 ? recording_bytes_at(path)
+                                                                         : 0;
+}
+
+/* Remove the oldest ones. @return number of the first that stays */
+static unsigned make_room(const struct record_parts *p, uint64_t most_bytes)
+{
+    unsigned first, last;
+    uint64_t all = 0;
+    char path[560];
+    recording_parts_find(p->base, &first, &last);
+    for (unsigned n = first; n < p->number; n++)
+        all += bytes_of(p, n);
+    for (; first < p->number && all > most_bytes / PARTS * (PARTS - 2); first++) {
+        uint64_t bytes = bytes_of(p, first);
+        if (bytes == 0 || recording_part_path(p->base, first, path, sizeof(path)) != 0)
+            continue;
+        all -= bytes;
+        int code = recording_remove(path);
+        if (code != 0)
+            log_warn("%s: cannot be removed: %s", path, holter_strerror(code));
+        else
+            log_info("%s removed: the recording has reached its size", path);
+    }
+    return first;
+}
+
+/* Arrival of the first message in a part; 0: it cannot be read. */
+static uint64_t begin_of(const struct record_parts *p, unsigned number)
+{
+    struct recording_file file = {0};
+    char path[560], why[256];
+    int64_t begin_ns = 0;
+    if (recording_part_path(p->base, number, path, sizeof(path)) != 0 ||
+        recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
+        return 0;
+    if (recording_file_number(&file, "SELECT begin_ns FROM block ORDER BY first LIMIT 1",
+                              &begin_ns) != 0)
+        begin_ns = 0;
+    recording_file_close(&file);
+    return begin_ns > 0 ? (uint64_t)begin_ns : 0;
+}
+
+int record_parts_tell(const struct record_parts *p, struct recording *to)
+{
+    char sql[240];
+    snprintf(sql, sizeof(sql),
+             "INSERT OR REPLACE INTO part(one, part, removed_ns, attached_ns, missed)"
+             " VALUES(1, %u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ")",
+             p->number > 1 ? p->number : 0, p->removed_ns, p->attached_ns, p->missed);
+    return sqlite3_exec(recording_database(to), sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+/* What was said before, as if it were said now. */
+static int put_remembered(struct record_parts *p, struct recording *to, uint64_t now_ns)
+{
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < p->network_count; i++) {
+        code = wire_decode(&message, &arena, p->network[i].bytes, p->network[i].length, NULL);
+        code = code != 0 ? code : recording_table(to, WIRE_TYPE_TOPOLOGY, &message.topology);
+    }
+    for (size_t i = 0; code == 0 && i < p->ranks_count; i++) {
+        struct recorded head = p->ranks[i].head;
+        head.received_ns = head.time_ns = now_ns;
+        code = recording_message(to, &head, p->ranks[i].bytes, p->ranks[i].length);
+    }
+    wire_arena_finish(&arena);
+    return code;
+}
+
+/* The next part, with what was said before; nothing of it is committed. */
+static int begin_next(struct record_parts *p, struct recording **out, struct recording *old,
+                      const char *path, uint64_t now_ns, char *fault, size_t room)
+{
+    struct recording *next = NULL;
+    int code = recording_open_paged(&next, path, recording_page(old), fault, room);
+    if (code != 0) {
+        snprintf(fault, room, "%s", recording_why(fault, path));
+        return code;
+    }
+    *out = next;
+    code = copy_state(next, recording_file_of(old));
+    return code != 0 ? code : put_remembered(p, next, now_ns);
+}
+
+static int commit_next(struct record_parts *p, struct recording *next, uint64_t most_bytes)
+{
+    p->number++;
+    unsigned first = make_room(p, most_bytes);
+    p->removed_ns = first > 1 ? begin_of(p, first) : 0;
+    int code = record_parts_tell(p, next);
+    return code != 0 ? code : recording_commit(next);
+}
+
+int record_parts_next(struct record_parts *p, struct recording **recording, char *path, size_t room,
+                      uint64_t most_bytes, uint64_t now_ns, char *why, size_t why_room)
+{
+    struct recording *old = *recording, *next = NULL;
+    char next_path[560], fault[600] = "", closing[200];
+    unsigned number = p->number + 1;
+    int code = recording_part_path(p->base, number, next_path, sizeof(next_path));
+    if (code == 0 && strlen(next_path) >= room)
+        code = -ENAMETOOLONG;
+    code = code != 0 ? code : begin_next(p, &next, old, next_path, now_ns, fault, sizeof(fault));
+    int closed = recording_close_telling(old, closing, sizeof(closing));
+    *recording = NULL;
+    if (code == 0 && closed == 0)
+        code = commit_next(p, next, most_bytes);
+    if (code == 0 && closed == 0) {
+        snprintf(path, room, "%s", next_path);
+        *recording = next;
+        return 0;
+    }
+    /* Paths would leave no room for the cause where little is said. */
+    if (code != 0)
+        snprintf(why, why_room, "part %u cannot be begun: %s", number,
+                 fault[0] != '\0'               ? fault
+                 : code == -EIO && next != NULL ? recording_error(next)
+                                                : holter_strerror(code));
+    else
+        snprintf(why, why_room, "part %u cannot be finished: %s", number - 1, closing);
+    recording_abandon(next);
+    if (next != NULL) /* nothing of it was committed */
+        recording_remove(next_path);
+    return code != 0 ? code : closed;
+}

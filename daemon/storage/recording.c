@@ -1,0 +1,466 @@
+#include "daemon/storage/recording.h"
+
+#include "daemon/analysis/tables/key_table.h"
+#include "daemon/storage/block/block.h"
+#include "daemon/storage/lock_file.h"
+#include "daemon/storage/recording_bind.h"
+#include "daemon/storage/recording_file.h"
+#include "daemon/storage/recording_tables.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The last blocks of a file are written at each commit, as small as they are; when they are enough
+ * they are written anew as one. The level of these decides how large files are. Where a block fills
+ * within two commits, time counts: levels below zero leave Huffman codes out, which makes files 10
+ * to 20 % larger, and takes 5 % off what recording costs and 4 % off replaying. */
+#define LEVEL_PART (-5)
+#define LEVEL_BLOCK 1
+#define LEVEL_FLOOD (-1)
+#define LEAST_BYTES                                                                                \
+    (BLOCK_BYTES / 4) /* since the last commit: a block of its own, not packed twice */
+/* Larger pages take 300 kB more at first, a page for each table and index, and more of the log: for
+ * those who write as much within seconds, in parts of which that is little. */
+#define MANY_RANKS 512u
+#define MUCH_BYTES (UINT64_C(256) << 20)
+#define MOST_PARTS 256u /* in the place of which one block is written at the latest */
+#define MOST_AGENTS (1u << 22)
+
+struct recording {
+    struct recording_file file;
+    sqlite3_stmt *put_block, *drop_parts, *put_agent;
+    struct recording_tables *tables;
+    struct block_writer *block;
+    struct key_table agents; /* hi: instance; numbers as in the file */
+    uint64_t next;           /* number of the next message */
+    uint64_t begin_ns;       /* arrival of the first message in the block, and of the first since */
+    uint64_t begin_part_ns;  /* the last commit */
+    uint64_t end_ns;         /* arrival of the last */
+    unsigned parts;          /* written of this block */
+    uint64_t others,
+        others_marked; /* messages in the block that are no windows; since the last commit */
+    int lock;
+    int place; /* the file as such, whatever becomes of its name */
+    int open;  /* a transaction is open */
+    char path[520], lock_path[530];
+};
+
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS block(first INTEGER PRIMARY KEY, messages INTEGER, begin_ns "
+    "INTEGER,"
+    " end_ns INTEGER, length INTEGER, others INTEGER, data BLOB);"
+    "CREATE INDEX IF NOT EXISTS block_by_time ON block(begin_ns);"
+    "CREATE TABLE IF NOT EXISTS agent(agent INTEGER PRIMARY KEY, instance INTEGER,"
+    " since_ns INTEGER);"
+    "CREATE TABLE IF NOT EXISTS part(one INTEGER PRIMARY KEY CHECK(one = 1), part INTEGER,"
+    " removed_ns INTEGER, attached_ns INTEGER, missed INTEGER);";
+
+/* Blocks that have more than windows, found without a look at all others. */
+static const char others_index[] =
+    "CREATE INDEX IF NOT EXISTS block_others ON block(others) WHERE others IS NOT 0";
+
+static const char insert_block[] = "INSERT INTO block(first, messages, begin_ns, end_ns, length, "
+                                   "data, others) VALUES(?,?,?,?,?,?,?)";
+static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
+static const char insert_agent[] = "INSERT INTO agent(agent, instance, since_ns) VALUES(?,?,?)";
+
+static int run(sqlite3 *db, const char *text)
+{
+    return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+/* What is written to a file without a name is gone with its writer. */
+static int is_removed(const struct recording *r)
+{
+    struct stat status;
+    return r->place >= 0 && fstat(r->place, &status) == 0 && status.st_nlink == 0;
+}
+
+/* Close without committing. @param made  nothing is in the file yet: nothing is left of it */
+static void give_up(struct recording *r, int made)
+{
+    if (r == NULL)
+        return;
+    if (r->open)
+        run(r->file.db, "ROLLBACK");
+    sqlite3_finalize(r->put_block);
+    sqlite3_finalize(r->drop_parts);
+    sqlite3_finalize(r->put_agent);
+    tables_destroy(r->tables);
+    recording_file_close(&r->file);
+    block_writer_destroy(r->block);
+    key_table_finish(&r->agents);
+    if (made || (is_removed(r) && access(r->path, F_OK) != 0)) /* its log is left by SQLite then */
+        recording_remove(r->path);
+    if (r->place >= 0)
+        close(r->place);
+    lock_file_give(r->lock, r->lock_path);
+    free(r);
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+/* Tables of an older version become those of this one, all or none. */
+static int make_tables(struct recording *r)
+{
+    sqlite3 *db = r->file.db;
+    char mark[128];
+    snprintf(mark, sizeof(mark), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+             RECORDING_APPLICATION, RECORDING_SCHEMA);
+    if (run(db, "BEGIN IMMEDIATE") != 0)
+        return -EIO;
+    int code = run(db, schema);
+    code = code != 0 ? code : tables_add_column(db, "block", "others", "INTEGER");
+    code = code != 0 ? code : run(db, others_index);
+    code = code != 0 ? code : tables_create(&r->tables, db, r->file.version);
+    if (code == 0 && r->file.version < RECORDING_SCHEMA)
+        code = run(db, mark);
+    return code != 0 ? code : run(db, "COMMIT");
+}
+
+static int prepare(struct recording *r)
+{
+    const struct {
+        sqlite3_stmt **out;
+        const char *text;
+    } all[] = {{&r->put_block, insert_block},
+               {&r->drop_parts, delete_parts},
+               {&r->put_agent, insert_agent}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (sqlite3_prepare_v3(r->file.db, all[i].text, -1, SQLITE_PREPARE_PERSISTENT, all[i].out,
+                               NULL) != SQLITE_OK)
+            return -EIO;
+    }
+    return 0;
+}
+
+/* Agents that a file to be continued knows. */
+static int load_agents(struct recording *r)
+{
+    sqlite3_stmt *s = NULL;
+    int code = recording_file_prepare(&r->file, &s, "SELECT agent, instance FROM agent ORDER BY 1");
+    int row = code;
+    while (code == 0 && (row = recording_file_step(&r->file, s)) == 1) {
+        struct key key = {.hi = (uint64_t)sqlite3_column_int64(s, 1)};
+        if (key_table_reserve(&r->agents, 1) != 0)
+            code = -ENOMEM;
+        else if (sqlite3_column_int64(s, 0) != (int64_t)r->agents.count ||
+                 r->agents.count >= MOST_AGENTS ||
+                 key_table_add_hashed(&r->agents, key) + 1 != r->agents.count)
+            code = -HOLTER_ECORRUPT;
+    }
+    sqlite3_finalize(s);
+    return code != 0 ? code : row;
+}
+
+/* Where a file to be continued ends. Files of versions before 5 have a row for each message. */
+static int find_end(struct recording *r)
+{
+    int64_t end = 1, old = 0;
+    int code = recording_file_number(
+        &r->file, "SELECT first + messages FROM block ORDER BY first DESC LIMIT 1", &end);
+    code = code == -HOLTER_EEMPTY ? 0 : code;
+    if (code == 0 && recording_file_has(&r->file, "messages"))
+        code = recording_file_number(&r->file, "SELECT ifnull(max(id), 0) FROM messages", &old);
+    if (code == 0 && (end < 1 || end > INT64_MAX / 2 || old < 0 || old > INT64_MAX / 2))
+        code = -HOLTER_ECORRUPT;
+    r->next = (uint64_t)(end > old ? end : old + 1);
+    return code;
+}
+
+static int set_up(struct recording *r, unsigned page, char *why, size_t room)
+{
+    sqlite3 *db = r->file.db;
+    /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
+     * crash up to the last checkpoint (sqlite.org/wal.html). */
+    char manner[160];
+    snprintf(manner, sizeof(manner),
+             "PRAGMA page_size=%u; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+             "PRAGMA synchronous=NORMAL;",
+             page);
+    int code = run(db, manner);
+    code = code != 0 ? code : make_tables(r);
+    code = code != 0 ? code : prepare(r);
+    code = code != 0 ? code : load_agents(r);
+    code = code != 0 ? code : find_end(r);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    if (code != 0)
+        snprintf(why, room, "%s",
+                 code == -HOLTER_ECORRUPT || code == -ENOMEM ? holter_strerror(code)
+                                                             : recording_error(r));
+    return code;
+}
+
+int recording_open(struct recording **out, const char *path, char *why, size_t room)
+{
+    return recording_open_paged(out, path, RECORDING_PAGE, why, room);
+}
+
+unsigned recording_page_for(uint64_t ranks, uint64_t most_bytes)
+{
+    int is_large = ranks >= MANY_RANKS && (most_bytes == 0 || most_bytes >= MUCH_BYTES);
+    return is_large ? RECORDING_PAGE_MOST : RECORDING_PAGE;
+}
+
+unsigned recording_page(struct recording *r)
+{
+    int64_t bytes = 0;
+    return recording_file_number(&r->file, "PRAGMA page_size", &bytes) == 0 && bytes > 0
+               ? (unsigned)bytes
+               : RECORDING_PAGE;
+}
+
+int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
+                         size_t room)
+{
+    struct recording *r = calloc(1, sizeof(*r));
+    if (r == NULL) {
+        snprintf(why, room, "no memory");
+        return -ENOMEM;
+    }
+    r->place = -1;
+    snprintf(r->path, sizeof(r->path), "%s", path);
+    snprintf(r->lock_path, sizeof(r->lock_path), "%s.lock", path);
+    r->lock = lock_file_take(r->lock_path);
+    if (r->lock < 0) {
+        int code = r->lock;
+        snprintf(why, room, code == -EWOULDBLOCK ? "%s: another daemon is writing it" : "%s: %s",
+                 path, holter_strerror(code));
+        free(r);
+        return code;
+    }
+    char fault[256] = "no memory";
+    int made = access(path, F_OK) != 0;
+    int code = block_writer_create(&r->block);
+    code = code != 0 ? code
+                     : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
+    code = code != 0 ? code : set_up(r, page, fault, sizeof(fault));
+    if (code != 0) {
+        snprintf(why, room, "%s: %s", path, fault);
+        give_up(r, made);
+        return code;
+    }
+    r->place =
+        open(path, O_PATH | O_CLOEXEC); /* takes no lock of SQLite's away when it is closed */
+    *out = r;
+    return 0;
+}
+
+const char *recording_why(const char *why, const char *path)
+{
+    size_t length = strlen(path);
+    return strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2
+                                                                                  : why;
+}
+
+/* ---- keeping ------------------------------------------------------------- */
+
+int recording_begin(struct recording *r)
+{
+    if (r->open)
+        return 0;
+    if (run(r->file.db, "BEGIN IMMEDIATE") != 0)
+        return -EIO;
+    r->open = 1;
+    return 0;
+}
+
+static int level_of(const struct recording *r, int part)
+{
+    int flood = r->parts <= 1 && block_bytes(r->block) >= LEAST_BYTES;
+    return part ? LEVEL_PART : flood ? LEVEL_FLOOD : LEVEL_BLOCK;
+}
+
+/* Write the block, or what was added to it since the last commit. */
+static int put_block(struct recording *r, int part)
+{
+    const void *packed;
+    size_t length, messages = part ? block_messages_marked(r->block) : block_messages(r->block);
+    int code = block_pack(r->block, part, level_of(r, part), &packed, &length);
+    if (code != 0)
+        return code;
+    if (recording_begin(r) != 0)
+        return -EIO;
+    uint64_t first = r->next - messages;
+    if (!part && r->parts > 0) {
+        bind_number(r->drop_parts, 1, first);
+        if (put_row(r->drop_parts) != 0)
+            return -EIO;
+    }
+    sqlite3_stmt *s = r->put_block;
+    bind_number(s, 1, first);
+    bind_number(s, 2, messages);
+    bind_number(s, 3, part ? r->begin_part_ns : r->begin_ns);
+    bind_number(s, 4, r->end_ns);
+    bind_number(s, 5, part ? block_bytes_marked(r->block) : block_bytes(r->block));
+    sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
+    bind_number(s, 7, part ? r->others_marked : r->others);
+    if (put_row(s) != 0)
+        return -EIO;
+    r->parts += (unsigned)part;
+    r->others_marked = 0;
+    if (part) {
+        block_mark(r->block);
+    } else {
+        block_clear(r->block);
+        r->parts = 0;
+        r->others = 0;
+    }
+    return 0;
+}
+
+/* @return number of an agent, or negative: -ENOMEM, -EIO */
+static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns)
+{
+    uint32_t known = key_table_find(&r->agents, (struct key){.hi = instance});
+    if (known != KEY_NONE)
+        return known;
+    if (key_table_reserve(&r->agents, 1) != 0 || r->agents.count >= MOST_AGENTS)
+        return -ENOMEM;
+    if (recording_begin(r) != 0)
+        return -EIO;
+    known = key_table_add_hashed(&r->agents, (struct key){.hi = instance});
+    bind_number(r->put_agent, 1, known);
+    bind_number(r->put_agent, 2, instance);
+    bind_number(r->put_agent, 3, now_ns);
+    return put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
+}
+
+/* @return 0, or -EIO or -ENOMEM */
+static int number_head(struct recording *r, const struct recorded *head, struct recorded *out)
+{
+    int64_t agent = number_of(r, head->instance, head->received_ns);
+    *out = *head;
+    out->instance = (uint64_t)agent;
+    return agent < 0 ? (int)agent : 0;
+}
+
+/* A message is in the block. */
+static int added(struct recording *r, const struct recorded *head)
+{
+    if (block_messages(r->block) == 1)
+        r->begin_ns = head->received_ns;
+    if (block_messages_marked(r->block) == 1)
+        r->begin_part_ns = head->received_ns;
+    r->end_ns = head->received_ns;
+    r->others += head->type != WIRE_TYPE_WINDOW;
+    r->others_marked += head->type != WIRE_TYPE_WINDOW;
+    r->next++;
+    int full =
+        block_bytes(r->block) >= BLOCK_BYTES || block_messages(r->block) >= BLOCK_MOST_MESSAGES;
+    return full ? put_block(r, 0) : 0;
+}
+
+int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
+                      size_t length)
+{
+    struct recorded numbered;
+    int code = number_head(r, head, &numbered);
+    code = code != 0 ? code : block_add(r->block, &numbered, bytes, length);
+    return code != 0 ? code : added(r, head);
+}
+
+int recording_message_source(struct recording *r, const struct recorded *head,
+                             const struct block_source *source)
+{
+    struct recorded numbered;
+    int code = number_head(r, head, &numbered);
+    if (code != 0) {
+        free(source->slices);
+        source->release(source->owner);
+        return code;
+    }
+    code = block_add_source(r->block, &numbered, source);
+    return code != 0 ? code : added(r, head);
+}
+
+int recording_table(struct recording *r, enum wire_type type, const void *message)
+{
+    return recording_begin(r) != 0 ? -EIO : tables_put(r->tables, type, message);
+}
+
+sqlite3 *recording_database(struct recording *r)
+{
+    return r->file.db;
+}
+
+struct recording_file *recording_file_of(struct recording *r)
+{
+    return &r->file;
+}
+
+int recording_commit(struct recording *r)
+{
+    int code = 0;
+    if (block_messages_marked(r->block) > 0)
+        code = put_block(r, r->parts < MOST_PARTS && block_bytes_marked(r->block) < LEAST_BYTES);
+    if (code != 0 || !r->open)
+        return code;
+    if (run(r->file.db, "COMMIT") != 0)
+        return -EIO;
+    r->open = 0;
+    return is_removed(r) ? -EIO : 0;
+}
+
+/* ---- closing ------------------------------------------------------------- */
+
+void recording_abandon(struct recording *r)
+{
+    give_up(r, 0);
+}
+
+int recording_close(struct recording *r)
+{
+    char why[1];
+    return recording_close_telling(r, why, sizeof(why));
+}
+
+int recording_close_telling(struct recording *r, char *why, size_t room)
+{
+    if (r == NULL)
+        return 0;
+    int code = block_messages(r->block) > 0 ? put_block(r, 0) : 0;
+    code = code != 0 ? code : recording_commit(r);
+    if (code != 0)
+        snprintf(why, room, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
+    /* Pages of parts that blocks took the place of. Files of older versions keep theirs. */
+    if (code == 0)
+        run(r->file.db, "PRAGMA incremental_vacuum");
+    /* One plain file is left, for whoever copies it. A reader may prevent that: then the log stays,
+     * and is folded in by the next who opens the file. */
+    run(r->file.db, "PRAGMA journal_mode=DELETE");
+    recording_abandon(r);
+    return code;
+}
+
+/* SQLite has words for a full disk, but not for a quota, a file that may not grow, or one beside
+ * which none can be made. */
+const char *recording_error(const struct recording *r)
+{
+    int code = sqlite3_errcode(r->file.db);
+    int of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+    int fault = of_system ? sqlite3_system_errno(r->file.db) : 0;
+    if (is_removed(r))
+        return "its file was removed";
+    return fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(r->file.db);
+}
+
+void recording_limit(struct recording *r, unsigned pages)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "PRAGMA max_page_count=%u", pages);
+    run(r->file.db, text);
+}
+
+uint64_t recording_bytes(const struct recording *r)
+{
+    return recording_bytes_at(r->path);
+}

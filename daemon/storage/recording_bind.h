@@ -1,0 +1,30 @@
+/* Binding values to the statements that write rows of recordings. Used by recording.c and its
+ * tables. */
+#ifndef HOLTER_DAEMON_STORAGE_RECORDING_BIND_H
+#define HOLTER_DAEMON_STORAGE_RECORDING_BIND_H
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdint.h>
+
+/** Unsigned numbers keep their bits: SQLite's integers are signed. */
+static inline void bind_number(sqlite3_stmt *statement, int at, uint64_t number)
+{
+    sqlite3_bind_int64(statement, at, (sqlite3_int64)number);
+}
+
+/** @param text  copied; NULL: "" */
+static inline void bind_copy(sqlite3_stmt *statement, int at, const char *text)
+{
+    sqlite3_bind_text(statement, at, text == NULL ? "" : text, -1, SQLITE_TRANSIENT);
+}
+
+/** Write the row. @return 0 or -EIO */
+static inline int put_row(sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE ? 0 : -EIO;
+}
+
+#endif

@@ -1,0 +1,373 @@
+#include "daemon/storage/recording_file.h"
+
+#include "daemon/storage/recording.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUSY_MS 2000         /* a reader's checkpoint may hold the file for a moment */
+#define MOST_CELL (64 << 20) /* bytes of a value: packed blocks are smaller */
+#define STEPS_AT_ONCE 10000  /* of the virtual machine, between looks at their sum */
+#define STEPS_A_BYTE 64u     /* a row takes some bytes, and some tens of steps */
+#define STEPS_LEAST 100000000u
+#define MOST_PATH 504u /* bytes: of SQLite's 512 (os_unix.c, MAX_PATHNAME) its log takes some */
+
+/* How a file is opened: to be read as SQLite does, with its log to be folded in, to be written; one
+ * beside which nothing can be made; one without its end. */
+enum manner { READ, RECOVER, WRITE, STILL, SHORT };
+
+/* ---- pages --------------------------------------------------------------- */
+
+#define LINE 64u              /* bytes of a line of the processor's cache */
+#define PAGES_BYTES (4 << 20) /* of those that lie aligned */
+
+static pthread_once_t aligned = PTHREAD_ONCE_INIT;
+
+/* Have SQLite's pages begin with a line of the cache: the kernel copies into them in half the time.
+ * What does not fit in, and files of larger pages, are allocated as ever. It has to be told before
+ * its first use (sqlite.org/malloc.html, section 3.3). */
+static void align_pages(void)
+{
+    static _Alignas(LINE) unsigned char pages[PAGES_BYTES];
+    int head = 0;
+    if (sqlite3_config(SQLITE_CONFIG_PCACHE_HDRSZ, &head) != SQLITE_OK)
+        return;
+    int slot = (int)((RECORDING_PAGE_MOST + (unsigned)head + LINE - 1) / LINE * LINE);
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, pages, slot, (int)sizeof(pages) / slot);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static int count_steps(void *user)
+{
+    struct recording_file *file = user;
+    file->steps += STEPS_AT_ONCE;
+    return file->steps > file->most_steps;
+}
+
+static void harden(struct recording_file *file, const char *path, enum manner manner)
+{
+    struct stat status;
+    uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+    sqlite3_busy_timeout(file->db, BUSY_MS);
+    /* What is short is opened by those only who may write its schema, were it not read-only. */
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, manner != SHORT, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, manner == SHORT, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_limit(file->db, SQLITE_LIMIT_LENGTH, MOST_CELL);
+    sqlite3_limit(file->db, SQLITE_LIMIT_ATTACHED, 0);
+    file->most_steps = STEPS_LEAST + STEPS_A_BYTE * bytes;
+    sqlite3_progress_handler(file->db, STEPS_AT_ONCE, count_steps, file);
+    if (manner ==
+        STILL) /* the index of its log lies in memory then (sqlite.org/wal.html, section 6) */
+        sqlite3_exec(file->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
+}
+
+void recording_file_close(struct recording_file *file)
+{
+    sqlite3_close(file->db);
+    file->db = NULL;
+}
+
+int recording_file_error(const struct recording_file *file)
+{
+    switch (sqlite3_errcode(file->db)) {
+    case SQLITE_NOMEM:
+        return -ENOMEM;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_INTERRUPT:
+    case SQLITE_ERROR: /* no such table or column, a view in its place */
+    case SQLITE_TOOBIG:
+    case SQLITE_FORMAT:
+    case SQLITE_MISMATCH:
+        return -HOLTER_ECORRUPT;
+    default:
+        return -EIO;
+    }
+}
+
+/* ---- statements ---------------------------------------------------------- */
+
+int recording_file_prepare(struct recording_file *file, sqlite3_stmt **out, const char *sql)
+{
+    file->steps = 0;
+    return sqlite3_prepare_v2(file->db, sql, -1, out, NULL) == SQLITE_OK
+               ? 0
+               : recording_file_error(file);
+}
+
+int recording_file_step(struct recording_file *file, sqlite3_stmt *statement)
+{
+    file->steps = 0;
+    int step = sqlite3_step(statement);
+    return step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : recording_file_error(file);
+}
+
+int recording_file_number(struct recording_file *file, const char *sql, int64_t *out)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = recording_file_prepare(file, &statement, sql);
+    code = code != 0 ? code : recording_file_step(file, statement);
+    if (code == 1)
+        *out = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return code == 1 ? 0 : code == 0 ? -HOLTER_EEMPTY : code;
+}
+
+int recording_file_has(struct recording_file *file, const char *table)
+{
+    char sql[160];
+    int64_t count = 0;
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '%s'", table);
+    return recording_file_number(file, sql, &count) == 0 && count == 1;
+}
+
+int recording_file_run(struct recording_file *file, const char *sql)
+{
+    file->steps = 0;
+    return sqlite3_exec(file->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+#define HEAD_BYTES 100u /* of a database, sqlite.org/fileformat2.html, section 1.3 */
+
+static uint64_t big_endian(const unsigned char *bytes, size_t count)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < count; i++)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+/* Bytes that the file has by its head, where that can be relied on; else 0. */
+static uint64_t bytes_by_head(const char *path)
+{
+    unsigned char head[HEAD_BYTES];
+    FILE *in = fopen(path, "rbe");
+    size_t got = in == NULL ? 0 : fread(head, 1, sizeof(head), in);
+    if (in != NULL)
+        fclose(in);
+    if (got != sizeof(head) || memcmp(head, "SQLite format 3", 16) != 0 ||
+        memcmp(head + 24, head + 92, 4) != 0)
+        return 0;
+    uint64_t page = big_endian(head + 16, 2);
+    return (page == 1 ? 65536 : page) * big_endian(head + 28, 4);
+}
+
+static uint64_t bytes_of(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* Bytes that a copy which was broken off lacks at its end. */
+static uint64_t bytes_lacking(const char *path)
+{
+    uint64_t wanted = bytes_by_head(path), there = bytes_of(path);
+    return there < wanted ? wanted - there : 0;
+}
+
+/* SQLite says of a copy that was broken off that it is malformed, and of a text as well. */
+static void say_damaged(const char *path, enum recording_access how, char *why, size_t room)
+{
+    uint64_t there = bytes_of(path), lacking = bytes_lacking(path);
+    if (lacking > 0)
+        snprintf(why, room, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there%s", there,
+                 there + lacking,
+                 how == RECORDING_SALVAGE ? ", too few for any message"
+                                          : "; `holter cut` saves what can be read of it");
+    else
+        snprintf(why, room, "damaged, or no recording at all");
+}
+
+static size_t length_from_root(const char *path)
+{
+    char *full = realpath(path, NULL);
+    char *here = full == NULL && path[0] != '/' ? realpath(".", NULL) : NULL;
+    size_t length = full != NULL ? strlen(full) : strlen(path);
+    length += here != NULL ? strlen(here) + 1 : 0;
+    free(full);
+    free(here);
+    return length;
+}
+
+/* SQLite has no words for why it cannot open a file. */
+static void say_refused(const struct recording_file *file, const char *path, char *why, size_t room)
+{
+    int fault = sqlite3_system_errno(file->db);
+    if (sqlite3_errcode(file->db) != SQLITE_CANTOPEN)
+        snprintf(why, room, "%s", sqlite3_errmsg(file->db));
+    else if (length_from_root(path) > MOST_PATH)
+        snprintf(why, room, "its path from / is longer than the %u bytes that SQLite takes",
+                 MOST_PATH);
+    else
+        snprintf(why, room, "%s", fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(file->db));
+}
+
+/* Is it a recording that this version understands, or nothing yet? */
+static int check_kind(struct recording_file *file, const char *path, char *why, size_t room)
+{
+    int64_t application = 0, tables = 0;
+    int code = recording_file_number(file, "PRAGMA application_id", &application);
+    if (code == 0)
+        code = recording_file_number(file, "PRAGMA user_version", &file->version);
+    if (code == 0)
+        code = recording_file_number(file, "SELECT count(*) FROM sqlite_master", &tables);
+    if (code != 0) {
+        say_refused(file, path, why, room);
+        return code;
+    }
+    int known = application == RECORDING_APPLICATION && file->version >= 1 &&
+                file->version <= RECORDING_SCHEMA;
+    if (known || (application == 0 && file->version == 0 && tables == 0))
+        return 0;
+    if (application == RECORDING_APPLICATION && file->version > RECORDING_SCHEMA)
+        snprintf(why, room,
+                 "made by a newer version of Holter: schema %" PRId64
+                 ", and this one reads up to %d",
+                 file->version, RECORDING_SCHEMA);
+    else
+        snprintf(why, room, "a SQLite database, and no recording of Holter");
+    return -HOLTER_EVERSION;
+}
+
+/* SQLite would wait for a writer of a pipe, and has no words for a directory. */
+static int check_readable(const char *path, char *why, size_t room)
+{
+    struct stat status;
+    int code = access(path, R_OK) != 0 || stat(path, &status) != 0 ? -errno
+               : S_ISDIR(status.st_mode)                           ? -EISDIR
+               : !S_ISREG(status.st_mode)                          ? -HOLTER_EVERSION
+                                                                   : 0;
+    if (code == -HOLTER_EVERSION)
+        snprintf(why, room, "a pipe or device, and no file");
+    else if (code != 0)
+        snprintf(why, room, "%s", holter_strerror(code));
+    return code;
+}
+
+static int exists(const char *path, const char *suffix)
+{
+    char name[PATH_MAX + 16];
+    snprintf(name, sizeof(name), "%s%s", path, suffix);
+    return access(name, F_OK) == 0;
+}
+
+/* The name by which SQLite opens it: "file:a" would be a URI, ":memory:" no file. */
+static void make_name(const char *path, enum manner manner, char *out, size_t room)
+{
+    size_t used = (size_t)snprintf(out, room, "%s%s", manner == STILL ? "file:" : "",
+                                   path[0] == '/' ? "" : "./");
+    for (const char *p = path; *p != '\0' && used < room; p++) {
+        int escaped = manner == STILL && strchr("%?#", *p) != NULL;
+        used +=
+            (size_t)snprintf(out + used, room - used, escaped ? "%%%02X" : "%c", (unsigned char)*p);
+    }
+    /* Without a log to be read nothing of it can change: it is the file alone. */
+    if (manner == STILL && used < room)
+        snprintf(out + used, room - used, exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
+}
+
+static int open_as(struct recording_file *file, const char *path, enum manner manner, char *why,
+                   size_t room)
+{
+    static const int flags[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE,
+                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, SQLITE_OPEN_READONLY};
+    char name[3 * PATH_MAX + 40];
+    make_name(path, manner, name, sizeof(name));
+    recording_file_close(file);
+    pthread_once(&aligned, align_pages);
+    int code = sqlite3_open_v2(name, &file->db, flags[manner], NULL) == SQLITE_OK
+                   ? 0
+                   : recording_file_error(file);
+    if (code != 0) {
+        say_refused(file, path, why, room);
+        return code;
+    }
+    harden(file, path, manner);
+    return check_kind(file, path, why, room);
+}
+
+/* Neither log nor index can be made beside it, as on read-only media, and nobody who may write
+ * there is about to. */
+static int is_still(const struct recording_file *file, const char *path)
+{
+    int code = sqlite3_errcode(file->db);
+    return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !exists(path, "-shm") &&
+           !exists(path, "-journal");
+}
+
+static int open_to_read(struct recording_file *file, const char *path, enum recording_access how,
+                        char *why, size_t room)
+{
+    int code = check_readable(path, why, room);
+    if (code != 0)
+        return code;
+    code = open_as(file, path, READ, why, room);
+    if (code == -EIO) /* a log without its index has to be recovered */
+        code = open_as(file, path, RECOVER, why, room);
+    if (code == -EIO && is_still(file, path))
+        code = open_as(file, path, STILL, why, room);
+    if (code == -HOLTER_ECORRUPT && how == RECORDING_SALVAGE)
+        file->lacking = bytes_lacking(path);
+    if (file->lacking > 0)
+        code = open_as(file, path, SHORT, why, room);
+    if (code == 0 && file->version == 0) {
+        snprintf(why, room, "nothing has been written to it yet");
+        code = -HOLTER_EEMPTY;
+    }
+    return code;
+}
+
+int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
+                        char *why, size_t room)
+{
+    int code = -ENAMETOOLONG;
+    *file = (struct recording_file){0};
+    if (strlen(path) >= PATH_MAX)
+        snprintf(why, room, "%s", holter_strerror(code));
+    else
+        code = how == RECORDING_WRITE ? open_as(file, path, WRITE, why, room)
+                                      : open_to_read(file, path, how, why, room);
+    if (code == -HOLTER_ECORRUPT)
+        say_damaged(path, how, why, room);
+    if (code != 0)
+        recording_file_close(file);
+    return code;
+}
+
+int recording_file_hold(struct recording_file *file)
+{
+    sqlite3_stmt *mode = NULL;
+    int code = recording_file_prepare(file, &mode, "PRAGMA journal_mode");
+    code = code != 0 ? code : recording_file_step(file, mode);
+    const char *name = code == 1 ? (const char *)sqlite3_column_text(mode, 0) : NULL;
+    /* Without a log nobody writes it, and nobody could begin to while it is held. */
+    int written = name != NULL && strcmp(name, "wal") == 0;
+    sqlite3_finalize(mode);
+    if (code < 0)
+        return code;
+    return written ? recording_file_run(file, "BEGIN") : 0;
+}
+
+void recording_file_fold(struct recording_file *file)
+{
+    sqlite3_busy_timeout(file->db, 0);
+    sqlite3_wal_checkpoint_v2(file->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(file->db, BUSY_MS);
+}

@@ -1,0 +1,316 @@
+#include "daemon/storage/lock_file.h"
+#include "daemon/storage/recording.h"
+#include "daemon/storage/recording_file.h"
+#include "holter/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_FILES 10000u
+
+/* ---- names --------------------------------------------------------------- */
+
+int recording_part_path(const char *base, unsigned number, char *out, size_t room)
+{
+    size_t stem = strlen(base);
+    if (stem > 5 && strcmp(base + stem - 5, ".hrec") == 0)
+        stem -= 5;
+    int length = number < 2
+                     ? snprintf(out, room, "%s", base)
+                     : snprintf(out, room, "%.*s.part%u%s", (int)stem, base, number, base + stem);
+    return length > 0 && (size_t)length < room ? 0 : -ENAMETOOLONG;
+}
+
+void recording_parts_find(const char *base, unsigned *first, unsigned *last)
+{
+    char directory[520], path[560];
+    const char *slash = strrchr(base, '/');
+    *first = *last = access(base, F_OK) == 0;
+    snprintf(directory, sizeof(directory), "%.*s", slash == NULL ? 1 : (int)(slash - base + 1),
+             slash == NULL ? "." : base);
+    DIR *entries = opendir(directory);
+    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
+        const char *number = strstr(e->d_name, ".part");
+        unsigned part = 0;
+        if (number == NULL || sscanf(number, ".part%u", &part) != 1 || part < 2 ||
+            recording_part_path(base, part, path, sizeof(path)) != 0 ||
+            strcmp(path + (slash == NULL ? 0 : slash - base + 1), e->d_name) != 0)
+            continue;
+        *first = *first == 0 || part < *first ? part : *first;
+        *last = part > *last ? part : *last;
+    }
+    if (entries != NULL)
+        closedir(entries);
+}
+
+/* ---- as files ------------------------------------------------------------ */
+
+/* A file in the making has a journal until it has its log. */
+#define SUFFIXES 4
+static const char *const suffixes[SUFFIXES] = {"", "-wal", "-shm", "-journal"};
+
+uint64_t recording_bytes_at(const char *path)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        char name[600];
+        struct stat status;
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+        bytes += stat(name, &status) == 0 ? (uint64_t)status.st_size : 0;
+    }
+    return bytes;
+}
+
+int recording_remove(const char *path)
+{
+    int code = 0;
+    for (int i = 0; i < SUFFIXES; i++) {
+        char name[600];
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
+        if (unlink(name) != 0 && i == 0)
+            code = -errno;
+    }
+    return code;
+}
+
+/* Not without its log, which holds what is not yet in the file, nor to beside one of another file.
+ */
+static int rename_file(const char *path, const char *to)
+{
+    int code = rename(path, to) == 0 ? 0 : -errno;
+    for (int i = 1; code == 0 && i < SUFFIXES; i++) {
+        char from_name[600], to_name[600];
+        snprintf(from_name, sizeof(from_name), "%s%s", path, suffixes[i]);
+        snprintf(to_name, sizeof(to_name), "%s%s", to, suffixes[i]);
+        if (rename(from_name, to_name) == 0)
+            continue;
+        code = errno == ENOENT ? 0 : -errno;
+        unlink(to_name);
+    }
+    return code;
+}
+
+/* Path of the first part of a recording, of which `path` is one. @return number of that */
+static unsigned find_base(const char *path, char *base, size_t room)
+{
+    char part[560];
+    const char *slash = strrchr(path, '/'), *mark = NULL;
+    unsigned number = 0;
+    for (const char *p = slash == NULL ? path : slash; (p = strstr(p, ".part")) != NULL; p++)
+        mark = p;
+    int end = 0;
+    if (mark != NULL && sscanf(mark, ".part%u%n", &number, &end) == 1 && number >= 2 &&
+        snprintf(base, room, "%.*s%s", (int)(mark - path), path, mark + end) < (int)room &&
+        recording_part_path(base, number, part, sizeof(part)) == 0 && strcmp(part, path) == 0)
+        return number;
+    snprintf(base, room, "%s", path);
+    return 1;
+}
+
+int recording_rename(const char *path, const char *to, char *out, size_t room)
+{
+    char base[560], from_part[560], to_part[560];
+    unsigned first, last, newest = find_base(path, base, sizeof(base));
+    if (strlen(to) >= sizeof(to_part) - 16)
+        return -ENAMETOOLONG;
+    int code = recording_part_path(to, newest, out, room);
+    recording_parts_find(base, &first, &last);
+    if (code == 0 && last == 0)
+        return -ENOENT;
+    for (unsigned n = first; code == 0 && n <= last; n++) {
+        code = recording_part_path(base, n, from_part, sizeof(from_part));
+        code = code != 0 ? code : recording_part_path(to, n, to_part, sizeof(to_part));
+        code = code != 0 ? code : rename_file(from_part, to_part);
+        code = code == -ENOENT && n < last ? 0 : code; /* one between was taken away */
+    }
+    return code;
+}
+
+static int last_window(const char *path, uint64_t *out)
+{
+    struct recording_file file = {0};
+    char why[256];
+    int64_t window = 0;
+    int code = recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
+    if (code == 0)
+        code = recording_file_number(&file, "SELECT ifnull(max(window), 0) FROM totals", &window);
+    recording_file_close(&file);
+    *out = code == 0 && window > 0 ? (uint64_t)window : 0;
+    return code;
+}
+
+int recording_last_window(const char *base, uint64_t *out)
+{
+    unsigned first, last;
+    uint64_t newest = 0, window = 0;
+    char path[560];
+    int code = 0;
+    recording_parts_find(base, &first, &last);
+    for (; code == 0 && first <= last; first++) {
+        code = recording_part_path(base, first, path, sizeof(path));
+        if (code == 0 && access(path, F_OK) == 0)
+            code = last_window(path, &window);
+        newest = window > newest ? window : newest;
+    }
+    if (code == 0)
+        *out = newest;
+    return code;
+}
+
+/* ---- directories --------------------------------------------------------- */
+
+static int make_directories(const char *path)
+{
+    char part[512];
+    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part))
+        return -ENAMETOOLONG;
+    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return -errno;
+        *slash = '/';
+    }
+    return mkdir(part, 0777) != 0 && errno != EEXIST ? -errno : 0;
+}
+
+int recording_directory(const char *path)
+{
+    struct stat status;
+    int code = make_directories(path);
+    if (code != 0)
+        return code;
+    if (stat(path, &status) != 0)
+        return -errno;
+    if (!S_ISDIR(status.st_mode))
+        return -ENOTDIR;
+    return access(path, W_OK | X_OK) != 0 ? -errno : 0;
+}
+
+/* ---- finding ------------------------------------------------------------- */
+
+/* Does a part tell what the ones before said? Not if its daemon was killed while it was made. */
+static int is_begun(const char *path)
+{
+    struct recording_file file = {0};
+    int64_t rows = 0;
+    char why[256];
+    if (recording_file_open(&file, path, RECORDING_WRITE, why, sizeof(why)) != 0)
+        return 1;
+    int begun = file.version != 0 && (recording_file_number(&file,
+                                                            "SELECT (SELECT count(*) FROM part) +"
+                                                            " (SELECT count(*) FROM block)",
+                                                            &rows) != 0 ||
+                                      rows > 0);
+    recording_file_close(&file);
+    return begun;
+}
+
+static int has_tables(const char *path)
+{
+    struct recording_file file = {0};
+    char why[256];
+    int code = recording_file_open(&file, path, RECORDING_READ, why, sizeof(why));
+    recording_file_close(&file);
+    return code != -HOLTER_EEMPTY;
+}
+
+/* @param only  there is no part before it, whose place it could leave: it is begun as soon as it
+ * has tables
+ * @return whether it is gone now; one that is being made stays */
+static int drop_unbegun(const char *path, int only)
+{
+    char lock_path[600];
+    if (only && has_tables(path))
+        return 0;
+    snprintf(lock_path, sizeof(lock_path), "%s.lock", path);
+    int lock = lock_file_take(lock_path);
+    int gone = lock >= 0 && !is_begun(path) && recording_remove(path) == 0;
+    lock_file_give(lock, lock_path);
+    return gone;
+}
+
+/* The newest part that there is to go on with; 0: none */
+static unsigned newest_begun(const char *base)
+{
+    unsigned first, last;
+    char path[560];
+    do
+        recording_parts_find(base, &first, &last);
+    while (last > 0 && recording_part_path(base, last, path, sizeof(path)) == 0 &&
+           drop_unbegun(path, last == first));
+    return last;
+}
+
+static int may_continue(const char *path, uint64_t instance)
+{
+    struct recording_file file = {0};
+    char text[256], why[256];
+    int64_t yes = 0, known = 0;
+    if (recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
+        return 0;
+    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM %s WHERE instance=%" PRId64 ")",
+             recording_file_has(&file, "agent") ? "agent" : "messages", (int64_t)instance);
+    int code = recording_file_number(&file, text, &known);
+    code = code != 0 ? code
+                     : recording_file_number(&file,
+                                             "SELECT NOT EXISTS(SELECT 1 FROM job WHERE state IN"
+                                             " ('ended', 'died'))",
+                                             &yes);
+    recording_file_close(&file);
+    return code == 0 && (yes != 0 || known != 0);
+}
+
+static int path_of(const char *directory, const char *job, unsigned number, char *out, size_t room)
+{
+    char suffix[16] = "";
+    if (number > 1)
+        snprintf(suffix, sizeof(suffix), "-%u", number);
+    int length = snprintf(out, room, "%s/holter-%s%s.hrec", directory, job, suffix);
+    return length > 0 && (size_t)length < room ? 0 : -ENAMETOOLONG;
+}
+
+int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
+                     size_t room, int *exists)
+{
+    unsigned number = 1, first, last;
+    char path[560];
+    for (; number < MOST_FILES; number++) {
+        if (path_of(directory, job, number, out, room) != 0)
+            return -ENAMETOOLONG;
+        recording_parts_find(out, &first, &last);
+        if (last == 0)
+            break;
+    }
+    *exists = 0;
+    if (number == 1)
+        return 0;
+    if (path_of(directory, job, number - 1, out, room) == 0) {
+        unsigned newest = newest_begun(out);
+        if (newest == 0)
+            return 0;
+        if (recording_part_path(out, newest, path, sizeof(path)) == 0 &&
+            may_continue(path, instance)) {
+            *exists = 1;
+            return 0;
+        }
+    }
+    return path_of(directory, job, number, out, room);
+}
+
+int recording_new(const char *directory, const char *job, char *out, size_t room)
+{
+    unsigned first, last;
+    for (unsigned number = 1; number < MOST_FILES; number++) {
+        if (path_of(directory, job, number, out, room) != 0)
+            return -ENAMETOOLONG;
+        recording_parts_find(out, &first, &last);
+        if (last == 0)
+            return 0;
+    }
+    return -EEXIST;
+}

@@ -1,0 +1,358 @@
+#include "daemon/storage/recording_network.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/storage/recording_bind.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum statement { TOPOLOGY, PART, SEAT, LINK, ROUTE, STATEMENTS };
+
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS topology(one INTEGER PRIMARY KEY CHECK(one = 1), name TEXT,"
+    " kind TEXT, source TEXT, fault TEXT, text TEXT);"
+    "CREATE TABLE IF NOT EXISTS topology_part(part INTEGER PRIMARY KEY, message BLOB);"
+    "CREATE TABLE IF NOT EXISTS seat(rank INTEGER PRIMARY KEY, vertex INTEGER, name TEXT);"
+    "CREATE TABLE IF NOT EXISTS link(window INTEGER, link INTEGER, source TEXT, destination TEXT,"
+    " state TEXT, since INTEGER, messages INTEGER, bytes INTEGER, average REAL, peak INTEGER,"
+    " share REAL, latency REAL, measured INTEGER, unit TEXT, ratio REAL,"
+    " PRIMARY KEY(window, link)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS link_route(window INTEGER, link INTEGER, source INTEGER,"
+    " destination INTEGER, messages INTEGER, bytes INTEGER, length INTEGER,"
+    " PRIMARY KEY(window, link, source, destination)) WITHOUT ROWID;";
+
+static const char *const texts[STATEMENTS] = {
+    [TOPOLOGY] =
+        "INSERT OR REPLACE INTO topology(one, name, kind, source, fault, text) VALUES(1,?,?,?,?,?)",
+    [PART] = "INSERT OR REPLACE INTO topology_part(part, message) VALUES(?,?)",
+    [SEAT] = "INSERT OR REPLACE INTO seat(rank, vertex, name) VALUES(?,?,?)",
+    [LINK] =
+        "INSERT OR REPLACE INTO link(window, link, source, destination, state, since, messages,"
+        " bytes, average, peak, share, latency, measured, unit, ratio)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [ROUTE] =
+        "INSERT OR REPLACE INTO link_route(window, link, source, destination, messages, bytes,"
+        " length) VALUES(?,?,?,?,?,?,?)",
+};
+
+static const char *const states[] = {"idle", "busy", "hot", "congested"};
+
+/* A link that was hot in the newest window. */
+struct hot_link {
+    uint64_t link, from, to;
+    int told; /* it has a row in this window */
+};
+
+struct network_tables {
+    sqlite3 *db;
+    sqlite3_stmt *put[STATEMENTS];
+    struct network_parts parts;
+    int64_t part;
+    struct topology *topology; /* for names; NULL: none */
+    struct wire_buffer buffer;
+    struct hot_link *hot;  /* owned: of the window before, by number */
+    struct hot_link *next; /* owned: of this one */
+    size_t hot_count, next_count, hot_room, next_room;
+};
+
+static int run(sqlite3 *db, const char *text)
+{
+    return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+int network_tables_create(struct network_tables **out, sqlite3 *db)
+{
+    struct network_tables *t = calloc(1, sizeof(*t));
+    if (t == NULL)
+        return -ENOMEM;
+    t->db = db;
+    int code = run(db, schema);
+    for (int i = 0; code == 0 && i < STATEMENTS; i++) {
+        if (sqlite3_prepare_v3(db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->put[i], NULL) !=
+            SQLITE_OK)
+            code = -EIO;
+    }
+    if (code != 0) {
+        network_tables_destroy(t);
+        return code;
+    }
+    *out = t;
+    return 0;
+}
+
+void network_tables_destroy(struct network_tables *t)
+{
+    if (t == NULL)
+        return;
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(t->put[i]);
+    network_parts_finish(&t->parts);
+    topology_destroy(t->topology);
+    wire_buffer_finish(&t->buffer);
+    free(t->hot);
+    free(t->next);
+    free(t);
+}
+
+/* ---- writing ------------------------------------------------------------------------- */
+
+static void bind_name(const struct network_tables *t, sqlite3_stmt *s, int at, uint64_t vertex)
+{
+    char name[TOPOLOGY_NAME + 1] = "";
+    if (t->topology == NULL || vertex >= topology_vertices(t->topology)) {
+        sqlite3_bind_null(s, at);
+        return;
+    }
+    topology_vertex_name(t->topology, (uint32_t)vertex, name, sizeof(name));
+    bind_copy(s, at, name);
+}
+
+/* ---- the network ------------------------------------------------------------------------ */
+
+static const char *kind_of(const struct topology_spec *spec)
+{
+    static const char *const kinds[] = {"cartesian", "dragonfly", "fat tree", "tree", "graph"};
+    return (size_t)spec->kind < sizeof(kinds) / sizeof(*kinds) ? kinds[spec->kind] : "";
+}
+
+/* "cartesian 4 x 4 x 2: 32 nodes, 128 links" */
+static void describe(const struct network_tables *t, char *out, size_t room)
+{
+    const struct topology_spec *spec = &t->parts.spec;
+    size_t length = 0;
+    uint64_t links = 0;
+    uint32_t from, to;
+    out[0] = '\0';
+    if (t->topology == NULL)
+        return;
+    for (uint32_t i = 0; i < topology_links(t->topology); i++)
+        links += (uint64_t)topology_link(t->topology, i, &from, &to);
+    length += (size_t)snprintf(out, room, "%s", kind_of(spec));
+    for (uint32_t d = 0; d < spec->dimension_count && length < room; d++)
+        length += (size_t)snprintf(
+            out + length, room - length, "%s%u%s", d == 0 ? " " : " x ", spec->dimensions[d].size,
+            spec->dimensions[d].connection == TOPOLOGY_MESH  ? " (mesh)"
+            : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
+                                                             : "");
+    if (length < room)
+        snprintf(out + length, room - length, ": %u nodes, %u vertices, %" PRIu64 " links",
+                 topology_nodes(t->topology), topology_vertices(t->topology), links);
+}
+
+static int put_part(struct network_tables *t, const struct wire_topology *m)
+{
+    struct wire_topology bare = *m;
+    bare.seats_count = 0;
+    if (wire_encode(&t->buffer, WIRE_TYPE_TOPOLOGY, &bare) != 0)
+        return -ENOMEM;
+    sqlite3_bind_int64(t->put[PART], 1, t->part++);
+    sqlite3_bind_blob64(t->put[PART], 2, t->buffer.bytes, t->buffer.length, SQLITE_TRANSIENT);
+    return put_row(t->put[PART]);
+}
+
+static int put_whole(struct network_tables *t)
+{
+    char text[512], why[160];
+    struct network_parts *p = &t->parts;
+    topology_destroy(t->topology);
+    t->topology = NULL;
+    if (network_parts_has(p) && topology_create(&t->topology, &p->spec, why, sizeof(why)) != 0)
+        t->topology = NULL;
+    describe(t, text, sizeof(text));
+    bind_copy(t->put[TOPOLOGY], 1, p->spec.name);
+    bind_copy(t->put[TOPOLOGY], 2, network_parts_has(p) ? kind_of(&p->spec) : "");
+    bind_copy(t->put[TOPOLOGY], 3, p->source);
+    bind_copy(t->put[TOPOLOGY], 4, p->fault);
+    bind_copy(t->put[TOPOLOGY], 5, text);
+    int code = put_row(t->put[TOPOLOGY]);
+    for (size_t i = 0; code == 0 && i < p->seat_count; i++) {
+        bind_number(t->put[SEAT], 1, p->seats[i].rank);
+        bind_number(t->put[SEAT], 2, p->seats[i].vertex);
+        bind_name(t, t->put[SEAT], 3, p->seats[i].vertex);
+        if (p->seats[i].vertex == UINT64_MAX)
+            sqlite3_bind_null(t->put[SEAT], 2);
+        code = put_row(t->put[SEAT]);
+    }
+    return code;
+}
+
+int network_tables_topology(struct network_tables *t, const struct wire_topology *m)
+{
+    int code = 0;
+    if (!t->parts.more) {
+        t->part = 0;
+        t->hot_count = 0; /* links have other numbers */
+        code = run(t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
+    }
+    code = code != 0 ? code : network_parts_take(&t->parts, m);
+    code = code != 0 ? code : put_part(t, m);
+    if (code == -HOLTER_ERANGE)
+        return 0; /* no network that could be named */
+    if (code != 0 || m->more)
+        return code;
+    code = put_whole(t);
+    network_parts_finish(&t->parts);
+    return code;
+}
+
+/* ---- links ------------------------------------------------------------------------------- */
+
+static int compare_hot(const void *a, const void *b)
+{
+    const struct hot_link *x = a, *y = b;
+    return x->link < y->link ? -1 : x->link > y->link;
+}
+
+static struct hot_link *was_hot(const struct network_tables *t, uint64_t link)
+{
+    struct hot_link key = {.link = link};
+    return t->hot_count == 0 ? NULL : bsearch(&key, t->hot, t->hot_count, sizeof(key), compare_hot);
+}
+
+static int put_link(struct network_tables *t, uint64_t window, const struct wire_link_row *l)
+{
+    sqlite3_stmt *s = t->put[LINK];
+    bind_number(s, 1, window);
+    bind_number(s, 2, l->link);
+    bind_name(t, s, 3, l->from);
+    bind_name(t, s, 4, l->to);
+    bind_copy(s, 5, l->state <= LINK_CONGESTED ? states[l->state] : "");
+    bind_number(s, 6, l->since);
+    bind_number(s, 7, l->messages);
+    bind_number(s, 8, l->bytes);
+    sqlite3_bind_double(s, 9, l->average); /* NaN becomes NULL, of the next ones too */
+    bind_number(s, 10, l->peak);
+    sqlite3_bind_double(s, 11, l->share);
+    sqlite3_bind_double(s, 12, l->latency);
+    if (l->measured == UINT64_MAX)
+        sqlite3_bind_null(s, 13);
+    else
+        bind_number(s, 13, l->measured);
+    bind_copy(s, 14, l->unit ? "packets" : "bytes");
+    sqlite3_bind_double(s, 15, l->ratio);
+    return put_row(s);
+}
+
+static int take_link(struct network_tables *t, uint64_t window, const struct wire_link_row *l)
+{
+    struct hot_link *before = was_hot(t, l->link);
+    if (l->state >= LINK_HOT) {
+        if (array_fit(&t->next, sizeof(*t->next), &t->next_room, t->next_count + 1) != 0)
+            return -ENOMEM;
+        t->next[t->next_count++] = (struct hot_link){l->link, l->from, l->to, 0};
+    } else if (before == NULL) {
+        return 0;
+    }
+    if (before != NULL)
+        before->told = 1;
+    return put_link(t, window, l);
+}
+
+/* Those that have no row any more are idle. */
+static int end_window(struct network_tables *t, uint64_t window)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < t->hot_count; i++) {
+        if (t->hot[i].told)
+            continue;
+        const struct wire_link_row idle = {.link = t->hot[i].link,
+                                           .from = t->hot[i].from,
+                                           .to = t->hot[i].to,
+                                           .since = window,
+                                           .share = __builtin_nan(""),
+                                           .latency = __builtin_nan(""),
+                                           .measured = UINT64_MAX,
+                                           .ratio = __builtin_nan("")};
+        code = put_link(t, window, &idle);
+    }
+    struct hot_link *list = t->hot;
+    size_t room = t->hot_room;
+    t->hot = t->next;
+    t->hot_room = t->next_room;
+    t->hot_count = t->next_count;
+    t->next = list;
+    t->next_room = room;
+    t->next_count = 0;
+    if (t->hot_count > 1)
+        qsort(t->hot, t->hot_count, sizeof(*t->hot), compare_hot);
+    return code;
+}
+
+static int put_route(struct network_tables *t, uint64_t window, const struct wire_link_route_row *r)
+{
+    sqlite3_stmt *s = t->put[ROUTE];
+    const uint64_t numbers[] = {window,      r->link,  r->source, r->destination,
+                                r->messages, r->bytes, r->length};
+    for (int i = 0; i < 7; i++)
+        bind_number(s, i + 1, numbers[i]);
+    return put_row(s);
+}
+
+int network_tables_links(struct network_tables *t, const struct wire_links *m)
+{
+    int code = 0;
+    for (uint64_t i = 0; code == 0 && i < m->links_count; i++)
+        code = take_link(t, m->window, &m->links[i]);
+    for (uint64_t i = 0; code == 0 && i < m->routes_count; i++)
+        code = put_route(t, m->window, &m->routes[i]);
+    return code != 0 || m->more ? code : end_window(t, m->window);
+}
+
+int network_tables_wants(const struct wire_links *m, struct wire_links *out,
+                         struct wire_link_row **rows)
+{
+    size_t count = 0;
+    *rows = malloc((m->links_count + 1) * sizeof(**rows));
+    if (*rows == NULL)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < m->links_count; i++) {
+        if (m->links[i].state >= LINK_HOT || m->links[i].since == m->window)
+            (*rows)[count++] = m->links[i];
+    }
+    *out = *m;
+    out->links = *rows;
+    out->links_count = count;
+    out->interfaces_count = 0;
+    return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static int take_part(sqlite3_stmt *s, struct wire_arena *arena, struct network_parts *out)
+{
+    struct wire_message message;
+    const void *bytes = sqlite3_column_blob(s, 0);
+    size_t length = (size_t)sqlite3_column_bytes(s, 0);
+    if (bytes == NULL || wire_decode(&message, arena, bytes, length, NULL) != 0 ||
+        message.type != WIRE_TYPE_TOPOLOGY)
+        return -HOLTER_ECORRUPT;
+    int code = network_parts_take(out, &message.topology);
+    return code == -HOLTER_ERANGE ? -HOLTER_ECORRUPT : code;
+}
+
+int network_tables_read(sqlite3 *db, struct network_parts *out)
+{
+    sqlite3_stmt *s = NULL;
+    struct wire_arena arena = {0};
+    *out = (struct network_parts){.more = 0};
+    if (sqlite3_table_column_metadata(db, NULL, "topology_part", "message", NULL, NULL, NULL, NULL,
+                                      NULL) != SQLITE_OK)
+        return 0; /* older */
+    if (sqlite3_prepare_v2(db, "SELECT message FROM topology_part ORDER BY part", -1, &s, NULL) !=
+        SQLITE_OK)
+        return -EIO;
+    int code = 0, step;
+    while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
+        code = take_part(s, &arena, out);
+    if (code == 0 && (step != SQLITE_DONE || out->more))
+        code = -HOLTER_ECORRUPT;
+    sqlite3_finalize(s);
+    wire_arena_finish(&arena);
+    if (code != 0)
+        network_parts_finish(out);
+    return code;
+}

@@ -1,0 +1,47 @@
+#include "daemon/storage/recording_scan.h"
+
+#include "daemon/storage/recording_file.h"
+
+#include <errno.h>
+
+#define SHOW_EVERY 256u /* messages between tellings of how far it is */
+
+/* Number behind the last message; 0: not known, as in files of versions before 5. */
+static uint64_t end_of(struct recording_cursor *cursor)
+{
+    int64_t end = 0;
+    return recording_file_number(recording_cursor_file(cursor),
+                                 "SELECT first + messages FROM block ORDER BY first DESC LIMIT 1",
+                                 &end) == 0 &&
+                   end > 0
+               ? (uint64_t)end
+               : 0;
+}
+
+static void show(const struct recording_progress *progress, uint64_t number, uint64_t end)
+{
+    if (number % SHOW_EVERY == 0 && end > 0)
+        progress->show(progress->user, number < end ? (double)number / (double)end : 1);
+}
+
+int recording_scan(struct recording_cursor *cursor, const struct recording_progress *progress,
+                   recording_visit *visit, void *user)
+{
+    int shown = progress != NULL && progress->show != NULL;
+    uint64_t end = shown ? end_of(cursor) : 0;
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    size_t length;
+    int code = 0, more, fault;
+    while ((more = recording_cursor_decoded(cursor, &head, &message, &arena, &length, &fault)) ==
+           1) {
+        code = fault == -ENOMEM ? fault : visit(user, &head, fault == 0 ? &message : NULL, length);
+        if (code != 0)
+            break;
+        if (shown)
+            show(progress, recording_cursor_number(cursor), end);
+    }
+    wire_arena_finish(&arena);
+    return code != 0 ? code : more;
+}

@@ -1,0 +1,306 @@
+#include "daemon/storage/recordings/attach.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/storage/record_parts.h"
+#include "daemon/storage/recording.h"
+#include "daemon/storage/recording_network.h"
+#include "daemon/storage/recordings/numbers.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_AGENTS (1u << 20) /* whose numbers are followed */
+
+/* Windows of which a table has rows. */
+struct windows {
+    uint64_t newest; /* 0: none has */
+    uint64_t before; /* the newest one of the parts before */
+};
+
+struct attach {
+    struct recording *recording; /* owned; NULL after a part that could not be begun */
+    struct record_parts parts;
+    uint64_t most_bytes;
+    char path[560];
+    char why[600];
+    uint64_t messages, newest_ns;
+    uint64_t uncommitted_bytes;
+    uint64_t told_since, told_missed; /* as the table has it */
+    struct numbers numbers;           /* of messages that were kept */
+    struct wire_buffer joined;        /* parts of a long message so far */
+    uint64_t joined_instance, joined_seq;
+    struct wire_buffer network; /* a part of the network, as the next file will have it */
+    struct windows totals, latencies;
+};
+
+/* ---- life ------------------------------------------------------------------ */
+
+static void destroy(struct attach *a)
+{
+    record_parts_finish(&a->parts);
+    numbers_finish(&a->numbers);
+    wire_buffer_finish(&a->joined);
+    wire_buffer_finish(&a->network);
+    free(a);
+}
+
+int attach_check(const char *path, char *why, size_t room)
+{
+    char directory[520];
+    unsigned first, last;
+    const char *slash = strrchr(path, '/');
+    recording_parts_find(path, &first, &last);
+    if (last != 0) {
+        snprintf(why, room, "%s: is there already", path);
+        return -EEXIST;
+    }
+    snprintf(directory, sizeof(directory), "%.*s", slash == NULL ? 1 : (int)(slash - path + 1),
+             slash == NULL ? "." : path);
+    int code = access(directory, W_OK | X_OK) == 0 ? 0 : -errno;
+    if (code != 0)
+        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+    return code;
+}
+
+int attach_create(struct attach **out, const char *path, uint64_t most_bytes, char *why,
+                  size_t room)
+{
+    int found = attach_check(path, why, room);
+    if (found != 0)
+        return found;
+    struct attach *a = calloc(1, sizeof(*a));
+    snprintf(why, room, "no memory");
+    if (a == NULL)
+        return -ENOMEM;
+    a->most_bytes = most_bytes;
+    numbers_init(&a->numbers);
+    int code = record_parts_begin(&a->parts, path, a->path, sizeof(a->path));
+    if (code != 0)
+        snprintf(why, room, "%s: the path is too long", path);
+    else
+        code = recording_open(&a->recording, a->path, why, room);
+    if (code != 0) {
+        destroy(a);
+        return code;
+    }
+    *out = a;
+    return 0;
+}
+
+void attach_abandon(struct attach *a)
+{
+    if (a == NULL)
+        return;
+    recording_abandon(a->recording);
+    destroy(a);
+}
+
+/* ---- messages of agents ---------------------------------------------------- */
+
+static int is_followed(const struct attach *a, uint64_t instance)
+{
+    return a->numbers.agents.count < MOST_AGENTS ||
+           key_table_find(&a->numbers.agents, (struct key){.hi = instance}) != KEY_NONE;
+}
+
+static int keep(struct attach *a, const struct wire_recorded *m, const void *bytes, size_t length,
+                int snapshot)
+{
+    struct recorded head = {.type = m->type,
+                            .instance = m->instance,
+                            .seq = m->seq,
+                            .window = m->window,
+                            .time_ns = m->time_ns,
+                            .received_ns = m->received_ns};
+    /* A daemon that was away tells its state anew, with what is known here. */
+    if (is_followed(a, m->instance) && numbers_meet(&a->numbers, &head) == 1)
+        return 0;
+    if (snapshot && a->messages == 0)
+        a->parts.attached_ns = m->received_ns;
+    /* In the order of arrival, whatever the daemon's clock did between two runs of it. */
+    head.received_ns = head.received_ns > a->newest_ns ? head.received_ns : a->newest_ns;
+    a->newest_ns = head.received_ns;
+    if (head.type == WIRE_TYPE_RANKS)
+        head.time_ns = head.received_ns;
+    int code = recording_message(a->recording, &head, bytes, length);
+    if (code == 0 && a->most_bytes != 0 && head.type == WIRE_TYPE_RANKS)
+        code = record_parts_ranks(&a->parts, &head, bytes, length);
+    a->messages += code == 0;
+    a->uncommitted_bytes += length;
+    return code;
+}
+
+static int join(struct wire_buffer *joined, const struct wire_recorded *m)
+{
+    size_t length = joined->length + m->bytes_count;
+    if (length > WIRE_MESSAGE_BYTES)
+        return -HOLTER_EPROTOCOL;
+    if (array_fit(&joined->bytes, 1, &joined->room, length + 1) != 0)
+        return -ENOMEM;
+    if (m->bytes_count > 0)
+        memcpy(joined->bytes + joined->length, m->bytes, m->bytes_count);
+    joined->length = length;
+    return 0;
+}
+
+static int take_recorded(struct attach *a, const struct wire_recorded *m, int snapshot)
+{
+    if (m->type != WIRE_TYPE_RANKS && m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_CAPTURED)
+        return -HOLTER_EPROTOCOL;
+    if (m->offset == 0 && !m->more)
+        return keep(a, m, m->bytes, m->bytes_count, snapshot);
+    /* When a part of a long message was missed the whole is: it counts with its number. */
+    if (a->joined_instance != m->instance || a->joined_seq != m->seq || m->offset == 0)
+        a->joined.length = 0;
+    if (a->joined.length != m->offset)
+        return 0;
+    a->joined_instance = m->instance;
+    a->joined_seq = m->seq;
+    int code = join(&a->joined, m);
+    if (code != 0 || m->more)
+        return code;
+    code = keep(a, m, a->joined.bytes, a->joined.length, snapshot);
+    a->joined.length = 0;
+    return code;
+}
+
+/* ---- results ------------------------------------------------------------------ */
+
+static int take_links(struct attach *a, const struct wire_links *m)
+{
+    struct wire_links kept;
+    struct wire_link_row *rows;
+    int code = network_tables_wants(m, &kept, &rows) != 0
+                   ? 0
+                   : recording_table(a->recording, WIRE_TYPE_LINKS, &kept);
+    free(rows);
+    return code;
+}
+
+static int take_topology(struct attach *a, const struct wire_topology *m)
+{
+    int code = recording_table(a->recording, WIRE_TYPE_TOPOLOGY, m);
+    if (code == 0 && a->most_bytes != 0)
+        code = wire_encode(&a->network, WIRE_TYPE_TOPOLOGY, m);
+    if (code == 0 && a->most_bytes != 0)
+        code = record_parts_network(&a->parts, m, a->network.bytes, a->network.length);
+    return code;
+}
+
+/* Windows that had ended before are no part of the recording. A daemon that was away tells all
+ * windows anew: those that parts before have are no part of this one. */
+static int take_window(struct attach *a, const struct wire_message *m, int snapshot)
+{
+    int totals = m->type == WIRE_TYPE_TOTALS;
+    struct windows *windows = totals ? &a->totals : &a->latencies;
+    uint64_t window = totals ? m->totals.window : m->latencies.window;
+    uint64_t end_ns = totals ? m->totals.start_ns + m->totals.length_ns
+                             : m->latencies.start_ns + m->latencies.length_ns;
+    if (end_ns <= a->parts.attached_ns || (snapshot && window <= windows->before))
+        return 0;
+    windows->newest = window > windows->newest ? window : windows->newest;
+    /* All messages of the union begin at the same address. */
+    return recording_table(a->recording, m->type, &m->totals);
+}
+
+int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
+{
+    switch (m->type) {
+    case WIRE_TYPE_RECORDED:
+        return take_recorded(a, &m->recorded, snapshot);
+    case WIRE_TYPE_TOTALS:
+    case WIRE_TYPE_LATENCIES:
+        return take_window(a, m, snapshot);
+    case WIRE_TYPE_LINKS: /* states do not say when their windows were */
+        return snapshot ? 0 : take_links(a, &m->links);
+    case WIRE_TYPE_CAPTURE: /* those before are no part of it either */
+        return m->capture.at_ns < a->parts.attached_ns
+                   ? 0
+                   : recording_table(a->recording, m->type, &m->capture);
+    case WIRE_TYPE_TOPOLOGY:
+        return take_topology(a, &m->topology);
+    default:
+        return wire_topic(m->type) ? recording_table(a->recording, m->type, &m->job) : 0;
+    }
+}
+
+/* ---- committing ------------------------------------------------------------------ */
+
+static int tell_part(struct attach *a)
+{
+    a->parts.missed = attach_missed(a);
+    if (a->told_since == a->parts.attached_ns && a->told_missed == a->parts.missed)
+        return 0;
+    a->told_since = a->parts.attached_ns;
+    a->told_missed = a->parts.missed;
+    return recording_begin(a->recording) != 0 ? -EIO : record_parts_tell(&a->parts, a->recording);
+}
+
+static int commit(struct attach *a)
+{
+    int code = tell_part(a);
+    return code != 0 ? code : recording_commit(a->recording);
+}
+
+int attach_is_due(const struct attach *a)
+{
+    return record_parts_due(a->uncommitted_bytes, a->most_bytes);
+}
+
+int attach_commit(struct attach *a)
+{
+    int code = commit(a);
+    a->uncommitted_bytes = 0;
+    if (code != 0 || !record_parts_over(a->recording, a->most_bytes))
+        return code;
+    a->totals.before = a->totals.newest;
+    a->latencies.before = a->latencies.newest;
+    return record_parts_next(&a->parts, &a->recording, a->path, sizeof(a->path), a->most_bytes,
+                             a->newest_ns, a->why, sizeof(a->why));
+}
+
+int attach_close(struct attach *a)
+{
+    int code = commit(a), closed = 0; /* no part is begun for nothing */
+    if (code == 0)
+        closed = recording_close(a->recording);
+    else
+        recording_abandon(a->recording);
+    destroy(a);
+    return code != 0 ? code : closed;
+}
+
+/* ---- small questions --------------------------------------------------------------- */
+
+const char *attach_error(const struct attach *a, int code)
+{
+    if (a->recording == NULL)
+        return a->why;
+    return code == -EIO ? recording_error(a->recording) : holter_strerror(code);
+}
+
+const char *attach_path(const struct attach *a)
+{
+    return a->path;
+}
+
+uint64_t attach_messages(const struct attach *a)
+{
+    return a->messages;
+}
+
+uint64_t attach_missed(const struct attach *a)
+{
+    return numbers_missing(&a->numbers);
+}
+
+uint64_t attach_since_ns(const struct attach *a)
+{
+    return a->parts.attached_ns;
+}

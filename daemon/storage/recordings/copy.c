@@ -1,0 +1,597 @@
+#include "daemon/storage/recordings/copy.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/storage/record_parts.h"
+#include "daemon/storage/recording_blocks.h"
+#include "daemon/storage/recordings/numbers.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMIT_EVERY 4096u /* messages */
+
+/* ---- the file that is made ------------------------------------------------ */
+
+struct target {
+    const char *path;
+    struct recording *recording;
+    struct numbers numbers; /* of what was put into it */
+    struct copy_counts *counts;
+    char *why;
+    size_t room;
+};
+
+static int fail(struct target *t, int code, const char *path, const char *what)
+{
+    snprintf(t->why, t->room, "%s: %s", path, what);
+    return code;
+}
+
+static int fail_writing(struct target *t, int code)
+{
+    return fail(t, code, t->path,
+                code == -EIO ? recording_error(t->recording) : holter_strerror(code));
+}
+
+static int begin(struct target *t)
+{
+    if (access(t->path, F_OK) == 0)
+        return fail(t, -EEXIST, t->path, "there is such a file already");
+    numbers_init(&t->numbers);
+    return recording_open(&t->recording, t->path, t->why, t->room);
+}
+
+static int put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
+{
+    int code = recording_message(t->recording, head, bytes, length);
+    if (code == 0 && ++t->counts->messages % COMMIT_EVERY == 0)
+        code = recording_commit(t->recording);
+    return code == 0 ? 0 : fail_writing(t, code);
+}
+
+/* When recordings that were attached to a job began, and what of that is not here; before when
+ * parts were removed. */
+static int tell_part(struct target *t, int attached, uint64_t attached_ns, uint64_t removed_ns)
+{
+    const struct record_parts told = {.attached_ns = attached_ns,
+                                      .removed_ns = removed_ns,
+                                      .missed = attached ? numbers_missing(&t->numbers) : 0};
+    if (!attached && removed_ns == 0)
+        return 0;
+    int code = recording_begin(t->recording);
+    code = code != 0 ? code : record_parts_tell(&told, t->recording);
+    return code == 0 ? 0 : fail_writing(t, code);
+}
+
+/* Close it, or leave nothing of it. */
+static int end(struct target *t, int code)
+{
+    numbers_finish(&t->numbers);
+    if (t->recording == NULL)
+        return code;
+    if (code == 0) {
+        char why[200];
+        code = recording_close_telling(t->recording, why, sizeof(why));
+        if (code != 0)
+            fail(t, code, t->path, why);
+    } else {
+        recording_abandon(t->recording);
+    }
+    if (code != 0)
+        recording_remove(t->path);
+    return code;
+}
+
+/* ---- the files that are read ---------------------------------------------- */
+
+struct source {
+    const char *path;
+    struct recording_cursor *cursor;
+    struct recorded head; /* of the next message */
+    const void *bytes;
+    size_t length;
+    uint64_t messages;          /* as far as is known, for progress */
+    uint64_t first_ns, last_ns; /* arrival of the first message, and of the last that was met */
+    int more;                   /* there is one */
+    char job[65];
+    int windows; /* there are some */
+};
+
+/* Go on; what cannot be read is left out and counted. @return 0 or negative */
+static int next(struct source *s, struct target *t)
+{
+    uint64_t skipped;
+    int code;
+    for (;;) {
+        code = recording_cursor_next(s->cursor, &s->head, &s->bytes, &s->length);
+        s->more = code == 1;
+        if (s->more && s->head.received_ns > s->last_ns)
+            s->last_ns = s->head.received_ns;
+        if (code >= 0)
+            return 0;
+        if (code != -HOLTER_ECORRUPT)
+            break;
+        code = recording_cursor_skip(s->cursor, &skipped);
+        t->counts->damaged += skipped == 0 ? 1 : skipped;
+        if (code != 1)
+            return code == -HOLTER_ECORRUPT ? 0 : code;
+    }
+    return fail(t, code, s->path, holter_strerror(code));
+}
+
+/* @param empty  whether one without windows will do */
+static int open_source(struct source *s, const char *path, int empty, struct target *t)
+{
+    int64_t end = 0;
+    s->path = path;
+    int code = recording_cursor_salvage(&s->cursor, path, t->why, t->room);
+    if (code != 0)
+        return code;
+    struct recording_file *file = recording_cursor_file(s->cursor);
+    s->windows = recording_cursor_job(s->cursor)[0] != '\0';
+    if (s->windows)
+        snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
+    else if (!empty || copy_job(file, s->job, sizeof(s->job)) != 0 ||
+             recording_cursor_window_ns(s->cursor) == 0)
+        return fail(t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
+    code = recording_file_hold(file);
+    if (code != 0)
+        return fail(t, code, path, holter_strerror(code));
+    t->counts->lacking += file->lacking;
+    if (recording_file_number(file, "SELECT max(first + messages) FROM block", &end) == 0 &&
+        end > 0)
+        s->messages = (uint64_t)end;
+    code = next(s, t);
+    s->first_ns = s->last_ns;
+    return code;
+}
+
+static uint64_t number_of_part(const struct source *s, const char *sql)
+{
+    struct recording_file *file = recording_cursor_file(s->cursor);
+    int64_t found = 0;
+    return recording_file_has(file, "part") && recording_file_number(file, sql, &found) == 0 &&
+                   found > 0
+               ? (uint64_t)found
+               : 0;
+}
+
+/* Since when it was recorded; 0: from the begin of the job. */
+static uint64_t attached_ns_of(const struct source *s)
+{
+    return number_of_part(s, "SELECT attached_ns FROM part WHERE one = 1");
+}
+
+/* Before when it was removed; 0: nothing was. */
+static uint64_t removed_ns_of(const struct source *s)
+{
+    return number_of_part(s, "SELECT removed_ns FROM part WHERE one = 1");
+}
+
+static void show(const struct recording_progress *p, uint64_t done, uint64_t of)
+{
+    if (p != NULL && p->show != NULL && done % 256 == 0 && of > 0)
+        p->show(p->user, done < of ? (double)done / (double)of : 1);
+}
+
+/* ---- span ----------------------------------------------------------------- */
+
+int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t room)
+{
+    struct copy_counts counts = {0};
+    struct target t = {.path = path, .counts = &counts, .why = why, .room = room};
+    struct source s = {0};
+    int64_t first = 0, last = 0;
+    int code = open_source(&s, path, 0, &t);
+    uint64_t window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
+    *begin_ns = UINT64_MAX;
+    *end_ns = 0;
+    struct recording_file *file = code == 0 ? recording_cursor_file(s.cursor) : NULL;
+    /* Published windows tell, where there are any. */
+    if (code == 0 && recording_file_number(file, "SELECT min(window) FROM totals", &first) == 0 &&
+        recording_file_number(file, "SELECT max(window) FROM totals", &last) == 0 && first > 0 &&
+        last >= first && (uint64_t)last < INT64_MAX / window_ns) {
+        *begin_ns = (uint64_t)first * window_ns;
+        *end_ns = ((uint64_t)last + 1) * window_ns;
+    } else if (code == 0 &&
+               recording_file_number(file, "SELECT start_ns FROM job WHERE state = 'ended'",
+                                     &first) == 0 &&
+               recording_file_number(file, "SELECT end_ns FROM job WHERE state = 'ended'", &last) ==
+                   0 &&
+               first > 0 && last > first) { /* else all has to be read */
+        *begin_ns = (uint64_t)first;
+        *end_ns = (uint64_t)last;
+    }
+    for (last = *end_ns == 0 ? 0 : last; code == 0 && *end_ns == 0 && s.more; code = next(&s, &t)) {
+        if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
+            continue;
+        first = (int64_t)s.head.time_ns;
+        *begin_ns = (uint64_t)first < *begin_ns ? (uint64_t)first : *begin_ns;
+        last = first > last ? first : last;
+    }
+    if (code == 0 && *end_ns == 0)
+        *end_ns = (uint64_t)last + window_ns;
+    recording_cursor_close(s.cursor);
+    return code;
+}
+
+/* ---- cut ------------------------------------------------------------------ */
+
+/* No window is received before it has begun, by clocks that are not so far apart. */
+#define EARLY_NS UINT64_C(60000000000)
+#define LATE_WINDOWS 16u /* in which those that are not late have come, by a long way */
+
+struct cut {
+    uint64_t from_ns, to_ns, window_ns;
+    uint64_t start;   /* number of the message to begin with; before it are no windows of the cut */
+    uint64_t stop_ns; /* what is received later is no window of the cut */
+    uint64_t first_ns; /* arrival of the first window that is kept */
+    int found;         /* there is one */
+    uint64_t windows;
+    /* What has to be read from the start on: the rest has no message of the cut. */
+    struct run {
+        uint64_t first, last; /* numbers of messages; ascending */
+    } * runs;                 /* owned */
+    size_t run_count, run_room;
+    uint64_t done, of; /* messages read, and to be read */
+};
+
+#define RUN_GAP 1024u /* messages that are rather read than left out */
+
+static int is_window_of(const struct cut *cut, const struct recorded *head)
+{
+    return head->type == WIRE_TYPE_WINDOW && head->time_ns < cut->to_ns &&
+           (head->time_ns > cut->from_ns || cut->from_ns - head->time_ns < cut->window_ns);
+}
+
+/* Is it a window of the cut, or something else that was said before its end? */
+static int belongs(const struct cut *cut, const struct recorded *head)
+{
+    if (head->type == WIRE_TYPE_WINDOW)
+        return is_window_of(cut, head);
+    return head->received_ns < cut->to_ns &&
+           (head->type != WIRE_TYPE_CAPTURED ||
+            head->time_ns >= cut->from_ns); /* else of another time */
+}
+
+/* What came before the first window comes as if it had come with it: else the job would seem to
+ * have been silent in between. */
+static int put_cut(struct target *t, struct source *s, const struct recording_progress *progress,
+                   struct cut *cut, uint64_t last)
+{
+    int code = 0;
+    for (; code == 0 && s->more && recording_cursor_number(s->cursor) <= last &&
+           s->head.received_ns <= cut->stop_ns;
+         code = code != 0 ? code : next(s, t)) {
+        struct recorded head = s->head;
+        int window = is_window_of(cut, &head);
+        show(progress, ++cut->done, cut->of);
+        if (!belongs(cut, &head))
+            continue;
+        if (cut->from_ns > 0 && head.received_ns < cut->first_ns)
+            head.received_ns = cut->first_ns;
+        if (cut->from_ns > 0 && !window && head.time_ns < cut->first_ns)
+            head.time_ns = cut->first_ns;
+        int met = numbers_meet(&t->numbers, &head);
+        code = met < 0 ? fail(t, met, s->path, holter_strerror(met))
+                       : put(t, &head, s->bytes, s->length);
+        cut->windows += (uint64_t)window;
+    }
+    return code;
+}
+
+/* Does the recording tell that all windows of the cut were whole when they were published? Then
+ * none of them came later. */
+static int is_whole(struct source *s, const struct cut *cut)
+{
+    char sql[300];
+    int64_t whole = 0;
+    uint64_t first = cut->from_ns / cut->window_ns, last = (cut->to_ns - 1) / cut->window_ns;
+    if (cut->to_ns == 0 || last >= INT64_MAX)
+        return 0;
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*) = %" PRIu64 " AND sum(late) = 0 AND sum(agents_missing) = 0"
+             " FROM totals WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
+             last - first + 1, first, last);
+    return recording_file_number(recording_cursor_file(s->cursor), sql, &whole) == 0 && whole == 1;
+}
+
+/* Most of a long recording has not to be read. */
+static void bound(struct source *s, struct cut *cut)
+{
+    uint64_t begin_ns, early = EARLY_NS + 2 * cut->window_ns;
+    cut->start = 1;
+    cut->stop_ns = UINT64_MAX;
+    struct recording_file *file = recording_cursor_file(s->cursor);
+    if (recording_file_has(file, "messages") || file->lacking > 0)
+        return;
+    if (cut->from_ns > early &&
+        recording_block_before(s->cursor, cut->from_ns - early, 0, 1, &cut->start, &begin_ns) != 0)
+        cut->start = 1;
+    if (cut->window_ns < (INT64_MAX - EARLY_NS) / LATE_WINDOWS && cut->to_ns < INT64_MAX &&
+        is_whole(s, cut))
+        cut->stop_ns = cut->to_ns + EARLY_NS + LATE_WINDOWS * cut->window_ns;
+}
+
+static int go_to(struct target *t, struct source *s, uint64_t number)
+{
+    recording_cursor_seek(s->cursor, number - 1);
+    return next(s, t);
+}
+
+/* What is no window, of all that lies before the start, and then the runs. */
+static int put_all(struct target *t, struct source *s, const struct recording_progress *progress,
+                   struct cut *cut)
+{
+    uint64_t at = 0, last = 0;
+    int code = 0;
+    while (code == 0 && cut->start > 1) {
+        int more = recording_block_of_others(s->cursor, &at, &last);
+        if (more != 1 || at >= cut->start)
+            break;
+        code = go_to(t, s, at);
+        code = code != 0 ? code
+                         : put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
+    }
+    for (size_t i = 0; code == 0 && i < cut->run_count; i++) {
+        code = go_to(t, s, cut->runs[i].first);
+        code = code != 0 ? code : put_cut(t, s, progress, cut, cut->runs[i].last);
+    }
+    return code;
+}
+
+/* ---- what a cut has to read ------------------------------------------------ */
+
+static int add_run(struct cut *cut, uint64_t first, uint64_t last)
+{
+    struct run *before = cut->run_count == 0 ? NULL : &cut->runs[cut->run_count - 1];
+    if (before != NULL && first <= before->last + RUN_GAP) {
+        before->last = last;
+        return 0;
+    }
+    if (array_fit(&cut->runs, sizeof(*cut->runs), &cut->run_room, cut->run_count + 1) != 0)
+        return -ENOMEM;
+    cut->runs[cut->run_count++] = (struct run){first, last};
+    return 0;
+}
+
+/* Heads tell what belongs to the cut: messages themselves take ten times the time. What is damaged
+ * is met again. */
+static int find_runs(struct source *heads, struct cut *cut)
+{
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    size_t length;
+    int code = 0, more = 1, fault;
+    uint64_t skipped;
+    while (code == 0 && more == 1) {
+        more = recording_cursor_decoded(heads->cursor, &head, &message, &arena, &length, &fault);
+        uint64_t number = recording_cursor_number(heads->cursor);
+        if (more == -HOLTER_ECORRUPT) {
+            more = recording_cursor_skip(heads->cursor, &skipped);
+            code = add_run(cut, number + 1, number + (skipped == 0 ? 1 : skipped));
+        } else if (more == 1 && head.received_ns > cut->stop_ns) {
+            break;
+        } else if (more == 1 && belongs(cut, &head)) {
+            if (!cut->found && is_window_of(cut, &head)) {
+                cut->first_ns = head.received_ns;
+                cut->found = 1;
+            }
+            code = add_run(cut, number, number);
+        }
+    }
+    wire_arena_finish(&arena);
+    return code != 0 ? code : more == -HOLTER_ECORRUPT ? 0 : more < 0 ? more : 0;
+}
+
+static int plan(struct target *t, struct source *s, struct cut *cut)
+{
+    struct source heads = {.path = s->path};
+    int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->room);
+    if (code != 0)
+        return code;
+    recording_cursor_want(heads.cursor, 0);
+    recording_cursor_seek(heads.cursor, cut->start - 1);
+    code = find_runs(&heads, cut);
+    recording_cursor_close(heads.cursor);
+    for (size_t i = 0; i < cut->run_count; i++)
+        cut->of += cut->runs[i].last - cut->runs[i].first + 1;
+    if (code != 0)
+        return fail(t, code, s->path, holter_strerror(code));
+    return cut->found ? 0 : fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
+}
+
+/* The row of the job is about what is left of it. */
+static int end_job(struct target *t, const struct cut *cut)
+{
+    char sql[240], start[48] = "start_ns", end[48] = "end_ns";
+    uint64_t length = cut->window_ns;
+    if (cut->from_ns > 0)
+        snprintf(start, sizeof(start), "%" PRIu64, cut->from_ns / length * length);
+    if (cut->to_ns <= INT64_MAX - length)
+        snprintf(end, sizeof(end), "%" PRIu64, ((cut->to_ns - 1) / length + 1) * length);
+    snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %s, end_ns = %s", start, end);
+    return sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : fail_writing(t, -EIO);
+}
+
+int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
+             const struct recording_progress *progress, struct copy_counts *counts, char *why,
+             size_t room)
+{
+    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct source s = {0};
+    struct cut cut = {.from_ns = from_ns, .to_ns = to_ns};
+    *counts = (struct copy_counts){0};
+    int code = open_source(&s, path, 0, &t);
+    cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
+    counts->damaged = 0; /* what of its begin is will be met again */
+    if (code == 0)
+        bound(&s, &cut);
+    code = code != 0 ? code : plan(&t, &s, &cut);
+    code = code != 0 ? code : begin(&t);
+    code = code != 0 ? code : put_all(&t, &s, progress, &cut);
+    if (code == 0) {
+        code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
+                           cut.window_ns);
+        code = code != 0 ? fail_writing(&t, code) : end_job(&t, &cut);
+        uint64_t since = attached_ns_of(&s);
+        code = code != 0 ? code : tell_part(&t, since != 0, since, removed_ns_of(&s));
+    }
+    recording_cursor_close(s.cursor);
+    free(cut.runs);
+    return end(&t, code);
+}
+
+/* ---- merge ---------------------------------------------------------------- */
+
+struct merge {
+    struct source *sources;
+    size_t count;
+    uint64_t done, of;
+};
+
+/* The message that came first; of those that came together the one of the first file. */
+static struct source *earliest(struct merge *m)
+{
+    struct source *found = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        struct source *s = &m->sources[i];
+        if (s->more && (found == NULL || s->head.received_ns < found->head.received_ns))
+            found = s;
+    }
+    return found;
+}
+
+static int put_merged(struct target *t, struct merge *m, const struct recording_progress *progress)
+{
+    int code = 0;
+    for (struct source *s; code == 0 && (s = earliest(m)) != NULL;) {
+        show(progress, ++m->done, m->of);
+        int again = numbers_meet(&t->numbers, &s->head);
+        if (again < 0)
+            return fail(t, again, s->path, holter_strerror(again));
+        t->counts->twice += (uint64_t)again;
+        code = again ? 0 : put(t, &s->head, s->bytes, s->length);
+        code = code != 0 ? code : next(s, t);
+    }
+    return code;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+    return (x->first_ns > y->first_ns) - (x->first_ns < y->first_ns);
+}
+
+/* Whoever has seen more of the job tells later: one that began later may have ended earlier. */
+static int by_last(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+    return x->last_ns == y->last_ns ? by_first(a, b) : x->last_ns > y->last_ns ? 1 : -1;
+}
+
+static int check_same(struct target *t, const struct source *first, const struct source *other)
+{
+    if (strcmp(first->job, other->job) != 0)
+        snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", first->path, first->job,
+                 other->path, other->job);
+    else if (recording_cursor_window_ns(first->cursor) != recording_cursor_window_ns(other->cursor))
+        snprintf(t->why, t->room, "the windows of %s and %s differ in length", first->path,
+                 other->path);
+    else
+        return 0;
+    return -HOLTER_ENOJOB;
+}
+
+static int open_all(struct target *t, struct merge *m, const char *const *paths)
+{
+    int code = 0, windows = 0;
+    size_t of = m->count;
+    m->count = 0;
+    for (size_t i = 0; code == 0 && i < of; i++) {
+        struct source *this = &m->sources[m->count];
+        code = open_source(this, paths[i], 1, t);
+        if (code == -HOLTER_EEMPTY &&
+            (this->cursor == NULL || copy_is_empty(recording_cursor_file(this->cursor)))) {
+            recording_cursor_close(this->cursor);
+            *this = (struct source){0};
+            code = 0;
+            continue;
+        }
+        m->count += code == 0;
+        m->of += this->messages;
+        windows |= this->windows;
+        code = code != 0 ? code : check_same(t, &m->sources[0], this);
+    }
+    if (code != 0)
+        return code;
+    qsort(m->sources, m->count, sizeof(*m->sources), by_first);
+    return windows ? 0 : fail(t, -HOLTER_EEMPTY, paths[0], "there is no window in it");
+}
+
+/* One that began with the job knows what those that were attached later do not. */
+static int merge_parts(struct target *t, const struct merge *m)
+{
+    uint64_t earliest = UINT64_MAX, first = UINT64_MAX, removed = 0;
+    int any = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct source *s = &m->sources[i];
+        uint64_t since = attached_ns_of(s), before = removed_ns_of(s);
+        any |= since != 0;
+        earliest = since < earliest ? since : earliest;
+        removed = before > removed ? before : removed;
+        first = s->first_ns < first ? s->first_ns : first;
+    }
+    return tell_part(t, any, earliest, removed > first ? 0 : removed); /* or it is here */
+}
+
+static int merge_tables(struct target *t, struct merge *m)
+{
+    int64_t start = 0, least = INT64_MAX;
+    int code = 0;
+    qsort(m->sources, m->count, sizeof(*m->sources), by_last); /* all were read to their ends */
+    for (size_t i = 0; code == 0 && i < m->count; i++) {
+        struct recording_file *file = recording_cursor_file(m->sources[i].cursor);
+        code = copy_tables(t->recording, file, 0, UINT64_MAX,
+                           recording_cursor_window_ns(m->sources[i].cursor));
+        if (recording_file_number(file, "SELECT start_ns FROM job", &start) == 0 && start > 0 &&
+            start < least)
+            least = start;
+    }
+    if (code != 0)
+        return fail_writing(t, code);
+    char sql[120];
+    snprintf(sql, sizeof(sql), "UPDATE job SET start_ns = %" PRId64, least);
+    if (least != INT64_MAX &&
+        sqlite3_exec(recording_database(t->recording), sql, NULL, NULL, NULL) != SQLITE_OK)
+        return fail_writing(t, -EIO);
+    return 0;
+}
+
+int copy_merge(const char *out, const char *const *paths, size_t count,
+               const struct recording_progress *progress, struct copy_counts *counts, char *why,
+               size_t room)
+{
+    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct merge m = {.count = count, .sources = calloc(count + 1, sizeof(*m.sources))};
+    *counts = (struct copy_counts){0};
+    int code = m.sources == NULL ? fail(&t, -ENOMEM, out, "no memory") : open_all(&t, &m, paths);
+    code = code != 0 ? code : begin(&t);
+    code = code != 0 ? code : put_merged(&t, &m, progress);
+    code = code != 0 ? code : merge_tables(&t, &m);
+    code = code != 0 ? code : merge_parts(&t, &m);
+    counts->missing = code == 0 ? numbers_missing(&t.numbers) : 0;
+    code = end(&t, code);
+    for (size_t i = 0; m.sources != NULL && i < count; i++)
+        recording_cursor_close(m.sources[i].cursor);
+    free(m.sources);
+    return code;
+}

@@ -1,0 +1,375 @@
+#include "daemon/storage/recordings/diff.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/storage/recording.h"
+#include "daemon/storage/recording_file.h"
+#include "daemon/storage/recordings/diff_messages.h"
+#include "holter/error.h"
+#include "proto/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_KEYS 4u
+
+static const struct {
+    const char *name, *keys[MOST_KEYS + 1];
+} tables[DIFF_TABLES - 1] = {
+    {"job", {"one"}},
+    {"nodes", {"node"}},
+    {"places", {"rank"}},
+    {"totals", {"window"}},
+    {"alert", {"id"}},
+    {"latency", {"window", "scope", "id"}},
+    {"criterion", {"locality", "size_class"}},
+    {"region", {"id"}},
+    {"region_member", {"rank", "since"}},
+    {"phase", {"id"}},
+    {"curve", {"phase"}},
+    {"topology", {"one"}},
+    {"topology_part", {"part"}},
+    {"seat", {"rank"}},
+    {"link", {"window", "link"}},
+    {"link_route", {"window", "link", "source", "destination"}},
+    {"captures", {"id"}},
+    {"capture_events", {"capture", "rank", "thread", "number"}},
+};
+
+/* Tell when and by whom, not what. */
+static const char *const left_out[] = {"holter", "published_ns"};
+
+/* The rows of a table, of one recording. */
+struct side {
+    struct recording_file *file;
+    sqlite3_stmt *rows;
+    int more;
+    int keys[MOST_KEYS]; /* columns */
+};
+
+struct comparing {
+    struct diff *diff;
+    const struct diff_options *options;
+    struct diff_table *table;
+    size_t key_count, listed;
+    struct side sides[2];
+};
+
+/* ---- values -------------------------------------------------------------- */
+
+static int rank_of(int type)
+{
+    return type == SQLITE_NULL ? 0 : type == SQLITE_TEXT ? 2 : type == SQLITE_BLOB ? 3 : 1;
+}
+
+/* As SQLite orders them, see sqlite.org/datatype3.html, section 4.1. */
+static int compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
+{
+    int x = sqlite3_column_type(a, i), y = sqlite3_column_type(b, j);
+    if (rank_of(x) != rank_of(y) || x == SQLITE_NULL)
+        return (rank_of(x) > rank_of(y)) - (rank_of(x) < rank_of(y));
+    if (x == SQLITE_INTEGER && y == SQLITE_INTEGER) {
+        sqlite3_int64 m = sqlite3_column_int64(a, i), n = sqlite3_column_int64(b, j);
+        return (m > n) - (m < n);
+    }
+    if (rank_of(x) == 1) {
+        double m = sqlite3_column_double(a, i), n = sqlite3_column_double(b, j);
+        return (m > n) - (m < n);
+    }
+    const void *left = sqlite3_column_blob(a, i), *right = sqlite3_column_blob(b, j);
+    size_t m = (size_t)sqlite3_column_bytes(a, i), n = (size_t)sqlite3_column_bytes(b, j);
+    int order = m == 0 || n == 0 ? 0 : memcmp(left, right, m < n ? m : n);
+    return order != 0 ? order : (m > n) - (m < n);
+}
+
+/* How far two numbers are apart. Integers are taken as such: of a time in nanoseconds a double
+ * keeps only some hundred. */
+static double apart(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
+{
+    if (sqlite3_column_type(a, i) != SQLITE_INTEGER || sqlite3_column_type(b, j) != SQLITE_INTEGER)
+        return fabs(sqlite3_column_double(a, i) - sqlite3_column_double(b, j));
+    sqlite3_int64 m = sqlite3_column_int64(a, i), n = sqlite3_column_int64(b, j);
+    return (double)(m > n ? (uint64_t)m - (uint64_t)n : (uint64_t)n - (uint64_t)m);
+}
+
+static int is_equal(const struct comparing *c, int i, int j)
+{
+    sqlite3_stmt *a = c->sides[0].rows, *b = c->sides[1].rows;
+    if (compare_values(a, i, b, j) == 0)
+        return 1;
+    if (rank_of(sqlite3_column_type(a, i)) != 1 || rank_of(sqlite3_column_type(b, j)) != 1)
+        return 0;
+    double x = sqlite3_column_double(a, i), y = sqlite3_column_double(b, j);
+    return apart(a, i, b, j) <= c->options->tolerance * fmax(fabs(x), fabs(y));
+}
+
+static void print_value(char *out, size_t room, sqlite3_stmt *s, int column)
+{
+    const unsigned char *text;
+    if (sqlite3_column_type(s, column) == SQLITE_BLOB) {
+        snprintf(out, room, "%d bytes", sqlite3_column_bytes(s, column));
+        return;
+    }
+    if (sqlite3_column_type(s, column) == SQLITE_FLOAT) {
+        snprintf(out, room, "%.17g", sqlite3_column_double(s, column));
+        return;
+    }
+    text = sqlite3_column_text(s, column);
+    snprintf(out, room, "%s", text == NULL ? "NULL" : (const char *)text);
+}
+
+/* ---- items --------------------------------------------------------------- */
+
+struct diff_item *diff_new_item(struct diff *d, const struct diff_options *options,
+                                const struct diff_table *table, size_t *listed)
+{
+    if (*listed >= options->items ||
+        array_fit(&d->items, sizeof(*d->items), &d->room, d->count + 1) != 0)
+        return NULL;
+    ++*listed;
+    struct diff_item *item = &d->items[d->count++];
+    *item = (struct diff_item){.table = table->name};
+    return item;
+}
+
+static struct diff_item *new_item(struct comparing *c)
+{
+    return diff_new_item(c->diff, c->options, c->table, &c->listed);
+}
+
+static void print_key(char *out, size_t room, const struct comparing *c, const struct side *s)
+{
+    size_t used = 0;
+    for (size_t k = 0; k < c->key_count && used < room; k++) {
+        char value[64];
+        print_value(value, sizeof(value), s->rows, s->keys[k]);
+        used += (size_t)snprintf(out + used, room - used, "%s%s %s", k == 0 ? "" : ", ",
+                                 sqlite3_column_name(s->rows, s->keys[k]), value);
+    }
+}
+
+static void add_only(struct comparing *c, int which)
+{
+    struct diff_item *item = new_item(c);
+    c->table->only[which]++;
+    c->diff->differences++;
+    if (item == NULL)
+        return;
+    print_key(item->key, sizeof(item->key), c, &c->sides[which]);
+    snprintf(item->value[which], sizeof(item->value[which]), "there");
+}
+
+static int column_named(sqlite3_stmt *s, const char *name)
+{
+    int column = sqlite3_column_count(s) - 1;
+    while (column >= 0 && strcmp(sqlite3_column_name(s, column), name) != 0)
+        column--;
+    return column;
+}
+
+static int is_left_out(const char *name)
+{
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(*left_out); i++) {
+        if (strcmp(left_out[i], name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Two rows of one key. Columns that one of the files does not have tell of its age. */
+static void compare_rows(struct comparing *c)
+{
+    sqlite3_stmt *a = c->sides[0].rows, *b = c->sides[1].rows;
+    int differs = 0;
+    for (int i = 0; i < sqlite3_column_count(a); i++) {
+        const char *name = sqlite3_column_name(a, i);
+        int j = column_named(b, name);
+        if (j < 0 || is_left_out(name) || is_equal(c, i, j))
+            continue;
+        differs = 1;
+        struct diff_item *item = new_item(c);
+        if (item == NULL)
+            break;
+        print_key(item->key, sizeof(item->key), c, &c->sides[0]);
+        snprintf(item->column, sizeof(item->column), "%s", name);
+        print_value(item->value[0], sizeof(item->value[0]), a, i);
+        print_value(item->value[1], sizeof(item->value[1]), b, j);
+    }
+    c->table->differing += (uint64_t)differs;
+    c->diff->differences += (uint64_t)differs;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* @return 0 or negative; a table that is not there has no rows */
+static int open_rows(struct comparing *c, struct side *s, size_t which)
+{
+    char sql[256];
+    s->more = 0;
+    if (!recording_file_has(s->file, tables[which].name))
+        return 0;
+    size_t used =
+        (size_t)snprintf(sql, sizeof(sql), "SELECT * FROM %s ORDER BY ", tables[which].name);
+    for (size_t k = 0; k < c->key_count; k++)
+        used += (size_t)snprintf(sql + used, sizeof(sql) - used, "%s%s", k == 0 ? "" : ",",
+                                 tables[which].keys[k]);
+    int code = recording_file_prepare(s->file, &s->rows, sql);
+    for (size_t k = 0; code == 0 && k < c->key_count; k++) {
+        s->keys[k] = column_named(s->rows, tables[which].keys[k]);
+        code = s->keys[k] < 0 ? -HOLTER_ECORRUPT : 0;
+    }
+    return code;
+}
+
+static int step(struct comparing *c, int which)
+{
+    struct side *s = &c->sides[which];
+    int code = s->rows == NULL ? 0 : recording_file_step(s->file, s->rows);
+    s->more = code == 1;
+    c->table->rows[which] += (uint64_t)s->more;
+    return code < 0 ? code : 0;
+}
+
+static int compare_keys(const struct comparing *c)
+{
+    const struct side *a = &c->sides[0], *b = &c->sides[1];
+    if (!a->more || !b->more)
+        return a->more ? -1 : 1;
+    for (size_t k = 0; k < c->key_count; k++) {
+        int order = compare_values(a->rows, a->keys[k], b->rows, b->keys[k]);
+        if (order != 0)
+            return order;
+    }
+    return 0;
+}
+
+static int compare_table(struct comparing *c, size_t which)
+{
+    c->table = &c->diff->tables[which];
+    c->table->name = tables[which].name;
+    c->listed = c->key_count = 0;
+    while (tables[which].keys[c->key_count] != NULL)
+        c->key_count++;
+    int code = open_rows(c, &c->sides[0], which);
+    code = code != 0 ? code : open_rows(c, &c->sides[1], which);
+    code = code != 0 ? code : step(c, 0);
+    code = code != 0 ? code : step(c, 1);
+    while (code == 0 && (c->sides[0].more || c->sides[1].more)) {
+        int order = compare_keys(c);
+        if (order == 0)
+            compare_rows(c);
+        else
+            add_only(c, order > 0);
+        if (order <= 0)
+            code = step(c, 0);
+        if (order >= 0)
+            code = code != 0 ? code : step(c, 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        sqlite3_finalize(c->sides[i].rows);
+        c->sides[i].rows = NULL;
+    }
+    return code;
+}
+
+/* Messages of both; 0: not known. */
+static uint64_t count_messages(const struct comparing *c)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < 2; i++) {
+        int64_t count = 0;
+        if (recording_file_number(c->sides[i].file, "SELECT sum(messages) FROM block", &count) ==
+                0 &&
+            count > 0)
+            sum += (uint64_t)count;
+    }
+    return sum;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static int compare_all(struct comparing *c, struct recording_cursor *cursors[2])
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < DIFF_TABLES - 1; i++)
+        code = compare_table(c, i);
+    if (code != 0)
+        return code;
+    c->table = &c->diff->tables[DIFF_TABLES - 1];
+    c->table->name = "messages";
+    return diff_messages(c->diff, c->options, c->table, cursors, count_messages(c));
+}
+
+int diff_read(struct diff *out, const char *const paths[2], const struct diff_options *options,
+              char *why, size_t room)
+{
+    struct comparing c = {.diff = out, .options = options};
+    struct recording_cursor *cursors[2] = {NULL, NULL};
+    int code = 0;
+    *out = (struct diff){.count = 0};
+    for (int i = 0; code == 0 && i < 2; i++) {
+        code = recording_cursor_open(&cursors[i], paths[i], why, room);
+        c.sides[i].file = code == 0 ? recording_cursor_file(cursors[i]) : NULL;
+        if (code == 0 && (code = recording_file_hold(c.sides[i].file)) != 0)
+            snprintf(why, room, "%s: %s", paths[i], holter_strerror(code));
+    }
+    if (code == 0 &&
+        strcmp(recording_cursor_job(cursors[0]), recording_cursor_job(cursors[1])) != 0) {
+        snprintf(why, room, "%s is of job %s, but %s of job %s", paths[0],
+                 recording_cursor_job(cursors[0]), paths[1], recording_cursor_job(cursors[1]));
+        code = -HOLTER_ENOJOB;
+    } else if (code == 0) {
+        snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursors[0]));
+        code = compare_all(&c, cursors);
+        if (code != 0)
+            snprintf(why, room, "%s or %s, table %s: %s", paths[0], paths[1], c.table->name,
+                     holter_strerror(code));
+    }
+    recording_cursor_close(cursors[0]);
+    recording_cursor_close(cursors[1]);
+    if (code != 0)
+        diff_finish(out);
+    return code;
+}
+
+void diff_finish(struct diff *d)
+{
+    free(d->items);
+    d->items = NULL;
+    d->count = d->room = 0;
+}
+
+void diff_print_json(FILE *out, const struct diff *d, const char *const paths[2])
+{
+    fputs("{\"files\":[", out);
+    json_text(out, paths[0]);
+    fputc(',', out);
+    json_text(out, paths[1]);
+    fputs("],\"job\":", out);
+    json_text(out, d->job);
+    fprintf(out, ",\"differences\":%" PRIu64 ",\"tables\":[", d->differences);
+    for (size_t i = 0; i < DIFF_TABLES; i++) {
+        const struct diff_table *t = &d->tables[i];
+        fprintf(out,
+                "%s{\"name\":\"%s\",\"rows\":[%" PRIu64 ",%" PRIu64 "],\"only\":[%" PRIu64
+                ",%" PRIu64 "],\"differing\":%" PRIu64 "}",
+                i == 0 ? "" : ",", t->name, t->rows[0], t->rows[1], t->only[0], t->only[1],
+                t->differing);
+    }
+    fputs("],\"first\":[", out);
+    for (size_t i = 0; i < d->count; i++) {
+        const struct diff_item *item = &d->items[i];
+        fprintf(out, "%s{\"table\":\"%s\",\"key\":", i == 0 ? "" : ",", item->table);
+        json_text(out, item->key);
+        fputs(",\"column\":", out);
+        json_text(out, item->column);
+        fputs(",\"values\":[", out);
+        json_text(out, item->value[0]);
+        fputc(',', out);
+        json_text(out, item->value[1]);
+        fputs("]}", out);
+    }
+    fputs("]}\n", out);
+}

@@ -1,0 +1,443 @@
+#include "daemon/storage/recordings/info.h"
+
+#include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/key_table.h"
+#include "daemon/storage/recording_file.h"
+#include "daemon/storage/recording_scan.h"
+#include "daemon/storage/recording_tables.h"
+#include "daemon/storage/recordings/numbers.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUMMED (WINDOW_ROWS(ranks) | WINDOW_ROWS(calls) | WINDOW_ROWS(node)) /* of windows */
+#define MOST_HOSTS (1u << 20)
+
+/* Windows that an agent dropped. */
+struct dropping {
+    uint64_t told;   /* in all, as it said last */
+    uint64_t others; /* its messages before its first window */
+    int began;       /* that was met */
+};
+
+struct reading {
+    struct info *info;
+    struct recording_cursor *cursor;
+    struct recording_file *file;
+    struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
+    struct dropping *dropped;       /* owned: by agent */
+    uint32_t dropped_room;
+    uint64_t dropped_before; /* of these, before the first window */
+    struct numbers numbers;  /* of messages */
+    struct info_hole *holes; /* owned: of single agents */
+    size_t hole_count, hole_room;
+    size_t host_room, alert_room;
+    const struct recording_progress *progress;
+};
+
+static void add_damage(struct info *info, uint64_t after, uint64_t messages, const char *text)
+{
+    if (info->damage_count < INFO_DAMAGES) {
+        struct info_damage *d = &info->damages[info->damage_count];
+        d->after = after;
+        d->messages = messages;
+        snprintf(d->text, sizeof(d->text), "%s", text);
+    }
+    info->damage_count++;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* A number that may not be there, in older files. */
+static uint64_t ask(struct reading *r, const char *sql)
+{
+    int64_t number = 0;
+    return recording_file_number(r->file, sql, &number) == 0 && number > 0 ? (uint64_t)number : 0;
+}
+
+static void copy_text(char *out, size_t room, sqlite3_stmt *s, int column)
+{
+    const unsigned char *text = sqlite3_column_text(s, column);
+    snprintf(out, room, "%s", text == NULL ? "" : (const char *)text);
+}
+
+static void read_job(struct reading *r)
+{
+    struct info *i = r->info;
+    sqlite3_stmt *s = NULL;
+    int code = recording_file_prepare(r->file, &s,
+                                      "SELECT job, state, app, command, mpi, user, holter, world,"
+                                      " seen, window_ns FROM job");
+    if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
+        copy_text(i->job, sizeof(i->job), s, 0);
+        copy_text(i->state, sizeof(i->state), s, 1);
+        copy_text(i->app, sizeof(i->app), s, 2);
+        copy_text(i->command, sizeof(i->command), s, 3);
+        copy_text(i->mpi, sizeof(i->mpi), s, 4);
+        copy_text(i->user, sizeof(i->user), s, 5);
+        copy_text(i->holter, sizeof(i->holter), s, 6);
+        i->world = (uint64_t)sqlite3_column_int64(s, 7);
+        i->ranks_seen = (uint64_t)sqlite3_column_int64(s, 8);
+        i->window_ns = (uint64_t)sqlite3_column_int64(s, 9);
+    }
+    sqlite3_finalize(s);
+    if (code < 0)
+        add_damage(i, 0, 0, "table job cannot be read");
+}
+
+/* Older files have no such column; what agents said is asked then, see add_ranks(). */
+static void read_launcher(struct reading *r)
+{
+    sqlite3_stmt *s = NULL;
+    if (recording_file_prepare(r->file, &s, "SELECT launcher FROM job") == 0 &&
+        recording_file_step(r->file, s) == 1)
+        copy_text(r->info->launcher, sizeof(r->info->launcher), s, 0);
+    sqlite3_finalize(s);
+}
+
+static void read_network(struct reading *r)
+{
+    sqlite3_stmt *s = NULL;
+    if (recording_file_has(r->file, "topology") &&
+        recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
+        recording_file_step(r->file, s) == 1) {
+        copy_text(r->info->network, sizeof(r->info->network), s, 0);
+        copy_text(r->info->network_source, sizeof(r->info->network_source), s, 1);
+    }
+    sqlite3_finalize(s);
+}
+
+static void read_part(struct reading *r)
+{
+    sqlite3_stmt *s = NULL;
+    if (recording_file_has(r->file, "part") &&
+        recording_file_prepare(
+            r->file, &s, "SELECT part, removed_ns, attached_ns FROM part WHERE one = 1") == 0 &&
+        recording_file_step(r->file, s) == 1) {
+        r->info->part = (uint64_t)sqlite3_column_int64(s, 0);
+        r->info->removed_before_ns = (uint64_t)sqlite3_column_int64(s, 1);
+        r->info->attached_ns = (uint64_t)sqlite3_column_int64(s, 2);
+    }
+    sqlite3_finalize(s);
+    r->info->missed = ask(r, "SELECT missed FROM part WHERE one = 1");
+}
+
+static int take_alert(void *user, const struct wire_alert *a)
+{
+    struct reading *r = user;
+    struct info *i = r->info;
+    if (i->alert_total++ >= INFO_ALERTS)
+        return 0;
+    if (array_fit(&i->alerts, sizeof(*i->alerts), &r->alert_room, i->alert_count + 1) != 0)
+        return -ENOMEM;
+    struct info_alert *to = &i->alerts[i->alert_count++];
+    *to = (struct info_alert){.id = a->id, .since_ns = a->since_ns, .updated_ns = a->updated_ns};
+    snprintf(to->kind, sizeof(to->kind), "%s", a->kind);
+    snprintf(to->state, sizeof(to->state), "%s", a->state);
+    snprintf(to->severity, sizeof(to->severity), "%s", a->severity);
+    snprintf(to->title, sizeof(to->title), "%s", a->title);
+    return 0;
+}
+
+static void read_captures(struct reading *r)
+{
+    struct info *i = r->info;
+    sqlite3_stmt *s = NULL;
+    int row = 0;
+    if (!recording_file_has(r->file, "captures") ||
+        recording_file_prepare(r->file, &s,
+                               "SELECT id, at_ns, alert, records, nodes, answered, reason"
+                               " FROM captures ORDER BY id") != 0)
+        return;
+    while ((row = recording_file_step(r->file, s)) == 1) {
+        if (i->capture_total++ >= INFO_CAPTURES)
+            continue;
+        struct info_capture *to = &i->captures[i->capture_count++];
+        to->id = (uint64_t)sqlite3_column_int64(s, 0);
+        to->at_ns = (uint64_t)sqlite3_column_int64(s, 1);
+        to->alert = (uint64_t)sqlite3_column_int64(s, 2);
+        to->records = (uint64_t)sqlite3_column_int64(s, 3);
+        to->nodes = (uint64_t)sqlite3_column_int64(s, 4);
+        to->answered = (uint64_t)sqlite3_column_int64(s, 5);
+        copy_text(to->reason, sizeof(to->reason), s, 6);
+    }
+    sqlite3_finalize(s);
+    if (row < 0)
+        add_damage(i, 0, 0, "the table of captures cannot be read to its end");
+}
+
+static int read_tables(struct reading *r)
+{
+    struct info *i = r->info;
+    read_job(r);
+    read_launcher(r);
+    read_network(r);
+    read_part(r);
+    read_captures(r);
+    i->windows = ask(r, "SELECT count(*) FROM totals");
+    i->missing = ask(r, "SELECT sum(agents_missing) FROM totals");
+    i->late = ask(r, "SELECT sum(late) FROM totals");
+    i->phases = ask(r, "SELECT count(*) FROM phase");
+    i->regions = ask(r, "SELECT count(*) FROM region");
+    i->hot_links =
+        ask(r, "SELECT count(DISTINCT link) FROM link WHERE state IN ('hot', 'congested')");
+    i->blocks = ask(r, "SELECT count(*) FROM block");
+    i->packed_bytes = ask(r, "SELECT sum(length(data)) FROM block");
+    i->packed_bytes += ask(r, "SELECT sum(length(zstd)) FROM messages");
+    i->raw_bytes = ask(r, "SELECT sum(length) FROM block");
+    i->raw_bytes += ask(r, "SELECT sum(length) FROM messages");
+    int code = tables_read_alerts(r->file->db, i->version, take_alert, r);
+    if (code != -HOLTER_ECORRUPT)
+        return code;
+    add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
+    return 0;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static int add_host(struct reading *r, const char *host)
+{
+    struct info *i = r->info;
+    struct key key = {.hi = key_hash(host), .lo = strlen(host)};
+    if (i->host_total >= MOST_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
+        return 0;
+    if (key_table_reserve(&r->hosts, 1) != 0)
+        return -ENOMEM;
+    key_table_add_hashed(&r->hosts, key);
+    if (i->host_total++ >= INFO_HOSTS)
+        return 0;
+    if (array_fit(&i->hosts, sizeof(char *), &r->host_room, i->host_count + 1) != 0)
+        return -ENOMEM;
+    if ((i->hosts[i->host_count] = strdup(host)) == NULL)
+        return -ENOMEM;
+    i->host_count++;
+    return 0;
+}
+
+/* An agent tells sums since its start, which may have been long before the recording begins: those
+ * that it numbered before its first window here are of the recording, unless others are missing
+ * that it did not drop.
+ * @return how many it dropped of those */
+static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t told)
+{
+    uint64_t missing = seq > d->others ? seq - 1 - d->others : 0;
+    return missing <= told ? missing : 0;
+}
+
+static int add_agent(struct reading *r, const struct recorded *head, const struct wire_window *w)
+{
+    if (key_table_reserve(&r->agents, 1) != 0)
+        return -ENOMEM;
+    uint32_t at = key_table_add_hashed(&r->agents, (struct key){.hi = head->instance});
+    if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_room, (uint64_t)at + 1) != 0)
+        return -ENOMEM;
+    struct dropping *d = &r->dropped[at];
+    d->others += w == NULL && !d->began;
+    if (w == NULL || w->node_count == 0)
+        return 0;
+    uint64_t told = w->node[0].windows_dropped;
+    uint64_t before = !d->began ? dropped_before(d, head->seq, told) : 0;
+    r->dropped_before += before;
+    r->info->dropped += !d->began ? before : told - d->told;
+    d->told = told;
+    d->began = 1;
+    return 0;
+}
+
+static void add_span(struct info *i, const struct wire_window *w)
+{
+    uint64_t begin = w->window * w->length_ns;
+    if (w->length_ns == 0 || w->window > INT64_MAX / w->length_ns)
+        return;
+    if (i->begin_ns == 0 || begin < i->begin_ns)
+        i->begin_ns = begin;
+    if (begin + w->length_ns > i->end_ns)
+        i->end_ns = begin + w->length_ns;
+    i->window_ns = i->window_ns == 0 ? w->length_ns : i->window_ns;
+}
+
+static void add_window(struct info *i, const struct wire_window *w)
+{
+    add_span(i, w);
+    for (uint64_t n = 0; n < w->ranks_count; n++)
+        recorded_rank_add(&i->sums, &w->ranks[n]);
+    for (uint64_t n = 0; n < w->calls_count; n++) {
+        const struct wire_call_row *row = &w->calls[n];
+        recorded_calls_add(&i->calls[row->call < INFO_CALLS ? row->call : 0], row);
+    }
+    if (i->job[0] == '\0')
+        snprintf(i->job, sizeof(i->job), "%s", w->job);
+}
+
+static void add_ranks(struct info *i, const struct wire_ranks *m)
+{
+    if (i->app[0] == '\0')
+        snprintf(i->app, sizeof(i->app), "%s", m->app);
+    if (i->mpi[0] == '\0')
+        snprintf(i->mpi, sizeof(i->mpi), "%s", m->mpi);
+    if (i->launcher[0] == '\0')
+        snprintf(i->launcher, sizeof(i->launcher), "%s", m->launcher);
+    i->world = m->world > i->world ? m->world : i->world;
+    if (i->job[0] == '\0')
+        snprintf(i->job, sizeof(i->job), "%s", m->job);
+}
+
+static int take_message(struct reading *r, const struct recorded *head,
+                        const struct wire_message *m)
+{
+    int captured = m != NULL && m->type == WIRE_TYPE_CAPTURED;
+    if (m == NULL || (m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_RANKS && !captured)) {
+        add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
+        return 0;
+    }
+    int window = m->type == WIRE_TYPE_WINDOW;
+    if (window)
+        add_window(r->info, &m->window);
+    else if (!captured)
+        add_ranks(r->info, &m->ranks);
+    int code = add_agent(r, head, window ? &m->window : NULL);
+    return code != 0 ? code
+                     : add_host(r, window     ? m->window.host
+                                   : captured ? m->captured.host
+                                              : m->ranks.host);
+}
+
+static int take(void *user, const struct recorded *head, const struct wire_message *message,
+                size_t length)
+{
+    struct reading *r = user;
+    (void)length; /* windows have none: of all of them the tables tell */
+    r->info->messages++;
+    int met = numbers_meet(&r->numbers, head);
+    return met < 0 ? met : take_message(r, head, message);
+}
+
+/* To the end, whatever is damaged on the way. */
+static int read_messages(struct reading *r)
+{
+    uint64_t skipped;
+    int code, more = 1;
+    do {
+        code = recording_scan(r->cursor, r->progress, take, r);
+        if (code != -HOLTER_ECORRUPT)
+            return code;
+        uint64_t number = recording_cursor_number(r->cursor);
+        more = recording_cursor_skip(r->cursor, &skipped);
+        add_damage(r->info, number, skipped, "messages cannot be read");
+    } while (more == 1);
+    return more == -HOLTER_ECORRUPT ? 0 : more;
+}
+
+/* ---- what is not there ---------------------------------------------------- */
+
+static int add_hole(void *user, uint64_t first, uint64_t end, uint64_t missing)
+{
+    struct reading *r = user;
+    uint64_t window_ns = r->info->window_ns;
+    if (window_ns == 0 || end > INT64_MAX / window_ns)
+        return 0;
+    if (array_fit(&r->holes, sizeof(*r->holes), &r->hole_room, r->hole_count + 1) != 0)
+        return -ENOMEM;
+    r->holes[r->hole_count++] = (struct info_hole){first * window_ns, end * window_ns, missing};
+    return 0;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct info_hole *a = left, *b = right;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+/* Spans that overlap, of several agents, are one. */
+static void join_holes(struct reading *r)
+{
+    struct info *i = r->info;
+    struct info_hole joined = {0, 0, 0};
+    if (r->hole_count > 1)
+        qsort(r->holes, r->hole_count, sizeof(*r->holes), by_begin);
+    for (size_t h = 0; h < r->hole_count; h++) {
+        const struct info_hole *hole = &r->holes[h];
+        int goes_on = i->hole_total > 0 && hole->begin_ns < joined.end_ns;
+        if (!goes_on) {
+            joined = *hole;
+            i->hole_total++;
+        } else {
+            joined.end_ns = hole->end_ns > joined.end_ns ? hole->end_ns : joined.end_ns;
+            joined.missing += hole->missing;
+        }
+        if (i->hole_total <= INFO_HOLES)
+            i->holes[i->hole_total - 1] = joined;
+    }
+}
+
+static int find_holes(struct reading *r)
+{
+    uint64_t missing = numbers_missing(&r->numbers);
+    uint64_t dropped = r->info->dropped - r->dropped_before;
+    r->info->absent = missing > dropped ? missing - dropped : 0;
+    r->info->missed_before = r->info->missed > missing ? r->info->missed - missing : 0;
+    int code = numbers_holes(&r->numbers, add_hole, r);
+    if (code == 0)
+        join_holes(r);
+    return code;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static void finish(struct reading *r)
+{
+    recording_cursor_close(r->cursor);
+    key_table_finish(&r->hosts);
+    key_table_finish(&r->agents);
+    numbers_finish(&r->numbers);
+    free(r->dropped);
+    free(r->holes);
+}
+
+int info_read(struct info *out, const char *path, int check,
+              const struct recording_progress *progress, char *why, size_t room)
+{
+    struct reading r = {.info = out, .progress = progress};
+    *out = (struct info){0};
+    snprintf(out->path, sizeof(out->path), "%s", path);
+    int code = recording_cursor_salvage(&r.cursor, path, why, room);
+    if (code != 0)
+        return code;
+    if (!check)
+        recording_cursor_want(r.cursor, SUMMED);
+    r.file = recording_cursor_file(r.cursor);
+    out->version = r.file->version;
+    out->file_bytes = recording_bytes_at(path);
+    key_table_init(&r.hosts);
+    key_table_init(&r.agents);
+    numbers_init(&r.numbers);
+    code = recording_file_hold(r.file);
+    code = code != 0 ? code : read_tables(&r);
+    code = code != 0 ? code : read_messages(&r);
+    if (r.file->lacking > 0)
+        add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
+    code = code != 0 ? code : find_holes(&r);
+    out->agents = r.agents.count;
+    if (out->windows == 0 && out->window_ns > 0) /* none was published, or an import */
+        out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
+    if (code != 0)
+        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+    finish(&r);
+    if (code != 0)
+        info_finish(out);
+    return code;
+}
+
+void info_finish(struct info *i)
+{
+    for (size_t h = 0; h < i->host_count; h++)
+        free(i->hosts[h]);
+    free(i->hosts);
+    free(i->alerts);
+    i->hosts = NULL;
+    i->alerts = NULL;
+    i->host_count = i->alert_count = 0;
+}

@@ -1,0 +1,93 @@
+/* What is in a recording, in figures. */
+#ifndef HOLTER_DAEMON_STORAGE_RECORDINGS_INFO_H
+#define HOLTER_DAEMON_STORAGE_RECORDINGS_INFO_H
+
+#include "daemon/storage/recorded_sums.h"
+#include "daemon/storage/recording.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define INFO_CALLS 1024u  /**< numbers of calls below this are told apart */
+#define INFO_ALERTS 256u  /**< alerts that are listed; all are counted */
+#define INFO_CAPTURES 64u /**< captures that are listed; all are counted */
+#define INFO_HOSTS 65536u /**< hosts that are listed; all are counted, up to 2^20 */
+#define INFO_HOLES 16u    /**< spans that are listed; all are counted */
+#define INFO_DAMAGES 16u  /**< places that are listed; all are counted */
+
+struct info_alert {
+    uint64_t id, since_ns, updated_ns;
+    char kind[33], state[17], severity[17], title[129];
+};
+
+struct info_capture {
+    uint64_t id, at_ns, alert, records, nodes, answered;
+    char reason[257];
+};
+
+/** A place that cannot be read. */
+struct info_damage {
+    uint64_t after;    /**< number of the last message before it */
+    uint64_t messages; /**< that cannot be read, as far as it is known */
+    char text[128];
+};
+
+/** A span of which windows of agents are not there. */
+struct info_hole {
+    uint64_t begin_ns, end_ns; /**< daemon time */
+    uint64_t missing;          /**< messages of agents */
+};
+
+struct info {
+    char path[512], job[65], state[17], app[257], command[1025], mpi[129], user[65], holter[65];
+    char launcher[65]; /**< "": not known */
+    uint64_t file_bytes;
+    int64_t version; /**< of the schema */
+    uint64_t world, ranks_seen, window_ns;
+    uint64_t begin_ns,
+        end_ns;       /**< begin of the first window, end of the last, daemon time; 0: none */
+    uint64_t windows; /**< that were published */
+    char **hosts;     /**< owned, in order of their first message */
+    size_t host_count, host_total;
+    char network[513], network_source[513]; /**< empty: as the agents see it, or not told */
+
+    struct wire_rank_row sums;               /**< over all ranks */
+    struct recorded_calls calls[INFO_CALLS]; /**< by number; of larger ones at 0 */
+    uint64_t dropped, missing, late;         /**< windows of agents, reports, corrections */
+    uint64_t absent; /**< messages between those of agents, other than windows that they dropped */
+    struct info_hole holes[INFO_HOLES]; /**< by time, also where they dropped windows */
+    size_t hole_total;
+    struct info_alert *alerts; /**< owned */
+    size_t alert_count, alert_total;
+    uint64_t phases, regions, hot_links;
+    struct info_capture captures[INFO_CAPTURES];
+    size_t capture_count;
+    uint64_t capture_total;
+
+    uint64_t messages, agents; /**< of agents; processes of them */
+    uint64_t blocks, raw_bytes, packed_bytes;
+    uint64_t removed_before_ns; /**< windows before this were removed with older parts; 0: none */
+    uint64_t part;              /**< 0: it is the only one */
+    uint64_t attached_ns;       /**< recorded from then on, by `holter record`; 0: from the begin */
+    uint64_t missed;            /**< messages of agents that did not come since */
+    uint64_t missed_before;     /**< of these, in parts before this one */
+    struct info_damage damages[INFO_DAMAGES];
+    size_t damage_count;
+};
+
+/** Read a recording from begin to end.
+ *  @param check     take all messages apart, not only what is summed: damage is found wherever it
+ * is, in twice the time
+ *  @param progress  NULL: nobody
+ *  @param out  finish it; also when something is damaged: then damage_count says so, and the rest
+ * is what can be read
+ *  @param why  set on failure @return 0, or negative: it cannot be opened, or there is no memory */
+int info_read(struct info *out, const char *path, int check,
+              const struct recording_progress *progress, char *why, size_t room);
+
+void info_finish(struct info *info);
+
+void info_print_json(FILE *out, const struct info *info);
+
+#endif

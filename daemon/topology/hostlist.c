@@ -1,0 +1,200 @@
+#include "daemon/topology/hostlist.h"
+
+#include "holter/error.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_BRACKETS 8u
+
+struct bracket {
+    const char *begin, *end; /* what is between the brackets */
+};
+
+struct item {
+    struct bracket brackets[MOST_BRACKETS];
+    unsigned count;
+    const char *begin, *end;
+};
+
+struct reader {
+    size_t left;
+    hostlist_each *each;
+    void *user;
+    char *why;
+    size_t room;
+};
+
+__attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->why, r->room, format, args);
+    va_end(args);
+    return -HOLTER_EUSAGE;
+}
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',';
+}
+
+/* One item, up to a separator outside of brackets. */
+static int scan(struct reader *r, const char **at, struct item *item)
+{
+    const char *open = NULL, *c = *at;
+    *item = (struct item){.begin = c};
+    for (; *c != '\0' && (open != NULL || !is_blank(*c)); c++) {
+        if (*c == '[') {
+            if (open != NULL)
+                return wrong(r, "a second [ stands within [ ]");
+            if (item->count == MOST_BRACKETS)
+                return wrong(r, "more than %u [ ] in one name", MOST_BRACKETS);
+            open = c + 1;
+        } else if (*c == ']') {
+            if (open == NULL)
+                return wrong(r, "a ] stands without its [");
+            if (c == open)
+                return wrong(r, "there is nothing within [ ]");
+            item->brackets[item->count++] = (struct bracket){open, c};
+            open = NULL;
+        } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            return wrong(r, "a control character stands in a name");
+        }
+    }
+    if (open != NULL)
+        return wrong(r, "the ] is missing");
+    item->end = c;
+    *at = c;
+    return 0;
+}
+
+struct range {
+    uint64_t first, last;
+    int width; /* digits: 001 */
+};
+
+static const char *read_number(const char *at, const char *end, uint64_t *out)
+{
+    const char *c = at;
+    *out = 0;
+    for (; c < end && *c >= '0' && *c <= '9' && c - at < 18; c++)
+        *out = *out * 10 + (uint64_t)(*c - '0');
+    return c == at ? NULL : c;
+}
+
+/* "001-128" @return what follows it and its comma, NULL: it is none */
+static const char *read_range(const char *at, const char *end, struct range *out)
+{
+    const char *c = read_number(at, end, &out->first);
+    if (c == NULL)
+        return NULL;
+    out->width = (int)(c - at);
+    out->last = out->first;
+    if (c < end && *c == '-')
+        c = read_number(c + 1, end, &out->last);
+    if (c == NULL || out->last < out->first || (c < end && *c != ','))
+        return NULL;
+    if (c < end && c + 1 == end)
+        return NULL;
+    return c == end ? c : c + 1;
+}
+
+/* Which number each bracket stands at. */
+struct odometer {
+    const char *next[MOST_BRACKETS]; /* ranges behind the current one */
+    struct range range[MOST_BRACKETS];
+    uint64_t value[MOST_BRACKETS];
+};
+
+static int rewind_bracket(struct reader *r, const struct item *item, struct odometer *o, unsigned b)
+{
+    const struct bracket *bracket = &item->brackets[b];
+    o->next[b] = read_range(bracket->begin, bracket->end, &o->range[b]);
+    o->value[b] = o->range[b].first;
+    return o->next[b] != NULL
+               ? 0
+               : wrong(
+                     r, "'[%.*s]': ranges such as [001-128,200] are wanted",
+                     (int)(bracket->end - bracket->begin > 60 ? 60 : bracket->end - bracket->begin),
+                     bracket->begin);
+}
+
+/* @return 1, 0: all have been, or a negative error */
+static int advance(struct reader *r, const struct item *item, struct odometer *o)
+{
+    for (unsigned b = item->count; b-- > 0;) {
+        if (o->value[b] < o->range[b].last) {
+            o->value[b]++;
+            return 1;
+        }
+        if (o->next[b] < item->brackets[b].end) {
+            o->next[b] = read_range(o->next[b], item->brackets[b].end, &o->range[b]);
+            if (o->next[b] == NULL)
+                return wrong(r, "a range within [ ] is none: [001-128,200] is wanted");
+            o->value[b] = o->range[b].first;
+            return 1;
+        }
+        int code = rewind_bracket(r, item, o, b);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+static int tell(struct reader *r, const struct item *item, const struct odometer *o)
+{
+    char name[HOSTLIST_NAME + 200];
+    size_t used = 0;
+    const char *at = item->begin;
+    for (unsigned b = 0; b <= item->count; b++) {
+        const char *stop = b < item->count ? item->brackets[b].begin - 1 : item->end;
+        int n = snprintf(name + used, sizeof(name) - used, "%.*s",
+                         (int)(stop - at > 100 ? 100 : stop - at), at);
+        if (b < item->count)
+            n += snprintf(name + used + (size_t)n, sizeof(name) - used - (size_t)n, "%0*" PRIu64,
+                          o->range[b].width, o->value[b]);
+        used += (size_t)n;
+        if (used > HOSTLIST_NAME)
+            return wrong(r, "a name is longer than %u bytes", HOSTLIST_NAME);
+        at = b < item->count ? item->brackets[b].end + 1 : at;
+    }
+    if (r->left-- == 0)
+        return wrong(r, "too many names");
+    return r->each(r->user, name);
+}
+
+static int expand(struct reader *r, const struct item *item)
+{
+    struct odometer odometer = {0};
+    int code = 0, more;
+    for (unsigned b = 0; code == 0 && b < item->count; b++)
+        code = rewind_bracket(r, item, &odometer, b);
+    while (code == 0) {
+        code = tell(r, item, &odometer);
+        more = code == 0 ? advance(r, item, &odometer) : 0;
+        if (more <= 0)
+            return code != 0 ? code : more;
+    }
+    return code;
+}
+
+int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *user, char *why,
+                    size_t room)
+{
+    struct reader r = {most, each, user, why, room};
+    struct item item;
+    const char *at = text;
+    int code = 0;
+    while (code == 0) {
+        while (is_blank(*at))
+            at++;
+        if (*at == '\0')
+            return 0;
+        code = scan(&r, &at, &item);
+        code = code != 0 ? code : expand(&r, &item);
+    }
+    return code;
+}

@@ -1,0 +1,24 @@
+/* A network as messages for the outside: topic topology. */
+#ifndef HOLTER_DAEMON_TOPOLOGY_NETWORK_MESSAGE_H
+#define HOLTER_DAEMON_TOPOLOGY_NETWORK_MESSAGE_H
+
+#include "daemon/analysis/network/topology.h"
+#include "holter/wire.h"
+
+#include <stddef.h>
+
+/** @param message  valid for the call; its job is as given */
+typedef void network_tell(void *user, const struct wire_topology *message);
+
+/** What is told. Borrowed for the call. */
+struct network_telling {
+    const char *job, *source, *fault;
+    const struct topology_spec *spec; /**< NULL: there is no network, only a fault */
+    const struct wire_seat_row *seats;
+    size_t seat_count;
+};
+
+/** Tell a network, in parts of WIRE_PART_ROWS rows. Without memory nothing is told. */
+void network_message(const struct network_telling *telling, network_tell *tell, void *user);
+
+#endif

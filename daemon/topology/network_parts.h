@@ -1,0 +1,31 @@
+/* A network put together from messages of topic topology: by the recorder, for names, and for a
+ * replay. */
+#ifndef HOLTER_DAEMON_TOPOLOGY_NETWORK_PARTS_H
+#define HOLTER_DAEMON_TOPOLOGY_NETWORK_PARTS_H
+
+#include "daemon/analysis/network/topology.h"
+#include "holter/wire.h"
+
+#include <stddef.h>
+
+/** Zero-initialised is empty. */
+struct network_parts {
+    struct topology_spec spec;
+    char source[513], fault[513];
+    struct wire_seat_row *seats; /**< owned */
+    size_t seat_count, seat_room;
+    size_t vertex_room, edge_room, route_room, path_room;
+    int more; /**< further parts follow */
+};
+
+/** Take a part. The first after one without `more` begins anew.
+ *  @return 0 or -ENOMEM, or -HOLTER_ERANGE for numbers that no network has: what there is is
+ * emptied */
+int network_parts_take(struct network_parts *parts, const struct wire_topology *message);
+
+/** Is it a network, and not only a fault? */
+int network_parts_has(const struct network_parts *parts);
+
+void network_parts_finish(struct network_parts *parts);
+
+#endif

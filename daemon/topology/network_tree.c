@@ -1,0 +1,258 @@
+#include "daemon/topology/network_tree.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Two runs of digits as numbers, of any length. */
+static int compare_numbers(const char **a, const char **b)
+{
+    const char *x = *a + strspn(*a, "0"), *y = *b + strspn(*b, "0");
+    size_t m = strspn(x, "0123456789"), n = strspn(y, "0123456789");
+    int order = m != n ? (m < n ? -1 : 1) : strncmp(x, y, m);
+    *a = x + m;
+    *b = y + n;
+    return order;
+}
+
+int network_compare_hosts(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    while (*x != '\0' && *y != '\0') {
+        int order = is_digit(*x) && is_digit(*y) ? compare_numbers(&x, &y)
+                    : *x != *y                   ? ((unsigned char)*x < (unsigned char)*y ? -1 : 1)
+                                                 : (x++, y++, 0);
+        if (order != 0)
+            return order;
+    }
+    if (*x != *y)
+        return *x == '\0' ? -1 : 1;
+    return strcmp(a, b); /* n01 and n1 are two */
+}
+
+#define LOOSE 0x80000000u /* numbers of cores from here up stand for ranks that have none */
+#define LONG_NAME 48u     /* of a host: no room for what is in it behind */
+
+/* Something within a host, and where a rank sits by what its agent says. */
+struct part {
+    uint32_t host; /* vertex */
+    uint32_t core, numa;
+    size_t rank; /* position */
+};
+
+struct tree {
+    struct topology_spec spec;
+    struct tree_host *hosts;
+    uint32_t host_count;
+    uint32_t *order;    /* owned: positions of hosts, sorted */
+    struct part *parts; /* owned: by rank, sorted by host, core, NUMA node */
+    size_t rank_count;
+    struct part *cores; /* owned: distinct, sorted */
+    size_t core_count;
+    struct part *numas; /* owned: likewise */
+    size_t numa_count;
+};
+
+static void finish(struct tree *t)
+{
+    free(t->order);
+    free(t->parts);
+    free(t->cores);
+    free(t->numas);
+}
+
+/* ---- order --------------------------------------------------------------------------- */
+
+static int compare_hosts(const void *a, const void *b, void *user)
+{
+    const struct tree_host *hosts = user;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    int order = network_compare_hosts(hosts[i].name, hosts[j].name);
+    if (order == 0 && hosts[i].lowest != hosts[j].lowest)
+        order = hosts[i].lowest < hosts[j].lowest ? -1 : 1;
+    return order != 0 ? order : i < j ? -1 : i > j;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->core != y->core)
+        return x->core < y->core ? -1 : 1;
+    return x->numa < y->numa ? -1 : x->numa > y->numa;
+}
+
+static int sort_hosts(struct tree *t)
+{
+    t->order = malloc(((size_t)t->host_count + 1) * sizeof(*t->order));
+    if (t->order == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->host_count; i++)
+        t->order[i] = i;
+    qsort_r(t->order, t->host_count, sizeof(*t->order), compare_hosts, t->hosts);
+    for (uint32_t i = 0; i < t->host_count; i++)
+        t->hosts[t->order[i]].vertex = i;
+    return 0;
+}
+
+/* Cores and NUMA nodes that any rank names. Of contradictions about a core the lowest NUMA node
+ * wins. */
+static int find_parts(struct tree *t, const struct tree_rank *ranks)
+{
+    size_t room = t->rank_count + 1;
+    t->parts = malloc(room * sizeof(*t->parts));
+    t->cores = malloc(room * sizeof(*t->cores));
+    t->numas = malloc(room * sizeof(*t->numas));
+    if (t->parts == NULL || t->cores == NULL || t->numas == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < t->rank_count; i++) {
+        int known = ranks[i].core != 0 && ranks[i].core < LOOSE;
+        t->parts[i] =
+            (struct part){t->hosts[ranks[i].host].vertex,
+                          known ? ranks[i].core : LOOSE | ranks[i].rank, ranks[i].numa, i};
+    }
+    qsort(t->parts, t->rank_count, sizeof(*t->parts), compare_parts);
+    size_t numas = 0;
+    for (size_t i = 0; i < t->rank_count; i++) {
+        struct part *p = &t->parts[i], *last = &t->cores[t->core_count - 1];
+        if (t->core_count == 0 || last->host != p->host || last->core != p->core) {
+            t->cores[t->core_count++] = *p;
+        } else if (last->numa == 0) {
+            last->numa = p->numa;
+        }
+        if (p->numa != 0)
+            t->numas[numas++] = (struct part){.host = p->host, .numa = p->numa};
+    }
+    qsort(t->numas, numas, sizeof(*t->numas), compare_parts);
+    for (size_t i = 0; i < numas; i++) {
+        if (t->numa_count == 0 || compare_parts(&t->numas[t->numa_count - 1], &t->numas[i]) != 0)
+            t->numas[t->numa_count++] = t->numas[i];
+    }
+    return 0;
+}
+
+/* ---- vertices and links ---------------------------------------------------------------- */
+
+static void name_hosts(struct tree *t)
+{
+    uint32_t same = 1;
+    for (uint32_t i = 0; i < t->host_count; i++) {
+        const char *name = t->hosts[t->order[i]].name;
+        struct topology_named *v = &t->spec.vertices[i];
+        same = i > 0 && strcmp(name, t->hosts[t->order[i - 1]].name) == 0 ? same + 1 : 1;
+        v->kind = VERTEX_NODE;
+        if (same == 1)
+            snprintf(v->name, sizeof(v->name), "%s", name);
+        else
+            snprintf(v->name, sizeof(v->name), "%.50s#%u", name, same);
+    }
+}
+
+static void name_part(const struct tree *t, struct topology_named *v, uint32_t host,
+                      const char *what, uint32_t number)
+{
+    const char *name = t->spec.vertices[host].name;
+    if (strlen(name) > LONG_NAME)
+        snprintf(v->name, sizeof(v->name), "host %u/%s%u", host, what, number);
+    else
+        snprintf(v->name, sizeof(v->name), "%.48s/%s%u", name, what, number);
+}
+
+static void add_link(struct tree *t, uint32_t below, uint32_t above, double capacity)
+{
+    struct topology_edge *e = &t->spec.edges[t->spec.edge_count];
+    e[0] = (struct topology_edge){.from = below, .to = above, .capacity = capacity};
+    e[1] = (struct topology_edge){.from = above, .to = below, .capacity = capacity};
+    t->spec.edge_count += 2;
+}
+
+static uint32_t numa_vertex(const struct tree *t, uint32_t host, uint32_t numa)
+{
+    const struct part key = {.host = host, .numa = numa};
+    const struct part *found =
+        numa == 0 || t->numa_count == 0
+            ? NULL
+            : bsearch(&key, t->numas, t->numa_count, sizeof(key), compare_parts);
+    return found == NULL ? host : t->host_count + (uint32_t)(found - t->numas);
+}
+
+static int make_vertices(struct tree *t)
+{
+    size_t count = (size_t)t->host_count + t->numa_count + t->core_count + 1;
+    if (count > TOPOLOGY_MOST_VERTICES)
+        return -HOLTER_ELIMIT;
+    t->spec.vertices = calloc(count, sizeof(*t->spec.vertices));
+    t->spec.edges = calloc(2 * count, sizeof(*t->spec.edges));
+    if (t->spec.vertices == NULL || t->spec.edges == NULL)
+        return -ENOMEM;
+    t->spec.vertex_count = (uint32_t)count;
+    uint32_t numa = t->host_count, core = numa + (uint32_t)t->numa_count;
+    name_hosts(t);
+    for (uint32_t i = 0; i < t->host_count; i++)
+        add_link(t, i, (uint32_t)count - 1, t->hosts[t->order[i]].capacity);
+    for (size_t i = 0; i < t->numa_count; i++, numa++) {
+        t->spec.vertices[numa].kind = VERTEX_NUMA;
+        name_part(t, &t->spec.vertices[numa], t->numas[i].host, "numa", t->numas[i].numa - 1);
+        add_link(t, numa, t->numas[i].host, 0);
+    }
+    for (size_t i = 0; i < t->core_count; i++, core++) {
+        uint32_t number = t->cores[i].core;
+        int loose = number >= LOOSE;
+        t->spec.vertices[core].kind = loose ? VERTEX_PROCESS : VERTEX_CORE;
+        name_part(t, &t->spec.vertices[core], t->cores[i].host, loose ? "rank" : "core",
+                  loose ? number - LOOSE : number - 1);
+        add_link(t, core, numa_vertex(t, t->cores[i].host, t->cores[i].numa), 0);
+    }
+    t->spec.vertices[count - 1].kind = VERTEX_SWITCH;
+    snprintf(t->spec.vertices[count - 1].name, sizeof(t->spec.vertices->name), "network");
+    return 0;
+}
+
+/* Parts come in the order of cores: each is the next one, or none. */
+static void seat_ranks(const struct tree *t, struct tree_rank *ranks)
+{
+    size_t core = 0;
+    for (size_t i = 0; i < t->rank_count; i++) {
+        const struct part *p = &t->parts[i];
+        while (core < t->core_count &&
+               (t->cores[core].host < p->host ||
+                (t->cores[core].host == p->host && t->cores[core].core < p->core)))
+            core++;
+        int on_core = core < t->core_count && t->cores[core].host == p->host &&
+                      t->cores[core].core == p->core;
+        ranks[p->rank].vertex = on_core ? t->host_count + (uint32_t)(t->numa_count + core)
+                                        : numa_vertex(t, p->host, p->numa);
+    }
+}
+
+int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t host_count,
+                 struct tree_rank *ranks, size_t rank_count)
+{
+    struct tree t = {.hosts = hosts, .host_count = host_count, .rank_count = rank_count};
+    int code = sort_hosts(&t);
+    code = code != 0 ? code : find_parts(&t, ranks);
+    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MOST)
+        t.core_count = 0;
+    if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MOST)
+        t.numa_count = 0;
+    code = code != 0 ? code : make_vertices(&t);
+    if (code == 0) {
+        seat_ranks(&t, ranks);
+        t.spec.kind = TOPOLOGY_TREE;
+        snprintf(t.spec.name, sizeof(t.spec.name), "hosts and cores");
+        *out = t.spec;
+    } else {
+        topology_spec_finish(&t.spec);
+    }
+    finish(&t);
+    return code;
+}

@@ -1,0 +1,169 @@
+#include "daemon/topology/route_file.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cursor {
+    const char *at, *end;
+};
+
+static void skip_blanks(struct cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r'))
+        c->at++;
+}
+
+static int take(struct cursor *c, const char *word)
+{
+    size_t length = strlen(word);
+    skip_blanks(c);
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length) != 0)
+        return 0;
+    c->at += length;
+    return 1;
+}
+
+static int number(struct cursor *c, uint32_t *out)
+{
+    uint64_t value = 0;
+    skip_blanks(c);
+    const char *begin = c->at;
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
+        value = value * 10 + (uint64_t)(*c->at - '0');
+        if (value >= UINT32_MAX)
+            return 0;
+    }
+    *out = (uint32_t)value;
+    return c->at > begin;
+}
+
+/* "(0 1 1 0 0 0)" @return how many, 0: none */
+static uint32_t coordinates(struct cursor *c, uint32_t out[ROUTE_COORDINATES])
+{
+    uint32_t count = 0;
+    if (!take(c, "("))
+        return 0;
+    while (!take(c, ")")) {
+        if (count == ROUTE_COORDINATES || !number(c, &out[count]))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+/* @return NULL, or what is wrong */
+static const char *read_hop(struct cursor *c, struct route_hop *hop, uint32_t *count)
+{
+    if (!take(c, "Hop") || !number(c, &hop->number) || hop->number == 0 || !take(c, ":"))
+        return "a hop begins with \"Hop\" and its number, from 1 up";
+    if (!take(c, "[") || !number(c, &hop->source) || !take(c, "-") ||
+        !number(c, &hop->destination) || !take(c, "]"))
+        return "[SOURCE-DESTINATION] is missing";
+    if (!number(c, &hop->from) || (*count = coordinates(c, hop->at)) == 0)
+        return "the begin of the hop and its coordinates are missing";
+    if (!take(c, "->") || !number(c, &hop->to))
+        return "the end of the hop is missing";
+    if (coordinates(c, hop->end) != *count)
+        return "the end of the hop has not as many coordinates as its begin";
+    skip_blanks(c);
+    return c->at == c->end ? NULL : "something stands behind the hop";
+}
+
+static int by_route(const void *left, const void *right)
+{
+    const struct route_hop *a = left, *b = right;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->destination != b->destination)
+        return a->destination < b->destination ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int add(struct route_file *file, size_t *room, const struct route_hop *hop)
+{
+    if (file->count == *room) {
+        size_t wanted = *room * 2 + 1024;
+        struct route_hop *hops = realloc(file->hops, wanted * sizeof(*hops));
+        if (hops == NULL)
+            return -ENOMEM;
+        file->hops = hops;
+        *room = wanted;
+    }
+    file->hops[file->count++] = *hop;
+    return 0;
+}
+
+int route_file_parse(struct route_file *out, const char *text, size_t length, struct faults *faults)
+{
+    struct lines lines = lines_of(text, length);
+    struct route_file file = {0};
+    size_t room = 0;
+    int code = 0;
+    struct cursor c;
+    while (code == 0 && lines_next(&lines, &c.at, &c.end)) {
+        struct route_hop hop = {.line = lines.number};
+        uint32_t count = 0;
+        skip_blanks(&c);
+        if (c.at == c.end || *c.at == '#')
+            continue;
+        const char *wrong = read_hop(&c, &hop, &count);
+        if (wrong == NULL && file.count > 0 && count != file.coordinates)
+            wrong = "other hops have another number of coordinates";
+        if (wrong == NULL && file.count == ROUTE_HOPS)
+            wrong = "too many hops";
+        if (wrong != NULL) {
+            fault_at(faults, lines.number, "%s", wrong);
+            continue;
+        }
+        file.coordinates = count;
+        code = add(&file, &room, &hop);
+    }
+    if (code == 0 && faults->count == 0 && file.count == 0)
+        fault_at(faults, 0, "no hop stands in it");
+    if (code != 0 || faults->count > 0) {
+        route_file_finish(&file);
+        return code != 0 ? code : -HOLTER_EUSAGE;
+    }
+    qsort(file.hops, file.count, sizeof(*file.hops), by_route);
+    *out = file;
+    return 0;
+}
+
+void route_file_finish(struct route_file *file)
+{
+    free(file->hops);
+    *file = (struct route_file){0};
+}
+
+size_t route_file_length(const struct route_file *file, size_t first)
+{
+    size_t at = first;
+    while (at < file->count && file->hops[at].source == file->hops[first].source &&
+           file->hops[at].destination == file->hops[first].destination)
+        at++;
+    return at - first;
+}
+
+const char *route_file_gap(const struct route_hop *hops, size_t count, uint32_t per_node,
+                           const struct route_hop **hop)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t before = i == 0 ? hops[0].source : hops[i - 1].to;
+        *hop = &hops[i];
+        if (hops[i].number < i + 1)
+            return "the hop stands there twice";
+        if (hops[i].number > i + 1)
+            return "hops before this one are missing";
+        if (hops[i].from / per_node != before / per_node)
+            return i == 0 ? "the route does not begin at its source"
+                          : "the hop does not begin where the one before ends";
+    }
+    return hops[count - 1].to / per_node == hops[0].destination / per_node
+               ? NULL
+               : "hops behind this one are missing";
+}

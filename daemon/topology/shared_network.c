@@ -1,0 +1,118 @@
+#include "daemon/topology/shared_network.h"
+
+#include "daemon/topology/network_grid.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "network"
+
+struct told_faults {
+    struct network *network;
+    size_t count;
+};
+
+static void on_fault(void *user, const char *text)
+{
+    struct told_faults *faults = user;
+    log_warn("%s", text);
+    if (faults->count++ == 0)
+        snprintf(faults->network->fault, sizeof(faults->network->fault), "%.480s", text);
+}
+
+void network_read(struct network *out, const char *given)
+{
+    *out = (struct network){.source = ""};
+    if (given == NULL || given[0] == '\0')
+        return;
+    snprintf(out->source, sizeof(out->source), "%s", given);
+    out->is_grid = strcmp(given, NETWORK_GRID) == 0;
+    if (out->is_grid)
+        return;
+    struct told_faults faults = {out, 0};
+    int code = topology_file_given(&out->file, given, on_fault, &faults);
+    if (code == 0) {
+        out->fault[0] = '\0';
+        return;
+    }
+    if (faults.count == 0) {
+        snprintf(out->fault, sizeof(out->fault), "%.400s: %s", given, holter_strerror(code));
+        log_warn("%s", out->fault);
+    }
+    size_t length = strlen(out->fault);
+    if (faults.count > 1)
+        snprintf(out->fault + length, sizeof(out->fault) - length, " (and %zu more)",
+                 faults.count - 1);
+}
+
+/* ---- hosts by name ----------------------------------------------------------------- */
+
+struct by_name {
+    const struct topology_spec *spec;
+    uint32_t node;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct by_name *x = a, *y = b;
+    int order = strcmp(x->spec->vertices[x->node].name, y->spec->vertices[y->node].name);
+    return order != 0 ? order : x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Nodes that have a name, in its order, as topology_file_host() wants them. */
+static int list_hosts(struct topology_file *file)
+{
+    const struct topology_spec *spec = topology_spec(file->topology);
+    uint32_t nodes = topology_nodes(file->topology), count = 0;
+    struct by_name *named = malloc(((size_t)spec->vertex_count + 1) * sizeof(*named));
+    file->hosts = malloc(((size_t)spec->vertex_count + 1) * sizeof(*file->hosts));
+    if (named == NULL || file->hosts == NULL) {
+        free(named);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < spec->vertex_count && i < nodes; i++) {
+        if (spec->vertices[i].name[0] != '\0')
+            named[count++] = (struct by_name){spec, i};
+    }
+    qsort(named, count, sizeof(*named), compare_names);
+    for (uint32_t i = 0; i < count; i++)
+        file->hosts[i] = named[i].node;
+    file->host_count = count;
+    file->format = count > 0 ? TOPOLOGY_FORMAT_YAML : TOPOLOGY_FORMAT_SHORT;
+    free(named);
+    return 0;
+}
+
+void network_make(struct network *out, const struct topology_spec *spec, const char *source,
+                  const char *fault)
+{
+    char why[256] = "no memory";
+    *out = (struct network){.source = ""};
+    snprintf(out->source, sizeof(out->source), "%s", source);
+    snprintf(out->fault, sizeof(out->fault), "%s", fault);
+    if (spec == NULL)
+        return;
+    int code = topology_create(&out->file.topology, spec, why, sizeof(why));
+    code = code != 0 ? code : list_hosts(&out->file);
+    if (code == 0)
+        return;
+    topology_file_finish(&out->file);
+    out->file = (struct topology_file){.topology = NULL};
+    snprintf(out->fault, sizeof(out->fault), "%.200s: %s", source, why);
+    log_warn("the network of the recording cannot be used: %s", why);
+}
+
+int network_names_hosts(const struct network *network)
+{
+    return network->file.host_count > 0;
+}
+
+void network_finish(struct network *network)
+{
+    topology_file_finish(&network->file);
+    *network = (struct network){.source = ""};
+}

@@ -1,0 +1,222 @@
+#include "daemon/topology/topology_build.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MOST_LINKS (1u << 20) /* in a file */
+
+void build_begin(struct build *b, struct faults *faults)
+{
+    *b = (struct build){.faults = faults};
+}
+
+void build_finish(struct build *b)
+{
+    topology_spec_finish(&b->spec);
+    free(b->vertices);
+    free(b->buckets);
+    free(b->links);
+    free(b->routes);
+    free(b->words);
+    free(b->owner);
+    *b = (struct build){.faults = b->faults};
+}
+
+/* Room for one more. @return 0: there is no memory */
+static int fit(struct build *b, void *array_pointer, size_t size, uint32_t count, uint32_t *room)
+{
+    void **array = array_pointer;
+    if (count < *room)
+        return 1;
+    uint32_t wanted = *room == 0 ? 64 : *room * 2;
+    void *larger = wanted < *room ? NULL : realloc(*array, wanted * size);
+    if (larger == NULL) {
+        b->code = -ENOMEM;
+        return 0;
+    }
+    *array = larger;
+    *room = wanted;
+    return 1;
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+static uint32_t hash(const char *name)
+{
+    uint32_t value = 2166136261u; /* FNV-1a */
+    for (; *name != '\0'; name++)
+        value = (value ^ (unsigned char)*name) * 16777619u;
+    return value;
+}
+
+static int grow_buckets(struct build *b)
+{
+    uint32_t count = b->bucket_count == 0 ? 256 : 4 * b->bucket_count;
+    uint32_t *buckets = malloc(count * sizeof(*buckets));
+    if (buckets == NULL) {
+        b->code = -ENOMEM;
+        return 0;
+    }
+    memset(buckets, 0xff, count * sizeof(*buckets));
+    for (uint32_t v = 0; v < b->count; v++) {
+        uint32_t *bucket = &buckets[hash(b->vertices[v].name) & (count - 1)];
+        b->vertices[v].next = *bucket;
+        *bucket = v;
+    }
+    free(b->buckets);
+    b->buckets = buckets;
+    b->bucket_count = count;
+    return 1;
+}
+
+uint32_t build_name(struct build *b, const char *name, unsigned line)
+{
+    size_t length = strlen(name);
+    if (b->faults->count > FILE_FAULTS) {
+        b->code = -HOLTER_EUSAGE; /* no more are told: no need to look for more */
+        return TOPOLOGY_NONE;
+    }
+    if (length == 0 || length > TOPOLOGY_NAME) {
+        fault_at(b->faults, line, "'%.70s': names have 1 to %u bytes", name, TOPOLOGY_NAME);
+        return TOPOLOGY_NONE;
+    }
+    if (b->count >= b->bucket_count && !grow_buckets(b))
+        return TOPOLOGY_NONE;
+    uint32_t *bucket = &b->buckets[hash(name) & (b->bucket_count - 1)];
+    for (uint32_t v = *bucket; v != TOPOLOGY_NONE; v = b->vertices[v].next) {
+        if (strcmp(b->vertices[v].name, name) == 0)
+            return v;
+    }
+    if (b->count == TOPOLOGY_MOST_VERTICES) {
+        fault_at(b->faults, line, "more than %u names", TOPOLOGY_MOST_VERTICES);
+        b->code = -HOLTER_EUSAGE;
+        return TOPOLOGY_NONE;
+    }
+    if (!fit(b, &b->vertices, sizeof(*b->vertices), b->count, &b->room))
+        return TOPOLOGY_NONE;
+    struct build_vertex *vertex = &b->vertices[b->count];
+    *vertex = (struct build_vertex){.used = line, .next = *bucket, .at = TOPOLOGY_NONE};
+    memcpy(vertex->name, name, length + 1);
+    *bucket = b->count;
+    return b->count++;
+}
+
+int build_declare(struct build *b, uint32_t v, enum topology_vertex kind, unsigned line)
+{
+    struct build_vertex *vertex = &b->vertices[v];
+    if (vertex->line != 0) {
+        fault_at(b->faults, line, "%s %s stands there twice, first in line %u",
+                 vertex->kind == kind ? kind == VERTEX_NODE ? "host" : "switch" : "the name",
+                 vertex->name, vertex->line);
+        return -1;
+    }
+    vertex->kind = kind;
+    vertex->line = line;
+    return 0;
+}
+
+/* "(0,0,1)" where there are coordinates, "5" where there are none */
+static void node_text(const struct build *b, uint32_t node, char *out, size_t room)
+{
+    uint32_t at[TOPOLOGY_DIMENSIONS], rest = node, count = b->spec.dimension_count;
+    size_t used = 0;
+    if (b->spec.kind != TOPOLOGY_CARTESIAN) {
+        snprintf(out, room, "node %u", node);
+        return;
+    }
+    for (uint32_t d = count; d-- > 0;) {
+        at[d] = rest % b->spec.dimensions[d].size;
+        rest /= b->spec.dimensions[d].size;
+    }
+    for (uint32_t d = 0; d < count && used < room; d++)
+        used += (size_t)snprintf(out + used, room - used, "%c%u%s", d == 0 ? '(' : ',', at[d],
+                                 d + 1 == count ? ")" : "");
+}
+
+void build_place(struct build *b, const char *host, uint32_t node, unsigned line)
+{
+    char place[160];
+    uint32_t v = build_name(b, host, line);
+    if (v == TOPOLOGY_NONE || build_declare(b, v, VERTEX_NODE, line) != 0)
+        return;
+    if (b->owner == NULL)
+        b->owner = calloc((size_t)b->nodes + 1, sizeof(*b->owner));
+    if (b->owner == NULL) {
+        b->code = -ENOMEM;
+        return;
+    }
+    if (node >= b->nodes) {
+        fault_at(b->faults, line, "%s would be node %u, but the network has %u", host, node,
+                 b->nodes);
+        return;
+    }
+    if (b->owner[node] != 0) {
+        const struct build_vertex *other = &b->vertices[b->owner[node] - 1];
+        node_text(b, node, place, sizeof(place));
+        fault_at(b->faults, line, "%s: %s is the place of %s, line %u", host, place, other->name,
+                 other->line);
+        return;
+    }
+    b->owner[node] = v + 1;
+    b->vertices[v].at = node;
+}
+
+/* ---- links and routes ---------------------------------------------------- */
+
+void build_link(struct build *b, const struct build_link *link)
+{
+    if (b->link_count == MOST_LINKS) {
+        fault_at(b->faults, link->line, "more than %u links", MOST_LINKS);
+        b->code = -HOLTER_EUSAGE;
+        return;
+    }
+    if (fit(b, &b->links, sizeof(*b->links), b->link_count, &b->link_room))
+        b->links[b->link_count++] = *link;
+}
+
+void build_route(struct build *b, unsigned line)
+{
+    if (fit(b, &b->routes, sizeof(*b->routes), b->route_count, &b->route_room))
+        b->routes[b->route_count++] =
+            (struct build_route){.first = b->word_count, .count = 0, .line = line};
+}
+
+void build_route_word(struct build *b, const char *word)
+{
+    if (b->code != 0 || !fit(b, &b->words, sizeof(*b->words), b->word_count, &b->word_room))
+        return;
+    b->words[b->word_count++] = word;
+    b->routes[b->route_count - 1].count++;
+}
+
+/* ---- capacity ------------------------------------------------------------ */
+
+int build_capacity(const char *text, double *out)
+{
+    static const struct {
+        const char *unit;
+        double bytes;
+    } units[] = {{"", 1},           {"B/s", 1},       {"kB/s", 1e3},     {"MB/s", 1e6},
+                 {"GB/s", 1e9},     {"TB/s", 1e12},   {"KiB/s", 0x1p10}, {"MiB/s", 0x1p20},
+                 {"GiB/s", 0x1p30}, {"bit/s", 0.125}, {"kbit/s", 125},   {"Mbit/s", 125e3},
+                 {"Gbit/s", 125e6}, {"Tbit/s", 125e9}};
+    char *end;
+    if (*text < '0' || *text > '9' || text[1] == 'x' || text[1] == 'X')
+        return 0;
+    double value = strtod(text, &end);
+    while (*end == ' ')
+        end++;
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        if (strcmp(end, units[i].unit) != 0)
+            continue;
+        *out = value * units[i].bytes;
+        return isfinite(*out) && *out > 0;
+    }
+    return 0;
+}

@@ -1,0 +1,400 @@
+/* A network inferred from routes or hop counts that others recorded: partitions of Blue Gene/Q, the
+ * tiers of a Cray XC, and tori of other shapes when routes tell coordinates. */
+#include "daemon/analysis/network/topology_infer.h"
+#include "daemon/topology/route_file.h"
+#include "daemon/topology/topology_build.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Theta: row, column, cage, slot, cpu. Route files tell (column, cage + 3 row, slot, cpu, core). */
+#define TIERS "dragonfly:2,12,3,16,4"
+#define CAGES 3u
+
+static const uint32_t partitions[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+#define PARTITIONS (sizeof(partitions) / sizeof(*partitions))
+
+struct shape {
+    struct topology_spec spec;
+    uint32_t per_node; /* ids of a node */
+    int tiers;         /* coordinates are those of TIERS */
+};
+
+static uint32_t node_of(const struct topology_spec *spec, const uint32_t *at)
+{
+    uint32_t node = 0;
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        node = node * spec->dimensions[d].size + at[d];
+    return node;
+}
+
+static void coordinates_of(const struct topology_spec *spec, uint32_t node, uint32_t *out)
+{
+    for (uint32_t d = spec->dimension_count; d-- > 0;) {
+        out[d] = node % spec->dimensions[d].size;
+        node /= spec->dimensions[d].size;
+    }
+}
+
+static uint64_t node_count(const struct topology_spec *spec)
+{
+    uint64_t nodes = 1;
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        nodes *= spec->dimensions[d].size;
+    return nodes;
+}
+
+static struct topology_infer *begin_infer(const struct topology_spec *spec)
+{
+    uint32_t size[TOPOLOGY_DIMENSIONS];
+    struct topology_infer *infer = NULL;
+    for (uint32_t d = 0; d < spec->dimension_count; d++)
+        size[d] = spec->dimensions[d].size;
+    return topology_infer_create(&infer, spec->dimension_count, size) == 0 ? infer : NULL;
+}
+
+/* ---- shapes that fit the coordinates of routes ----------------------------- */
+
+/* Coordinates of an end, in the order of dimensions. @return 0: out of range */
+static int in_order(const struct shape *shape, const uint32_t *given, uint32_t *out)
+{
+    uint32_t count = shape->spec.dimension_count;
+    memcpy(out, given, count * sizeof(*out));
+    if (shape->tiers) {
+        const uint32_t at[] = {given[1] / CAGES, given[0], given[1] % CAGES, given[2], given[3]};
+        memcpy(out, at, sizeof(at));
+    }
+    for (uint32_t d = 0; d < count; d++) {
+        if (out[d] >= shape->spec.dimensions[d].size)
+            return 0;
+    }
+    return 1;
+}
+
+/* Is an id that of its coordinates? Finds per_node where the first can tell it. */
+static int agrees(struct shape *shape, uint32_t id, const uint32_t *given, uint32_t slot)
+{
+    uint32_t at[TOPOLOGY_DIMENSIONS];
+    if (!in_order(shape, given, at) || slot > id)
+        return 0;
+    uint32_t node = node_of(&shape->spec, at);
+    if (shape->per_node == 0 && node > 0) {
+        if ((id - slot) % node != 0)
+            return 0;
+        shape->per_node = (id - slot) / node;
+    }
+    if (node == 0 || shape->per_node == 0)
+        return id == slot;
+    return slot < shape->per_node && (uint64_t)node * shape->per_node + slot == id;
+}
+
+/* @param slots  the last coordinate is the process on its node */
+static int fits(struct shape *shape, const struct route_file *file, int slots)
+{
+    uint32_t last = file->coordinates - 1;
+    for (size_t i = 0; i < file->count; i++) {
+        const struct route_hop *hop = &file->hops[i];
+        if (!agrees(shape, hop->from, hop->at, slots ? hop->at[last] : 0) ||
+            !agrees(shape, hop->to, hop->end, slots ? hop->end[last] : 0))
+            return 0;
+    }
+    if (shape->per_node == 0)
+        shape->per_node = 1;
+    return 1;
+}
+
+/* Nodes without a rank have any number there, so most will do. */
+static int fits_tiers(struct shape *shape, const struct route_file *file)
+{
+    char why[200];
+    size_t right = 0;
+    *shape = (struct shape){.per_node = 1, .tiers = 1};
+    if (file->coordinates != 5 || topology_short(&shape->spec, TIERS, why, sizeof(why)) != 0)
+        return 0;
+    for (size_t i = 0; i < file->count; i++)
+        right += (size_t)agrees(shape, file->hops[i].from, file->hops[i].at, 0);
+    return right > file->count / 2;
+}
+
+static int fits_partition(struct shape *shape, const struct route_file *file, uint32_t nodes)
+{
+    int guessed;
+    *shape = (struct shape){.per_node = 0};
+    return file->coordinates == 6 && topology_partition(&shape->spec, nodes, &guessed) == 0 &&
+           fits(shape, file, 1);
+}
+
+/* A torus as large as the largest coordinates. */
+static int fits_torus(struct shape *shape, const struct route_file *file)
+{
+    struct topology_spec *spec = &shape->spec;
+    *shape = (struct shape){.per_node = 0};
+    int slots = file->coordinates == 6;
+    spec->dimension_count = file->coordinates - (uint32_t)slots;
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        spec->dimensions[d].name[0] = (char)('A' + d);
+        for (size_t i = 0; i < file->count; i++) {
+            const struct route_hop *hop = &file->hops[i];
+            uint32_t most = hop->at[d] > hop->end[d] ? hop->at[d] : hop->end[d];
+            if (most >= TOPOLOGY_MOST_VERTICES)
+                return 0;
+            if (most >= spec->dimensions[d].size)
+                spec->dimensions[d].size = most + 1;
+        }
+        if (node_count(spec) > TOPOLOGY_MOST_VERTICES && d + 1 == spec->dimension_count)
+            return 0;
+    }
+    topology_spec_order(spec);
+    return fits(shape, file, slots);
+}
+
+static int find_shape(struct shape *shape, const struct route_file *file)
+{
+    if (fits_tiers(shape, file))
+        return 1;
+    for (size_t i = 0; i < PARTITIONS; i++) {
+        if (fits_partition(shape, file, partitions[i]))
+            return 1;
+    }
+    return fits_torus(shape, file);
+}
+
+/* ---- routes ---------------------------------------------------------------- */
+
+static void remark(struct topology_file *out, const struct route_hop *hop, const char *what)
+{
+    size_t used = out->remarks == NULL ? 0 : strlen(out->remarks);
+    char text[200];
+    int n = snprintf(text, sizeof(text), "%u: route %u-%u: %s\n", hop->line, hop->source,
+                     hop->destination, what);
+    char *longer = out->gaps > FILE_FAULTS ? NULL : realloc(out->remarks, used + (size_t)n + 1);
+    if (longer == NULL)
+        return;
+    memcpy(longer + used, text, (size_t)n + 1);
+    out->remarks = longer;
+}
+
+/* Coordinates of the nodes on a route. @return memory for free(), NULL: one is not in the network
+ */
+static uint32_t *path_of(const struct shape *shape, const struct route_hop *hops, size_t count)
+{
+    uint32_t dimensions = shape->spec.dimension_count;
+    uint64_t nodes = node_count(&shape->spec);
+    uint32_t *path = calloc((count + 1) * dimensions, sizeof(*path));
+    for (size_t i = 0; path != NULL && i <= count; i++) {
+        uint32_t node = (i == 0 ? hops[0].from : hops[i - 1].to) / shape->per_node;
+        if (node >= nodes) {
+            free(path);
+            return NULL;
+        }
+        coordinates_of(&shape->spec, node, path + i * dimensions);
+    }
+    return path;
+}
+
+static void take_route(struct topology_file *out, struct topology_infer *infer,
+                       const struct shape *shape, const struct route_hop *hops, size_t count)
+{
+    const struct route_hop *at;
+    const char *gap = route_file_gap(hops, count, shape->per_node, &at);
+    if (gap == NULL) {
+        uint32_t *path = path_of(shape, hops, count);
+        if (path == NULL || topology_infer_route(infer, path, (uint32_t)count + 1) != 0) {
+            at = &hops[0];
+            gap = hops[0].source / shape->per_node == hops[0].destination / shape->per_node
+                      ? "the route's source is its destination"
+                      : "a hop leads to a node that is not linked";
+        }
+        free(path);
+    }
+    out->routes += gap == NULL;
+    if (gap == NULL)
+        return;
+    out->gaps++;
+    remark(out, at, gap);
+}
+
+static int finish(struct topology_file *out, struct topology_infer *infer,
+                  struct topology_spec *spec, struct faults *faults)
+{
+    struct topology_findings findings;
+    char why[300];
+    int code = topology_infer_finish(infer, spec, &findings, why, sizeof(why));
+    if (code == 0) {
+        struct build build;
+        build_begin(&build, faults);
+        build.spec = *spec;
+        build.nodes = (uint32_t)node_count(spec);
+        struct topology_file made = {.format = out->format};
+        code = build_end(&build, &made);
+        build_finish(&build);
+        out->topology = made.topology;
+        out->hosts = made.hosts;
+    } else {
+        fault_at(faults, 0, "%s", why);
+    }
+    return code;
+}
+
+static int infer_routes(struct topology_file *out, const struct route_file *file,
+                        struct faults *faults)
+{
+    struct shape shape;
+    if (!find_shape(&shape, file)) {
+        fault_at(faults, 0,
+                 "the numbers of nodes do not follow from their coordinates in a network that is "
+                 "known");
+        return -HOLTER_EUSAGE;
+    }
+    struct topology_infer *infer = begin_infer(&shape.spec);
+    if (infer == NULL)
+        return -ENOMEM;
+    for (size_t at = 0; at < file->count;) {
+        size_t count = route_file_length(file, at);
+        take_route(out, infer, &shape, &file->hops[at], count);
+        at += count;
+    }
+    out->per_node = shape.per_node;
+    int code = finish(out, infer, &shape.spec, faults);
+    topology_infer_destroy(infer);
+    return code;
+}
+
+/* ---- hop counts ------------------------------------------------------------- */
+
+struct count {
+    uint32_t source, destination, hops;
+};
+
+struct counts {
+    struct count *list; /* owned */
+    size_t count;
+    uint32_t highest;
+};
+
+static int read_counts(struct counts *out, const char *text, size_t length, struct faults *faults)
+{
+    struct lines lines = lines_of(text, length);
+    const char *at, *end, *word;
+    size_t most = 1, letters;
+    for (size_t i = 0; i < length; i++)
+        most += text[i] == '\n';
+    out->list = calloc(most, sizeof(*out->list));
+    if (out->list == NULL)
+        return -ENOMEM;
+    while (faults->count == 0 && lines_next(&lines, &at, &end)) {
+        uint64_t source, destination, bytes, hops;
+        const char *begin = at;
+        if (!word_next(&begin, end, &word, &letters) || *word == '#')
+            continue;
+        if (!word_whole(&at, end, &source) || !word_whole(&at, end, &destination) ||
+            !word_amount(&at, end, &bytes) || !word_whole(&at, end, &hops) ||
+            source >= UINT32_MAX || destination >= UINT32_MAX || hops >= UINT32_MAX) {
+            fault_at(faults, lines.number,
+                     "source, destination, bytes and hops are wanted to find the network");
+            continue;
+        }
+        out->list[out->count++] =
+            (struct count){(uint32_t)source, (uint32_t)destination, (uint32_t)hops};
+        out->highest = source > out->highest ? (uint32_t)source : out->highest;
+        out->highest = destination > out->highest ? (uint32_t)destination : out->highest;
+    }
+    return faults->count > 0 ? -HOLTER_EUSAGE : 0;
+}
+
+/* @return 1 and the network, 0: another has to be tried, or a negative error */
+static int try_counts(struct topology_file *out, const struct counts *counts,
+                      const struct topology_spec *shape, uint32_t per_node, struct faults *faults)
+{
+    struct topology_spec spec = *shape;
+    struct topology_findings findings;
+    char why[300];
+    uint32_t a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS];
+    struct topology_infer *infer = begin_infer(&spec);
+    int code = infer == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; code == 0 && i < counts->count; i++) {
+        coordinates_of(&spec, counts->list[i].source / per_node, a);
+        coordinates_of(&spec, counts->list[i].destination / per_node, b);
+        code = topology_infer_hops(infer, a, b, counts->list[i].hops);
+    }
+    code = code != 0 ? code : topology_infer_finish(infer, &spec, &findings, why, sizeof(why));
+    if (code == 0)
+        code = finish(out, infer, &spec, faults);
+    topology_infer_destroy(infer);
+    out->per_node = per_node;
+    return code == 0 ? 1 : code == -ENOMEM ? code : 0;
+}
+
+/* @param last  the highest number that stands in the file is the last of the network, as nearly
+ * always: else only no larger one */
+static int try_partitions(struct topology_file *out, const struct counts *counts, int last,
+                          struct faults *faults)
+{
+    struct topology_spec spec;
+    int code = 0, guessed;
+    for (uint32_t per_node = 1; code == 0 && per_node <= 64; per_node *= 2) {
+        for (size_t p = 0; code == 0 && p < PARTITIONS; p++) {
+            uint64_t ids = (uint64_t)partitions[p] * per_node, used = (uint64_t)counts->highest + 1;
+            if ((last ? ids == used : ids > used && ids / 2 < used) &&
+                topology_partition(&spec, partitions[p], &guessed) == 0)
+                code = try_counts(out, counts, &spec, per_node, faults);
+        }
+    }
+    return code;
+}
+
+static int infer_counts(struct topology_file *out, const struct counts *counts,
+                        struct faults *faults)
+{
+    struct topology_spec spec;
+    char why[200];
+    int code = try_partitions(out, counts, 1, faults);
+    if (code == 0 && counts->highest < 2 * 12 * 3 * 16 * 4 &&
+        topology_short(&spec, TIERS, why, sizeof(why)) == 0)
+        code = try_counts(out, counts, &spec, 1, faults);
+    code = code != 0 ? code : try_partitions(out, counts, 0, faults);
+    if (code == 0)
+        fault_at(faults, 0, "the hops are not those of a network that is known");
+    return code == 1 ? 0 : code == 0 ? -HOLTER_EUSAGE : code;
+}
+
+/* ---- both -------------------------------------------------------------------- */
+
+static int read_routes(struct topology_file *out, const char *text, size_t length,
+                       struct faults *faults)
+{
+    struct route_file file;
+    int code = route_file_parse(&file, text, length, faults);
+    if (code != 0)
+        return code;
+    code = infer_routes(out, &file, faults);
+    route_file_finish(&file);
+    return code;
+}
+
+static int read_hops(struct topology_file *out, const char *text, size_t length,
+                     struct faults *faults)
+{
+    struct counts counts = {0};
+    int code = read_counts(&counts, text, length, faults);
+    if (code == 0 && counts.count == 0) {
+        fault_at(faults, 0, "no pair stands in it");
+        code = -HOLTER_EUSAGE;
+    }
+    code = code != 0 ? code : infer_counts(out, &counts, faults);
+    free(counts.list);
+    return code;
+}
+
+int topology_recorded(struct topology_file *out, const char *text, size_t length,
+                      struct faults *faults)
+{
+    int code = out->format == TOPOLOGY_FORMAT_ROUTES ? read_routes(out, text, length, faults)
+                                                     : read_hops(out, text, length, faults);
+    if (code != 0)
+        topology_file_finish(out);
+    return code;
+}

@@ -1,0 +1,150 @@
+/* Slurm's topology.conf(5): a tree of switches, or blocks of nodes. */
+#include "daemon/topology/hostlist.h"
+#include "daemon/topology/topology_build.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TOP "blocks" /* above blocks, which Slurm does not say how they are linked */
+
+struct reader {
+    struct build *build;
+    struct faults *faults;
+    unsigned line;
+    uint32_t above; /* the switch of this line */
+    int hosts;      /* what is joined are hosts */
+    uint32_t top;   /* above blocks; TOPOLOGY_NONE: there were none yet */
+};
+
+/* The line that goes on behind a backslash is one. @return memory for free(), NULL: none */
+static char *whole_line(struct lines *lines, unsigned *number)
+{
+    const char *begin, *end;
+    char *text = NULL;
+    size_t used = 0;
+    for (int more = 1; more && lines_next(lines, &begin, &end);) {
+        *number = text == NULL ? lines->number : *number;
+        const char *comment = memchr(begin, '#', (size_t)(end - begin));
+        end = comment == NULL ? end : comment;
+        while (end > begin && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+            end--;
+        more = end > begin && end[-1] == '\\';
+        size_t length = (size_t)(end - begin) - (size_t)more;
+        char *longer = realloc(text, used + length + 2);
+        if (longer == NULL) {
+            free(text);
+            return NULL;
+        }
+        text = longer;
+        memcpy(text + used, begin, length);
+        used += length;
+        text[used] = '\0';
+        if (strlen(text) < used) /* a NUL: what is behind it is not looked at */
+            used = strlen(text);
+    }
+    return text;
+}
+
+static int join(void *user, const char *name)
+{
+    struct reader *r = user;
+    struct build *b = r->build;
+    struct build_link link = {.line = r->line};
+    uint32_t v = build_name(b, name, r->line);
+    if (v == TOPOLOGY_NONE)
+        return b->code;
+    if (r->hosts && b->vertices[v].line == 0)
+        build_declare(b, v, VERTEX_NODE, r->line);
+    link.ends[0] = v;
+    link.ends[1] = r->above;
+    build_link(b, &link);
+    return b->code;
+}
+
+static void join_list(struct reader *r, const char *key, const char *list, int hosts)
+{
+    char why[200] = "";
+    r->hosts = hosts;
+    if (hostlist_expand(list, TOPOLOGY_MOST_VERTICES, join, r, why, sizeof(why)) ==
+            -HOLTER_EUSAGE &&
+        why[0] != '\0')
+        fault_at(r->faults, r->line, "%s: %s", key, why);
+}
+
+static void declare(struct reader *r, const char *name)
+{
+    r->above = build_name(r->build, name, r->line);
+    if (r->above != TOPOLOGY_NONE)
+        build_declare(r->build, r->above, VERTEX_SWITCH, r->line);
+}
+
+static void declare_block(struct reader *r, const char *name)
+{
+    declare(r, name);
+    if (r->top == TOPOLOGY_NONE) {
+        r->top = build_name(r->build, TOP, r->line);
+        if (r->top != TOPOLOGY_NONE)
+            build_declare(r->build, r->top, VERTEX_SWITCH, r->line);
+    }
+    struct build_link link = {.ends = {r->above, r->top}, .line = r->line};
+    if (r->above != TOPOLOGY_NONE && r->top != TOPOLOGY_NONE)
+        build_link(r->build, &link);
+}
+
+/* KEY=VALUE, names of keys in any case. */
+static void take(struct reader *r, char *word, unsigned position)
+{
+    char *value = strchr(word, '=');
+    if (value == NULL || value[1] == '\0') {
+        fault_at(r->faults, r->line, "'%.60s': KEY=VALUE is wanted", word);
+        return;
+    }
+    *value++ = '\0';
+    if (strcasecmp(word, "SwitchName") == 0 && position == 0)
+        declare(r, value);
+    else if (strcasecmp(word, "BlockName") == 0 && position == 0)
+        declare_block(r, value);
+    else if (strcasecmp(word, "BlockSizes") == 0 && position == 0)
+        return; /* of allocations: says nothing of links */
+    else if (position == 0)
+        fault_at(r->faults, r->line,
+                 "%.60s: a line begins with SwitchName=, BlockName= or BlockSizes=", word);
+    else if (strcasecmp(word, "Nodes") == 0 && r->above != TOPOLOGY_NONE)
+        join_list(r, "Nodes", value, 1);
+    else if (strcasecmp(word, "Switches") == 0 && r->above != TOPOLOGY_NONE)
+        join_list(r, "Switches", value, 0);
+    else if (strcasecmp(word, "LinkSpeed") != 0 && r->above != TOPOLOGY_NONE)
+        fault_at(r->faults, r->line, "%.60s: unknown key; a switch has Nodes, Switches, LinkSpeed",
+                 word);
+    /* LinkSpeed: topology.conf(5) leaves its unit open. */
+}
+
+int topology_slurm_conf(struct topology_file *out, const char *text, size_t length,
+                        struct faults *faults)
+{
+    struct build build;
+    struct lines lines = lines_of(text, length);
+    struct reader r = {.build = &build, .faults = faults, .top = TOPOLOGY_NONE};
+    build_begin(&build, faults);
+    build.spec.kind = TOPOLOGY_TREE;
+    snprintf(build.spec.name, sizeof(build.spec.name), "Slurm's tree");
+    while (build.code == 0 && lines.at < lines.end) {
+        char *line = whole_line(&lines, &r.line), *rest = line, *word;
+        if (line == NULL)
+            build.code = -ENOMEM;
+        r.above = TOPOLOGY_NONE;
+        for (unsigned position = 0; build.code == 0 && (word = strtok_r(position == 0 ? line : NULL,
+                                                                        " \t", &rest)) != NULL;
+             position++)
+            take(&r, word, position);
+        free(line);
+    }
+    out->format = TOPOLOGY_FORMAT_SLURM_CONF;
+    int code = build_end(&build, out);
+    build_finish(&build);
+    return code;
+}

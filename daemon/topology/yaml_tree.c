@@ -1,0 +1,151 @@
+#include "daemon/topology/yaml_tree.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+struct reading {
+    struct tree tree;
+    struct tree_node *open[TREE_DEPTH]; /* lists and maps that are not closed yet */
+    struct tree_node *last[TREE_DEPTH]; /* newest child of each */
+    size_t depth, most;
+    unsigned line;
+    char *why;
+    size_t room;
+};
+
+static int wrong(struct reading *r, const yaml_event_t *event, const char *why)
+{
+    r->line = (unsigned)event->start_mark.line + 1;
+    snprintf(r->why, r->room, "%s", why);
+    return -HOLTER_EUSAGE;
+}
+
+static int add(struct reading *r, const yaml_event_t *event, enum tree_kind kind, char *text)
+{
+    if (r->tree.count == r->most)
+        return wrong(r, event, "too many values");
+    struct tree_node *node = &r->tree.nodes[r->tree.count++];
+    *node = (struct tree_node){
+        .kind = kind, .line = (unsigned)event->start_mark.line + 1, .text = text};
+    if (r->depth > 0) {
+        struct tree_node **last = &r->last[r->depth - 1];
+        *(*last == NULL ? &r->open[r->depth - 1]->child : &(*last)->next) = node;
+        *last = node;
+    }
+    if (kind == TREE_TEXT)
+        return 0;
+    if (r->depth == TREE_DEPTH)
+        return wrong(r, event, "nested too deeply");
+    r->open[r->depth] = node;
+    r->last[r->depth++] = NULL;
+    return 0;
+}
+
+static int add_text(struct reading *r, const yaml_event_t *event)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL)
+        return wrong(r, event, "anchors (&) and tags (!) are not taken");
+    if (memchr(value, '\0', length) != NULL)
+        return wrong(r, event, "a text holds a NUL byte");
+    char *text = strdup(value);
+    if (text == NULL)
+        return -ENOMEM;
+    size_t before = r->tree.count;
+    int code = add(r, event, TREE_TEXT, text);
+    if (r->tree.count == before)
+        free(text);
+    return code;
+}
+
+/* @return 1 at the end, 0 to go on, or a negative error */
+static int take(struct reading *r, const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_STREAM_END_EVENT:
+        return 1;
+    case YAML_DOCUMENT_START_EVENT:
+        return r->tree.count > 0 ? wrong(r, event, "a second document begins") : 0;
+    case YAML_ALIAS_EVENT:
+        return wrong(r, event, "aliases (*) are not taken");
+    case YAML_SCALAR_EVENT:
+        return add_text(r, event);
+    case YAML_SEQUENCE_START_EVENT:
+        if (event->data.sequence_start.anchor != NULL || event->data.sequence_start.tag != NULL)
+            return wrong(r, event, "anchors (&) and tags (!) are not taken");
+        return add(r, event, TREE_LIST, NULL);
+    case YAML_MAPPING_START_EVENT:
+        if (event->data.mapping_start.anchor != NULL || event->data.mapping_start.tag != NULL)
+            return wrong(r, event, "anchors (&) and tags (!) are not taken");
+        return add(r, event, TREE_MAP, NULL);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        r->depth--;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static int read_all(struct reading *r, yaml_parser_t *parser)
+{
+    int code = 0;
+    while (code == 0) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(parser, &event)) {
+            if (parser->error == YAML_MEMORY_ERROR)
+                return -ENOMEM;
+            r->line = (unsigned)parser->problem_mark.line + 1;
+            snprintf(r->why, r->room, "not YAML: %s",
+                     parser->problem == NULL ? "it cannot be read" : parser->problem);
+            return -HOLTER_EUSAGE;
+        }
+        code = take(r, &event);
+        yaml_event_delete(&event);
+    }
+    if (code == 1 && r->tree.count == 0) {
+        r->line = 1;
+        snprintf(r->why, r->room, "the file holds nothing");
+        return -HOLTER_EUSAGE;
+    }
+    return code == 1 ? 0 : code;
+}
+
+int tree_read(struct tree *out, const char *text, size_t length, size_t most, unsigned *line,
+              char *why, size_t room)
+{
+    yaml_parser_t parser;
+    /* Values take a byte each, but for empty ones, of which there is one to a colon or dash. */
+    size_t values = length < most / 2 ? 2 * length + 2 : most;
+    struct reading r = {.most = values, .why = why, .room = room};
+    r.tree.nodes = calloc(values, sizeof(*r.tree.nodes));
+    if (r.tree.nodes == NULL || !yaml_parser_initialize(&parser)) {
+        free(r.tree.nodes);
+        return -ENOMEM;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    int code = read_all(&r, &parser);
+    yaml_parser_delete(&parser);
+    if (code != 0) {
+        tree_finish(&r.tree);
+        *line = r.line;
+        return code;
+    }
+    *out = r.tree;
+    return 0;
+}
+
+void tree_finish(struct tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        free(tree->nodes[i].text);
+    free(tree->nodes);
+    *tree = (struct tree){0};
+}

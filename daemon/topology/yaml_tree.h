@@ -1,0 +1,34 @@
+/* A YAML text as a tree of bounded size: what of YAML files for Holter need. One document; maps,
+ * lists and texts; no anchors, aliases and tags. */
+#ifndef HOLTER_DAEMON_TOPOLOGY_YAML_TREE_H
+#define HOLTER_DAEMON_TOPOLOGY_YAML_TREE_H
+
+#include <stddef.h>
+
+#define TREE_DEPTH 8u /**< deepest nesting */
+
+enum tree_kind { TREE_TEXT, TREE_LIST, TREE_MAP };
+
+struct tree_node {
+    enum tree_kind kind;
+    unsigned line;           /**< from 1 up */
+    char *text;              /**< of a TREE_TEXT, owned by the tree, without NUL bytes inside */
+    struct tree_node *child; /**< first of a list, or first key of a map; a key's value is next */
+    struct tree_node *next;  /**< NULL: the last */
+};
+
+struct tree {
+    struct tree_node *nodes; /**< owned; the first is the root */
+    size_t count;
+};
+
+/** @param most  values in the text at most
+ *  @param line  set on failure: where @param why  set on failure: a sentence
+ *  @return 0, -HOLTER_EUSAGE for what is wrong with the text, or -ENOMEM */
+int tree_read(struct tree *out, const char *text, size_t length, size_t most, unsigned *line,
+              char *why, size_t room);
+
+/** Zero-initialised is fine. */
+void tree_finish(struct tree *tree);
+
+#endif

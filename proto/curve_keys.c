@@ -1,0 +1,256 @@
+#include "proto/curve_keys.h"
+
+#include "holter/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#define Z85_KEY 40                         /* characters of a 32-byte key (ZeroMQ RFC 32) */
+#define KEY_FILE_BYTES (2 * (Z85_KEY + 1)) /* two lines */
+#define SERVER_PUBLIC "server.pub"
+
+static const enum role roles[] = {ROLE_SERVER, ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR};
+#define ROLES (sizeof roles / sizeof *roles)
+
+const char *role_name(enum role role)
+{
+    switch (role) {
+    case ROLE_AGENT:
+        return "agent";
+    case ROLE_VIEWER:
+        return "viewer";
+    case ROLE_OPERATOR:
+        return "operator";
+    case ROLE_SERVER:
+        return "server";
+    case ROLE_NONE:
+        break;
+    }
+    return "none";
+}
+
+enum role role_by_name(const char *name)
+{
+    for (size_t i = 0; i < ROLES; i++) {
+        if (strcmp(name, role_name(roles[i])) == 0)
+            return roles[i];
+    }
+    return ROLE_NONE;
+}
+
+void curve_wipe(struct curve_keys *keys)
+{
+    explicit_bzero(keys, sizeof *keys);
+}
+
+static void key_file(char out[32], enum role role)
+{
+    snprintf(out, 32, "%s.key", role_name(role));
+}
+
+/* ---- making -------------------------------------------------------------- */
+
+static int write_file(int directory, const char *name, const char *text, size_t length)
+{
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -errno;
+    int error = fchmod(fd, 0600) ? -errno : 0; /* whatever the umask took away */
+    while (!error && length > 0) {
+        ssize_t written = write(fd, text, length);
+        if (written < 0 && errno != EINTR)
+            error = -errno;
+        if (written > 0) {
+            text += written;
+            length -= (size_t)written;
+        }
+    }
+    if (close(fd) && !error)
+        error = -errno;
+    return error;
+}
+
+static int make_role(int directory, enum role role)
+{
+    char public_key[Z85_KEY + 1], secret_key[Z85_KEY + 1], name[32], text[KEY_FILE_BYTES + 1];
+    if (zmq_curve_keypair(public_key, secret_key))
+        return -errno;
+    int length = snprintf(text, sizeof text, "%s\n%s\n", public_key, secret_key);
+    key_file(name, role);
+    int error = write_file(directory, name, text, (size_t)length);
+    if (!error && role == ROLE_SERVER)
+        error = write_file(directory, SERVER_PUBLIC, text, Z85_KEY + 1);
+    explicit_bzero(secret_key, sizeof secret_key);
+    explicit_bzero(text, sizeof text);
+    return error;
+}
+
+/* Remove a directory that curve_make() did not finish. */
+static void drop_directory(const char *path)
+{
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0) {
+        char name[32];
+        for (size_t i = 0; i < ROLES; i++) {
+            key_file(name, roles[i]);
+            unlinkat(directory, name, 0);
+        }
+        unlinkat(directory, SERVER_PUBLIC, 0);
+        close(directory);
+    }
+    rmdir(path);
+}
+
+/* @return how many of the key files are there, or -errno */
+static int count_keys(const char *path)
+{
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), count = 0;
+    if (directory < 0)
+        return -errno;
+    for (size_t i = 0; i < ROLES; i++) {
+        char name[32];
+        key_file(name, roles[i]);
+        count += faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    }
+    close(directory);
+    return count;
+}
+
+/* The keys are made in a directory beside, which then takes the name in one step: two makers at
+ * a time leave one whole set, and a killed maker leaves no half set under the name. */
+int curve_make(const char *path)
+{
+    int found = count_keys(path);
+    if (found == (int)ROLES)
+        return 0;
+    if (found > 0)
+        return -EEXIST;
+    if (found < 0 && found != -ENOENT)
+        return found;
+    char fresh[4096];
+    int length = snprintf(fresh, sizeof fresh, "%s.XXXXXX", path);
+    if (length < 0 || (size_t)length >= sizeof fresh)
+        return -ENAMETOOLONG;
+    if (!mkdtemp(fresh)) /* mode 0700 */
+        return -errno;
+    int directory = open(fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = directory < 0 ? -errno : 0;
+    for (size_t i = 0; i < ROLES && !error; i++)
+        error = make_role(directory, roles[i]);
+    if (directory >= 0)
+        close(directory);
+    if (!error && rename(fresh, path))
+        error = -errno;
+    if (error)
+        drop_directory(fresh);
+    /* Another maker was faster, or the directory holds other things. */
+    if (error == -ENOTEMPTY || error == -EEXIST)
+        return count_keys(path) == (int)ROLES ? 0 : -EEXIST;
+    return error;
+}
+
+/* ---- loading ------------------------------------------------------------- */
+
+/* Ours, and closed to everybody else. */
+static int check_private(int fd, mode_t type)
+{
+    struct stat status;
+    if (fstat(fd, &status))
+        return -errno;
+    if ((status.st_mode & S_IFMT) != type)
+        return -HOLTER_ECORRUPT;
+    return status.st_uid == geteuid() && !(status.st_mode & (S_IRWXG | S_IRWXO)) ? 0 : -EPERM;
+}
+
+/* Read one key, a line of its own. @return 0 or -HOLTER_ECORRUPT */
+static int parse_key(const char *line, char out[Z85_KEY + 1])
+{
+    uint8_t raw[Z85_KEY / 5 * 4];
+    memcpy(out, line, Z85_KEY);
+    out[Z85_KEY] = '\0';
+    int good = line[Z85_KEY] == '\n' && strlen(out) == Z85_KEY && zmq_z85_decode(raw, out);
+    explicit_bzero(raw, sizeof raw);
+    return good ? 0 : -HOLTER_ECORRUPT;
+}
+
+/* Read a whole key file of this many lines. */
+static int read_file(int directory, const char *name, char *out, size_t length)
+{
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    char more;
+    int error = check_private(fd, S_IFREG);
+    if (!error && (read(fd, out, length) != (ssize_t)length || read(fd, &more, 1) != 0))
+        error = -HOLTER_ECORRUPT;
+    close(fd);
+    return error;
+}
+
+static int load_pair(int directory, enum role role, struct curve_keys *keys)
+{
+    char name[32], text[KEY_FILE_BYTES];
+    key_file(name, role);
+    int error = read_file(directory, name, text, sizeof text);
+    if (!error)
+        error = parse_key(text, keys->public_key);
+    if (!error)
+        error = parse_key(text + Z85_KEY + 1, keys->secret_key);
+    explicit_bzero(text, sizeof text);
+    char derived[Z85_KEY + 1];
+    if (!error &&
+        (zmq_curve_public(derived, keys->secret_key) || strcmp(derived, keys->public_key) != 0))
+        error = -HOLTER_ECORRUPT;
+    return error;
+}
+
+int curve_load(const char *path, enum role role, struct curve_keys *out)
+{
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return -errno;
+    struct curve_keys keys;
+    char line[Z85_KEY + 1];
+    int error = check_private(directory, S_IFDIR);
+    if (!error)
+        error = load_pair(directory, role, &keys);
+    if (!error)
+        error = read_file(directory, SERVER_PUBLIC, line, sizeof line);
+    if (!error)
+        error = parse_key(line, keys.server_key);
+    close(directory);
+    if (!error)
+        *out = keys;
+    curve_wipe(&keys);
+    return error;
+}
+
+/* ---- sockets ------------------------------------------------------------- */
+
+static int set(void *socket, int option, const char *key)
+{
+    return zmq_setsockopt(socket, option, key, Z85_KEY + 1) ? -errno : 0;
+}
+
+int curve_apply_client(void *socket, const struct curve_keys *keys)
+{
+    int error = set(socket, ZMQ_CURVE_SERVERKEY, keys->server_key);
+    if (!error)
+        error = set(socket, ZMQ_CURVE_PUBLICKEY, keys->public_key);
+    return error ? error : set(socket, ZMQ_CURVE_SECRETKEY, keys->secret_key);
+}
+
+int curve_apply_server(void *socket, const struct curve_keys *keys)
+{
+    int server = 1;
+    if (zmq_setsockopt(socket, ZMQ_CURVE_SERVER, &server, sizeof server))
+        return -errno;
+    return set(socket, ZMQ_CURVE_SECRETKEY, keys->secret_key);
+}

@@ -1,0 +1,295 @@
+#include "agent/cli/top/top_layout.h"
+
+#include "proto/utf8.h"
+#include "tests/agent/cli/top/top_story.h"
+#include "tests/proto/wire_random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct top_page page;
+
+static struct top_view view_of(int columns, int rows)
+{
+    return (struct top_view){
+        .columns = columns, .rows = rows, .utf8 = true, .keys = true, .daemon = "tcp://login:7"};
+}
+
+static void assert_page(const struct top_model *model, const struct top_view *view,
+                        const char *const *lines, int count)
+{
+    top_layout(model, view, &page);
+    assert_int_equal(page.count, count);
+    for (int i = 0; i < count; i++)
+        assert_string_equal(page.lines[i].text, lines[i]);
+}
+
+static void the_page_shows_latency_alerts_ranks_and_nodes(void **state)
+{
+    static const char *const lines[] = {
+        "holter lmp.0  lmp, 8 ranks on 2 nodes                              LIVE 22:13:50",
+        "running for 30.0 s, windows of 1.00 s",
+        "LATENCY                  by its reference; 2.50 k messages matched, 3 not, cloc…",
+        "job                      ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▂▂▂▂▃▃▃▃  1.97x",
+        "intra-node               ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  1.01x",
+        "inter-node               ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▂▃▃▄▄▅▅▅▆  3.90x ▲ +650 %/min for 10.0 s",
+        "region 1: 0-3,7          ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁  1.04x",
+        "region 2: 4-6            ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▂▃▃▄▄▅▅▅▆  3.90x ■ high for 8.00 s",
+        "ALERTS                   1 firing, 1 in all",
+        "> firing   22:13:41    2.4x Messages of region 2 take 2.4 t… network 83 %       ",
+        "RANKS by waiting          waiting  latency  in call",
+        "      7  node2             56.0 %        -",
+        "      6  node2             48.0 %    3.10x",
+        "      5  node2             40.0 %        -  MPI_Recv for 412 ms with 2",
+        "      4  node2             32.0 %        -",
+        "      3  node1             24.0 %        -",
+        "      2  node1             16.0 %        -",
+        "      1  node1              8.0 %    1.02x",
+        "      0  node1              0.0 %        -",
+        "NODES              ranks    agent    memory    lost dropped  matched unmatched",
+        "node1                  4    0.1 %  9.00 MiB       0       0   52.1 k         0",
+        "away: node2            4    0.1 %  9.00 MiB      17       0   52.0 k         3",
+        "",
+        "q quit  j/k alert  Enter evidence  s sort  p pause  ? help",
+    };
+    struct top_model model;
+    struct top_view view = view_of(80, 24);
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    assert_page(&model, &view, lines, 24);
+    top_model_finish(&model);
+}
+
+static void a_small_ascii_terminal_keeps_what_matters_most(void **state)
+{
+    static const char *const lines[] = {
+        "holter lmp.0  lmp, 8 ranks on 2 nodes      LOST 22:13:50",
+        "running for 30.0 s, windows of 1.00 s",
+        "LATENCY                  by its reference; 2.50 k messa~",
+        "and 5 more",
+        "ALERTS                   1 firing, 1 in all",
+        "> firing   22:13:41    2.4x Message~ network 83 %       ",
+        "no answer from tcp://login:7: dialling again  q quit  j~",
+    };
+    struct top_model model;
+    struct top_view view = view_of(56, 7);
+    (void)state;
+    view.utf8 = false;
+    view.link = TOP_LOST;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    assert_page(&model, &view, lines, 7);
+    top_model_finish(&model);
+}
+
+static void evidence_takes_the_place_of_ranks_and_nodes(void **state)
+{
+    static const char *const lines[] = {
+        "holter lmp.0  lmp, 8 ranks on 2 nodes                PAUSED 22:13:50",
+        "running for 30.0 s, windows of 1.00 s",
+        "ALERTS                   1 firing, 1 in all",
+        "> firing   22:13:41    2.4x Messages of region … network 83 %       ",
+        "EVIDENCE of alert 1  warning latency region-latency",
+        "            Messages of region 2 take 2.4 times as long",
+        "            Transfers of region 2 take longer than they did.",
+        "  since     22:13:41.000, firing 22:13:46.000",
+        "  latency   2.43 times the reference, +650 % a minute, clocks within",
+        "            12.0 µs",
+        "  region    2",
+        "  ranks     4-6",
+        "  nodes     node2",
+        "  messages  inter-node",
+        "  sizes     1 to 4 KiB",
+        "  cause     network          83 %  network time grew from 80 us to",
+        "                                   210 us",
+        "            late-sender      17 %  of rank 2",
+        "  advice    Look at the links of node2, or move its ranks to another",
+        "            node.",
+        "",
+        "p go on  q quit  ? help",
+    };
+    struct top_model model;
+    struct top_view view = view_of(68, 22);
+    (void)state;
+    view.evidence = view.paused = true;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    assert_page(&model, &view, lines, 22);
+    top_model_finish(&model);
+}
+
+static void the_chosen_alert_stays_chosen_and_in_sight(void **state)
+{
+    struct top_model model;
+    struct top_view view = view_of(80, 10);
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    for (uint64_t id = 2; id < 30; id++) {
+        char title[32];
+        snprintf(title, sizeof title, "number %u", (unsigned)id);
+        story_alert(&model, id, id % 2 == 0 ? "resolved" : "firing", title);
+    }
+    view.alert = 4; /* among the last */
+    top_layout(&model, &view, &page);
+    int found = 0;
+    for (int i = 0; i < page.count; i++)
+        if (page.lines[i].text[0] == '>') {
+            assert_non_null(strstr(page.lines[i].text, "number 4 "));
+            found++;
+        }
+    assert_int_equal(found, 1);
+    assert_int_equal(model.alerts[top_chosen(&model, &view)]->message.alert.id, 4);
+    top_model_finish(&model);
+}
+
+static void ranks_are_in_the_order_asked_for(void **state)
+{
+    static const char *const first[] = {"      7  ", "      6  ", "      0  "};
+    struct top_model model;
+    struct top_view view = view_of(80, 24);
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    for (view.sort = 0; view.sort < TOP_SORTS; view.sort++) {
+        top_layout(&model, &view, &page);
+        assert_memory_equal(page.lines[11].text, first[view.sort], 9);
+    }
+    top_model_finish(&model);
+}
+
+static void before_a_job_the_page_says_what_it_waits_for(void **state)
+{
+    static const char *const lines[] = {
+        "holter no job yet                DIALLING -",
+        "waiting for a job at tcp://login:7",
+        "",
+        "",
+        "",
+        "q quit  j/k alert  Enter evidence  s sort …",
+    };
+    struct top_model model;
+    struct top_view view = view_of(43, 6);
+    (void)state;
+    view.link = TOP_DIALLING;
+    top_model_init(&model);
+    assert_page(&model, &view, lines, 6);
+    top_model_finish(&model);
+}
+
+static void scopes_without_messages_are_left_out(void **state)
+{
+    struct top_model model;
+    struct top_view view = view_of(80, 24);
+    struct wire_series_row rows[] = {
+        {.scope = SERIES_JOB}, {.scope = SERIES_INTRA, .messages = 1}, {.scope = SERIES_INTER}};
+    struct wire_message message = {
+        .type = WIRE_TYPE_LATENCIES,
+        .latencies = {.job = "one", .window = 7, .series = rows, .series_count = 3}};
+    (void)state;
+    top_model_init(&model);
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    top_layout(&model, &view, &page);
+    assert_memory_equal(page.lines[3].text, "job ", 4);
+    assert_memory_equal(page.lines[4].text, "intra-node ", 11);
+    assert_memory_equal(page.lines[5].text, "ALERTS ", 7);
+    top_model_finish(&model);
+}
+
+/* Neither beyond the terminal, nor into it. */
+static void assert_fits(const struct top_view *view)
+{
+    assert_true(page.count <= view->rows);
+    for (int i = 0; i < page.count; i++) {
+        const struct top_line *line = &page.lines[i];
+        int columns = 0;
+        assert_int_equal(utf8_prefix(line->text, strlen(line->text)), strlen(line->text));
+        for (const char *c = line->text; *c; c++) {
+            unsigned char byte = (unsigned char)*c;
+            columns += (byte & 0xc0) != 0x80;
+            assert_true(byte >= 0x20 && byte != 0x7f);
+            assert_true(view->utf8 || byte < 0x80);
+            assert_false(byte == 0xc2 && (unsigned char)c[1] < 0xa0); /* C1 */
+        }
+        assert_int_equal(columns, line->columns);
+        assert_true(columns <= view->columns);
+        for (int s = 0; s < line->span_count; s++) {
+            assert_true(line->spans[s].from < line->spans[s].to);
+            assert_true(line->spans[s].to <= columns);
+            assert_true(s == 0 || line->spans[s].from >= line->spans[s - 1].to);
+        }
+    }
+}
+
+static void every_size_fits_its_terminal(void **state)
+{
+    struct top_model model;
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 300);
+    for (int rows = 0; rows <= 60; rows++)
+        for (int columns = 1; columns <= 140; columns += rows % 7 + 1)
+            for (int flags = 0; flags < 16; flags++) {
+                struct top_view view = view_of(columns, rows);
+                view.utf8 = flags & 1;
+                view.evidence = flags & 2;
+                view.help = (flags & 12) == 12;
+                view.paused = flags & 4;
+                view.keys = flags & 8;
+                top_layout(&model, &view, &page);
+                assert_fits(&view);
+            }
+    top_model_finish(&model);
+}
+
+/* Whatever the wire lets through. */
+static void hostile_messages_neither_break_nor_steer_the_page(void **state)
+{
+    struct top_model model;
+    const struct wire_table *table;
+    uint64_t seed = 77;
+    (void)state;
+    top_model_init(&model);
+    for (int round = 0; round < 300; round++) {
+        for (size_t t = 0; (table = wire_table_at(t)); t++) {
+            void *fields = random_message(table, &seed, 6);
+            struct wire_message message = {.type = table->type};
+            memcpy(&message.hello, fields, table->size);
+            if (wire_topic(table->type) && round % 3 != 0)
+                message.job.job = "one"; /* the job is the first field of all that is published */
+            assert_int_equal(top_model_apply(&model, &message, round % 5 == 0), 0);
+            random_message_free(table, fields);
+        }
+        struct top_view view =
+            view_of(1 + (int)random_below(&seed, 400), (int)random_below(&seed, 250));
+        view.utf8 = round & 1;
+        view.evidence = round & 2;
+        top_layout(&model, &view, &page);
+        assert_fits(&view);
+    }
+    top_model_finish(&model);
+}
+
+int main(void)
+{
+    setenv("TZ", "UTC", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_page_shows_latency_alerts_ranks_and_nodes),
+        cmocka_unit_test(a_small_ascii_terminal_keeps_what_matters_most),
+        cmocka_unit_test(evidence_takes_the_place_of_ranks_and_nodes),
+        cmocka_unit_test(the_chosen_alert_stays_chosen_and_in_sight),
+        cmocka_unit_test(ranks_are_in_the_order_asked_for),
+        cmocka_unit_test(before_a_job_the_page_says_what_it_waits_for),
+        cmocka_unit_test(scopes_without_messages_are_left_out),
+        cmocka_unit_test(every_size_fits_its_terminal),
+        cmocka_unit_test(hostile_messages_neither_break_nor_steer_the_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+#include "agent/cli/top/top_model.h"
+
+#include "tests/agent/cli/top/top_story.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct top_series *find(const struct top_model *model, uint64_t scope, uint64_t id)
+{
+    for (size_t i = 0; i < model->series_count; i++)
+        if (model->series[i].scope == scope && model->series[i].id == id)
+            return &model->series[i];
+    return NULL;
+}
+
+static void series_keep_the_last_windows(void **state)
+{
+    struct top_model model;
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 1000);
+    const struct top_series *inter = find(&model, SERIES_INTER, 0);
+    assert_true(fabs(top_model_value(inter, 999) - (1.2 + 0.3 * 979)) < 1e-3);
+    assert_true(fabs(top_model_value(inter, 1000 - TOP_WINDOWS) -
+                     (1.2 + 0.3 * (980 - (double)TOP_WINDOWS))) < 1e-3);
+    assert_true(isnan(top_model_value(inter, 1000)));
+    assert_true(isnan(top_model_value(inter, 999 - TOP_WINDOWS)));
+    assert_int_equal(inter->trend, TREND_GROWTH);
+    top_model_finish(&model);
+}
+
+static void a_correction_of_an_old_window_changes_that_one_alone(void **state)
+{
+    struct top_model model;
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    struct wire_series_row row = {
+        .scope = SERIES_INTER, .messages = 1, .reference = 9, .typical = 9};
+    struct wire_message message = {
+        .type = WIRE_TYPE_LATENCIES,
+        .latencies = {.job = "lmp.0", .window = 12, .series = &row, .series_count = 1}};
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    const struct top_series *inter = find(&model, SERIES_INTER, 0);
+    assert_true(fabs(top_model_value(inter, 12) - 9) < 1e-6);
+    assert_int_equal(model.window, 29);
+    assert_int_equal(inter->trend, TREND_GROWTH);
+    assert_int_equal(model.matched, 2500);
+    top_model_finish(&model);
+}
+
+static void ranks_of_a_region_are_told_as_runs(void **state)
+{
+    struct top_model model;
+    struct wire_latency_region_row region = {.id = 9, .ranks = 200};
+    struct wire_region_member_row members[200];
+    char text[64];
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 1);
+    assert_string_equal(top_model_region_ranks(&model, 1, text, sizeof text), "0-3,7");
+    assert_string_equal(top_model_region_ranks(&model, 2, text, sizeof text), "4-6");
+    assert_string_equal(top_model_region_ranks(&model, 3, text, sizeof text), "");
+    for (uint64_t i = 0; i < 200; i++)
+        members[i] = (struct wire_region_member_row){.rank = 1000 + 2 * i, .region = 9};
+    struct wire_message message = {.type = WIRE_TYPE_REGIONS,
+                                   .regions = {.job = "lmp.0",
+                                               .regions = &region,
+                                               .regions_count = 1,
+                                               .members = members,
+                                               .members_count = 200}};
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_string_equal(top_model_region_ranks(&model, 9, text, sizeof text),
+                        "1000,1002,1004,1006,1008,1010,1012,1014,...");
+    assert_string_equal(top_model_region_ranks(&model, 1, text, sizeof text), "");
+    top_model_finish(&model);
+}
+
+static void urgent_alerts_come_first_and_are_updated_in_place(void **state)
+{
+    struct top_model model;
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 30); /* tells of alert 1 */
+    story_alert(&model, 2, "pending", "two");
+    story_alert(&model, 3, "firing", "three");
+    story_alert(&model, 1, "resolved", "one");
+    assert_int_equal(model.alert_count, 3);
+    assert_string_equal(model.alerts[0]->message.alert.title, "three");
+    assert_string_equal(model.alerts[1]->message.alert.title, "two");
+    assert_string_equal(model.alerts[2]->message.alert.title, "one");
+    assert_string_equal(model.alerts[2]->message.alert.causes[0].name, "network");
+    for (uint64_t id = 10; id < 10 + 2 * TOP_ALERTS; id++)
+        story_alert(&model, id, id == 20 ? "firing" : "resolved", "more");
+    assert_int_equal(model.alert_count, TOP_ALERTS);
+    assert_int_equal(model.alerts[0]->message.alert.id, 20);
+    assert_int_equal(model.alerts[1]->message.alert.id, 3);
+    top_model_finish(&model);
+}
+
+static void the_current_state_replaces_the_alerts(void **state)
+{
+    struct top_model model;
+    struct wire_message job = {.type = WIRE_TYPE_JOB,
+                               .job = {.job = "lmp.0", .state = "ended", .app = "", .mpi = ""}};
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    assert_int_equal(top_model_apply(&model, &job, 0), 0);
+    assert_int_equal(model.alert_count, 1);
+    assert_int_equal(top_model_apply(&model, &job, 1), 0);
+    assert_int_equal(model.alert_count, 0);
+    assert_string_equal(model.state, "ended");
+    assert_non_null(find(&model, SERIES_INTER, 0)); /* the strip goes on */
+    top_model_finish(&model);
+}
+
+static void another_job_begins_anew(void **state)
+{
+    struct top_model model;
+    struct wire_message other = {.type = WIRE_TYPE_TOTALS, .totals = {.job = "lmp.1"}};
+    (void)state;
+    top_model_init(&model);
+    story_tell(&model, 30);
+    assert_int_equal(top_model_apply(&model, &other, 0), 0);
+    assert_string_equal(model.job, "lmp.1");
+    assert_int_equal(model.series_count, 0);
+    assert_int_equal(model.alert_count, 0);
+    assert_int_equal(model.rank_count, 0);
+    top_model_finish(&model);
+}
+
+static void ranks_of_one_window_come_in_parts(void **state)
+{
+    struct top_model model;
+    struct wire_rank_row rows[3] = {{.rank = 0}, {.rank = 1, .wait_ns = 500}, {.rank = 2}};
+    struct wire_message message = {.type = WIRE_TYPE_RANK_WINDOW,
+                                   .rank_window = {.job = "lmp.0",
+                                                   .window = 5,
+                                                   .length_ns = 1000,
+                                                   .ranks = rows,
+                                                   .ranks_count = 2,
+                                                   .more = 1}};
+    (void)state;
+    top_model_init(&model);
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    message.rank_window.ranks = rows + 2;
+    message.rank_window.ranks_count = 1;
+    message.rank_window.more = 0;
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_int_equal(model.rank_count, 3);
+    assert_true(fabs(model.ranks[1].waiting - 0.5) < 1e-12);
+    message.rank_window.window = 6;
+    assert_int_equal(top_model_apply(&model, &message, 0), 0);
+    assert_int_equal(model.rank_count, 1);
+    top_model_finish(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(series_keep_the_last_windows),
+        cmocka_unit_test(a_correction_of_an_old_window_changes_that_one_alone),
+        cmocka_unit_test(ranks_of_a_region_are_told_as_runs),
+        cmocka_unit_test(urgent_alerts_come_first_and_are_updated_in_place),
+        cmocka_unit_test(the_current_state_replaces_the_alerts),
+        cmocka_unit_test(another_job_begins_anew),
+        cmocka_unit_test(ranks_of_one_window_come_in_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

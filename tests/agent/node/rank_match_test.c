@@ -1,0 +1,203 @@
+/* Messages of a rank of two threads, from its rings to matches: whichever ring is looked at first,
+ * however full. */
+#include "agent/node/rank_match.h"
+#include "daemon/analysis/matching/match.h"
+
+#include "holter/clock.h"
+#include "tests/agent/node/fake_rank.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SESSION "7e57c"
+#define CAPACITY 64u /* as the rings of further threads have it */
+#define MS UINT64_C(1000000)
+#define MOST 64
+
+struct bed {
+    struct fake_rank fake;
+    struct rank *rank;
+    struct event_sum *sum;
+    struct match *match;
+    struct tick_clock plain;
+    struct event batch[RANK_BATCH];
+    uint64_t now_ns; /* of the next record: begins a second ago */
+    uint64_t transfer_ns[MOST];
+    unsigned messages;
+};
+
+static void keep_message(void *user, const struct match_message *message)
+{
+    struct bed *bed = user;
+    assert_true(bed->messages < MOST);
+    bed->transfer_ns[bed->messages++] = message->transfer_ns;
+}
+
+static void no_half(void *user, const struct match_half *half)
+{
+    (void)user;
+    (void)half;
+    fail_msg("the rank sends to itself");
+}
+
+static int set_up(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    struct match_sink sink = {keep_message, no_half, bed};
+    if (bed == NULL ||
+        fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), "job.0", 0, 1, CAPACITY) != 0 ||
+        event_sum_create(&bed->sum, 1000) != 0 || match_create(&bed->match, 1, &sink) != 0 ||
+        rank_open(&bed->rank, bed->fake.name, SESSION, 1) != 0 || !rank_known(bed->rank) ||
+        rank_join(bed->rank, bed->sum) != 0)
+        return -1;
+    rank_match(bed->rank, bed->match);
+    tick_clock_init_ns(&bed->plain);
+    bed->now_ns = clock_mono_ns() - 1000 * MS;
+    *state = bed;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct bed *bed = *state;
+    rank_destroy(bed->rank);
+    match_destroy(bed->match);
+    event_sum_destroy(bed->sum);
+    fake_rank_destroy(&bed->fake);
+    free(bed);
+    return 0;
+}
+
+/* A call of 10 ns, by a thread; the next one begins a microsecond later. */
+static uint64_t call(struct bed *bed, uint32_t ring, uint16_t call_, uint32_t flags,
+                     uint32_t request, uint64_t post_ns)
+{
+    uint64_t enter = bed->now_ns;
+    struct event event = {.t_enter = enter,
+                          .t_exit = enter + 10,
+                          .t_post = post_ns,
+                          .bytes = 8,
+                          .tag = 5,
+                          .request = request,
+                          .kind = EVENT_CALL,
+                          .call = call_,
+                          .flags = (uint16_t)flags};
+    fake_rank_thread(&bed->fake, ring);
+    fake_rank_write(&bed->fake, &event);
+    bed->now_ns += 1000;
+    return enter;
+}
+
+static void send(struct bed *bed, uint32_t ring)
+{
+    call(bed, ring, CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 0, 0);
+}
+
+/* One thread posts, another waits. */
+static void hand_over(struct bed *bed, uint32_t from, uint32_t to, uint32_t request)
+{
+    uint64_t post = call(bed, from, CALL_Irecv, EVENT_RECV | EVENT_POST, request, 0);
+    send(bed, from);
+    call(bed, to, CALL_Wait, EVENT_RECV | EVENT_DONE, request, post);
+}
+
+static void look(struct bed *bed)
+{
+    uint64_t mono = clock_mono_ns(), now = bed->now_ns > mono ? bed->now_ns : mono;
+    struct drain_clocks clocks = {&bed->plain, &bed->plain, now, now};
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    match_settle(bed->match, now);
+}
+
+static void assert_counts(const struct bed *bed, unsigned matched, unsigned unmatched)
+{
+    struct match_counts counts = match_counts(bed->match);
+    assert_int_equal(counts.rejected, 0);
+    assert_int_equal(counts.matched, matched);
+    assert_int_equal(counts.unmatched, unmatched);
+    assert_int_equal(bed->messages, matched);
+    for (unsigned i = 0; i < matched; i++)
+        assert_int_equal(bed->transfer_ns[i], 1010);
+}
+
+static void what_the_other_thread_posted_is_matched_in_one_look(void **state)
+{
+    struct bed *bed = *state;
+    hand_over(bed, 1, 0, 1);
+    hand_over(bed, 0, 1, 2);
+    hand_over(bed, 1, 0, 3);
+    look(bed);
+    assert_counts(bed, 3, 0);
+}
+
+static void rings_that_fill_slowly_are_matched_however_full(void **state)
+{
+    struct bed *bed = *state;
+    look(bed);
+    for (uint32_t i = 0; i < 22; i++) { /* 44 of 64 records in its ring */
+        hand_over(bed, 1, 0, i + 1);
+        bed->now_ns += 10 * MS;
+    }
+    look(bed);
+    assert_counts(bed, 22, 0);
+    hand_over(bed, 1, 0, 23);
+    look(bed);
+    assert_counts(bed, 23, 0);
+}
+
+/* Faster than it can be matched: its records are of no time at all, seen from now. */
+static void a_ring_that_fills_fast_is_not_matched(void **state)
+{
+    struct bed *bed = *state;
+    bed->now_ns += 3600 * 1000 * MS;
+    for (uint32_t i = 0; i < 13; i++) /* 26 of 64 records in its ring */
+        hand_over(bed, 1, 0, i + 1);
+    look(bed);
+    look(bed);
+    look(bed);
+    assert_counts(bed, 0, 13); /* the ends; their posts and sends were not looked at */
+}
+
+/* Sends of the thread whose ring is not matched are missing: the others' would be taken for them.
+ */
+static void where_one_ring_fills_fast_the_others_are_not_matched_wrongly(void **state)
+{
+    struct bed *bed = *state;
+    for (uint32_t i = 0; i < 10; i++) {
+        send(bed, 1);
+        send(bed, 0);
+        for (int k = 0; k < 2; k++) {
+            call(bed, 0, CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 0, 0);
+            send(bed, 1);
+            send(bed, 1);
+        }
+    }
+    /* 50 of 64 records in its ring are more than may wait; the first one has 30. */
+    look(bed);
+    assert_counts(bed, 0, 10 + 20);
+    send(bed, 0);
+    call(bed, 1, CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 0, 0);
+    look(bed);
+    rank_unmatch(bed->rank);
+    match_settle(bed->match, clock_mono_ns());
+    assert_counts(bed, 0, 10 + 20 + 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_the_other_thread_posted_is_matched_in_one_look, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(rings_that_fill_slowly_are_matched_however_full, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_ring_that_fills_fast_is_not_matched, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            where_one_ring_fills_fast_the_others_are_not_matched_wrongly, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+/* A rank's segment read by the agent: nothing lost uncounted, nothing believed. */
+#include "agent/node/rank.h"
+#include "agent/node/rank_activity.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "tests/agent/node/fake_rank.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SESSION "7e57a"
+#define CAPACITY 64u
+
+struct bed {
+    struct fake_rank fake;
+    struct rank *rank;
+    struct event_sum *sum;
+    struct tick_clock plain;
+    struct event batch[RANK_BATCH];
+};
+
+static void attach(struct bed *bed)
+{
+    assert_int_equal(event_sum_create(&bed->sum, 1000), 0);
+    assert_int_equal(rank_open(&bed->rank, bed->fake.name, SESSION, 1), 0);
+    assert_true(rank_known(bed->rank));
+    assert_int_equal(rank_join(bed->rank, bed->sum), 0);
+}
+
+static void detach(struct bed *bed)
+{
+    rank_destroy(bed->rank);
+    event_sum_destroy(bed->sum);
+}
+
+static int set_up(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    if (bed == NULL ||
+        fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), "job.0", 2, 8, CAPACITY) != 0)
+        return -1;
+    tick_clock_init_ns(&bed->plain);
+    *state = bed;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct bed *bed = *state;
+    fake_rank_destroy(&bed->fake);
+    free(bed);
+    return 0;
+}
+
+static struct drain_clocks until(struct bed *bed, uint64_t end)
+{
+    return (struct drain_clocks){&bed->plain, &bed->plain, end, end};
+}
+
+static struct event send_event(uint64_t enter, int32_t peer)
+{
+    return (struct event){.t_enter = enter,
+                          .t_exit = enter + 5,
+                          .bytes = 8,
+                          .peer = peer,
+                          .kind = EVENT_CALL,
+                          .call = CALL_Send,
+                          .flags = EVENT_SEND | EVENT_POST | EVENT_DONE};
+}
+
+static struct wire_rank_row row_of(struct bed *bed)
+{
+    struct window_rows rows;
+    assert_int_equal(event_sum_rows(bed->sum, &rows), 0);
+    assert_int_equal(rows.ranks_count, 1);
+    return rows.ranks[0];
+}
+
+static void every_record_is_summed_or_counted_as_lost(void **state)
+{
+    struct bed *bed = *state;
+    uint64_t seed = 99, written = 0, now = 1000, events = 0, lost = 0, sent = 0;
+    attach(bed);
+    for (int round = 0; round < 2000; round++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        for (uint64_t n = (seed >> 33) % 100; n > 0; n--, written++, now += 10) {
+            struct event event = send_event(now, (int32_t)(written % 8));
+            fake_rank_write(&bed->fake, &event);
+        }
+        struct drain_clocks clocks = until(bed, now - (seed >> 50) % 300);
+        rank_drain(bed->rank, &clocks, NULL, bed->batch);
+        if (round % 7 != 0)
+            continue;
+        rank_end_window(bed->rank, &clocks);
+        struct wire_rank_row row = row_of(bed);
+        events += row.events;
+        lost += row.lost;
+        sent += row.sent;
+        event_sum_clear(bed->sum);
+    }
+    struct drain_clocks clocks = until(bed, now);
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    rank_end_window(bed->rank, &clocks);
+    struct wire_rank_row row = row_of(bed);
+    assert_int_equal(events + row.events + lost + row.lost, written);
+    assert_int_equal(sent + row.sent, events + row.events);
+    assert_true(lost > 0);
+    detach(bed);
+}
+
+static void reused_slot_names_its_new_communicator(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    for (uint64_t id = 50; id < 53; id++) {
+        fake_rank_comm(&bed->fake, 3, id, 4, "dup");
+        struct event event = send_event(id * 100, 1);
+        event.comm = 3;
+        fake_rank_write(&bed->fake, &event);
+        struct drain_clocks clocks = until(bed, 100000);
+        rank_drain(bed->rank, &clocks, NULL, bed->batch);
+        fake_rank_comm(&bed->fake, 3, id, 4, "freed");
+    }
+    struct window_rows rows;
+    assert_int_equal(event_sum_rows(bed->sum, &rows), 0);
+    assert_int_equal(rows.pairs_count, 3);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(rows.comms[rows.pairs[i].comm].id, 50 + i);
+    detach(bed);
+}
+
+static void worker_that_takes_over_counts_nothing_twice(void **state)
+{
+    struct bed *bed = *state;
+    static struct journal_state journal;
+    memset(&journal, 0, sizeof journal);
+    attach(bed);
+    for (uint64_t i = 0; i < 20; i++) {
+        struct event event = send_event(100 + i * 10, 1);
+        fake_rank_write(&bed->fake, &event);
+    }
+    struct drain_clocks clocks = until(bed, 205); /* 11 of them end by then */
+    assert_int_equal(rank_drain(bed->rank, &clocks, &journal, bed->batch), 11);
+    rank_end_window(bed->rank, &clocks);
+    rank_save(bed->rank);
+    journal.ring_count = rank_saved(bed->rank, journal.rings, JOURNAL_RINGS);
+    assert_int_equal(journal.ring_count, 1);
+    clocks.end_ns = 1000; /* summed, but never committed */
+    rank_drain(bed->rank, &clocks, &journal, bed->batch);
+    detach(bed);
+
+    attach(bed);
+    assert_int_equal(rank_begin(bed->rank, &journal), UINT64_MAX);
+    assert_int_equal(rank_drain(bed->rank, &clocks, &journal, bed->batch), 9);
+    assert_int_equal(row_of(bed).sent, 9);
+    detach(bed);
+}
+
+static void agent_without_memory_begins_where_the_one_before_ended(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    for (uint64_t i = 0; i < 10; i++) {
+        struct event event = send_event(100 + i * 10, 1);
+        fake_rank_write(&bed->fake, &event);
+    }
+    struct drain_clocks clocks = until(bed, 150);
+    assert_int_equal(rank_drain(bed->rank, &clocks, NULL, bed->batch), 5);
+    rank_end_window(bed->rank, &clocks);
+    rank_save(bed->rank);
+    rank_committed(bed->rank, 150);
+    detach(bed);
+
+    attach(bed);
+    assert_int_equal(rank_begin(bed->rank, NULL), 150);
+    clocks.end_ns = clocks.now_ns = 1000;
+    assert_int_equal(rank_drain(bed->rank, &clocks, NULL, bed->batch), 5);
+    detach(bed);
+}
+
+static void rank_that_dies_in_a_call_is_told_with_that_call(void **state)
+{
+    struct bed *bed = *state;
+    struct daemon_clock clock;
+    struct wire_death_row death;
+    daemon_clock_init(&clock, 0, 5000);
+    attach(bed);
+    struct event event = send_event(100, 3);
+    fake_rank_write(&bed->fake, &event);
+    struct drain_clocks clocks = until(bed, 1000);
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(death.call, CALL_Send);
+    assert_int_equal(death.in_call, 0);
+    assert_int_equal(death.at_ns, 5105);
+    assert_int_equal(death.rank, 2);
+
+    struct event receive = {.t_enter = 200, .kind = EVENT_CALL, .call = CALL_Recv, .peer = 5};
+    fake_rank_enter(&bed->fake, &receive);
+    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(death.call, CALL_Recv);
+    assert_int_equal(death.in_call, 1);
+    assert_int_equal(death.peer, 5);
+    assert_int_equal(death.comm, 1);
+    assert_int_equal(death.at_ns, 5200);
+    assert_int_equal(death.aborted, 0);
+
+    atomic_store(&bed->fake.segment->abort_code, 17);
+    atomic_store(&bed->fake.segment->state, SEGMENT_ABORTED);
+    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(death.aborted, 1);
+    assert_int_equal(death.abort_code, 17);
+    detach(bed);
+}
+
+static void rank_that_finalized_did_not_die(void **state)
+{
+    struct bed *bed = *state;
+    struct daemon_clock clock;
+    struct wire_death_row death;
+    daemon_clock_init(&clock, 0, 5000);
+    attach(bed);
+    struct event last = {.t_enter = 10, .t_exit = 20, .kind = EVENT_CALL, .call = CALL_Finalize};
+    fake_rank_write(&bed->fake, &last);
+    atomic_store(&bed->fake.segment->state, SEGMENT_ENDED);
+    struct drain_clocks clocks = until(bed, 1000);
+    rank_drain(bed->rank, &clocks, NULL, bed->batch);
+    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 0);
+    detach(bed);
+}
+
+static void foreign_and_damaged_segments_are_refused(void **state)
+{
+    struct bed *bed = *state;
+    struct segment *segment = bed->fake.segment;
+    struct segment good = *segment;
+    struct rank *rank = NULL;
+    assert_int_equal(rank_open(&rank, bed->fake.name, "7e57b", 1), -HOLTER_ECORRUPT);
+    segment->pid++;
+    assert_int_equal(rank_open(&rank, bed->fake.name, SESSION, 1), -HOLTER_ECORRUPT);
+    *segment = good;
+    segment->uid++;
+    assert_int_equal(rank_open(&rank, bed->fake.name, SESSION, 1), -HOLTER_ECORRUPT);
+    *segment = good;
+    memset(segment->session, 'f', sizeof segment->session);
+    assert_int_equal(rank_open(&rank, bed->fake.name, SESSION, 1), -HOLTER_ECORRUPT);
+    *segment = good;
+    segment->regions_offset = UINT64_MAX - 63;
+    assert_int_equal(rank_open(&rank, bed->fake.name, SESSION, 1), -HOLTER_ECORRUPT);
+    *segment = good;
+    segment->tick_unit = 9;
+    assert_int_equal(rank_open(&rank, bed->fake.name, SESSION, 1), -HOLTER_ECORRUPT);
+    *segment = good;
+    assert_int_equal(rank_open(&rank, bed->fake.name, SESSION, 1), 0);
+    atomic_store(&segment->size, 1); /* rank 2 of 1 */
+    assert_false(rank_known(rank));
+    rank_destroy(rank);
+}
+
+/* Whatever stands in the memory while it is read, reading ends and stays inside. */
+static void random_memory_does_no_harm(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    uint64_t seed = 4711;
+    size_t header = SEGMENT_HEADER_BYTES;
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < 500; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            size_t at = header + (seed >> 20) % (bed->fake.bytes - header);
+            ((unsigned char *)bed->fake.segment)[at] = (unsigned char)(seed >> 13);
+        }
+        struct drain_clocks clocks = until(bed, (uint64_t)round * 1000000);
+        struct daemon_clock clock;
+        struct wire_death_row death;
+        daemon_clock_init(&clock, 0, 0);
+        rank_drain(bed->rank, &clocks, NULL, bed->batch);
+        rank_end_window(bed->rank, &clocks);
+        rank_death(bed->rank, &clocks, &clock, &death);
+        row_of(bed);
+        event_sum_clear(bed->sum);
+    }
+    detach(bed);
+}
+
+/* The clocks of a drain are read when it begins. An agent that gets no core for seconds then meets
+ * records that are newer; only what is newer than the present is nonsense. */
+static void records_newer_than_the_drain_are_not_lost(void **state)
+{
+    struct bed *bed = *state;
+    attach(bed);
+    struct event event = send_event(clock_mono_ns() - 5000, 1);
+    fake_rank_write(&bed->fake, &event);
+    event.t_exit = UINT64_MAX / 2;
+    fake_rank_write(&bed->fake, &event);
+    struct drain_clocks stale = {&bed->plain, &bed->plain, clock_mono_ns() + 1, 1};
+    rank_drain(bed->rank, &stale, NULL, bed->batch);
+    struct wire_rank_row row = row_of(bed);
+    assert_int_equal(row.events, 1);
+    assert_int_equal(row.lost, 1);
+    detach(bed);
+}
+
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int number)
+{
+    (void)number;
+    alarms++;
+}
+
+static int alarms_while_writing(struct fake_rank *fake, unsigned records)
+{
+    struct event event = send_event(1000, 1);
+    alarms = 0;
+    for (unsigned i = 0; i < records; i++)
+        fake_rank_write(fake, &event);
+    return alarms;
+}
+
+static void ring_that_fills_between_drains_wakes_the_agent(void **state)
+{
+    struct bed *bed = *state;
+    signal(RING_ALARM_SIGNAL, count_alarm);
+    fake_rank_destroy(&bed->fake);
+    assert_int_equal(fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), "job.0", 2, 8, 2048),
+                     0);
+    assert_int_equal(alarms_while_writing(&bed->fake, 10), 0);
+    attach(bed);
+    assert_int_equal(alarms_while_writing(&bed->fake, 256), 1); /* a new rank: taken up at once */
+    struct drain_clocks clocks = until(bed, 2000);
+    for (int round = 0; round < 5; round++) {
+        rank_drain(bed->rank, &clocks, NULL, bed->batch);
+        assert_int_equal(alarms_while_writing(&bed->fake, 1000), 0); /* not half full */
+        assert_int_equal(alarms_while_writing(&bed->fake, 300), 1);
+        assert_int_equal(alarms_while_writing(&bed->fake, 5000), 0); /* told once */
+    }
+    detach(bed);
+    signal(RING_ALARM_SIGNAL, SIG_DFL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_record_is_summed_or_counted_as_lost, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(reused_slot_names_its_new_communicator, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(worker_that_takes_over_counts_nothing_twice, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(agent_without_memory_begins_where_the_one_before_ended,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rank_that_dies_in_a_call_is_told_with_that_call, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(rank_that_finalized_did_not_die, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(foreign_and_damaged_segments_are_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(random_memory_does_no_harm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(records_newer_than_the_drain_are_not_lost, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(ring_that_fills_between_drains_wakes_the_agent, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

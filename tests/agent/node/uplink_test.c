@@ -1,0 +1,302 @@
+/* The uplink against a daemon played by the test: what is sent when, and sent again. */
+#include "agent/node/uplink.h"
+
+#include "holter/clock.h"
+#include "tests/directory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <cmocka.h>
+
+struct bed {
+    char dir[DIRECTORY_ROOM], endpoint[96];
+    uv_loop_t loop;
+    struct journal *journal;
+    struct uplink *uplink;
+    void *context, *router;
+    unsigned welcomes, fresh, clocks;
+
+    /* the daemon's side */
+    zmq_msg_t peer; /* who spoke last */
+    uint64_t seqs[100];
+    unsigned seq_count, hellos, asks, byes;
+    uint64_t instance, acked_in_welcome;
+    int refuse, mute_clock;
+};
+
+static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
+{
+    struct bed *bed = user;
+    assert_int_equal(welcome->window_ns, 1000000000);
+    bed->welcomes++;
+    bed->fresh += (unsigned)fresh;
+}
+
+static int on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
+{
+    struct bed *bed = user;
+    assert_true(t4_mono >= answer->t1_ns);
+    bed->clocks++;
+    return 0;
+}
+
+static void bind_daemon(struct bed *bed, uint64_t instance)
+{
+    bed->router = zmq_socket(bed->context, ZMQ_ROUTER);
+    assert_int_equal(zmq_bind(bed->router, bed->endpoint), 0);
+    bed->instance = instance;
+    bed->seq_count = bed->hellos = bed->asks = 0;
+}
+
+static void kill_daemon(struct bed *bed)
+{
+    int linger = 0;
+    zmq_setsockopt(bed->router, ZMQ_LINGER, &linger, sizeof linger);
+    zmq_close(bed->router);
+    bed->router = NULL;
+}
+
+static void answer(struct bed *bed, enum wire_type type, const void *message)
+{
+    struct wire_buffer buffer = {0};
+    assert_int_equal(wire_encode(&buffer, type, message), 0);
+    zmq_send(bed->router, zmq_msg_data(&bed->peer), zmq_msg_size(&bed->peer), ZMQ_SNDMORE);
+    zmq_send(bed->router, buffer.bytes, buffer.length, 0);
+    wire_buffer_finish(&buffer);
+}
+
+static void take_hello(struct bed *bed, const struct wire_hello *hello)
+{
+    assert_string_equal(hello->role, "agent");
+    assert_string_equal(hello->session, "7e57d");
+    assert_int_equal(hello->instance, journal_instance(bed->journal));
+    bed->hellos++;
+    if (bed->refuse) {
+        struct wire_refused refused = {.code = -1, .text = "no"};
+        answer(bed, WIRE_TYPE_REFUSED, &refused);
+        return;
+    }
+    struct wire_welcome welcome = {.protocol = WIRE_PROTOCOL,
+                                   .version = "test",
+                                   .instance = bed->instance,
+                                   .window_ns = 1000000000,
+                                   .daemon_ns = 1,
+                                   .acked = bed->acked_in_welcome};
+    answer(bed, WIRE_TYPE_WELCOME, &welcome);
+}
+
+static void take(struct bed *bed, const struct wire_message *message)
+{
+    uint64_t now = clock_real_ns();
+    struct wire_clock_answer clock = {message->clock_ask.t1_ns, now, now};
+    switch (message->type) {
+    case WIRE_TYPE_HELLO:
+        take_hello(bed, &message->hello);
+        break;
+    case WIRE_TYPE_CLOCK_ASK:
+        bed->asks++;
+        if (!bed->mute_clock)
+            answer(bed, WIRE_TYPE_CLOCK_ANSWER, &clock);
+        break;
+    case WIRE_TYPE_WINDOW:
+        bed->seqs[bed->seq_count++] = message->window.seq;
+        break;
+    case WIRE_TYPE_BYE:
+        bed->byes++;
+        break;
+    default:
+        fail();
+    }
+}
+
+/* One turn of both sides. */
+static void turn(struct bed *bed)
+{
+    struct wire_arena arena = {0};
+    uv_run(&bed->loop, UV_RUN_NOWAIT);
+    zmq_pollitem_t item = {bed->router, 0, ZMQ_POLLIN, 0};
+    while (bed->router != NULL && zmq_poll(&item, 1, 1) > 0) {
+        zmq_msg_t body;
+        struct wire_message message;
+        zmq_msg_init(&body);
+        zmq_msg_recv(&bed->peer, bed->router, 0);
+        zmq_msg_recv(&body, bed->router, 0);
+        assert_int_equal(
+            wire_decode(&message, &arena, zmq_msg_data(&body), zmq_msg_size(&body), NULL), 0);
+        take(bed, &message);
+        zmq_msg_close(&body);
+    }
+    wire_arena_finish(&arena);
+}
+
+static void append_window(struct bed *bed)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_window window = {
+        .seq = journal_next_seq(bed->journal), .job = "a", .host = "h", .length_ns = 1000000000};
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_WINDOW, &window), 0);
+    assert_int_equal(
+        journal_append(bed->journal, WIRE_TYPE_WINDOW, buffer.bytes, buffer.length, NULL, NULL), 0);
+    journal_prepare(bed->journal);
+    journal_commit(bed->journal);
+    wire_buffer_finish(&buffer);
+}
+
+static int set_up(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    if (bed == NULL)
+        return -1;
+    if (directory_make(bed->dir) != 0 || uv_loop_init(&bed->loop) != 0 ||
+        journal_create(&bed->journal, 1u << 16) != 0)
+        return -1;
+    snprintf(bed->endpoint, sizeof bed->endpoint, "ipc://%s/daemon", bed->dir);
+    bed->context = zmq_ctx_new();
+    zmq_msg_init(&bed->peer);
+    bind_daemon(bed, 100);
+    struct uplink_options options = {.loop = &bed->loop,
+                                     .journal = bed->journal,
+                                     .endpoint = bed->endpoint,
+                                     .host = "h",
+                                     .session = "7e57d",
+                                     .welcome = on_welcome,
+                                     .clock = on_clock,
+                                     .user = bed};
+    *state = bed;
+    return uplink_create(&bed->uplink, &options);
+}
+
+static int tear_down(void **state)
+{
+    struct bed *bed = *state;
+    uplink_close(bed->uplink, NULL);
+    uv_run(&bed->loop, UV_RUN_DEFAULT);
+    int busy = uv_loop_close(&bed->loop);
+    if (bed->router != NULL)
+        kill_daemon(bed);
+    zmq_msg_close(&bed->peer);
+    zmq_ctx_term(bed->context);
+    journal_destroy(bed->journal);
+    directory_remove(bed->dir);
+    free(bed);
+    return busy;
+}
+
+static void messages_wait_for_the_first_answer_of_the_clock(void **state)
+{
+    struct bed *bed = *state;
+    bed->mute_clock = 1;
+    append_window(bed);
+    while (bed->asks == 0)
+        turn(bed);
+    uplink_kick(bed->uplink);
+    for (int i = 0; i < 20; i++)
+        turn(bed);
+    assert_int_equal(bed->seq_count, 0);
+    assert_int_equal(bed->welcomes, 1);
+    struct wire_clock_answer clock = {1, 2, 2};
+    answer(bed, WIRE_TYPE_CLOCK_ANSWER, &clock);
+    while (bed->seq_count == 0)
+        turn(bed);
+    assert_int_equal(bed->seqs[0], 1);
+    assert_int_equal(bed->clocks, 1);
+}
+
+static void what_is_not_acknowledged_is_sent_to_the_next_daemon(void **state)
+{
+    struct bed *bed = *state;
+    for (int i = 0; i < 5; i++)
+        append_window(bed);
+    while (bed->seq_count < 5)
+        turn(bed);
+    struct wire_ack ack = {2};
+    struct journal_message oldest;
+    answer(bed, WIRE_TYPE_ACK, &ack);
+    while (journal_read(bed->journal, 0, &oldest) && oldest.seq <= 2)
+        turn(bed);
+    kill_daemon(bed);
+    append_window(bed);
+    turn(bed);
+    bind_daemon(bed, 200);
+    while (bed->seq_count < 4)
+        turn(bed);
+    assert_int_equal(bed->hellos, 1);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(bed->seqs[i], 3 + i);
+    assert_int_equal(bed->fresh, 2);
+}
+
+static void what_the_welcome_acknowledges_is_not_sent(void **state)
+{
+    struct bed *bed = *state;
+    for (int i = 0; i < 4; i++)
+        append_window(bed);
+    bed->acked_in_welcome = 3;
+    while (bed->seq_count < 1)
+        turn(bed);
+    for (int i = 0; i < 20; i++)
+        turn(bed);
+    assert_int_equal(bed->seq_count, 1);
+    assert_int_equal(bed->seqs[0], 4);
+}
+
+static void refused_agent_keeps_what_it_has(void **state)
+{
+    struct bed *bed = *state;
+    bed->refuse = 1;
+    append_window(bed);
+    while (bed->hellos == 0)
+        turn(bed);
+    for (int i = 0; i < 20; i++)
+        turn(bed);
+    assert_int_equal(bed->seq_count, 0);
+    assert_false(uplink_connected(bed->uplink));
+    assert_true(journal_holds(bed->journal));
+}
+
+static void leaving_agent_says_bye(void **state)
+{
+    struct bed *bed = *state;
+    while (bed->clocks == 0)
+        turn(bed);
+    uplink_close(bed->uplink, NULL);
+    bed->uplink = NULL;
+    while (bed->byes == 0)
+        turn(bed);
+}
+
+/* A program that ends at once: else the daemon would take its agent for one that went silent. */
+static void agent_that_leaves_before_its_welcome_says_bye_too(void **state)
+{
+    struct bed *bed = *state;
+    uplink_close(bed->uplink, NULL);
+    bed->uplink = NULL;
+    while (bed->byes == 0)
+        turn(bed);
+    assert_int_equal(bed->hellos, 1);
+    assert_int_equal(bed->welcomes, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(messages_wait_for_the_first_answer_of_the_clock, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_acknowledged_is_sent_to_the_next_daemon, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_the_welcome_acknowledges_is_not_sent, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(refused_agent_keeps_what_it_has, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(leaving_agent_says_bye, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(agent_that_leaves_before_its_welcome_says_bye_too, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,828 @@
+/* Windows from ranks to journal, with clocks that the test sets: what a daemon would be sent. */
+#include "agent/node/windows.h"
+
+#include "holter/size_class.h"
+#include "tests/agent/node/fake_rank.h"
+#include "tests/directory.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SESSION "7e57c"
+#define SECOND UINT64_C(1000000000)
+#define BEGIN (100 * SECOND) /* of the rank; CLOCK_MONOTONIC as the test has it */
+#define JOB "job.7"
+
+struct bed {
+    uv_loop_t loop;
+    struct fake_rank fake;
+    struct journal *journal;
+    struct census census;
+    struct windows windows;
+    uint64_t position; /* in the journal: what has been looked at */
+};
+
+static void no_wake(void *user)
+{
+    (void)user;
+}
+
+static void start_worker(struct bed *bed)
+{
+    bed->census = (struct census){.loop = &bed->loop,
+                                  .session = SESSION,
+                                  .reader = 1,
+                                  .journal = bed->journal,
+                                  .wake = no_wake};
+    journal_begin(bed->journal);
+    assert_int_equal(windows_init(&bed->windows, &bed->census, bed->journal, "here"), 0);
+}
+
+static void stop_worker(struct bed *bed)
+{
+    census_finish(&bed->census);
+    uv_run(&bed->loop, UV_RUN_DEFAULT);
+    windows_finish(&bed->windows);
+}
+
+/* Daemon time is CLOCK_MONOTONIC here, so that windows are seconds. */
+static int set_up(void **state)
+{
+    struct bed *bed = calloc(1, sizeof *bed);
+    if (bed == NULL || uv_loop_init(&bed->loop) != 0 ||
+        journal_create(&bed->journal, 1u << 20) != 0 ||
+        fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), JOB, -1, 0, 1024) != 0)
+        return -1;
+    bed->fake.segment->mono_start_ns = BEGIN;
+    start_worker(bed);
+    daemon_clock_init(&bed->windows.clock, 0, 0);
+    bed->windows.clock.known = 1;
+    *state = bed;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct bed *bed = *state;
+    stop_worker(bed);
+    fake_rank_destroy(&bed->fake);
+    journal_destroy(bed->journal);
+    uv_loop_close(&bed->loop);
+    free(bed);
+    return 0;
+}
+
+static void make_known(struct bed *bed)
+{
+    atomic_store(&bed->fake.segment->size, 4);
+    atomic_store(&bed->fake.segment->rank, 2);
+}
+
+static void write_call(struct bed *bed, uint16_t call, uint64_t enter, uint64_t leave)
+{
+    struct event event = {.t_enter = enter,
+                          .t_exit = leave,
+                          .kind = EVENT_CALL,
+                          .call = call,
+                          .peer = PEER_NONE,
+                          .comm = COMM_SLOT_NONE};
+    fake_rank_write(&bed->fake, &event);
+}
+
+struct seen {
+    uint64_t windows, first, last, calls, events, lost, time, most_time, flags, ranks_messages,
+        deaths;
+};
+
+static uint64_t time_of(const struct wire_rank_row *row)
+{
+    return row->send_ns + row->recv_ns + row->wait_ns + row->poll_ns + row->collective_ns +
+           row->one_sided_ns + row->io_ns + row->other_ns;
+}
+
+static void see_window(const struct wire_window *window, struct seen *seen)
+{
+    assert_string_equal(window->job, JOB);
+    assert_true(seen->windows == 0 || window->window == seen->last + 1);
+    seen->first = seen->windows == 0 ? window->window : seen->first;
+    seen->last = window->window;
+    seen->windows++;
+    seen->flags |= window->flags;
+    seen->deaths += window->deaths_count;
+    for (uint64_t i = 0; i < window->ranks_count; i++) {
+        const struct wire_rank_row *row = &window->ranks[i];
+        seen->calls += row->calls;
+        seen->events += row->events;
+        seen->lost += row->lost;
+        seen->time += time_of(row);
+        seen->most_time = time_of(row) > seen->most_time ? time_of(row) : seen->most_time;
+    }
+}
+
+/* What was committed since the last look. */
+static struct seen look(struct bed *bed)
+{
+    struct seen seen = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        if (message.type == WIRE_TYPE_WINDOW)
+            see_window(&message.window, &seen);
+        seen.ranks_messages += message.type == WIRE_TYPE_RANKS;
+    }
+    wire_arena_finish(&arena);
+    return seen;
+}
+
+static void no_window_holds_more_time_than_it_is_long(void **state)
+{
+    struct bed *bed = *state;
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(look(bed).windows, 0);
+    write_call(bed, CALL_Init, BEGIN + SECOND / 10, BEGIN + 7 * SECOND / 2);
+    make_known(bed);
+    windows_turn(&bed->windows, BEGIN + 7 * SECOND / 2 + 1000);
+    struct seen early = look(bed);
+    assert_int_equal(early.windows, 3);
+    assert_int_equal(early.first, 100);
+    assert_int_equal(early.last, 102);
+    assert_int_equal(early.calls, 0);
+    assert_int_equal(early.time, 29 * SECOND / 10);
+    assert_true(early.most_time <= SECOND);
+    assert_int_equal(early.ranks_messages, 1);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen now = look(bed);
+    assert_int_equal(now.windows, 1);
+    assert_int_equal(now.first, 103);
+    assert_int_equal(now.calls, 1);
+    assert_int_equal(now.time, SECOND / 2);
+    assert_int_equal(early.flags | now.flags, 0);
+}
+
+static void agent_that_slept_closes_each_window_by_itself(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    for (uint64_t i = 0; i < 50; i++)
+        write_call(bed, CALL_Barrier, BEGIN + i * SECOND / 10,
+                   BEGIN + i * SECOND / 10 + SECOND / 20);
+    windows_turn(&bed->windows, BEGIN + 5 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.windows, 5);
+    assert_int_equal(seen.calls, 50);
+    assert_int_equal(seen.most_time, SECOND / 2);
+}
+
+/* ---- counts of interfaces ------------------------------------------------ */
+
+static void put_file(const char *root, const char *path, unsigned value)
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    for (char *at = strchr(whole + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(whole, 0700);
+        *at = '/';
+    }
+    FILE *file = fopen(whole, "w");
+    assert_non_null(file);
+    fprintf(file, "%u\n", value);
+    fclose(file);
+}
+
+static void put_bytes(const char *root, unsigned sent, unsigned received)
+{
+    put_file(root, "class/net/eth0/statistics/tx_bytes", sent);
+    put_file(root, "class/net/eth0/statistics/rx_bytes", received);
+}
+
+/* Bytes and nanoseconds of interfaces in all windows that were committed since the last look. */
+static struct wire_counter_row counted(struct bed *bed, unsigned *rows)
+{
+    struct wire_counter_row sum = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (*rows = 0; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        for (uint64_t i = 0; message.type == WIRE_TYPE_WINDOW && i < message.window.counters_count;
+             i++) {
+            const struct wire_counter_row *row = &message.window.counters[i];
+            assert_string_equal(row->name, "eth0");
+            sum.sent += row->sent;
+            sum.received += row->received;
+            sum.length_ns += row->length_ns;
+            ++*rows;
+        }
+    }
+    wire_arena_finish(&arena);
+    return sum;
+}
+
+static void windows_tell_what_interfaces_counted_since_the_job_was_met(void **state)
+{
+    struct bed *bed = *state;
+    char root[DIRECTORY_ROOM];
+    unsigned rows;
+    assert_int_equal(directory_make(root), 0);
+    put_bytes(root, 1000, 100);
+    assert_int_equal(counters_create(&bed->windows.counters, root, 0), 0);
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    counted(bed, &rows);
+    assert_int_equal(rows, 0);
+    put_bytes(root, 1500, 101);
+    windows_turn(&bed->windows, BEGIN + SECOND + 5);
+    struct wire_counter_row sum = counted(bed, &rows);
+    assert_int_equal(rows, 1);
+    assert_int_equal(sum.sent, 500);
+    assert_int_equal(sum.received, 1);
+    assert_int_equal(sum.length_ns, SECOND + 5 - 1000);
+    put_bytes(root, 1900, 101);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND + 5); /* three windows end together */
+    sum = counted(bed, &rows);
+    assert_int_equal(rows, 1);
+    assert_int_equal(sum.sent, 400);
+    assert_int_equal(sum.length_ns, 3 * SECOND);
+    counters_destroy(bed->windows.counters);
+    directory_remove(root);
+}
+
+static void worker_that_takes_over_goes_on_where_the_killed_one_was(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    write_call(bed, CALL_Barrier, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    write_call(bed, CALL_Barrier, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
+    struct seen before = look(bed);
+    stop_worker(bed);
+    journal_restarted(bed->journal);
+    start_worker(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 3 * SECOND, BEGIN + 3 * SECOND + 500);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen after = look(bed);
+    assert_int_equal(before.windows, 1);
+    assert_int_equal(before.calls, 1);
+    assert_int_equal(after.windows, 3);
+    assert_int_equal(after.first, 101);
+    assert_int_equal(after.calls, 2);
+    assert_int_equal(after.time, 1500);
+    assert_int_equal(after.flags, WINDOW_RESUMED);
+}
+
+/* The segment of a process that is gone by the time the agent comes to it. */
+static void replace_by_dead_process(struct bed *bed)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    fake_rank_destroy(&bed->fake);
+    assert_int_equal(fake_rank_create(&bed->fake, SESSION, (int32_t)pid, JOB, 2, 4, 1024), 0);
+    bed->fake.segment->mono_start_ns = BEGIN;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    census_meet(&bed->census, bed->fake.name, (int32_t)pid);
+}
+
+/* The agent had no core for a while: the rank ended after the window that is still open. */
+static void rank_that_has_ended_is_read_to_its_last_record(void **state)
+{
+    struct bed *bed = *state;
+    replace_by_dead_process(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 1000, BEGIN + 2000);
+    write_call(bed, CALL_Barrier, BEGIN + 2 * SECOND, BEGIN + 2 * SECOND + 1000);
+    write_call(bed, CALL_Finalize, BEGIN + 3 * SECOND, BEGIN + 3 * SECOND + 1000);
+    windows_turn(&bed->windows, BEGIN + SECOND / 2);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.calls, 3);
+    assert_int_equal(seen.lost, 0);
+    assert_int_equal(seen.deaths, 0); /* it has finalized */
+}
+
+static void windows_before_the_first_contact_get_their_numbers_then(void **state)
+{
+    struct bed *bed = *state;
+    bed->windows.clock.known = 0;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    /* the daemon is 50 s behind the guess */
+    struct wire_clock_answer answer = {.t1_ns = BEGIN + 3 * SECOND + 1000,
+                                       .t2_ns = BEGIN - 47 * SECOND + 2000,
+                                       .t3_ns = BEGIN - 47 * SECOND + 2000};
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + 3 * SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.windows, 4);
+    assert_int_equal(seen.first, 50);
+    assert_int_equal(seen.last, 53);
+    assert_int_equal(seen.flags, WINDOW_CLOCK);
+}
+
+static void window_numbers_never_go_back(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    assert_int_equal(look(bed).last, 101);
+    struct wire_clock_answer answer = {.t1_ns = BEGIN + 2 * SECOND, .t2_ns = BEGIN, .t3_ns = BEGIN};
+    daemon_clock_restart(&bed->windows.clock);
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + 2 * SECOND + 10);
+    for (uint64_t tenth = 1; tenth < 60; tenth++)
+        windows_turn(&bed->windows, BEGIN + 2 * SECOND + tenth * SECOND / 10);
+    struct seen seen = look(bed);
+    assert_true(seen.windows >= 3);
+    assert_int_equal(seen.first, 102);
+    assert_true(seen.flags & WINDOW_CLOCK);
+}
+
+static void length_that_the_daemon_wants_holds_from_the_next_window(void **state)
+{
+    struct bed *bed = *state;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    windows_welcome(&bed->windows, SECOND / 4, WINDOWS_BUDGET);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(look(bed).last, 100);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    struct seen seen = look(bed);
+    assert_int_equal(seen.windows, 4);
+    assert_int_equal(seen.first, 404);
+}
+
+static void what_dropped_windows_held_is_lost_and_counted(void **state)
+{
+    struct bed *bed = *state;
+    journal_destroy(bed->journal);
+    assert_int_equal(journal_create(&bed->journal, 4096), 0);
+    bed->windows.journal = bed->journal;
+    bed->census.journal = bed->journal;
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+    uint64_t written = 0;
+    for (uint64_t s = 0; s < 40; s++) {
+        for (int i = 0; i < 10; i++, written++)
+            write_call(bed, CALL_Barrier, BEGIN + s * SECOND + 5000, BEGIN + s * SECOND + 5000);
+        windows_turn(&bed->windows, BEGIN + (s + 1) * SECOND);
+    }
+    struct seen seen = look(bed);
+    assert_true(seen.windows < 40);
+    assert_true(seen.flags & WINDOW_GAP);
+    assert_true(bed->windows.dropped > 0);
+    /* what the newest drop took is counted in the window that is open */
+    windows_turn(&bed->windows, BEGIN + 41 * SECOND);
+    struct journal_message first;
+    assert_int_equal(journal_read(bed->journal, 0, &first), 1);
+    bed->position = 0;
+    seen = look(bed);
+    uint64_t open_lost, open_events = event_sum_total(bed->census.jobs->sum, &open_lost);
+    assert_int_equal(seen.events + seen.lost + open_events + open_lost, written);
+}
+
+/* The rows of the newest window about messages. */
+struct told {
+    struct wire_transfer_row transfer;
+    struct wire_half_row half;
+    struct wire_pending_row pending;
+    struct wire_node_row node;
+    struct wire_rank_row rank;
+    uint64_t window, transfers, latencies, halves, pendings;
+};
+
+static struct told tell(struct bed *bed)
+{
+    struct told told = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        const struct wire_window *window = &message.window;
+        if (message.type != WIRE_TYPE_WINDOW)
+            continue;
+        told.window = window->window;
+        told.transfers += window->transfers_count;
+        told.halves += window->halves_count;
+        told.pendings += window->pending_count;
+        for (uint64_t i = 0; i < window->latencies_count; i++)
+            told.latencies += window->latencies[i].messages;
+        if (window->transfers_count > 0)
+            told.transfer = window->transfers[0];
+        if (window->halves_count > 0)
+            told.half = window->halves[0];
+        if (window->pending_count > 0)
+            told.pending = window->pending[0];
+        told.node = window->node[0];
+        told.rank = window->ranks[0];
+    }
+    told.node.host = NULL; /* in the arena */
+    wire_arena_finish(&arena);
+    return told;
+}
+
+static struct event message_event(uint16_t call, uint32_t flags, int32_t peer, uint64_t enter,
+                                  uint64_t leave)
+{
+    return (struct event){.t_enter = enter,
+                          .t_exit = leave,
+                          .kind = EVENT_CALL,
+                          .call = call,
+                          .flags = (uint16_t)flags,
+                          .bytes = 100,
+                          .peer = peer,
+                          .tag = 3};
+}
+
+/* From rank 2 to itself. */
+static void write_message(struct bed *bed, uint64_t enter, uint64_t leave)
+{
+    struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 2, enter,
+                                      enter + 10),
+                 received = message_event(CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 2,
+                                          enter + 20, leave);
+    fake_rank_write(&bed->fake, &sent);
+    fake_rank_write(&bed->fake, &received);
+}
+
+static void begin_watching(struct bed *bed)
+{
+    make_known(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 1000);
+}
+
+static void messages_within_the_node_are_told_with_their_times(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_criterion_row criterion = {.size_class = size_class_of(100), .recent_ns = 1500};
+    struct wire_criteria criteria = {.job = JOB, .criteria = &criterion, .criteria_count = 1};
+    begin_watching(bed);
+    write_message(bed, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    struct told told = tell(bed);
+    assert_int_equal(told.transfers, 1);
+    assert_int_equal(told.transfer.source, 2);
+    assert_int_equal(told.transfer.destination, 2);
+    assert_int_equal(told.transfer.size_class, size_class_of(100));
+    assert_int_equal(told.transfer.messages, 1);
+    assert_int_equal(told.transfer.delayed, 0); /* no criterion has come yet */
+    assert_int_equal(told.transfer.transfer_ns, 1000);
+    assert_int_equal(told.transfer.late_receiver_ns, 20);
+    assert_int_equal(told.transfer.network_ns, 980);
+    assert_int_equal(told.latencies, 1);
+    assert_int_equal(told.node.matched, 1);
+    windows_criteria(&bed->windows, &criteria);
+    write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    write_message(bed, BEGIN + SECOND + 4000, BEGIN + SECOND + 6000);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    told = tell(bed);
+    assert_int_equal(told.transfer.messages, 2);
+    assert_int_equal(told.transfer.delayed, 1);
+    assert_int_equal(told.node.matched, 3);
+    assert_int_equal(told.node.unmatched + told.node.rejected, 0);
+}
+
+static void ends_between_nodes_are_told_in_daemon_time(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 1,
+                                      BEGIN + 5000, BEGIN + 5700);
+    fake_rank_write(&bed->fake, &sent);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(tell(bed).halves, 0); /* rank 1 may yet turn out to live here */
+    for (uint64_t s = 2; s < 6; s++)
+        windows_turn(&bed->windows, BEGIN + s * SECOND);
+    struct journal_message kept;
+    bed->position = 0;
+    assert_int_equal(journal_read(bed->journal, 0, &kept), 1);
+    struct told told = tell(bed);
+    assert_int_equal(told.halves, 1);
+    assert_int_equal(told.half.source, 2);
+    assert_int_equal(told.half.destination, 1);
+    assert_int_equal(told.half.length_ns, 700);
+    assert_int_equal(told.half.bytes, 100);
+    assert_int_equal(told.half.begin_ns, 5000 - 2 * (int64_t)SECOND); /* handed out in the third */
+    assert_int_equal(told.node.sampled, 1);
+    assert_int_equal(told.node.passed_over, 0);
+}
+
+static void a_rank_that_waits_for_long_tells_for_what(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    struct event waits =
+        message_event(CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 1, BEGIN + SECOND / 2, 0);
+    fake_rank_enter(&bed->fake, &waits);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    struct told told = tell(bed);
+    assert_int_equal(told.pendings, 0);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    told = tell(bed);
+    assert_int_equal(told.pendings, 1);
+    assert_int_equal(told.pending.rank, 2);
+    assert_int_equal(told.pending.source, 1);
+    assert_int_equal(told.pending.tag, 3);
+    assert_int_equal(told.pending.comm, 1);
+    assert_int_equal(told.pending.waited_ns, 5 * SECOND / 2);
+    assert_int_equal(told.rank.process_state,
+                     'R'); /* this process: it made no call in the window */
+}
+
+static void state_of_a_process_that_calls_is_not_looked_at(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    write_call(bed, CALL_Barrier, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    assert_int_equal(tell(bed).rank.process_state, 0);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    assert_int_equal(tell(bed).rank.process_state, 'R');
+}
+
+/* Bursts that were committed since the last look. */
+struct bursts_told {
+    uint64_t windows, bursts, messages, pairs, rows, calls, collectives, degraded;
+    struct wire_burst_row burst[8]; /* the first ones */
+    struct wire_collective_row collective;
+    uint64_t comm; /* its id */
+    struct wire_comm_member_row member;
+    uint64_t members;
+};
+
+static void see_bursts(const struct wire_window *window, struct bursts_told *told)
+{
+    told->windows++;
+    told->degraded |= window->degraded;
+    for (uint64_t i = 0; i < window->pairs_count; i++)
+        told->pairs += window->pairs[i].messages;
+    for (uint64_t i = 0; i < window->bursts_count; i++) {
+        const struct wire_burst_row *burst = &window->bursts[i];
+        *(burst->collective ? &told->calls : &told->messages) += burst->messages;
+        if (told->bursts < 8)
+            told->burst[told->bursts] = *burst;
+        told->bursts++;
+    }
+    told->rows += window->bursts_count + window->burst_pairs_count;
+    for (uint64_t i = 0; i < window->collectives_count; i++) {
+        told->collective = window->collectives[i];
+        told->comm = window->comms[told->collective.comm].id;
+    }
+    told->collectives += window->collectives_count;
+    for (uint64_t i = 0; i < window->comm_members_count; i++)
+        told->member = window->comm_members[i];
+    told->members += window->comm_members_count;
+}
+
+static struct bursts_told look_at_bursts(struct bed *bed)
+{
+    struct bursts_told told = {0};
+    struct wire_arena arena = {0};
+    struct journal_message kept;
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+        struct wire_message message;
+        assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+        if (message.type == WIRE_TYPE_WINDOW)
+            see_bursts(&message.window, &told);
+    }
+    wire_arena_finish(&arena);
+    assert_int_equal(told.messages, told.pairs);
+    return told;
+}
+
+static void bursts_are_told_in_daemon_time(void **state)
+{
+    struct bed *bed = *state;
+    daemon_clock_init(&bed->windows.clock, BEGIN, BEGIN + 10 * SECOND);
+    bed->windows.clock.known = 1;
+    begin_watching(bed);
+    for (uint64_t run = 1; run <= 3; run++)
+        for (uint64_t i = 0; i < 10 * run; i++) /* all of a run at one moment */
+            write_message(bed, BEGIN + run * SECOND / 4, BEGIN + run * SECOND / 4 + 100);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    struct bursts_told told = look_at_bursts(bed);
+    assert_int_equal(told.windows, 1);
+    assert_int_equal(told.bursts, 3);
+    for (uint64_t run = 1; run <= 3; run++) {
+        const struct wire_burst_row *burst = &told.burst[run - 1];
+        assert_int_equal(burst->messages, 10 * run);
+        assert_int_equal(burst->bytes, 1000 * run);
+        assert_int_equal(burst->pairs, 1);
+        /* The call lasted 10 ns. */
+        assert_int_equal(burst->first_ns, BEGIN + 10 * SECOND + run * SECOND / 4 + 5);
+        assert_int_equal(burst->last_ns, burst->first_ns);
+    }
+    assert_int_equal(told.degraded, 0);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    assert_int_equal(look_at_bursts(bed).bursts, 0);
+}
+
+static void collectives_are_told_with_their_communicators(void **state)
+{
+    struct bed *bed = *state;
+    fake_rank_comm(&bed->fake, 3, 55, 2, "MPI_Comm_split");
+    segment_comm(bed->fake.segment, 3)->my_rank = 1;
+    begin_watching(bed);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct event event = {.t_enter = BEGIN + i * SECOND + 1000,
+                              .t_exit = BEGIN + i * SECOND + 3000,
+                              .kind = EVENT_CALL,
+                              .call = CALL_Bcast,
+                              .bytes = 64,
+                              .peer = 3,
+                              .comm = 3};
+        fake_rank_write(&bed->fake, &event);
+        windows_turn(&bed->windows, BEGIN + (i + 1) * SECOND);
+        struct bursts_told told = look_at_bursts(bed);
+        assert_int_equal(told.calls, 1);
+        assert_int_equal(told.burst[0].collective, 1);
+        assert_int_equal(told.burst[0].first_ns, BEGIN + i * SECOND + 2000);
+        assert_int_equal(told.burst[0].bytes, 64);
+        assert_int_equal(told.collectives, 1);
+        assert_int_equal(told.collective.call, CALL_Bcast);
+        assert_int_equal(told.collective.root, 3);
+        assert_int_equal(told.comm, 55);
+        assert_int_equal(told.members, 1); /* in each window */
+        assert_int_equal(told.member.comm, told.collective.comm);
+        assert_int_equal(told.member.rank, 2);
+        assert_int_equal(told.member.position, 1);
+    }
+    write_call(bed, CALL_Barrier, BEGIN + 2 * SECOND + 10, BEGIN + 2 * SECOND + 20);
+    struct event world = {.t_enter = BEGIN + 2 * SECOND + 30,
+                          .t_exit = BEGIN + 2 * SECOND + 40,
+                          .kind = EVENT_CALL,
+                          .call = CALL_Barrier,
+                          .peer = PEER_NONE};
+    fake_rank_write(&bed->fake, &world);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    struct bursts_told told = look_at_bursts(bed);
+    assert_int_equal(told.calls, 2);
+    assert_int_equal(told.collectives, 2); /* one communicator is not known */
+    assert_int_equal(told.members, 0);
+}
+
+/* The announcement of the window's end holds it: what follows is placed by it. */
+static void a_cartesian_communicator_is_announced_before_the_window_it_was_made_in(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    look(bed);
+    struct cart_slot *slot = segment_cart(bed->fake.segment, 0);
+    *slot = (struct cart_slot){
+        .dimensions = 1, .periods = 1, .position = 3, .id = 99, .made = 5, .sizes = {4}};
+    atomic_store(&slot->ready, 1);
+    write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct journal_message kept;
+    assert_true(journal_read(bed->journal, bed->position, &kept));
+    assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
+    assert_int_equal(message.type, WIRE_TYPE_RANKS);
+    assert_int_equal(message.ranks.members_count, 0); /* they were told before */
+    assert_int_equal(message.ranks.carts_count, 1);
+    assert_true(message.ranks.carts[0].id == 99 && message.ranks.carts[0].size == 4 &&
+                message.ranks.carts[0].wraps == 1 && message.ranks.carts[0].made == 5);
+    assert_int_equal(message.ranks.cart_members_count, 1);
+    assert_true(message.ranks.cart_members[0].cart == 0 &&
+                message.ranks.cart_members[0].rank == 2 &&
+                message.ranks.cart_members[0].position == 3);
+    wire_arena_finish(&arena);
+    struct seen seen = look(bed);
+    assert_true(seen.windows == 1 && seen.ranks_messages == 1);
+    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    assert_int_equal(look(bed).ranks_messages, 0);
+    windows_announce_all(&bed->windows);
+    assert_int_equal(look(bed).ranks_messages, 1);
+}
+
+/* What was gathered and not committed is gathered once more, by the one who commits it. */
+static void bursts_of_a_killed_worker_do_not_count_twice(void **state)
+{
+    struct bed *bed = *state;
+    begin_watching(bed);
+    write_message(bed, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
+    struct bursts_told before = look_at_bursts(bed);
+    stop_worker(bed);
+    journal_restarted(bed->journal);
+    start_worker(bed);
+    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    struct bursts_told after = look_at_bursts(bed);
+    assert_int_equal(before.messages, 1);
+    assert_int_equal(after.messages, 1);
+    assert_int_equal(after.burst[0].first_ns, BEGIN + SECOND + 2005);
+}
+
+static void bursts_of_a_guessed_time_move_with_their_window(void **state)
+{
+    struct bed *bed = *state;
+    bed->windows.clock.known = 0;
+    begin_watching(bed);
+    write_message(bed, BEGIN + 2000, BEGIN + 3000);
+    windows_turn(&bed->windows, BEGIN + SECOND);
+    /* the daemon is 50 s behind the guess */
+    struct wire_clock_answer answer = {.t1_ns = BEGIN + SECOND + 1000,
+                                       .t2_ns = BEGIN - 49 * SECOND + 2000,
+                                       .t3_ns = BEGIN - 49 * SECOND + 2000};
+    windows_observe_daemon(&bed->windows, &answer, BEGIN + SECOND + 3000);
+    struct bursts_told told = look_at_bursts(bed);
+    assert_int_equal(told.messages, 1);
+    assert_int_equal(told.burst[0].first_ns, BEGIN - 50 * SECOND + 2005);
+    assert_int_equal(told.burst[0].time_sum_low, told.burst[0].first_ns);
+}
+
+static void daemon_says_how_many_rows_bursts_may_have(void **state)
+{
+    struct bed *bed = *state;
+    struct wire_criteria criteria = {.job = JOB, .burst_rows = 4};
+    begin_watching(bed);
+    for (uint64_t second = 0; second < 3; second++) {
+        for (uint64_t i = 0; i < 6; i++)
+            write_message(bed, BEGIN + second * SECOND + i * SECOND / 10 + 2000,
+                          BEGIN + second * SECOND + i * SECOND / 10 + 3000);
+        windows_turn(&bed->windows, BEGIN + (second + 1) * SECOND);
+        struct bursts_told told = look_at_bursts(bed);
+        assert_int_equal(told.messages, 6);
+        assert_true(second == 1 ? told.rows <= 4 : told.rows == 12);
+        criteria.burst_rows = second == 0 ? 4 : 0;
+        windows_criteria(&bed->windows, &criteria);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(no_window_holds_more_time_than_it_is_long, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(agent_that_slept_closes_each_window_by_itself, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(windows_tell_what_interfaces_counted_since_the_job_was_met,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(worker_that_takes_over_goes_on_where_the_killed_one_was,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rank_that_has_ended_is_read_to_its_last_record, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(windows_before_the_first_contact_get_their_numbers_then,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(window_numbers_never_go_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(length_that_the_daemon_wants_holds_from_the_next_window,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_dropped_windows_held_is_lost_and_counted, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(messages_within_the_node_are_told_with_their_times, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(ends_between_nodes_are_told_in_daemon_time, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_rank_that_waits_for_long_tells_for_what, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(state_of_a_process_that_calls_is_not_looked_at, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bursts_are_told_in_daemon_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(collectives_are_told_with_their_communicators, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_cartesian_communicator_is_announced_before_the_window_it_was_made_in, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(bursts_of_a_killed_worker_do_not_count_twice, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bursts_of_a_guessed_time_move_with_their_window, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(daemon_says_how_many_rows_bursts_may_have, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* Attribution where each allocation in turn fails. */
+#include "daemon/analysis/attribution/attribution.h"
+
+#include "tests/daemon/analysis/attribution/summed.h"
+#include "tests/daemon/analysis/attribution/synthetic_job.h"
+#include "tests/memory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct attribution *begin(const struct synthetic_params *p, const struct synthetic_job *job)
+{
+    struct attribution *a;
+    assert_int_equal(attribution_create(&a, NULL), 0);
+    for (uint32_t r = 0; r < synthetic_ranks(p); r++) {
+        char name[16];
+        snprintf(name, sizeof(name), "node%u", synthetic_node(job, r));
+        assert_int_equal(attribution_place(a, r, synthetic_node(job, r), name), 0);
+    }
+    return a;
+}
+
+static struct attribution_scope scope_of(const struct synthetic_params *p)
+{
+    return (struct attribution_scope){.onset = p->onset > 0 ? p->onset + 1 : 0};
+}
+
+static void take(struct attribution *a, const struct synthetic_params *p, uint32_t w,
+                 const struct attribution_window *window)
+{
+    assert_int_equal(attribution_window(a, window), 0);
+    if (p->onset > 0 && w >= p->onset + 1)
+        attribution_disturbed(a, p->onset + 1);
+}
+
+static void result_is_told_or_an_error(struct attribution *a, const struct attribution_scope *scope)
+{
+    static struct attribution_result wanted, got;
+    unsigned long failures = 0;
+    memset(&wanted, 0, sizeof(wanted));
+    assert_int_equal(attribution_result(a, scope, &wanted), 0);
+    for (int all = 0; !all;) {
+        memset(&got, 0, sizeof(got));
+        memory_fail(++failures);
+        int code = attribution_result(a, scope, &got);
+        all = !memory_failed();
+        memory_fail(0);
+        assert_int_equal(code, all ? 0 : -ENOMEM);
+        if (all)
+            assert_memory_equal(&got, &wanted, sizeof(wanted));
+    }
+    assert_true(failures > 1);
+}
+
+static void no_cause_is_told_that_is_not_the_one_found_with_memory(void **state)
+{
+    (void)state;
+    for (int reason = SYNTHETIC_LINK; reason < SYNTHETIC_REASONS; reason++) {
+        const struct synthetic_params p = synthetic_draw(3, (enum synthetic_reason)reason);
+        const struct attribution_scope scope = scope_of(&p);
+        struct synthetic_job *job = synthetic_create(&p);
+        assert_non_null(job);
+        struct attribution *a = begin(&p, job);
+        for (uint32_t w = 0; w < p.windows; w++) {
+            struct attribution_window window;
+            struct message_ranks ranks = {.count = 0};
+            synthetic_window(job, w, &window);
+            sum_messages(&ranks, &window);
+            window.messages = &ranks;
+            take(a, &p, w, &window);
+            message_ranks_finish(&ranks);
+        }
+        result_is_told_or_an_error(a, &scope);
+        attribution_destroy(a);
+        synthetic_destroy(job);
+    }
+}
+
+/* Each window fails at some allocation, and is then given once more. */
+static void a_window_that_was_refused_may_be_given_again(void **state)
+{
+    (void)state;
+    const struct synthetic_params p = synthetic_draw(3, SYNTHETIC_MAPPING);
+    const struct attribution_scope scope = scope_of(&p);
+    static struct attribution_result wanted, got;
+    memset(&wanted, 0, sizeof(wanted));
+    for (unsigned long number = 0, all = 0; !all; number++) {
+        struct synthetic_job *job = synthetic_create(&p);
+        assert_non_null(job);
+        struct attribution *a = begin(&p, job);
+        all = number > 0;
+        for (uint32_t w = 0; w < p.windows; w++) {
+            struct attribution_window window;
+            synthetic_window(job, w, &window);
+            struct message_ranks ranks = {.count = 0};
+            sum_messages(&ranks, &window);
+            window.messages = &ranks;
+            memory_fail(number);
+            int code = attribution_window(a, &window);
+            int failed = memory_failed();
+            memory_fail(0);
+            assert_int_equal(code, failed ? -ENOMEM : 0);
+            all = all && !failed;
+            if (failed)
+                take(a, &p, w, &window);
+            else if (p.onset > 0 && w >= p.onset + 1)
+                attribution_disturbed(a, p.onset + 1);
+            message_ranks_finish(&ranks);
+        }
+        memset(&got, 0, sizeof(got));
+        assert_int_equal(attribution_result(a, &scope, number == 0 ? &wanted : &got), 0);
+        if (number > 0)
+            assert_memory_equal(&got, &wanted, sizeof(wanted));
+        attribution_destroy(a);
+        synthetic_destroy(job);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_cause_is_told_that_is_not_the_one_found_with_memory),
+        cmocka_unit_test(a_window_that_was_refused_may_be_given_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

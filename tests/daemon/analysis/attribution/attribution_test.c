@@ -1,0 +1,467 @@
+#include "daemon/analysis/attribution/attribution.h"
+
+#include "tests/daemon/analysis/attribution/summed.h"
+#include "tests/daemon/analysis/attribution/synthetic_job.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define RANKS 16u
+#define NODES 4u
+#define MS UINT64_C(1000000)
+
+/* Windows of a ring of 16 ranks on four nodes, as written down by hand: in each of 100 iterations a
+ * window has, every rank computes and then exchanges a message with both neighbours. */
+struct hand {
+    struct rank_row ranks[RANKS];
+    struct pair_row pairs[2 * RANKS];
+    struct transfer transfers[2 * RANKS];
+    struct latency_scale *scale;
+    uint64_t number;
+};
+
+static void calm_window(struct hand *h, uint64_t iterations)
+{
+    for (uint32_t r = 0; r < RANKS; r++) {
+        h->ranks[r] = (struct rank_row){.rank = r,
+                                        .calls = 5 * iterations,
+                                        .sent = 2 * iterations,
+                                        .received = 2 * iterations,
+                                        .wait_ns = 200 * MS};
+        for (uint32_t side = 0; side < 2; side++) {
+            uint32_t to = (r + (side ? 1 : RANKS - 1)) % RANKS;
+            uint64_t each = r / 4 == to / 4 ? MS / 100 : MS / 10;
+            h->pairs[2 * r + side] = (struct pair_row){.source = r,
+                                                       .destination = (int32_t)to,
+                                                       .messages = iterations,
+                                                       .bytes = 1024 * iterations};
+            h->transfers[2 * r + side] = (struct transfer){.source = r,
+                                                           .destination = to,
+                                                           .size_class = size_class_of(1024),
+                                                           .locality = r / 4 != to / 4,
+                                                           .messages = iterations,
+                                                           .transfer_ns = each * iterations,
+                                                           .network_ns = each * iterations};
+        }
+    }
+}
+
+static void take(struct attribution *a, struct hand *h)
+{
+    struct transfers transfers = {0};
+    for (size_t i = 0; i < 2 * RANKS; i++)
+        assert_int_equal(transfers_add(&transfers, &h->transfers[i]), 0);
+    struct attribution_window window = {.number = ++h->number,
+                                        .length_ns = 1000 * MS,
+                                        .ranks = h->ranks,
+                                        .rank_count = RANKS,
+                                        .pairs = h->pairs,
+                                        .pair_count = 2 * RANKS,
+                                        .transfers = &transfers,
+                                        .scale = h->scale};
+    assert_int_equal(take_summed(a, &window), 0);
+    transfers_finish(&transfers);
+}
+
+static struct hand *calm_job(struct attribution **a, int windows)
+{
+    struct hand *h = calloc(1, sizeof(*h));
+    assert_non_null(h);
+    h->scale = calloc(1, sizeof(*h->scale));
+    assert_non_null(h->scale);
+    for (uint32_t c = 0; c < SIZE_CLASSES; c++) {
+        h->scale->reference[LOCALITY_INTRA][c] = MS / 100;
+        h->scale->reference[LOCALITY_INTER][c] = MS / 10;
+    }
+    assert_int_equal(attribution_create(a, NULL), 0);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        char name[16];
+        snprintf(name, sizeof(name), "node%u", r / 4);
+        assert_int_equal(attribution_place(*a, r, r / 4, name), 0);
+    }
+    for (int i = 0; i < windows; i++) {
+        calm_window(h, 100);
+        take(*a, h);
+    }
+    return h;
+}
+
+static void finish(struct attribution *a, struct hand *h)
+{
+    attribution_destroy(a);
+    free(h->scale);
+    free(h);
+}
+
+static struct attribution_result result_since(struct attribution *a, uint64_t onset)
+{
+    struct attribution_result out;
+    struct attribution_scope scope = {.onset = onset};
+    assert_int_equal(attribution_result(a, &scope, &out), 0);
+    return out;
+}
+
+/* Messages to and from node 2 take 5 ms longer, which everybody waits for: half the iterations. */
+static void a_slow_link_is_named_although_all_wait(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        calm_window(h, 50);
+        for (uint32_t k = 0; k < 2 * RANKS; k++) {
+            struct transfer *t = &h->transfers[k];
+            if (t->locality && (t->source / 4 == 2 || t->destination / 4 == 2)) {
+                t->network_ns += 5 * MS * t->messages;
+                t->transfer_ns += 5 * MS * t->messages;
+            } else if (t->source / 4 != 2) {
+                t->late_sender_ns += 5 * MS * t->messages;
+            }
+        }
+        for (uint32_t r = 0; r < RANKS; r++)
+            h->ranks[r].wait_ns = 600 * MS;
+        take(a, h);
+    }
+    struct attribution_result r = result_since(a, 21);
+    assert_true(r.cause_count >= 1);
+    assert_int_equal(r.causes[0].kind, CAUSE_NETWORK);
+    assert_true(r.causes[0].share > 0.9);
+    assert_int_equal(r.causes[0].node_count, 1);
+    assert_int_equal(r.causes[0].nodes[0], 2);
+    assert_int_equal(r.windows, 4);
+    assert_int_equal(r.baseline, 20);
+    assert_string_equal(r.causes[0].text,
+                        "link of node2: messages to and from it take 51 times as long on the "
+                        "network as before (5 ms more), those between other nodes 1 times");
+    assert_string_equal(r.advice, "Move the job off node2 or have its link checked; if it is "
+                                  "traffic of others, wait until it ends.");
+    finish(a, h);
+}
+
+/* Rank 5 computes three times as long: all others wait, but only it is outside of MPI. */
+static void a_rank_that_computes_longer_is_named(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        calm_window(h, 40);
+        for (uint32_t r = 0; r < RANKS; r++)
+            h->ranks[r].wait_ns = r == 5 ? 40 * MS : 680 * MS;
+        for (uint32_t k = 0; k < 2 * RANKS; k++)
+            if (h->transfers[k].destination != 5)
+                h->transfers[k].late_sender_ns += 16 * MS * h->transfers[k].messages;
+        take(a, h);
+    }
+    struct attribution_result r = result_since(a, 21);
+    assert_true(r.cause_count >= 1);
+    assert_int_equal(r.causes[0].kind, CAUSE_LATE_SENDER);
+    assert_int_equal(r.causes[0].rank_count, 1);
+    assert_int_equal(r.causes[0].ranks[0], 5);
+    assert_string_equal(r.causes[0].text,
+                        "rank 5 is late to send: outside of MPI for 96 % of the time, others for "
+                        "32 %, 3 times as long for the same work as before");
+    finish(a, h);
+}
+
+static void shares_add_up_to_one(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 20);
+    double sum = 0;
+    (void)state;
+    calm_window(h, 40);
+    for (uint32_t r = 0; r < RANKS; r++)
+        h->ranks[r].wait_ns = r == 5 ? 300 * MS : 680 * MS;
+    for (uint32_t k = 0; k < 2 * RANKS; k++) {
+        h->transfers[k].late_sender_ns += 16 * MS * h->transfers[k].messages;
+        if (h->transfers[k].locality)
+            h->transfers[k].network_ns += 5 * MS * h->transfers[k].messages;
+    }
+    take(a, h);
+    struct attribution_result r = result_since(a, 21);
+    assert_true(r.cause_count >= 2);
+    for (uint32_t i = 0; i < r.cause_count; i++) {
+        sum += r.causes[i].share;
+        assert_true(i == 0 || r.causes[i].share <= r.causes[i - 1].share);
+    }
+    assert_true(sum > 0.999999 && sum < 1.000001);
+    finish(a, h);
+}
+
+static void a_calm_job_has_no_cause(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 30);
+    (void)state;
+    assert_int_equal(result_since(a, 25).cause_count, 0);
+    finish(a, h);
+}
+
+static void windows_come_in_order(void **state)
+{
+    struct attribution *a;
+    struct hand *h = calm_job(&a, 3);
+    struct attribution_window window = {.number = 3, .length_ns = 1};
+    (void)state;
+    assert_int_equal(take_summed(a, &window), -ERANGE);
+    finish(a, h);
+}
+
+/* ---- synthetic jobs -------------------------------------------------------- */
+
+#define JOBS 100u
+
+/* Feed a job and ask about a scope. reverse: rows in the opposite order. */
+static struct attribution_result judge_scope(const struct synthetic_params *p,
+                                             const uint32_t *ranks, size_t count, int reverse)
+{
+    struct synthetic_job *job = synthetic_create(p);
+    struct attribution *a;
+    assert_non_null(job);
+    assert_int_equal(attribution_create(&a, NULL), 0);
+    for (uint32_t r = 0; r < synthetic_ranks(p); r++) {
+        char name[16];
+        snprintf(name, sizeof(name), "node%u", synthetic_node(job, r));
+        assert_int_equal(attribution_place(a, r, synthetic_node(job, r), name), 0);
+    }
+    for (uint32_t w = 0; w < p->windows; w++) {
+        struct attribution_window window;
+        synthetic_window(job, w, &window);
+        const size_t row_count = window.transfers->count;
+        struct transfers rows = {0};
+        for (size_t i = 0; i < row_count; i++) {
+            struct transfer row = transfer_at(window.transfers, reverse ? row_count - 1 - i : i);
+            assert_int_equal(transfers_add(&rows, &row), 0);
+        }
+        window.transfers = &rows;
+        assert_int_equal(take_summed(a, &window), 0);
+        transfers_finish(&rows);
+        if (p->onset > 0 && w >= p->onset + 1)
+            attribution_disturbed(a, p->onset + 1);
+    }
+    struct attribution_scope scope = {
+        .ranks = ranks, .rank_count = count, .onset = p->onset > 0 ? p->onset + 1 : 0};
+    struct attribution_result out;
+    assert_int_equal(attribution_result(a, &scope, &out), 0);
+    attribution_destroy(a);
+    synthetic_destroy(job);
+    return out;
+}
+
+static struct attribution_result judge(const struct synthetic_params *p)
+{
+    return judge_scope(p, NULL, 0, 0);
+}
+
+static int is_late(enum attribution_cause_kind kind)
+{
+    return kind == CAUSE_LATE_SENDER || kind == CAUSE_LATE_RECEIVER || kind == CAUSE_COLLECTIVE;
+}
+
+/* Is the reason ranked first, and the right rank or node named first? */
+static int is_right(const struct synthetic_params *p, const struct attribution_result *r)
+{
+    const struct attribution_cause *c = &r->causes[0];
+    if (r->cause_count == 0)
+        return p->reason == SYNTHETIC_CALM;
+    switch (p->reason) {
+    case SYNTHETIC_LINK:
+        return c->kind == CAUSE_NETWORK && c->node_count == 1 && c->nodes[0] == p->node;
+    case SYNTHETIC_BACKGROUND:
+        return c->kind == CAUSE_BACKGROUND;
+    case SYNTHETIC_RANK:
+        return is_late(c->kind) && c->rank_count == 1 && c->ranks[0] == p->rank;
+    case SYNTHETIC_NODE:
+        return c->kind == CAUSE_SLOW_NODE && c->node_count == 1 && c->nodes[0] == p->node;
+    case SYNTHETIC_MESSAGES:
+        return c->kind == CAUSE_PATTERN && c->rank_count == 1 && c->ranks[0] == p->rank;
+    case SYNTHETIC_MAPPING:
+        return c->kind == CAUSE_MAPPING;
+    default:
+        return 0;
+    }
+}
+
+static void check_reason(enum synthetic_reason reason)
+{
+    uint32_t right = 0;
+    for (uint64_t seed = 1; seed <= JOBS; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, reason);
+        struct attribution_result r = judge(&p);
+        int good = is_right(&p, &r);
+        right += (uint32_t)good;
+        if (!good)
+            print_message("seed %llu: %u nodes x %u, pattern %d, style %d, collective %u, sampling "
+                          "%.1f, strength %.2f, rank %u, node %u: %u causes, %s %.2f: %s\n",
+                          (unsigned long long)seed, p.nodes, p.ranks_per_node, p.pattern, p.style,
+                          p.collective_every, p.sampling, p.strength, p.rank, p.node, r.cause_count,
+                          attribution_cause_name(r.causes[0].kind), r.causes[0].share,
+                          r.causes[0].text);
+    }
+    print_message("reason %d: %u of %u right\n", reason, right, JOBS);
+    assert_true(right >= JOBS * 95 / 100);
+}
+
+static void a_slow_link_is_ranked_first(void **state)
+{
+    (void)state;
+    check_reason(SYNTHETIC_LINK);
+}
+
+static void traffic_of_others_is_ranked_first(void **state)
+{
+    (void)state;
+    check_reason(SYNTHETIC_BACKGROUND);
+}
+
+static void a_slow_rank_is_ranked_first(void **state)
+{
+    (void)state;
+    check_reason(SYNTHETIC_RANK);
+}
+
+static void a_slow_node_is_ranked_first(void **state)
+{
+    (void)state;
+    check_reason(SYNTHETIC_NODE);
+}
+
+static void an_overloaded_rank_is_ranked_first(void **state)
+{
+    (void)state;
+    check_reason(SYNTHETIC_MESSAGES);
+}
+
+static void a_bad_mapping_is_ranked_first(void **state)
+{
+    (void)state;
+    check_reason(SYNTHETIC_MAPPING);
+}
+
+/* Region of an alert: ranks of the slow node and the one before it. */
+static void the_reason_is_found_from_within_a_region(void **state)
+{
+    uint32_t right = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= JOBS; seed++) {
+        enum synthetic_reason reasons[] = {SYNTHETIC_LINK, SYNTHETIC_RANK, SYNTHETIC_NODE};
+        struct synthetic_params p = synthetic_draw(seed, reasons[seed % 3]);
+        uint32_t ranks[64], count = 0, node = p.node;
+        if (p.reason == SYNTHETIC_RANK)
+            node = p.rank / p.ranks_per_node;
+        for (uint32_t r = 0; r < synthetic_ranks(&p) && count < 64; r++)
+            if (r / p.ranks_per_node == node || r / p.ranks_per_node + 1 == node)
+                ranks[count++] = r;
+        struct attribution_result r = judge_scope(&p, ranks, count, 0);
+        right += (uint32_t)is_right(&p, &r);
+    }
+    print_message("regions: %u of %u right\n", right, JOBS);
+    assert_true(right >= JOBS * 90 / 100);
+}
+
+/* A link that is slow in one direction: where two nodes have the same contacts both are named. */
+static void a_link_slow_in_one_direction_is_among_those_named(void **state)
+{
+    uint32_t right = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= JOBS; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, SYNTHETIC_LINK);
+        p.one_way = 1;
+        struct attribution_result r = judge(&p);
+        int named = 0;
+        for (uint32_t i = 0; i < r.causes[0].node_count; i++)
+            named |= r.causes[0].nodes[i] == p.node;
+        right += r.cause_count > 0 && r.causes[0].kind == CAUSE_NETWORK && named;
+    }
+    print_message("one direction: %u of %u right\n", right, JOBS);
+    assert_true(right >= JOBS * 80 / 100);
+}
+
+static void the_order_of_rows_changes_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct synthetic_params p = synthetic_draw(seed, SYNTHETIC_LINK);
+        struct attribution_result a = judge_scope(&p, NULL, 0, 0), b = judge_scope(&p, NULL, 0, 1);
+        assert_int_equal(a.cause_count, b.cause_count);
+        for (uint32_t i = 0; i < a.cause_count; i++) {
+            assert_true(a.causes[i].share == b.causes[i].share);
+            assert_string_equal(a.causes[i].text, b.causes[i].text);
+        }
+    }
+}
+
+/* 10,000 nodes with 8 ranks each, every rank with messages to four other nodes. */
+static void memory_is_linear_in_ranks_and_pairs_of_nodes(void **state)
+{
+    enum { MANY = 80000, WINDOWS = 12 };
+    struct rank_row *ranks = calloc(MANY, sizeof(*ranks));
+    struct transfers transfers = {0};
+    struct latency_scale *scale = calloc(1, sizeof(*scale));
+    struct attribution *a;
+    (void)state;
+    assert_true(ranks != NULL && scale != NULL);
+    assert_int_equal(attribution_create(&a, NULL), 0);
+    for (uint32_t c = 0; c < SIZE_CLASSES; c++)
+        scale->reference[LOCALITY_INTER][c] = 1000;
+    for (uint32_t r = 0; r < MANY; r++) {
+        static const uint32_t steps[4] = {8, 80, 800, 8000};
+        assert_int_equal(attribution_place(a, r, r / 8, "node"), 0);
+        ranks[r] = (struct rank_row){.rank = r, .calls = 100, .sent = 100, .received = 100};
+        for (uint32_t k = 0; k < 4; k++) {
+            struct transfer row = {.source = r,
+                                   .destination = (r + steps[k]) % MANY,
+                                   .size_class = 64,
+                                   .locality = LOCALITY_INTER,
+                                   .messages = 10,
+                                   .network_ns = 10000};
+            assert_int_equal(transfers_add(&transfers, &row), 0);
+        }
+    }
+    for (uint64_t w = 1; w <= WINDOWS; w++) {
+        struct attribution_window window = {.number = w,
+                                            .length_ns = 1000 * MS,
+                                            .ranks = ranks,
+                                            .rank_count = MANY,
+                                            .transfers = &transfers,
+                                            .scale = scale};
+        assert_int_equal(take_summed(a, &window), 0);
+    }
+    print_message("80,000 ranks on 10,000 nodes: %zu MB\n", attribution_bytes(a) >> 20);
+    assert_true(attribution_bytes(a) < (size_t)MANY * 4096);
+    assert_int_equal(result_since(a, 10).cause_count, 0);
+    attribution_destroy(a);
+    free(ranks);
+    transfers_finish(&transfers);
+    free(scale);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_link_is_named_although_all_wait),
+        cmocka_unit_test(a_rank_that_computes_longer_is_named),
+        cmocka_unit_test(shares_add_up_to_one),
+        cmocka_unit_test(a_calm_job_has_no_cause),
+        cmocka_unit_test(windows_come_in_order),
+        cmocka_unit_test(a_slow_link_is_ranked_first),
+        cmocka_unit_test(traffic_of_others_is_ranked_first),
+        cmocka_unit_test(a_slow_rank_is_ranked_first),
+        cmocka_unit_test(a_slow_node_is_ranked_first),
+        cmocka_unit_test(an_overloaded_rank_is_ranked_first),
+        cmocka_unit_test(a_bad_mapping_is_ranked_first),
+        cmocka_unit_test(the_reason_is_found_from_within_a_region),
+        cmocka_unit_test(a_link_slow_in_one_direction_is_among_those_named),
+        cmocka_unit_test(the_order_of_rows_changes_nothing),
+        cmocka_unit_test(memory_is_linear_in_ranks_and_pairs_of_nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

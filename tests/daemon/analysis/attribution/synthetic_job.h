@@ -1,0 +1,72 @@
+/* Synthetic MPI jobs with a known reason of delay: a discrete-event simulation of programs that
+ * compute, exchange messages with partners and reduce, on nodes with a network between them.
+ *
+ * What a job reports of a window is made from the times of its calls by the definitions of
+ * holter/wire.h (rank, pair and transfer rows), not from the reason. Deterministic by seed. */
+#ifndef TESTS_DAEMON_ANALYSIS_ATTRIBUTION_SYNTHETIC_JOB_H
+#define TESTS_DAEMON_ANALYSIS_ATTRIBUTION_SYNTHETIC_JOB_H
+
+#include "daemon/analysis/attribution/attribution.h"
+
+#include <stdint.h>
+
+enum synthetic_reason {
+    SYNTHETIC_CALM,       /**< nothing */
+    SYNTHETIC_LINK,       /**< messages to and from one node take longer */
+    SYNTHETIC_BACKGROUND, /**< messages between all nodes take longer, by turns */
+    SYNTHETIC_RANK,       /**< one rank computes three times as long */
+    SYNTHETIC_NODE,       /**< the processors of one node are slowed */
+    SYNTHETIC_MESSAGES,   /**< one rank handles many more messages */
+    SYNTHETIC_MAPPING,    /**< partners are spread over nodes, from the start */
+    SYNTHETIC_REASONS
+};
+
+enum synthetic_pattern { PATTERN_RING, PATTERN_GRID, PATTERN_TORUS, PATTERN_GRAPH };
+
+enum synthetic_style {
+    STYLE_WAITALL,  /**< Irecv, Isend, one Waitall */
+    STYLE_WAIT,     /**< Irecv, Isend, Wait for each */
+    STYLE_SENDRECV, /**< blocking Sendrecv, partner by partner */
+    STYLES
+};
+
+/** A job; drawn by synthetic_draw(), may be changed before it is made. */
+struct synthetic_params {
+    uint64_t seed;
+    enum synthetic_reason reason;
+    enum synthetic_pattern pattern;
+    enum synthetic_style style;
+    uint32_t nodes, ranks_per_node;
+    uint32_t collective_every; /**< iterations between reductions; 0: none */
+    uint32_t iterations;       /**< in a window of a calm job, about */
+    uint32_t windows, onset;   /**< windows; the first with the reason */
+    uint32_t bytes;            /**< of a message */
+    double compute_ns;         /**< of an iteration */
+    double imbalance;          /**< constant differences between ranks, as a share */
+    double noise;              /**< standard deviation of compute and network times, as a share */
+    double preemption;         /**< chance that a rank is held up in an iteration */
+    double sampling;           /**< share of messages between nodes that are matched */
+    double strength;           /**< of the reason, by an iteration's time */
+    uint32_t rank, node;       /**< that are the reason */
+    int one_way;               /**< link: only messages from the node take longer */
+};
+
+struct synthetic_job;
+
+/** A job of this reason, everything else by the seed. */
+struct synthetic_params synthetic_draw(uint64_t seed, enum synthetic_reason reason);
+
+/** @return NULL without memory */
+struct synthetic_job *synthetic_create(const struct synthetic_params *params);
+void synthetic_destroy(struct synthetic_job *job);
+
+uint32_t synthetic_ranks(const struct synthetic_params *params);
+
+/** Node of a rank. */
+uint32_t synthetic_node(const struct synthetic_job *job, uint32_t rank);
+
+/** What it reports of a window, from 0 up; rows are valid until the next call. Numbers of windows
+ *  begin with 1. */
+void synthetic_window(struct synthetic_job *job, uint32_t window, struct attribution_window *out);
+
+#endif

@@ -1,0 +1,47 @@
+#include "daemon/analysis/commgram/commgram_cache.h"
+
+#include "holter/error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void cache_forgets_what_was_not_used_for_longest(void **state)
+{
+    const struct commgram_merge merges[4] = {{0, 1}, {2, 3}, {0, 2}, {4, 5}};
+    struct commgram_cache *cache = NULL;
+    uint32_t count;
+    (void)state;
+    assert_int_equal(commgram_cache_create(&cache, 100, 0), -HOLTER_ERANGE);
+    assert_int_equal(commgram_cache_create(&cache, 100, 4097), -HOLTER_ERANGE);
+    assert_int_equal(commgram_cache_create(&cache, 3 * 32, 100), 0);
+    for (uint64_t i = 0; i < 3; i++)
+        commgram_cache_put(cache, &(struct commgram_key){i, 7}, merges, 4);
+    assert_non_null(commgram_cache_get(cache, &(struct commgram_key){0, 7}, &count));
+    assert_int_equal(count, 4);
+    commgram_cache_put(cache, &(struct commgram_key){3, 7}, merges, 2);
+    assert_null(commgram_cache_get(cache, &(struct commgram_key){1, 7}, &count));
+    assert_non_null(commgram_cache_get(cache, &(struct commgram_key){0, 7}, &count));
+    assert_non_null(commgram_cache_get(cache, &(struct commgram_key){2, 7}, &count));
+    assert_null(commgram_cache_get(cache, &(struct commgram_key){2, 8}, &count));
+    size_t bytes = commgram_cache_bytes(cache);
+    for (uint64_t i = 0; i < 1000; i++)
+        commgram_cache_put(cache, &(struct commgram_key){i % 5, 9}, merges, (uint32_t)(i % 5));
+    assert_true(commgram_cache_bytes(cache) <= bytes + 16);
+    static struct commgram_merge large[13];
+    commgram_cache_put(cache, &(struct commgram_key){77, 7}, large, 13);
+    assert_null(commgram_cache_get(cache, &(struct commgram_key){77, 7}, &count));
+    commgram_cache_destroy(cache);
+    commgram_cache_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cache_forgets_what_was_not_used_for_longest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,927 @@
+#include "daemon/analysis/hang/hang.h"
+
+#include "holter/call.h"
+#include "holter/event.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND UINT64_C(1000000000)
+#define MOST 4096u
+#define ROW 77u /* a communicator */
+
+/* A job by what its ranks do at the end of each window. */
+struct scene {
+    struct hang_watch *watch;
+    uint32_t size;
+    uint64_t window, length_ns;
+    struct rank_row ranks[MOST];
+    struct hang_calls calls[2 * MOST]; /* of the next window */
+    size_t call_count;
+    struct hang_comm comms[4];
+    size_t comm_count;
+    struct hang_pending pending[MOST];
+    size_t pending_count;
+    uint32_t dead[8];
+    size_t dead_count;
+    uint8_t silent[MOST]; /* its agent sends nothing */
+};
+
+static struct scene *scene_of(uint32_t size, const struct hang_params *params)
+{
+    struct scene *s = calloc(1, sizeof(*s));
+    assert_non_null(s);
+    assert_int_equal(hang_create(&s->watch, params), 0);
+    s->size = size;
+    s->window = 1000;
+    s->length_ns = SECOND;
+    s->comms[s->comm_count++] =
+        (struct hang_comm){.id = HANG_WORLD, .size = size, .name = "MPI_COMM_WORLD"};
+    for (uint32_t r = 0; r < size; r++)
+        s->ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE};
+    return s;
+}
+
+static void scene_finish(struct scene *s)
+{
+    hang_destroy(s->watch);
+    free(s);
+}
+
+/* Every other one in parts. */
+static void take_in(struct hang_watch *watch, const struct hang_window *window)
+{
+    size_t half = window->rank_count / 2;
+    if (window->number % 2 == 0) {
+        assert_int_equal(hang_window(watch, window), 0);
+        return;
+    }
+    hang_begin(watch, window, window->world);
+    hang_ranks(watch, window->ranks, half);
+    hang_ranks(watch, window->ranks + half, window->rank_count - half);
+    assert_int_equal(hang_end(watch, window), 0);
+}
+
+/* A window ends: calls in progress have gone on for its length. */
+static struct hang_list step(struct scene *s)
+{
+    struct rank_row *rows = calloc(s->size, sizeof(*rows));
+    size_t count = 0;
+    assert_non_null(rows);
+    for (uint32_t r = 0; r < s->size; r++) {
+        if (s->ranks[r].in_call != 0)
+            s->ranks[r].in_call_ns += s->length_ns;
+        if (!s->silent[r])
+            rows[count++] = s->ranks[r];
+    }
+    struct hang_window window = {.number = s->window,
+                                 .end_ns = (s->window + 1) * s->length_ns,
+                                 .length_ns = s->length_ns,
+                                 .world = s->size,
+                                 .ranks = rows,
+                                 .rank_count = count,
+                                 .calls = s->calls,
+                                 .call_count = s->call_count,
+                                 .comms = s->comms,
+                                 .comm_count = s->comm_count,
+                                 .pending = s->pending,
+                                 .pending_count = s->pending_count,
+                                 .dead = s->dead,
+                                 .dead_count = s->dead_count};
+    s->window++;
+    take_in(s->watch, &window);
+    free(rows);
+    s->call_count = 0;
+    s->dead_count = 0;
+    return hang_result(s->watch);
+}
+
+/* The rank enters a call and stays in it, half a window ago. */
+static void enter(struct scene *s, uint32_t rank, uint32_t call, uint64_t comm, int64_t peer)
+{
+    struct rank_row *r = &s->ranks[rank];
+    r->in_call = call;
+    r->in_call_ns = 0;
+    r->in_call_comm = comm;
+    r->in_call_peer = peer;
+    r->calls = r->polls = 0;
+    r->process_state = 'R';
+}
+
+/* The rank is outside of MPI and makes no call. */
+static void leave(struct scene *s, uint32_t rank, char state)
+{
+    enter(s, rank, 0, 0, PEER_NONE);
+    s->ranks[rank].process_state = (uint32_t)state;
+}
+
+/* The rank makes so many calls in every window. */
+static void busy(struct scene *s, uint32_t rank, uint64_t calls, uint64_t polls)
+{
+    leave(s, rank, 0);
+    s->ranks[rank].calls = calls;
+    s->ranks[rank].polls = polls;
+    s->ranks[rank].seldom = polls > 0;
+}
+
+static void completed(struct scene *s, uint32_t rank, uint32_t call, uint64_t comm, uint64_t calls,
+                      uint64_t longest_ns)
+{
+    s->calls[s->call_count++] = (struct hang_calls){
+        .rank = rank, .call = call, .comm = comm, .calls = calls, .longest_ns = longest_ns};
+}
+
+static void all_completed(struct scene *s, uint32_t call, uint64_t calls, uint64_t longest_ns)
+{
+    for (uint32_t r = 0; r < s->size; r++)
+        completed(s, r, call, HANG_WORLD, calls, longest_ns);
+}
+
+/* Ten calm windows with five collectives in each. */
+static void run_calmly(struct scene *s)
+{
+    for (uint32_t r = 0; r < s->size; r++)
+        busy(s, r, 100, 0);
+    for (int i = 0; i < 10; i++) {
+        all_completed(s, CALL_Allreduce, 5, SECOND / 100);
+        assert_int_equal(step(s).count, 0);
+    }
+}
+
+static struct hang_list steps(struct scene *s, int count)
+{
+    struct hang_list list = {0};
+    for (int i = 0; i < count; i++)
+        list = step(s);
+    return list;
+}
+
+/* ---- collectives --------------------------------------------------------- */
+
+static void a_rank_that_does_not_come_to_a_collective_is_named(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    leave(s, 3, 'R');
+    assert_int_equal(steps(s, 9).count, 0);
+    struct hang_list list = steps(s, 2);
+    assert_int_equal(list.count, 1);
+    const struct hang *h = &list.list[0];
+    assert_int_equal(h->kind, HANG_COLLECTIVE);
+    assert_int_equal(h->comm, HANG_WORLD);
+    assert_int_equal(h->operation, 51);
+    assert_int_equal(h->call, CALL_Allreduce);
+    assert_int_equal(h->behind_count, 1);
+    assert_int_equal(h->behind[0].rank, 3);
+    assert_int_equal(h->behind[0].state, HANG_OUTSIDE);
+    assert_int_equal(h->waiting, 7);
+    assert_int_equal(h->arrived, 7);
+    assert_int_equal(h->members, 8);
+    assert_int_equal(h->since_ns, 1010 * SECOND);
+    assert_string_equal(h->ranks, "3");
+    assert_string_equal(h->title, "rank 3 has not arrived in MPI_Allreduce on MPI_COMM_WORLD");
+    assert_string_equal(h->text,
+                        "rank 3 has not arrived in MPI_Allreduce on MPI_COMM_WORLD: 7 of 8 ranks "
+                        "wait since 00:16:50 (collective call 51 there); it has been outside of "
+                        "MPI for 11 s");
+    scene_finish(s);
+}
+
+static void a_stopped_rank_is_named_within_four_windows(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    leave(s, 3, 'T');
+    struct hang_list list = steps(s, 4);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 3);
+    assert_int_equal(list.list[0].behind[0].state, HANG_IS_STOPPED);
+    assert_int_equal(list.list[0].kind, HANG_COLLECTIVE);
+    assert_non_null(strstr(list.list[0].text, "outside of MPI, its process is stopped"));
+    scene_finish(s);
+}
+
+/* A process that is stopped while it waits in the same call has arrived, but does not go on. */
+static void a_rank_stopped_inside_the_collective_is_named(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    s->ranks[5].process_state = 'T';
+    struct hang_list list = steps(s, 4);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 5);
+    assert_string_equal(list.list[0].title,
+                        "rank 5 does not go on in MPI_Barrier on MPI_COMM_WORLD");
+    scene_finish(s);
+}
+
+static void a_dead_rank_is_named_at_once(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    leave(s, 6, 0);
+    s->silent[6] = 1;
+    s->dead[s->dead_count++] = 6;
+    struct hang_list list = step(s);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 6);
+    assert_int_equal(list.list[0].behind[0].state, HANG_DEAD);
+    scene_finish(s);
+}
+
+static void where_most_are_missing_those_who_came_are_counted(void **state)
+{
+    struct scene *s = scene_of(512, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 512; r++)
+        leave(s, r, 'R');
+    for (uint32_t r = 100; r < 103; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind_count, 509);
+    assert_string_equal(list.list[0].ranks, "0-99,103-511");
+    assert_string_equal(list.list[0].title, "3 of 512 ranks arrived in MPI_Barrier on "
+                                            "MPI_COMM_WORLD, not ranks 0-99,103-511");
+    scene_finish(s);
+}
+
+/* The root of a broadcast leaves it early: it is ahead of those who wait, not behind. */
+static void a_rank_that_is_ahead_is_not_behind(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    completed(s, 0, CALL_Bcast, HANG_WORLD, 1, 1000);
+    leave(s, 0, 'R');
+    enter(s, 1, CALL_Bcast, HANG_WORLD, 0);
+    leave(s, 2, 'R');
+    enter(s, 3, CALL_Bcast, HANG_WORLD, 0);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 2);
+    scene_finish(s);
+}
+
+/* Rank 1 waits in a collective for rank 2, which waits for a message of rank 3, which sleeps. */
+static void whoever_waits_is_followed_to_the_root(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    enter(s, 1, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    enter(s, 2, CALL_Recv, HANG_WORLD, 3);
+    leave(s, 3, 'T');
+    struct hang_list list = steps(s, 4);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 3);
+    assert_int_equal(list.list[0].waiting, 3);
+    scene_finish(s);
+}
+
+/* Two communicators of a grid wait for the same rank: one hang. */
+static void one_culprit_is_one_hang(void **state)
+{
+    struct scene *s = scene_of(6, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW, .size = 3, .name = "row"};
+    run_calmly(s);
+    for (uint32_t r = 0; r < 3; r++)
+        completed(s, r, CALL_Allreduce, ROW, 4, 1000);
+    step(s);
+    enter(s, 0, CALL_Allreduce, ROW, PEER_NONE);
+    enter(s, 1, CALL_Allreduce, ROW, PEER_NONE);
+    leave(s, 2, 'T');
+    for (uint32_t r = 3; r < 6; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    struct hang_list list = steps(s, 5);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 2);
+    assert_int_equal(list.list[0].waiting, 5);
+    scene_finish(s);
+}
+
+/* A communicator of three ranks of which one never made a call on it but is in one now. */
+static void members_are_known_by_their_calls(void **state)
+{
+    struct scene *s = scene_of(5, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW, .size = 3, .name = "row"};
+    run_calmly(s);
+    completed(s, 0, CALL_Barrier, ROW, 1, 1000);
+    completed(s, 1, CALL_Barrier, ROW, 1, 1000);
+    completed(s, 4, CALL_Barrier, ROW, 1, 1000);
+    step(s);
+    enter(s, 0, CALL_Barrier, ROW, PEER_NONE);
+    leave(s, 1, 'R');
+    enter(s, 4, CALL_Barrier, ROW, PEER_NONE);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].members, 3);
+    assert_int_equal(list.list[0].arrived, 2);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 1);
+    scene_finish(s);
+}
+
+static void different_collectives_on_one_communicator_are_a_mismatch(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    enter(s, 2, CALL_Bcast, HANG_WORLD, 0);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_MISMATCH);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 2);
+    assert_string_equal(list.list[0].title, "rank 2 is in MPI_Bcast, 3 others in MPI_Allreduce on "
+                                            "MPI_COMM_WORLD");
+    scene_finish(s);
+}
+
+static void ranks_in_finalize_wait_for_the_others(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Finalize, 0, PEER_NONE);
+    leave(s, 1, 'R');
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 1);
+    assert_int_equal(list.list[0].call, CALL_Finalize);
+    scene_finish(s);
+}
+
+/* Records of rank 2 were lost, so that fewer collectives were counted than it made. */
+static void lost_records_blame_nobody(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        completed(s, r, CALL_Allreduce, HANG_WORLD, r == 2 ? 1 : 5, 1000);
+    s->ranks[2].lost = 40;
+    s->ranks[2].seldom = 1;
+    step(s);
+    s->ranks[2].lost = s->ranks[2].seldom = 0;
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    leave(s, 1, 'R');
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 1);
+    assert_int_equal(list.list[0].arrived, 3);
+    scene_finish(s);
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+/* A ring of receives behind a stopped rank, which blocks one neighbour after the other. */
+static void the_root_of_a_chain_is_found(void **state)
+{
+    struct scene *s = scene_of(16, NULL);
+    struct hang_list list = {0};
+    (void)state;
+    for (uint32_t r = 0; r < 16; r++)
+        busy(s, r, 50, 0);
+    steps(s, 5);
+    leave(s, 9, 'T');
+    for (uint32_t i = 1; i < 8; i++) {
+        enter(s, (9 + i) % 16, CALL_Recv, HANG_WORLD, (8 + i) % 16);
+        enter(s, (9 + 16 - i) % 16, CALL_Ssend, HANG_WORLD, (10 + 16 - i) % 16);
+        list = step(s);
+    }
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_RECEIVE);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 9);
+    assert_int_equal(list.list[0].waiting, 14);
+    scene_finish(s);
+}
+
+/* A Waitall waits for messages of both neighbours; which of them have come cannot be seen. */
+static void a_waitall_for_several_messages_leads_to_the_stopped_rank(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    for (uint32_t r = 0; r < 8; r++)
+        busy(s, r, 50, 0);
+    steps(s, 5);
+    for (uint32_t r = 0; r < 8; r++) {
+        enter(s, r, CALL_Waitall, 0, PEER_NONE);
+        for (uint32_t side = 0; side < 2 && r != 4; side++)
+            s->pending[s->pending_count++] =
+                (struct hang_pending){.rank = r,
+                                      .source = (r + (side ? 1 : 7)) % 8,
+                                      .comm = HANG_WORLD,
+                                      .waited_ns = SECOND};
+    }
+    leave(s, 4, 'T');
+    struct hang_list list = steps(s, 5);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_RECEIVE);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 4);
+    assert_int_equal(list.list[0].waiting, 7);
+    scene_finish(s);
+}
+
+/* Which messages of a Waitall have come cannot be seen: it is a circle if nothing else explains it.
+ */
+static void two_waitalls_for_each_other_are_a_deadlock(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 2; r++) {
+        enter(s, r, CALL_Waitall, HANG_WORLD, 1 - r);
+        s->pending[s->pending_count++] = (struct hang_pending){.rank = r, .source = 1 - r};
+    }
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_DEADLOCK);
+    assert_string_equal(list.list[0].ranks, "0-1");
+    scene_finish(s);
+}
+
+static void ranks_that_wait_in_a_circle_are_a_deadlock(void **state)
+{
+    struct scene *s = scene_of(6, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 1, CALL_Recv, HANG_WORLD, 2);
+    enter(s, 2, CALL_Recv, HANG_WORLD, 4);
+    enter(s, 4, CALL_Recv, HANG_WORLD, 1);
+    enter(s, 0, CALL_Recv, HANG_WORLD, 1);
+    assert_int_equal(steps(s, 9).count, 0);
+    struct hang_list list = steps(s, 2);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_DEADLOCK);
+    assert_string_equal(list.list[0].ranks, "1-2,4");
+    assert_int_equal(list.list[0].waiting, 4);
+    assert_non_null(strstr(list.list[0].text, "rank 2 is in MPI_Recv from rank 4"));
+    scene_finish(s);
+}
+
+/* Rank 0 waits for a message of rank 1, which has gone on to a barrier. */
+static void a_message_that_was_never_sent_is_a_circle_through_the_barrier(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Recv, HANG_WORLD, 1);
+    for (uint32_t r = 1; r < 4; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_DEADLOCK);
+    assert_string_equal(list.list[0].ranks, "0-1");
+    assert_int_equal(list.list[0].waiting, 4);
+    scene_finish(s);
+}
+
+static void a_sender_that_goes_on_without_sending_is_named(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Wait, HANG_WORLD, 1);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_RECEIVE);
+    assert_int_equal(list.list[0].behind[0].rank, 1);
+    assert_int_equal(list.list[0].behind[0].state, HANG_RUNS);
+    assert_int_equal(list.list[0].waiter, 0);
+    assert_int_equal(list.list[0].waiting, 1);
+    scene_finish(s);
+}
+
+static void a_sender_that_has_finished_is_named(void **state)
+{
+    struct scene *s = scene_of(2, NULL);
+    (void)state;
+    run_calmly(s);
+    completed(s, 1, CALL_Finalize, 0, 1, 1000);
+    enter(s, 0, CALL_Recv, HANG_WORLD, 1);
+    step(s);
+    s->silent[1] = 1;
+    struct hang_list list = steps(s, 5);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 1);
+    assert_int_equal(list.list[0].behind[0].state, HANG_FINISHED);
+    scene_finish(s);
+}
+
+/* The one that all wait for asks again and again for a message that does not come. */
+static void a_rank_that_polls_is_said_to_poll(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    busy(s, 2, 1000000, 1000000);
+    struct hang_list list = steps(s, 11);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 2);
+    assert_int_equal(list.list[0].behind[0].state, HANG_POLLS);
+    assert_in_range(list.list[0].behind[0].for_ns, 10 * SECOND, 11 * SECOND);
+    scene_finish(s);
+}
+
+/* Nothing says for whom the ranks wait, but all wait, except one. */
+static void a_standstill_names_the_rank_outside(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Recv, HANG_WORLD, PEER_ANY);
+    leave(s, 3, 'S');
+    assert_int_equal(steps(s, 9).count, 0);
+    struct hang_list list = steps(s, 3);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_STANDSTILL);
+    assert_int_equal(list.list[0].behind_count, 1);
+    assert_int_equal(list.list[0].behind[0].rank, 3);
+    assert_int_equal(list.list[0].waiting, 3);
+    scene_finish(s);
+}
+
+static void a_stopped_rank_is_told_of_before_anybody_waits(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    leave(s, 1, 'T');
+    struct hang_list list = steps(s, 3);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_STOPPED);
+    uint64_t id = list.list[0].id;
+    enter(s, 0, CALL_Recv, HANG_WORLD, 1);
+    list = steps(s, 3);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].kind, HANG_RECEIVE);
+    assert_int_equal(list.list[0].id, id);
+    scene_finish(s);
+}
+
+/* ---- no alarm ------------------------------------------------------------ */
+
+static void a_job_with_imbalance_is_not_a_hang(void **state)
+{
+    struct scene *s = scene_of(32, NULL);
+    uint64_t random = 7;
+    (void)state;
+    run_calmly(s);
+    for (int i = 0; i < 400; i++) {
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        uint32_t late = (uint32_t)(random >> 33) % 32;
+        for (uint32_t r = 0; r < 32; r++)
+            enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+        leave(s, late, 'R');
+        for (int k = (int)((random >> 50) % 8); k >= 0; k--)
+            assert_int_equal(step(s).count, 0);
+        all_completed(s, CALL_Allreduce, 1, 8 * SECOND);
+    }
+    scene_finish(s);
+}
+
+/* Rank 0 reads its input while all others wait in the first broadcast. */
+static void a_start_up_phase_is_not_a_hang(void **state)
+{
+    struct scene *s = scene_of(16, NULL);
+    (void)state;
+    for (uint32_t r = 0; r < 16; r++)
+        enter(s, r, CALL_Init, 0, PEER_NONE);
+    assert_int_equal(steps(s, 20).count, 0);
+    for (uint32_t r = 1; r < 16; r++)
+        enter(s, r, CALL_Bcast, HANG_WORLD, 0);
+    leave(s, 0, 'R');
+    assert_int_equal(steps(s, 8).count, 0);
+    scene_finish(s);
+}
+
+/* Waits of 6 s have been seen to end: one of 25 s is none yet, one of 35 s is. */
+static void long_waits_that_ended_raise_the_bar(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    all_completed(s, CALL_Allreduce, 1, 6 * SECOND);
+    step(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    leave(s, 0, 'R');
+    assert_int_equal(steps(s, 29).count, 0);
+    assert_int_equal(steps(s, 2).count, 1);
+    scene_finish(s);
+}
+
+/* A wait for a stopped process says nothing of how long this job's waits are. */
+static void a_stopped_process_does_not_raise_the_bar(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    leave(s, 0, 'T');
+    assert_int_equal(steps(s, 60).count, 1);
+    for (uint32_t r = 0; r < 4; r++)
+        busy(s, r, 10, 0);
+    all_completed(s, CALL_Allreduce, 1, 60 * SECOND);
+    assert_int_equal(step(s).count, 0);
+    for (uint32_t r = 0; r < 4; r++)
+        enter(s, r, CALL_Allreduce, HANG_WORLD, PEER_NONE);
+    leave(s, 0, 'R');
+    assert_int_equal(steps(s, 11).count, 1);
+    scene_finish(s);
+}
+
+static void ranks_that_poll_and_find_nothing_are_no_hang_by_themselves(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 1; r < 8; r++)
+        busy(s, r, 500000, 500000);
+    assert_int_equal(steps(s, 100).count, 0);
+    scene_finish(s);
+}
+
+/* Waitany takes whichever message comes: that one of them does not come proves nothing. */
+static void a_wait_for_any_message_blames_nobody(void **state)
+{
+    struct scene *s = scene_of(4, NULL);
+    (void)state;
+    run_calmly(s);
+    enter(s, 0, CALL_Waitany, 0, PEER_NONE);
+    for (uint32_t r = 1; r < 4; r++)
+        s->pending[s->pending_count++] =
+            (struct hang_pending){.rank = 0, .source = r, .comm = HANG_WORLD, .waited_ns = SECOND};
+    assert_int_equal(steps(s, 60).count, 0);
+    scene_finish(s);
+}
+
+/* ---- episodes ------------------------------------------------------------ */
+
+static void a_hang_keeps_its_number_and_begin_until_it_ends(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (int round = 1; round <= 2; round++) {
+        for (uint32_t r = 0; r < 8; r++)
+            enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+        leave(s, 7, 'T');
+        struct hang_list list = steps(s, 4);
+        assert_int_equal(list.count, 1);
+        uint64_t since = list.list[0].since_ns;
+        for (int i = 0; i < 20; i++) {
+            list = step(s);
+            assert_int_equal(list.count, 1);
+            assert_int_equal(list.list[0].id, round);
+            assert_int_equal(list.list[0].since_ns, since);
+        }
+        for (uint32_t r = 0; r < 8; r++)
+            busy(s, r, 10, 0);
+        all_completed(s, CALL_Barrier, 1, 24 * SECOND);
+        assert_int_equal(step(s).count, 0);
+    }
+    scene_finish(s);
+}
+
+static void two_hangs_at_a_time_are_two(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW, .size = 4, .name = "low"};
+    s->comms[s->comm_count++] = (struct hang_comm){.id = ROW + 1, .size = 4, .name = "high"};
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++) {
+        completed(s, r, CALL_Barrier, ROW + r / 4, 1, 1000);
+        enter(s, r, CALL_Barrier, ROW + r / 4, PEER_NONE);
+    }
+    leave(s, 1, 'T');
+    leave(s, 6, 'T');
+    struct hang_list list = steps(s, 4);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.list[0].behind[0].rank, 1);
+    assert_int_equal(list.list[1].behind[0].rank, 6);
+    assert_int_equal(list.list[0].waiting, 3);
+    assert_int_equal(list.list[1].waiting, 3);
+    scene_finish(s);
+}
+
+/* A node whose agent does not report for two windows neither ends nor makes a hang. */
+static void a_late_agent_changes_nothing(void **state)
+{
+    struct scene *s = scene_of(8, NULL);
+    (void)state;
+    run_calmly(s);
+    for (uint32_t r = 0; r < 8; r++)
+        enter(s, r, CALL_Barrier, HANG_WORLD, PEER_NONE);
+    leave(s, 7, 'T');
+    assert_int_equal(steps(s, 4).count, 1);
+    s->silent[6] = s->silent[7] = 1;
+    struct hang_list list = steps(s, 2);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].id, 1);
+    s->silent[6] = s->silent[7] = 0;
+    list = step(s);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.list[0].id, 1);
+    scene_finish(s);
+}
+
+/* ---- input --------------------------------------------------------------- */
+
+static void the_order_of_rows_changes_nothing(void **state)
+{
+    char texts[2][1025];
+    (void)state;
+    for (int reverse = 0; reverse < 2; reverse++) {
+        struct scene *s = scene_of(64, NULL);
+        run_calmly(s);
+        for (uint32_t r = 0; r < 64; r++)
+            enter(s, r, CALL_Alltoall, HANG_WORLD, PEER_NONE);
+        leave(s, 11, 'T');
+        leave(s, 40, 'T');
+        enter(s, 50, CALL_Recv, HANG_WORLD, 40);
+        for (uint32_t r = 0; r < 32 && reverse; r++) {
+            struct rank_row swap = s->ranks[r];
+            s->ranks[r] = s->ranks[63 - r];
+            s->ranks[63 - r] = swap;
+        }
+        struct hang_list list = steps(s, 6);
+        assert_int_equal(list.count, 1);
+        assert_string_equal(list.list[0].ranks, "11,40");
+        strcpy(texts[reverse], list.list[0].text);
+        scene_finish(s);
+    }
+    assert_string_equal(texts[0], texts[1]);
+}
+
+/* Numbers that no rank or communicator has, times that cannot be. */
+static void nonsense_is_survived(void **state)
+{
+    struct hang_params params = {.ranks = 100, .memberships = 50};
+    uint64_t random = 99;
+    struct hang_watch *watch;
+    (void)state;
+    assert_int_equal(hang_create(&watch, &params), 0);
+    for (uint64_t w = 1; w < 300; w++) {
+        uint64_t words[40][6];
+        struct rank_row ranks[40];
+        struct hang_calls calls[40];
+        struct hang_pending pending[40];
+        struct hang_comm comms[40];
+        uint32_t dead[1];
+        for (int i = 0; i < 40; i++) {
+            for (int k = 0; k < 6; k++) {
+                random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                words[i][k] = random >> (random >> 59);
+            }
+            uint64_t *x = words[i];
+            ranks[i] = (struct rank_row){.rank = (uint32_t)x[0] % 120,
+                                         .in_call = (uint32_t)x[1] % 400,
+                                         .in_call_ns = x[2],
+                                         .in_call_comm = x[3] % 5,
+                                         .in_call_peer = (int64_t)x[4],
+                                         .process_state = (uint32_t)x[5] % 128,
+                                         .seldom = x[5] % 2,
+                                         .calls = x[4],
+                                         .polls = x[3]};
+            calls[i] =
+                (struct hang_calls){(uint32_t)x[1], (uint32_t)x[0] % 400, x[3] % 7, x[2], x[5]};
+            pending[i] = (struct hang_pending){(uint32_t)x[2] % 120, (int64_t)x[3], 0, x[1], x[5]};
+            comms[i] = (struct hang_comm){.id = x[3] % 5, .size = x[1], .remote_size = x[2] % 2};
+        }
+        dead[0] = (uint32_t)random;
+        struct hang_window window = {w,  w * 7, 7,  words[0][0], ranks, 40,   calls,
+                                     40, comms, 40, pending,     40,    dead, w % 2};
+        assert_int_equal(hang_window(watch, &window), 0);
+        struct hang_list list = hang_result(watch);
+        for (size_t i = 0; i < list.count; i++)
+            assert_true(strlen(list.list[i].text) < sizeof(list.list[i].text));
+    }
+    assert_int_equal(hang_window(watch, &(struct hang_window){.number = 5}), -ERANGE);
+    hang_destroy(watch);
+}
+
+/* A quarter of the ranks waits behind one of 100,000; memory is linear, too. */
+static void a_hundred_thousand_ranks_are_one_hang(void **state)
+{
+    enum { RANKS = 100000 };
+    struct rank_row *ranks = calloc(RANKS, sizeof(*ranks));
+    struct hang_calls *calls = calloc(RANKS, sizeof(*calls));
+    struct hang_comm world = {.id = HANG_WORLD, .size = RANKS, .name = "MPI_COMM_WORLD"};
+    struct hang_watch *watch;
+    (void)state;
+    assert_true(ranks != NULL && calls != NULL);
+    assert_int_equal(hang_create(&watch, NULL), 0);
+    for (uint64_t w = 1; w <= 20; w++) {
+        for (uint32_t r = 0; r < RANKS; r++) {
+            calls[r] = (struct hang_calls){r, CALL_Allreduce, HANG_WORLD, w <= 5, 1000};
+            ranks[r] = (struct rank_row){.rank = r, .in_call_peer = PEER_NONE, .calls = 10};
+            if (w <= 5)
+                continue;
+            ranks[r].calls = 0;
+            ranks[r].in_call = r % 4 == 0 ? CALL_Allreduce : CALL_Recv;
+            ranks[r].in_call_peer = r % 4 == 0 ? PEER_NONE : (int64_t)r - 1;
+            ranks[r].in_call_comm = HANG_WORLD;
+            ranks[r].in_call_ns = (w - 5) * SECOND;
+        }
+        if (w > 5)
+            ranks[77777].in_call = 0;
+        struct hang_window window = {.number = w,
+                                     .end_ns = w * SECOND,
+                                     .length_ns = SECOND,
+                                     .world = RANKS,
+                                     .ranks = ranks,
+                                     .rank_count = RANKS,
+                                     .calls = calls,
+                                     .call_count = RANKS,
+                                     .comms = &world,
+                                     .comm_count = 1};
+        assert_int_equal(hang_window(watch, &window), 0);
+    }
+    assert_true(hang_result(watch).count >= 1);
+    assert_true(hang_bytes(watch) < (size_t)RANKS * 300);
+    hang_destroy(watch);
+    free(ranks);
+    free(calls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rank_that_does_not_come_to_a_collective_is_named),
+        cmocka_unit_test(a_stopped_rank_is_named_within_four_windows),
+        cmocka_unit_test(a_rank_stopped_inside_the_collective_is_named),
+        cmocka_unit_test(a_dead_rank_is_named_at_once),
+        cmocka_unit_test(where_most_are_missing_those_who_came_are_counted),
+        cmocka_unit_test(a_rank_that_is_ahead_is_not_behind),
+        cmocka_unit_test(whoever_waits_is_followed_to_the_root),
+        cmocka_unit_test(one_culprit_is_one_hang),
+        cmocka_unit_test(members_are_known_by_their_calls),
+        cmocka_unit_test(different_collectives_on_one_communicator_are_a_mismatch),
+        cmocka_unit_test(ranks_in_finalize_wait_for_the_others),
+        cmocka_unit_test(lost_records_blame_nobody),
+        cmocka_unit_test(the_root_of_a_chain_is_found),
+        cmocka_unit_test(a_waitall_for_several_messages_leads_to_the_stopped_rank),
+        cmocka_unit_test(two_waitalls_for_each_other_are_a_deadlock),
+        cmocka_unit_test(ranks_that_wait_in_a_circle_are_a_deadlock),
+        cmocka_unit_test(a_message_that_was_never_sent_is_a_circle_through_the_barrier),
+        cmocka_unit_test(a_sender_that_goes_on_without_sending_is_named),
+        cmocka_unit_test(a_sender_that_has_finished_is_named),
+        cmocka_unit_test(a_rank_that_polls_is_said_to_poll),
+        cmocka_unit_test(a_standstill_names_the_rank_outside),
+        cmocka_unit_test(a_stopped_rank_is_told_of_before_anybody_waits),
+        cmocka_unit_test(a_job_with_imbalance_is_not_a_hang),
+        cmocka_unit_test(a_start_up_phase_is_not_a_hang),
+        cmocka_unit_test(long_waits_that_ended_raise_the_bar),
+        cmocka_unit_test(a_stopped_process_does_not_raise_the_bar),
+        cmocka_unit_test(ranks_that_poll_and_find_nothing_are_no_hang_by_themselves),
+        cmocka_unit_test(a_wait_for_any_message_blames_nobody),
+        cmocka_unit_test(a_hang_keeps_its_number_and_begin_until_it_ends),
+        cmocka_unit_test(two_hangs_at_a_time_are_two),
+        cmocka_unit_test(a_late_agent_changes_nothing),
+        cmocka_unit_test(the_order_of_rows_changes_nothing),
+        cmocka_unit_test(nonsense_is_survived),
+        cmocka_unit_test(a_hundred_thousand_ranks_are_one_hang),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+#include "daemon/daemon_options.h"
+#include "holter/error.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+/* Words after the program's name, up to the first NULL. */
+static enum options_verdict parse_words(struct options *o, char *why, size_t room,
+                                        const char *const *words)
+{
+    char *argv[8] = {"holterd"};
+    int argc = 1;
+    for (; words[argc - 1] != NULL; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    return options_parse(o, argc, argv, why, room);
+}
+
+#define parse(o, why, room, ...)                                                                   \
+    parse_words(o, why, room, (const char *const[8]){__VA_ARGS__, NULL})
+
+static void durations_have_units(void **state)
+{
+    uint64_t ns = 0;
+    (void)state;
+    assert_int_equal(options_duration("500ms", &ns), 0);
+    assert_int_equal(ns, 500 * MS);
+    assert_int_equal(options_duration("1s", &ns), 0);
+    assert_int_equal(ns, 1000 * MS);
+    assert_int_equal(options_duration("0.25", &ns), 0);
+    assert_int_equal(ns, 250 * MS);
+    assert_int_equal(options_duration("2min", &ns), 0);
+    assert_int_equal(ns, 120000 * MS);
+    const char *const wrong[] = {"", "ms", "-1s", "1h", "1 s", "nan", "inf", "1e99s", "0x10"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(options_duration(wrong[i], &ns), -HOLTER_EUSAGE);
+}
+
+static void windows_are_from_100_ms_to_60_s(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "100ms"), OPTIONS_RUN);
+    assert_int_equal(o.window_ns, 100 * MS);
+    assert_int_equal(o.grace_ns, 25 * MS);
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "60s"), OPTIONS_RUN);
+    assert_int_equal(o.grace_ns, 250 * MS);
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "99ms"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--window"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "61s"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--window", "soon"), OPTIONS_WRONG);
+}
+
+static void without_keys_only_local_endpoints_are_listened_on(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://0.0.0.0:7777"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--keys"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://*:7777"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://192.168.1.1:7777"),
+                     OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://127.0.0.1:7777"), OPTIONS_RUN);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "ipc:///tmp/x"), OPTIONS_RUN);
+    assert_int_equal(parse(&o, why, sizeof(why), "--listen", "http://127.0.0.1:1"), OPTIONS_WRONG);
+}
+
+static void unknown_words_are_named(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--colour", NULL), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "--colour"));
+    assert_int_equal(parse(&o, why, sizeof(why), "now", NULL), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "now"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--session", "xyz"), OPTIONS_WRONG);
+}
+
+static void recording_is_on_unless_it_is_put_off(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    setenv("XDG_DATA_HOME", "/data", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.record, "/data/holter");
+    assert_int_equal(parse(&o, why, sizeof(why), "--no-record", NULL), OPTIONS_RUN);
+    assert_null(o.record);
+    assert_int_equal(parse(&o, why, sizeof(why), "--record", "here"), OPTIONS_RUN);
+    assert_string_equal(o.record, "here");
+}
+
+static void on_fault(void *user, const char *text)
+{
+    snprintf(user, 512, "%s", text);
+}
+
+static void rules_come_from_the_command_line_before_the_environment(void **state)
+{
+    struct options o;
+    struct rules rules;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_null(o.rules);
+    setenv("HOLTER_RULES", "/nonexistent/env.yaml", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_string_equal(o.rules, "/nonexistent/env.yaml");
+    assert_int_equal(parse(&o, why, sizeof(why), "--rules", "/nonexistent/r.yaml"), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), -ENOENT);
+    assert_non_null(strstr(why, "/nonexistent/r.yaml"));
+    setenv("HOLTER_RULES", "", 1);
+    assert_int_equal(parse(&o, why, sizeof(why), "--check-rules", NULL), OPTIONS_CHECK);
+    assert_null(o.rules);
+    unsetenv("HOLTER_RULES");
+}
+
+static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)
+{
+    struct options o;
+    struct rules rules;
+    char why[512] = "";
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--on-alert", "cat"), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), 0);
+    assert_int_equal(rules.sink_count, 2); /* the terminal is built in */
+    assert_string_equal(rules.sinks[1].target, "cat");
+    rules_finish(&rules);
+    assert_int_equal(parse(&o, why, sizeof(why), "--alertmanager", "h:9093"), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
+    assert_non_null(strstr(why, "--alertmanager: 'h:9093' is no address"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--alert-log", ""), OPTIONS_RUN);
+    assert_int_equal(options_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
+    assert_non_null(strstr(why, "--alert-log"));
+}
+
+static void a_replay_is_recorded_only_when_that_is_asked_for(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay", "x.hrec"), OPTIONS_RUN);
+    assert_null(o.record);
+    assert_true(o.speed == 0 && o.from == NULL);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x.hrec", "--record=/tmp"), OPTIONS_RUN);
+    assert_string_equal(o.record, "/tmp");
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--record=/tmp", "--loop"),
+                     OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--record=/tmp", "--from=40%"),
+                     OPTIONS_WRONG);
+}
+
+static void how_a_replay_goes_is_said_of_replays_only(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--speed=0.5", "--from=+10s",
+                           "--loop", "--paused"),
+                     OPTIONS_RUN);
+    assert_true(o.speed == 0.5 && o.loop && o.paused);
+    assert_string_equal(o.from, "+10s");
+    assert_int_equal(parse(&o, why, sizeof(why), "--speed=1"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--paused"), OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--speed=fast"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "fast"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--from=yesterday"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "yesterday"));
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--loop", "--quit-at-end"),
+                     OPTIONS_WRONG);
+    assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--syslog"), OPTIONS_WRONG);
+}
+
+static void a_recording_has_a_size_of_16_MiB_and_more(void **state)
+{
+    static const char *const wrong[] = {
+        "", "x", "15M", "20X", "-20M", "20Mx", "99999999999999999999", "20000000T"};
+    struct options o;
+    char why[512];
+    uint64_t size;
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), "--max-size", "20G"), OPTIONS_RUN);
+    assert_true(o.most_bytes == UINT64_C(20) << 30);
+    assert_int_equal(parse(&o, why, sizeof(why), "--max-size", "16MiB"), OPTIONS_RUN);
+    assert_true(o.most_bytes == UINT64_C(16) << 20);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(parse(&o, why, sizeof(why), "--max-size", wrong[i]), OPTIONS_WRONG);
+        assert_non_null(strstr(why, "--max-size"));
+    }
+    assert_int_equal(options_size("1000", &size), 0);
+    assert_int_equal(size, 1000);
+}
+
+static void collectives_take_part_unless_they_are_put_off(void **state)
+{
+    struct options o;
+    char why[512];
+    (void)state;
+    assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
+    assert_false(o.no_collectives);
+    assert_int_equal(parse(&o, why, sizeof(why), "--collectives", "off"), OPTIONS_RUN);
+    assert_true(o.no_collectives);
+    assert_int_equal(parse(&o, why, sizeof(why), "--collectives=modelled", NULL), OPTIONS_RUN);
+    assert_false(o.no_collectives);
+    assert_int_equal(parse(&o, why, sizeof(why), "--collectives", "some"), OPTIONS_WRONG);
+    assert_non_null(strstr(why, "'some'"));
+}
+
+int main(void)
+{
+    unsetenv("HOLTER_KEYS");
+    unsetenv("HOLTER_RULES");
+    unsetenv("HOLTER_SESSION");
+    setenv("HOLTER_DAEMON", "ipc:///tmp/holter-options-test", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_have_units),
+        cmocka_unit_test(windows_are_from_100_ms_to_60_s),
+        cmocka_unit_test(without_keys_only_local_endpoints_are_listened_on),
+        cmocka_unit_test(unknown_words_are_named),
+        cmocka_unit_test(recording_is_on_unless_it_is_put_off),
+        cmocka_unit_test(a_replay_is_recorded_only_when_that_is_asked_for),
+        cmocka_unit_test(how_a_replay_goes_is_said_of_replays_only),
+        cmocka_unit_test(a_recording_has_a_size_of_16_MiB_and_more),
+        cmocka_unit_test(collectives_take_part_unless_they_are_put_off),
+        cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
+        cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,748 @@
+#include "daemon/job/job.h"
+#include "holter/error.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S UINT64_C(1000000000)
+#define MS UINT64_C(1000000)
+#define FIRST 100u /* number of the first window */
+#define RANKS 4u   /* of a node */
+
+/* ---- what a job tells, encoded; the moment of publishing set to zero ----- */
+
+struct told {
+    struct wire_buffer messages[512];
+    enum wire_type types[512];
+    size_t count;
+};
+
+static int wanted(void *user, const char *job, enum wire_type type)
+{
+    (void)user;
+    (void)job;
+    (void)type;
+    return 1;
+}
+
+static void tell(void *user, const char *job, enum wire_type type, const void *message)
+{
+    struct told *told = user;
+    struct wire_totals totals;
+    (void)job;
+    if (type == WIRE_TYPE_TOTALS) {
+        totals = *(const struct wire_totals *)message;
+        assert_true(totals.published_ns > 0);
+        totals.published_ns = 0;
+        message = &totals;
+    }
+    assert_true(told->count < 512);
+    assert_int_equal(wire_encode(&told->messages[told->count], type, message), 0);
+    told->types[told->count++] = type;
+}
+
+static void forget(struct told *told)
+{
+    for (size_t i = 0; i < told->count; i++)
+        wire_buffer_finish(&told->messages[i]);
+    memset(told, 0, sizeof(*told));
+}
+
+/* The n-th message of a type, counted from 0; from the end with -1. */
+static const struct wire_message *message_of(struct told *told, enum wire_type type, int n)
+{
+    static struct wire_message message;
+    static struct wire_arena arena;
+    int back = n < 0, passed = back ? -1 - n : n;
+    for (size_t i = 0; i < told->count; i++) {
+        size_t at = back ? told->count - 1 - i : i;
+        if (told->types[at] != type || passed-- > 0)
+            continue;
+        const struct wire_buffer *b = &told->messages[at];
+        assert_int_equal(wire_decode(&message, &arena, b->bytes, b->length, NULL), 0);
+        return &message;
+    }
+    fail_msg("no such message");
+    return NULL;
+}
+
+static size_t count_of(const struct told *told, enum wire_type type)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < told->count; i++)
+        count += told->types[i] == type;
+    return count;
+}
+
+static struct told told;
+
+/* ---- a synthetic job ----------------------------------------------------- */
+
+static struct job *make_job(struct told *into)
+{
+    struct job_options options = {
+        .window_ns = S, .grace_ns = 250 * MS, .lost_ns = 30 * S, .most_pairs = 1000};
+    struct job_output output = {into, wanted, tell, NULL};
+    struct job *job;
+    assert_int_equal(job_create(&job, "test.0", &options, &output), 0);
+    return job;
+}
+
+static void finish_job(struct job *job)
+{
+    job_destroy(job);
+    forget(&told);
+}
+
+static int appear_as(struct job *job, unsigned node, uint64_t instance, const char *host,
+                     uint64_t seq, unsigned nodes, uint64_t now)
+{
+    struct wire_member_row members[RANKS];
+    struct job_fault fault;
+    for (unsigned i = 0; i < RANKS; i++)
+        members[i] =
+            (struct wire_member_row){.rank = node * RANKS + i, .pid = 1000 + i, .placement = "0-3"};
+    struct wire_ranks ranks = {.seq = seq,
+                               .job = "test.0",
+                               .world = (uint64_t)nodes * RANKS,
+                               .app = "/bin/app",
+                               .mpi = "MPI",
+                               .host = host,
+                               .members = members,
+                               .members_count = RANKS};
+    return job_ranks(job, instance, &ranks, now, &fault);
+}
+
+static void appear(struct job *job, unsigned node, unsigned nodes)
+{
+    char host[16];
+    snprintf(host, sizeof(host), "node%u", node);
+    assert_int_equal(appear_as(job, node, node + 1, host, 1, nodes, FIRST * S), 0);
+}
+
+struct report {
+    unsigned node;
+    uint64_t instance, window, flags, lost;
+    const char *host;
+    struct wire_death_row *deaths;
+    uint64_t deaths_count;
+};
+
+static int take(struct job *job, const struct report *r, uint64_t now)
+{
+    char host[16];
+    struct job_fault fault;
+    snprintf(host, sizeof(host), "node%u", r->node);
+    struct wire_comm_row comms[2] = {{.id = 1, .size = 8, .name = "MPI_COMM_WORLD"},
+                                     {.id = 7 + r->node % 2, .size = 2}};
+    struct wire_region_row regions[2] = {{""}, {r->node % 2 ? "odd" : "even"}};
+    struct wire_rank_row ranks[RANKS];
+    struct wire_pair_row pairs[RANKS];
+    struct wire_call_row calls[RANKS];
+    for (unsigned i = 0; i < RANKS; i++) {
+        uint64_t rank = r->node * RANKS + i;
+        ranks[i] = (struct wire_rank_row){.rank = rank,
+                                          .events = 10 + rank,
+                                          .calls = 20,
+                                          .sent = 5,
+                                          .sent_bytes = 40,
+                                          .wait_ns = 1000 * rank,
+                                          .threads = 1,
+                                          .in_call_peer = -1};
+        pairs[i] =
+            (struct wire_pair_row){rank, (int64_t)(rank + 1) % RANKS, i % 2, i / 2, 8, 5, 40};
+        calls[i] = (struct wire_call_row){rank, 1, i % 2, i / 2, 5, 40, 0, 500, 100 + rank};
+    }
+    struct wire_node_row node = {
+        .host = host, .agent_pid = r->node, .lost = r->lost, .call_cost_ns = 30};
+    struct wire_window window = {.seq = 2 + r->window - FIRST,
+                                 .job = "test.0",
+                                 .host = r->host ? r->host : host,
+                                 .window = r->window,
+                                 .length_ns = S,
+                                 .flags = r->flags,
+                                 .comms = comms,
+                                 .comms_count = 2,
+                                 .regions = regions,
+                                 .regions_count = 2,
+                                 .ranks = ranks,
+                                 .ranks_count = RANKS,
+                                 .pairs = pairs,
+                                 .pairs_count = RANKS,
+                                 .calls = calls,
+                                 .calls_count = RANKS,
+                                 .deaths = r->deaths,
+                                 .deaths_count = r->deaths_count,
+                                 .node = &node,
+                                 .node_count = 1};
+    return job_window(job, r->instance ? r->instance : r->node + 1, &window, now, &fault);
+}
+
+static void report(struct job *job, unsigned node, uint64_t window, uint64_t flags, uint64_t now)
+{
+    struct report r = {.node = node, .window = window, .flags = flags};
+    assert_int_equal(take(job, &r, now), 0);
+}
+
+static void advance(struct job *job, uint64_t now)
+{
+    job_advance(job, now, now);
+}
+
+static uint64_t end_of(uint64_t window)
+{
+    return (window + 1) * S;
+}
+
+/* ---- windows ------------------------------------------------------------- */
+
+static void a_window_is_published_when_all_nodes_have_reported(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 0, FIRST, 0, end_of(FIRST) + 5 * MS);
+    advance(job, end_of(FIRST) + 6 * MS);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    report(job, 1, FIRST, 0, end_of(FIRST) + 9 * MS);
+    advance(job, end_of(FIRST) + 10 * MS);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
+    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, 0)->totals;
+    assert_int_equal(t->window, FIRST);
+    assert_int_equal(t->agents, 2);
+    assert_int_equal(t->agents_missing, 0);
+    assert_int_equal(t->ranks, 8);
+    assert_int_equal(t->sent, 40);
+    assert_int_equal(t->wait_ns, 28000);
+    assert_int_equal(t->late, 0);
+    finish_job(job);
+}
+
+static void a_silent_node_is_waited_for_no_longer_than_the_grace(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    report(job, 1, FIRST, 0, end_of(FIRST));
+    report(job, 0, FIRST + 1, 0, end_of(FIRST + 1));
+    advance(job, end_of(FIRST + 1) + 249 * MS);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
+    advance(job, end_of(FIRST + 1) + 250 * MS);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
+    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t->agents, 1);
+    assert_int_equal(t->agents_missing, 1);
+    finish_job(job);
+}
+
+static void backlog_is_not_taken_for_silence(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    job_advance(job, end_of(FIRST) + 100 * MS, end_of(FIRST) + 2 * S);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    finish_job(job);
+}
+
+static void a_late_report_is_published_as_a_correction(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    advance(job, end_of(FIRST) + 300 * MS);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
+    report(job, 1, FIRST, 0, end_of(FIRST) + 400 * MS);
+    assert_int_equal(job_late(job), 1);
+    advance(job, end_of(FIRST) + 1649 * MS); /* others may be late too */
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 1);
+    advance(job, end_of(FIRST) + 1650 * MS);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
+    struct wire_totals t = message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t.late, 1);
+    assert_int_equal(t.agents, 2);
+    assert_int_equal(t.agents_missing, 0);
+    assert_int_equal(t.ranks, 8);
+    assert_int_equal(t.sent, 40);
+    const struct wire_rank_window *ranks =
+        &message_of(&told, WIRE_TYPE_RANK_WINDOW, -1)->rank_window;
+    assert_int_equal(ranks->window, FIRST);
+    assert_int_equal(ranks->ranks_count, RANKS); /* of the late node only */
+    assert_int_equal(ranks->ranks[0].rank, RANKS);
+    finish_job(job);
+}
+
+/* As of ranks that were met in the middle of the window. */
+static void a_node_that_tells_more_later_is_one_node(void **state)
+{
+    struct job *job = make_job(&told);
+    const uint64_t second = FIRST + 1;
+    const struct report more = {.node = 0, .window = second, .instance = 9};
+    (void)state;
+    for (unsigned node = 0; node < 3; node++)
+        appear(job, node, 3);
+    for (unsigned node = 0; node < 3; node++)
+        report(job, node, FIRST, 0, end_of(FIRST));
+    for (unsigned node = 0; node < 2; node++)
+        report(job, node, second, 0, end_of(second));
+    advance(job, end_of(second) + 300 * MS);
+    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 1);
+    assert_int_equal(take(job, &more, end_of(second) + 400 * MS), 0);
+    advance(job, end_of(second) + 1650 * MS);
+    struct wire_totals t = message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t.late, 1);
+    assert_int_equal(t.agents, 2);
+    assert_int_equal(t.agents_missing, 1);
+    finish_job(job);
+}
+
+static void a_state_tells_what_ranks_did_before(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + 3; w++)
+        report(job, 0, w, 0, end_of(w));
+    advance(job, end_of(FIRST + 2) + S);
+    struct wire_rank_row row = message_of(&told, WIRE_TYPE_RANK_WINDOW, 1)->rank_window.ranks[0];
+    assert_int_equal(count_of(&told, WIRE_TYPE_HISTORY), 0); /* those who are there know */
+    job_snapshot(job, WIRE_TYPE_HISTORY, &(struct job_output){&told, wanted, tell, NULL});
+    assert_int_equal(count_of(&told, WIRE_TYPE_HISTORY), 3);
+    const struct wire_history *h = &message_of(&told, WIRE_TYPE_HISTORY, 1)->history;
+    assert_int_equal(h->first, FIRST + 1);
+    assert_int_equal(h->last, FIRST + 1);
+    assert_int_equal(h->length_ns, S);
+    assert_int_equal(h->ranks_count, RANKS);
+    assert_int_equal(h->ranks[0].sent, row.sent);
+    assert_int_equal(h->ranks[0].wait_ns, row.wait_ns);
+    finish_job(job);
+}
+
+static void a_clock_that_is_ahead_makes_no_other_node_late(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 1, FIRST + 5000, WINDOW_CLOCK, end_of(FIRST));
+    advance(job, end_of(FIRST) + 5 * S);
+    report(job, 0, FIRST + 5, 0, end_of(FIRST + 5));
+    report(job, 1, FIRST + 5, 0, end_of(FIRST + 5));
+    advance(job, end_of(FIRST + 5) + 1);
+    assert_int_equal(job_late(job), 1); /* the one from the future */
+    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t->window, FIRST + 5);
+    assert_int_equal(t->late, 0);
+    finish_job(job);
+}
+
+static void windows_of_another_length_count_too(void **state)
+{
+    struct job *job = make_job(&told);
+    struct job_fault fault;
+    struct wire_rank_row row = {.rank = 0, .sent = 3};
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++) {
+        struct wire_window w = {.seq = i + 1,
+                                .job = "test.0",
+                                .host = "a",
+                                .window = FIRST * 10 + i,
+                                .length_ns = 100 * MS,
+                                .ranks = &row,
+                                .ranks_count = 1};
+        assert_int_equal(job_window(job, 1, &w, FIRST * S + i, &fault), 0);
+    }
+    job_flush(job, end_of(FIRST));
+    const struct wire_totals *t = &message_of(&told, WIRE_TYPE_TOTALS, -1)->totals;
+    assert_int_equal(t->window, FIRST);
+    assert_int_equal(t->sent, 30);
+    finish_job(job);
+}
+
+/* ---- reproducible -------------------------------------------------------- */
+
+static void play(struct told *into, const unsigned *order, unsigned nodes)
+{
+    struct job *job = make_job(into);
+    for (unsigned i = 0; i < nodes; i++)
+        appear(job, i, nodes);
+    for (uint64_t w = FIRST; w < FIRST + 5; w++) {
+        for (unsigned i = 0; i < nodes; i++)
+            report(job, order[(i + w) % nodes], w, w == FIRST + 4 ? WINDOW_FINAL : 0,
+                   end_of(w) + i * MS);
+        advance(job, end_of(w) + 50 * MS);
+    }
+    for (enum wire_type t = WIRE_TYPE_TOTALS; t <= WIRE_TYPE_CALL_WINDOW; t++)
+        job_snapshot(job, t, &(struct job_output){into, wanted, tell, NULL});
+    assert_int_equal(job_state(job), JOB_ENDED);
+    job_destroy(job);
+}
+
+static void the_same_messages_in_any_order_publish_the_same_bytes(void **state)
+{
+    static struct told one, two, three;
+    static const unsigned forth[6] = {0, 1, 2, 3, 4, 5}, mixed[6] = {3, 0, 5, 1, 4, 2};
+    (void)state;
+    play(&one, forth, 6);
+    play(&two, forth, 6);
+    play(&three, mixed, 6);
+    assert_true(one.count > 20);
+    assert_int_equal(one.count, two.count);
+    assert_int_equal(one.count, three.count);
+    for (size_t i = 0; i < one.count; i++) {
+        assert_int_equal(one.types[i], three.types[i]);
+        assert_int_equal(one.messages[i].length, two.messages[i].length);
+        assert_memory_equal(one.messages[i].bytes, two.messages[i].bytes, one.messages[i].length);
+        if (one.types[i] == WIRE_TYPE_PLACES)
+            continue; /* nodes stand in the order in which they appeared */
+        assert_int_equal(one.messages[i].length, three.messages[i].length);
+        assert_memory_equal(one.messages[i].bytes, three.messages[i].bytes, one.messages[i].length);
+    }
+    forget(&one);
+    forget(&two);
+    forget(&three);
+}
+
+static void windows_add_up_to_the_snapshot(void **state)
+{
+    struct job *job = make_job(&told);
+    uint64_t messages = 0;
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    for (uint64_t w = FIRST; w < FIRST + 4; w++) {
+        report(job, 0, w, 0, end_of(w));
+        if (w % 2 == 0)
+            report(job, 1, w, 0, end_of(w));
+        advance(job, end_of(w) + 300 * MS); /* every other one without node 1 */
+        if (w % 2 == 1)
+            report(job, 1, w, 0, end_of(w) + 310 * MS);
+    }
+    advance(job, end_of(FIRST + 6));
+    for (size_t i = 0; i < count_of(&told, WIRE_TYPE_PAIR_WINDOW); i++) {
+        const struct wire_pair_window *p =
+            &message_of(&told, WIRE_TYPE_PAIR_WINDOW, (int)i)->pair_window;
+        for (uint64_t j = 0; j < p->pairs_count; j++)
+            messages += p->pairs[j].messages;
+    }
+    forget(&told);
+    job_snapshot(job, WIRE_TYPE_PAIR_WINDOW, &(struct job_output){&told, wanted, tell, NULL});
+    const struct wire_pair_window *p = &message_of(&told, WIRE_TYPE_PAIR_WINDOW, 0)->pair_window;
+    assert_int_equal(p->windows, 4);
+    assert_int_equal(p->pairs_count, 8);
+    for (uint64_t j = 0; j < p->pairs_count; j++)
+        messages -= p->pairs[j].messages;
+    assert_int_equal(messages, 0);
+    finish_job(job);
+}
+
+/* ---- agents -------------------------------------------------------------- */
+
+static void a_message_is_known_by_agent_and_number(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    assert_true(job_has(job, 1, 1));
+    assert_false(job_has(job, 1, 2));
+    assert_false(job_has(job, 2, 1));
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    assert_true(job_has(job, 1, 2));
+    finish_job(job);
+}
+
+static void an_agent_that_was_started_again_keeps_its_node(void **state)
+{
+    struct job *job = make_job(&told);
+    struct wire_job_row row;
+    (void)state;
+    appear(job, 0, 1);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    assert_int_equal(appear_as(job, 0, 77, "node0", 1, 1, end_of(FIRST)), 0);
+    struct report r = {
+        .node = 0, .instance = 77, .window = FIRST + 1, .flags = WINDOW_RESUMED | WINDOW_GAP};
+    assert_int_equal(take(job, &r, end_of(FIRST + 1)), 0);
+    advance(job, end_of(FIRST + 1) + 1);
+    job_row(job, &row);
+    assert_int_equal(row.nodes, 1);
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
+    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, -1)->totals.agents_missing, 0);
+    finish_job(job);
+}
+
+static void two_nodes_of_one_name_stay_two(void **state)
+{
+    struct job *job = make_job(&told);
+    struct wire_job_row row;
+    (void)state;
+    assert_int_equal(appear_as(job, 0, 1, "same", 1, 2, FIRST * S), 0);
+    assert_int_equal(appear_as(job, 1, 2, "same", 1, 2, FIRST * S), 0);
+    job_row(job, &row);
+    assert_int_equal(row.nodes, 2);
+    finish_job(job);
+}
+
+/* ---- alerts -------------------------------------------------------------- */
+
+static void dead_ranks_are_one_alert_that_names_the_cause_first(void **state)
+{
+    struct job *job = make_job(&told);
+    struct wire_death_row killed = {
+        .rank = 0, .pid = 1000, .call = 12, .in_call = 1, .peer = 5, .at_ns = 10};
+    struct wire_death_row aborted = {
+        .rank = 6, .pid = 1002, .aborted = 1, .abort_code = 3, .call = 12, .peer = -1, .at_ns = 20};
+    struct report r = {
+        .node = 0, .window = FIRST, .flags = WINDOW_FINAL, .deaths = &killed, .deaths_count = 1};
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    assert_int_equal(take(job, &r, end_of(FIRST)), 0);
+    r = (struct report){
+        .node = 1, .window = FIRST, .flags = WINDOW_FINAL, .deaths = &aborted, .deaths_count = 1};
+    assert_int_equal(take(job, &r, end_of(FIRST) + 1), 0);
+    advance(job, end_of(FIRST) + 2);
+    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 2);
+    struct wire_alert a = message_of(&told, WIRE_TYPE_ALERT, -1)->alert;
+    assert_int_equal(a.id, 1);
+    assert_string_equal(a.kind, "rank-died");
+    assert_int_equal(a.rank, 6);
+    assert_non_null(strstr(a.title, "MPI_Abort(3)"));
+    assert_non_null(strstr(a.title, "1 more"));
+    assert_int_equal(job_state(job), JOB_DIED);
+    finish_job(job);
+}
+
+static void a_silent_agent_is_told_once_and_resolved_when_it_comes_back(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    for (uint64_t t = 0; t <= 40; t++)
+        advance(job, end_of(FIRST) + t * 100 * MS);
+    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 1);
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.kind, "agent-lost");
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.state, "firing");
+    report(job, 0, FIRST + 5, 0, end_of(FIRST + 5));
+    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 2);
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 1)->alert.state, "resolved");
+    assert_int_equal(message_of(&told, WIRE_TYPE_ALERT, 1)->alert.id, 1);
+    finish_job(job);
+}
+
+/* The daemon was started again while an agent was silent; the agent comes back at once. */
+static void an_alert_of_a_silent_agent_is_resolved_after_a_restart_too(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    job_replaying(job, 1);
+    struct wire_alert alert = {.id = 1,
+                               .kind = "agent-lost",
+                               .state = "firing",
+                               .title = "t",
+                               .rank = -1,
+                               .host = "node0"};
+    job_restore_alert(job, &alert);
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    report(job, 1, FIRST, 0, end_of(FIRST));
+    job_replaying(job, 0);
+    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 0);
+    report(job, 0, FIRST + 3, 0, end_of(FIRST + 3));
+    report(job, 1, FIRST + 3, 0, end_of(FIRST + 3));
+    assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), 1);
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.state, "resolved");
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.host, "node0");
+    finish_job(job);
+}
+
+/* The daemon was killed when a message was committed and what it led to was not. */
+static void windows_that_the_recording_does_not_tell_are_published_after_a_restart(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    job_told(job, FIRST + 1);
+    job_replaying(job, 1);
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + 4; w++) {
+        report(job, 0, w, 0, end_of(w));
+        advance(job, end_of(w));
+    }
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    job_replaying(job, 0);
+    advance(job, end_of(FIRST + 3));
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 2);
+    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, 0)->totals.window, FIRST + 2);
+    assert_int_equal(message_of(&told, WIRE_TYPE_TOTALS, 1)->totals.window, FIRST + 3);
+    report(job, 0, FIRST + 4, 0, end_of(FIRST + 4));
+    advance(job, end_of(FIRST + 4));
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 3);
+    finish_job(job);
+}
+
+static void losses_are_one_alert_until_they_stop(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST; w < FIRST + 16; w++) {
+        struct report r = {
+            .node = 0, .window = w, .lost = w < FIRST + 3 ? 10 * (w - FIRST + 1) : 30};
+        assert_int_equal(take(job, &r, end_of(w)), 0);
+        advance(job, end_of(w) + 1);
+    }
+    size_t alerts = count_of(&told, WIRE_TYPE_ALERT);
+    assert_int_equal(alerts, 4); /* three losses, and their end */
+    for (size_t i = 0; i < alerts; i++)
+        assert_int_equal(message_of(&told, WIRE_TYPE_ALERT, (int)i)->alert.id, 1);
+    assert_string_equal(message_of(&told, WIRE_TYPE_ALERT, -1)->alert.state, "resolved");
+    finish_job(job);
+}
+
+/* As a cut of a recording begins: agents tell sums since their start. */
+static void what_was_lost_before_a_job_is_met_is_not_of_it(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    for (uint64_t w = FIRST + 5; w < FIRST + 9; w++) {
+        struct report r = {.node = 0, .window = w, .lost = w < FIRST + 7 ? 30 : 37};
+        assert_int_equal(take(job, &r, end_of(w)), 0);
+        advance(job, end_of(w) + 1);
+        assert_int_equal(count_of(&told, WIRE_TYPE_ALERT), w < FIRST + 7 ? 0 : 1);
+    }
+    assert_memory_equal(message_of(&told, WIRE_TYPE_ALERT, 0)->alert.text, "7 records ", 10);
+    finish_job(job);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void a_job_ends_with_its_last_final_window(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 2);
+    appear(job, 1, 2);
+    report(job, 0, FIRST, WINDOW_FINAL, end_of(FIRST));
+    advance(job, end_of(FIRST) + 300 * MS);
+    assert_int_equal(job_state(job), JOB_RUNNING);
+    report(job, 1, FIRST, 0, end_of(FIRST) + 350 * MS);
+    report(job, 1, FIRST + 1, WINDOW_FINAL, end_of(FIRST + 1));
+    advance(job, end_of(FIRST + 1) + 1);
+    assert_int_equal(job_state(job), JOB_ENDED);
+    assert_string_equal(message_of(&told, WIRE_TYPE_JOB, -1)->job.state, "ended");
+    assert_int_equal(message_of(&told, WIRE_TYPE_JOB, -1)->job.end_ns, end_of(FIRST + 1));
+    finish_job(job);
+}
+
+static void a_job_that_is_silent_for_long_is_lost_and_found(void **state)
+{
+    struct job *job = make_job(&told);
+    (void)state;
+    appear(job, 0, 1);
+    report(job, 0, FIRST, 0, end_of(FIRST));
+    for (uint64_t t = 0; t < 33; t++)
+        advance(job, end_of(FIRST) + t * S);
+    assert_int_equal(job_state(job), JOB_LOST);
+    report(job, 0, FIRST + 40, 0, end_of(FIRST + 40));
+    advance(job, end_of(FIRST + 40) + 1);
+    assert_int_equal(job_state(job), JOB_RUNNING);
+    finish_job(job);
+}
+
+/* ---- messages that contradict themselves --------------------------------- */
+
+static void contradictions_are_refused_and_change_nothing(void **state)
+{
+    struct job *job = make_job(&told);
+    struct job_fault fault;
+    struct wire_rank_row rank = {.rank = 8};
+    struct wire_pair_row pair = {.source = 0, .destination = 1, .comm = 1};
+    struct wire_call_row call = {.rank = 0, .region = 9};
+    struct wire_window good = {.seq = 2,
+                               .job = "test.0",
+                               .host = "node0",
+                               .window = FIRST,
+                               .length_ns = S},
+                       w;
+    (void)state;
+    appear(job, 0, 2);
+    w = good, w.ranks = &rank, w.ranks_count = 1; /* the world has 8 ranks */
+    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_non_null(strstr(fault.text, "rank"));
+    w = good, w.pairs = &pair, w.pairs_count = 1;
+    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    pair.comm = 0, pair.destination = -2;
+    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    w = good, w.calls = &call, w.calls_count = 1;
+    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    w = good, w.length_ns = 0;
+    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    w = good, w.window = UINT64_MAX;
+    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    w = good, w.window = UINT64_MAX / 2;
+    assert_int_equal(job_window(job, 1, &w, FIRST * S, &fault), -HOLTER_ERANGE);
+    assert_false(job_has(job, 1, 2));
+    assert_int_equal(appear_as(job, 0, 9, "x", 1, 3, FIRST * S),
+                     -HOLTER_ERANGE); /* another world */
+    assert_int_equal(appear_as(job, 2, 9, "x", 1, 2, FIRST * S),
+                     -HOLTER_ERANGE); /* ranks 8 to 11 of 8 */
+    job_flush(job, end_of(FIRST));
+    assert_int_equal(count_of(&told, WIRE_TYPE_TOTALS), 0);
+    finish_job(job);
+}
+
+static void job_ids_are_safe_as_file_names(void **state)
+{
+    (void)state;
+    assert_true(job_id_valid("melt-host_1.0"));
+    assert_false(job_id_valid(""));
+    assert_false(job_id_valid("../../etc"));
+    assert_false(job_id_valid(".hidden"));
+    assert_false(job_id_valid("a b"));
+    assert_false(job_id_valid("12345678901234567890123456789012345678901234567890123456789012345"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_window_is_published_when_all_nodes_have_reported),
+        cmocka_unit_test(a_silent_node_is_waited_for_no_longer_than_the_grace),
+        cmocka_unit_test(backlog_is_not_taken_for_silence),
+        cmocka_unit_test(a_late_report_is_published_as_a_correction),
+        cmocka_unit_test(a_node_that_tells_more_later_is_one_node),
+        cmocka_unit_test(a_state_tells_what_ranks_did_before),
+        cmocka_unit_test(a_clock_that_is_ahead_makes_no_other_node_late),
+        cmocka_unit_test(windows_of_another_length_count_too),
+        cmocka_unit_test(the_same_messages_in_any_order_publish_the_same_bytes),
+        cmocka_unit_test(windows_add_up_to_the_snapshot),
+        cmocka_unit_test(a_message_is_known_by_agent_and_number),
+        cmocka_unit_test(an_agent_that_was_started_again_keeps_its_node),
+        cmocka_unit_test(two_nodes_of_one_name_stay_two),
+        cmocka_unit_test(dead_ranks_are_one_alert_that_names_the_cause_first),
+        cmocka_unit_test(a_silent_agent_is_told_once_and_resolved_when_it_comes_back),
+        cmocka_unit_test(an_alert_of_a_silent_agent_is_resolved_after_a_restart_too),
+        cmocka_unit_test(windows_that_the_recording_does_not_tell_are_published_after_a_restart),
+        cmocka_unit_test(losses_are_one_alert_until_they_stop),
+        cmocka_unit_test(what_was_lost_before_a_job_is_met_is_not_of_it),
+        cmocka_unit_test(a_job_ends_with_its_last_final_window),
+        cmocka_unit_test(a_job_that_is_silent_for_long_is_lost_and_found),
+        cmocka_unit_test(contradictions_are_refused_and_change_nothing),
+        cmocka_unit_test(job_ids_are_safe_as_file_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* Labels of phases that return, against communities that know the phase before only. */
+#include "daemon/job/phases/phase_labels.h"
+
+#include "daemon/analysis/communities/communities.h"
+#include "tests/daemon/analysis/regions/graphs.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define RANKS 64u
+#define PATTERNS 4u
+#define MOST (RANKS * 8u)
+
+/* Each rank's partners in a pattern: other strides, so that communities differ. */
+static size_t make(struct phase_edge *edges, uint32_t pattern, uint64_t times, uint64_t *random,
+                   uint32_t changed)
+{
+    static const uint32_t strides[PATTERNS][3] = {{1, 2, 3}, {8, 16, 24}, {5, 10, 15}, {32, 1, 33}};
+    size_t count = 0;
+    for (uint32_t rank = 0; rank + (pattern == 2) < RANKS;
+         rank++) /* of one pattern a rank is absent */
+        for (uint32_t i = 0; i < 3; i++) {
+            uint32_t group = pattern == 1 ? 0 : rank / 4 * 4;
+            uint32_t to = pattern == 1 ? (rank + strides[1][i]) % RANKS
+                                       : group + (rank + strides[pattern][i]) % 4;
+            to = pattern > 1 ? (rank + strides[pattern][i]) % (RANKS - (pattern == 2)) : to;
+            edges[count++] = (struct phase_edge){rank, to, 3, 0, times, times * (100 + rank % 5)};
+        }
+    for (uint32_t i = 0; i < changed; i++)
+        edges[random_next(random) % count].bytes += 1 + random_next(random) % 50;
+    return count;
+}
+
+static int by_ranks(const void *left, const void *right)
+{
+    const struct phase_edge *a = left, *b = right;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return (a->destination > b->destination) - (a->destination < b->destination);
+}
+
+/* As it is said in the headers: edges of pairs to the communities of before, cut at the best level.
+ */
+static void find_plainly(struct communities *c, const struct phase_graph *graph, uint32_t *labels,
+                         double *modularity)
+{
+    static struct communities_edge edges[MOST];
+    bool present[RANKS] = {false};
+    size_t count = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct phase_edge *e = &graph->edges[i];
+        double weight = (double)e->messages + (double)e->bytes;
+        bool same = i > 0 && by_ranks(&e[-1], e) == 0;
+        present[e->source] = present[e->destination] = true;
+        if (e->source == e->destination)
+            continue;
+        if (same)
+            edges[count - 1].weight += weight;
+        else
+            edges[count++] = (struct communities_edge){e->source, e->destination, weight};
+    }
+    assert_int_equal(communities_update(c, RANKS, edges, count), 0);
+    uint32_t best = communities_best(c);
+    assert_int_equal(communities_cut(c, RANKS - best, labels), 0);
+    *modularity = communities_modularity(c, best);
+    for (uint32_t r = 0; r < RANKS; r++)
+        labels[r] = present[r] ? labels[r] : PHASE_LABELS_ABSENT;
+}
+
+static void phases_that_return_are_told_as_if_they_were_new(void **state)
+{
+    static struct phase_edge edges[MOST];
+    struct communities_params params = COMMUNITIES_DEFAULTS;
+    struct communities *plain;
+    struct phase_labels *labels;
+    uint64_t random = 1;
+    uint32_t pattern = 0, seen = 0;
+    (void)state;
+    params.most_vertices = PHASE_LABELS_RANKS;
+    assert_int_equal(communities_create(&plain, &params), 0);
+    assert_int_equal(phase_labels_create(&labels), 0);
+    for (uint32_t phase = 0; phase < 600; phase++) {
+        struct phase_figures figures;
+        struct phase_graph graph = {.edges = edges, .other_messages = phase};
+        uint32_t one[RANKS], other[RANKS];
+        double modularity;
+        if (random_next(&random) % 3 == 0)
+            pattern = random_next(&random) % (phase < 300 ? 2 : PATTERNS);
+        uint64_t times = random_next(&random) % 4 == 0 ? 2 + random_next(&random) % 2 : 1;
+        graph.count = make(edges, pattern, times, &random,
+                           random_next(&random) % 6 == 0 ? random_next(&random) % 8 : 0);
+        qsort(edges, graph.count, sizeof(edges[0]), by_ranks);
+        find_plainly(plain, &graph, other, &modularity);
+        assert_int_equal(phase_labels_find(labels, RANKS, &graph, one, &figures), 0);
+        assert_memory_equal(one, other, sizeof(one));
+        assert_memory_equal(&figures.modularity, &modularity, sizeof(modularity));
+        assert_int_equal(figures.folded, phase);
+        assert_int_equal(figures.messages, graph.count * times);
+        assert_int_equal(figures.ranks, RANKS - (pattern == 2));
+        seen |= 1u << pattern;
+    }
+    assert_int_equal(seen, (1u << PATTERNS) - 1);
+    phase_labels_destroy(labels);
+    communities_destroy(plain);
+}
+
+static void without_ranks_there_are_sums_only(void **state)
+{
+    struct phase_edge edge = {0, 1, 3, 0, 2, 6};
+    const struct phase_graph graph = {.edges = &edge, .count = 1};
+    struct phase_labels *labels;
+    struct phase_figures figures;
+    uint32_t label;
+    (void)state;
+    assert_int_equal(phase_labels_create(&labels), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(phase_labels_find(labels, 0, &graph, &label, &figures), -EINVAL);
+        assert_int_equal(figures.messages, 2);
+        assert_true(isnan(figures.modularity));
+    }
+    phase_labels_destroy(labels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(phases_that_return_are_told_as_if_they_were_new),
+        cmocka_unit_test(without_ranks_there_are_sums_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* A reel that jumps: what it tells of windows behind its target is what a reel tells that has met
+ * all before, as far as it is told of a window alone; and what a recording tells of its blocks
+ * without a look into them. */
+#include "daemon/storage/recording_blocks.h"
+#include "daemon/storage/recording_file.h"
+#include "tests/bench/replay_make.h"
+#include "tests/daemon/replay/feeder_frames.h"
+#include "tests/directory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define WINDOWS 80u
+#define NODES 4u
+#define S UINT64_C(1000000000)
+
+static char directory[DIRECTORY_ROOM], path[160];
+static uint64_t begin_ns, end_ns;
+
+static struct recording_cursor *open_cursor(void)
+{
+    struct recording_cursor *cursor;
+    char why[300];
+    if (recording_cursor_open(&cursor, path, why, sizeof(why)) != 0)
+        fail_msg("%s", why);
+    return cursor;
+}
+
+static int set_up(void **state)
+{
+    struct replay_make made = REPLAY_MAKE_DEFAULTS;
+    uint64_t bytes;
+    (void)state;
+    made.ranks = 256;
+    made.nodes = NODES;
+    made.windows = WINDOWS;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(path, sizeof(path), "%s/made.hrec", directory);
+    assert_int_equal(replay_make_file(&made, path, &bytes), 0);
+    struct recording_cursor *cursor = open_cursor();
+    assert_int_equal(recording_cursor_span(cursor, &begin_ns, &end_ns), 0);
+    recording_cursor_close(cursor);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return directory_remove(directory);
+}
+
+/* ---- frames of single windows ------------------------------------------------------- */
+
+/* What is told of four windows behind a time. */
+static void tell(struct replay_reel *reel, uint64_t from_ns, struct reel_frames *out)
+{
+    static const char *const single[] = {"totals", "calls", "pairs"};
+    const struct replay_target at = {REPLAY_TO_TIME, from_ns},
+                               then = {REPLAY_TO_TIME, from_ns + 4 * S};
+    assert_int_equal(replay_reel_run(reel, &at, NULL, NULL), 1);
+    reel_frames_listen(out, reel);
+    assert_int_equal(replay_reel_run(reel, &then, NULL, NULL), 1);
+    replay_reel_destroy(reel, 0);
+    reel_frames_only(out, single, 3);
+}
+
+/* @return messages that the jumping reel was fed up to there */
+static uint64_t compare(uint64_t at_ns)
+{
+    static struct reel_frames straight, jumped;
+    struct replay_reel *reel = reel_open(path, S);
+    uint64_t since_ns = 0;
+    assert_int_equal(replay_reel_jump(reel, at_ns, &since_ns), 0);
+    assert_true(since_ns >= begin_ns && since_ns <= at_ns);
+    assert_true(since_ns == begin_ns || since_ns + (REPLAY_PREVIEW_WINDOWS + 8) * S > at_ns);
+    const struct replay_target at = {REPLAY_TO_TIME, at_ns};
+    replay_reel_run(reel, &at, NULL, NULL);
+    uint64_t fed = replay_reel_messages(reel);
+    assert_string_equal(replay_reel_fault(reel), "");
+    tell(reel, at_ns, &jumped);
+    tell(reel_open(path, S), at_ns, &straight);
+    assert_true(straight.count >= 8);
+    assert_int_equal(straight.count, jumped.count);
+    reel_frames_end_with(&straight, &jumped);
+    return fed;
+}
+
+static void windows_behind_a_jump_are_told_as_without(void **state)
+{
+    (void)state;
+    uint64_t late = compare(begin_ns + 70 * S), all = NODES * 70;
+    assert_true(late < all / 2 + 2 * NODES && late > NODES * REPLAY_PREVIEW_WINDOWS / 2);
+    compare(begin_ns + 45 * S + S / 3);
+    assert_true(compare(begin_ns + 5 * S) >= NODES * 5); /* nothing lies between */
+}
+
+static void run_sql(const char *sql)
+{
+    struct recording_file file;
+    char why[200];
+    assert_int_equal(recording_file_open(&file, path, RECORDING_WRITE, why, sizeof(why)), 0);
+    assert_int_equal(recording_file_run(&file, sql), 0);
+    recording_file_close(&file);
+}
+
+static void a_file_that_does_not_say_what_blocks_have_is_jumped_in_as_well(void **state)
+{
+    (void)state;
+    run_sql("UPDATE block SET others = NULL");
+    compare(begin_ns + 70 * S);
+    run_sql("DROP INDEX block_others; ALTER TABLE block DROP COLUMN others");
+    compare(begin_ns + 70 * S);
+}
+
+static void nonsense_in_the_table_of_blocks_is_survived(void **state)
+{
+    uint64_t since_ns;
+    (void)state;
+    run_sql("UPDATE block SET others = -1, length = -5, begin_ns = 9223372036854775807 - first"
+            " WHERE first % 2 = 0");
+    struct replay_reel *reel = reel_open(path, S);
+    if (replay_reel_jump(reel, begin_ns + 70 * S, &since_ns) == 0) {
+        const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
+        replay_reel_run(reel, &end, NULL, NULL);
+    }
+    replay_reel_destroy(reel, 0);
+    struct recording_cursor *cursor = open_cursor();
+    struct recording_weights weights = {0};
+    assert_int_equal(recording_weights_read(&weights, cursor), 0);
+    recording_weights_between(&weights, begin_ns, end_ns);
+    recording_weights_finish(&weights);
+    run_sql("DROP TABLE block; CREATE TABLE block(x)");
+    recording_cursor_close(cursor);
+}
+
+static void weights_add_up(void **state)
+{
+    (void)state;
+    struct recording_cursor *cursor = open_cursor();
+    struct recording_weights weights = {0};
+    assert_int_equal(recording_weights_read(&weights, cursor), 0);
+    struct recording_weight all = recording_weights_between(&weights, 0, UINT64_MAX);
+    assert_int_equal(all.messages, NODES * (WINDOWS + 1));
+    assert_true(all.bytes > (UINT64_C(4) << 20));
+    uint64_t middle = begin_ns + 40 * S;
+    struct recording_weight first = recording_weights_between(&weights, 0, middle),
+                            second = recording_weights_between(&weights, middle, UINT64_MAX);
+    assert_int_equal(first.messages + second.messages, all.messages);
+    assert_int_equal(first.bytes + second.bytes, all.bytes);
+    assert_true(first.bytes > all.bytes / 3 && second.bytes > all.bytes / 3);
+    assert_int_equal(recording_weights_between(&weights, middle, middle).bytes, 0);
+    assert_int_equal(recording_weights_between(&weights, middle, 0).bytes, 0);
+    recording_weights_finish(&weights);
+    assert_int_equal(recording_weights_between(&weights, 0, UINT64_MAX).bytes, 0);
+    recording_cursor_close(cursor);
+}
+
+static void blocks_with_more_than_windows_are_found(void **state)
+{
+    uint64_t number = 0, last = 0;
+    (void)state;
+    struct recording_cursor *cursor = open_cursor();
+    assert_int_equal(recording_block_of_others(cursor, &number, &last), 1);
+    assert_int_equal(number, 1);
+    assert_true(last >= NODES);
+    assert_int_equal(recording_block_of_others(cursor, &number, &last), 0);
+    recording_cursor_close(cursor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(windows_behind_a_jump_are_told_as_without, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_file_that_does_not_say_what_blocks_have_is_jumped_in_as_well, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nonsense_in_the_table_of_blocks_is_survived, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(weights_add_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(blocks_with_more_than_windows_are_found, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("replay_jump", tests, NULL, NULL);
+}

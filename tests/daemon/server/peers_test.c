@@ -1,0 +1,112 @@
+#include "daemon/server/peers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define S UINT64_C(1000000000)
+
+static struct peers *peers;
+
+static int make(void **state)
+{
+    (void)state;
+    return peers_create(&peers);
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    peers_destroy(peers);
+    return 0;
+}
+
+static struct peer *add(uint32_t id, enum role role, uint64_t now)
+{
+    struct peer *peer = peers_add(peers, &id, sizeof(id), now);
+    assert_non_null(peer);
+    peer->role = role;
+    return peer;
+}
+
+static void peers_are_found_by_id_and_by_instance(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 5000; i++)
+        peers_set_instance(peers, add(i, ROLE_AGENT, 0), i + 1);
+    for (uint32_t i = 0; i < 5000; i++) {
+        struct peer *peer = peers_find(peers, &i, sizeof(i));
+        assert_non_null(peer);
+        assert_ptr_equal(peers_find_instance(peers, i + 1), peer);
+    }
+    for (uint32_t i = 0; i < 5000; i += 2)
+        peers_remove(peers, peers_find(peers, &i, sizeof(i)));
+    for (uint32_t i = 0; i < 5000; i++) {
+        assert_int_equal(peers_find(peers, &i, sizeof(i)) != NULL, i % 2);
+        assert_int_equal(peers_find_instance(peers, i + 1) != NULL, i % 2);
+    }
+}
+
+static void an_agent_that_dials_again_replaces_its_older_connection(void **state)
+{
+    (void)state;
+    peers_set_instance(peers, add(1, ROLE_AGENT, 0), 42);
+    struct peer *again = add(2, ROLE_AGENT, 0);
+    peers_set_instance(peers, again, 42);
+    assert_ptr_equal(peers_find_instance(peers, 42), again);
+    assert_null(peers_find(peers, &(uint32_t){1}, 4));
+}
+
+static void a_flood_is_stopped_and_a_journal_is_not(void **state)
+{
+    struct peer *peer = add(1, ROLE_AGENT, 0);
+    (void)state;
+    for (int i = 0; i < 2000; i++) /* 8 MiB after a reconnect */
+        assert_true(peer_may(peer, 0, 4096));
+    uint64_t taken = 2000;
+    while (peer_may(peer, 0, 100))
+        taken++;
+    assert_true(taken < 100000);
+    assert_true(peer_may(peer, S, 100));
+    assert_false(peer_may(peer, S, SIZE_MAX));
+}
+
+static void silent_peers_are_forgotten(void **state)
+{
+    size_t agents, clients;
+    (void)state;
+    add(1, ROLE_AGENT, 0);
+    add(2, ROLE_VIEWER, 0);
+    add(3, ROLE_AGENT, 5 * S);
+    peers_expire(peers, 11 * S, 10 * S, 100 * S, NULL, NULL);
+    peers_count(peers, &agents, &clients);
+    assert_int_equal(agents, 1);
+    assert_int_equal(clients, 1);
+}
+
+static void there_is_a_bound(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < PEERS_MOST; i++)
+        assert_non_null(peers_add(peers, &i, sizeof(i), 0));
+    assert_null(peers_add(peers, "more", 5, 0));
+    char longest[PEER_ID_BYTES + 1] = {0};
+    assert_null(peers_add(peers, longest, sizeof(longest), 0));
+}
+
+#define WITH_PEERS(test) cmocka_unit_test_setup_teardown(test, make, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_PEERS(peers_are_found_by_id_and_by_instance),
+        WITH_PEERS(an_agent_that_dials_again_replaces_its_older_connection),
+        WITH_PEERS(a_flood_is_stopped_and_a_journal_is_not),
+        WITH_PEERS(silent_peers_are_forgotten),
+        WITH_PEERS(there_is_a_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

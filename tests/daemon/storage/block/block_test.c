@@ -1,0 +1,398 @@
+#include "daemon/storage/block/block_form.h"
+#include "holter/error.h"
+#include "tests/daemon/storage/block/block_bed.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/proto/wire_random.h"
+
+/* ---- messages ------------------------------------------------------------ */
+
+static void messages_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100; i++)
+        block_bed_window(i);
+    size_t size = block_bed_check(0, 0);
+    assert_true(size < block_bed.raw / 2);
+}
+
+static void nothing_is_a_block_too(void **state)
+{
+    (void)state;
+    block_bed_check(0, 0);
+    block_bed_add("", 0);
+    block_bed_check(0, 0);
+}
+
+/* A few numbers of each length and sign, in places where the next message has others. */
+static void numbers_of_all_sizes_come_out(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 200; round++) {
+        uint8_t bytes[4096] = {0x92, 7, 0x82, 1, 0xdc, 0, 40};
+        size_t at = 7;
+        for (unsigned i = 0; i < 40; i++) {
+            uint64_t number = random_next(&block_bed.seed) >> (random_next(&block_bed.seed) % 64);
+            bytes[at++] = 0x92;
+            bytes[at++] = (uint8_t)(i & 0x7f);
+            unsigned log = number <= 255 ? 0 : number <= 65535 ? 1 : number <= UINT32_MAX ? 2 : 3;
+            if (number < 128) {
+                bytes[at++] = (uint8_t)number;
+                continue;
+            }
+            int negative = round % 2 && log == 3 && number >> 63;
+            bytes[at++] = (uint8_t)((negative ? 0xd0 : 0xcc) + log);
+            for (unsigned b = 1u << log; b-- > 0;)
+                bytes[at++] = (uint8_t)(number >> 8 * b);
+        }
+        bytes[at++] = 2;
+        bytes[at++] = round % 2 ? 0xf0 : 0x05;
+        block_bed_add(bytes, at);
+    }
+    block_bed_check(0, 0);
+}
+
+static void sizes_are_told_by_their_class(void **state)
+{
+    (void)state;
+    for (uint16_t c = 0; c < SIZE_CLASSES; c++) {
+        uint64_t floor = size_class_floor(c), wide = UINT64_C(1) << size_class_bits(c);
+        if (c + 1u < SIZE_CLASSES)
+            assert_true(size_class_floor((uint16_t)(c + 1)) - floor == wide);
+        for (unsigned i = 0; i < 50; i++) {
+            uint64_t messages = 1 + random_next(&block_bed.seed) % 1000;
+            uint64_t bytes =
+                messages * (floor + random_next(&block_bed.seed) % wide) + i % messages;
+            uint64_t number = block_sizes(bytes, messages, c);
+            assert_true(number == 0 || block_unsizes(number, messages, c) == bytes);
+            if (bytes >> 48 == 0 && bytes / messages < floor + wide && wide >> 31 == 0)
+                assert_true(number != 0);
+        }
+    }
+}
+
+static void messages_of_all_types_come_out(void **state)
+{
+    struct wire_buffer buffer = {0};
+    (void)state;
+    for (size_t round = 0; round < 10; round++) {
+        const struct wire_table *table;
+        for (size_t i = 0; (table = wire_table_at(i)) != NULL; i++) {
+            void *message = random_message(table, &block_bed.seed, 1 + 40 * (unsigned)round);
+            assert_int_equal(wire_encode(&buffer, table->type, message), 0);
+            if (block_bytes(block_bed.writer) < BLOCK_BYTES)
+                block_bed_add(buffer.bytes, buffer.length);
+            random_message_free(table, message);
+        }
+    }
+    block_bed_check(0, 0);
+    wire_buffer_finish(&buffer);
+}
+
+static void ends_told_as_they_happened_take_little(void **state)
+{
+    (void)state;
+    uint64_t ordinal = 1000;
+    for (uint64_t i = 0; i < 20; i++)
+        block_bed_calls(i, &ordinal);
+    /* Of each the gap and the length are noise: 7.6 and 8.2 bits. */
+    size_t packed = block_bed_check(0, 0), ends = 20 * 600;
+    assert_in_range(packed, ends * 15 / 8, ends * 26 / 8);
+    /* In another order, with keys that are none, and with ends that have other columns. */
+    for (uint64_t i = 0; i < 20; i++)
+        i % 3 == 0 ? block_bed_halves(i, 1) : block_bed_calls(i, &ordinal);
+    block_bed_check(0, 0);
+}
+
+static void second_ends_of_messages_take_half(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 40; i++)
+        block_bed_halves(i, 0);
+    size_t first = block_bed_check(0, 0), raw = block_bed.raw;
+    for (unsigned i = 0; i < 40; i++)
+        block_bed_halves(i, 1);
+    assert_true(block_bed_check(0, 0) - first < first / 2 && block_bed.raw > 19 * raw / 10);
+    block_mark(block_bed.writer);
+    block_bed_halves(50, 0);
+    block_bed_halves(39, 1);
+    block_bed_halves(50, 1);
+    block_bed_check(1, 80);
+    block_bed_check(0, 0);
+}
+
+/* Columns that are what they were in the message before, or begin so, and those that depend on one
+ * that is not; more rows than before, and fewer. */
+static void columns_that_stay_come_out(void **state)
+{
+    struct wire_rank_row ranks[150] = {{0}};
+    const size_t width = sizeof(*ranks) / sizeof(uint64_t);
+    uint64_t *const cells = &ranks[0].rank;
+    (void)state;
+    for (unsigned i = 0; i < 400 && block_bytes(block_bed.writer) < BLOCK_BYTES; i++) {
+        size_t rows =
+            random_next(&block_bed.seed) % 3 == 0 ? random_next(&block_bed.seed) % 150 : 140;
+        for (unsigned changes = random_next(&block_bed.seed) % 4; changes > 0; changes--) {
+            uint64_t column = random_next(&block_bed.seed) % width;
+            uint64_t most = column == width - 1 ? 127 : 0xffff;
+            uint64_t shift = 24 + random_next(&block_bed.seed) % 40,
+                     step = random_next(&block_bed.seed) % 2;
+            uint64_t value = random_next(&block_bed.seed) >> shift;
+            size_t from =
+                random_next(&block_bed.seed) % 2 * 145; /* all, or some that others leave out */
+            for (size_t r = from; r < 150; r++)
+                cells[r * width + column] = (value += step) & most;
+        }
+        struct wire_window w = {.seq = i,
+                                .job = "job.0",
+                                .host = "n",
+                                .window = i,
+                                .length_ns = 1000000000,
+                                .ranks = ranks,
+                                .ranks_count = rows};
+        block_bed_add_window(&w);
+    }
+    block_bed_check(0, 0);
+}
+
+/* Far more rows than in the messages before. */
+static void many_rows_come_out(void **state)
+{
+    size_t count = 500000;
+    struct wire_pair_row *pairs = calloc(count, sizeof(*pairs));
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (struct wire_pair_row){.source = i, .destination = -1, .bytes = i % 200};
+    struct wire_window w = {.seq = 1,
+                            .job = "job.0",
+                            .host = "n",
+                            .length_ns = 1000000000,
+                            .pairs = pairs,
+                            .pairs_count = 100};
+    for (; w.seq < 5; w.seq++) {
+        w.pairs_count = w.seq == 4 ? count : 100;
+        block_bed_add_window(&w);
+    }
+    free(pairs);
+    block_bed_check(0, 0);
+}
+
+/* Whatever it is, also what is nearly a message: longer forms than needed, rows of different
+ * widths, what comes behind, what is missing. */
+static void other_bytes_come_out_as_they_went_in(void **state)
+{
+    static const char *const odd[] = {
+        "\x92\x07\x81\x01\xcc\x05",
+        "\x92\x07\x81\x01\x92\x92\x01\x02\x91\x01",
+        "\x92\x07\x81\x01\x05!",
+        "\x92\x07\x81\x01",
+        "\x92\x07\x81\x01\xc0",
+        "\x92\x07\x81\x01\x91\x90",
+        "\x92\x07\x81\x01\x91\x05",
+        "\x92\x07\x81\x01\xd9\x01x",
+        "\x92\x07\x81\x01\xda\x01",
+        "\x92\x07\x81\x01\xdd\xff\xff\xff\xff\x91\x01",
+        "\x92\x07\x81\x01\x91\x91\xa2"
+        "a",
+        "\x92\x07\x81\x01\xdf\x7f\xff\xff\xff",
+        "\x92\x07\x82\x01\x05\x02\xd0\xff",
+        "\x93\x07\x80\x01",
+        "\x92\x07\x82\x01\xe0\x01\xcf\xff\xff\xff\xff\xff\xff\xff\xff"};
+    uint8_t bytes[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+        block_bed_add(odd[i], strlen(odd[i]));
+        block_bed_window(i);
+    }
+    for (unsigned i = 0; i < 500; i++) {
+        size_t length = random_next(&block_bed.seed) % sizeof(bytes);
+        for (size_t b = 0; b < length; b++)
+            bytes[b] = (uint8_t)random_next(&block_bed.seed);
+        block_bed_add(bytes, length);
+    }
+    block_bed_check(0, 0);
+}
+
+/* A message that was changed in one place. */
+static void changed_messages_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    block_bed_window(1);
+    for (unsigned i = 0; i < 1500; i++) {
+        const struct block_bed_kept *k = &block_bed.kept[0];
+        uint8_t *bytes = malloc(k->length);
+        memcpy(bytes, k->bytes, k->length);
+        bytes[random_next(&block_bed.seed) % (i % 2 ? 40 : k->length)] =
+            (uint8_t)random_next(&block_bed.seed);
+        if (block_bytes(block_bed.writer) < BLOCK_BYTES)
+            block_bed_add(bytes, k->length - random_next(&block_bed.seed) % 2);
+        free(bytes);
+    }
+    block_bed_check(0, 0);
+}
+
+static void what_came_since_the_mark_is_packed_alone(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++)
+        block_bed_window(i);
+    block_mark(block_bed.writer);
+    assert_int_equal(block_messages_marked(block_bed.writer), 0);
+    block_bed_add("other", 5);
+    for (uint64_t i = 0; i < 5; i++)
+        block_bed_window(i);
+    assert_int_equal(block_messages_marked(block_bed.writer), 6);
+    block_bed_check(1, 20);
+    block_bed_check(0, 0);
+    block_mark(block_bed.writer);
+    block_bed_window(3);
+    block_bed_check(1, 26);
+    block_bed_check(0, 0);
+}
+
+static void a_writer_begins_anew(void **state)
+{
+    (void)state;
+    block_bed_window(1);
+    block_bed_check(0, 0);
+    block_clear(block_bed.writer);
+    assert_int_equal(block_messages(block_bed.writer), 0);
+    size_t before = block_bed.count;
+    block_bed_add("x", 1);
+    block_bed_window(2);
+    block_bed_check(0, before);
+}
+
+static void a_full_block_takes_no_more(void **state)
+{
+    struct recorded head = {.type = 7};
+    uint8_t *long_one = calloc(1, BLOCK_MOST_BYTES);
+    (void)state;
+    assert_int_equal(block_add(block_bed.writer, &head, long_one, BLOCK_MOST_BYTES),
+                     -HOLTER_ELIMIT);
+    assert_int_equal(block_add(block_bed.writer, &head, long_one, BLOCK_MOST_BYTES - BLOCK_BYTES),
+                     0);
+    assert_int_equal(block_add(block_bed.writer, &head, "x", 1), -HOLTER_ELIMIT);
+    free(long_one);
+}
+
+/* ---- rows that nobody wants ------------------------------------------------ */
+
+#define PAIRS_KEY 11u
+#define NODE_KEY 14u
+#define HALVES_KEY 17u
+#define BIT(key) (UINT64_C(1) << (key))
+
+/* Windows as they are when only some rows are wanted: these, and all that is no rows. */
+static void check_wanted(const void *packed, size_t size, uint64_t wanted)
+{
+    struct wire_arena arena = {0}, other = {0};
+    struct wire_message message, whole;
+    struct wire_buffer ours = {0}, theirs = {0};
+    struct recorded head;
+    size_t length;
+    int fault;
+    block_want(block_bed.reader, wanted);
+    assert_int_equal(block_open(block_bed.reader, packed, size), 0);
+    for (size_t i = 0; i < block_bed.count; i++) {
+        const struct block_bed_kept *k = &block_bed.kept[i];
+        assert_int_equal(
+            block_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault), 1);
+        assert_memory_equal(&head, &k->head, sizeof(head));
+        assert_int_equal(fault, 0);
+        assert_int_equal(wire_decode(&whole, &other, k->bytes, k->length, NULL), 0);
+        if (whole.type == WIRE_TYPE_WINDOW) {
+            struct wire_window *w = &whole.window;
+            w->ranks_count = 0;
+            w->pairs_count = wanted & BIT(PAIRS_KEY) ? w->pairs_count : 0;
+            w->node_count = wanted & BIT(NODE_KEY) ? w->node_count : 0;
+            w->halves_count = wanted & BIT(HALVES_KEY) ? w->halves_count : 0;
+        }
+        assert_int_equal(wire_encode(&ours, message.type, &message.hello), 0);
+        assert_int_equal(wire_encode(&theirs, whole.type, &whole.hello), 0);
+        assert_int_equal(ours.length, theirs.length);
+        assert_memory_equal(ours.bytes, theirs.bytes, ours.length);
+    }
+    assert_int_equal(block_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault),
+                     0);
+    wire_arena_finish(&arena);
+    wire_arena_finish(&other);
+    wire_buffer_finish(&ours);
+    wire_buffer_finish(&theirs);
+}
+
+static void rows_that_are_wanted_come_out_without_the_others(void **state)
+{
+    const void *packed;
+    size_t size;
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++) {
+        block_bed_window(i);
+        block_bed_halves(1, i % 2);
+    }
+    assert_int_equal(block_pack(block_bed.writer, 0, 1, &packed, &size), 0);
+    for (unsigned set = 0; set < 8; set++)
+        check_wanted(packed, size,
+                     (set & 1 ? BIT(PAIRS_KEY) : 0) | (set & 2 ? BIT(NODE_KEY) : 0) |
+                         (set & 4 ? BIT(HALVES_KEY) : 0));
+    block_want(block_bed.reader, BLOCK_ALL_ROWS);
+    block_bed_check(0, 0);
+}
+
+/* A window without fields that it must have is told by its bytes alone. */
+static void a_block_of_odd_windows_wants_all_rows(void **state)
+{
+    static const uint8_t odd[] = {0x92, 7, 0x81, 11, 0x91, 0x91, 5};
+    struct wire_arena arena = {0};
+    struct wire_message message;
+    struct recorded head;
+    const void *packed;
+    size_t size, length;
+    int fault;
+    (void)state;
+    block_bed_window(1);
+    block_bed_add(odd, sizeof(odd));
+    assert_int_equal(block_pack(block_bed.writer, 0, 1, &packed, &size), 0);
+    block_want(block_bed.reader, 0);
+    assert_int_equal(block_open(block_bed.reader, packed, size), 0);
+    assert_int_equal(block_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault),
+                     1);
+    assert_int_equal(block_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault),
+                     -EAGAIN);
+    block_want(block_bed.reader, BLOCK_ALL_ROWS);
+    assert_int_equal(block_open(block_bed.reader, packed, size), 0);
+    block_bed_check_decoded(0);
+    wire_arena_finish(&arena);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, block_bed_set_up, block_bed_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(messages_come_out_as_they_went_in),
+        TEST(nothing_is_a_block_too),
+        TEST(numbers_of_all_sizes_come_out),
+        TEST(sizes_are_told_by_their_class),
+        TEST(messages_of_all_types_come_out),
+        TEST(ends_told_as_they_happened_take_little),
+        TEST(second_ends_of_messages_take_half),
+        TEST(columns_that_stay_come_out),
+        TEST(many_rows_come_out),
+        TEST(other_bytes_come_out_as_they_went_in),
+        TEST(changed_messages_come_out_as_they_went_in),
+        TEST(what_came_since_the_mark_is_packed_alone),
+        TEST(a_writer_begins_anew),
+        TEST(a_full_block_takes_no_more),
+        TEST(rows_that_are_wanted_come_out_without_the_others),
+        TEST(a_block_of_odd_windows_wants_all_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

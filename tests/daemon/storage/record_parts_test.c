@@ -1,0 +1,411 @@
+#include "daemon/storage/record_parts.h"
+#include "daemon/storage/recording_file.h"
+#include "holter/error.h"
+#include "tests/daemon/storage/recording_writer.h"
+#include "tests/directory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define S UINT64_C(1000000000)
+#define MOST (UINT64_C(4) << 20)
+
+static char directory[DIRECTORY_ROOM], base[128], path[256], why[600];
+static struct record_parts parts;
+static struct recording *recording;
+static uint64_t seq;
+
+static int set_up(void **state)
+{
+    (void)state;
+    seq = 0;
+    assert_int_equal(directory_make(directory), 0);
+    snprintf(base, sizeof(base), "%s/holter-job.0.hrec", directory);
+    assert_int_equal(record_parts_begin(&parts, base, path, sizeof(path)), 0);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    recording_close(recording);
+    record_parts_finish(&parts);
+    return directory_remove(directory);
+}
+
+static void keep(enum wire_type type, const void *bytes, size_t length)
+{
+    struct recorded head = {.type = type,
+                            .instance = 5,
+                            .seq = ++seq,
+                            .window = seq,
+                            .time_ns = seq * S,
+                            .received_ns = seq * S + 1};
+    assert_int_equal(recording_message(recording, &head, bytes, length), 0);
+    if (type == WIRE_TYPE_RANKS)
+        assert_int_equal(record_parts_ranks(&parts, &head, bytes, length), 0);
+}
+
+static void keep_ranks(void)
+{
+    struct wire_buffer buffer = {0};
+    struct wire_member_row member = {.rank = 3};
+    struct wire_ranks m = {.seq = 1,
+                           .job = "job.0",
+                           .world = 4,
+                           .app = "a",
+                           .mpi = "m",
+                           .host = "h",
+                           .members = &member,
+                           .members_count = 1};
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_RANKS, &m), 0);
+    keep(WIRE_TYPE_RANKS, buffer.bytes, buffer.length);
+    wire_buffer_finish(&buffer);
+}
+
+/* So many bytes that do not become fewer. */
+static void fill(size_t bytes)
+{
+    static uint8_t random[4096];
+    static uint64_t seed = 88172645463325252u;
+    for (; bytes > sizeof(random); bytes -= sizeof(random)) {
+        for (size_t i = 0; i < sizeof(random); i++) {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            random[i] = (uint8_t)seed;
+        }
+        keep(WIRE_TYPE_WINDOW, random, sizeof(random));
+    }
+    assert_int_equal(recording_commit(recording), 0);
+}
+
+static void next(void)
+{
+    if (record_parts_next(&parts, &recording, path, sizeof(path), MOST, seq * S, why,
+                          sizeof(why)) != 0)
+        fail_msg("%s", why);
+}
+
+static void a_part_is_full_at_an_eighth_of_the_size(void **state)
+{
+    (void)state;
+    assert_false(record_parts_full(MOST / 8 - 1, MOST));
+    assert_true(record_parts_full(MOST / 8, MOST));
+    assert_false(record_parts_full(UINT64_MAX, 0));
+}
+
+static void the_next_part_has_pages_as_large(void **state)
+{
+    (void)state;
+    assert_int_equal(recording_close(recording), 0);
+    assert_int_equal(recording_remove(path), 0);
+    assert_int_equal(recording_open_paged(&recording, path, 16384, why, sizeof(why)), 0);
+    keep_ranks();
+    next();
+    assert_non_null(strstr(path, ".part2.hrec"));
+    assert_int_equal(kept_ask(path, "PRAGMA page_size"), 16384);
+}
+
+/* Each commit writes whole pages to the log, however little it has. */
+static void small_commits_make_no_part_over_before_it_is_large(void **state)
+{
+    static const uint8_t little[16];
+    unsigned folded = 0;
+    (void)state;
+    while (folded < 3) {
+        keep(WIRE_TYPE_WINDOW, little, sizeof(little));
+        assert_int_equal(recording_commit(recording), 0);
+        folded += (unsigned)record_parts_full(recording_bytes(recording), MOST);
+        assert_false(record_parts_over(recording, MOST));
+        assert_false(record_parts_full(recording_bytes(recording), MOST));
+    }
+    fill(MOST / 8);
+    assert_true(record_parts_over(recording, MOST));
+}
+
+/* Its log cannot be folded in then. */
+static void a_part_that_is_read_is_over_at_its_size(void **state)
+{
+    struct recording_file file;
+    (void)state;
+    fill(8192);
+    assert_int_equal(recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)), 0);
+    assert_int_equal(recording_file_run(&file, "BEGIN; SELECT count(*) FROM block"), 0);
+    while (!record_parts_full(recording_bytes(recording), MOST))
+        fill(8192);
+    assert_true(record_parts_over(recording, MOST));
+    recording_file_close(&file);
+}
+
+static void the_next_part_begins_with_what_was_said_before(void **state)
+{
+    struct wire_job job = {.job = "job.0", .state = "running", .world = 4, .window_ns = S};
+    struct wire_dimension_row line = {"x", 4, 1, 0, 0};
+    struct wire_seat_row seat = {3, 2};
+    struct wire_topology network = {.job = "job.0",
+                                    .name = "line",
+                                    .dimensions = &line,
+                                    .dimensions_count = 1,
+                                    .seats = &seat,
+                                    .seats_count = 1};
+    struct wire_alert alert = {.job = "job.0", .id = 7, .kind = "hang", .state = "firing"};
+    struct wire_totals totals = {.job = "job.0", .window = 3};
+    struct wire_buffer buffer = {0};
+    (void)state;
+    assert_int_equal(recording_table(recording, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_table(recording, WIRE_TYPE_ALERT, &alert), 0);
+    assert_int_equal(recording_table(recording, WIRE_TYPE_TOTALS, &totals), 0);
+    assert_int_equal(recording_table(recording, WIRE_TYPE_TOPOLOGY, &network), 0);
+    assert_int_equal(wire_encode(&buffer, WIRE_TYPE_TOPOLOGY, &network), 0);
+    assert_int_equal(record_parts_network(&parts, &network, buffer.bytes, buffer.length), 0);
+    wire_buffer_finish(&buffer);
+    keep_ranks();
+    fill(20000);
+    next();
+    assert_non_null(strstr(path, "/holter-job.0.part2.hrec"));
+    assert_int_equal(kept_ask(path, "SELECT sum(messages) FROM block"), 1);
+    assert_int_equal(kept_ask(path, "SELECT begin_ns FROM block"), (int64_t)(seq * S));
+    assert_int_equal(kept_ask(path, "SELECT world FROM job"), 4);
+    assert_int_equal(kept_ask(path, "SELECT id FROM alert WHERE state = 'firing'"), 7);
+    assert_int_equal(kept_ask(path, "SELECT count(*) FROM totals"), 0);
+    assert_int_equal(kept_ask(path, "SELECT vertex FROM seat WHERE rank = 3"), 2);
+    assert_int_equal(kept_ask(path, "SELECT part FROM part"), 2);
+    assert_int_equal(kept_ask(path, "SELECT removed_ns FROM part"), 0);
+    /* Links have the names of the network's vertices in it. */
+    struct wire_link_row row = {.link = 0, .from = 0, .to = 1, .state = 2};
+    struct wire_links links = {.job = "job.0", .window = 9, .links = &row, .links_count = 1};
+    assert_int_equal(recording_table(recording, WIRE_TYPE_LINKS, &links), 0);
+    assert_int_equal(recording_commit(recording), 0);
+    assert_int_equal(kept_ask(path, "SELECT source = '(0)' FROM link"), 1);
+    assert_int_equal(kept_ask(base, "SELECT count(*) FROM totals"),
+                     1); /* the first one is closed, and whole */
+}
+
+static void all_parts_together_stay_below_the_size(void **state)
+{
+    unsigned first, last;
+    (void)state;
+    keep_ranks();
+    for (unsigned part = 2; part <= 14; part++) {
+        uint64_t all = 0;
+        fill(MOST / 8);
+        next();
+        recording_parts_find(base, &first, &last);
+        assert_int_equal(last, part);
+        for (unsigned n = first; n <= last; n++) {
+            char file[256];
+            assert_int_equal(recording_part_path(base, n, file, sizeof(file)), 0);
+            FILE *f = fopen(file, "re");
+            assert_non_null(f);
+            assert_int_equal(fseek(f, 0, SEEK_END), 0);
+            all += (uint64_t)ftell(f);
+            fclose(f);
+        }
+        assert_true(all < MOST);
+        assert_true(part < 5 ? first == 1 : all > MOST / 2);
+    }
+    assert_true(first > 5);
+    assert_int_equal(access(base, F_OK), -1);
+    /* It says what is gone: all before the first part that is there. */
+    char file[256];
+    assert_int_equal(recording_part_path(base, first, file, sizeof(file)), 0);
+    assert_true(kept_ask(path, "SELECT removed_ns FROM part") > 0);
+    assert_int_equal(kept_ask(path, "SELECT removed_ns FROM part"),
+                     kept_ask(file, "SELECT min(begin_ns) FROM block"));
+}
+
+/* What a reader keeps from being folded into its part counts, and goes with it. */
+static void logs_of_parts_count_too(void **state)
+{
+    unsigned first, last;
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        sqlite3 *reader;
+        sqlite3_stmt *s;
+        char log[300];
+        fill(MOST / 8);
+        snprintf(log, sizeof(log), "%s-wal", path);
+        assert_int_equal(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_prepare_v2(reader, "SELECT first FROM block", -1, &s, NULL),
+                         SQLITE_OK);
+        assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+        next();
+        assert_int_equal(access(log, F_OK), 0);
+        sqlite3_finalize(s);
+        sqlite3_close_v2(reader);
+    }
+    recording_parts_find(base, &first, &last);
+    assert_int_equal(last, 13);
+    assert_true(first > 1);
+    uint64_t bytes = 0;
+    for (unsigned n = 1; n <= last; n++) {
+        char part[160], log[200];
+        assert_int_equal(recording_part_path(base, n, part, sizeof(part)), 0);
+        snprintf(log, sizeof(log), "%s-wal", part);
+        if (n < first)
+            assert_int_equal(access(log, F_OK), -1);
+        bytes += recording_bytes_at(part);
+    }
+    assert_true(bytes <= MOST);
+}
+
+static void a_recording_goes_on_with_its_newest_part(void **state)
+{
+    char chosen[256];
+    int exists = 0;
+    (void)state;
+    keep_ranks();
+    fill(MOST / 8);
+    next();
+    fill(20000);
+    assert_int_equal(recording_close(recording), 0);
+    assert_int_equal(unlink(base), 0);
+    assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists), 0);
+    assert_true(exists);
+    assert_string_equal(chosen, base);
+    assert_int_equal(record_parts_begin(&parts, chosen, path, sizeof(path)), 0);
+    assert_non_null(strstr(path, ".part2.hrec"));
+    assert_int_equal(parts.ranks_count, 1); /* which it read there */
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+    next();
+    assert_non_null(strstr(path, ".part3.hrec"));
+    assert_int_equal(kept_ask(path, "SELECT sum(messages) FROM block"), 1);
+}
+
+/* Its daemon was killed before it had told in it what the one before said. */
+static void a_recording_goes_on_before_a_part_that_was_not_begun(void **state)
+{
+    char chosen[256], part[256];
+    int exists = 0;
+    (void)state;
+    keep_ranks();
+    fill(MOST / 8);
+    assert_int_equal(recording_close(recording), 0);
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    for (int empty = 0; empty < 2; empty++) {
+        if (empty) {
+            fclose(fopen(part, "we"));
+        } else {
+            assert_int_equal(recording_open(&recording, part, why, sizeof(why)), 0);
+            recording_abandon(recording);
+        }
+        assert_int_equal(access(part, F_OK), 0);
+        assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists),
+                         0);
+        assert_true(exists);
+        assert_string_equal(chosen, base);
+        assert_int_equal(access(part, F_OK), -1);
+    }
+    assert_int_equal(record_parts_begin(&parts, chosen, path, sizeof(path)), 0);
+    assert_string_equal(path, base);
+    assert_int_equal(parts.ranks_count, 1);
+    assert_int_equal(recording_open(&recording, path, why, sizeof(why)), 0);
+}
+
+static void a_part_that_is_being_made_stays(void **state)
+{
+    char chosen[256], part[256];
+    struct recording *made;
+    int exists = 0;
+    (void)state;
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    assert_int_equal(recording_open(&made, part, why, sizeof(why)), 0);
+    assert_int_equal(recording_choose(directory, "job.0", 5, chosen, sizeof(chosen), &exists), 0);
+    assert_int_equal(access(part, F_OK), 0);
+    recording_abandon(made);
+}
+
+/* No file may become larger than a MiB meanwhile. */
+static void fail_next(void)
+{
+    struct rlimit limit, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = limit.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int code = record_parts_next(&parts, &recording, path, sizeof(path), MOST, S, why, sizeof(why));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(code, -EIO);
+}
+
+static void of_a_part_that_cannot_be_begun_nothing_is_left(void **state)
+{
+    static uint8_t large[4 << 20];
+    const struct recorded head = {.type = WIRE_TYPE_RANKS, .instance = 5, .seq = 1};
+    char part[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof(large); i++)
+        large[i] = (uint8_t)(i * i * 2654435761u >> 13);
+    assert_int_equal(record_parts_ranks(&parts, &head, large, sizeof(large)), 0);
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    fail_next();
+    assert_non_null(strstr(why, "part 2 cannot be begun: "));
+    assert_null(recording);
+    assert_int_equal(access(part, F_OK), -1);
+    assert_int_equal(access(base, F_OK), 0);
+}
+
+/* As on a disk that is full. */
+static void why_the_part_before_cannot_be_finished_is_told(void **state)
+{
+    char part[256];
+    (void)state;
+    fill(5 << 18);
+    fill(20000); /* is packed anew at the end */
+    assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
+    fail_next();
+    assert_non_null(strstr(why, "part 1 cannot be finished: "));
+    assert_null(strstr(why, "not an error"));
+    assert_int_equal(access(part, F_OK), -1);
+    assert_int_equal(kept_ask(base, "SELECT count(*) > 0 FROM block"), 1);
+}
+
+static void names_of_other_recordings_are_no_parts(void **state)
+{
+    static const char *const others[] = {"holter-job.0-2.part9.hrec", "holter-job.0.part3.hrec.bak",
+                                         "holter-job.00.part4.hrec", "holter-job.0.part05.hrec",
+                                         "x-holter-job.0.part6.hrec"};
+    unsigned first, last;
+    char file[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        snprintf(file, sizeof(file), "%s/%s", directory, others[i]);
+        fclose(fopen(file, "we"));
+    }
+    recording_parts_find(base, &first, &last);
+    assert_int_equal(first, 1);
+    assert_int_equal(last, 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_part_is_full_at_an_eighth_of_the_size),
+        TEST(the_next_part_has_pages_as_large),
+        TEST(small_commits_make_no_part_over_before_it_is_large),
+        TEST(a_part_that_is_read_is_over_at_its_size),
+        TEST(the_next_part_begins_with_what_was_said_before),
+        TEST(all_parts_together_stay_below_the_size),
+        TEST(logs_of_parts_count_too),
+        TEST(a_recording_goes_on_with_its_newest_part),
+        TEST(a_recording_goes_on_before_a_part_that_was_not_begun),
+        TEST(a_part_that_is_being_made_stays),
+        TEST(of_a_part_that_cannot_be_begun_nothing_is_left),
+        TEST(why_the_part_before_cannot_be_finished_is_told),
+        TEST(names_of_other_recordings_are_no_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

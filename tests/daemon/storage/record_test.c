@@ -1,0 +1,255 @@
+#include "daemon/storage/recording.h"
+#include "holter/error.h"
+#include "tests/daemon/storage/record_bed.h"
+#include "tests/daemon/storage/recording_writer.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void begin(struct record_bed *b, const struct recorder_options *options)
+{
+    record_bed_begin(b, options);
+    recorder_open(b->r, "job.0", b->path, 0);
+}
+
+static void keep(struct record_bed *b, uint64_t seq, size_t length)
+{
+    record_bed_keep(b, "job.0", seq, length);
+}
+
+static void what_is_kept_is_told_after_it_was_committed(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, NULL);
+    keep(b, 1, 100);
+    record_bed_rest(b, 1);
+    assert_int_equal(record_bed_messages(b->path), 1); /* another reader sees it already */
+    keep(b, 2, 100);
+    recorder_note(b->r, 9, 3);
+    record_bed_end(b);
+    assert_int_equal(b->kept, 3);
+    assert_int_equal(b->stops, 0);
+    assert_int_equal(record_bed_messages(b->path), 12);
+}
+
+/* A message and what it led to come one behind the other: a commit between them would keep the one
+ * alone. */
+static void what_waits_together_is_committed_together(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, NULL);
+    keep(b, 1, 100); /* wakes the thread */
+    while (recorder_waiting(b->r) > 0)
+        sched_yield();
+    for (uint64_t seq = 2; seq <= 9; seq++)
+        keep(b, seq, 100); /* wait until the first is to be committed */
+    record_bed_rest(b, 1);
+    assert_int_equal(b->kept, 9);
+    record_bed_end(b);
+}
+
+static void count_agent(void *user, uint64_t instance, uint64_t seq)
+{
+    uint64_t *told = user;
+    assert_int_equal(seq, instance + 7);
+    ++*told;
+}
+
+static void no_stop(void *user, const char *job, const char *why)
+{
+    (void)user;
+    fail_msg("%s: %s", job, why);
+}
+
+static void thousands_of_agents_are_told_each_once(void **state)
+{
+    struct record_bed *b = *state;
+    uint64_t told = 0;
+    assert_int_equal(uv_loop_init(&b->loop), 0);
+    struct recorder_events events = {&told, count_agent, no_stop, NULL};
+    assert_int_equal(recorder_create(&b->r, &b->loop, &(struct recorder_options){0}, &events), 0);
+    for (uint64_t i = 0; i < 3000; i++)
+        recorder_note(b->r, i, i + 7);
+    while (told < 3000)
+        uv_run(&b->loop, UV_RUN_ONCE);
+    assert_int_equal(told, 3000);
+    for (uint64_t i = 0; i < 3000; i++)
+        recorder_note(b->r, i, i + 7);
+    record_bed_end(b); /* those that are left are told before it goes */
+    assert_int_equal(told, 6000);
+}
+
+static void a_full_disk_stops_the_recording_once_and_agents_go_on(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, &(struct recorder_options){.pages = 20});
+    for (uint64_t i = 1; i <= 300; i++)
+        keep(b, i, 4000);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 1);
+    assert_string_equal(b->job, "job.0");
+    assert_non_null(strstr(b->why, "full"));
+    assert_int_equal(b->kept, 300);
+    record_bed_messages(b->path); /* readable */
+}
+
+static void a_file_that_may_not_grow_is_a_full_disk(void **state)
+{
+    struct record_bed *b = *state;
+    struct rlimit before, limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 400000;
+    signal(SIGXFSZ, SIG_IGN); /* as the daemon does */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    begin(b, NULL);
+    for (uint64_t i = 1; i <= 300; i++)
+        keep(b, i, 4000);
+    record_bed_end(b);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(b->stops, 1);
+    assert_string_equal(b->why, holter_strerror(-EFBIG));
+    assert_int_equal(b->kept, 300);
+    record_bed_messages(b->path); /* readable */
+}
+
+/* Nobody could read what would be written to it, and it would be gone with us. */
+static void a_file_that_is_removed_stops_the_recording(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, NULL);
+    keep(b, 1, 100);
+    record_bed_rest(b, 1);
+    assert_int_equal(unlink(b->path), 0);
+    keep(b, 2, 100);
+    record_bed_rest(b, 2);
+    keep(b, 3, 100);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 1);
+    assert_string_equal(b->why, "its file was removed");
+    assert_int_equal(b->kept, 3);
+    assert_int_equal(recording_bytes_at(b->path), 0); /* nor is its log left */
+}
+
+/* Another name is no harm: all of it is there in the end. */
+static void a_file_that_is_renamed_is_written_on(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, NULL);
+    keep(b, 1, 100);
+    record_bed_rest(b, 1);
+    assert_int_equal(rename(b->path, b->other_path), 0);
+    keep(b, 2, 100);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 0);
+    assert_int_equal(record_bed_messages(b->other_path), 12);
+}
+
+static void a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, &(struct recorder_options){.queue_bytes = 4096});
+    keep(b, 1, 100);
+    keep(b, 2, 8000); /* more than the whole queue holds */
+    keep(b, 3, 100);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 1);
+    assert_non_null(strstr(b->why, "keep up"));
+    assert_int_equal(b->kept, 3);
+    assert_int_equal(record_bed_messages(b->path), 1);
+}
+
+/* More than it may have, faster than it is committed. */
+static void a_recording_in_parts_stays_below_its_size_however_fast_it_comes(void **state)
+{
+    const uint64_t most = UINT64_C(4) << 20;
+    struct record_bed *b = *state;
+    unsigned first, last;
+    uint64_t all = 0;
+    char part[200];
+    begin(b, &(struct recorder_options){.most_bytes = most});
+    for (uint64_t i = 1; i <= 2000; i++)
+        keep(b, i, 4096);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 0);
+    recording_parts_find(b->path, &first, &last);
+    assert_true(first > 1);
+    for (; first <= last; first++) {
+        assert_int_equal(recording_part_path(b->path, first, part, sizeof(part)), 0);
+        all += recording_bytes_at(part);
+    }
+    assert_in_range(all, most / 8 * 5, most);
+}
+
+/* Small jobs have small files; large ones are less work. */
+static void recordings_of_many_ranks_have_larger_pages(void **state)
+{
+    static const struct {
+        uint64_t ranks, most_mib;
+        int64_t bytes;
+    } cases[] = {{0, 0, 4096},     {511, 0, 4096},    {512, 0, 16384},    {4096, 0, 16384},
+                 {4096, 16, 4096}, {4096, 255, 4096}, {4096, 256, 16384}, {511, 256, 4096}};
+    struct record_bed *b = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        record_bed_begin(b, &(struct recorder_options){.most_bytes = cases[i].most_mib << 20});
+        recorder_open(b->r, "job.0", b->path, cases[i].ranks);
+        keep(b, 1, 100);
+        record_bed_end(b);
+        assert_int_equal(kept_ask(b->path, "PRAGMA page_size"), cases[i].bytes);
+        record_bed_clear(b);
+    }
+}
+
+static void a_closed_recording_opens_again_for_what_comes_late(void **state)
+{
+    struct record_bed *b = *state;
+    begin(b, NULL);
+    keep(b, 1, 100);
+    recorder_close(b->r, "job.0");
+    keep(b, 2, 100);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 0);
+    assert_int_equal(record_bed_messages(b->path), 12);
+}
+
+static void a_file_that_cannot_be_made_is_told(void **state)
+{
+    struct record_bed *b = *state;
+    snprintf(b->path, sizeof(b->path), "%s/no/such/place.hrec", b->directory);
+    begin(b, NULL);
+    keep(b, 1, 100);
+    record_bed_end(b);
+    assert_int_equal(b->stops, 1);
+    assert_int_equal(b->kept, 1);
+}
+
+#define WITH_BED(test) cmocka_unit_test_setup_teardown(test, record_bed_make, record_bed_drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_BED(what_is_kept_is_told_after_it_was_committed),
+        WITH_BED(what_waits_together_is_committed_together),
+        WITH_BED(thousands_of_agents_are_told_each_once),
+        WITH_BED(a_full_disk_stops_the_recording_once_and_agents_go_on),
+        WITH_BED(a_file_that_may_not_grow_is_a_full_disk),
+        WITH_BED(a_file_that_is_removed_stops_the_recording),
+        WITH_BED(a_file_that_is_renamed_is_written_on),
+        WITH_BED(a_disk_that_does_not_keep_up_ends_the_recording_and_not_memory),
+        WITH_BED(a_recording_in_parts_stays_below_its_size_however_fast_it_comes),
+        WITH_BED(recordings_of_many_ranks_have_larger_pages),
+        WITH_BED(a_closed_recording_opens_again_for_what_comes_late),
+        WITH_BED(a_file_that_cannot_be_made_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+#include "tests/daemon/storage/recording_bed.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A message that does not compress, so that files grow. */
+static void fill(uint8_t *bytes, size_t length, uint64_t seed)
+{
+    for (size_t i = 0; i < length; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1;
+        bytes[i] = (uint8_t)(seed >> 56);
+    }
+}
+
+struct read_back {
+    uint64_t messages, alerts, last_seq;
+    size_t length;
+};
+
+static int on_alert(void *user, const struct wire_alert *alert)
+{
+    struct read_back *b = user;
+    assert_int_equal(alert->id, ++b->alerts);
+    return 0;
+}
+
+static int on_message(void *user, const struct recorded *head, const void *bytes, size_t length)
+{
+    struct read_back *b = user;
+    uint8_t expected[4096];
+    assert_int_equal(head->instance, UINT64_MAX - 5);
+    assert_int_equal(head->seq, b->last_seq + 1);
+    fill(expected, length, head->seq);
+    assert_int_equal(length, b->length);
+    assert_memory_equal(bytes, expected, length);
+    b->last_seq = head->seq;
+    b->messages++;
+    return 0;
+}
+
+static uint64_t read_back(size_t length)
+{
+    struct read_back b = {.length = length};
+    assert_int_equal(
+        recording_read(recording_bed_path, &(struct recording_reader){&b, on_alert, on_message}),
+        0);
+    return b.messages;
+}
+
+static void keep(struct recording *r, uint64_t seq, size_t length)
+{
+    uint8_t bytes[4096];
+    struct recorded head = recording_bed_head(seq);
+    fill(bytes, length, seq);
+    assert_int_equal(recording_message(r, &head, bytes, length), 0);
+}
+
+static void messages_come_back_byte_for_byte_in_order(void **state)
+{
+    struct recording *r = recording_bed_open();
+    (void)state;
+    for (uint64_t i = 1; i <= 50; i++)
+        keep(r, i, 1000);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(read_back(1000), 50);
+    assert_int_equal(recording_bed_ask("SELECT sum(length) FROM block"), 50000);
+    assert_int_equal(recording_bed_ask("PRAGMA user_version"), RECORDING_SCHEMA);
+    assert_int_equal(recording_bed_ask("PRAGMA application_id"), RECORDING_APPLICATION);
+}
+
+static void columns_that_somebody_added_do_no_harm(void **state)
+{
+    static const char *const tables[] = {
+        "job",        "block",    "agent",         "part",          "nodes",  "places",
+        "totals",     "alert",    "latency",       "criterion",     "region", "region_member",
+        "phase",      "curve",    "topology",      "topology_part", "seat",   "link",
+        "link_route", "captures", "capture_events"};
+    char sql[100];
+    (void)state;
+    assert_int_equal(recording_close(recording_bed_open()), 0);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+        snprintf(sql, sizeof(sql), "ALTER TABLE %s ADD COLUMN note DEFAULT 5", tables[i]);
+        recording_bed_run(sql);
+    }
+    recording_bed_run("CREATE TABLE notes(note TEXT)");
+    struct recording *r = recording_bed_open();
+    keep(r, 1, 100);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(recording_bed_ask("SELECT sum(messages) FROM block"), 1);
+    assert_int_equal(recording_bed_ask("SELECT note FROM agent"), 5);
+}
+
+/* The tables of version 1, as its daemon made them. */
+static void make_version_1(void)
+{
+    recording_bed_run(
+        "PRAGMA application_id=0x48524543; PRAGMA user_version=1;"
+        "CREATE TABLE job(one INTEGER PRIMARY KEY CHECK(one = 1), job TEXT, state TEXT, app "
+        "TEXT, command TEXT, mpi TEXT, user TEXT, world INTEGER, seen INTEGER, start_ns "
+        "INTEGER, end_ns INTEGER, window_ns INTEGER, holter TEXT);"
+        "CREATE TABLE messages(id INTEGER PRIMARY KEY, time_ns INTEGER, window INTEGER, type "
+        "INTEGER, instance INTEGER, seq INTEGER, received_ns INTEGER, length INTEGER, zstd "
+        "BLOB);"
+        "CREATE INDEX messages_by_time ON messages(time_ns);"
+        "CREATE TABLE nodes(node INTEGER PRIMARY KEY, host TEXT);"
+        "CREATE TABLE places(rank INTEGER PRIMARY KEY, node INTEGER, pid INTEGER, cores TEXT);"
+        "CREATE TABLE totals(window INTEGER, start_ns INTEGER, sent INTEGER, PRIMARY "
+        "KEY(window));"
+        "CREATE TABLE alerts(id INTEGER PRIMARY KEY, kind TEXT, state TEXT, since_ns INTEGER, "
+        "updated_ns INTEGER, title TEXT, text TEXT, rank INTEGER, host TEXT);"
+        "INSERT INTO totals VALUES(3, 300, 9);"
+        "INSERT INTO alerts VALUES(1,'rank-died','firing',10,11,'t','x',3,'');");
+}
+
+static int on_old_alert(void *user, const struct wire_alert *a)
+{
+    ++*(unsigned *)user;
+    assert_string_equal(a->kind, "rank-died");
+    assert_string_equal(a->rule, "");
+    assert_true(a->fired_ns == 10 && a->rank == 3 && isnan(a->ratio) && a->causes_count == 0);
+    return 0;
+}
+
+static void a_file_of_version_1_is_read_and_continued(void **state)
+{
+    unsigned alerts = 0;
+    struct recording_reader reader = {&alerts, on_old_alert, recording_bed_no_message};
+    struct wire_totals totals = {.job = "job.0", .window = 4, .sent = 5, .other_ns = 6};
+    (void)state;
+    make_version_1();
+    assert_int_equal(recording_read(recording_bed_path, &reader), 0);
+    struct recording *r = recording_bed_open();
+    assert_int_equal(recording_table(r, WIRE_TYPE_TOTALS, &totals), 0);
+    const struct wire_job job = {.job = "job.0", .state = "ended", .launcher = "srun of Slurm"};
+    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(recording_bed_ask("SELECT launcher='srun of Slurm' FROM job"), 1);
+    assert_int_equal(recording_bed_ask("PRAGMA user_version"), RECORDING_SCHEMA);
+    assert_int_equal(recording_bed_ask("SELECT sum(sent) FROM totals"), 14);
+    assert_int_equal(recording_bed_ask("SELECT other_ns FROM totals WHERE window=4"), 6);
+    assert_int_equal(recording_bed_ask("SELECT count(*) FROM sqlite_master WHERE name='alerts'"),
+                     0);
+    assert_int_equal(recording_read(recording_bed_path, &reader), 0);
+    assert_int_equal(alerts, 2);
+}
+
+static void a_file_that_cannot_be_brought_up_to_date_stays_as_it_was(void **state)
+{
+    struct recording *r;
+    char why[256] = "";
+    (void)state;
+    make_version_1();
+    recording_bed_run("DROP TABLE alerts; CREATE TABLE alerts(x);");
+    assert_int_equal(recording_open(&r, recording_bed_path, why, sizeof(why)), -EIO);
+    assert_non_null(strstr(why, "no such column"));
+    assert_int_equal(recording_bed_ask("PRAGMA user_version"), 1);
+    assert_int_equal(recording_bed_ask("SELECT count(*) FROM sqlite_master WHERE name='latency'"),
+                     0);
+    recording_bed_run("PRAGMA user_version=8"); /* made by a later Holter */
+    assert_int_equal(recording_open(&r, recording_bed_path, why, sizeof(why)), -HOLTER_EVERSION);
+    assert_non_null(strstr(why, "schema 8"));
+}
+
+/* What version 3 added is made; what was there stays. */
+static void a_file_of_version_2_is_continued(void **state)
+{
+    (void)state;
+    make_version_1();
+    struct recording *r = recording_bed_open();
+    assert_int_equal(recording_close(r), 0);
+    recording_bed_run("DROP TABLE phase; DROP TABLE curve; PRAGMA user_version=2;");
+    unsigned alerts = 0;
+    struct recording_reader reader = {&alerts, on_old_alert, recording_bed_no_message};
+    assert_int_equal(recording_read(recording_bed_path, &reader), 0);
+    assert_int_equal(alerts, 1);
+    r = recording_bed_open();
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(recording_bed_ask("PRAGMA user_version"), RECORDING_SCHEMA);
+    assert_int_equal(recording_bed_ask("SELECT count(*) FROM phase"), 0);
+    assert_int_equal(recording_bed_ask("SELECT sent FROM totals"), 9);
+}
+
+static void two_writers_never_have_one_file(void **state)
+{
+    struct recording *r = recording_bed_open(), *second;
+    char why[256];
+    (void)state;
+    assert_int_equal(recording_open(&second, recording_bed_path, why, sizeof(why)), -EWOULDBLOCK);
+    assert_non_null(strstr(why, "another daemon"));
+    assert_int_equal(recording_close(r), 0);
+    r = recording_bed_open();
+    assert_int_equal(recording_close(r), 0);
+}
+
+static void a_full_disk_leaves_a_valid_file_up_to_the_last_commit(void **state)
+{
+    struct recording *r = recording_bed_open();
+    uint8_t bytes[4096];
+    uint64_t seq = 0, committed = 0;
+    int code = 0;
+    (void)state;
+    recording_limit(r, 400);
+    while (code == 0) {
+        struct recorded head = recording_bed_head(seq + 1);
+        fill(bytes, sizeof(bytes), seq + 1);
+        code = recording_message(r, &head, bytes, sizeof(bytes));
+        if (code == 0 && ++seq % 10 == 0) {
+            code = recording_commit(r);
+            committed = code == 0 ? seq : committed;
+        }
+        assert_true(seq < 1000);
+    }
+    assert_int_equal(code, -EIO);
+    assert_string_equal(recording_error(r), "database or disk is full");
+    recording_abandon(r);
+    assert_true(committed >= 50);
+    assert_int_equal(read_back(4096), committed);
+    assert_int_equal(
+        recording_bed_ask("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"),
+        1);
+}
+
+/* The child is killed in the middle of a transaction, with no chance to clean up. */
+static void a_killed_writer_loses_what_was_not_committed_and_no_more(void **state)
+{
+    int told[2];
+    char byte;
+    (void)state;
+    assert_int_equal(pipe(told), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct recording *r = NULL;
+        char why[256];
+        if (recording_open(&r, recording_bed_path, why, sizeof(why)) != 0)
+            _exit(1);
+        for (uint64_t seq = 1; seq <= 60; seq++) {
+            uint8_t bytes[4096];
+            struct recorded head = recording_bed_head(seq);
+            fill(bytes, sizeof(bytes), seq);
+            recording_message(r, &head, bytes, sizeof(bytes));
+            if (seq == 40)
+                recording_commit(r);
+        }
+        if (write(told[1], "x", 1) != 1)
+            _exit(1);
+        pause();
+    }
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(read_back(4096), 40);
+    assert_int_equal(
+        recording_bed_ask("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"),
+        1);
+    struct recording *r = recording_bed_open(); /* the dead one's lock is nobody's */
+    keep(r, 41, 4096);
+    assert_int_equal(recording_close(r), 0);
+    assert_int_equal(read_back(4096), 41);
+}
+
+/* Bytes of the first block of messages that Huffman codes halve, with a commit after each so many
+ * of them. */
+static int64_t bytes_of_first_block(uint64_t messages_a_commit)
+{
+    uint8_t bytes[4096];
+    unlink(recording_bed_path);
+    struct recording *r = recording_bed_open();
+    for (uint64_t seq = 1; seq <= 300; seq++) {
+        struct recorded head = recording_bed_head(seq);
+        fill(bytes, sizeof(bytes), seq);
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] >>= 4;
+        assert_int_equal(recording_message(r, &head, bytes, sizeof(bytes)), 0);
+        if (seq % messages_a_commit == 0)
+            assert_int_equal(recording_commit(r), 0);
+    }
+    assert_int_equal(recording_close(r), 0);
+    return recording_bed_ask("SELECT length(data) FROM block ORDER BY first LIMIT 1");
+}
+
+static void what_comes_slowly_is_packed_small_and_what_comes_fast_is_packed_fast(void **state)
+{
+    (void)state;
+    int64_t trickled = bytes_of_first_block(10);
+    assert_in_range(trickled, 500000, 700000);
+    assert_in_range(bytes_of_first_block(301), 1000000, 1100000);
+    assert_in_range(bytes_of_first_block(250), 1000000, 1100000);
+}
+
+static void put_state(const char *state)
+{
+    struct recording *r = recording_bed_open();
+    struct wire_job job = {.job = "job.0", .state = state, .app = "a", .mpi = "m"};
+    keep(r, 1, 10);
+    assert_int_equal(recording_table(r, WIRE_TYPE_JOB, &job), 0);
+    assert_int_equal(recording_close(r), 0);
+}
+
+static void a_running_job_s_file_is_continued(void **state)
+{
+    char chosen[128];
+    int exists = 1;
+    (void)state;
+    assert_int_equal(
+        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_false(exists);
+    put_state("running");
+    assert_int_equal(
+        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+}
+
+/* Its daemon was killed before it had made tables in it. */
+static void a_file_that_was_not_begun_is_begun(void **state)
+{
+    char chosen[128];
+    int exists = 1;
+    (void)state;
+    fclose(fopen(recording_bed_path, "we"));
+    assert_int_equal(
+        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_false(exists);
+    put_state("running");
+    assert_int_equal(
+        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+}
+
+static void an_ended_job_s_file_is_left_alone(void **state)
+{
+    char chosen[128];
+    int exists = 1;
+    (void)state;
+    put_state("ended");
+    assert_int_equal(
+        recording_choose(recording_bed_directory, "job.0", 1, chosen, sizeof(chosen), &exists), 0);
+    assert_non_null(strstr(chosen, "holter-job.0-2.hrec"));
+    assert_false(exists);
+    /* but for the agent whose messages it holds */
+    assert_int_equal(recording_choose(recording_bed_directory, "job.0", UINT64_MAX - 5, chosen,
+                                      sizeof(chosen), &exists),
+                     0);
+    assert_string_equal(chosen, recording_bed_path);
+    assert_true(exists);
+}
+
+static void other_files_are_refused(void **state)
+{
+    struct recording *r;
+    char why[256];
+    FILE *file = fopen(recording_bed_path, "w");
+    struct read_back b = {0};
+    (void)state;
+    for (int i = 0; i < 3000; i++)
+        fputs("this is no data base ", file);
+    fclose(file);
+    assert_int_equal(recording_open(&r, recording_bed_path, why, sizeof(why)), -HOLTER_ECORRUPT);
+    assert_true(recording_read(recording_bed_path,
+                               &(struct recording_reader){&b, on_alert, on_message}) < 0);
+    unlink(recording_bed_path);
+    sqlite3 *db;
+    sqlite3_open(recording_bed_path, &db);
+    sqlite3_exec(db, "CREATE TABLE t(x)", NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_int_equal(recording_open(&r, recording_bed_path, why, sizeof(why)), -HOLTER_EVERSION);
+}
+
+/* The file itself could be made, but no log beside it. */
+static void a_name_too_long_for_a_log_is_told(void **state)
+{
+    struct recording *r;
+    char path[400], why[600];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/%0250d", recording_bed_directory, 0);
+    assert_int_equal(recording_open(&r, path, why, sizeof(why)), -EIO);
+    assert_string_equal(recording_why(why, path), holter_strerror(-ENAMETOOLONG));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RECORDING_BED(messages_come_back_byte_for_byte_in_order),
+        RECORDING_BED(columns_that_somebody_added_do_no_harm),
+        RECORDING_BED(a_file_of_version_1_is_read_and_continued),
+        RECORDING_BED(a_file_of_version_2_is_continued),
+        RECORDING_BED(a_file_that_cannot_be_brought_up_to_date_stays_as_it_was),
+        RECORDING_BED(two_writers_never_have_one_file),
+        RECORDING_BED(a_full_disk_leaves_a_valid_file_up_to_the_last_commit),
+        RECORDING_BED(a_killed_writer_loses_what_was_not_committed_and_no_more),
+        RECORDING_BED(what_comes_slowly_is_packed_small_and_what_comes_fast_is_packed_fast),
+        RECORDING_BED(a_running_job_s_file_is_continued),
+        RECORDING_BED(a_file_that_was_not_begun_is_begun),
+        RECORDING_BED(an_ended_job_s_file_is_left_alone),
+        RECORDING_BED(other_files_are_refused),
+        RECORDING_BED(a_name_too_long_for_a_log_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

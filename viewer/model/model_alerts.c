@@ -1,0 +1,156 @@
+#include "viewer/model/model_alerts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *to, size_t room, const char *from)
+{
+    snprintf(to, room, "%s", from ? from : "");
+}
+
+/* "0-3,8": stops at what it cannot read. */
+static void read_spans(struct alert *a)
+{
+    const char *at = a->ranks;
+    a->span_count = 0;
+    while (a->span_count < ALERT_SPANS && *at >= '0' && *at <= '9') {
+        char *end;
+        struct alert_span span;
+        span.first = span.last = strtoull(at, &end, 10);
+        if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+            span.last = strtoull(end + 1, &end, 10);
+        if (span.last < span.first)
+            return;
+        a->spans[a->span_count++] = span;
+        at = end + strspn(end, ", ");
+        if (at == end)
+            return;
+    }
+}
+
+static void read_causes(struct alert *a, const struct wire_alert *m)
+{
+    a->cause_count = 0;
+    for (uint64_t i = 0; i < m->causes_count && a->cause_count < ALERT_CAUSES; i++) {
+        struct alert_cause *c = &a->causes[a->cause_count++];
+        copy_text(c->name, sizeof c->name, m->causes[i].name);
+        copy_text(c->text, sizeof c->text, m->causes[i].text);
+        double share = m->causes[i].share;
+        c->share = isnan(share) ? NAN : share < 0 ? 0 : share > 1 ? 1 : share;
+    }
+}
+
+static enum alert_state state_of(const char *name)
+{
+    if (name && !strcmp(name, "firing"))
+        return ALERT_FIRING;
+    return name && !strcmp(name, "pending") ? ALERT_PENDING : ALERT_RESOLVED;
+}
+
+static void fill(struct alert *a, const struct wire_alert *m)
+{
+    *a = (struct alert){
+        .id = m->id,
+        .state = state_of(m->state),
+        .since_ns = m->since_ns,
+        .updated_ns = m->updated_ns,
+        .onset_ns = m->onset_ns ? m->onset_ns : m->since_ns,
+        .fired_ns = m->fired_ns,
+        .rank = m->rank,
+        .region = m->region,
+        .ratio = isfinite(m->ratio) && m->ratio > 0 ? m->ratio : NAN,
+        .slope = isfinite(m->slope) ? m->slope : NAN,
+        .error_ns = m->error_ns,
+        .updates = m->updates,
+    };
+    copy_text(a->kind, sizeof a->kind, m->kind);
+    copy_text(a->title, sizeof a->title, m->title);
+    copy_text(a->text, sizeof a->text, m->text);
+    copy_text(a->host, sizeof a->host, m->host);
+    copy_text(a->rule, sizeof a->rule, m->rule);
+    copy_text(a->severity, sizeof a->severity, m->severity);
+    copy_text(a->ranks, sizeof a->ranks, m->ranks);
+    copy_text(a->locality, sizeof a->locality, m->locality);
+    copy_text(a->sizes, sizeof a->sizes, m->sizes);
+    copy_text(a->advice, sizeof a->advice, m->advice);
+    copy_text(a->nodes, sizeof a->nodes, m->nodes);
+    copy_text(a->links, sizeof a->links, m->links);
+    read_spans(a);
+    read_causes(a, m);
+}
+
+/* The one to give up: the oldest that is resolved, else the oldest. */
+static uint32_t least_wanted(const struct alerts *alerts)
+{
+    for (uint32_t i = alerts->count; i-- > 0;)
+        if (alerts->items[i].state == ALERT_RESOLVED)
+            return i;
+    return alerts->count - 1;
+}
+
+int alerts_apply(struct alerts *alerts, const struct wire_alert *m)
+{
+    for (uint32_t i = 0; i < alerts->count; i++) {
+        if (alerts->items[i].id == m->id) {
+            fill(&alerts->items[i], m);
+            return 0;
+        }
+    }
+    if (!alerts->items && !(alerts->items = calloc(ALERTS, sizeof *alerts->items)))
+        return -ENOMEM;
+    if (alerts->count == ALERTS) {
+        uint32_t go = least_wanted(alerts);
+        memmove(&alerts->items[go], &alerts->items[go + 1],
+                (alerts->count - go - 1) * sizeof *alerts->items);
+        alerts->count--;
+        alerts->forgotten++;
+    }
+    uint32_t at = 0;
+    while (at < alerts->count && alerts->items[at].id > m->id)
+        at++;
+    memmove(&alerts->items[at + 1], &alerts->items[at],
+            (alerts->count - at) * sizeof *alerts->items);
+    alerts->count++;
+    fill(&alerts->items[at], m);
+    return 0;
+}
+
+void alerts_finish(struct alerts *alerts)
+{
+    free(alerts->items);
+    *alerts = (struct alerts){0};
+}
+
+const struct alert *alerts_find(const struct alerts *alerts, uint64_t id)
+{
+    for (uint32_t i = 0; i < alerts->count; i++)
+        if (alerts->items[i].id == id)
+            return &alerts->items[i];
+    return NULL;
+}
+
+uint32_t alerts_count(const struct alerts *alerts, enum alert_state state)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < alerts->count; i++)
+        n += alerts->items[i].state == state;
+    return n;
+}
+
+int alert_has_rank(const struct alert *a, uint64_t rank)
+{
+    for (uint32_t i = 0; i < a->span_count; i++)
+        if (rank >= a->spans[i].first && rank <= a->spans[i].last)
+            return 1;
+    return a->rank >= 0 && (uint64_t)a->rank == rank;
+}
+
+uint64_t alert_length_ns(const struct alert *a, uint64_t now_ns)
+{
+    uint64_t end = a->state == ALERT_RESOLVED ? a->updated_ns : now_ns;
+    end = end > a->updated_ns ? end : a->updated_ns;
+    return end > a->onset_ns ? end - a->onset_ns : 0;
+}

@@ -1,0 +1,67 @@
+/* Alerts of the job with their evidence: each an episode under one number, updated while it lasts.
+ */
+#ifndef HOLTER_VIEWER_MODEL_MODEL_ALERTS_H
+#define HOLTER_VIEWER_MODEL_MODEL_ALERTS_H
+
+#include "holter/wire.h"
+
+#define ALERTS 256     /**< most that are kept; the oldest resolved ones go first */
+#define ALERT_CAUSES 8 /**< most causes kept of an alert, the largest */
+#define ALERT_SPANS 64 /**< most spans of ranks kept of an alert */
+
+enum alert_state { ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
+
+struct alert_cause {
+    char name[33];
+    double share; /**< 0 to 1; NaN: not told */
+    char text[257];
+};
+
+struct alert_span {
+    uint64_t first, last; /**< ranks, both included */
+};
+
+struct alert {
+    uint64_t id;
+    enum alert_state state;
+    uint64_t since_ns, updated_ns; /**< daemon time; of a resolved one updated is its end */
+    uint64_t onset_ns;             /**< when it set in; since_ns when that was not told */
+    uint64_t fired_ns;             /**< when it began to fire; 0: it never did */
+    int64_t rank;                  /**< -1: none */
+    uint64_t region;               /**< 0: none */
+    double ratio, slope;           /**< NaN: does not apply */
+    uint64_t error_ns, updates;
+    char kind[33], title[129], text[1025], host[65], rule[65], severity[17];
+    char ranks[257], locality[17], sizes[129], advice[513], nodes[257];
+    char links[513];                      /**< hot links on the routes of its ranks, for people */
+    struct alert_span spans[ALERT_SPANS]; /**< what ranks says */
+    uint32_t span_count;
+    struct alert_cause causes[ALERT_CAUSES];
+    uint32_t cause_count;
+};
+
+/** Zero-initialised is empty. */
+struct alerts {
+    struct alert *items; /**< owned; the newest number first */
+    uint32_t count;
+    uint64_t forgotten; /**< alerts given up for want of room */
+};
+
+/** @return 0 or -ENOMEM */
+int alerts_apply(struct alerts *alerts, const struct wire_alert *message);
+
+void alerts_finish(struct alerts *alerts);
+
+/** By number; NULL: not known. */
+const struct alert *alerts_find(const struct alerts *alerts, uint64_t id);
+
+/** How many are in a state. */
+uint32_t alerts_count(const struct alerts *alerts, enum alert_state state);
+
+/** Is a rank among those that carry it? */
+int alert_has_rank(const struct alert *alert, uint64_t rank);
+
+/** How long it lasts or lasted, until now_ns unless it is resolved. */
+uint64_t alert_length_ns(const struct alert *alert, uint64_t now_ns);
+
+#endif

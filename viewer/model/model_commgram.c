@@ -1,0 +1,436 @@
+#include "viewer/model/model_commgram.h"
+
+#include "holter/bisect.h"
+#include "holter/error.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The two first columns of both tables of rows. */
+struct head {
+    uint64_t number, provisional;
+};
+static_assert(offsetof(struct wire_phase_row, id) == 0 &&
+                  offsetof(struct wire_phase_row, open) == sizeof(uint64_t) &&
+                  offsetof(struct wire_curve_point_row, phase) == 0 &&
+                  offsetof(struct wire_curve_point_row, provisional) == sizeof(uint64_t),
+              "rows begin with their number");
+
+void commgram_init(struct commgram *g)
+{
+    *g = (struct commgram){.phases = {.size = sizeof(struct wire_phase_row)},
+                           .points = {.size = sizeof(struct wire_curve_point_row)}};
+}
+
+static void picture_finish(struct commgram_picture *p)
+{
+    free(p->columns);
+    free(p->bars);
+    free(p->members);
+    free(p->ribbons);
+    free(p->first_bar);
+    free(p->first_member);
+    *p = (struct commgram_picture){0};
+}
+
+void commgram_clear(struct commgram *g)
+{
+    uint64_t version = g->version, pictures = g->pictures;
+    free(g->phases.rows);
+    free(g->points.rows);
+    picture_finish(&g->now);
+    picture_finish(&g->next);
+    commgram_init(g);
+    g->version = version + 1;
+    g->pictures = pictures;
+}
+
+/* ---- phases and points -------------------------------------------------------------------------
+ */
+
+static struct head *head_at(const struct commgram_rows *r, uint32_t i)
+{
+    return (struct head *)((char *)r->rows + (size_t)i * r->size);
+}
+
+/* First row whose number is at least that. */
+static uint32_t lower_bound(const struct commgram_rows *r, uint64_t number)
+{
+    return BISECT(i, 0, r->count, head_at(r, i)->number < number);
+}
+
+static void drop_provisional(struct commgram_rows *r)
+{
+    uint32_t kept = r->provisional;
+    for (uint32_t i = r->provisional; i < r->count; i++)
+        if (!head_at(r, i)->provisional && i != kept++)
+            memcpy(head_at(r, kept - 1), head_at(r, i), r->size);
+    r->count = r->provisional = kept;
+}
+
+/* Before the rows of a message: what it replaces goes. */
+static void begin_rows(struct commgram_rows *r, int snapshot, uint64_t more)
+{
+    if (!r->more && snapshot)
+        r->count = r->provisional = 0;
+    else if (!r->more)
+        drop_provisional(r);
+    r->more = more != 0;
+}
+
+static int make_room(struct commgram_rows *r)
+{
+    if (r->count < r->room)
+        return 0;
+    if (r->count == COMMGRAM_PHASES) { /* a quarter at once, so that it is rarely done */
+        uint32_t gone = COMMGRAM_PHASES / 4;
+        memmove(r->rows, head_at(r, gone), (size_t)(r->count - gone) * r->size);
+        r->count -= gone;
+        r->provisional = r->provisional > gone ? r->provisional - gone : 0;
+        r->forgotten += gone;
+        return 0;
+    }
+    uint32_t room = r->room ? r->room * 2 : 256;
+    void *rows = realloc(r->rows, (size_t)room * r->size);
+    if (!rows)
+        return -ENOMEM;
+    r->rows = rows;
+    r->room = room;
+    return 0;
+}
+
+static int put_row(struct commgram_rows *r, const void *row)
+{
+    const struct head *head = row;
+    uint32_t at = lower_bound(r, head->number);
+    int known = at < r->count && head_at(r, at)->number == head->number;
+    if (!known && r->forgotten && at == 0)
+        return 0; /* older than what is kept */
+    if (!known) {
+        uint64_t forgotten = r->forgotten;
+        if (make_room(r) < 0)
+            return -ENOMEM;
+        if (r->forgotten != forgotten)
+            at = lower_bound(r, head->number);
+        memmove((char *)r->rows + (size_t)(at + 1) * r->size,
+                (char *)r->rows + (size_t)at * r->size, (size_t)(r->count - at) * r->size);
+        r->count++;
+        r->provisional += at <= r->provisional;
+    }
+    memcpy(head_at(r, at), row, r->size);
+    if (head->provisional)
+        r->provisional = at < r->provisional ? at : r->provisional;
+    return 0;
+}
+
+static double finite_or(double value, double otherwise)
+{
+    return isfinite(value) ? value : otherwise;
+}
+
+int commgram_apply_phases(struct commgram *g, const struct wire_phases *m, int snapshot)
+{
+    int error = 0;
+    begin_rows(&g->phases, snapshot, m->more);
+    g->gap_ns = m->gap_ns;
+    g->modelled = m->modelled != 0;
+    for (uint64_t i = 0; i < m->phases_count && !error; i++) {
+        struct wire_phase_row row = m->phases[i];
+        if (row.begin_ns > row.end_ns || row.end_ns > INT64_MAX)
+            continue;
+        error = put_row(&g->phases, &row);
+    }
+    g->version++;
+    return error;
+}
+
+int commgram_apply_curve(struct commgram *g, const struct wire_curve *m, int snapshot)
+{
+    int error = 0;
+    begin_rows(&g->points, snapshot, m->more);
+    for (uint64_t i = 0; i < m->points_count && !error; i++) {
+        struct wire_curve_point_row row = m->points[i];
+        if (row.begin_ns > row.end_ns || row.end_ns > INT64_MAX)
+            continue;
+        row.height = fmin(fmax(finite_or(row.height, 0), -1e9), 1e9);
+        row.difference = finite_or(row.difference, 0);
+        row.resemblance = finite_or(row.resemblance, 1);
+        error = put_row(&g->points, &row);
+    }
+    g->version++;
+    return error;
+}
+
+void commgram_restart(struct commgram *g)
+{
+    g->phases.more = g->points.more = 0;
+}
+
+const struct wire_phase_row *commgram_phase(const struct commgram *g, uint32_t i)
+{
+    return (const struct wire_phase_row *)g->phases.rows + i;
+}
+
+const struct wire_curve_point_row *commgram_point(const struct commgram *g, uint32_t i)
+{
+    return (const struct wire_curve_point_row *)g->points.rows + i;
+}
+
+const struct wire_phase_row *commgram_phase_find(const struct commgram *g, uint64_t id)
+{
+    uint32_t i = lower_bound(&g->phases, id);
+    return i < g->phases.count && commgram_phase(g, i)->id == id ? commgram_phase(g, i) : NULL;
+}
+
+uint32_t commgram_point_at(const struct commgram *g, uint64_t ns)
+{
+    return BISECT(i, 0, g->points.count, commgram_point(g, i)->end_ns < ns);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+int commgram_same(const struct commgram_request *a, const struct commgram_request *b)
+{
+    return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->phases == b->phases &&
+           a->communities == b->communities && a->modelled == b->modelled &&
+           !strcmp(a->ranks, b->ranks);
+}
+
+char *commgram_argument(const struct commgram_request *q, char *out, size_t room)
+{
+    int used = snprintf(out, room,
+                        "from=%" PRIu64 " to=%" PRIu64 " phases=%" PRIu64 " communities=%" PRIu64,
+                        q->from_ns, q->to_ns, q->phases, q->communities);
+    if (q->ranks[0] && used > 0 && (size_t)used < room)
+        used += snprintf(out + used, room - (size_t)used, " ranks=%s", q->ranks);
+    if (!q->modelled && used > 0 && (size_t)used < room)
+        snprintf(out + used, room - (size_t)used, " modelled=0");
+    return out;
+}
+
+void commgram_asked(struct commgram *g, const struct commgram_request *request)
+{
+    picture_finish(&g->next);
+    g->wanted = *request;
+    g->waiting = 1;
+}
+
+void commgram_replied(struct commgram *g, int code, const char *text)
+{
+    if (!g->waiting)
+        return;
+    picture_finish(&g->next);
+    int there = g->now.version && commgram_same(&g->now.asked, &g->wanted);
+    g->waiting = 0;
+    g->error = code ? code : there ? 0 : -HOLTER_EEMPTY;
+    snprintf(g->error_text, sizeof g->error_text, "%s",
+             !g->error       ? ""
+             : text && *text ? text
+                             : holter_strerror(g->error));
+    g->version++;
+}
+
+/* ---- pictures ----------------------------------------------------------------------------------
+ */
+
+/* Append rows; those beyond the bound are counted. */
+static int append(void **to, uint32_t *count, uint32_t *room, const void *rows, uint64_t more,
+                  size_t size, uint64_t *ignored)
+{
+    uint64_t fit = COMMGRAM_ROWS - *count;
+    *ignored += more > fit ? more - fit : 0;
+    more = more > fit ? fit : more;
+    if (*count + more > *room) {
+        uint64_t wanted = *room ? *room : 64;
+        while (wanted < *count + more)
+            wanted *= 2;
+        void *grown = realloc(*to, (size_t)wanted * size);
+        if (!grown)
+            return -ENOMEM;
+        *to = grown;
+        *room = (uint32_t)wanted;
+    }
+    if (more)
+        memcpy((char *)*to + (size_t)*count * size, rows, (size_t)more * size);
+    *count += (uint32_t)more;
+    return 0;
+}
+
+static int bar_order(const void *a, const void *b)
+{
+    const struct wire_bar_row *x = a, *y = b;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->bar < y->bar ? -1 : x->bar > y->bar;
+}
+
+static int member_order(const void *a, const void *b)
+{
+    const struct wire_bar_ranks_row *x = a, *y = b; /* bar is its place among all bars by now */
+    if (x->bar != y->bar)
+        return x->bar < y->bar ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+uint32_t commgram_bar(const struct commgram_picture *p, uint64_t column, uint64_t bar)
+{
+    if (!p->first_bar || column > p->column_count)
+        return COMMGRAM_NONE;
+    uint32_t low = p->first_bar[column], end = p->first_bar[column + 1];
+    if (bar < end - low && p->bars[low + bar].bar == bar)
+        return low + (uint32_t)bar; /* they are counted without gaps */
+    low = BISECT(i, low, end, p->bars[i].bar < bar);
+    return low < end && p->bars[low].bar == bar ? low : COMMGRAM_NONE;
+}
+
+/* Bars in order, without repeats and without those of columns that do not exist. */
+static int index_bars(struct commgram_picture *p)
+{
+    uint32_t kept = 0;
+    if (p->bar_count)
+        qsort(p->bars, p->bar_count, sizeof *p->bars, bar_order);
+    for (uint32_t i = 0; i < p->bar_count; i++) {
+        int again = kept && bar_order(&p->bars[kept - 1], &p->bars[i]) == 0;
+        if (again || p->bars[i].column > p->column_count)
+            p->ignored++;
+        else
+            p->bars[kept++] = p->bars[i];
+    }
+    p->bar_count = kept;
+    p->first_bar = calloc((size_t)p->column_count + 2, sizeof *p->first_bar);
+    if (!p->first_bar)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < kept; i++)
+        p->first_bar[p->bars[i].column + 1]++;
+    for (uint32_t k = 0; k <= p->column_count; k++)
+        p->first_bar[k + 1] += p->first_bar[k];
+    return 0;
+}
+
+static int index_members(struct commgram_picture *p)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->member_count; i++) {
+        struct wire_bar_ranks_row row = p->members[i];
+        uint32_t bar = commgram_bar(p, row.column, row.bar);
+        if (bar == COMMGRAM_NONE || !row.count || row.rank + row.count < row.rank) {
+            p->ignored++;
+            continue;
+        }
+        row.bar = bar;
+        p->members[kept++] = row;
+    }
+    p->member_count = kept;
+    if (kept)
+        qsort(p->members, kept, sizeof *p->members, member_order);
+    p->first_member = calloc((size_t)p->bar_count + 2, sizeof *p->first_member);
+    if (!p->first_member)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < kept; i++)
+        p->first_member[p->members[i].bar + 1]++;
+    for (uint32_t k = 0; k < p->bar_count; k++)
+        p->first_member[k + 1] += p->first_member[k];
+    return 0;
+}
+
+static void index_ribbons(struct commgram_picture *p)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->ribbon_count; i++) {
+        struct wire_ribbon_row row = p->ribbons[i];
+        uint32_t from =
+            row.column < p->column_count ? commgram_bar(p, row.column, row.from) : COMMGRAM_NONE;
+        uint32_t to =
+            from != COMMGRAM_NONE ? commgram_bar(p, row.column + 1, row.to) : COMMGRAM_NONE;
+        if (to == COMMGRAM_NONE || !row.messages) {
+            p->ignored++;
+            continue;
+        }
+        row.from = from;
+        row.to = to;
+        p->ribbons[kept++] = row;
+    }
+    p->ribbon_count = kept;
+}
+
+static int complete(struct commgram *g)
+{
+    struct commgram_picture *p = &g->next;
+    if (index_bars(p) < 0 || index_members(p) < 0) {
+        picture_finish(p);
+        return -ENOMEM;
+    }
+    index_ribbons(p);
+    p->asked = g->wanted;
+    p->version = ++g->pictures;
+    picture_finish(&g->now);
+    g->now = *p;
+    *p = (struct commgram_picture){0};
+    g->error = 0;
+    g->error_text[0] = 0;
+    return 0;
+}
+
+int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
+{
+    struct commgram_picture *p = &g->next;
+    if (!g->waiting || m->from_ns > m->to_ns)
+        return 0;
+    p->from_ns = m->from_ns;
+    p->to_ns = m->to_ns;
+    p->resolved = m->resolved;
+    int error = append((void **)&p->columns, &p->column_count, &p->column_room, m->columns,
+                       m->columns_count, sizeof *p->columns, &p->ignored);
+    if (!error)
+        error = append((void **)&p->bars, &p->bar_count, &p->bar_room, m->bars, m->bars_count,
+                       sizeof *p->bars, &p->ignored);
+    if (!error)
+        error = append((void **)&p->members, &p->member_count, &p->member_room, m->members,
+                       m->members_count, sizeof *p->members, &p->ignored);
+    if (!error)
+        error = append((void **)&p->ribbons, &p->ribbon_count, &p->ribbon_room, m->ribbons,
+                       m->ribbons_count, sizeof *p->ribbons, &p->ignored);
+    if (!error && !m->more)
+        error = complete(g);
+    g->version++;
+    return error;
+}
+
+int commgram_bar_has(const struct commgram_picture *p, uint32_t bar, uint64_t rank)
+{
+    if (bar >= p->bar_count)
+        return 0;
+    uint32_t first = p->first_member[bar], behind = p->first_member[bar + 1];
+    /* Its last member that begins at the rank, or before, is the one that could have it. */
+    behind = BISECT(i, first, behind, p->members[i].rank <= rank);
+    return behind > first && rank - p->members[behind - 1].rank < p->members[behind - 1].count;
+}
+
+int commgram_bar_ranks(const struct commgram_picture *p, uint32_t bar, char *out, size_t room)
+{
+    static const char ellipsis[] = ",\xe2\x80\xa6";
+    size_t used = 0;
+    *out = 0;
+    if (bar >= p->bar_count)
+        return 0;
+    for (uint32_t i = p->first_member[bar]; i < p->first_member[bar + 1]; i++) {
+        const struct wire_bar_ranks_row *m = &p->members[i];
+        char span[48];
+        int n = m->count == 1 ? snprintf(span, sizeof span, "%s%" PRIu64, used ? "," : "", m->rank)
+                              : snprintf(span, sizeof span, "%s%" PRIu64 "-%" PRIu64,
+                                         used ? "," : "", m->rank, m->rank + m->count - 1);
+        if (used + (size_t)n + sizeof ellipsis > room) {
+            snprintf(out + used, room - used, "%s", used ? ellipsis : ellipsis + 1);
+            return 1;
+        }
+        memcpy(out + used, span, (size_t)n + 1);
+        used += (size_t)n;
+    }
+    return 0;
+}

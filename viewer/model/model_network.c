@@ -1,0 +1,528 @@
+#include "viewer/model/model_network.h"
+
+#include "holter/bisect.h"
+#include "viewer/model/model_network_parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void parts_clear_topology(struct network_parts *p)
+{
+    topology_spec_finish(&p->spec);
+    free(p->seats);
+    p->spec = (struct topology_spec){0};
+    p->seats = NULL;
+    p->seat_count = 0;
+    p->route_source = p->route_destination = TOPOLOGY_NONE;
+    p->topology_more = 0;
+}
+
+static void parts_clear_rows(struct network_parts *p)
+{
+    free(p->links);
+    free(p->routes);
+    free(p->interfaces);
+    p->links = NULL;
+    p->routes = NULL;
+    p->interfaces = NULL;
+    p->link_count = p->route_count = p->interface_count = 0;
+    p->links_more = 0;
+}
+
+struct network_parts *network_parts(struct network *n)
+{
+    if (!n->parts && (n->parts = calloc(1, sizeof *n->parts)))
+        parts_clear_topology(n->parts);
+    return n->parts;
+}
+
+int network_grow(void *array, uint32_t count, uint64_t more, size_t size)
+{
+    void **at = array, *grown;
+    uint64_t all = count + more;
+    if (all > UINT32_MAX)
+        return -ENOMEM;
+    if (!(grown = realloc(*at, (all ? all : 1) * size)))
+        return -ENOMEM;
+    *at = grown;
+    return 0;
+}
+
+void network_restart(struct network *n)
+{
+    if (n->parts) {
+        parts_clear_topology(n->parts);
+        parts_clear_rows(n->parts);
+    }
+    n->window = 0; /* what is replayed may begin anew */
+}
+
+static void traces_clear(struct network *n)
+{
+    for (uint32_t i = 0; i < n->trace_count; i++)
+        free(n->traces[i].samples);
+    free(n->traces);
+    n->traces = NULL;
+    n->trace_count = 0;
+}
+
+static void rows_clear(struct network *n)
+{
+    free(n->links);
+    free(n->routes);
+    free(n->interfaces);
+    free(n->by_link);
+    n->links = NULL;
+    n->routes = NULL;
+    n->interfaces = NULL;
+    n->by_link = NULL;
+    n->link_count = n->route_count = n->interface_count = 0;
+    n->rows_known = 0;
+    n->counts = (struct network_counts){0};
+}
+
+void network_clear(struct network *n)
+{
+    uint64_t version = n->version ? n->version + 1 : 0, links = n->links_version + 1;
+    network_restart(n);
+    free(n->parts);
+    topology_destroy(n->topology);
+    free(n->seats);
+    rows_clear(n);
+    traces_clear(n);
+    uint64_t suggested[SUGGESTIONS];
+    for (int i = 0; i < SUGGESTIONS; i++) {
+        suggestion_clear(&n->suggestions[i]);
+        suggested[i] = n->suggestions[i].version;
+    }
+    *n = (struct network){.version = version, .links_version = links};
+    for (int i = 0; i < SUGGESTIONS; i++)
+        n->suggestions[i].version = suggested[i];
+}
+
+/* ---- topology ----------------------------------------------------------------------------------
+ */
+
+static void copy(char *to, size_t room, const char *from)
+{
+    snprintf(to, room, "%s", from ? from : "");
+}
+
+static uint32_t vertex_of(uint64_t number)
+{
+    return number < TOPOLOGY_MOST_VERTICES ? (uint32_t)number : TOPOLOGY_NONE;
+}
+
+static uint32_t small(uint64_t number)
+{
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+static void add_head(struct network_parts *p, const struct wire_topology *t)
+{
+    struct topology_spec *s = &p->spec;
+    copy(s->name, sizeof s->name, t->name);
+    s->kind = (enum topology_kind)t->kind;
+    s->tie = (enum topology_tie)t->tie;
+    s->capacity = t->capacity;
+    copy(p->source, sizeof p->source, t->source);
+    copy(p->fault, sizeof p->fault, t->fault);
+}
+
+static void add_dimensions(struct network_parts *p, const struct wire_topology *t)
+{
+    struct topology_spec *s = &p->spec;
+    for (uint64_t i = 0; i < t->dimensions_count && s->dimension_count < TOPOLOGY_DIMENSIONS; i++) {
+        const struct wire_dimension_row *row = &t->dimensions[i];
+        struct topology_dimension *d = &s->dimensions[s->dimension_count++];
+        copy(d->name, sizeof d->name, row->name);
+        d->connection = (enum topology_connection)row->connection;
+        d->size = small(row->size);
+        d->step = small(row->step);
+        d->up = small(row->up);
+    }
+}
+
+static int add_graph(struct network_parts *p, const struct wire_topology *t)
+{
+    struct topology_spec *s = &p->spec;
+    if (network_grow(&s->vertices, s->vertex_count, t->vertices_count, sizeof *s->vertices) < 0 ||
+        network_grow(&s->edges, s->edge_count, t->edges_count, sizeof *s->edges) < 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < t->vertices_count; i++) {
+        struct topology_named *v = &s->vertices[s->vertex_count++];
+        copy(v->name, sizeof v->name, t->vertices[i].name);
+        v->kind = (enum topology_vertex)t->vertices[i].kind;
+    }
+    for (uint64_t i = 0; i < t->edges_count; i++) {
+        const struct wire_edge_row *row = &t->edges[i];
+        struct topology_edge *e = &s->edges[s->edge_count++];
+        *e = (struct topology_edge){vertex_of(row->from), vertex_of(row->to), row->capacity, ""};
+        copy(e->interface, sizeof e->interface, row->interface);
+    }
+    return 0;
+}
+
+/* Rows tell the vertices behind the source; a table begins with it. */
+static int add_hops(struct network_parts *p, const struct wire_topology *t)
+{
+    struct topology_spec *s = &p->spec;
+    if (network_grow(&s->routes, s->route_count, t->hops_count, sizeof *s->routes) < 0 ||
+        network_grow(&s->path, s->path_count, 2 * t->hops_count, sizeof *s->path) < 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < t->hops_count; i++) {
+        const struct wire_hop_row *row = &t->hops[i];
+        uint32_t source = vertex_of(row->source), destination = vertex_of(row->destination);
+        uint32_t vertex = vertex_of(row->vertex);
+        if (source != p->route_source || destination != p->route_destination) {
+            s->routes[s->route_count++] = (struct topology_table){s->path_count, 1};
+            s->path[s->path_count++] = source;
+        }
+        s->path[s->path_count++] = vertex;
+        s->routes[s->route_count - 1].count++;
+        p->route_source = vertex == destination ? TOPOLOGY_NONE : source;
+        p->route_destination = destination;
+    }
+    return 0;
+}
+
+int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_row *rows,
+                      uint64_t row_count)
+{
+    uint64_t most = *count;
+    for (uint64_t i = 0; i < row_count; i++)
+        if (rows[i].rank < NETWORK_RANKS && rows[i].rank >= most)
+            most = rows[i].rank + 1;
+    if (network_grow(seats, 0, most, sizeof **seats) < 0)
+        return -ENOMEM;
+    while (*count < most)
+        (*seats)[(*count)++] = TOPOLOGY_NONE;
+    for (uint64_t i = 0; i < row_count; i++)
+        if (rows[i].rank < NETWORK_RANKS)
+            (*seats)[rows[i].rank] = vertex_of(rows[i].vertex);
+    return 0;
+}
+
+/* Has the network changed, or only who sits where? Loads are the same for equal ones. */
+static int take_topology(struct network *n, struct network_parts *p)
+{
+    char why[sizeof n->fault] = "";
+    struct topology *topology = NULL;
+    int error = p->fault[0] && !p->spec.dimension_count && !p->spec.vertex_count
+                    ? 0
+                    : topology_create(&topology, &p->spec, why, sizeof why);
+    if (error == -ENOMEM)
+        return error;
+    topology_destroy(n->topology);
+    n->topology = topology;
+    copy(n->name, sizeof n->name, p->spec.name);
+    copy(n->source, sizeof n->source, p->source);
+    copy(n->fault, sizeof n->fault, error ? why[0] ? why : "it contradicts itself" : p->fault);
+    uint32_t vertices = topology ? topology_vertices(topology) : 0;
+    for (uint32_t i = 0; i < p->seat_count; i++)
+        p->seats[i] = p->seats[i] < vertices ? p->seats[i] : TOPOLOGY_NONE;
+    free(n->seats);
+    n->seats = p->seats;
+    n->seat_count = p->seat_count;
+    p->seats = NULL;
+    n->version++;
+    return 0;
+}
+
+int network_apply_topology(struct network *n, const struct wire_topology *t)
+{
+    struct network_parts *p = network_parts(n);
+    if (!p)
+        return -ENOMEM;
+    if (!p->topology_more)
+        parts_clear_topology(p);
+    add_head(p, t);
+    add_dimensions(p, t);
+    int error = add_graph(p, t);
+    error = error ? error : add_hops(p, t);
+    error = error ? error : network_add_seats(&p->seats, &p->seat_count, t->seats, t->seats_count);
+    p->topology_more = t->more != 0;
+    if (!error && !t->more)
+        error = take_topology(n, p);
+    if (error || !t->more)
+        parts_clear_topology(p);
+    return error;
+}
+
+uint32_t network_seat(const struct network *n, uint32_t rank)
+{
+    return rank < n->seat_count ? n->seats[rank] : TOPOLOGY_NONE;
+}
+
+/* ---- links -------------------------------------------------------------------------------------
+ */
+
+static uint32_t link_number(uint64_t number)
+{
+    return number < TOPOLOGY_MOST_LINKS ? (uint32_t)number : TOPOLOGY_NONE;
+}
+
+static int add_links(struct network_parts *p, const struct wire_links *w)
+{
+    if (network_grow(&p->links, p->link_count, w->links_count, sizeof *p->links) < 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < w->links_count; i++) {
+        const struct wire_link_row *row = &w->links[i];
+        if (row->link >= TOPOLOGY_MOST_LINKS)
+            continue;
+        p->links[p->link_count++] = (struct network_link){
+            .link = (uint32_t)row->link,
+            .from = vertex_of(row->from),
+            .to = vertex_of(row->to),
+            .state = row->state > LINK_CONGESTED ? LINK_CONGESTED : (enum link_state)row->state,
+            .unit = row->unit != 0,
+            .since = row->since,
+            .messages = row->messages,
+            .bytes = row->bytes,
+            .average = row->average,
+            .peak = row->peak,
+            .share = row->share,
+            .latency = row->latency,
+            .measured = row->measured,
+            .ratio = row->ratio,
+        };
+    }
+    return 0;
+}
+
+static int add_routes(struct network_parts *p, const struct wire_links *w)
+{
+    if (network_grow(&p->routes, p->route_count, w->routes_count, sizeof *p->routes) < 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < w->routes_count; i++) {
+        const struct wire_link_route_row *row = &w->routes[i];
+        p->routes[p->route_count++] = (struct network_route){
+            link_number(row->link), small(row->source), small(row->destination),
+            small(row->length),     row->messages,      row->bytes};
+    }
+    return 0;
+}
+
+static int add_interfaces(struct network_parts *p, const struct wire_links *w)
+{
+    if (network_grow(&p->interfaces, p->interface_count, w->interfaces_count,
+                     sizeof *p->interfaces) < 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < w->interfaces_count; i++) {
+        const struct wire_interface_row *row = &w->interfaces[i];
+        struct network_interface *f = &p->interfaces[p->interface_count++];
+        *f = (struct network_interface){.node = small(row->node),
+                                        .medium = (uint8_t)row->medium,
+                                        .unit = row->unit != 0,
+                                        .sent = row->sent,
+                                        .received = row->received,
+                                        .dropped = row->dropped,
+                                        .speed = row->speed,
+                                        .link_out = link_number(row->link_out),
+                                        .link_in = link_number(row->link_in)};
+        copy(f->name, sizeof f->name, row->name);
+    }
+    return 0;
+}
+
+/* First trace of a link that is at least that. */
+static uint32_t trace_place(const struct network *n, uint32_t link)
+{
+    return BISECT(i, 0, n->trace_count, n->traces[i].link < link);
+}
+
+/* Give up the trace that was heard of longest ago. */
+static void drop_trace(struct network *n)
+{
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < n->trace_count; i++)
+        if (n->traces[i].newest < n->traces[oldest].newest)
+            oldest = i;
+    free(n->traces[oldest].samples);
+    memmove(n->traces + oldest, n->traces + oldest + 1,
+            (n->trace_count - oldest - 1) * sizeof *n->traces);
+    n->trace_count--;
+}
+
+/* Trace of a link, made when there is none. @return NULL: none can be kept */
+static struct network_trace *trace_of(struct network *n, uint32_t link, uint64_t window)
+{
+    uint32_t at = trace_place(n, link);
+    if (at < n->trace_count && n->traces[at].link == link)
+        return &n->traces[at];
+    struct network_sample *samples = calloc(NETWORK_WINDOWS, sizeof *samples);
+    if (!n->traces)
+        n->traces = malloc(NETWORK_TRACES * sizeof *n->traces);
+    if (!samples || !n->traces) {
+        free(samples);
+        return NULL;
+    }
+    if (n->trace_count == NETWORK_TRACES) {
+        drop_trace(n);
+        at = trace_place(n, link);
+    }
+    memmove(n->traces + at + 1, n->traces + at, (n->trace_count - at) * sizeof *n->traces);
+    n->trace_count++;
+    n->traces[at] = (struct network_trace){link, window, samples};
+    return &n->traces[at];
+}
+
+static int enter_sample(struct network *n, const struct network_link *l, uint64_t window)
+{
+    struct network_trace *t = trace_of(n, l->link, window);
+    if (!t)
+        return -ENOMEM;
+    if (window + NETWORK_WINDOWS <= t->newest)
+        return 0; /* older than what the ring holds */
+    for (uint64_t w = t->newest + 1; w < window && w <= t->newest + NETWORK_WINDOWS; w++)
+        t->samples[w % NETWORK_WINDOWS].present = 0;
+    t->newest = window > t->newest ? window : t->newest;
+    t->samples[window % NETWORK_WINDOWS] = (struct network_sample){
+        .load = (float)l->bytes,
+        .measured = l->measured == NETWORK_UNKNOWN ? NAN : (float)l->measured,
+        .latency = (float)l->latency,
+        .state = (uint8_t)l->state,
+        .unit = l->unit,
+        .present = 1};
+    return 0;
+}
+
+/* Links in sight first: when there are more than traces, the most loaded get one. */
+static int enter_samples(struct network *n)
+{
+    uint32_t most = n->link_count < NETWORK_TRACES ? n->link_count : NETWORK_TRACES;
+    for (uint32_t i = 0; i < most; i++)
+        if (enter_sample(n, &n->links[i], n->window) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+static int by_link(const void *left, const void *right, void *user)
+{
+    const struct network_link *links = user;
+    uint32_t a = links[*(const uint32_t *)left].link, b = links[*(const uint32_t *)right].link;
+    return a < b ? -1 : a > b;
+}
+
+static int take_rows(struct network *n, struct network_parts *p, const struct wire_links *w)
+{
+    uint32_t *order = malloc((p->link_count + 1) * sizeof *order);
+    if (!order)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < p->link_count; i++)
+        order[i] = i;
+    qsort_r(order, p->link_count, sizeof *order, by_link, p->links);
+    rows_clear(n);
+    n->by_link = order;
+    n->links = p->links;
+    n->link_count = p->link_count;
+    n->routes = p->routes;
+    n->route_count = p->route_count;
+    n->interfaces = p->interfaces;
+    n->interface_count = p->interface_count;
+    n->counts = (struct network_counts){
+        {w->idle, w->busy, w->hot, w->congested}, w->bytes, w->hop_bytes, w->unplaced, w->left_out};
+    p->links = NULL;
+    p->routes = NULL;
+    p->interfaces = NULL;
+    n->window = w->window;
+    n->rows_known = 1;
+    n->links_version++;
+    return enter_samples(n);
+}
+
+int network_apply_links(struct network *n, const struct wire_links *w)
+{
+    struct network_parts *p = network_parts(n);
+    if (!p)
+        return -ENOMEM;
+    if (!p->links_more || p->window != w->window)
+        parts_clear_rows(p);
+    p->window = w->window;
+    int error = add_links(p, w);
+    error = error ? error : add_routes(p, w);
+    error = error ? error : add_interfaces(p, w);
+    p->links_more = w->more != 0;
+    if (!error && !w->more && !(n->rows_known && w->window < n->window))
+        error = take_rows(n, p, w);
+    if (error || !w->more)
+        parts_clear_rows(p);
+    return error;
+}
+
+const struct network_link *network_row(const struct network *n, uint32_t link)
+{
+    uint32_t low = BISECT(i, 0, n->link_count, n->links[n->by_link[i]].link < link);
+    return low < n->link_count && n->links[n->by_link[low]].link == link
+               ? &n->links[n->by_link[low]]
+               : NULL;
+}
+
+const struct network_sample *network_sample(const struct network *n, uint32_t link, uint64_t window)
+{
+    uint32_t at = trace_place(n, link);
+    if (at >= n->trace_count || n->traces[at].link != link)
+        return NULL;
+    const struct network_trace *t = &n->traces[at];
+    const struct network_sample *s = &t->samples[window % NETWORK_WINDOWS];
+    return window <= t->newest && window + NETWORK_WINDOWS > t->newest && s->present ? s : NULL;
+}
+
+const struct network_route *network_routes_of(const struct network *n, uint32_t link,
+                                              uint32_t *count)
+{
+    const struct network_route *first = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < n->route_count; i++)
+        if (n->routes[i].link == link) {
+            first = first ? first : &n->routes[i];
+            ++*count;
+        } else if (first) {
+            break;
+        }
+    return first;
+}
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+char *network_vertex_name(const struct network *n, uint32_t vertex, char *out, size_t room)
+{
+    if (n->topology && vertex < topology_vertices(n->topology))
+        topology_vertex_name(n->topology, vertex, out, room);
+    else if (vertex == TOPOLOGY_NONE)
+        snprintf(out, room, "?");
+    else
+        snprintf(out, room, "%u", vertex);
+    return out;
+}
+
+char *network_link_name(const struct network *n, uint32_t link, char *out, size_t room)
+{
+    char a[TOPOLOGY_NAME + 1], b[TOPOLOGY_NAME + 1];
+    uint32_t from, to;
+    const struct network_link *row = network_row(n, link);
+    if (n->topology && link < topology_links(n->topology) &&
+        topology_link(n->topology, link, &from, &to))
+        ;
+    else if (row) {
+        from = row->from;
+        to = row->to;
+    } else {
+        snprintf(out, room, "link %u", link);
+        return out;
+    }
+    network_vertex_name(n, from, a, sizeof a);
+    network_vertex_name(n, to, b, sizeof b);
+    snprintf(out, room, "%s \xe2\x86\x92 %s", a, b);
+    return out;
+}
+
+const char *network_state_name(enum link_state state)
+{
+    static const char *const names[] = {"idle", "busy", "hot", "congested"};
+    return (unsigned)state < sizeof names / sizeof *names ? names[state] : "?";
+}

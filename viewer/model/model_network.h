@@ -1,0 +1,194 @@
+/* The network under the job as the daemon tells it: its topology and where ranks sit, the state of
+ * its links in the newest window with a ring of windows before, and better mappings and routes that
+ * were asked for.
+ *
+ * Memory: the topology, 8 bytes a rank, a row for each link of the newest window, and rings of
+ * NETWORK_WINDOWS samples (16 bytes each) for at most NETWORK_TRACES links, 16 MiB. */
+#ifndef HOLTER_VIEWER_MODEL_MODEL_NETWORK_H
+#define HOLTER_VIEWER_MODEL_MODEL_NETWORK_H
+
+#include "daemon/analysis/network/topology.h"
+#include "holter/wire.h"
+
+#include <stdint.h>
+
+#define NETWORK_WINDOWS 256u /**< windows that a ring holds */
+#define NETWORK_TRACES 4096u /**< links with a ring; of more, those heard of last */
+#define NETWORK_UNKNOWN UINT64_MAX
+
+/** A directed link in the newest window. */
+struct network_link {
+    uint32_t link, from, to;
+    enum link_state state;
+    uint8_t unit;      /**< of measured: 0 bytes, 1 packets */
+    uint64_t since;    /**< window in which that state began */
+    uint64_t messages; /**< whose routes cross it */
+    uint64_t bytes;    /**< of them: the modelled load */
+    double average;    /**< moving average of it, bytes a window */
+    uint64_t peak;
+    double share;      /**< load by what it can carry; NaN: not known */
+    double latency;    /**< relative latency of messages that cross it; NaN: none matched */
+    uint64_t measured; /**< what the interface counted; NETWORK_UNKNOWN */
+    double ratio;      /**< measured by modelled, moving averages; NaN: not known */
+};
+
+/** Ranks whose messages load a hot link, in the newest window. */
+struct network_route {
+    uint32_t link, source, destination; /**< ranks */
+    uint32_t length;                    /**< links on the route */
+    uint64_t messages, bytes;
+};
+
+/** A network interface of a node, in the newest window. */
+struct network_interface {
+    uint32_t node; /**< position in the hosts of topic places */
+    uint8_t medium, unit;
+    char name[65];
+    uint64_t sent, received, dropped, speed;
+    uint32_t link_out, link_in; /**< TOPOLOGY_NONE: none known */
+};
+
+struct network_sample {
+    float load;     /**< bytes */
+    float measured; /**< NaN: not known */
+    float latency;  /**< NaN: none matched */
+    uint8_t state;  /**< enum link_state */
+    uint8_t unit;
+    uint8_t present; /**< 0: the link had no row in that window */
+};
+
+/** What a link did in the windows before. */
+struct network_trace {
+    uint32_t link;
+    uint64_t newest;                /**< last window that it has a sample of */
+    struct network_sample *samples; /**< owned; of window w at w % NETWORK_WINDOWS */
+};
+
+/** Counts of the newest window. */
+struct network_counts {
+    uint64_t states[4]; /**< links by enum link_state */
+    uint64_t bytes;     /**< of messages that crossed a link */
+    double hop_bytes;
+    uint64_t unplaced; /**< bytes of messages whose way is not known */
+    uint64_t left_out; /**< links that are not idle and have no row */
+};
+
+/** A measure before and after. */
+struct network_gain {
+    char name[33];
+    double before, after, bound; /**< bound NaN: not known */
+};
+
+/** A route for which another is suggested: vertices path[first] .. path[first + count - 1] of the
+ * suggestion, its source first; count 0: none is better. */
+struct network_reroute {
+    uint32_t source, destination; /**< vertices */
+    uint32_t length, length_after;
+    uint64_t bytes, heaviest, heaviest_after;
+    uint32_t first, count;
+};
+
+enum suggestion_kind { SUGGEST_MAPPING, SUGGEST_ROUTES, SUGGESTIONS };
+
+/** What the daemon suggests, as asked for last. Whether it is applied to what is in sight is the
+ * user's choice: see flows.h. */
+struct suggestion {
+    int waiting;     /**< asked, and no result yet */
+    double progress; /**< 0 to 1 */
+    int error;       /**< 0, or why there is none; negative */
+    char error_text[257];
+    int ready; /**< 1: what follows is a result */
+    char objective[33];
+    uint64_t seed;
+    int optimal;                /**< 1: none is better */
+    struct network_gain *gains; /**< owned */
+    uint32_t gain_count;
+    uint32_t *seats; /**< owned; mapping: vertex by rank, TOPOLOGY_NONE: not told */
+    uint32_t seat_count;
+    struct network_reroute *routes; /**< owned; by source, then destination */
+    uint32_t route_count;
+    uint32_t *path; /**< owned */
+    uint32_t path_count;
+    uint64_t version; /**< raised by each result */
+    int more;         /**< parts are missing */
+};
+
+struct network {
+    struct topology *topology; /**< owned; NULL: not told yet, or it cannot be used */
+    char name[65], source[513];
+    char fault[513]; /**< why the file, or what was told, cannot be used; "": all is well */
+    uint32_t *seats; /**< owned; vertex by rank, TOPOLOGY_NONE: not known */
+    uint32_t seat_count;
+    uint64_t version; /**< raised when topology or seats changed; 0: never told */
+
+    uint64_t window;            /**< of all rows below; only when rows_known */
+    uint8_t rows_known;         /**< links were told at least once */
+    struct network_link *links; /**< owned; as the daemon ranks them, largest load first */
+    uint32_t link_count;
+    uint32_t *by_link;            /**< owned; positions in links, in order of link */
+    struct network_route *routes; /**< owned; by link, largest first */
+    uint32_t route_count;
+    struct network_interface *interfaces; /**< owned */
+    uint32_t interface_count;
+    struct network_counts counts;
+    uint64_t links_version; /**< raised by each window */
+
+    struct network_trace *traces; /**< owned; in order of link */
+    uint32_t trace_count;
+
+    struct suggestion suggestions[SUGGESTIONS];
+
+    struct network_parts *parts; /**< owned; messages that are not complete yet */
+};
+
+/** Take in a message of topic topology. What contradicts itself is told in fault, not an error.
+ *  @return 0 or -ENOMEM */
+int network_apply_topology(struct network *network, const struct wire_topology *message);
+
+/** Take in a message of topic links. @return 0 or -ENOMEM */
+int network_apply_links(struct network *network, const struct wire_links *message);
+
+/** Take in answers. @return 0 or -ENOMEM */
+int network_apply_mapping(struct network *network, const struct wire_mapping *message);
+int network_apply_routes(struct network *network, const struct wire_routes *message);
+
+/** A question was asked: the answer before is forgotten. */
+void network_asked(struct network *network, enum suggestion_kind kind, const char *objective);
+
+/** The reply that ends it; code 0: all answers have come. */
+void network_replied(struct network *network, enum suggestion_kind kind, int code,
+                     const char *text);
+
+/** Forget a suggestion. */
+void suggestion_clear(struct suggestion *suggestion);
+
+/** A current state begins anew: what was cut off is dropped. */
+void network_restart(struct network *network);
+
+/** Forget everything. */
+void network_clear(struct network *network);
+
+/** Row of a link in the newest window; NULL: it has none. */
+const struct network_link *network_row(const struct network *network, uint32_t link);
+
+/** Sample of a link in a window; NULL: not known. */
+const struct network_sample *network_sample(const struct network *network, uint32_t link,
+                                            uint64_t window);
+
+/** Routes that load a hot link. @param count  set  @return the first of them */
+const struct network_route *network_routes_of(const struct network *network, uint32_t link,
+                                              uint32_t *count);
+
+/** Vertex of a rank; TOPOLOGY_NONE: not known. */
+uint32_t network_seat(const struct network *network, uint32_t rank);
+
+/** "(3,1,0) → (3,2,0)"; by numbers where the topology is not known. */
+char *network_link_name(const struct network *network, uint32_t link, char *out, size_t room);
+
+/** Name of a vertex. */
+char *network_vertex_name(const struct network *network, uint32_t vertex, char *out, size_t room);
+
+/** "idle", "busy", "hot", "congested". */
+const char *network_state_name(enum link_state state);
+
+#endif

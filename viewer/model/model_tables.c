@@ -1,0 +1,414 @@
+#include "viewer/model/model_tables.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Working memory for one message: rows gathered by item before they go into a history. */
+struct model_scratch {
+    uint64_t *values; /* columns figures for each item, all zero between messages */
+    size_t values_room;
+    uint8_t *touched; /* by item; all zero between messages */
+    size_t touched_room;
+    uint32_t *items;
+    uint64_t *packed;
+    size_t items_room, packed_room; /* elements, each of its own array */
+};
+
+void tables_finish(struct model *m)
+{
+    if (!m->scratch)
+        return;
+    free(m->scratch->values);
+    free(m->scratch->touched);
+    free(m->scratch->items);
+    free(m->scratch->packed);
+    free(m->scratch);
+    m->scratch = NULL;
+}
+
+/* Grow an array, new elements zeroed. */
+static int grow(void **array, size_t *room, size_t need, size_t element)
+{
+    if (need <= *room)
+        return 0;
+    size_t more = *room ? *room : 64;
+    while (more < need)
+        more *= 2;
+    char *bytes = realloc(*array, more * element);
+    if (!bytes)
+        return -ENOMEM;
+    memset(bytes + *room * element, 0, (more - *room) * element);
+    *array = bytes;
+    *room = more;
+    return 0;
+}
+
+static int need_scratch(struct model *m, size_t items, unsigned columns)
+{
+    if (!m->scratch && !(m->scratch = calloc(1, sizeof *m->scratch)))
+        return -ENOMEM;
+    struct model_scratch *s = m->scratch;
+    if (grow((void **)&s->values, &s->values_room, items * columns, sizeof *s->values) < 0)
+        return -ENOMEM;
+    return grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
+}
+
+/* Move what was gathered into scratch->packed, in ascending order of items, and leave the scratch
+ * zeroed.
+ * @param count  set: items that were touched @return 0 or -ENOMEM */
+static int pack(struct model *m, unsigned columns, uint32_t items, uint32_t *count)
+{
+    struct model_scratch *s = m->scratch;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < items; i++)
+        n += s->touched[i];
+    int error = grow((void **)&s->items, &s->items_room, n, sizeof *s->items);
+    if (!error)
+        error = grow((void **)&s->packed, &s->packed_room, (size_t)n * columns, sizeof *s->packed);
+    n = 0;
+    for (uint32_t i = 0; i < items; i++) {
+        if (!s->touched[i])
+            continue;
+        uint64_t *row = s->values + (size_t)i * columns;
+        if (!error) {
+            s->items[n] = i;
+            memcpy(s->packed + (size_t)n * columns, row, columns * sizeof *row);
+            n++;
+        }
+        memset(row, 0, columns * sizeof *row);
+        s->touched[i] = 0;
+    }
+    *count = n;
+    return error;
+}
+
+/* Move what was gathered into a history, unless it is there. */
+static int flush(struct model *m, struct history *history, uint64_t window, uint32_t items)
+{
+    uint32_t count;
+    int error = pack(m, history->columns, items, &count);
+    if (error || count == 0)
+        return error;
+    /* A replay comes by what a state of it told as one. */
+    if (!rewind_enters(m, window) || (m->playback.known && history_whole(history, window)))
+        return 0;
+    return history_put(history, window, m->scratch->items, m->scratch->packed, count);
+}
+
+int tables_need_rank(struct model *m, uint32_t rank)
+{
+    if (rank < m->rank_count)
+        return 0;
+    uint32_t count = rank + 1;
+    if (m->world > count && m->world <= MODEL_RANKS)
+        count = (uint32_t)m->world;
+    else if (count < MODEL_RANKS / 2)
+        count += count / 2;
+    struct model_rank *ranks = realloc(m->ranks, count * sizeof *ranks);
+    if (!ranks)
+        return -ENOMEM;
+    m->ranks = ranks;
+    uint64_t *sums = realloc(m->rank_sums, (size_t)count * RANK_COLUMNS * sizeof *sums);
+    if (!sums)
+        return -ENOMEM;
+    m->rank_sums = sums;
+    for (uint32_t i = m->rank_count; i < count; i++)
+        ranks[i] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
+    memset(sums + (size_t)m->rank_count * RANK_COLUMNS, 0,
+           (size_t)(count - m->rank_count) * RANK_COLUMNS * sizeof *sums);
+    m->rank_count = count;
+    return 0;
+}
+
+static void table_restart(struct model_table *t)
+{
+    if (t->sums)
+        memset(t->sums, 0, (size_t)t->room * t->columns * sizeof *t->sums);
+}
+
+void tables_keep_details(struct model *m)
+{
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        m->ranks[i] = (struct model_rank){.node = UINT32_MAX, .in_call_peer = -1};
+    if (m->rank_sums)
+        memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
+    table_restart(&m->pairs);
+    table_restart(&m->calls);
+    m->ranks_more = m->pairs_more = m->calls_more = 0;
+}
+
+static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t watched_ns)
+{
+    const uint64_t class_ns[MODEL_CLASSES] = {row->send_ns, row->recv_ns,       row->wait_ns,
+                                              row->poll_ns, row->collective_ns, row->one_sided_ns,
+                                              row->io_ns,   row->other_ns};
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        to[RANK_CLASS_NS + c] += class_ns[c];
+    to[RANK_SENT] += row->sent;
+    to[RANK_SENT_BYTES] += row->sent_bytes;
+    to[RANK_RECEIVED] += row->received;
+    to[RANK_RECEIVED_BYTES] += row->received_bytes;
+    to[RANK_CALLS] += row->calls;
+    to[RANK_LOST] += row->lost;
+    to[RANK_TIME_NS] += watched_ns;
+}
+
+/* One more than the highest rank that is taken in. */
+static uint32_t ranks_in(const struct wire_rank_row *rows, uint64_t rows_count)
+{
+    uint32_t count = 0;
+    for (uint64_t i = 0; i < rows_count; i++)
+        if (rows[i].rank < MODEL_RANKS && rows[i].rank >= count)
+            count = (uint32_t)rows[i].rank + 1;
+    return count;
+}
+
+int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int snapshot)
+{
+    uint64_t windows = w->windows > 1 ? w->windows : 1;
+    uint32_t count = ranks_in(w->ranks, w->ranks_count);
+    if (count && (tables_need_rank(m, count - 1) < 0 || need_scratch(m, count, RANK_COLUMNS) < 0))
+        return -ENOMEM;
+    if (snapshot && !m->ranks_more && m->rank_sums)
+        memset(m->rank_sums, 0, (size_t)m->rank_count * RANK_COLUMNS * sizeof *m->rank_sums);
+    m->ranks_more = snapshot && w->more;
+    for (uint64_t i = 0; i < w->ranks_count; i++) {
+        const struct wire_rank_row *row = &w->ranks[i];
+        if (row->rank >= MODEL_RANKS) {
+            m->ignored++;
+            continue;
+        }
+        struct model_rank *rank = &m->ranks[row->rank];
+        rank->seen = 1;
+        if (w->window >= rank->newest) {
+            rank->newest = w->window;
+            rank->in_call = (uint16_t)row->in_call;
+            rank->in_call_ns = row->in_call_ns;
+            rank->in_call_comm = row->in_call_comm;
+            rank->in_call_peer = row->in_call_peer;
+        }
+        rank_figures(m->rank_sums + row->rank * RANK_COLUMNS, row, windows * w->length_ns);
+        if (!snapshot) {
+            rank_figures(m->scratch->values + row->rank * RANK_COLUMNS, row, w->length_ns);
+            m->scratch->touched[row->rank] = 1;
+        }
+    }
+    m->details_version++;
+    return snapshot || !count ? 0 : flush(m, &m->rank_history, w->window, count);
+}
+
+int tables_apply_history(struct model *m, const struct wire_history *w)
+{
+    uint32_t count = ranks_in(w->ranks, w->ranks_count), packed;
+    if (w->last < w->first)
+        return -HOLTER_ERANGE;
+    if (!count)
+        return 0;
+    if (tables_need_rank(m, count - 1) < 0 || need_scratch(m, count, RANK_COLUMNS) < 0)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < w->ranks_count; i++) {
+        const struct wire_rank_row *row = &w->ranks[i];
+        if (row->rank >= MODEL_RANKS) {
+            m->ignored++;
+            continue;
+        }
+        rank_figures(m->scratch->values + row->rank * RANK_COLUMNS, row,
+                     (w->last - w->first + 1) * w->length_ns);
+        m->scratch->touched[row->rank] = 1;
+    }
+    int error = pack(m, RANK_COLUMNS, count, &packed);
+    if (!error)
+        error = history_put_span(&m->rank_history, w->first, w->last, m->scratch->items,
+                                 m->scratch->packed, packed);
+    m->details_version++;
+    return error < 0 ? error : 0; /* what is known already is known better */
+}
+
+/* Number of a key in a table whose sums have room for it, or KEYMAP_NONE. */
+static uint32_t table_number(struct model *m, struct model_table *t, struct keymap_key key)
+{
+    uint32_t number = keymap_add(&t->keys, key);
+    if (number == KEYMAP_NONE)
+        return number;
+    size_t room = t->room, old = room * t->columns;
+    if (number >= t->room) {
+        room = t->room ? (size_t)t->room * 2 : 64;
+        uint64_t *sums = realloc(t->sums, room * t->columns * sizeof *sums);
+        if (!sums)
+            return KEYMAP_NONE;
+        memset(sums + old, 0, (room * t->columns - old) * sizeof *sums);
+        t->sums = sums;
+        t->room = (uint32_t)room;
+    }
+    return need_scratch(m, room, t->columns) < 0 ? KEYMAP_NONE : number;
+}
+
+static uint32_t comm_number(struct model *m, const struct wire_comm_row *row)
+{
+    for (uint32_t i = 0; i < m->comm_count; i++) {
+        if (m->comms[i].id != row->id)
+            continue;
+        snprintf(m->comms[i].name, sizeof m->comms[i].name, "%s", row->name ? row->name : "");
+        return i;
+    }
+    struct model_comm *comms = realloc(m->comms, (m->comm_count + 1) * sizeof *comms);
+    if (!comms)
+        return 0;
+    m->comms = comms;
+    struct model_comm *comm = &comms[m->comm_count];
+    *comm = (struct model_comm){.id = row->id, .size = row->size, .remote_size = row->remote_size};
+    snprintf(comm->name, sizeof comm->name, "%s", row->name ? row->name : "");
+    return m->comm_count++;
+}
+
+static uint32_t region_number(struct model *m, const char *name)
+{
+    const char *text = name ? name : "";
+    for (uint32_t i = 0; i < m->region_count; i++)
+        if (!strcmp(m->regions[i].name, text))
+            return i;
+    struct model_region *regions = realloc(m->regions, (m->region_count + 1) * sizeof *regions);
+    if (!regions)
+        return 0;
+    m->regions = regions;
+    snprintf(regions[m->region_count].name, sizeof regions->name, "%s", text);
+    return m->region_count++;
+}
+
+/* The model's numbers of the communicators and regions that a message names by position: first of
+ * the communicators, then of the regions. Out of range stands for "none", number 0. */
+struct named_rows {
+    const struct wire_comm_row *comms;
+    const struct wire_region_row *regions;
+    uint64_t comm_count, region_count;
+    uint32_t *number; /* owned */
+};
+
+static int number_rows(struct model *m, struct named_rows *n)
+{
+    static const struct wire_comm_row no_comm = {.name = ""};
+    n->number = calloc(n->comm_count + n->region_count + 1, sizeof *n->number);
+    if (!n->number)
+        return -ENOMEM;
+    comm_number(m, &no_comm);
+    region_number(m, "");
+    for (uint64_t i = 0; i < n->comm_count; i++)
+        n->number[i] = comm_number(m, &n->comms[i]);
+    for (uint64_t i = 0; i < n->region_count; i++)
+        n->number[n->comm_count + i] = region_number(m, n->regions[i].name);
+    return 0;
+}
+
+static uint32_t comm_of(const struct named_rows *n, uint64_t position)
+{
+    return position < n->comm_count ? n->number[position] : 0;
+}
+
+static uint32_t region_of(const struct named_rows *n, uint64_t position)
+{
+    return position < n->region_count ? n->number[n->comm_count + position] : 0;
+}
+
+/* Sums by communicator and region, since the start. */
+static int add_contexts(struct model *m, const struct wire_pair_window *w)
+{
+    struct named_rows named = {w->comms, w->regions, w->comms_count, w->regions_count, NULL};
+    int error = number_rows(m, &named);
+    for (uint64_t i = 0; i < w->pairs_count && !error; i++) {
+        const struct wire_pair_row *row = &w->pairs[i];
+        if (row->source >= MODEL_RANKS || row->destination < 0 ||
+            row->destination >= (int64_t)MODEL_RANKS)
+            continue;
+        const struct context at = {(uint32_t)row->source, (uint32_t)row->destination,
+                                   comm_of(&named, row->comm), region_of(&named, row->region)};
+        error = contexts_add(&m->contexts, &at, row->messages, row->bytes);
+    }
+    free(named.number);
+    return error;
+}
+
+int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int snapshot)
+{
+    struct model_table *t = &m->pairs;
+    if (snapshot && !m->pairs_more) {
+        table_restart(t);
+        contexts_restart(&m->contexts);
+    }
+    m->pairs_more = snapshot && w->more;
+    m->folded = w->folded;
+    for (uint64_t i = 0; i < w->pairs_count; i++) {
+        const struct wire_pair_row *row = &w->pairs[i];
+        uint64_t destination = row->destination == -1 ? PAIR_OTHERS : (uint64_t)row->destination;
+        if (row->source >= MODEL_RANKS ||
+            (destination >= MODEL_RANKS && destination != PAIR_OTHERS) ||
+            t->keys.count >= MODEL_PAIRS) {
+            m->ignored++;
+            continue;
+        }
+        uint32_t n = table_number(m, t, (struct keymap_key){row->source, destination, 0});
+        if (n == KEYMAP_NONE)
+            return -ENOMEM;
+        uint64_t *sum = t->sums + (size_t)n * PAIR_COLUMNS;
+        sum[PAIR_MESSAGES] += row->messages;
+        sum[PAIR_BYTES] += row->bytes;
+        if (!snapshot) {
+            uint64_t *now = m->scratch->values + (size_t)n * PAIR_COLUMNS;
+            now[PAIR_MESSAGES] += row->messages;
+            now[PAIR_BYTES] += row->bytes;
+            m->scratch->touched[n] = 1;
+        }
+    }
+    m->details_version++;
+    int error = add_contexts(m, w);
+    int put = snapshot || !t->keys.count ? 0 : flush(m, &t->history, w->window, t->keys.count);
+    return put ? put : error;
+}
+
+static void call_figures(uint64_t *to, const struct wire_call_row *row)
+{
+    to[CALLS_COUNT] += row->calls;
+    to[CALLS_BYTES] += row->bytes;
+    to[CALLS_BYTES_IN] += row->bytes_in;
+    to[CALLS_TIME_NS] += row->time_ns;
+    if (row->longest_ns > to[CALLS_LONGEST_NS])
+        to[CALLS_LONGEST_NS] = row->longest_ns;
+    if (row->rank > to[CALLS_RANKS])
+        to[CALLS_RANKS] = row->rank;
+}
+
+int tables_apply_calls(struct model *m, const struct wire_call_window *w, int snapshot)
+{
+    struct model_table *t = &m->calls;
+    struct named_rows named = {w->comms, w->regions, w->comms_count, w->regions_count, NULL};
+    if (number_rows(m, &named) < 0)
+        return -ENOMEM;
+    if (snapshot && !m->calls_more)
+        table_restart(t);
+    m->calls_more = snapshot && w->more;
+    int error = 0;
+    for (uint64_t i = 0; i < w->calls_count && !error; i++) {
+        const struct wire_call_row *row = &w->calls[i];
+        uint32_t comm = comm_of(&named, row->comm), region = region_of(&named, row->region);
+        uint32_t n = table_number(m, t, (struct keymap_key){row->call, comm, region});
+        if (n == KEYMAP_NONE) {
+            error = -ENOMEM;
+            break;
+        }
+        call_figures(t->sums + (size_t)n * CALLS_COLUMNS, row);
+        if (!snapshot) {
+            call_figures(m->scratch->values + (size_t)n * CALLS_COLUMNS, row);
+            m->scratch->touched[n] = 1;
+        }
+    }
+    free(named.number);
+    m->details_version++;
+    if (!snapshot && t->keys.count) {
+        int put = flush(m, &t->history, w->window, t->keys.count);
+        error = error ? error : put;
+    }
+    return error;
+}

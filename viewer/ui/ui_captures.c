@@ -1,0 +1,177 @@
+/* Captures: which of them is seen, and what of it. */
+#include "viewer/ui/ui.h"
+#include "viewer/ui/ui_input.h"
+
+#include "viewer/layout/lanes.h"
+
+#include <math.h>
+
+static const int64_t shortest_ns = 1000;
+
+const struct capture *ui_capture(const struct ui *ui, const struct model *m)
+{
+    const struct captures *all = &m->captures;
+    const struct capture *c = ui->capture ? captures_find(all, ui->capture) : NULL;
+    const struct alert *alert = !c && ui->alert_picked ? alerts_find(&m->alerts, ui->alert) : NULL;
+    c = alert ? captures_of_alert(all, alert) : c;
+    return c || !all->count ? c : &all->items[0];
+}
+
+/* All that is known, with some air: more of it behind, where the names of moments stand. */
+static void whole_span(const struct capture *c, int64_t *begin, int64_t *end)
+{
+    int64_t last = c->asked_ns > c->end_ns ? c->asked_ns : c->end_ns;
+    int64_t all = last - c->begin_ns;
+    *begin = c->begin_ns - all / 64 - shortest_ns / 2;
+    *end = last + all / 10 + shortest_ns / 2;
+}
+
+void ui_capture_span(const struct ui *ui, const struct capture *c, int64_t *begin, int64_t *end)
+{
+    whole_span(c, begin, end);
+    if (ui->capture_end_ns <= ui->capture_begin_ns || ui->capture_end_ns <= *begin ||
+        ui->capture_begin_ns >= *end)
+        return; /* nothing was chosen, or it was of another capture */
+    *begin = ui->capture_begin_ns;
+    *end = ui->capture_end_ns;
+}
+
+/* Keep a span within the capture's. */
+static void show(struct ui *ui, const struct capture *c, double begin, double span)
+{
+    int64_t first, last;
+    whole_span(c, &first, &last);
+    double most = (double)(last - first);
+    span = fmin(fmax(span, (double)shortest_ns), most);
+    begin = fmin(fmax(begin, 0), most - span);
+    ui->capture_begin_ns = first + (int64_t)begin;
+    ui->capture_end_ns = span < most ? ui->capture_begin_ns + (int64_t)span : last;
+}
+
+/* @param around  part of the visible time that stays where it is */
+static void zoom(struct ui *ui, const struct capture *c, double factor, double around)
+{
+    int64_t first, last, begin, end;
+    whole_span(c, &first, &last);
+    ui_capture_span(ui, c, &begin, &end);
+    double span = (double)(end - begin), next = fmax(span * factor, (double)shortest_ns);
+    show(ui, c, (double)(begin - first) + (span - next) * around, next);
+}
+
+/* @param share  of the visible time */
+static void pan(struct ui *ui, const struct capture *c, double share)
+{
+    int64_t first, last, begin, end;
+    whole_span(c, &first, &last);
+    ui_capture_span(ui, c, &begin, &end);
+    double span = (double)(end - begin);
+    show(ui, c, (double)(begin - first) + span * share, span);
+}
+
+static void see(struct ui *ui, uint64_t id)
+{
+    ui->capture = id;
+    ui->capture_begin_ns = ui->capture_end_ns = 0;
+    ui->scroll[LIST_CAPTURE] = 0;
+    ui->cursor[LIST_CAPTURE] = 0;
+}
+
+static void step(struct ui *ui, const struct model *m, int newer)
+{
+    const struct captures *all = &m->captures;
+    const struct capture *c = ui_capture(ui, m);
+    if (!c)
+        return;
+    uint32_t at = (uint32_t)(c - all->items); /* the newest comes first */
+    if (newer ? at > 0 : at + 1 < all->count)
+        see(ui, all->items[newer ? at - 1 : at + 1].id);
+}
+
+void ui_capture_command(struct ui *ui, const struct model *m, enum ui_command command,
+                        uint64_t argument)
+{
+    const struct capture *c = ui_capture(ui, m);
+    if (command == COMMAND_CAPTURE) {
+        if (captures_find(&m->captures, argument)) {
+            ui_go(ui, VIEW_CAPTURES);
+            see(ui, argument);
+        }
+    } else if (command == COMMAND_CAPTURE_STEP) {
+        step(ui, m, argument != 0);
+    } else if (command == COMMAND_CAPTURE_ALL) {
+        ui->capture_begin_ns = ui->capture_end_ns = 0;
+    } else if (command == COMMAND_CAPTURE_ROWS) {
+        ui->capture_rows = argument != 0;
+    } else if (command == COMMAND_CAPTURE_ZOOM && c) {
+        zoom(ui, c, argument ? 0.5 : 2, 0.5);
+    }
+}
+
+int ui_capture_key(struct ui *ui, const struct model *m, int key)
+{
+    switch (key) {
+    case '[':
+    case ']':
+        return ui_command(ui, m, COMMAND_CAPTURE_STEP, key == ']');
+    case '0':
+        return ui_command(ui, m, COMMAND_CAPTURE_ALL, 0);
+    case 'o':
+        return ui_command(ui, m, COMMAND_CAPTURE_ROWS, !ui->capture_rows);
+    case '+':
+    case '=':
+    case '-':
+        return ui_command(ui, m, COMMAND_CAPTURE_ZOOM, key != '-');
+    default:
+        return 0;
+    }
+}
+
+int ui_capture_arrow(struct ui *ui, const struct model *m, int horizontal, int far)
+{
+    const struct capture *c = ui_capture(ui, m);
+    if (c)
+        pan(ui, c, horizontal * (far ? 1.0 : 0.125));
+    return UI_CHANGED;
+}
+
+void ui_capture_drag(struct ui *ui, const struct model *m, const struct scene_hit *hit, double dx,
+                     double dy)
+{
+    const struct capture *c = ui_capture(ui, m);
+    if (!c)
+        return;
+    pan(ui, c, -dx / fmax(hit->box.w, 1));
+    if (ui->capture_rows) {
+        double rows = hit->y1 - hit->y0;
+        ui->scroll[LIST_CAPTURE] =
+            fmin(fmax(ui->scroll[LIST_CAPTURE] - dy * rows / fmax(hit->box.h, 1), 0),
+                 fmax(c->thread_count - rows, 0));
+    }
+}
+
+void ui_capture_wheel(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+                      const struct input *in)
+{
+    const struct capture *c = ui_capture(ui, m);
+    if (!c)
+        return;
+    if (in->shift)
+        pan(ui, c, -in->wheel / 10);
+    else
+        zoom(ui, c, pow(0.8, in->wheel), (in->x - hit->box.x) / fmax(hit->box.w, 1));
+}
+
+void ui_capture_click(struct ui *ui, const struct model *m, const struct scene_hit *hit)
+{
+    const struct capture *c = ui_capture(ui, m);
+    double row = scene_hit_y(hit, ui->mouse_y);
+    if (!c || !(row >= 0) || row >= c->thread_count)
+        return;
+    if (hit->a == 1) {
+        ui_select(ui, (struct selection){SELECT_RANK, c->threads[(uint32_t)row].rank, 0});
+        return;
+    }
+    /* rows that share a lane are to be seen one by one, in the middle of the view */
+    ui->capture_rows = 1;
+    ui->scroll[LIST_CAPTURE] = fmax(floor(row) - floor(hit->box.h / LANES_READ / 2), 0);
+}

@@ -1,0 +1,75 @@
+#include "viewer/ui/ui_lists.h"
+
+#include <math.h>
+
+void ui_sort_list(struct ui *ui, uint64_t list, uint64_t column)
+{
+    if (list >= UI_LISTS)
+        return;
+    ui->descending[list] = ui->sort[list] == (int)column ? !ui->descending[list] : 1;
+    ui->sort[list] = (int)column;
+    ui->scroll[list] = 0;
+}
+
+void ui_scroll_list(struct ui *ui, const struct scene_hit *hit, double rows)
+{
+    double shown = hit->y1 - hit->y0, all = hit->x1;
+    double last = fmax(all - floor(shown), 0);
+    ui->scroll[hit->a] = fmin(fmax(ui->scroll[hit->a] + rows, 0), last);
+}
+
+static const struct scene_hit *list_of(const struct scene *scene, enum ui_list list)
+{
+    for (size_t i = scene->hit_count; i-- > 0;)
+        if (scene->hits[i].kind == HIT_LIST && scene->hits[i].a == list)
+            return &scene->hits[i];
+    return NULL;
+}
+
+static int view_list(const struct ui *ui)
+{
+    if (ui->searching)
+        return LIST_FOUND;
+    switch (ui->view) {
+    case VIEW_LIVE:
+        return LIST_SERIES;
+    case VIEW_ALERTS:
+        return LIST_ALERTS;
+    case VIEW_PAIRS:
+        return LIST_PAIRS;
+    case VIEW_RANKS:
+        return LIST_RANKS;
+    case VIEW_CALLS:
+        return LIST_CALLS;
+    case VIEW_NODES:
+        return LIST_NODES;
+    case VIEW_JOBS:
+        return LIST_JOBS;
+    case VIEW_LINKS:
+        return LIST_LINKS;
+    case VIEW_CAPTURES:
+        return LIST_CAPTURE;
+    default:
+        return -1;
+    }
+}
+
+int ui_step_list(struct ui *ui, const struct scene *scene, double rows)
+{
+    int list = ui->jobs_first ? LIST_JOBS : view_list(ui);
+    const struct scene_hit *area = list < 0 ? NULL : list_of(scene, (enum ui_list)list);
+    if (!area || area->x1 < 1)
+        return 0;
+    double shown = fmax(floor(area->y1 - area->y0), 1);
+    double at = fmin(fmax(ui->cursor[list] + rows, 0), area->x1 - 1);
+    if (!ui->cursor_moved && ui->selection.kind == SELECT_NONE && list != LIST_JOBS &&
+        list != LIST_FOUND)
+        at = fmin(fmax(ui->scroll[list], 0), area->x1 - 1); /* first key: the first row in sight */
+    ui->cursor[list] = (uint32_t)at;
+    if (at < ui->scroll[list])
+        ui->scroll[list] = at;
+    if (at > ui->scroll[list] + shown - 1)
+        ui->scroll[list] = at - shown + 1;
+    ui->cursor_moved = list + 1;
+    return UI_CHANGED;
+}

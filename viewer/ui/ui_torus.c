@@ -1,0 +1,402 @@
+#include "viewer/ui/ui_torus.h"
+
+#include "viewer/layout/projection.h"
+#include "viewer/ui/ui.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAY_MS = 400 }; /* between two windows */
+
+static const double home_yaw = 0.55, home_pitch = 0.42;
+
+static void home(struct torus_choice *t)
+{
+    t->x = t->y = t->space_x = t->space_y = 0;
+    t->zoom = t->space_zoom = 1;
+    t->yaw = home_yaw;
+    t->pitch = home_pitch;
+}
+
+void torus_init(struct torus_choice *t)
+{
+    *t = (struct torus_choice){.high = 1, .view = 2, .panel_count = 1};
+    home(t);
+}
+
+int torus_shown(const struct torus_choice *t, const struct topology *topology, uint32_t out[3])
+{
+    const struct topology_spec *spec = topology ? topology_spec(topology) : NULL;
+    int n = 0;
+    out[0] = out[1] = out[2] = PROJECTION_NONE;
+    if (!spec || spec->kind != TOPOLOGY_CARTESIAN)
+        return 0;
+    if (t->chosen && spec->dimension_count >= 3) {
+        int good =
+            t->shown[0] != t->shown[1] && t->shown[1] != t->shown[2] && t->shown[0] != t->shown[2];
+        for (int i = 0; i < 3; i++)
+            good &= t->shown[i] < spec->dimension_count;
+        if (good) {
+            memcpy(out, t->shown, 3 * sizeof *out);
+            return 3;
+        }
+    }
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        uint32_t larger = 0; /* before it by size, then by order */
+        for (uint32_t k = 0; k < spec->dimension_count; k++)
+            larger += spec->dimensions[k].size > spec->dimensions[d].size ||
+                      (spec->dimensions[k].size == spec->dimensions[d].size && k < d);
+        if (larger < 3 && n < 3)
+            out[n++] = d;
+    }
+    return n;
+}
+
+int torus_projection(const struct torus_choice *t, const struct topology *topology, int view,
+                     struct projection *out)
+{
+    uint32_t shown[3], slice[TOPOLOGY_DIMENSIONS];
+    if (!torus_shown(t, topology, shown))
+        return -HOLTER_EUSAGE;
+    const struct topology_spec *spec = topology_spec(topology);
+    for (uint32_t d = 0; d < TOPOLOGY_DIMENSIONS; d++)
+        slice[d] =
+            t->slice[d] && d < spec->dimension_count && t->slice[d] <= spec->dimensions[d].size
+                ? t->slice[d] - 1
+                : PROJECTION_NONE;
+    return projection_init(out, topology, shown, view, slice);
+}
+
+/* ---- commands ----------------------------------------------------------------------------------
+ */
+
+static void choose_dimension(struct ui *ui, const struct model *m, uint64_t dimension)
+{
+    struct torus_choice *t = &ui->torus;
+    uint32_t shown[3];
+    if (torus_shown(t, m->network.topology, shown) < 3 ||
+        dimension >= topology_spec(m->network.topology)->dimension_count)
+        return;
+    for (int i = 0; i < 3; i++)
+        if (shown[i] == dimension)
+            return;
+    /* it takes the place of the one that is looked along */
+    memcpy(t->shown, shown, sizeof shown);
+    t->shown[t->view] = (uint32_t)dimension;
+    t->chosen = 1;
+}
+
+/* From all to the first coordinate, to the next, to all again. */
+static void next_slice(struct ui *ui, const struct model *m, uint64_t dimension)
+{
+    const struct topology *topology = m->network.topology;
+    if (!topology || dimension >= topology_spec(topology)->dimension_count)
+        return;
+    uint32_t *slice = &ui->torus.slice[dimension];
+    *slice = *slice >= topology_spec(topology)->dimensions[dimension].size ? 0 : *slice + 1;
+}
+
+static void play(struct ui *ui, const struct model *m, uint64_t what)
+{
+    struct torus_choice *t = &ui->torus;
+    int64_t begin, end;
+    enum torus_playing next = what == TORUS_REGIONS ? TORUS_REGIONS : TORUS_WINDOWS;
+    t->playing = t->playing == next ? TORUS_STILL : next;
+    t->played_ms = 0;
+    ui_whole_time(m, &begin, &end);
+    if (t->playing == TORUS_REGIONS)
+        t->region = m->region_count ? 1 : 0;
+    if (t->playing != TORUS_WINDOWS || end <= begin)
+        return;
+    ui->range = RANGE_SPAN;
+    int64_t seen_end = ui->follow ? end : ui->end_ns;
+    if (seen_end >= end) { /* from the beginning, window by window */
+        const struct window_totals *w = series_newest(&m->series);
+        ui_show_span(ui, m, begin, begin + (int64_t)w->length_ns);
+    }
+}
+
+void torus_command(struct ui *ui, const struct model *m, int command, uint64_t argument)
+{
+    struct torus_choice *t = &ui->torus;
+    switch (command) {
+    case COMMAND_TORUS_VIEW:
+        t->view = argument < 3 ? (int)argument : 0;
+        break;
+    case COMMAND_TORUS_LINKS:
+        t->hidden ^= argument < 32 ? 1u << argument : 0;
+        break;
+    case COMMAND_TORUS_FIGURE:
+        t->figure = argument < TORUS_FIGURES ? (enum torus_figure)argument : TORUS_BYTES;
+        t->figure_chosen = 1;
+        break;
+    case COMMAND_TORUS_PAINT:
+        t->paint = argument < TORUS_PAINTS ? (enum torus_paint)argument : TORUS_RANKS;
+        break;
+    case COMMAND_TORUS_COLOURS_ALL:
+        t->low = 0;
+        t->high = 1;
+        break;
+    case COMMAND_TORUS_PIN:
+        torus_pin(ui, m);
+        break;
+    case COMMAND_TORUS_UNPIN:
+        torus_unpin(t, argument);
+        break;
+    case COMMAND_TORUS_PANEL:
+        t->panel = argument < (uint64_t)t->panel_count ? (int)argument : 0;
+        break;
+    case COMMAND_TORUS_GRID:
+        t->grid = !t->grid;
+        break;
+    case COMMAND_TORUS_PLAY:
+        play(ui, m, argument);
+        break;
+    case COMMAND_TORUS_MENU:
+        t->menu = !t->menu;
+        break;
+    case COMMAND_TORUS_COMM:
+        t->comm = argument <= m->comm_count ? (uint32_t)argument : 0;
+        t->menu = 0;
+        break;
+    case COMMAND_TORUS_REGION:
+        t->region = argument <= m->region_count ? (uint32_t)argument : 0;
+        t->menu = 0;
+        break;
+    case COMMAND_TORUS_DIMENSION:
+        choose_dimension(ui, m, argument);
+        break;
+    case COMMAND_TORUS_SLICE:
+        next_slice(ui, m, argument);
+        break;
+    case COMMAND_TORUS_HOME:
+        home(t);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The next window, or still at the end. */
+static void play_window(struct ui *ui, const struct model *m)
+{
+    const struct window_totals *w = series_newest(&m->series);
+    int64_t begin, end;
+    ui_whole_time(m, &begin, &end);
+    if (!w || ui->follow || ui->end_ns >= end)
+        ui->torus.playing = TORUS_STILL;
+    else
+        ui_pan_time(ui, m, (int64_t)w->length_ns);
+}
+
+int torus_play(struct ui *ui, const struct model *m, uint64_t now_ms)
+{
+    struct torus_choice *t = &ui->torus;
+    uint64_t step = t->playing == TORUS_REGIONS ? PLAY_MS * 3 : PLAY_MS;
+    if (!t->playing || (t->played_ms && now_ms < t->played_ms + step))
+        return 0;
+    int first = !t->played_ms;
+    t->played_ms = now_ms;
+    if (first) /* the first picture is seen as long as the others */
+        return 0;
+    if (t->playing == TORUS_WINDOWS) {
+        play_window(ui, m);
+    } else if (t->region < m->region_count) {
+        t->region++;
+    } else {
+        t->region = 0;
+        t->playing = TORUS_STILL;
+    }
+    return 1;
+}
+
+/* ---- mouse -------------------------------------------------------------------------------------
+ */
+
+void torus_take_colour(struct torus_choice *t, const struct scene_hit *hit, double x)
+{
+    double at = fmin(fmax(scene_hit_x(hit, x), 0), 1);
+    if (t->handle)
+        t->high = fmax(at, t->low + 0.01);
+    else
+        t->low = fmin(at, t->high - 0.01);
+}
+
+int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl)
+{
+    struct torus_choice *t = &ui->torus;
+    t->drag = 0;
+    if (ui->pressed.kind == HIT_SCALE) {
+        double at = scene_hit_x(&ui->pressed, ui->press_x);
+        t->handle = fabs(at - t->high) < fabs(at - t->low) || (at > t->high && t->high <= t->low);
+        return 1;
+    }
+    const struct scene_hit *ground = scene_hit_under(scene, ui->press_x, ui->press_y, HIT_TORUS);
+    if (!ground)
+        return 0;
+    ui->ground = *ground;
+    t->drag = shift                     ? (ctrl ? TORUS_LINK_BOX : TORUS_BOX)
+              : ground->a == 1 && !ctrl ? TORUS_TURN
+                                        : TORUS_PAN;
+    return 1;
+}
+
+int torus_move(struct ui *ui, double dx, double dy)
+{
+    struct torus_choice *t = &ui->torus;
+    const struct scene_hit *g = &ui->ground;
+    if (ui->pressed.kind == HIT_SCALE) {
+        torus_take_colour(t, &ui->pressed, ui->mouse_x);
+        return 1;
+    }
+    if (!t->drag || g->kind != HIT_TORUS)
+        return 0;
+    double x = dx * (g->x1 - g->x0) / fmax(g->box.w, 1),
+           y = dy * (g->y1 - g->y0) / fmax(g->box.h, 1);
+    if (t->drag == TORUS_TURN) {
+        t->yaw = fmod(t->yaw + dx * 0.008, 2 * M_PI);
+        t->pitch = fmin(fmax(t->pitch + dy * 0.008, -M_PI / 2), M_PI / 2);
+    } else if (t->drag == TORUS_PAN && g->a == 1) {
+        t->space_x = fmin(fmax(t->space_x - x, -2), 2);
+        t->space_y = fmin(fmax(t->space_y - y, -2), 2);
+    } else if (t->drag == TORUS_PAN) {
+        t->x -= x;
+        t->y -= y;
+    }
+    return 1;
+}
+
+struct numbers {
+    uint64_t *items;
+    uint32_t count;
+};
+
+static int in_span(double at, double a, double b)
+{
+    return at >= fmin(a, b) && at <= fmax(a, b);
+}
+
+/* All nodes of the places whose marks are set. */
+static int nodes_of(const struct ui *ui, const struct model *m, const uint8_t *places,
+                    struct numbers *out)
+{
+    const struct topology *topology = m->network.topology;
+    struct projection p;
+    if (torus_projection(&ui->torus, topology, 2, &p) < 0)
+        return -HOLTER_EUSAGE;
+    out->items = malloc((topology_nodes(topology) + 1u) * sizeof *out->items);
+    out->count = 0;
+    for (uint32_t node = 0; out->items && node < topology_nodes(topology); node++) {
+        uint32_t place = projection_place(&p, topology, node);
+        if (place != PROJECTION_NONE && places[place])
+            out->items[out->count++] = node;
+    }
+    return out->items ? 0 : -ENOMEM;
+}
+
+/* Links whose ends are both in marked places. */
+static int links_of(const struct ui *ui, const struct model *m, const uint8_t *places,
+                    struct numbers *out)
+{
+    const struct topology *topology = m->network.topology;
+    struct projection p;
+    if (torus_projection(&ui->torus, topology, 2, &p) < 0)
+        return -HOLTER_EUSAGE;
+    out->items = malloc((topology_links(topology) + 1u) * sizeof *out->items);
+    out->count = 0;
+    for (uint32_t link = 0; out->items && link < topology_links(topology); link++) {
+        uint32_t from, to;
+        if (!topology_link(topology, link, &from, &to))
+            continue;
+        uint32_t a = projection_place(&p, topology, from), b = projection_place(&p, topology, to);
+        if (a != PROJECTION_NONE && b != PROJECTION_NONE && places[a] && places[b])
+            out->items[out->count++] = link;
+    }
+    return out->items ? 0 : -ENOMEM;
+}
+
+int torus_release(struct ui *ui, const struct model *m, const struct scene *scene)
+{
+    struct torus_choice *t = &ui->torus;
+    enum torus_drag drag = t->drag;
+    struct projection p;
+    struct numbers found = {0};
+    t->drag = 0;
+    if ((drag != TORUS_BOX && drag != TORUS_LINK_BOX) || !m->network.topology ||
+        torus_projection(t, m->network.topology, 2, &p) < 0)
+        return drag != 0;
+    uint8_t *places = calloc(p.places + 1u, 1);
+    for (size_t i = 0; places && i < scene->hit_count; i++) {
+        const struct scene_hit *h = &scene->hits[i];
+        double x = h->box.x + h->box.w / 2, y = h->box.y + h->box.h / 2;
+        if (h->kind == HIT_VERTEX && h->list == 0 && h->b && h->b <= p.places &&
+            in_span(x, ui->press_x, ui->mouse_x) && in_span(y, ui->press_y, ui->mouse_y))
+            places[h->b - 1] = 1;
+    }
+    int links = drag == TORUS_LINK_BOX;
+    if (places &&
+        (links ? links_of(ui, m, places, &found) : nodes_of(ui, m, places, &found)) == 0) {
+        if (found.count)
+            flow_filter_pick(&ui->filter, links ? FLOW_LINKS : FLOW_VERTICES, found.items,
+                             found.count);
+        else
+            flow_filter_clear(&ui->filter);
+    }
+    free(found.items);
+    free(places);
+    return 1;
+}
+
+static void zoom(struct torus_choice *t, int space, double factor, double x, double y)
+{
+    double *now = space ? &t->space_zoom : &t->zoom, *mx = space ? &t->space_x : &t->x,
+           *my = space ? &t->space_y : &t->y;
+    double next = fmin(fmax(*now / factor, 0.5), 60), share = *now / next;
+    *mx = x + (*mx - x) * share;
+    *my = y + (*my - y) * share;
+    *now = next;
+}
+
+int torus_wheel(struct ui *ui, const struct scene *scene, double x, double y, double factor)
+{
+    const struct scene_hit *g = scene_hit_under(scene, x, y, HIT_TORUS);
+    if (!g)
+        return 0;
+    zoom(&ui->torus, g->a == 1, factor, scene_hit_x(g, x), scene_hit_y(g, y));
+    return 1;
+}
+
+void torus_zoom(struct ui *ui, double factor)
+{
+    struct torus_choice *t = &ui->torus;
+    zoom(t, 0, factor, t->x, t->y);
+    zoom(t, 1, factor, t->space_x, t->space_y);
+}
+
+void torus_pan(struct ui *ui, double x, double y)
+{
+    ui->torus.x += x / ui->torus.zoom;
+    ui->torus.y += y / ui->torus.zoom;
+}
+
+int torus_key(struct ui *ui, const struct model *m, int key)
+{
+    if (ui->view != VIEW_TORUS)
+        return 0;
+    if (key >= 'x' && key <= 'z')
+        torus_command(ui, m, COMMAND_TORUS_VIEW, (uint64_t)(key - 'x'));
+    else if (key == 'p')
+        torus_command(ui, m, COMMAND_TORUS_PIN, 0);
+    else if (key == 'a')
+        torus_command(ui, m, COMMAND_TORUS_PLAY, TORUS_WINDOWS);
+    else if (key == '0')
+        torus_command(ui, m, COMMAND_TORUS_HOME, 0);
+    else
+        return 0;
+    return 1;
+}

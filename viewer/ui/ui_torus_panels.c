@@ -1,0 +1,353 @@
+#include "viewer/ui/ui_torus.h"
+
+#include "viewer/ui/ui.h"
+
+#include "holter/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- panels ------------------------------------------------------------------------------------
+ */
+
+static void panel_finish(struct torus_panel *p)
+{
+    free(p->loads);
+    free(p->seats);
+    *p = (struct torus_panel){0};
+}
+
+void torus_finish(struct torus_choice *t)
+{
+    for (int i = 0; i < t->panel_count; i++)
+        panel_finish(&t->panels[i]);
+    t->panel_count = 0;
+}
+
+static uint64_t mix(uint64_t key, uint64_t part)
+{
+    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 29;
+}
+
+/* Of networks whose links mean the same. */
+static uint64_t shape_of(const struct topology *topology)
+{
+    const struct topology_spec *spec = topology_spec(topology);
+    uint64_t key = mix(spec->kind + 1u, spec->tie);
+    for (uint32_t d = 0; d < spec->dimension_count; d++) {
+        key = mix(mix(key, spec->dimensions[d].size), spec->dimensions[d].connection);
+        key = mix(key, spec->dimensions[d].step);
+    }
+    return mix(key, topology_links(topology)) | 1;
+}
+
+static int need_loads(struct torus_panel *p, const struct topology *topology)
+{
+    uint32_t count = topology_links(topology);
+    if (p->link_count != count || !p->loads) {
+        uint64_t *loads = malloc((count + 1) * sizeof *loads);
+        if (!loads)
+            return -ENOMEM;
+        free(p->loads);
+        p->loads = loads;
+        p->link_count = count;
+    }
+    memset(p->loads, 0, (count + 1) * sizeof *p->loads);
+    p->shape = shape_of(topology);
+    return 0;
+}
+
+static int need_seats(struct torus_panel *p, const uint32_t *seats, uint32_t count)
+{
+    uint32_t *copy = malloc((count + 1) * sizeof *copy);
+    if (!copy)
+        return -ENOMEM;
+    if (count)
+        memcpy(copy, seats, count * sizeof *copy);
+    free(p->seats);
+    p->seats = copy;
+    p->seat_count = count;
+    return 0;
+}
+
+static void settle(struct torus_choice *t, struct torus_panel *p)
+{
+    p->largest = 0;
+    p->total = 0;
+    for (uint32_t i = 0; i < p->link_count; i++) {
+        p->largest = p->loads[i] > p->largest ? p->loads[i] : p->largest;
+        p->total += (double)p->loads[i];
+    }
+    p->version = ++t->versions;
+}
+
+/* What a pair of ranks sends, onto the links of its route. */
+static void add_route(struct torus_panel *p, const struct topology *topology, const uint32_t *seats,
+                      uint32_t seat_count, uint32_t source, uint32_t destination, uint64_t amount)
+{
+    uint32_t links[1024], most = sizeof links / sizeof *links;
+    if (!amount || source >= seat_count || destination >= seat_count)
+        return;
+    uint32_t from = seats[source], to = seats[destination], vertices = topology_vertices(topology);
+    if (from == to || from >= vertices || to >= vertices)
+        return;
+    uint32_t length = topology_route(topology, from, to, links, most);
+    for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < most; i++)
+        p->loads[links[i]] += amount;
+}
+
+static int restricted(const struct torus_choice *t)
+{
+    return t->comm || t->region;
+}
+
+/* Loads of what was sent, restricted or in the visible time, with some seats. */
+static void add_all(const struct ui *ui, struct torus_panel *p, const struct model *m,
+                    const struct range *r, const uint32_t *seats, uint32_t seat_count)
+{
+    const struct torus_choice *t = &ui->torus;
+    const struct topology *topology = m->network.topology;
+    size_t column = t->figure == TORUS_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
+    if (!restricted(t)) {
+        for (uint32_t i = 0; i < r->pair_count; i++) {
+            struct model_pair pair = model_pair_at(m, i);
+            add_route(p, topology, seats, seat_count, pair.source, pair.destination,
+                      r->pairs[(size_t)i * PAIR_COLUMNS + column]);
+        }
+        return;
+    }
+    const struct contexts *c = &m->contexts;
+    for (uint32_t i = 0; i < c->keys.count; i++) {
+        struct context row = contexts_at(c, i);
+        if ((!t->comm || row.comm == t->comm - 1) && (!t->region || row.region == t->region - 1))
+            add_route(p, topology, seats, seat_count, row.source, row.destination,
+                      c->sums[(size_t)i * 2 + column]);
+    }
+}
+
+static int measures(const struct ui *ui, const struct range *r, const struct model *m)
+{
+    const struct torus_choice *t = &ui->torus;
+    if (t->figure_chosen)
+        return t->figure == TORUS_MEASURED;
+    return m->measured.version && !r->flows.route_count;
+}
+
+/* Windows that the measured loads are summed over: those of the other sums. */
+static void measured_loads(struct torus_panel *p, const struct ui *ui, const struct model *m,
+                           uint64_t first, uint64_t last)
+{
+    int start = ui->range == RANGE_START;
+    history_sum(&m->measured.history, start ? 0 : first, start ? UINT64_MAX : last, p->loads,
+                p->link_count);
+}
+
+static uint64_t key_of(const struct ui *ui, const struct model *m, const struct range *r,
+                       const struct torus_panel *p, enum torus_figure figure, uint64_t first,
+                       uint64_t last)
+{
+    const struct torus_choice *t = &ui->torus;
+    uint64_t key = mix(mix(figure + 1u, m->network.version), (uint64_t)p->mapping);
+    for (const char *c = m->job; *c; c++)
+        key = mix(key, (unsigned char)*c);
+    if (figure == TORUS_MEASURED)
+        return mix(mix(mix(mix(key, m->measured.version), first), last), (uint64_t)ui->range) | 1;
+    key = mix(mix(key, t->comm), t->region);
+    key = mix(key, restricted(t) ? m->contexts.version : r->version);
+    return mix(mix(key, r->flows.version), ui->applied) | 1;
+}
+
+/* Of an unrestricted present the flows have the loads already, suggestions included. */
+static int from_flows(const struct torus_choice *t, const struct torus_panel *p,
+                      const struct range *r)
+{
+    return !p->mapping && !restricted(t) && r->flows.loads && r->flows.link_count == p->link_count;
+}
+
+static int update_panel(struct ui *ui, struct torus_panel *p, const struct model *m,
+                        const struct range *r)
+{
+    struct torus_choice *t = &ui->torus;
+    uint64_t first = 0, last = 0;
+    enum torus_figure figure = measures(ui, r, m) && !p->mapping ? TORUS_MEASURED
+                               : t->figure == TORUS_MESSAGES     ? TORUS_MESSAGES
+                                                                 : TORUS_BYTES;
+    ui_windows(ui, m, &first, &last);
+    uint64_t key = key_of(ui, m, r, p, figure, first, last);
+    if (key == p->key)
+        return 0;
+    if (need_loads(p, m->network.topology) < 0)
+        return -ENOMEM;
+    const struct suggestion *suggested = &m->network.suggestions[SUGGEST_MAPPING];
+    int applied = (ui->applied & FLOWS_MAPPING) && suggested->ready;
+    if (!p->mapping && need_seats(p, applied ? suggested->seats : m->network.seats,
+                                  applied ? suggested->seat_count : m->network.seat_count) < 0)
+        return -ENOMEM;
+    p->figure = figure;
+    p->packets = figure == TORUS_MEASURED && m->measured.unit;
+    if (figure == TORUS_MEASURED)
+        measured_loads(p, ui, m, first, last);
+    else if (from_flows(t, p, r))
+        memcpy(p->loads, figure == TORUS_BYTES ? r->flows.loads : r->flows.messages,
+               p->link_count * sizeof *p->loads);
+    else
+        add_all(ui, p, m, r, p->seats, p->seat_count);
+    settle(t, p);
+    p->key = key;
+    return 1;
+}
+
+int torus_update(struct ui *ui, const struct model *m, const struct range *r)
+{
+    struct torus_choice *t = &ui->torus;
+    uint32_t shown[3];
+    int changed = 0;
+    if (ui->view != VIEW_TORUS || !torus_shown(t, m->network.topology, shown))
+        return 0;
+    for (int i = 0; i < t->panel_count; i++) {
+        if (i > 0 && !t->panels[i].mapping)
+            continue;
+        int one = update_panel(ui, &t->panels[i], m, r);
+        if (one < 0)
+            return one;
+        changed |= one;
+    }
+    if (t->panels[t->panel].shape != t->panels[0].shape)
+        t->panel = 0;
+    return changed;
+}
+
+/* What the present is of, for the title of its pin. */
+static void pin_title(const struct ui *ui, const struct model *m, struct torus_panel *p)
+{
+    static const char *const figures[TORUS_FIGURES] = {"bytes", "messages", "measured"};
+    const struct torus_choice *t = &ui->torus;
+    int64_t begin, end;
+    const char *comm = t->comm && t->comm <= m->comm_count ? m->comms[t->comm - 1].name : "";
+    const char *region =
+        t->region && t->region <= m->region_count ? m->regions[t->region - 1].name : "";
+    const char *of = (ui->applied & FLOWS_MAPPING) ? "suggested mapping" : m->job;
+    char title[280];
+    snprintf(title, sizeof title, "%s%s%s%s%s", of, *comm ? ", " : "", comm, *region ? ", " : "",
+             region);
+    snprintf(p->title, sizeof p->title, "%.63s", title);
+    ui_settled_time(ui, m, &begin, &end);
+    double from = (double)(begin - (int64_t)m->start_ns) / 1e9,
+           to = (double)(end - (int64_t)m->start_ns) / 1e9;
+    if (ui->range == RANGE_START || restricted(t))
+        snprintf(p->note, sizeof p->note, "%s, since the start", figures[p->figure]);
+    else
+        snprintf(p->note, sizeof p->note, "%s, %.0f s to %.0f s", figures[p->figure], fmax(from, 0),
+                 fmax(to, 0));
+}
+
+void torus_pin(struct ui *ui, const struct model *m)
+{
+    struct torus_choice *t = &ui->torus;
+    const struct torus_panel *from = &t->panels[0];
+    if (t->panel_count == TORUS_PANELS || !from->loads)
+        return;
+    struct torus_panel p = *from;
+    p.loads = malloc((from->link_count + 1) * sizeof *p.loads);
+    p.seats = NULL;
+    p.seat_count = 0;
+    if (!p.loads || need_seats(&p, from->seats, from->seat_count) < 0) {
+        free(p.loads);
+        return;
+    }
+    memcpy(p.loads, from->loads, from->link_count * sizeof *p.loads);
+    p.version = ++t->versions;
+    pin_title(ui, m, &p);
+    t->panels[t->panel_count++] = p;
+}
+
+void torus_unpin(struct torus_choice *t, uint64_t which)
+{
+    if (which == 0 || which >= (uint64_t)t->panel_count)
+        return;
+    panel_finish(&t->panels[which]);
+    memmove(&t->panels[which], &t->panels[which + 1],
+            ((size_t)--t->panel_count - which) * sizeof *t->panels);
+    if (t->panel >= (int)which)
+        t->panel = t->panel == (int)which ? 0 : t->panel - 1;
+}
+
+int torus_add_mapping(struct torus_choice *t, const char *title, uint32_t *seats,
+                      uint32_t seat_count)
+{
+    if (t->panel_count == TORUS_PANELS) {
+        free(seats);
+        return -HOLTER_ELIMIT;
+    }
+    struct torus_panel *p = &t->panels[t->panel_count++];
+    *p = (struct torus_panel){.seats = seats, .seat_count = seat_count, .mapping = 1};
+    snprintf(p->title, sizeof p->title, "%s", title);
+    snprintf(p->note, sizeof p->note, "by mapping");
+    return 0;
+}
+
+/* ---- mappings ----------------------------------------------------------------------------------
+ */
+
+static int need_seat(uint32_t **seats, uint32_t *count, uint32_t *room, uint32_t rank)
+{
+    if (rank >= *room) {
+        uint32_t more = *room ? *room : 256;
+        while (more <= rank)
+            more *= 2;
+        uint32_t *grown = realloc(*seats, more * sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        *seats = grown;
+        *room = more;
+    }
+    while (*count <= rank)
+        (*seats)[(*count)++] = TOPOLOGY_NONE;
+    return 0;
+}
+
+int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why, size_t room)
+{
+    uint32_t *seats = NULL, n = 0, seat_room = 0;
+    int error = 0, line = 1;
+    for (; *text && !error; line++) {
+        size_t length = strcspn(text, "\n");
+        const char *end = text + length;
+        unsigned long rank, node;
+        int used = 0;
+        char copy[96];
+        snprintf(copy, sizeof copy, "%.*s", (int)length, text);
+        const char *first = copy + strspn(copy, " \t\r");
+        if (*first && *first != '#') {
+            if (length >= sizeof copy || sscanf(first, "%9lu %9lu%n", &rank, &node, &used) != 2 ||
+                first[used + (int)strspn(first + used, " \t\r")] || *first == '-' ||
+                rank >= MODEL_RANKS || node >= TOPOLOGY_MOST_VERTICES) {
+                snprintf(why, room, "line %d is no pair of rank and node", line);
+                error = -HOLTER_EUSAGE;
+            } else if (rank < n && seats[rank] != TOPOLOGY_NONE) {
+                snprintf(why, room, "line %d: rank %lu has a node already", line, rank);
+                error = -HOLTER_EUSAGE;
+            } else {
+                error = need_seat(&seats, &n, &seat_room, (uint32_t)rank);
+                if (!error)
+                    seats[rank] = (uint32_t)node;
+            }
+        }
+        text = *end ? end + 1 : end;
+    }
+    if (!error && !n) {
+        snprintf(why, room, "no rank is mapped");
+        error = -HOLTER_EUSAGE;
+    }
+    if (error) {
+        free(seats);
+        return error;
+    }
+    *out = seats;
+    *count = n;
+    return 0;
+}

@@ -1,0 +1,283 @@
+#include "viewer/ui/ui_transport.h"
+
+#include "viewer/ui/ui.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { MOST_STEPS = 8, SCRUB_MS = 200 };
+
+double transport_speed(int number)
+{
+    static const double speeds[TRANSPORT_SPEEDS] = {0.1, 0.25, 0.5, 1,   2,    5, 10,
+                                                    20,  50,   100, 200, 1000, 0};
+    return speeds[number < 0 ? 0 : number < TRANSPORT_SPEEDS ? number : TRANSPORT_SPEEDS - 1];
+}
+
+char *transport_speed_text(char *out, size_t room, double speed)
+{
+    if (speed > 0)
+        snprintf(out, room, "%.*gx", speed < 1000 ? 3 : 6, speed);
+    else
+        snprintf(out, room, "max");
+    return out;
+}
+
+/* ---- what is shown -----------------------------------------------------------------------------
+ */
+
+int transport_plays(const struct transport *t, const struct playback *p)
+{
+    return t->wanted & WISH_PLAY
+               ? t->plays
+               : !p->paused && (p->state == PLAYBACK_SEEKING || p->state == PLAYBACK_PLAYING);
+}
+
+int transport_loops(const struct transport *t, const struct playback *p)
+{
+    return t->wanted & WISH_LOOP ? t->loops : p->looping;
+}
+
+double transport_speed_shown(const struct transport *t, const struct playback *p)
+{
+    return t->wanted & WISH_SPEED ? t->speed : p->speed;
+}
+
+uint64_t transport_position(const struct transport *t, const struct playback *p)
+{
+    return t->wanted & WISH_PLACE                         ? t->place_ns
+           : p->state == PLAYBACK_SEEKING && p->target_ns ? p->target_ns
+                                                          : p->position_ns;
+}
+
+/* ---- wishes ------------------------------------------------------------------------------------
+ */
+
+static void want(struct transport *t, enum transport_wish wish)
+{
+    t->wanted |= wish;
+    t->due |= wish;
+}
+
+/* Who goes to a place wants to see it. */
+static void seek(struct ui *ui, const struct playback *p, uint64_t ns)
+{
+    ui->transport.place_ns = playback_clamp(p, ns);
+    ui->transport.steps = 0;
+    want(&ui->transport, WISH_PLACE);
+    ui->follow = 1;
+}
+
+/* A step stands still behind it. */
+static void step(struct ui *ui, int forward)
+{
+    struct transport *t = &ui->transport;
+    t->steps += forward ? 1 : -1;
+    t->steps = t->steps > MOST_STEPS ? MOST_STEPS : t->steps < -MOST_STEPS ? -MOST_STEPS : t->steps;
+    t->plays = 0;
+    t->wanted |= WISH_PLAY;
+    t->due &= ~(unsigned)WISH_PLAY;
+    ui->follow = 1;
+}
+
+/* The next speed of those to choose from; "as fast as it goes" is above all others. */
+static void change_speed(struct transport *t, const struct playback *p, int faster)
+{
+    double now = transport_speed_shown(t, p);
+    int k = 0;
+    now = now > 0 ? now : INFINITY;
+    if (faster) {
+        while (k < TRANSPORT_SPEEDS - 1 && transport_speed(k) <= now * (1 + 1e-9))
+            k++;
+    } else {
+        k = TRANSPORT_SPEEDS - 2;
+        while (k > 0 && transport_speed(k) >= now * (1 - 1e-9))
+            k--;
+    }
+    t->speed = transport_speed(k);
+    want(t, WISH_SPEED);
+}
+
+/* The alert before or behind what is shown. Before: one that has been passed by more than a moment,
+ * so that going back twice reaches the one before. */
+static void seek_mark(struct ui *ui, const struct playback *p, int forward)
+{
+    uint64_t at = transport_position(&ui->transport, p), best = 0;
+    uint64_t moment = (p->end_ns - p->begin_ns) / 200;
+    int found = 0;
+    for (uint32_t i = 0; i < p->mark_count; i++) {
+        uint64_t ns = playback_clamp(p, playback_mark_ns(&p->marks[i]));
+        if (forward ? ns <= at || (found && ns >= best)
+                    : ns + moment >= at || (found && ns <= best))
+            continue;
+        best = ns;
+        found = 1;
+    }
+    if (found)
+        seek(ui, p, best);
+}
+
+int transport_command(struct ui *ui, const struct model *m, int command, uint64_t argument)
+{
+    struct transport *t = &ui->transport;
+    const struct playback *p = &m->playback;
+    if (!p->known)
+        return 0;
+    switch (command) {
+    case COMMAND_REPLAY_PLAY:
+        t->plays = !transport_plays(t, p);
+        t->steps = 0;
+        want(t, WISH_PLAY);
+        break;
+    case COMMAND_REPLAY_STEP:
+        step(ui, argument != 0);
+        break;
+    case COMMAND_REPLAY_SPEED:
+        change_speed(t, p, argument != 0);
+        break;
+    case COMMAND_REPLAY_LOOP:
+        t->loops = !transport_loops(t, p);
+        want(t, WISH_LOOP);
+        break;
+    case COMMAND_REPLAY_MARK:
+        seek_mark(ui, p, argument != 0);
+        break;
+    default:
+        return 0;
+    }
+    return UI_CHANGED;
+}
+
+int transport_key(struct ui *ui, const struct model *m, int key)
+{
+    switch (key) {
+    case ' ':
+        return transport_command(ui, m, COMMAND_REPLAY_PLAY, 0);
+    case ',':
+    case '.':
+        return transport_command(ui, m, COMMAND_REPLAY_STEP, key == '.');
+    case '<':
+    case '>':
+        return transport_command(ui, m, COMMAND_REPLAY_SPEED, key == '>');
+    case '(':
+    case ')':
+        return transport_command(ui, m, COMMAND_REPLAY_MARK, key == ')');
+    case 'L':
+        return transport_command(ui, m, COMMAND_REPLAY_LOOP, 0);
+    default:
+        return 0;
+    }
+}
+
+/* ---- mouse -------------------------------------------------------------------------------------
+ */
+
+static void seek_mouse(struct ui *ui, const struct playback *p, const struct scene_hit *hit)
+{
+    double at = scene_hit_x(hit, ui->mouse_x);
+    seek(ui, p, at > 0 ? (uint64_t)at : 0);
+}
+
+int transport_press(struct ui *ui, const struct model *m, const struct scene_hit *hit)
+{
+    if (hit->kind != HIT_PLAYBACK || !m->playback.known)
+        return 0;
+    ui->transport.held = 1;
+    seek_mouse(ui, &m->playback, hit);
+    return 1;
+}
+
+int transport_drag(struct ui *ui, const struct model *m, const struct scene_hit *hit)
+{
+    if (hit->kind != HIT_PLAYBACK)
+        return 0;
+    if (ui->transport.held && m->playback.known)
+        seek_mouse(ui, &m->playback, hit);
+    return 1;
+}
+
+void transport_release(struct ui *ui)
+{
+    ui->transport.held = 0;
+}
+
+int transport_click(struct ui *ui, const struct model *m, const struct scene_hit *hit)
+{
+    const struct playback *p = &m->playback;
+    if (hit->kind != HIT_MARK || hit->a >= p->mark_count)
+        return 0;
+    seek(ui, p, playback_mark_ns(&p->marks[hit->a]));
+    return 1;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+static int may_seek(const struct transport *t, const struct playback *p, uint64_t now_ms)
+{
+    return !t->held ||
+           (p->state != PLAYBACK_SEEKING && (!t->asked_ms || now_ms >= t->asked_ms + SCRUB_MS));
+}
+
+/* Steps are counted from where a seek ends; of a preview the daemon says that it cannot be stepped.
+ */
+static int may_step(const struct transport *t, const struct playback *p)
+{
+    return !(t->due & WISH_PLACE) &&
+           !(p->state == PLAYBACK_SEEKING && p->target_ns && !p->known_ns);
+}
+
+static int takes(struct transport *t, enum transport_wish wish)
+{
+    int due = (t->due & wish) != 0;
+    t->due &= ~(unsigned)wish;
+    return due;
+}
+
+int transport_next(struct transport *t, const struct playback *p, uint64_t now_ms, char *out,
+                   size_t room)
+{
+    if (!p->known) {
+        *t = (struct transport){0};
+        return 0;
+    }
+    if (takes(t, WISH_SPEED)) {
+        if (t->speed > 0)
+            snprintf(out, room, "speed %g", t->speed);
+        else
+            snprintf(out, room, "speed max");
+        return 1;
+    }
+    if (takes(t, WISH_LOOP)) {
+        snprintf(out, room, "loop %s", t->loops ? "on" : "off");
+        return 1;
+    }
+    if (t->due & WISH_PLACE && may_seek(t, p, now_ms)) {
+        t->due &= ~(unsigned)WISH_PLACE;
+        t->asked_ms = now_ms;
+        snprintf(out, room, "seek %" PRIu64, t->place_ns);
+        return 1;
+    }
+    if (takes(t, WISH_PLAY)) {
+        snprintf(out, room, "%s", t->plays ? "play" : "pause");
+        return 1;
+    }
+    if (t->steps && may_step(t, p)) {
+        snprintf(out, room, "step%s", t->steps > 0 ? "" : " back");
+        t->steps += t->steps > 0 ? -1 : 1;
+        return 1;
+    }
+    return 0;
+}
+
+int transport_pending(const struct transport *t)
+{
+    return t->due != 0 || t->steps != 0;
+}
+
+void transport_settle(struct transport *t)
+{
+    t->wanted &=
+        t->due | (t->held ? (unsigned)WISH_PLACE : 0u) | (t->steps ? (unsigned)WISH_PLAY : 0u);
+}

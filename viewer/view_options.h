@@ -1,0 +1,42 @@
+/* The command line of holter-view. */
+#ifndef HOLTER_VIEWER_VIEW_OPTIONS_H
+#define HOLTER_VIEWER_VIEW_OPTIONS_H
+
+#include "viewer/layout/theme.h"
+#include "viewer/model/model_commgram.h"
+
+#include <stddef.h>
+
+#define OPTIONS_MAPPINGS 12 /**< most that can be given */
+
+struct options {
+    const char *endpoint, *ssh_host, *key_dir, *job;
+    const char *snapshot; /**< NULL: a window */
+    int view;             /**< enum view_id; -1: not given */
+    int w, h;             /**< pixels */
+    double after;         /**< seconds of data before the picture is taken */
+    double scale;
+    enum theme_kind theme;
+    /* what the CommGram begins with; 0 and NaN: not given */
+    unsigned phases, communities;
+    double from, to; /**< seconds since the job's start, or before its newest data when negative */
+    char ranks[COMMGRAM_LIST]; /**< "3,8-11"; "": all */
+    int no_collectives;
+    const char *select; /**< "link:(0,0)-(0,1)"; NULL: nothing */
+    int suggest;        /**< bits 1 << enum suggestion_kind: what the daemon is asked for */
+    int objective;      /**< enum remap_objective, of a mapping */
+    int apply;          /**< the network is shown as suggested */
+    const char *mappings[OPTIONS_MAPPINGS]; /**< files of lines "rank node" */
+    int mapping_count;
+    int since_start; /**< sums since the start in place of the visible time */
+    int show_help, show_version;
+};
+
+/** Read the command line; texts stay the caller's.
+ *  @param why  room for a sentence that names what is wrong
+ *  @return 0 or -HOLTER_EUSAGE */
+int options_parse(struct options *out, int argc, char **argv, char *why, size_t room);
+
+extern const char options_help[];
+
+#endif

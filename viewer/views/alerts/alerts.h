@@ -1,9 +1,0 @@
-/* Every alert of the job, with its evidence. */
-#ifndef HOLTER_VIEWER_VIEWS_ALERTS_ALERTS_H
-#define HOLTER_VIEWER_VIEWS_ALERTS_ALERTS_H
-
-#include "viewer/views/view.h"
-
-extern const struct view alerts_view;
-
-#endif

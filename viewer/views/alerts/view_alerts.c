@@ -1,0 +1,160 @@
+#include "viewer/views/alerts/view_alerts.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/alerts/evidence.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROW = 30, DETAIL = 400 };
+enum { STATE, ONSET, LENGTH, TITLE, WHERE, RATIO, CAPTURED, UPDATES, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+    [STATE] = {"state", 92, 0, 0},
+    [ONSET] = {"onset", 76, TEXT_RIGHT, 0},
+    [LENGTH] = {"lasts", 96, TEXT_RIGHT, 0, 3},
+    [TITLE] = {"what", 0, 0, 0},
+    [WHERE] = {"where", 240, 0, 0, 1},
+    [RATIO] = {"ratio", 58, TEXT_RIGHT, 0, 2},
+    [CAPTURED] = {"captured", 84, TEXT_RIGHT, 0, 4},
+    [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
+};
+
+static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+{
+    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
+    scene_text(s->brush.scene, box.x, row.y + 6, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
+               color, text);
+}
+
+/* A shape for each state, so that it is told without colour: full disc, ring, tick. */
+static void state_mark(const struct stage *s, double x, double y, const struct alert *a)
+{
+    color_t color = evidence_color(s->brush.theme, a);
+    if (a->state == ALERT_FIRING) {
+        scene_disc(s->brush.scene, x, y, 4.5, color);
+    } else if (a->state == ALERT_PENDING) {
+        scene_outline(s->brush.scene, (struct box){x - 4.5, y - 4.5, 9, 9}, 4.5, 1.6, color);
+    } else {
+        scene_points(s->brush.scene);
+        scene_point(s->brush.scene, x - 4, y);
+        scene_point(s->brush.scene, x - 1, y + 3.5);
+        scene_point(s->brush.scene, x + 4.5, y - 4);
+        scene_curve(s->brush.scene, 1.6, color);
+    }
+}
+
+/* How many calls were captured for it; a click shows them. */
+static void captured_cell(const struct stage *s, struct box row, const struct alert *a)
+{
+    const struct capture *c = captures_of_alert(&s->model->captures, a);
+    struct box box = column_box(columns, COLUMNS, CAPTURED, row.x, row.w);
+    char calls[FORMAT_ROOM], text[FORMAT_ROOM + 8];
+    if (!c || box.w <= 0)
+        return;
+    snprintf(text, sizeof text, "%s calls", format_si(calls, sizeof calls, (double)c->calls, ""));
+    cell(s, row, CAPTURED, s->brush.theme->info, text);
+    scene_hit(s->brush.scene, (struct box){box.x, row.y, box.w, row.h}, HIT_BUTTON, COMMAND_CAPTURE,
+              c->id);
+}
+
+static void alert_row(struct stage *s, struct box row, const struct alert *a, uint32_t at)
+{
+    const struct theme *t = s->brush.theme;
+    color_t color = a->state == ALERT_RESOLVED ? t->second : t->text;
+    char text[700];
+    piece_row(s, row, HIT_ALERT, a->id, 0, s->ui->alert_picked && s->ui->alert == a->id,
+              LIST_ALERTS, at);
+    struct box state = column_box(columns, COLUMNS, STATE, row.x, row.w);
+    state_mark(s, state.x + 8, row.y + 15, a);
+    scene_text(s->brush.scene, state.x + 20, row.y + 6, state.w - 20, TEXT_BODY, 0,
+               evidence_color(t, a), evidence_state(a));
+    cell(s, row, ONSET, color, format_clock(text, sizeof text, (int64_t)a->onset_ns, 0));
+    cell(s, row, LENGTH, color,
+         format_duration(text, sizeof text, (double)alert_length_ns(a, model_now_ns(s->model))));
+    cell(s, row, TITLE, color, a->title);
+    evidence_where(a, text, sizeof text);
+    cell(s, row, WHERE, t->second, text);
+    cell(s, row, RATIO, color, isnan(a->ratio) ? "" : format_ratio(text, sizeof text, a->ratio));
+    captured_cell(s, row, a);
+    cell(s, row, UPDATES, t->second, format_count(text, sizeof text, a->updates));
+}
+
+static const struct alert *shown_alert(const struct stage *s)
+{
+    const struct alerts *all = &s->model->alerts;
+    const struct alert *a = s->ui->alert_picked ? alerts_find(all, s->ui->alert) : NULL;
+    for (uint32_t i = 0; i < all->count && !a; i++)
+        if (all->items[i].state == ALERT_FIRING)
+            a = &all->items[i];
+    return a ? a : &all->items[0];
+}
+
+static void list_panel(struct stage *s, struct box panel)
+{
+    const struct alerts *all = &s->model->alerts;
+    char what[160];
+    scene_panel(s->brush.scene, panel, 0, "alerts");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    int n = snprintf(what, sizeof what, "%u firing, %u pending, %u resolved",
+                     alerts_count(all, ALERT_FIRING), alerts_count(all, ALERT_PENDING),
+                     alerts_count(all, ALERT_RESOLVED));
+    if (all->forgotten && n > 0)
+        snprintf(what + n, sizeof what - (size_t)n, "; %llu older ones are no longer kept here",
+                 (unsigned long long)all->forgotten);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Alerts", what);
+    struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_ALERTS, -1, 0);
+    uint32_t last, first = piece_list(s, list, LIST_ALERTS, all->count, ROW, &last);
+    for (uint32_t i = first; i < last; i++)
+        alert_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                  &all->items[i], i);
+}
+
+static void detail_panel(struct stage *s, struct box box)
+{
+    const struct alert *a = shown_alert(s);
+    scene_panel(s->brush.scene, box, 0, "alerts.evidence");
+    if (evidence_card(s, box, a, EVIDENCE_FULL) <= 0)
+        evidence_card(s, box, a, EVIDENCE_CARD);
+}
+
+static void alerts_layout(struct stage *s, struct box box)
+{
+    struct box inner = box_inset(box, 14, 10);
+    if (!s->model->alerts.count) {
+        scene_panel(s->brush.scene, inner, 0, "alerts");
+        scene_rect(s->brush.scene, inner, 6, s->brush.theme->panel);
+        widget_title(&s->brush, inner.x + 12, inner.y + 7, inner.w - 24, "Alerts", "");
+        piece_empty(s, inner, "No alert so far",
+                    "Growing latency, hangs, ranks that died and lost data appear here.");
+        return;
+    }
+    if (inner.w > DETAIL * 2.2) {
+        list_panel(s, (struct box){inner.x, inner.y, inner.w - DETAIL - 10, inner.h});
+        detail_panel(s, (struct box){inner.x + inner.w - DETAIL, inner.y, DETAIL, inner.h});
+        return;
+    }
+    double top = fmin(70 + ROW * (double)s->model->alerts.count, floor(inner.h * 0.42));
+    top = fmax(top, 70 + ROW);
+    list_panel(s, (struct box){inner.x, inner.y, inner.w, top});
+    if (inner.h - top > 60)
+        detail_panel(s, (struct box){inner.x, inner.y + top + 10, inner.w, inner.h - top - 10});
+}
+
+static void alerts_icon(const struct brush *b, struct box box, color_t color)
+{
+    double x = box.x + box.w / 2, top = box.y + 1, foot = box.y + 15;
+    static const double bell[][2] = {{-8, 15},   {-6, 12}, {-5.5, 6}, {-3.5, 2.5}, {0, 1},
+                                     {3.5, 2.5}, {5.5, 6}, {6, 12},   {8, 15},     {-8, 15}};
+    scene_points(b->scene);
+    for (size_t i = 0; i < sizeof bell / sizeof *bell; i++)
+        scene_point(b->scene, x + bell[i][0], top + bell[i][1]);
+    scene_curve(b->scene, 1.6, color);
+    scene_disc(b->scene, x, foot + 3.4, 1.8, color);
+}
+
+const struct view alerts_view = {"alerts", "Alerts", alerts_icon, alerts_layout};

@@ -1,9 +1,0 @@
-/* Calls: which MPI functions take how much time, on which communicator, in which region. */
-#ifndef HOLTER_VIEWER_VIEWS_CALLS_CALLS_H
-#define HOLTER_VIEWER_VIEWS_CALLS_CALLS_H
-
-#include "viewer/views/view.h"
-
-extern const struct view calls_view;
-
-#endif

@@ -1,0 +1,230 @@
+#include "viewer/views/calls/view_calls.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include "holter/call.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW = 26, GROUPS = 4096 };
+enum { NAME, COMM, REGION, COUNT, BYTES, BYTES_IN, TIME, MEAN, LONGEST, SHARE, BAR, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+    [NAME] = {"function", 150, 0, 0},
+    [COMM] = {"communicator", 0, 0, 0, 0},
+    [REGION] = {"region", 100, 0, 0, 3},
+    [COUNT] = {"calls", 104, TEXT_RIGHT, 1},
+    [BYTES] = {"bytes given", 96, TEXT_RIGHT, 1, 2},
+    [BYTES_IN] = {"bytes got", 90, TEXT_RIGHT, 1, 4},
+    [TIME] = {"time", 92, TEXT_RIGHT, 1},
+    [MEAN] = {"mean", 82, TEXT_RIGHT, 1, 1},
+    [LONGEST] = {"longest", 84, TEXT_RIGHT, 1, 5},
+    [SHARE] = {"share", 68, TEXT_RIGHT, 0},
+    [BAR] = {"", 70, 0, 0, 6},
+};
+
+/* Calls that are added up under one row. */
+struct group {
+    uint64_t key;
+    uint32_t number; /* a kind of call that belongs to it */
+    uint32_t kinds;
+    uint64_t sums[CALLS_COLUMNS];
+};
+
+static uint64_t group_key(const struct stage *s, uint32_t number)
+{
+    struct model_call c = model_call_at(s->model, number);
+    switch (s->ui->group) {
+    case GROUP_CALL:
+        return c.call;
+    case GROUP_COMM:
+        return c.comm;
+    case GROUP_REGION:
+        return c.region;
+    default:
+        return number;
+    }
+}
+
+static uint32_t gather(const struct stage *s, struct group *groups)
+{
+    const struct range *r = s->range;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->call_count; i++) {
+        const uint64_t *f = r->calls + (size_t)i * CALLS_COLUMNS;
+        if (!f[CALLS_COUNT] && !f[CALLS_TIME_NS])
+            continue;
+        uint64_t key = group_key(s, i);
+        uint32_t k = 0;
+        while (k < n && groups[k].key != key)
+            k++;
+        if (k == n && n == GROUPS)
+            continue;
+        if (k == n)
+            groups[n++] = (struct group){.key = key, .number = i};
+        struct group *g = &groups[k];
+        g->kinds++;
+        for (int c = CALLS_COUNT; c <= CALLS_TIME_NS; c++)
+            g->sums[c] += f[c];
+        for (int c = CALLS_LONGEST_NS; c < CALLS_COLUMNS; c++)
+            g->sums[c] = f[c] > g->sums[c] ? f[c] : g->sums[c];
+    }
+    return n;
+}
+
+static double figure(const struct group *g, int column)
+{
+    switch (column) {
+    case COUNT:
+        return (double)g->sums[CALLS_COUNT];
+    case BYTES:
+        return (double)g->sums[CALLS_BYTES];
+    case BYTES_IN:
+        return (double)g->sums[CALLS_BYTES_IN];
+    case MEAN:
+        return (double)g->sums[CALLS_TIME_NS] / fmax((double)g->sums[CALLS_COUNT], 1);
+    case LONGEST:
+        return (double)g->sums[CALLS_LONGEST_NS];
+    default:
+        return (double)g->sums[CALLS_TIME_NS];
+    }
+}
+
+struct order {
+    int column, descending;
+};
+
+static int compare(const void *left, const void *right, void *user)
+{
+    const struct order *o = user;
+    const struct group *a = left, *b = right;
+    double x = figure(a, o->column), y = figure(b, o->column);
+    int ascending = x < y ? -1 : x > y;
+    return ascending               ? (o->descending ? -ascending : ascending)
+           : a->number < b->number ? -1
+                                   : a->number > b->number;
+}
+
+static void comm_text(const struct stage *s, uint32_t index, char *out, size_t room)
+{
+    const struct model_comm *c = index < s->model->comm_count ? &s->model->comms[index] : NULL;
+    char size[FORMAT_ROOM];
+    if (!c || !c->id)
+        snprintf(out, room, "\xe2\x80\x93");
+    else
+        snprintf(out, room, "%s, %s ranks", c->name[0] ? c->name : "unnamed",
+                 format_count(size, sizeof size, c->size));
+}
+
+static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+{
+    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
+    scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
+               color, text);
+}
+
+static void names(const struct stage *s, struct box row, const struct group *g)
+{
+    const struct theme *t = s->brush.theme;
+    struct model_call c = model_call_at(s->model, g->number);
+    enum call_group by = s->ui->group;
+    char text[128];
+    snprintf(text, sizeof text, "%u kinds of call", g->kinds);
+    cell(s, row, NAME, by == GROUP_CALL || by == GROUP_NONE ? t->text : t->faint,
+         by == GROUP_CALL || by == GROUP_NONE ? call_name(c.call) : text);
+    comm_text(s, c.comm, text, sizeof text);
+    if (by == GROUP_COMM || by == GROUP_NONE || g->kinds == 1)
+        cell(s, row, COMM, by == GROUP_COMM ? t->text : t->second, text);
+    else
+        cell(s, row, COMM, t->faint, "several");
+    const char *region = c.region < s->model->region_count ? s->model->regions[c.region].name : "";
+    if (by == GROUP_REGION || by == GROUP_NONE || g->kinds == 1)
+        cell(s, row, REGION, by == GROUP_REGION ? t->text : t->second,
+             *region ? region : "outside");
+    else
+        cell(s, row, REGION, t->faint, "several");
+}
+
+static void call_row(struct stage *s, struct box row, const struct group *g, uint32_t at,
+                     double all, double most)
+{
+    const struct theme *t = s->brush.theme;
+    char text[FORMAT_ROOM];
+    double time = (double)g->sums[CALLS_TIME_NS];
+    int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
+    piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
+    names(s, row, g);
+    cell(s, row, COUNT, t->text, format_count(text, sizeof text, g->sums[CALLS_COUNT]));
+    cell(s, row, BYTES, t->text, format_si(text, sizeof text, (double)g->sums[CALLS_BYTES], "B"));
+    cell(s, row, BYTES_IN, t->text,
+         format_si(text, sizeof text, (double)g->sums[CALLS_BYTES_IN], "B"));
+    cell(s, row, TIME, t->text, format_duration(text, sizeof text, time));
+    cell(s, row, MEAN, t->second, format_duration(text, sizeof text, figure(g, MEAN)));
+    cell(s, row, LONGEST, t->second,
+         format_duration(text, sizeof text, (double)g->sums[CALLS_LONGEST_NS]));
+    cell(s, row, SHARE, t->text, format_share(text, sizeof text, time / fmax(all, 1)));
+    struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
+    int class_ = (int)call_class_of(model_call_at(s->model, g->number).call);
+    color_t color =
+        s->ui->group == GROUP_CALL || s->ui->group == GROUP_NONE ? t->classes[class_] : t->info;
+    widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8}, time / fmax(most, 1), color);
+}
+
+static void table(struct stage *s, struct box panel, struct group *groups, uint32_t n)
+{
+    struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
+    int sorted = s->ui->sort[LIST_CALLS] < 0 ? TIME : s->ui->sort[LIST_CALLS];
+    struct order o = {sorted, s->ui->sort[LIST_CALLS] < 0 || s->ui->descending[LIST_CALLS]};
+    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_CALLS, sorted, o.descending);
+    qsort_r(groups, n, sizeof *groups, compare, &o);
+    double all = 0, most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        all += (double)groups[i].sums[CALLS_TIME_NS];
+        most = fmax(most, (double)groups[i].sums[CALLS_TIME_NS]);
+    }
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    uint32_t last, first = piece_list(s, list, LIST_CALLS, n, ROW, &last);
+    for (uint32_t i = first; i < last; i++)
+        call_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1}, &groups[i],
+                 i, all, most);
+}
+
+static void calls_layout(struct stage *s, struct box box)
+{
+    static const char *const by[] = {"function", "communicator", "region", "each"};
+    struct box panel = box_inset(box, 14, 10);
+    char range[64], what[128];
+    scene_panel(s->brush.scene, panel, 0, "calls");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    piece_pairs_range_text(s, range, sizeof range);
+    snprintf(what, sizeof what, "whole calls that ended, all ranks, %s", range);
+    double right = panel.x + panel.w - 12;
+    right -= piece_range_choice(s, right, panel.y + 6) + 8;
+    right -=
+        widget_choice(&s->brush, right, panel.y + 6, by, 4, (int)s->ui->group, COMMAND_GROUP) + 8;
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Calls", what);
+    struct group *groups = malloc(GROUPS * sizeof *groups);
+    uint32_t n = groups ? gather(s, groups) : 0;
+    if (n)
+        table(s, panel, groups, n);
+    else
+        piece_empty(s, panel, "No calls in this span of time", NULL);
+    free(groups);
+}
+
+static void calls_icon(const struct brush *b, struct box box, color_t color)
+{
+    scene_outline(b->scene, (struct box){box.x, box.y, box.w, box.h - 1}, 3, 1.4, color);
+    for (int i = 0; i < 3; i++) {
+        double y = box.y + 4.5 + i * 4.6;
+        scene_rect(b->scene, (struct box){box.x + 4, y, 5, 1.6}, 0, color);
+        scene_rect(b->scene, (struct box){box.x + 11, y, box.w - 15, 1.6}, 0,
+                   color_fade(color, 0.6));
+    }
+}
+
+const struct view calls_view = {"calls", "Calls", calls_icon, calls_layout};

@@ -1,0 +1,285 @@
+#include "viewer/views/captures/view_captures.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/captures/plot.h"
+#include "viewer/views/pieces.h"
+
+#include "holter/call.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 };
+
+char *captures_size(const struct capture *c, char *out, size_t room)
+{
+    char ranks[FORMAT_ROOM], calls[FORMAT_ROOM];
+    snprintf(out, room, "%s rank%s, %s call%s", format_count(ranks, sizeof ranks, c->ranks),
+             c->ranks == 1 ? "" : "s", format_count(calls, sizeof calls, c->calls),
+             c->calls == 1 ? "" : "s");
+    return out;
+}
+
+/* ---- head --------------------------------------------------------------------------------------
+ */
+
+/* What is missing, or how sure the times are. */
+static void facts(const struct stage *s, const struct capture *c, char *out, size_t room)
+{
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    int n = snprintf(out, room, "%s, %s", format_clock(a, sizeof a, c->asked_ns, 1),
+                     captures_size(c, b, sizeof b));
+    if (n > 0 && (size_t)n < room && c->answered < c->nodes)
+        n += snprintf(out + n, room - (size_t)n, ", %llu of %llu nodes so far",
+                      (unsigned long long)c->answered, (unsigned long long)c->nodes);
+    if (n > 0 && (size_t)n < room && c->left_out)
+        n += snprintf(out + n, room - (size_t)n, ", %s more had no room here",
+                      format_count(a, sizeof a, c->left_out));
+    if (n > 0 && (size_t)n < room && c->error_ns && c->error_ns != WIRE_ANY &&
+        s->model->host_count > 1)
+        snprintf(out + n, room - (size_t)n, ", clocks \xc2\xb1%s",
+                 format_duration(a, sizeof a, (double)c->error_ns));
+}
+
+/* Older and newer. @return width */
+static double steps(const struct stage *s, const struct capture *c, double right, double y)
+{
+    const struct captures *all = &s->model->captures;
+    char text[48];
+    if (all->count < 2)
+        return 0;
+    double x = right;
+    x -= scene_width(s->brush.scene, TEXT_SMALL, 0, "newer  ]") + 20;
+    widget_button(&s->brush, x, y, "newer  ]", 0, COMMAND_CAPTURE_STEP, 1);
+    x -= 8 + scene_width(s->brush.scene, TEXT_SMALL, 0, "older  [") + 20;
+    widget_button(&s->brush, x, y, "older  [", 0, COMMAND_CAPTURE_STEP, 0);
+    snprintf(text, sizeof text, "%u of %u", all->count - (uint32_t)(c - all->items), all->count);
+    double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text) + 1;
+    x -= 10 + w;
+    scene_text(s->brush.scene, x, y + 4, w, TEXT_SMALL, TEXT_FIGURES, s->brush.theme->second, text);
+    return right - x;
+}
+
+/* Why it was made, and since when that was so. */
+static void reason(const struct stage *s, const struct capture *c, char *out, size_t room)
+{
+    const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
+    char length[FORMAT_ROOM];
+    int n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
+    if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
+        snprintf(
+            out + n, room - (size_t)n, "; it set in %s before what is known here",
+            format_duration(length, sizeof length, (double)(c->begin_ns - (int64_t)a->onset_ns)));
+}
+
+static void head(const struct stage *s, const struct capture *c, struct box panel)
+{
+    static const char *const rows[] = {"all ranks", "rank by rank"};
+    const struct theme *t = s->brush.theme;
+    char title[64], what[400];
+    double right = panel.x + panel.w - 12, left = panel.x + 12, shares[MODEL_CLASSES];
+    right -= steps(s, c, right, panel.y + 6);
+    right -= 12 + widget_choice(&s->brush, right - 12, panel.y + 6, rows, 2, s->ui->capture_rows,
+                                COMMAND_CAPTURE_ROWS);
+    snprintf(title, sizeof title, "Capture %llu", (unsigned long long)c->id);
+    facts(s, c, what, sizeof what);
+    widget_title(&s->brush, left, panel.y + 7, right - left - 12, title, what);
+    for (int k = 0; k < MODEL_CLASSES; k++)
+        shares[k] = (double)c->class_ns[k];
+    right = panel.x + panel.w - 12;
+    double room = panel.w * 0.5, legend = piece_class_legend_width(s, shares);
+    if (legend <= room)
+        right -= piece_class_legend(s, right, panel.y + 34, shares) + 16;
+    reason(s, c, what, sizeof what);
+    scene_text(s->brush.scene, left, panel.y + 32, right - left, TEXT_SMALL, 0,
+               c->fault[0] ? t->warn : t->second, what);
+}
+
+/* ---- around the plot ---------------------------------------------------------------------------
+ */
+
+static void axis(const struct stage *s, const struct captures_plot *p, double y, double h)
+{
+    const struct theme *t = s->brush.theme;
+    double span = (double)(p->span.end_ns - p->span.begin_ns);
+    double step = nice_ceil(span * 96 / p->span.w),
+           first = ceil((double)(p->span.begin_ns - p->capture->asked_ns) / step);
+    char text[FORMAT_ROOM + 4], length[FORMAT_ROOM];
+    for (double k = first; k * step < span + (double)(p->span.begin_ns - p->capture->asked_ns);
+         k++) {
+        double x = p->box.x + lane_x(&p->span, p->capture->asked_ns + (int64_t)(k * step));
+        scene_line(s->brush.scene, x, y, x, y + h, 1, t->grid);
+        if (x < p->box.x + 34 || x > p->box.x + p->box.w - 34)
+            continue;
+        format_duration(length, sizeof length, fabs(k * step));
+        snprintf(text, sizeof text, "%s%s", k < 0 ? "\xe2\x88\x92" : k > 0 ? "+" : "", length);
+        scene_text(s->brush.scene, x - 44, y + h + 5, 88, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
+                   t->second, k == 0 ? "captured" : text);
+    }
+}
+
+/* Names of the rows, as many as can stand below each other. */
+static void labels(struct stage *s, const struct captures_plot *p)
+{
+    const struct theme *t = s->brush.theme;
+    uint32_t step = (uint32_t)fmax(ceil(LABEL / p->lanes.height), 1);
+    for (uint32_t i = 0; i < p->lanes.count; i++) {
+        const struct capture_thread *thread =
+            &p->capture->threads[p->lanes.first + i * p->lanes.per];
+        struct box box = {p->box.x - GUTTER + 4, p->box.y + i * p->lanes.height, GUTTER - 12,
+                          p->lanes.height};
+        int marked =
+            thread->rank < UINT32_MAX && ui_marks_rank(s->ui, s->model, (uint32_t)thread->rank);
+        char text[48];
+        if (p->lanes.per == 1) {
+            struct scene_hit *hit =
+                scene_hit(s->brush.scene, box, HIT_RANK, thread->rank, thread->thread);
+            hit->list = LIST_CAPTURE + 1;
+            hit->row = p->lanes.first + i;
+        }
+        if (i % step)
+            continue;
+        if (thread->thread)
+            snprintf(text, sizeof text, "%llu.%llu", (unsigned long long)thread->rank,
+                     (unsigned long long)thread->thread);
+        else
+            snprintf(text, sizeof text, step == 1 ? "rank %llu" : "%llu",
+                     (unsigned long long)thread->rank);
+        scene_text(s->brush.scene, box.x,
+                   box.y + (step == 1 ? floor((box.h - text_line(TEXT_AXIS)) / 2) : -3), box.w,
+                   TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES, marked ? t->accent : t->second, text);
+        if (box_has(box, s->brush.mouse_x, s->brush.mouse_y) && thread->rank < UINT32_MAX)
+            piece_rank_tip(s, (uint32_t)thread->rank);
+    }
+}
+
+struct moment {
+    int64_t at_ns;
+    const char *text;
+    color_t color;
+};
+
+enum { MOST_MOMENTS = 3 };
+
+struct label {
+    double x; /* of the line; NaN: it is not in sight */
+    double left, w;
+};
+
+/* Does a name lie upon another moment's line or name? */
+static int crosses(const struct label *labels, int count, int own)
+{
+    const struct label *l = &labels[own];
+    for (int k = 0; k < count; k++) {
+        if (k == own || isnan(labels[k].x))
+            continue;
+        if (labels[k].x > l->left - 2 && labels[k].x < l->left + l->w + 2)
+            return 1;
+        if (k < own && l->left < labels[k].left + labels[k].w + 6 &&
+            labels[k].left < l->left + l->w + 6)
+            return 1;
+    }
+    return 0;
+}
+
+/* A line for each moment that matters, with its name behind it, else before it, where there is
+ * room. */
+static void moments(const struct stage *s, const struct captures_plot *p, double y, double h)
+{
+    const struct theme *t = s->brush.theme;
+    const struct alert *a =
+        p->capture->alert ? alerts_find(&s->model->alerts, p->capture->alert) : NULL;
+    const struct moment all[MOST_MOMENTS] = {
+        {a && a->fired_ns ? (int64_t)a->fired_ns : INT64_MIN, "the alert fired", t->bad},
+        {a ? (int64_t)a->onset_ns : INT64_MIN, "it set in", t->warn},
+        {p->capture->asked_ns, "captured", t->accent},
+    };
+    struct label labels[MOST_MOMENTS];
+    for (int i = 0; i < MOST_MOMENTS; i++) {
+        double x = floor(p->box.x + lane_x(&p->span, all[i].at_ns)) + 0.5;
+        int seen = all[i].at_ns != INT64_MIN && x >= p->box.x && x <= p->box.x + p->box.w;
+        labels[i] = (struct label){.x = seen ? x : NAN};
+        if (seen)
+            scene_line(s->brush.scene, x, y, x, y + MOMENTS + h, 1.5, all[i].color);
+    }
+    for (int i = 0; i < MOST_MOMENTS; i++) {
+        struct label *l = &labels[i];
+        if (isnan(l->x))
+            continue;
+        l->w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, all[i].text) + 2;
+        l->left = l->x + 5;
+        if (l->left + l->w > p->box.x + p->box.w || crosses(labels, MOST_MOMENTS, i))
+            l->left = l->x - 5 - l->w;
+        if (l->left < p->box.x || crosses(labels, MOST_MOMENTS, i))
+            l->w = 0;
+        else
+            scene_text(s->brush.scene, l->left, y + 1, l->w, TEXT_AXIS_STRONG, 0, all[i].color,
+                       all[i].text);
+    }
+}
+
+/* ---- the view ----------------------------------------------------------------------------------
+ */
+
+static void plot_layout(struct stage *s, const struct capture *c, struct box panel)
+{
+    struct box room = {panel.x + GUTTER, panel.y + HEAD + MOMENTS, panel.w - GUTTER - MARGIN,
+                       panel.h - HEAD - MOMENTS - AXIS};
+    struct captures_plot p = {.capture = c, .box = room, .span = {.w = room.w}};
+    uint32_t last = 0;
+    if (room.w < 40 || room.h < LANES_READ)
+        return;
+    ui_capture_span(s->ui, c, &p.span.begin_ns, &p.span.end_ns);
+    p.lanes = lanes_fit(c->thread_count, room.h);
+    if (s->ui->capture_rows && p.lanes.height < LANES_READ)
+        p.lanes = lanes_read(c->thread_count, room.h, s->ui->scroll[LIST_CAPTURE]);
+    p.box.h = p.lanes.height * p.lanes.count;
+    if (p.lanes.per == 1)
+        piece_list(s, (struct box){panel.x + 4, room.y, panel.w - 8, p.box.h + 0.5}, LIST_CAPTURE,
+                   c->thread_count, p.lanes.height, &last);
+    axis(s, &p, room.y, p.box.h);
+    labels(s, &p);
+    scene_panel(s->brush.scene,
+                (struct box){room.x, panel.y + HEAD, room.w + MARGIN / 2.0, p.box.h + MOMENTS}, 0,
+                "captures.plot");
+    scene_overlay(s->brush.scene);
+    captures_plot_layout(s, &p);
+    moments(s, &p, panel.y + HEAD, p.box.h);
+    captures_plot_tip(s, &p);
+}
+
+static void captures_layout(struct stage *s, struct box box)
+{
+    struct box panel = box_inset(box, 14, 10);
+    const struct capture *c = ui_capture(s->ui, s->model);
+    scene_panel(s->brush.scene, panel, 0, "captures");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    if (!c) {
+        widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Captures", "");
+        piece_empty(
+            s, panel, "No capture so far",
+            "The last calls of ranks are read back when an alert fires, a rank dies, or with "
+            "holter capture.");
+        return;
+    }
+    head(s, c, panel);
+    if (c->calls)
+        plot_layout(s, c, panel);
+    else
+        piece_empty(s, panel, "No calls were captured", c->fault[0] ? c->fault : NULL);
+}
+
+/* A ring with what was written last. */
+static void captures_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double rows[][2] = {{0, 9}, {3, 15}, {1, 11}};
+    for (int i = 0; i < 3; i++) {
+        double y = box.y + 2.5 + i * 5.5;
+        scene_rect(b->scene, (struct box){box.x + rows[i][0], y, rows[i][1] - rows[i][0], 3.4}, 1,
+                   color_fade(color, i == 1 ? 1 : 0.55));
+    }
+    scene_line(b->scene, box.x + 18.5, box.y, box.x + 18.5, box.y + 19, 1.6, color);
+}
+
+const struct view captures_view = {"captures", "Captures", captures_icon, captures_layout};

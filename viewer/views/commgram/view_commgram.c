@@ -1,0 +1,357 @@
+#include "viewer/views/commgram/view_commgram.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/commgram/commgram_tips.h"
+#include "viewer/views/commgram/strip.h"
+#include "viewer/views/pieces.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TITLE = 30, AXIS = 17, LINKS = 22, LABELS = 38, FOOT = 26, BADGES = 24, BAND = 20 };
+
+void commgram_drawing_destroy(struct commgram_drawing *d)
+{
+    if (!d)
+        return;
+    columns_finish(&d->columns);
+    ribbons_finish(&d->ribbons);
+    free(d);
+}
+
+/* ---- path and detail ---------------------------------------------------------------------------
+ */
+
+/* A level of the path in words: its time, and the ranks that it is of where it narrows them. */
+static void level_text(const struct stage *s, int level, char *out, size_t room)
+{
+    const struct ui *ui = s->ui;
+    struct ui_level here = {.follow = ui->follow, .span_ns = ui->span_ns, .end_ns = ui->end_ns};
+    const char *ranks = ui->opened, *before = "";
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    if (level < ui->level) {
+        here = ui->levels[level];
+        ranks = ui->levels[level].opened;
+    }
+    if (level > 0)
+        before = ui->levels[level - 1].opened;
+    int64_t begin, end;
+    ui_visible(ui, s->model, &begin, &end);
+    if (level < ui->level) {
+        int64_t oldest, newest;
+        ui_whole_time(s->model, &oldest, &newest);
+        end = here.follow ? newest : here.end_ns;
+        begin = end - here.span_ns > oldest ? end - here.span_ns : oldest;
+    }
+    if (level > 0 && strcmp(ranks, before) != 0) {
+        snprintf(out, room, "rank%s %.*s%s", strpbrk(ranks, ",-") ? "s" : "", 18, ranks,
+                 strlen(ranks) > 18 ? "\xe2\x80\xa6" : "");
+        return;
+    }
+    format_duration(b, sizeof b, (double)(end - begin));
+    if (here.follow)
+        snprintf(out, room, "last %s", b);
+    else
+        snprintf(out, room, "%s, %s",
+                 format_clock(a, sizeof a, begin, end - begin < INT64_C(20000000000)), b);
+}
+
+/* The path from what was first in sight to what is now; the last parts where there is little room.
+ */
+static void path(const struct stage *s, double x, double y, double w)
+{
+    static const char sign[] = "\xe2\x80\xba"; /* single right-pointing angle */
+    char texts[UI_LEVELS + 1][96];
+    double widths[UI_LEVELS + 1], used = 0;
+    int first = s->ui->level;
+    for (int i = 0; i <= s->ui->level; i++) {
+        level_text(s, i, texts[i], sizeof texts[i]);
+        widths[i] = scene_width(s->brush.scene, TEXT_SMALL, 0, texts[i]) + 20;
+    }
+    for (; first >= 0 && used + widths[first] <= w; first--)
+        used += widths[first] + 10;
+    for (int i = first + 1; i <= s->ui->level; i++) {
+        if (i > 0)
+            scene_text(s->brush.scene, x - 3, y + 3, 10, TEXT_SMALL, 0, s->brush.theme->faint,
+                       sign);
+        x += i > 0 ? 4 : 0;
+        if (i < s->ui->level)
+            widget_button(&s->brush, x, y, texts[i], 0, COMMAND_LEVEL, (uint64_t)i);
+        else
+            scene_text(s->brush.scene, x + 10, y + 4, widths[i], TEXT_SMALL, 0,
+                       s->brush.theme->text, texts[i]);
+        x += widths[i] + 4;
+    }
+}
+
+/* "- 24 phases +"; right edge at x. @return its width */
+static double stepper(const struct stage *s, double right, double y, uint64_t value,
+                      const char *what, uint64_t command)
+{
+    char text[64], a[FORMAT_ROOM];
+    snprintf(text, sizeof text, "%s %s", format_count(a, sizeof a, value), what);
+    double w = scene_width(s->brush.scene, TEXT_SMALL, TEXT_FIGURES, text), x = right;
+    double button = scene_width(s->brush.scene, TEXT_SMALL, 0, "+") + 20;
+    x -= button;
+    widget_button(&s->brush, x, y, "+", 0, command, 1);
+    x -= w + 1;
+    scene_text(s->brush.scene, x, y + 4, w + 1, TEXT_SMALL, TEXT_FIGURES, s->brush.theme->text,
+               text);
+    button = scene_width(s->brush.scene, TEXT_SMALL, 0, "\xe2\x88\x92") + 20;
+    x -= button;
+    widget_button(&s->brush, x, y, "\xe2\x88\x92", 0, command, 0);
+    return right - x;
+}
+
+static void title_row(const struct stage *s, struct box box)
+{
+    double right = box.x + box.w, y = box.y + 2, w;
+    scene_panel(s->brush.scene, box, 0, "commgram.title");
+    const char *collectives = s->ui->unmodelled ? "collectives off" : "with collectives";
+    w = scene_width(s->brush.scene, TEXT_SMALL, 0, collectives) + 20;
+    widget_button(&s->brush, right - w, y, collectives, !s->ui->unmodelled, COMMAND_MODELLED, 0);
+    right -= w + 8;
+    right -= stepper(s, right, y, s->ui->communities,
+                     s->ui->communities == 1 ? "community" : "communities", COMMAND_COMMUNITIES) +
+             4;
+    right -= stepper(s, right, y, s->ui->phases, s->ui->phases == 1 ? "phase" : "phases",
+                     COMMAND_PHASES) +
+             12;
+    double x = widget_title(&s->brush, box.x, box.y + 4, right - box.x, "CommGram", "") + 12;
+    path(s, x, y, right - x);
+}
+
+/* ---- foot: figures, legend, badges -------------------------------------------------------------
+ */
+
+/* The map of sizes with the range that is drawn; right edge at x. @return width */
+static double legend(const struct stage *s, const struct commgram_drawing *d, double right,
+                     double y)
+{
+    const struct theme *t = s->brush.theme;
+    const struct columns *c = &d->columns;
+    struct scene *scene = s->brush.scene;
+    char low_text[FORMAT_ROOM], high_text[FORMAT_ROOM + 16], a[FORMAT_ROOM];
+    const double bar = 150, gap = 10;
+    double low = fmin(fmax(s->ui->size_low, c->size_least), c->size_most),
+           high = fmin(fmax(s->ui->size_high, low), c->size_most),
+           range = c->size_most - c->size_least;
+    tip_size(low_text, sizeof low_text, low);
+    snprintf(high_text, sizeof high_text, "%s per message", tip_size(a, sizeof a, high));
+    double wh = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, high_text),
+           wl = scene_width(scene, TEXT_AXIS, TEXT_FIGURES, low_text);
+    scene_text(scene, right - wh, y + 3, wh + 1, TEXT_AXIS, TEXT_FIGURES, t->second, high_text);
+    struct box box = {right - wh - gap - bar, y + 6, bar, 8};
+    scene_image(scene, box, &t->sizes_image);
+    double x0 = box.x + bar * (low - c->size_least) / range,
+           x1 = box.x + bar * (high - c->size_least) / range;
+    if (x0 > box.x)
+        scene_rect(scene, (struct box){box.x, box.y, x0 - box.x, box.h}, 0,
+                   color_fade(t->ground, 0.8));
+    if (x1 < box.x + bar)
+        scene_rect(scene, (struct box){x1, box.y, box.x + bar - x1, box.h}, 0,
+                   color_fade(t->ground, 0.8));
+    for (int k = 0; k < 2; k++) {
+        double x = k ? x1 : x0;
+        scene_rect(scene, (struct box){x - 2.5, box.y - 4, 5, box.h + 8}, 2, t->text);
+    }
+    scene_text(scene, box.x - gap - wl, y + 3, wl + 1, TEXT_AXIS, TEXT_FIGURES, t->second,
+               low_text);
+    struct scene_hit *hit =
+        scene_hit(scene, (struct box){box.x - 6, y, bar + 12, 20}, HIT_SIZES, 0, 0);
+    hit->x0 = c->size_least - range * 6 / bar;
+    hit->x1 = c->size_most + range * 6 / bar;
+    return wh + wl + bar + 2 * gap;
+}
+
+static void foot(const struct stage *s, const struct commgram_drawing *d, struct box box)
+{
+    const struct commgram_picture *p = &s->model->commgram.now;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[160];
+    scene_panel(s->brush.scene, box, 0, "commgram.foot");
+    if (!d->columns.version)
+        return;
+    double right = box.x + box.w - legend(s, d, box.x + box.w, box.y + 2) - 16;
+    snprintf(text, sizeof text, "%u phase%s \xc2\xb7 %s bars \xc2\xb7 %s ribbons", p->column_count,
+             p->column_count == 1 ? "" : "s", format_count(a, sizeof a, p->bar_count),
+             format_count(b, sizeof b, p->ribbon_count));
+    double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, text);
+    scene_text(s->brush.scene, box.x, box.y + 5, fmin(w + 1, right - box.x), TEXT_AXIS,
+               TEXT_FIGURES, s->brush.theme->second, text);
+    static const char help[] = "wheel: phases, with Shift communities \xc2\xb7 drag: time \xc2\xb7 "
+                               "Shift drag: mark \xc2\xb7 "
+                               "double click: open";
+    double left = box.x + w + 18;
+    if (scene_width(s->brush.scene, TEXT_AXIS, 0, help) < right - left)
+        scene_text(s->brush.scene, left, box.y + 5, right - left, TEXT_AXIS, 0,
+                   s->brush.theme->faint, help);
+}
+
+/* What the picture does not show one by one, or not at all. */
+struct badges {
+    char text[8][96];
+    color_t color[8];
+    int count;
+};
+
+static void badge(struct badges *b, color_t color, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void badge(struct badges *b, color_t color, const char *format, ...)
+{
+    va_list arguments;
+    if (b->count == (int)(sizeof b->text / sizeof *b->text))
+        return;
+    va_start(arguments, format);
+    vsnprintf(b->text[b->count], sizeof *b->text, format, arguments);
+    va_end(arguments);
+    b->color[b->count++] = color;
+}
+
+static void badges_of_filter(const struct stage *s, const struct commgram_drawing *d,
+                             struct badges *b)
+{
+    const struct theme *t = s->brush.theme;
+    const struct commgram *g = &s->model->commgram;
+    struct commgram_request wish;
+    char a[FORMAT_ROOM];
+    if (g->now.asked.ranks[0])
+        badge(b, t->accent, "only messages from or to rank%s %.*s%s",
+              strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
+              strlen(g->now.asked.ranks) > 24 ? "\xe2\x80\xa6" : "");
+    if (ui_commgram_wish(s->ui, s->model, &wish) == 2)
+        badge(b, t->warn, "the selected ranks are too many to pick out");
+    if (s->ui->selection.kind == SELECT_COMMUNITY)
+        badge(b, t->accent, "only ribbons of community %" PRIu64, s->ui->selection.a);
+    if (d->left_out)
+        badge(b, t->accent, "%s ribbons of other sizes left out",
+              format_count(a, sizeof a, d->left_out));
+    if (!g->now.asked.modelled)
+        badge(b, t->second, "without collectives");
+}
+
+static struct badges badges_of(const struct stage *s, const struct commgram_drawing *d)
+{
+    const struct theme *t = s->brush.theme;
+    const struct commgram *g = &s->model->commgram;
+    const struct commgram_picture *p = &g->now;
+    struct badges b = {0};
+    char a[FORMAT_ROOM];
+    uint64_t modelled = 0, folded = 0;
+    for (uint32_t k = 0; k < p->column_count; k++) {
+        modelled += p->columns[k].modelled != 0;
+        folded += p->columns[k].folded;
+    }
+    if (g->error)
+        badge(&b, t->bad, "an older picture: %.60s", g->error_text);
+    badges_of_filter(s, d, &b);
+    if (p->resolved && p->resolved < p->asked.phases)
+        badge(&b, t->warn, "finer phases are no longer kept");
+    if (folded)
+        badge(&b, t->warn, "%s messages whose pair is not known are not drawn",
+              format_count(a, sizeof a, folded));
+    if (p->ignored)
+        badge(&b, t->warn, "%s rows could not be read", format_count(a, sizeof a, p->ignored));
+    if (d->columns.thin_ribbons)
+        badge(&b, t->second, "%s ribbons narrower than a pixel drawn together",
+              format_count(a, sizeof a, d->columns.thin_ribbons));
+    if (d->columns.thin_bars)
+        badge(&b, t->second, "%s bars with no pixel between them",
+              format_count(a, sizeof a, d->columns.thin_bars));
+    if (modelled)
+        badge(&b, t->second, "hatched: stand for collectives");
+    return b;
+}
+
+static void badge_row(const struct stage *s, const struct badges *b, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    double x = box.x;
+    scene_panel(s->brush.scene, box, 0, "commgram.badges");
+    for (int i = 0; i < b->count; i++) {
+        double w = scene_width(s->brush.scene, TEXT_AXIS, TEXT_FIGURES, b->text[i]) + 24;
+        if (x + w > box.x + box.w && i > 0) {
+            double more = box.x + box.w - x;
+            if (more > 50)
+                scene_textf(s->brush.scene, x, box.y + 5, more, TEXT_AXIS, 0, t->second,
+                            "and %d more", b->count - i);
+            return;
+        }
+        struct box pill = {x, box.y + 2, fmin(w, box.w), 19};
+        scene_outline(s->brush.scene, pill, 9, 1, t->line);
+        scene_disc(s->brush.scene, x + 10, pill.y + 9.5, 3, b->color[i]);
+        scene_text(s->brush.scene, x + 18, pill.y + 2, pill.w - 24, TEXT_AXIS, TEXT_FIGURES,
+                   t->text, b->text[i]);
+        x += w + 6;
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void commgram_layout(struct stage *s, struct box box)
+{
+    int64_t begin, end;
+    struct pictures *pictures = s->pictures;
+    if (!pictures->commgram && !(pictures->commgram = calloc(1, sizeof *pictures->commgram)))
+        return;
+    struct commgram_drawing *d = pictures->commgram;
+    ui_visible(s->ui, s->model, &begin, &end);
+    struct box inner = box_inset(box, 14, 6);
+    double y = inner.y + TITLE + 2, foot_y = inner.y + inner.h;
+    title_row(s, (struct box){inner.x, inner.y, inner.w, TITLE});
+    if (end <= begin) {
+        scene_panel(s->brush.scene, (struct box){inner.x, y, inner.w, foot_y - y}, 0,
+                    "commgram.empty");
+        piece_empty(s, (struct box){inner.x, y, inner.w, foot_y - y},
+                    "Waiting for the first window",
+                    "Figures appear one window after the ranks have called MPI_Init.");
+        return;
+    }
+    struct timeline line = {inner.x + 10, inner.w - 20, begin, end};
+    double band = inner.h > 640 ? BAND : 0, strip = floor(fmax(inner.h * 0.22, 88));
+    if (band > 0) {
+        strip_band_layout(s, d, (struct box){line.x, y, line.w, band});
+        y += band + 6;
+    }
+    strip_curve_layout(s, d, (struct box){inner.x, y, inner.w, strip}, &line);
+    y += strip;
+    scene_panel(s->brush.scene, (struct box){inner.x, y, inner.w, AXIS}, 0, "commgram.axis");
+    strip_axis_layout(s, &line, y + 2);
+    y += AXIS;
+    double links = y;
+    y += LINKS;
+    struct box panel = {inner.x, y, inner.w, foot_y - FOOT - BADGES - y};
+    struct box plot = {line.x, panel.y + 8, line.w, panel.h - 8 - LABELS};
+    bipartite_layout(s, d, panel, plot);
+    bipartite_links(s, d, (struct box){inner.x, links, inner.w, LINKS}, &line, plot);
+    foot(s, d, (struct box){inner.x, foot_y - FOOT - BADGES, inner.w, FOOT});
+    struct badges badges = {0};
+    if (d->columns.version)
+        badges = badges_of(s, d);
+    badge_row(s, &badges, (struct box){inner.x, foot_y - BADGES, inner.w, BADGES});
+}
+
+static void commgram_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double y[] = {0.12, 0.5, 0.88};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 3; i++)
+            scene_rect(b->scene,
+                       (struct box){box.x + side * (box.w - 4), box.y + y[i] * box.h - 2.5, 4, 5},
+                       1, color);
+    for (int i = 0; i < 3; i++) {
+        double from = box.y + y[i] * box.h, to = box.y + y[(i + 1) % 3] * box.h;
+        scene_points(b->scene);
+        for (int k = 0; k <= 8; k++)
+            scene_point(b->scene, box.x + 4 + (box.w - 8) * k / 8,
+                        from + (to - from) * ribbon_at(k / 8.0));
+        scene_curve(b->scene, 1.2, color);
+    }
+}
+
+const struct view commgram_view = {"commgram", "CommGram", commgram_icon, commgram_layout};

@@ -1,0 +1,425 @@
+#include "viewer/views/frame/frame.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/alerts/evidence.h"
+#include "viewer/views/frame/frame_network.h"
+#include "viewer/views/pieces.h"
+
+#include "holter/call.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char arrow[] = "\xe2\x86\x92";
+
+/* ---- selection ---------------------------------------------------------------------------------
+ */
+
+void context_fact(const struct stage *s, struct box box, double *y, const char *name,
+                  const char *value)
+{
+    scene_text(s->brush.scene, box.x, *y, 110, TEXT_SMALL, 0, s->brush.theme->second, name);
+    scene_text(s->brush.scene, box.x + 112, *y, box.w - 112, TEXT_SMALL, TEXT_RIGHT,
+               s->brush.theme->text, value);
+    *y += 18;
+}
+
+static void latency_fact(const struct stage *s, struct box box, double *y, const char *name,
+                         double ratio)
+{
+    char a[FORMAT_ROOM], text[96];
+    snprintf(text, sizeof text, isnan(ratio) ? "%s" : "%s the reference",
+             format_ratio(a, sizeof a, ratio));
+    context_fact(s, box, y, name, text);
+}
+
+static void rank_facts(const struct stage *s, struct box box, double *y, uint32_t rank)
+{
+    const struct range *r = s->range;
+    const struct model *m = s->model;
+    char a[FORMAT_ROOM], text[160];
+    if (rank >= m->rank_count || rank >= r->rank_count)
+        return;
+    const uint64_t *figures = r->ranks + (size_t)rank * RANK_COLUMNS;
+    double shares[MODEL_CLASSES];
+    range_shares(r, rank, shares);
+    widget_stack(&s->brush, (struct box){box.x, *y + 2, box.w, 10}, shares, MODEL_CLASSES,
+                 s->brush.theme->classes);
+    *y += 20;
+    context_fact(s, box, y, "waiting", format_share(a, sizeof a, range_waiting(r, rank)));
+    snprintf(text, sizeof text, "%s", call_class_name((enum call_class)piece_waits_in(r, rank)));
+    context_fact(s, box, y, "most of it in", text);
+    if (!isnan(range_latency(r, rank)))
+        latency_fact(s, box, y, "latency", range_latency(r, rank));
+    char b[FORMAT_ROOM];
+    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)figures[RANK_SENT], ""),
+             format_si(b, sizeof b, (double)figures[RANK_SENT_BYTES], "B"));
+    context_fact(s, box, y, "sent", text);
+    snprintf(text, sizeof text, "%s, %s",
+             format_si(a, sizeof a, (double)figures[RANK_RECEIVED], ""),
+             format_si(b, sizeof b, (double)figures[RANK_RECEIVED_BYTES], "B"));
+    context_fact(s, box, y, "received", text);
+    if (m->ranks[rank].in_call) {
+        snprintf(text, sizeof text, "%s, %s", call_name(m->ranks[rank].in_call),
+                 format_duration(a, sizeof a, (double)m->ranks[rank].in_call_ns));
+        context_fact(s, box, y, "last seen in", text);
+    }
+    if (m->ranks[rank].dead)
+        context_fact(s, box, y, "state", "died");
+}
+
+static void pair_facts(const struct stage *s, struct box box, double *y, uint32_t source,
+                       uint32_t destination)
+{
+    const struct range *r = s->range;
+    char a[FORMAT_ROOM];
+    for (int back = 0; back < 2; back++) {
+        uint32_t n = back ? model_pair_find(s->model, destination, source)
+                          : model_pair_find(s->model, source, destination);
+        char name[48], text[128], b[FORMAT_ROOM];
+        snprintf(name, sizeof name, "%u %s %u", back ? destination : source, arrow,
+                 back ? source : destination);
+        if (n >= r->pair_count || !r->pairs[(size_t)n * PAIR_COLUMNS]) {
+            context_fact(s, box, y, name, "no messages");
+            continue;
+        }
+        const uint64_t *p = r->pairs + (size_t)n * PAIR_COLUMNS;
+        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)p[PAIR_MESSAGES], ""),
+                 format_si(b, sizeof b, (double)p[PAIR_BYTES], "B"));
+        context_fact(s, box, y, name, text);
+        context_fact(s, box, y, "per message",
+                     format_si(a, sizeof a, (double)p[PAIR_BYTES] / (double)p[PAIR_MESSAGES], "B"));
+        context_fact(
+            s, box, y, "share of all",
+            format_share(a, sizeof a,
+                         (double)p[s->ui->quantity] / fmax((double)r->total[s->ui->quantity], 1)));
+    }
+}
+
+static void node_facts(const struct stage *s, struct box box, double *y, uint64_t host)
+{
+    char a[FORMAT_ROOM];
+    if (host >= s->model->host_count)
+        return;
+    context_fact(s, box, y, "ranks", format_count(a, sizeof a, s->model->hosts[host].ranks));
+    double waiting = 0;
+    uint32_t n = 0;
+    for (uint32_t rank = 0; rank < s->range->rank_count; rank++) {
+        if (s->model->ranks[rank].node != host)
+            continue;
+        waiting += range_waiting(s->range, rank);
+        n++;
+    }
+    context_fact(s, box, y, "waiting, mean", format_share(a, sizeof a, n ? waiting / n : 0));
+}
+
+static void call_facts(const struct stage *s, struct box box, double *y, uint64_t number)
+{
+    char a[FORMAT_ROOM];
+    if (number >= s->range->call_count)
+        return;
+    const uint64_t *c = s->range->calls + number * CALLS_COLUMNS;
+    context_fact(s, box, y, "calls", format_count(a, sizeof a, c[CALLS_COUNT]));
+    context_fact(s, box, y, "time", format_duration(a, sizeof a, (double)c[CALLS_TIME_NS]));
+    context_fact(s, box, y, "longest", format_duration(a, sizeof a, (double)c[CALLS_LONGEST_NS]));
+}
+
+static void region_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+{
+    static const char *const trends[] = {"calm", "growing since ", "high since "};
+    const struct latency *l = &s->model->latency;
+    const struct latency_series *series = latency_find(l, SERIES_REGION, id);
+    const struct window_totals *w = series_newest(&s->model->series);
+    struct latency_point sum;
+    char a[FORMAT_ROOM], text[160];
+    uint64_t first, last;
+    uint32_t region = latency_region_find(l, id);
+    if (region != LATENCY_NONE) {
+        snprintf(text, sizeof text, "%s", format_count(a, sizeof a, l->regions[region].ranks));
+        context_fact(s, box, y, "ranks", text);
+        latency_region_ranks(l, id, text, sizeof text);
+        context_fact(s, box, y, "namely", text);
+    }
+    if (!series || !ui_windows(s->ui, s->model, &first, &last) ||
+        !latency_between(series, first, last, &sum) || !sum.messages)
+        return;
+    latency_fact(s, box, y, "latency", sum.typical);
+    latency_fact(s, box, y, "highest window", sum.highest);
+    snprintf(text, sizeof text, "%s of %s",
+             format_share(a, sizeof a, (double)sum.delayed / (double)sum.messages), "its messages");
+    context_fact(s, box, y, "delayed", text);
+    format_clock(a, sizeof a, w ? (int64_t)(series->trend_since * w->length_ns) : 0, 0);
+    snprintf(text, sizeof text, "%s%s", trends[series->trend],
+             series->trend == TREND_CALM ? "" : a);
+    context_fact(s, box, y, "trend", text);
+}
+
+static void alert_facts(const struct stage *s, struct box box, double *y, uint64_t id)
+{
+    const struct alert *alert = alerts_find(&s->model->alerts, id);
+    if (alert && alert->ranks[0])
+        context_fact(s, box, y, "ranks", alert->ranks);
+}
+
+/* Of a community, in the phase where it was selected. */
+static void community_facts(const struct stage *s, struct box box, double *y)
+{
+    const struct commgram_picture *p = &s->model->commgram.now;
+    const struct selection *sel = &s->ui->selection;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[128];
+    for (uint32_t i = 0; sel->b <= p->column_count && i < p->bar_count; i++) {
+        const struct wire_bar_row *bar = &p->bars[i];
+        if (bar->column != sel->b || bar->community != sel->a)
+            continue;
+        context_fact(s, box, y, "ranks", format_count(a, sizeof a, bar->ranks));
+        commgram_bar_ranks(p, i, text, 40);
+        context_fact(s, box, y, "namely", text);
+        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->sent, ""),
+                 format_si(b, sizeof b, (double)bar->sent_bytes, "B"));
+        context_fact(s, box, y, "sent", text);
+        snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)bar->received, ""),
+                 format_si(b, sizeof b, (double)bar->received_bytes, "B"));
+        context_fact(s, box, y, "received", text);
+        return;
+    }
+    context_fact(s, box, y, "in sight", "not in this picture");
+}
+
+static void selection_name(const struct stage *s, char *out, size_t room)
+{
+    const struct selection *sel = &s->ui->selection;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    if (context_is_network(sel->kind))
+        context_network_name(s, out, room);
+    else if (sel->kind == SELECT_RANK)
+        snprintf(out, room, "rank %llu on %s", (unsigned long long)sel->a,
+                 model_host_of(s->model, (uint32_t)sel->a));
+    else if (sel->kind == SELECT_PAIR)
+        snprintf(out, room, "%s %s %s", piece_rank(a, sizeof a, sel->a), arrow,
+                 piece_rank(b, sizeof b, sel->b));
+    else if (sel->kind == SELECT_NODE)
+        snprintf(out, room, "%s",
+                 sel->a < s->model->host_count ? s->model->hosts[sel->a].name : "?");
+    else if (sel->kind == SELECT_REGION)
+        snprintf(out, room, "region %llu", (unsigned long long)sel->a);
+    else if (sel->kind == SELECT_ALERT)
+        snprintf(out, room, "ranks of an alert");
+    else if (sel->kind == SELECT_COMMUNITY)
+        snprintf(out, room, "community %llu", (unsigned long long)sel->a);
+    else
+        snprintf(out, room, "%s",
+                 sel->a < s->model->calls.keys.count
+                     ? call_name(model_call_at(s->model, (uint32_t)sel->a).call)
+                     : "?");
+}
+
+static double selection_height(const struct stage *s)
+{
+    switch (s->ui->selection.kind) {
+    case SELECT_RANK:
+        return 40 + 20 + 18 * 7 + 6;
+    case SELECT_PAIR:
+        return 40 + 18 * 6 + 6;
+    case SELECT_NODE:
+        return 40 + 18 * 2 + 6;
+    case SELECT_CALL:
+        return 40 + 18 * 3 + 6;
+    case SELECT_REGION:
+        return 40 + 18 * 6 + 6;
+    case SELECT_ALERT:
+        return 40 + 18 + 6;
+    case SELECT_COMMUNITY:
+        return 40 + 18 * 4 + 6;
+    case SELECT_LINK:
+    case SELECT_ROUTE:
+    case SELECT_VERTEX:
+    case SELECT_PLANE:
+        return context_network_height(s);
+    default:
+        return 0;
+    }
+}
+
+static double selection_card(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    const struct selection *sel = &s->ui->selection;
+    double h = selection_height(s);
+    if (h <= 0 || h > box.h)
+        return 0;
+    char name[160];
+    struct box card = {box.x, box.y, box.w, h};
+    scene_rect(s->brush.scene, card, 6, t->panel);
+    scene_rect(s->brush.scene, (struct box){card.x, card.y + 6, 3, h - 12}, 1.5, t->accent);
+    selection_name(s, name, sizeof name);
+    scene_text(s->brush.scene, card.x + 14, card.y + 9, card.w - 80, TEXT_TITLE, 0, t->text, name);
+    widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "let go", 0, COMMAND_LET_GO, 0);
+    struct box inner = {card.x + 14, card.y, card.w - 28, h};
+    double y = card.y + 38;
+    if (context_is_network(sel->kind))
+        context_network_facts(s, inner, &y);
+    else if (sel->kind == SELECT_RANK)
+        rank_facts(s, inner, &y, (uint32_t)sel->a);
+    else if (sel->kind == SELECT_PAIR)
+        pair_facts(s, inner, &y, (uint32_t)sel->a, (uint32_t)sel->b);
+    else if (sel->kind == SELECT_NODE)
+        node_facts(s, inner, &y, sel->a);
+    else if (sel->kind == SELECT_REGION)
+        region_facts(s, inner, &y, sel->a);
+    else if (sel->kind == SELECT_ALERT)
+        alert_facts(s, inner, &y, sel->a);
+    else if (sel->kind == SELECT_COMMUNITY)
+        community_facts(s, inner, &y);
+    else
+        call_facts(s, inner, &y, sel->a);
+    return h + 12;
+}
+
+/* ---- alerts ------------------------------------------------------------------------------------
+ */
+
+/* The picked one, else the first, in full; the others in a line or two. */
+static double alerts(struct stage *s, struct box box)
+{
+    static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
+    const struct alerts *all = &s->model->alerts;
+    double used = 0;
+    uint32_t shown = 0, live = 0;
+    const struct alert *picked = s->ui->alert_picked ? alerts_find(all, s->ui->alert) : NULL;
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+        for (uint32_t i = 0; i < all->count && shown < 3; i++) {
+            const struct alert *a = &all->items[i];
+            if (a->state != order[k] || (a->state == ALERT_RESOLVED && shown && a != picked))
+                continue;
+            struct box room = {box.x, box.y + used, box.w, fmin(box.h * 0.75, box.h - used)};
+            int full = picked ? a == picked : !shown && a->state != ALERT_RESOLVED;
+            double h = evidence_card(s, room, a, full ? EVIDENCE_CARD : EVIDENCE_LINE);
+            h = h > 0 || !full ? h : evidence_card(s, room, a, EVIDENCE_LINE);
+            used += h > 0 ? h + 8 : 0;
+            shown += h > 0;
+            live += h > 0 && a->state != ALERT_RESOLVED;
+        }
+    }
+    uint32_t more = alerts_count(all, ALERT_FIRING) + alerts_count(all, ALERT_PENDING) - live;
+    if (more && shown && box.h - used > 20) {
+        scene_textf(s->brush.scene, box.x + 2, box.y + used - 2, box.w, TEXT_SMALL, 0,
+                    s->brush.theme->bad, "and %u more alert%s", more, more == 1 ? "" : "s");
+        scene_hit(s->brush.scene, (struct box){box.x, box.y + used - 4, box.w, 20}, HIT_BUTTON,
+                  COMMAND_VIEW, VIEW_ALERTS);
+        used += 20;
+    }
+    return used > 0 ? used + 6 : 0;
+}
+
+/* ---- lists -------------------------------------------------------------------------------------
+ */
+
+static double section(const struct stage *s, struct box box, const char *title, const char *what)
+{
+    scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.5, TEXT_TITLE, 0, s->brush.theme->text,
+               title);
+    scene_text(s->brush.scene, box.x + box.w * 0.5, box.y + 2, box.w * 0.5 - 2, TEXT_SMALL,
+               TEXT_RIGHT, s->brush.theme->second, what);
+    return 26;
+}
+
+static double busiest_pairs(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    const struct range *r = s->range;
+    enum pair_column q = s->ui->quantity;
+    char text[FORMAT_ROOM], name[64];
+    double used =
+        section(s, box, "Busiest pairs", q == PAIR_BYTES ? "bytes, share" : "messages, share");
+    for (uint32_t i = 0; i < r->top_count[q] && used + 32 <= box.h; i++) {
+        uint32_t n = r->top[q][i];
+        struct model_pair p = model_pair_at(s->model, n);
+        uint64_t value = r->pairs[(size_t)n * PAIR_COLUMNS + q];
+        struct box row = {box.x, box.y + used, box.w, 28};
+        scene_rect(s->brush.scene, row, 4, t->panel);
+        piece_row(s, row, HIT_PAIR, p.source, p.destination,
+                  ui_pair_selected(s->ui, p.source, p.destination), UI_LISTS, 0);
+        char to[24];
+        snprintf(to, sizeof to, p.destination == PAIR_OTHERS ? "others" : "%u", p.destination);
+        snprintf(name, sizeof name, "%u %s %s", p.source, arrow, to);
+        scene_text(s->brush.scene, row.x + 12, row.y + 5, 92, TEXT_BODY, 0, t->text, name);
+        double share = (double)value / fmax((double)r->total[q], 1);
+        double top = (double)r->pairs[(size_t)r->top[q][0] * PAIR_COLUMNS + q];
+        widget_bar(&s->brush, (struct box){row.x + 106, row.y + 11, row.w - 106 - 132, 6},
+                   (double)value / fmax(top, 1), t->info);
+        scene_text(s->brush.scene, row.x + row.w - 128, row.y + 6, 66, TEXT_SMALL,
+                   TEXT_RIGHT | TEXT_FIGURES, t->second,
+                   piece_quantity(text, sizeof text, q, value));
+        scene_text(s->brush.scene, row.x + row.w - 58, row.y + 5, 48, TEXT_BODY,
+                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(text, sizeof text, share));
+        if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
+            piece_pair_tip(s, p.source, p.destination, 1);
+        used += 32;
+    }
+    if (!r->top_count[q]) {
+        scene_text(s->brush.scene, box.x + 2, box.y + used, box.w, TEXT_SMALL, 0, t->faint,
+                   "no messages between ranks");
+        used += 24;
+    }
+    return used + 10;
+}
+
+static void waiting_most(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    const struct range *r = s->range;
+    char text[FORMAT_ROOM];
+    double used = section(s, box, "Waiting the most", "share of time");
+    for (uint32_t i = 0; i < r->by_waiting_count && used + 38 <= box.h; i++) {
+        uint32_t rank = r->by_waiting[i];
+        struct box row = {box.x, box.y + used, box.w, 34};
+        int class_ = piece_waits_in(r, rank);
+        double share = range_waiting(r, rank);
+        scene_rect(s->brush.scene, row, 4, t->panel);
+        piece_row(s, row, HIT_RANK, rank, 0, ui_rank_selected(s->ui, rank), UI_LISTS, 0);
+        scene_textf(s->brush.scene, row.x + 12, row.y + 2, 100, TEXT_SMALL_STRONG, 0, t->text,
+                    "rank %u", rank);
+        scene_textf(s->brush.scene, row.x + 12, row.y + 17, 100, TEXT_AXIS, 0, t->second,
+                    "mostly %s", call_class_name((enum call_class)class_));
+        widget_bar(&s->brush, (struct box){row.x + 116, row.y + 13, row.w - 116 - 66, 8}, share,
+                   t->classes[class_]);
+        scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,
+                   TEXT_RIGHT | TEXT_FIGURES, t->text, format_share(text, sizeof text, share));
+        if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
+            piece_rank_tip(s, rank);
+        used += 38;
+    }
+}
+
+void context_layout(struct stage *s, struct box box, int drawer)
+{
+    const struct theme *t = s->brush.theme;
+    scene_panel(s->brush.scene, box, drawer ? t->ground : 0, "context");
+    if (drawer) {
+        scene_overlay(s->brush.scene);
+        scene_rect(s->brush.scene, (struct box){box.x, box.y, 1, box.h}, 0, t->line);
+        scene_hit(s->brush.scene, box, HIT_NONE, 0, 0);
+    }
+    if (!s->model->job[0])
+        return;
+    struct box inner = {box.x + (drawer ? 14 : 2), box.y + 12, box.w - (drawer ? 28 : 16),
+                        box.h - 20};
+    /* the view of alerts says it all */
+    double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : alerts(s, inner);
+    inner.y += used;
+    inner.h -= used;
+    used = selection_card(s, inner);
+    inner.y += used;
+    inner.h -= used;
+    if (inner.h < 90)
+        return;
+    /* links say more than pairs where they are known */
+    double links_h = fmin(26 + 38 * fmin(8, s->model->network.link_count), inner.h * 0.56);
+    used = context_hot_links(s, (struct box){inner.x, inner.y, inner.w, links_h});
+    double pairs_h =
+        fmin(26 + 32 * fmin(8, fmax(s->range->top_count[s->ui->quantity], 1)), inner.h * 0.48);
+    if (!used)
+        used = busiest_pairs(s, (struct box){inner.x, inner.y, inner.w, pairs_h});
+    waiting_most(s, (struct box){inner.x, inner.y + used, inner.w, inner.h - used});
+}

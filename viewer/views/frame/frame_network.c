@@ -1,0 +1,293 @@
+#include "viewer/views/frame/frame_network.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/links/view_links_parts.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { TOP_ROUTES = 4, NAMED = 32 }; /* letters of a list of ranks, at most */
+
+static const char arrow[] = "\xe2\x86\x92";
+
+/* ---- facts about the selection -----------------------------------------------------------------
+ */
+
+int context_is_network(enum select_kind kind)
+{
+    return kind == SELECT_LINK || kind == SELECT_ROUTE || kind == SELECT_VERTEX ||
+           kind == SELECT_PLANE;
+}
+
+static uint32_t listed_routes(const struct stage *s, const struct network_route **first)
+{
+    uint32_t count = 0;
+    *first = s->ui->selection.kind == SELECT_LINK
+                 ? network_routes_of(&s->model->network, (uint32_t)s->ui->selection.a, &count)
+                 : NULL;
+    return count < TOP_ROUTES ? count : TOP_ROUTES;
+}
+
+static const struct network_link *measured_row(const struct stage *s)
+{
+    const struct network_link *row = network_row(&s->model->network, (uint32_t)s->ui->selection.a);
+    return row && row->measured != NETWORK_UNKNOWN ? row : NULL;
+}
+
+double context_network_height(const struct stage *s)
+{
+    const struct network_route *first;
+    uint32_t lines = s->ui->selection.kind == SELECT_VERTEX  ? 4
+                     : s->ui->selection.kind == SELECT_PLANE ? 3
+                                                             : 5;
+    if (s->ui->selection.kind == SELECT_LINK) {
+        uint32_t routes = listed_routes(s, &first);
+        lines = 5u + (measured_row(s) ? 1u : 0u) + (routes ? routes + 1 : 0);
+    }
+    return 40 + 18 * lines + 6;
+}
+
+void context_network_name(const struct stage *s, char *out, size_t room)
+{
+    const struct network *n = &s->model->network;
+    const struct selection *sel = &s->ui->selection;
+    char from[80], to[80];
+    if (sel->kind == SELECT_LINK) {
+        network_link_name(n, (uint32_t)sel->a, out, room);
+    } else if (sel->kind == SELECT_ROUTE) {
+        network_vertex_name(n, (uint32_t)sel->a, from, sizeof from);
+        network_vertex_name(n, (uint32_t)sel->b, to, sizeof to);
+        snprintf(out, room, "%s %s %s", from, arrow, to);
+    } else if (sel->kind == SELECT_PLANE) {
+        const struct topology_spec *spec = n->topology ? topology_spec(n->topology) : NULL;
+        snprintf(out, room, "plane %s = %u",
+                 spec && sel->a < spec->dimension_count ? spec->dimensions[sel->a].name : "?",
+                 (unsigned)sel->b);
+    } else {
+        network_vertex_name(n, (uint32_t)sel->a, from, sizeof from);
+        snprintf(out, room, "%s %s",
+                 n->topology && topology_vertex_kind(n->topology, (uint32_t)sel->a) == VERTEX_SWITCH
+                     ? "switch"
+                     : "node",
+                 from);
+    }
+}
+
+static uint32_t marked_ranks(const struct flows *f)
+{
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < f->rank_count; r++)
+        n += (f->rank_marks[r] & FLOW_SELECTED) != 0;
+    return n;
+}
+
+/* "8: 0, 2, 5-7" where they can be named in a line, else how many they are. */
+static char *marked_text(const struct flows *f, char *out, size_t room)
+{
+    char a[FORMAT_ROOM];
+    size_t used = (size_t)snprintf(out, room, "%s", format_count(a, sizeof a, marked_ranks(f)));
+    size_t count = used;
+    for (uint32_t r = 0; r < f->rank_count && used < NAMED; r++) {
+        uint32_t last = r;
+        if (!(f->rank_marks[r] & FLOW_SELECTED))
+            continue;
+        while (last + 1 < f->rank_count && (f->rank_marks[last + 1] & FLOW_SELECTED))
+            last++;
+        used += (size_t)snprintf(out + used, room - used, last > r ? "%s%u-%u" : "%s%u",
+                                 used > count ? ", " : ": ", r, last);
+        r = last;
+    }
+    if (used > NAMED)
+        out[count] = 0;
+    return out;
+}
+
+/* Nodes with the same coordinate, and what crosses the border of their plane or stays in it. */
+static void plane_facts(const struct stage *s, struct box box, double *y)
+{
+    const struct topology *t = s->model->network.topology;
+    const struct selection *sel = &s->ui->selection;
+    const struct flows *f = &s->range->flows;
+    char a[FORMAT_ROOM];
+    uint32_t nodes = 0, from, to, at[TOPOLOGY_DIMENSIONS], end[TOPOLOGY_DIMENSIONS];
+    double inside = 0, leaves = 0;
+    for (uint32_t node = 0; t && node < topology_nodes(t); node++)
+        nodes += sel->a < topology_coordinates(t, node, at) && at[sel->a] == sel->b;
+    for (uint32_t link = 0; t && link < f->link_count; link++) {
+        if (!f->loads[link] || !topology_link(t, link, &from, &to) ||
+            sel->a >= topology_coordinates(t, from, at) ||
+            sel->a >= topology_coordinates(t, to, end) || at[sel->a] != sel->b)
+            continue;
+        if (end[sel->a] == sel->b)
+            inside += (double)f->loads[link];
+        else
+            leaves += (double)f->loads[link];
+    }
+    context_fact(s, box, y, "nodes", format_count(a, sizeof a, nodes));
+    context_fact(s, box, y, "over links inside", format_si(a, sizeof a, inside, "B"));
+    context_fact(s, box, y, "over links out of it", format_si(a, sizeof a, leaves, "B"));
+}
+
+static void link_facts(const struct stage *s, struct box box, double *y, uint32_t link)
+{
+    const struct flows *f = &s->range->flows;
+    const struct network_route *first;
+    const struct network_link *row = measured_row(s);
+    struct link_figures figures;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[160];
+    link_figures(s, s->ui->follow && !s->ui->applied, link, &figures);
+    context_fact(s, box, y, "state", network_state_name(figures.state));
+    snprintf(
+        text, sizeof text, "%s, %s the mean",
+        format_si(a, sizeof a, link < f->link_count ? (double)f->loads[link] : 0, "B"),
+        format_ratio(b, sizeof b,
+                     f->mean > 0 && link < f->link_count ? (double)f->loads[link] / f->mean : NAN));
+    context_fact(s, box, y, "load in sight", text);
+    snprintf(text, sizeof text, isnan(figures.latency) ? "not known" : "%s the reference",
+             format_ratio(a, sizeof a, figures.latency));
+    context_fact(s, box, y, "latency over it", text);
+    context_fact(s, box, y, "routes", format_count(a, sizeof a, f->selected_routes));
+    context_fact(s, box, y, "ranks", marked_text(f, text, sizeof text));
+    if (row) {
+        snprintf(text, sizeof text, "%s, %s the model",
+                 format_si(a, sizeof a, (double)row->measured, row->unit ? "packets" : "B"),
+                 format_ratio(b, sizeof b, row->ratio));
+        context_fact(s, box, y, "measured", text);
+    }
+    uint32_t routes = listed_routes(s, &first);
+    if (routes) {
+        scene_text(s->brush.scene, box.x, *y, box.w, TEXT_SMALL, 0, s->brush.theme->second,
+                   "most of it, in the newest window:");
+        *y += 18;
+    }
+    for (uint32_t i = 0; i < routes; i++) {
+        snprintf(text, sizeof text, "rank %u %s %u", first[i].source, arrow, first[i].destination);
+        snprintf(b, sizeof b, "%s, %u link%s", format_si(a, sizeof a, (double)first[i].bytes, "B"),
+                 first[i].length, first[i].length == 1 ? "" : "s");
+        struct box line = {box.x - 4, *y - 1, box.w + 8, 18};
+        scene_hit(s->brush.scene, line, HIT_PAIR, first[i].source, first[i].destination);
+        if (box_has(line, s->brush.mouse_x, s->brush.mouse_y))
+            scene_rect(s->brush.scene, line, 3, s->brush.theme->raised);
+        context_fact(s, box, y, text, b);
+    }
+}
+
+static void route_facts(const struct stage *s, struct box box, double *y, uint32_t from,
+                        uint32_t to)
+{
+    const struct flows *f = &s->range->flows;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[128];
+    uint32_t number = flows_find(f, from, to);
+    if (number == FLOWS_NONE) {
+        context_fact(s, box, y, "in sight", "no messages");
+    } else {
+        const struct flow *r = &f->routes[number];
+        snprintf(text, sizeof text, "%s, %s", format_count(a, sizeof a, r->messages),
+                 format_si(b, sizeof b, (double)r->bytes, "B"));
+        context_fact(s, box, y, "messages", text);
+        context_fact(s, box, y, "length",
+                     r->length == TOPOLOGY_NONE
+                         ? "no way"
+                         : piece_metric_text(text, sizeof text, METRIC_LENGTH, (double)r->length));
+        if (r->length != TOPOLOGY_NONE)
+            context_fact(s, box, y, "hop-bytes",
+                         format_si(a, sizeof a, (double)r->bytes * r->length, "B"));
+    }
+    context_fact(s, box, y, "from", piece_vertex_ranks(s, from, text, sizeof text));
+    context_fact(s, box, y, "to", piece_vertex_ranks(s, to, text, sizeof text));
+}
+
+static void vertex_facts(const struct stage *s, struct box box, double *y, uint32_t vertex)
+{
+    const struct flows *f = &s->range->flows;
+    char a[FORMAT_ROOM], b[FORMAT_ROOM], text[128];
+    if (vertex >= f->vertex_count)
+        return;
+    const struct flow_vertex *v = &f->vertices[vertex];
+    context_fact(s, box, y, "ranks", piece_vertex_ranks(s, vertex, text, sizeof text));
+    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)v->in, ""),
+             format_si(b, sizeof b, (double)v->in_bytes, "B"));
+    context_fact(s, box, y, "received", text);
+    snprintf(text, sizeof text, "%s, %s", format_si(a, sizeof a, (double)v->out, ""),
+             format_si(b, sizeof b, (double)v->out_bytes, "B"));
+    context_fact(s, box, y, "sent", text);
+    context_fact(s, box, y, "passing through", format_si(a, sizeof a, (double)v->transit, "B"));
+}
+
+void context_network_facts(const struct stage *s, struct box box, double *y)
+{
+    const struct selection *sel = &s->ui->selection;
+    if (sel->kind == SELECT_LINK)
+        link_facts(s, box, y, (uint32_t)sel->a);
+    else if (sel->kind == SELECT_ROUTE)
+        route_facts(s, box, y, (uint32_t)sel->a, (uint32_t)sel->b);
+    else if (sel->kind == SELECT_PLANE)
+        plane_facts(s, box, y);
+    else
+        vertex_facts(s, box, y, (uint32_t)sel->a);
+}
+
+/* ---- hot links ---------------------------------------------------------------------------------
+ */
+
+static void hot_link(struct stage *s, struct box row, uint32_t link)
+{
+    const struct theme *t = s->brush.theme;
+    const struct selection *sel = &s->ui->selection;
+    char name[200], text[FORMAT_ROOM];
+    struct link_figures f;
+    uint32_t routes;
+    link_figures(s, 1, link, &f);
+    network_routes_of(&s->model->network, link, &routes);
+    scene_rect(s->brush.scene, row, 4, t->panel);
+    piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, UI_LISTS, 0);
+    piece_state_sign(&s->brush, row.x + 16, row.y + row.h / 2, 4.5, f.state);
+    double room = row.w - 30 - 142;
+    scene_text(s->brush.scene, row.x + 30, row.y + 2, room, TEXT_SMALL_STRONG, 0, t->text,
+               network_link_name(&s->model->network, link, name, sizeof name));
+    if (links_measured_only(s))
+        scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second, "%s%s",
+                    format_si(text, sizeof text, f.load, f.packets ? "" : "B"),
+                    f.packets ? " packets" : "");
+    else if (routes)
+        scene_textf(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
+                    "%s, %u route%s", network_state_name(f.state), routes, routes == 1 ? "" : "s");
+    else
+        scene_text(s->brush.scene, row.x + 30, row.y + 17, room, TEXT_AXIS, 0, t->second,
+                   network_state_name(f.state));
+    link_sparkline(s, (struct box){row.x + row.w - 134, row.y + 8, 70, row.h - 16}, link,
+                   piece_state_color(t, f.state));
+    scene_text(s->brush.scene, row.x + row.w - 60, row.y + 8, 50, TEXT_BODY,
+               TEXT_RIGHT | TEXT_FIGURES, t->text,
+               isnan(f.share) ? format_ratio(text, sizeof text, f.multiple)
+                              : format_share(text, sizeof text, f.share));
+    if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
+        piece_link_tip(s, link);
+}
+
+double context_hot_links(struct stage *s, struct box box)
+{
+    const struct network *n = &s->model->network;
+    const struct theme *t = s->brush.theme;
+    if (!n->rows_known || !n->link_count || s->ui->view == VIEW_LINKS)
+        return 0;
+    const struct links_drawing *counted = links_measured_only(s) ? links_order(s) : NULL;
+    uint32_t count = counted ? counted->count : n->link_count;
+    int shares = !isnan(n->links[0].share);
+    scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.4, TEXT_TITLE, 0, t->text, "Hot links");
+    scene_text(s->brush.scene, box.x + box.w * 0.4, box.y + 2, box.w * 0.6 - 2, TEXT_SMALL,
+               TEXT_RIGHT, t->second,
+               counted  ? "counted, of the mean"
+               : shares ? "load, share of capacity"
+                        : "load, of the mean");
+    scene_hit(s->brush.scene, (struct box){box.x, box.y - 2, box.w, 24}, HIT_BUTTON, COMMAND_VIEW,
+              VIEW_LINKS);
+    double used = 26;
+    for (uint32_t i = 0; i < count && used + 38 <= box.h; i++, used += 38)
+        hot_link(s, (struct box){box.x, box.y + used, box.w, 34},
+                 counted ? counted->order[i] : n->links[i].link);
+    return used + 10;
+}

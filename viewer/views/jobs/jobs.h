@@ -1,9 +1,0 @@
-/* Jobs the daemon knows, to choose one. */
-#ifndef HOLTER_VIEWER_VIEWS_JOBS_JOBS_H
-#define HOLTER_VIEWER_VIEWS_JOBS_JOBS_H
-
-#include "viewer/views/view.h"
-
-extern const struct view jobs_view;
-
-#endif

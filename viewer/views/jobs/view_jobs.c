@@ -1,0 +1,102 @@
+#include "viewer/views/jobs/view_jobs.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/frame/frame.h"
+#include "viewer/views/pieces.h"
+
+#include "proto/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROW = 30 };
+enum { JOB, APP, STATE, RANKS, NODES, START, LENGTH, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+    [JOB] = {"job", 0, 0, 0},
+    [APP] = {"program", 0, 0, 0},
+    [STATE] = {"state", 90, 0, 0},
+    [RANKS] = {"ranks", 90, TEXT_RIGHT, 0},
+    [NODES] = {"nodes", 70, TEXT_RIGHT, 0, 3},
+    [START] = {"started", 96, TEXT_RIGHT, 0, 2},
+    [LENGTH] = {"ran for", 110, TEXT_RIGHT, 0, 1},
+};
+
+static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+{
+    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
+    scene_text(s->brush.scene, box.x, row.y + 6, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
+               color, text);
+}
+
+static void job_row(struct stage *s, struct box row, const struct model_job_row *job, uint32_t at)
+{
+    const struct theme *t = s->brush.theme;
+    char text[FORMAT_ROOM];
+    int here = !strcmp(job->job, s->model->job);
+    piece_row(s, row, HIT_JOB, at, 0, s->ui->cursor[LIST_JOBS] == at, LIST_JOBS, at);
+    cell(s, row, JOB, here ? t->accent : t->text, job->job);
+    cell(s, row, APP, t->text, frame_app_name(job->app));
+    int running = !strcmp(job->state, "running");
+    color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
+    cell(s, row, STATE, color, job->state);
+    cell(s, row, RANKS, t->text, format_count(text, sizeof text, job->ranks));
+    cell(s, row, NODES, t->text, format_count(text, sizeof text, job->nodes));
+    cell(s, row, START, t->second,
+         job->start_ns ? format_clock(text, sizeof text, (int64_t)job->start_ns, 0) : "");
+    uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;
+    if (job->start_ns && end > job->start_ns)
+        cell(s, row, LENGTH, t->second,
+             format_duration(text, sizeof text, (double)(end - job->start_ns)));
+}
+
+/* Why there is no list, and what to do about it. */
+static void nothing(struct stage *s, struct box box)
+{
+    const struct ui_connection *c = &s->ui->connection;
+    char text[512];
+    if (c->state == CLIENT_CONNECTED) {
+        piece_empty(s, box, "The daemon knows no job yet",
+                    "Start one:  holter run -- mpirun -n 8 ./app");
+    } else if (c->error[0]) {
+        piece_empty(s, box,
+                    c->state == CLIENT_REFUSED ? "The daemon refuses this viewer"
+                                               : "The daemon cannot be reached",
+                    c->error);
+    } else {
+        snprintf(text, sizeof text, "%s", c->endpoint);
+        piece_empty(s, box, "Connecting to the daemon", text);
+    }
+}
+
+static void jobs_layout(struct stage *s, struct box box)
+{
+    struct box panel = box_inset(box, 14, 10);
+    scene_panel(s->brush.scene, panel, 0, "jobs");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Jobs",
+                 s->model->job_count ? "click one, or take it with the arrows and Enter" : "");
+    struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    if (!s->model->job_count) {
+        nothing(s, list);
+        return;
+    }
+    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_JOBS, -1, 0);
+    uint32_t last, first = piece_list(s, list, LIST_JOBS, s->model->job_count, ROW, &last);
+    for (uint32_t i = first; i < last; i++)
+        job_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                &s->model->jobs[i], i);
+}
+
+static void jobs_icon(const struct brush *b, struct box box, color_t color)
+{
+    for (int i = 0; i < 3; i++) {
+        double y = box.y + 3 + i * 7;
+        scene_disc(b->scene, box.x + 3, y, 2, color);
+        scene_rect(b->scene, (struct box){box.x + 8, y - 1, box.w - 8, 2}, 1,
+                   color_fade(color, i ? 0.6 : 1));
+    }
+}
+
+const struct view jobs_view = {"jobs", "Jobs", jobs_icon, jobs_layout};

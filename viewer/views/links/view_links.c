@@ -1,0 +1,52 @@
+#include "viewer/views/links/view_links.h"
+
+#include "viewer/views/links/view_links_parts.h"
+#include "viewer/views/network_pieces.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { WIDE = 780, BETTER = 176, LOW = 420 };
+
+void links_drawing_destroy(struct links_drawing *d)
+{
+    if (!d)
+        return;
+    free(d->order);
+    free(d);
+}
+
+/* Hot links and what could be better on the left, figures by rank on the right; in narrow windows
+ * one below the other. */
+static void links_layout(struct stage *s, struct box box)
+{
+    struct box all = box_inset(box, 14, 10);
+    if (piece_no_network(s, all))
+        return;
+    double better = all.h > LOW ? BETTER : 0;
+    if (all.w >= WIDE) {
+        double right = floor(fmin(fmax(all.w * 0.38, 320), 620));
+        struct box left = {all.x, all.y, all.w - right - 12, all.h - (better ? better + 10 : 0)};
+        hot_links_layout(s, left);
+        if (better)
+            better_layout(s, (struct box){all.x, left.y + left.h + 10, left.w, better});
+        metric_rank_layout(s, (struct box){all.x + left.w + 12, all.y, right, all.h});
+        return;
+    }
+    double half = floor((all.h - 10) / 2);
+    hot_links_layout(s, (struct box){all.x, all.y, all.w, half});
+    metric_rank_layout(s, (struct box){all.x, all.y + half + 10, all.w, all.h - half - 10});
+}
+
+static void links_icon(const struct brush *b, struct box box, color_t color)
+{
+    double x = box.x + 2, w = box.w - 4;
+    for (int i = 0; i < 3; i++) {
+        double y = box.y + 3 + i * (box.h - 6) / 2;
+        scene_rect(b->scene, (struct box){x, y - 1.5, w * (1 - 0.3 * i), 3}, 1.5,
+                   i ? color_fade(color, 0.6) : color);
+        scene_disc(b->scene, x + w * (1 - 0.3 * i), y, 3, color);
+    }
+}
+
+const struct view links_view = {"links", "Links", links_icon, links_layout};

@@ -1,0 +1,45 @@
+/* Parts of view "links". */
+#ifndef HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
+#define HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
+
+#include "viewer/views/view.h"
+
+/** Links in the order of the list, kept while facts, time and filter stay the same. */
+struct links_drawing {
+    uint64_t key;
+    uint32_t *order; /**< owned; numbers of links */
+    uint32_t count, room;
+    int measured; /**< no message is known: by what interfaces counted in the visible time */
+    double mean;  /**< load of those with any, when measured */
+    int live;     /**< as the daemon ranked the newest window; 0: by loads of the visible time */
+};
+
+/** What a link did, in the window or the visible time that the list is of. */
+struct link_figures {
+    enum link_state state;
+    uint64_t since; /**< window in which the state began; 0: not known */
+    int packets;    /**< load is of packets, not bytes */
+    double load, multiple, share, latency, ratio; /**< multiple of the mean; NaN: not known */
+};
+
+/** Order of the list, brought up to date. NULL: no memory */
+const struct links_drawing *links_order(struct stage *stage);
+
+/** Did interfaces count, and no message cross a link? Then loads are what they counted. */
+int links_measured_only(const struct stage *stage);
+
+void link_figures(const struct stage *stage, int live, uint32_t link, struct link_figures *out);
+
+/** Load of a link over the visible windows, each on its own. */
+void link_sparkline(const struct stage *stage, struct box box, uint32_t link, color_t color);
+
+/** The ranking of links. */
+void hot_links_layout(struct stage *stage, struct box box);
+
+/** Figures by rank (000, section 4.3). */
+void metric_rank_layout(struct stage *stage, struct box box);
+
+/** Better mappings and routes. */
+void better_layout(struct stage *stage, struct box box);
+
+#endif

@@ -1,0 +1,411 @@
+#include "viewer/views/live/live_timeline.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/captures/view_captures.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double timeline_x(const struct timeline *l, int64_t ns)
+{
+    return l->x + l->w * (double)(ns - l->begin) / (double)(l->end - l->begin);
+}
+
+static int64_t axis_step(const struct timeline *l)
+{
+    double least_px = 92;
+    return nice_time_step((int64_t)(least_px / l->w * (double)(l->end - l->begin)));
+}
+
+void timeline_axis(const struct stage *s, const struct timeline *l, double y)
+{
+    int64_t step = axis_step(l), at = (l->begin / step + 1) * step;
+    char text[FORMAT_ROOM];
+    for (; at < l->end; at += step) {
+        double x = timeline_x(l, at);
+        if (x < l->x + 26 || x > l->x + l->w - 26)
+            continue;
+        scene_text(s->brush.scene, x - 40, y, 80, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
+                   s->brush.theme->second, format_clock(text, sizeof text, at, step < 1000000000));
+    }
+}
+
+void timeline_grid(const struct stage *s, const struct timeline *l, double y, double h)
+{
+    int64_t step = axis_step(l);
+    for (int64_t at = (l->begin / step + 1) * step; at < l->end; at += step)
+        scene_line(s->brush.scene, timeline_x(l, at), y, timeline_x(l, at), y + h, 1,
+                   s->brush.theme->grid);
+}
+
+int timeline_windows(const struct model *m, const struct timeline *l, uint64_t *first,
+                     uint64_t *last)
+{
+    const struct series *series = &m->series;
+    const struct window_totals *newest = series_newest(series);
+    if (!newest || !newest->length_ns || l->end <= 0)
+        return 0;
+    uint64_t oldest = series->first, end = series->first + series->count - 1;
+    uint64_t a = l->begin > 0 ? (uint64_t)l->begin / newest->length_ns : 0;
+    uint64_t b = (uint64_t)l->end / newest->length_ns + 1;
+    a = a > oldest + 1 ? a - 1 : oldest;
+    b = b < end ? b : end;
+    *first = a;
+    *last = b;
+    return a <= b;
+}
+
+static double window_left(const struct model *m, const struct timeline *l, uint64_t window)
+{
+    return timeline_x(l, (int64_t)(window * series_newest(&m->series)->length_ns));
+}
+
+/* Diagonal strokes: says "nothing is known here" without a colour. */
+static void hatch(const struct stage *s, struct box box)
+{
+    color_t color = color_fade(s->brush.theme->second, 0.22);
+    scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->second, 0.06));
+    double step = 9;
+    for (double x = floor((box.x - box.h) / step) * step; x < box.x + box.w; x += step) {
+        double x0 = fmax(x, box.x), x1 = fmin(x + box.h, box.x + box.w);
+        if (x1 > x0)
+            scene_line(s->brush.scene, x0, box.y + box.h - (x0 - x), x1, box.y + box.h - (x1 - x),
+                       1, color);
+    }
+}
+
+/* Small marks at the foot of a plot: a triangle for lost records, a bar where nodes did not report.
+ */
+static void mark(const struct stage *s, struct box plot, double x, const struct window_totals *w)
+{
+    const struct theme *t = s->brush.theme;
+    double foot = plot.y + plot.h;
+    if (w->lost) {
+        scene_points(s->brush.scene);
+        scene_point(s->brush.scene, x, foot - 7);
+        scene_point(s->brush.scene, x + 4, foot);
+        scene_point(s->brush.scene, x - 4, foot);
+        scene_polygon(s->brush.scene, t->bad);
+    } else if (w->agents_missing) {
+        scene_rect(s->brush.scene, (struct box){x - 1.5, foot - 5, 3, 5}, 0, t->warn);
+    }
+}
+
+void timeline_gaps(const struct stage *s, const struct timeline *l, struct box plot, int words)
+{
+    uint64_t first, last;
+    if (!timeline_windows(s->model, l, &first, &last))
+        return;
+    double marked = -1e9;
+    for (uint64_t k = first; k <= last; k++) {
+        const struct window_totals *w = series_at(&s->model->series, k);
+        double x = (window_left(s->model, l, k) + window_left(s->model, l, k + 1)) / 2;
+        if (w) {
+            if ((w->lost || w->agents_missing) && x - marked >= 6 && x >= plot.x + 4 &&
+                x <= plot.x + plot.w - 4) {
+                mark(s, plot, x, w);
+                marked = x;
+            }
+            continue;
+        }
+        uint64_t end = k;
+        while (end < last && !series_at(&s->model->series, end + 1))
+            end++;
+        double x0 = fmax(window_left(s->model, l, k), plot.x);
+        double x1 = fmin(window_left(s->model, l, end + 1), plot.x + plot.w);
+        if (x1 > x0)
+            hatch(s, (struct box){x0, plot.y, fmax(x1 - x0, 1), plot.h});
+        if (words && x1 - x0 > 52)
+            scene_text(s->brush.scene, x0, plot.y + plot.h / 2 - 7, x1 - x0, TEXT_AXIS, TEXT_CENTRE,
+                       s->brush.theme->second, "no data");
+        k = end;
+    }
+}
+
+void timeline_cursor(const struct stage *s, const struct timeline *l, struct box plot)
+{
+    const struct scene_hit *hover = s->hover;
+    int timed = hover && hover->x1 > hover->x0 &&
+                (hover->kind == HIT_TIME || hover->kind == HIT_SERIES || hover->kind == HIT_REGION);
+    if (!timed || s->ui->dragging)
+        return;
+    /* The same moment in every plot, also where time runs on another scale. */
+    double x = floor(timeline_x(l, (int64_t)scene_hit_x(hover, s->brush.mouse_x))) + 0.5;
+    if (x >= plot.x && x < plot.x + plot.w)
+        scene_line(s->brush.scene, x, plot.y, x, plot.y + plot.h, 1,
+                   color_fade(s->brush.theme->text, 0.35));
+}
+
+/* The visible alerts with the places of their flags, which are given to the newest first. */
+struct flag {
+    const struct alert *alert;
+    double x;       /* of the onset */
+    struct box box; /* of the words; no width: there is no room for them */
+};
+
+enum { FLAGS = 64, FLAG_H = 18 };
+
+static int flag_is_free(const struct flag *flags, size_t count, struct box box)
+{
+    for (size_t i = 0; i < count; i++)
+        if (flags[i].box.w > 0 && box.x < flags[i].box.x + flags[i].box.w + 4 &&
+            flags[i].box.x < box.x + box.w + 4)
+            return 0;
+    return 1;
+}
+
+static size_t place_flags(const struct stage *s, const struct timeline *l, struct box plot,
+                          int words, struct flag *flags)
+{
+    static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
+    const struct alerts *all = &s->model->alerts;
+    size_t n = 0;
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+        for (uint32_t i = 0; i < all->count && n < FLAGS; i++) {
+            const struct alert *a = &all->items[i];
+            double x = floor(timeline_x(l, (int64_t)a->onset_ns)) + 0.5;
+            if (a->state != order[k] || x < plot.x || x > plot.x + plot.w)
+                continue;
+            double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, a->title) + 14;
+            struct box box = {x + w > plot.x + plot.w ? x - w : x, plot.y, w, FLAG_H};
+            if (!words || w > plot.w / 2 || box.x < plot.x || !flag_is_free(flags, n, box))
+                box.w = 0;
+            flags[n++] = (struct flag){a, x, box};
+        }
+    }
+    return n;
+}
+
+static color_t alert_color(const struct theme *t, const struct alert *a)
+{
+    return a->state == ALERT_FIRING    ? t->bad
+           : a->state == ALERT_PENDING ? t->warn
+                                       : color_fade(t->second, 0.7);
+}
+
+void timeline_alerts(const struct stage *s, const struct timeline *l, struct box plot, int words)
+{
+    const struct theme *t = s->brush.theme;
+    struct flag flags[FLAGS];
+    size_t n = place_flags(s, l, plot, words, flags);
+    for (size_t i = n; i-- > 0;) {
+        const struct alert *a = flags[i].alert;
+        color_t color = alert_color(t, a);
+        uint64_t end = a->onset_ns + alert_length_ns(a, model_now_ns(s->model));
+        double x1 = fmin(timeline_x(l, (int64_t)end), plot.x + plot.w);
+        scene_rect(s->brush.scene, (struct box){flags[i].x, plot.y, x1 - flags[i].x, 2}, 0,
+                   color_fade(color, 0.55));
+        for (double y = plot.y; y < plot.y + plot.h; y += 6)
+            scene_line(s->brush.scene, flags[i].x, y, flags[i].x, fmin(y + 3, plot.y + plot.h), 1,
+                       color);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct alert *a = flags[i].alert;
+        struct box box = flags[i].box;
+        if (box.w <= 0)
+            continue;
+        scene_rect(s->brush.scene, box, 0,
+                   a->state == ALERT_FIRING    ? t->bad_ground
+                   : a->state == ALERT_PENDING ? t->warn_ground
+                                               : t->raised);
+        scene_rect(s->brush.scene,
+                   (struct box){box.x < flags[i].x ? box.x + box.w - 2 : box.x, box.y, 2, box.h}, 0,
+                   alert_color(t, a));
+        scene_text(s->brush.scene, box.x + 8, box.y + 2, box.w - 14, TEXT_AXIS_STRONG, 0,
+                   a->state == ALERT_RESOLVED ? t->second : alert_color(t, a), a->title);
+    }
+}
+
+void timeline_alert_hits(const struct stage *s, const struct timeline *l, struct box plot,
+                         int words)
+{
+    struct flag flags[FLAGS];
+    size_t n = place_flags(s, l, plot, words, flags);
+    for (size_t i = 0; i < n; i++)
+        if (flags[i].box.w > 0)
+            scene_hit(s->brush.scene, flags[i].box, HIT_ALERT, flags[i].alert->id, 0);
+}
+
+void timeline_captures(struct stage *s, const struct timeline *l, struct box plot)
+{
+    const struct captures *all = &s->model->captures;
+    const struct theme *t = s->brush.theme;
+    double before = INFINITY; /* place of the newer one that has a mark */
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct capture *c = &all->items[i];
+        double x = floor(timeline_x(l, c->asked_ns)) + 0.5, y = plot.y + plot.h - 9;
+        if (x < plot.x + 6 || x > plot.x + plot.w - 6 || fabs(before - x) < 8)
+            continue;
+        struct box box = {x - 7, y - 7, 14, 14};
+        int hover = box_has(box, s->brush.mouse_x, s->brush.mouse_y);
+        scene_disc(s->brush.scene, x, y, 5, t->panel);
+        scene_outline(s->brush.scene, (struct box){x - 5, y - 5, 10, 10}, 5, 2,
+                      hover ? t->text : t->info);
+        scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_CAPTURE, c->id);
+        before = x;
+        if (!hover)
+            continue;
+        char size[96];
+        tooltip_add(&s->tip, 0, "captured: %s", captures_size(c, size, sizeof size));
+        tooltip_add(&s->tip, 0, "%.120s", c->reason);
+        tooltip_add(&s->tip, 0, "click to see the calls");
+    }
+}
+
+double timeline_peak(const struct model *m, const struct timeline *l, timeline_value *value)
+{
+    uint64_t first, last;
+    double peak = 0;
+    if (!timeline_windows(m, l, &first, &last))
+        return 0;
+    for (uint64_t k = first; k <= last; k++) {
+        const struct window_totals *w = series_at(&m->series, k);
+        peak = w ? fmax(peak, value(w)) : peak;
+    }
+    return peak;
+}
+
+/* Windows that share one point of a curve: one, or as many as fall on a pixel. */
+static uint64_t per_point(const struct timeline *l, const struct model *m)
+{
+    double length = (double)series_newest(&m->series)->length_ns;
+    double px = l->w * length / (double)(l->end - l->begin);
+    return px >= 1 ? 1 : (uint64_t)ceil(1 / px);
+}
+
+struct bucket {
+    double x, mean, peak;
+    int count; /* windows with data; 0: a gap */
+};
+
+/* Sum up the windows of one point. Buckets start at multiples of their width, so they do not
+ * shimmer while time moves on. */
+static struct bucket bucket_at(const struct stage *s, const struct timeline *l, uint64_t first,
+                               uint64_t width, timeline_value *value)
+{
+    struct bucket b = {0};
+    for (uint64_t k = first; k < first + width; k++) {
+        const struct window_totals *w = series_at(&s->model->series, k);
+        if (!w)
+            continue;
+        double v = value(w);
+        b.mean += v;
+        b.peak = fmax(b.peak, v);
+        b.count++;
+    }
+    b.mean = b.count ? b.mean / b.count : 0;
+    b.x = (window_left(s->model, l, first) + window_left(s->model, l, first + width)) / 2;
+    return b;
+}
+
+/* One unbroken stretch of a curve: soft ground, peaks, line. */
+static void stretch(const struct stage *s, struct box plot, double top, const struct bucket *run,
+                    size_t count, uint64_t width, color_t color)
+{
+    struct scene *scene = s->brush.scene;
+    double foot = plot.y + plot.h, unit = (plot.h - 4) / top;
+    if (count == 1) {
+        scene_disc(scene, run[0].x, foot - run[0].mean * unit, 1.5, color);
+        return;
+    }
+    for (int peaks = width > 1; peaks >= 0; peaks--) {
+        scene_points(scene);
+        for (size_t i = 0; i < count; i++) {
+            scene_point(scene, run[i].x, foot - (peaks ? run[i].peak : run[i].mean) * unit);
+            scene_point(scene, run[i].x, foot);
+        }
+        scene_area(scene, color_fade(color, peaks ? 0.10 : 0.14));
+    }
+    scene_points(scene);
+    for (size_t i = 0; i < count; i++)
+        scene_point(scene, run[i].x, foot - run[i].mean * unit);
+    scene_curve(scene, 1.6, color);
+}
+
+enum { STRETCH = 512 };
+
+void timeline_curve(const struct stage *s, const struct timeline *l, struct box plot, double top,
+                    timeline_value *value, color_t color)
+{
+    uint64_t first, last;
+    if (!timeline_windows(s->model, l, &first, &last) || !(top > 0))
+        return;
+    uint64_t width = per_point(l, s->model);
+    struct bucket run[STRETCH];
+    size_t n = 0;
+    for (uint64_t k = first / width * width; k <= last; k += width) {
+        struct bucket b = bucket_at(s, l, k, width, value);
+        if (!b.count || n == STRETCH) {
+            if (n)
+                stretch(s, plot, top, run, n, width, color);
+            /* a full stretch goes on from its last point; after a gap the next starts anew */
+            if (b.count)
+                run[0] = run[n - 1];
+            n = b.count ? 1 : 0;
+        }
+        if (b.count)
+            run[n++] = b;
+    }
+    if (n)
+        stretch(s, plot, top, run, n, width, color);
+}
+
+/* Mean shares of the windows of one point; @return windows with data */
+static int stack_at(const struct stage *s, uint64_t first, uint64_t width,
+                    double (*share)(const struct window_totals *, int), int count, double *out)
+{
+    int n = 0;
+    for (int c = 0; c < count; c++)
+        out[c] = 0;
+    for (uint64_t k = first; k < first + width; k++) {
+        const struct window_totals *w = series_at(&s->model->series, k);
+        for (int c = 0; w && c < count; c++)
+            out[c] += share(w, c);
+        n += w != NULL;
+    }
+    for (int c = 0; c < count && n; c++)
+        out[c] /= n;
+    return n;
+}
+
+/* One class of the stack over all points; ends at gaps. */
+static void layer(const struct stage *s, const struct timeline *l, struct box plot, uint64_t first,
+                  uint64_t last, uint64_t width, double (*share)(const struct window_totals *, int),
+                  int k, int count, color_t color)
+{
+    double foot = plot.y + plot.h, shares[MODEL_CLASSES], some = 0;
+    scene_points(s->brush.scene);
+    for (uint64_t at = first / width * width; at <= last; at += width) {
+        if (!stack_at(s, at, width, share, count, shares)) {
+            scene_area(s->brush.scene, some > 0 ? color : 0);
+            scene_points(s->brush.scene);
+            continue;
+        }
+        double below = 0;
+        for (int c = 0; c < k; c++)
+            below += shares[c];
+        some += shares[k];
+        double x0 = window_left(s->model, l, at), x1 = window_left(s->model, l, at + width);
+        for (int edge = 0; edge < 2; edge++) {
+            double x = edge ? x1 - 0.5 * (width == 1 && x1 - x0 > 4)
+                            : x0 + 0.5 * (width == 1 && x1 - x0 > 4);
+            scene_point(s->brush.scene, x, foot - fmin(below + shares[k], 1) * plot.h);
+            scene_point(s->brush.scene, x, foot - fmin(below, 1) * plot.h);
+        }
+    }
+    if (some > 0)
+        scene_area(s->brush.scene, color);
+    scene_points(s->brush.scene);
+}
+
+void timeline_stack(const struct stage *s, const struct timeline *l, struct box plot,
+                    double (*share)(const struct window_totals *, int), int count,
+                    const color_t *colors)
+{
+    uint64_t first, last;
+    if (!timeline_windows(s->model, l, &first, &last))
+        return;
+    uint64_t width = per_point(l, s->model);
+    for (int k = 0; k < count; k++)
+        layer(s, l, plot, first, last, width, share, k, count, colors[k]);
+}

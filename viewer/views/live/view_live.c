@@ -1,0 +1,375 @@
+#include "viewer/views/live/view_live.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/live/evolution.h"
+#include "viewer/views/live/heat.h"
+#include "viewer/views/live/live_timeline.h"
+#include "viewer/views/matrix/view_matrix.h"
+#include "viewer/views/pieces.h"
+
+#include "holter/call.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { GUTTER = 84, READOUT = 108 }; /* room for the figures left and right of a plot */
+
+static double seconds_of(const struct window_totals *w)
+{
+    return w->length_ns ? (double)w->length_ns / 1e9 : 1;
+}
+
+static double messages_rate(const struct window_totals *w)
+{
+    return (double)w->sent / seconds_of(w);
+}
+
+static double bytes_rate(const struct window_totals *w)
+{
+    return (double)w->sent_bytes / seconds_of(w);
+}
+
+static double class_share(const struct window_totals *w, int k)
+{
+    double time = (double)w->ranks * (double)w->length_ns;
+    return time > 0 ? (double)w->class_ns[k] / time : 0;
+}
+
+static double mpi_share(const struct window_totals *w)
+{
+    double sum = 0;
+    for (int k = 0; k < MODEL_CLASSES; k++)
+        sum += class_share(w, k);
+    return sum;
+}
+
+struct strip {
+    const char *name, *title, *unit;
+    timeline_value *value;
+    int stacked;
+};
+
+static const struct strip strips[] = {
+    {"messages", "Messages", "/s", messages_rate, 0},
+    {"bytes", "Bytes", "B/s", bytes_rate, 0},
+    {"mpi", "Time in MPI", "", mpi_share, 1},
+};
+
+/* Newest window in sight, and the mean over those in sight. */
+static void readings(const struct stage *s, const struct timeline *l, timeline_value *value,
+                     double *newest, double *mean)
+{
+    uint64_t first, last, n = 0;
+    *newest = *mean = NAN;
+    if (!ui_windows(s->ui, s->model, &first, &last))
+        return;
+    (void)l;
+    double sum = 0;
+    for (uint64_t k = first; k <= last; k++) {
+        const struct window_totals *w = series_at(&s->model->series, k);
+        if (!w)
+            continue;
+        *newest = value(w);
+        sum += *newest;
+        n++;
+    }
+    if (n)
+        *mean = sum / (double)n;
+}
+
+static void figure(const struct strip *strip, double value, char *out, size_t room)
+{
+    if (isnan(value))
+        snprintf(out, room, "\xe2\x80\x93");
+    else if (strip->stacked)
+        format_share(out, room, value);
+    else
+        format_si(out, room, value, strip->unit);
+}
+
+static void readout(const struct stage *s, const struct strip *strip, const struct timeline *l,
+                    struct box box, color_t color)
+{
+    char text[FORMAT_ROOM], mean_text[FORMAT_ROOM + 8];
+    double newest, mean;
+    readings(s, l, strip->value, &newest, &mean);
+    figure(strip, newest, text, sizeof text);
+    double y = box.y + box.h / 2 - 24;
+    enum text_style style =
+        scene_width(s->brush.scene, TEXT_LARGE, 0, text) <= box.w - 10 ? TEXT_LARGE : TEXT_LOGO;
+    scene_text(s->brush.scene, box.x, y, box.w - 8, style, TEXT_RIGHT, color, text);
+    figure(strip, mean, text, sizeof text);
+    snprintf(mean_text, sizeof mean_text, "mean %s", text);
+    scene_text(s->brush.scene, box.x, y + 32, box.w - 8, TEXT_AXIS, TEXT_RIGHT,
+               s->brush.theme->second, mean_text);
+}
+
+static void value_axis(const struct stage *s, const struct strip *strip, struct box plot,
+                       double top)
+{
+    char text[FORMAT_ROOM];
+    double unit = (plot.h - (strip->stacked ? 0 : 4)) / top;
+    for (int i = 0; i <= 2; i++) {
+        double value = top * i / 2, y = floor(plot.y + plot.h - value * unit) + 0.5;
+        if (strip->stacked)
+            snprintf(text, sizeof text, "%.0f\xc2\xa0%%", value * 100);
+        else
+            format_axis(text, sizeof text, value, strip->unit);
+        scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, s->brush.theme->grid);
+        if (i == 1 && plot.h < 34)
+            continue; /* its figure would touch its neighbours' */
+        if (i > 0 || !strip->stacked)
+            scene_text(s->brush.scene, plot.x - GUTTER,
+                       fmin(fmax(y - 7, plot.y - 4), plot.y + plot.h - 12), GUTTER - 8, TEXT_AXIS,
+                       TEXT_RIGHT | TEXT_FIGURES, s->brush.theme->second, text);
+    }
+}
+
+/* The beat at the newest data: a disc with a halo, where the curve ends. */
+static void head(const struct stage *s, const struct strip *strip, const struct timeline *l,
+                 struct box plot, double top, color_t color)
+{
+    const struct window_totals *w = series_newest(&s->model->series);
+    if (!s->ui->follow || !w || model_ended(s->model))
+        return;
+    double x = timeline_x(l, (int64_t)(w->start_ns + w->length_ns / 2));
+    double y = plot.y + plot.h - fmin(strip->value(w) / top, 1) * (plot.h - 4);
+    scene_disc(s->brush.scene, x, y, 8, color_fade(color, 0.22));
+    scene_disc(s->brush.scene, x, y, 3.5, color);
+}
+
+/* Shares of the classes over the windows in sight; only their being there matters. */
+static void classes_in_sight(const struct stage *s, double *shares)
+{
+    uint64_t first, last;
+    if (!ui_windows(s->ui, s->model, &first, &last))
+        return;
+    for (uint64_t k = first; k <= last; k++) {
+        const struct window_totals *w = series_at(&s->model->series, k);
+        for (int c = 0; w && c < MODEL_CLASSES; c++)
+            shares[c] += class_share(w, c);
+    }
+}
+
+static void strip_title(const struct stage *s, const struct strip *strip, struct box box)
+{
+    static const char *const what[] = {"sent per second", "sent per second",
+                                       "share of the ranks' time, by class of call"};
+    double shares[MODEL_CLASSES] = {0}, right = box.x + box.w - 12;
+    if (strip->stacked) {
+        classes_in_sight(s, shares);
+        right = box.x + box.w - READOUT;
+        right -= piece_class_legend(s, right, box.y + 9, shares) + 12;
+    }
+    widget_title(&s->brush, box.x + 12, box.y + 6, right - box.x - 12, strip->title,
+                 what[strip - strips]);
+}
+
+static void strip_layout(struct stage *s, const struct strip *strip, const struct timeline *l,
+                         struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    color_t colors[] = {t->accent, t->info, t->text};
+    color_t color = colors[strip - strips];
+    struct box plot = {l->x, box.y + 30, l->w, box.h - 38};
+    double peak = timeline_peak(s->model, l, strip->value);
+    double top = strip->stacked ? 1 : nice_ceil(peak > 0 ? peak : 1);
+    scene_panel(s->brush.scene, box, 0, "strip.%s", strip->name);
+    scene_rect(s->brush.scene, box, 6, t->panel);
+    strip_title(s, strip, box);
+    value_axis(s, strip, plot, top);
+    timeline_grid(s, l, plot.y, plot.h);
+    readout(s, strip, l, (struct box){plot.x + plot.w, plot.y, READOUT, plot.h}, color);
+    scene_panel(s->brush.scene, plot, 0, "strip.%s.plot", strip->name);
+    scene_overlay(s->brush.scene);
+    if (strip->stacked)
+        timeline_stack(s, l, plot, class_share, MODEL_CLASSES, t->classes);
+    else
+        timeline_curve(s, l, plot, top, strip->value, color);
+    timeline_gaps(s, l, plot, strip == strips);
+    timeline_alerts(s, l, plot, strip == strips);
+    timeline_cursor(s, l, plot);
+    if (!strip->stacked)
+        head(s, strip, l, plot, top, color);
+    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
+    hit->x0 = (double)l->begin;
+    hit->x1 = (double)l->end;
+    timeline_alert_hits(s, l, plot, strip == strips);
+    if (strip == strips)
+        timeline_captures(s, l, plot);
+}
+
+/* The whole job in one band, with the visible span framed. */
+static void band_layout(struct stage *s, struct box box, int64_t begin, int64_t end)
+{
+    const struct theme *t = s->brush.theme;
+    int64_t oldest, newest;
+    ui_whole_time(s->model, &oldest, &newest);
+    scene_panel(s->brush.scene, box, 0, "band");
+    scene_rect(s->brush.scene, box, 4, t->panel);
+    if (newest <= oldest)
+        return;
+    struct timeline whole = {box.x, box.w, oldest, newest};
+    struct box plot = box_inset(box, 0, 3);
+    double top = timeline_peak(s->model, &whole, messages_rate);
+    timeline_curve(s, &whole, plot, top > 0 ? top : 1, messages_rate, color_fade(t->accent, 0.75));
+    timeline_gaps(s, &whole, plot, 0);
+    timeline_alerts(s, &whole, plot, 0);
+    double x0 = fmax(timeline_x(&whole, begin), box.x),
+           x1 = fmin(timeline_x(&whole, end), box.x + box.w);
+    struct box frame = {x0, box.y, fmax(x1 - x0, 6), box.h};
+    if (frame.x + frame.w > box.x + box.w)
+        frame.x = box.x + box.w - frame.w;
+    scene_rect(s->brush.scene, frame, 4, color_fade(t->text, 0.08));
+    scene_outline(s->brush.scene, frame, 4, 1, t->second);
+    struct scene_hit *hit = scene_hit(s->brush.scene, box, HIT_BAND, 0, 0);
+    hit->x0 = (double)oldest;
+    hit->x1 = (double)newest;
+}
+
+static void window_tip(struct stage *s)
+{
+    const struct window_totals *newest = series_newest(&s->model->series);
+    if (!s->hover || s->hover->kind != HIT_TIME || !newest || !newest->length_ns || s->ui->dragging)
+        return;
+    int64_t at = (int64_t)scene_hit_x(s->hover, s->brush.mouse_x);
+    const struct window_totals *w = series_at(&s->model->series, (uint64_t)at / newest->length_ns);
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    tooltip_add(&s->tip, 0, "%s", format_clock(a, sizeof a, at, newest->length_ns < 1000000000));
+    if (!w) {
+        tooltip_add(&s->tip, 0, "no data: this window never came");
+        return;
+    }
+    format_si(a, sizeof a, messages_rate(w), "/s");
+    format_si(b, sizeof b, bytes_rate(w), "B/s");
+    tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
+    tooltip_add(&s->tip, s->brush.theme->text, "%s of the time in MPI",
+                format_share(a, sizeof a, mpi_share(w)));
+    for (int c = 0; c < MODEL_CLASSES; c++)
+        if (class_share(w, c) >= 0.0005)
+            tooltip_add(&s->tip, 0, "%s %s", format_share(a, sizeof a, class_share(w, c)),
+                        call_class_name((enum call_class)c));
+    if (w->agents_missing)
+        tooltip_add(&s->tip, s->brush.theme->warn, "%u of %u nodes did not report in time",
+                    w->agents_missing, w->agents + w->agents_missing);
+    if (w->lost)
+        tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
+                    format_count(a, sizeof a, w->lost));
+}
+
+static void title_row(struct stage *s, struct box box)
+{
+    char what[96], a[FORMAT_ROOM];
+    const struct window_totals *w = series_newest(&s->model->series);
+    int64_t begin, end;
+    ui_visible(s->ui, s->model, &begin, &end);
+    scene_panel(s->brush.scene, box, 0, "live.title");
+    format_duration(a, sizeof a, (double)(end - begin));
+    snprintf(what, sizeof what, "%s in sight%s", a, s->ui->follow ? "" : ", held");
+    double right = box.x + box.w;
+    right -= widget_button(&s->brush, right - 30, box.y + 2, "+", 0, COMMAND_TIME_IN, 0);
+    widget_button(&s->brush, right - 30, box.y + 2, "\xe2\x88\x92", 0, COMMAND_TIME_OUT, 0);
+    right -= 40;
+    if (w) {
+        char per[FORMAT_ROOM + 32];
+        format_duration(a, sizeof a, (double)w->length_ns);
+        snprintf(per, sizeof per, "one point per window of %s", a);
+        struct timeline l = {0, box.w - GUTTER - READOUT, begin, end};
+        double px = l.w * (double)w->length_ns / (double)(end - begin);
+        if (px < 1)
+            snprintf(per, sizeof per, "mean and peak of %.0f windows per point", ceil(1 / px));
+        double width = scene_width(s->brush.scene, TEXT_AXIS, 0, per);
+        if (box.w > 560)
+            scene_text(s->brush.scene, right - width - 12, box.y + 7, width + 1, TEXT_AXIS, 0,
+                       s->brush.theme->faint, per);
+        right -= box.w > 560 ? width + 24 : 0;
+    }
+    widget_title(&s->brush, box.x, box.y + 4, right - box.x, "Live", what);
+}
+
+/* Who talks to whom, and who waits when, side by side under the strips. */
+static void lower_half(struct stage *s, struct box box)
+{
+    double side = fmin(fmin(box.h, box.w * 0.42), 460);
+    double matrix_w = side + 16;
+    int64_t begin, end;
+    matrix_panel(s, (struct box){box.x, box.y, matrix_w, box.h}, 0);
+    ui_visible(s->ui, s->model, &begin, &end);
+    struct box right = {box.x + matrix_w + 8, box.y, box.w - matrix_w - 8, box.h};
+    struct timeline line = {right.x + 48, right.w - 60, begin, end};
+    heat_layout(s, right, &line);
+}
+
+/* Heights of the parts: the strips keep theirs, then latency, then matrix and waiting. */
+struct split {
+    double strips, evolution;
+    int lower;
+};
+
+static struct split split_for(const struct stage *s, double room)
+{
+    struct split split = {0};
+    if (!evolution_known(s->model)) {
+        split.lower = room > 426;
+        split.strips = split.lower ? fmin(fmax(room * 0.50, 250), 450) : room;
+        return split;
+    }
+    split.strips = fmin(fmax(room * 0.36, 244), 420);
+    double rest = room - split.strips - 8, wanted = evolution_height(s->model, 12);
+    if (rest < 96) { /* a very low window shows the curve alone */
+        split.strips = room;
+        return split;
+    }
+    wanted *= fmin(fmax(rest / 700, 1), 1.5); /* larger circles where there is room */
+    split.evolution = floor(fmin(wanted, fmax(rest * 0.56, 200)));
+    split.lower = rest - split.evolution > 176;
+    if (!split.lower)
+        split.evolution = rest;
+    return split;
+}
+
+static void live_layout(struct stage *s, struct box box)
+{
+    int64_t begin, end;
+    ui_visible(s->ui, s->model, &begin, &end);
+    struct box inner = box_inset(box, 14, 6);
+    title_row(s, (struct box){inner.x, inner.y, inner.w, 28});
+    double y = inner.y + 32, foot = inner.y + inner.h;
+    if (end <= begin) {
+        scene_panel(s->brush.scene, (struct box){inner.x, y, inner.w, foot - y}, 0, "live.empty");
+        piece_empty(s, (struct box){inner.x, y, inner.w, foot - y}, "Waiting for the first window",
+                    "Figures appear one window after the ranks have called MPI_Init.");
+        return;
+    }
+    struct timeline line = {inner.x + GUTTER, inner.w - GUTTER - READOUT, begin, end};
+    struct split split = split_for(s, foot - y - 18 - 38);
+    double h = floor((split.strips - 16) / 3);
+    for (size_t i = 0; i < 3; i++) {
+        strip_layout(s, &strips[i], &line, (struct box){inner.x, y, inner.w, h});
+        y += h + 8;
+    }
+    scene_panel(s->brush.scene, (struct box){inner.x, y - 6, inner.w, 18}, 0, "live.axis");
+    timeline_axis(s, &line, y - 4);
+    y += 14;
+    band_layout(s, (struct box){line.x, y, line.w, 28}, begin, end);
+    y += 38;
+    if (split.evolution > 0) {
+        evolution_layout(s, (struct box){inner.x, y, inner.w, split.evolution}, &line);
+        y += split.evolution + 8;
+    }
+    if (split.lower)
+        lower_half(s, (struct box){inner.x, y, inner.w, foot - y});
+    window_tip(s);
+}
+
+static void live_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double beat[][2] = {{0, .55},   {.28, .55}, {.40, .15}, {.55, .92},
+                                     {.68, .38}, {.76, .55}, {1, .55}};
+    scene_points(b->scene);
+    for (size_t i = 0; i < sizeof beat / sizeof *beat; i++)
+        scene_point(b->scene, box.x + beat[i][0] * box.w, box.y + beat[i][1] * box.h);
+    scene_curve(b->scene, 1.8, color);
+}
+
+const struct view live_view = {"live", "Live", live_icon, live_layout};

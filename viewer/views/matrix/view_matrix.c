@@ -1,0 +1,357 @@
+#include "viewer/views/matrix/view_matrix.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* How the visible ranks fall on cells. */
+struct grid {
+    double column, row, extent; /* ranks in sight */
+    uint32_t first_column, first_row;
+    uint32_t per_cell; /* ranks along each side of a cell */
+    int cells;         /* along each side of the picture; the outer ones may be cut */
+    double cell;       /* logical pixels */
+    struct box plot;
+};
+
+static struct grid grid_for(const struct stage *s, struct box plot)
+{
+    struct grid g = {.plot = plot};
+    ui_matrix(s->ui, s->model, &g.column, &g.row, &g.extent);
+    /* A cell of device pixels holds as many ranks as must share it: added up, never dropped. Powers
+     * of two, so that cells keep their ranks while one pans. */
+    double least = 1 / fmax(s->brush.scene->scale, 0.5);
+    g.per_cell = 1;
+    while (plot.w / (g.extent / g.per_cell) < least)
+        g.per_cell *= 2;
+    g.cell = plot.w / g.extent * g.per_cell;
+    g.first_column = (uint32_t)(g.column / g.per_cell) * g.per_cell;
+    g.first_row = (uint32_t)(g.row / g.per_cell) * g.per_cell;
+    g.cells = (int)ceil(g.extent / g.per_cell) + 1;
+    return g;
+}
+
+static uint64_t grid_key(const struct stage *s, const struct grid *g)
+{
+    const uint64_t parts[] = {s->range->version,     g->first_column,    g->first_row,
+                              g->per_cell,           (uint64_t)g->cells, (uint64_t)s->ui->quantity,
+                              (uint64_t)s->ui->theme};
+    uint64_t key = 3;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        key = (key ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
+    return key;
+}
+
+static void add_pairs(const struct stage *s, const struct grid *g, double *cells)
+{
+    const struct range *r = s->range;
+    uint32_t side = (uint32_t)g->cells;
+    uint64_t span = (uint64_t)side * g->per_cell;
+    unsigned shift = 0;
+    while ((1u << shift) < g->per_cell)
+        shift++;
+    for (uint32_t i = 0; i < r->pair_count; i++) {
+        uint64_t value = r->pairs[(size_t)i * PAIR_COLUMNS + s->ui->quantity];
+        const struct keymap_key *pair = &s->model->pairs.keys.keys[i];
+        uint64_t row = pair->a - g->first_row, column = pair->b - g->first_column;
+        if (value && row < span && column < span)
+            cells[(row >> shift) * side + (column >> shift)] += (double)value;
+    }
+}
+
+/* Round the ends of the colours to 1, 2, 5 so that they stay while figures tremble. */
+static void scale_of(struct picture *p, const double *cells, size_t count)
+{
+    double low = 0, high = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (cells[i] <= 0)
+            continue;
+        low = low == 0 || cells[i] < low ? cells[i] : low;
+        high = fmax(high, cells[i]);
+    }
+    p->low = nice_floor(low);
+    p->high = nice_ceil(high);
+    if (p->high < p->low * 10 && p->high > 0)
+        p->low = nice_floor(p->high / 10);
+}
+
+static int paint(const struct stage *s, const struct grid *g)
+{
+    struct picture *p = &s->pictures->matrix;
+    uint64_t key = grid_key(s, g);
+    if (p->key == key)
+        return 0;
+    if (picture_size(s->pictures, p, g->cells, g->cells) < 0)
+        return -1;
+    size_t count = (size_t)g->cells * (size_t)g->cells;
+    double *cells = s->pictures->cells;
+    add_pairs(s, g, cells);
+    scale_of(p, cells, count);
+    double span = p->high > 0 ? log(p->high / p->low) : 1;
+    for (size_t i = 0; i < count; i++)
+        if (cells[i] > 0)
+            p->image.pixels[i] =
+                0xff000000u |
+                theme_map(s->brush.theme, 0.06 + 0.94 * log(cells[i] / p->low) / span) >> 8;
+    p->key = key;
+    p->per_cell = g->per_cell;
+    p->image.version++;
+    return 0;
+}
+
+static double x_of(const struct grid *g, double rank)
+{
+    return g->plot.x + (rank - g->column) / g->extent * g->plot.w;
+}
+
+static double y_of(const struct grid *g, double rank)
+{
+    return g->plot.y + (rank - g->row) / g->extent * g->plot.h;
+}
+
+static void axes(const struct stage *s, const struct grid *g)
+{
+    const struct theme *t = s->brush.theme;
+    double step = ceil(fmax(nice_ceil(g->extent * 36 / g->plot.w), 1));
+    double per_rank = g->plot.w / g->extent;
+    for (double rank = ceil(g->column / step) * step; rank < g->column + g->extent; rank += step) {
+        double x = x_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
+        if (x - 14 >= g->plot.x - 14 && x + 14 <= g->plot.x + g->plot.w + 8)
+            scene_textf(s->brush.scene, x - 18, g->plot.y - 16, 36, TEXT_AXIS,
+                        TEXT_CENTRE | TEXT_FIGURES, t->second, "%.0f", rank);
+    }
+    for (double rank = ceil(g->row / step) * step; rank < g->row + g->extent; rank += step) {
+        double y = y_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
+        if (y <= g->plot.y + g->plot.h - 4)
+            scene_textf(s->brush.scene, g->plot.x - 46, fmax(y - 7, g->plot.y - 2), 40, TEXT_AXIS,
+                        TEXT_RIGHT | TEXT_FIGURES, t->second, "%.0f", rank);
+    }
+}
+
+/* Where one node ends and the next begins, if ranks are placed in blocks and the lines stay apart.
+ */
+static void node_lines(const struct stage *s, const struct grid *g)
+{
+    const struct model *m = s->model;
+    uint32_t first = (uint32_t)fmax(g->column < g->row ? g->column : g->row, 0), lines = 0;
+    uint32_t last = (uint32_t)fmin(fmax(g->column, g->row) + g->extent, m->rank_count);
+    for (uint32_t rank = first + 1; rank < last; rank++)
+        lines += m->ranks[rank].node != m->ranks[rank - 1].node;
+    if (!lines || g->plot.w / lines < 14)
+        return;
+    color_t color = color_fade(s->brush.theme->second, 0.30);
+    for (uint32_t rank = first + 1; rank < last; rank++) {
+        if (m->ranks[rank].node == m->ranks[rank - 1].node)
+            continue;
+        double x = floor(x_of(g, rank)) + 0.5, y = floor(y_of(g, rank)) + 0.5;
+        if (x > g->plot.x && x < g->plot.x + g->plot.w)
+            scene_line(s->brush.scene, x, g->plot.y, x, g->plot.y + g->plot.h, 1, color);
+        if (y > g->plot.y && y < g->plot.y + g->plot.h)
+            scene_line(s->brush.scene, g->plot.x, y, g->plot.x + g->plot.w, y, 1, color);
+    }
+}
+
+/* Thin lines between cells, once a cell is large enough to be looked at by itself. */
+static void cell_lines(const struct stage *s, const struct grid *g)
+{
+    if (g->cell < 7)
+        return;
+    for (int i = 0; i <= g->cells; i++) {
+        double x = x_of(g, g->first_column + (double)i * g->per_cell),
+               y = y_of(g, g->first_row + (double)i * g->per_cell);
+        scene_line(s->brush.scene, floor(x) + 0.5, g->plot.y, floor(x) + 0.5, g->plot.y + g->plot.h,
+                   1, s->brush.theme->panel);
+        scene_line(s->brush.scene, g->plot.x, floor(y) + 0.5, g->plot.x + g->plot.w, floor(y) + 0.5,
+                   1, s->brush.theme->panel);
+    }
+}
+
+static void cell_figures(const struct stage *s, const struct grid *g)
+{
+    const struct picture *p = &s->pictures->matrix;
+    if (g->cell < 54 || g->per_cell > 1)
+        return;
+    for (int row = 0; row < p->image.h; row++) {
+        for (int column = 0; column < p->image.w; column++) {
+            uint32_t n = model_pair_find(s->model, g->first_row + (uint32_t)row,
+                                         g->first_column + (uint32_t)column);
+            uint32_t pixel = p->image.pixels[row * p->image.w + column];
+            if (n >= s->range->pair_count || !pixel)
+                continue;
+            char text[FORMAT_ROOM];
+            piece_quantity(text, sizeof text, s->ui->quantity,
+                           s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity]);
+            /* luma of the cell decides between dark and light letters */
+            double luma =
+                0.299 * (pixel >> 16 & 0xff) + 0.587 * (pixel >> 8 & 0xff) + 0.114 * (pixel & 0xff);
+            double x = x_of(g, g->first_column + (double)column),
+                   y = y_of(g, g->first_row + (double)row);
+            if (x < g->plot.x || y < g->plot.y || x + g->cell > g->plot.x + g->plot.w + 1 ||
+                y + g->cell > g->plot.y + g->plot.h + 1)
+                continue;
+            scene_text(s->brush.scene, x + 2, y + g->cell / 2 - 7, g->cell - 4, TEXT_AXIS,
+                       TEXT_CENTRE, luma > 120 ? 0x0e1318ff : 0xf4f7faff, text);
+        }
+    }
+}
+
+static void selected_lines(const struct stage *s, const struct grid *g)
+{
+    const struct selection *sel = &s->ui->selection;
+    color_t color = s->brush.theme->accent;
+    double h = g->plot.h / g->extent, row = (double)sel->a, column = (double)sel->b;
+    if (sel->kind == SELECT_RANK) {
+        scene_outline(s->brush.scene,
+                      (struct box){g->plot.x, y_of(g, row) - 1, g->plot.w, fmax(h, 2) + 2}, 0, 1,
+                      color);
+        scene_outline(s->brush.scene,
+                      (struct box){x_of(g, row) - 1, g->plot.y, fmax(h, 2) + 2, g->plot.h}, 0, 1,
+                      color);
+    } else if (sel->kind == SELECT_PAIR && sel->b != PAIR_OTHERS) {
+        double pad = h < 8 ? 4 : 1;
+        scene_outline(
+            s->brush.scene,
+            (struct box){x_of(g, column) - pad, y_of(g, row) - pad, h + 2 * pad, h + 2 * pad}, 2, 2,
+            color);
+    } else if (sel->kind != SELECT_NONE && sel->kind != SELECT_CALL) {
+        for (uint32_t rank = 0; rank < s->model->rank_count; rank++) {
+            if (!ui_marks_rank(s->ui, s->model, rank))
+                continue;
+            uint32_t end = rank;
+            while (end < s->model->rank_count && ui_marks_rank(s->ui, s->model, end))
+                end++;
+            double x = x_of(g, rank), y = y_of(g, rank), w = (end - rank) * h;
+            scene_outline(s->brush.scene, (struct box){g->plot.x, y, g->plot.w, w}, 0, 1, color);
+            scene_outline(s->brush.scene, (struct box){x, g->plot.y, w, g->plot.h}, 0, 1, color);
+            rank = end;
+        }
+    }
+}
+
+/* @return width */
+static double legend(const struct stage *s, double right, double y)
+{
+    const struct picture *p = &s->pictures->matrix;
+    char low[FORMAT_ROOM], high[FORMAT_ROOM];
+    if (!(p->high > 0))
+        return 0;
+    piece_quantity(low, sizeof low, s->ui->quantity, (uint64_t)fmax(p->low, 1));
+    piece_quantity(high, sizeof high, s->ui->quantity, (uint64_t)p->high);
+    return widget_map_legend(&s->brush, right, y, low, high);
+}
+
+/* What was added up, and what is not in the picture. */
+static void footnote(const struct stage *s, const struct grid *g, double x, double y, double w)
+{
+    char text[256];
+    int n = 0;
+    if (g->per_cell > 1)
+        n = snprintf(text, sizeof text,
+                     "Each cell is the sum of %u \xc3\x97 %u ranks; zoom in for single pairs.",
+                     g->per_cell, g->per_cell);
+    else
+        n = snprintf(text, sizeof text, "Each cell is one pair of ranks.");
+    if (s->model->folded && n > 0 && (size_t)n < sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n,
+                 " %llu lesser pairs came only as sums of their sources and are not drawn.",
+                 (unsigned long long)s->model->folded);
+    scene_text(s->brush.scene, x, y, w, TEXT_AXIS, 0, s->brush.theme->second, text);
+}
+
+static void plot_items(struct stage *s, const struct grid *g)
+{
+    const struct theme *t = s->brush.theme;
+    scene_panel(s->brush.scene, g->plot, color_mix(t->panel, t->ground, 0.6), "matrix.plot");
+    scene_overlay(s->brush.scene);
+    double side = (double)g->cells * g->cell;
+    scene_image(s->brush.scene,
+                (struct box){x_of(g, g->first_column), y_of(g, g->first_row), side, side},
+                &s->pictures->matrix.image);
+    cell_lines(s, g);
+    cell_figures(s, g);
+    node_lines(s, g);
+    selected_lines(s, g);
+    struct scene_hit *hit = scene_hit(s->brush.scene, g->plot, HIT_MATRIX, g->per_cell, 0);
+    hit->x0 = g->column;
+    hit->x1 = g->column + g->extent;
+    hit->y0 = g->row;
+    hit->y1 = g->row + g->extent;
+    if (!s->hover || s->hover->kind != HIT_MATRIX || s->ui->dragging)
+        return;
+    uint32_t column =
+        (uint32_t)fmax(scene_hit_x(hit, s->brush.mouse_x), 0) / g->per_cell * g->per_cell;
+    uint32_t row =
+        (uint32_t)fmax(scene_hit_y(hit, s->brush.mouse_y), 0) / g->per_cell * g->per_cell;
+    scene_outline(s->brush.scene,
+                  (struct box){x_of(g, column), y_of(g, row), fmax(g->cell, 3), fmax(g->cell, 3)},
+                  0, 1, t->text);
+    piece_pair_tip(s, row, column, g->per_cell);
+}
+
+/* Title and choices over the plot. @return left end of the choices */
+static double large_head(const struct stage *s, struct box box)
+{
+    double right = box.x + box.w - 12;
+    right -= piece_range_choice(s, right, box.y + 6) + 8;
+    right -= piece_quantity_choice(s, right, box.y + 6) + 8;
+    if (s->ui->matrix_extent > 0)
+        right -=
+            widget_button(&s->brush, right - 84, box.y + 6, "whole job", 0, COMMAND_MATRIX_ALL, 0) +
+            8;
+    return right;
+}
+
+void matrix_panel(struct stage *s, struct box box, int large)
+{
+    const struct theme *t = s->brush.theme;
+    char what[128], range[64];
+    scene_panel(s->brush.scene, box, 0, "matrix");
+    scene_rect(s->brush.scene, box, 6, t->panel);
+    double top = large ? 66 : 50, foot = large ? 30 : 10;
+    double side = floor(fmin(box.h - top - foot, box.w - 62));
+    double x = large ? box.x + 50 + fmax((box.w - 62 - side) / 2, 0) : box.x + 48;
+    struct grid g =
+        grid_for(s, (struct box){floor(x), floor(box.y + top), fmax(side, 1), fmax(side, 1)});
+    int shown = s->range->pairs_used && side >= 40 && paint(s, &g) == 0;
+    double right = large ? large_head(s, box) : box.x + box.w - 12;
+    if (shown && !large && box.w > 400)
+        right -= legend(s, right, box.y + 10);
+    piece_pairs_range_text(s, range, sizeof range);
+    snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
+             range);
+    widget_title(&s->brush, box.x + 12, box.y + 7, right - box.x - 20,
+                 large ? "Matrix" : "Who sends to whom", what);
+    if (!shown) {
+        piece_empty(s, box_inset(box, 12, 40), "No messages between ranks",
+                    large ? "Point-to-point messages in this span of time appear here." : NULL);
+        return;
+    }
+    axes(s, &g);
+    if (large) {
+        double used = legend(s, g.plot.x + side, g.plot.y - 32);
+        scene_text(s->brush.scene, g.plot.x, g.plot.y - 32, side - used - 12, TEXT_AXIS, 0,
+                   t->second, "source \xe2\x86\x93   destination \xe2\x86\x92");
+        footnote(s, &g, g.plot.x, g.plot.y + side + 8, side);
+    }
+    plot_items(s, &g);
+}
+
+static void matrix_layout(struct stage *s, struct box box)
+{
+    matrix_panel(s, box_inset(box, 14, 10), 1);
+}
+
+static void matrix_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double strength[9] = {1, .55, .2, .55, 1, .55, .2, .55, 1};
+    double cell = box.w / 3;
+    for (int i = 0; i < 9; i++)
+        scene_rect(b->scene,
+                   (struct box){box.x + (i % 3) * cell, box.y + floor(i / 3.0) * cell, cell - 1.5,
+                                cell - 1.5},
+                   1, color_fade(color, strength[i]));
+}
+
+const struct view matrix_view = {"matrix", "Matrix", matrix_icon, matrix_layout};

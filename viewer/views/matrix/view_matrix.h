@@ -1,0 +1,13 @@
+/* Who sends to whom: source down, destination across, colour on a log scale. */
+#ifndef HOLTER_VIEWER_VIEWS_MATRIX_VIEW_MATRIX_H
+#define HOLTER_VIEWER_VIEWS_MATRIX_VIEW_MATRIX_H
+
+#include "viewer/views/view.h"
+
+extern const struct view matrix_view;
+
+/** The matrix as a panel. large: with choices, axes' titles and figures in the cells where they
+ * fit. */
+void matrix_panel(struct stage *stage, struct box box, int large);
+
+#endif

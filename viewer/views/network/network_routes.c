@@ -1,0 +1,457 @@
+#include "viewer/views/network/view_network_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PAINT_SHARE = 600000, /* pixels that one frame paints */
+    MANY = 4000,          /* edges: then lines are a little coarser */
+    FEW = 7,              /* so many selected routes have a colour each (000, section 8) */
+};
+
+static const double near_enough = 5; /* logical pixels */
+
+static uint64_t mix(uint64_t key, uint64_t part)
+{
+    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 29;
+}
+
+static uint64_t mix_double(uint64_t key, double part)
+{
+    uint64_t bits;
+    memcpy(&bits, &part, sizeof bits);
+    return mix(key, bits);
+}
+
+/* ---- places ------------------------------------------------------------------------------------
+ */
+
+double plot_x(const struct plot *p, double x)
+{
+    return p->box.x + p->box.w / 2 + (x - p->cx) * p->ux;
+}
+
+double plot_y(const struct plot *p, double y)
+{
+    return p->box.y + p->box.h / 2 + (y - p->cy) * p->uy;
+}
+
+/* Screens are wider than high, so that what is round may be drawn wider. */
+static const double stretch = 1.4;
+
+struct plot plot_of(const struct stage *s, const struct arrangement *a, struct box box)
+{
+    const struct network_graph *g = &s->ui->graph;
+    const struct point half = a->spring.half;
+    double margin = fmin(40, box.h / 6), longest = 200 / fmax(a->spring.unit, 1e-3);
+    double fit_x = (box.w - 2 * margin) / fmax(2 * half.x, 0.1),
+           fit_y = (box.h - 2 * margin) / fmax(2 * half.y, 0.1);
+    double uy = fmin(fmin(fit_x, fit_y), longest), ux = fmin(fit_x, uy * stretch);
+    uy = fmax(uy, 1) * g->zoom;
+    ux = fmax(fmin(ux, longest), 1) * g->zoom;
+    /* a circle fills a part of the room that it has on average */
+    double room = 3.1 * fmax(half.x * ux, 20) * fmax(half.y * uy, 20) / fmax(a->spring.count, 1);
+    double spacing = fmin(sqrt(room), uy * a->spring.unit * 1.2);
+    double radius = fmin(fmax(spacing * 0.25, 2), 24);
+    return (struct plot){box, ux, uy, g->x, g->y, radius, fmax(radius * 0.42, 1.6)};
+}
+
+enum flow_metric network_metric(const struct ui *ui)
+{
+    return (int)ui->metric < WIRING_METRICS ? ui->metric : METRIC_BYTES;
+}
+
+int network_selects(const struct stage *s, const struct wiring *w)
+{
+    enum select_kind kind = s->ui->selection.kind;
+    if (kind == SELECT_NONE || kind == SELECT_CALL)
+        return 0;
+    for (uint32_t i = 0; i < w->route_count; i++)
+        if (w->routes[i].marks & FLOW_SELECTED)
+            return 1;
+    return 0;
+}
+
+/* ---- colours -----------------------------------------------------------------------------------
+ */
+
+/* What the colour of a route depends on besides itself. */
+struct paint {
+    const struct stage *s;
+    const struct wiring *w;
+    enum flow_metric metric;
+    int some;          /* there is a selection */
+    uint32_t few[FEW]; /* routes that have a colour of their own */
+    uint32_t few_count;
+    const color_t *colors; /* by route */
+    double least;          /* routes that are thinner together share a line */
+};
+
+static struct paint paint_of(const struct stage *s, const struct wiring *w)
+{
+    struct paint p = {.s = s, .w = w, .metric = network_metric(s->ui)};
+    p.some = network_selects(s, w);
+    for (uint32_t i = 0; p.some && i < w->route_count; i++) {
+        if (!(w->routes[i].marks & FLOW_SELECTED))
+            continue;
+        if (p.few_count == FEW) {
+            p.few_count = 0;
+            break;
+        }
+        p.few[p.few_count++] = i;
+    }
+    p.few_count = p.few_count > 1 ? p.few_count : 0;
+    return p;
+}
+
+static color_t route_color(const struct paint *p, uint32_t r)
+{
+    const struct theme *t = p->s->brush.theme;
+    const struct wiring_route *route = &p->w->routes[r];
+    if (!(route->marks & FLOW_SHOWN))
+        return color_mix(t->faint, t->panel, 0.82);
+    double low = p->s->ui->colour_low[p->metric], high = p->s->ui->colour_high[p->metric];
+    double share = route->values[p->metric] / fmax(p->w->most[p->metric], 1e-12);
+    color_t color = theme_map(t, high > low ? (share - low) / (high - low) : 0);
+    if (route->given)
+        color = t->info;
+    if (!p->some)
+        return color;
+    if (!(route->marks & FLOW_SELECTED))
+        return color_mix(color, t->panel, 0.8);
+    for (uint32_t i = 0; i < p->few_count && !route->given; i++)
+        if (p->few[i] == r)
+            return t->regions[i];
+    return color;
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------
+ */
+
+static double edge_width(const struct wiring *w, const struct plot *plot, uint32_t e)
+{
+    double share = w->heaviest ? (double)w->edges[e].bytes / (double)w->heaviest : 0;
+    return fmax(plot->thick * share, 0.7);
+}
+
+/* An edge in logical pixels; right: to the right-hand side of its direction, 1 long. */
+struct course {
+    struct point from, to, right;
+    double length;
+};
+
+static struct course course_of(const struct arrangement *a, const struct plot *plot,
+                               const struct wiring_edge *e)
+{
+    struct course c = {.from = {plot_x(plot, a->at[e->from].x), plot_y(plot, a->at[e->from].y)},
+                       .to = {plot_x(plot, a->at[e->to].x), plot_y(plot, a->at[e->to].y)}};
+    double dx = c.to.x - c.from.x, dy = c.to.y - c.from.y;
+    c.length = fmax(sqrt(dx * dx + dy * dy), 1e-9);
+    c.right = (struct point){-dy / c.length, dx / c.length};
+    return c;
+}
+
+static struct point beside(struct point at, const struct course *c, double by)
+{
+    return (struct point){at.x + c->right.x * by, at.y + c->right.y * by};
+}
+
+/* A line that stands for one or several routes that are next to each other on an edge. */
+struct strip {
+    double offset, width;
+    double red, green, blue; /* sums over the width */
+    int marks;
+};
+
+static color_t color_of(const struct strip *s)
+{
+    double share = 1 / s->width;
+    return (color_t)(s->red * share) << 24 | (color_t)(s->green * share) << 16 |
+           (color_t)(s->blue * share) << 8 | 0xff;
+}
+
+static void add_strip(struct strokes *strokes, const struct plot *plot, const struct course *c,
+                      const struct strip *strip, double k)
+{
+    double by = strip->offset + strip->width / 2, x = k > 0 ? plot->box.x : 0,
+           y = k > 0 ? plot->box.y : 0, scale = k > 0 ? k : 1;
+    struct point from = beside(c->from, c, by), to = beside(c->to, c, by);
+    struct stroke stroke = {(float)((from.x - x) * scale),
+                            (float)((from.y - y) * scale),
+                            (float)((to.x - x) * scale),
+                            (float)((to.y - y) * scale),
+                            (float)(strip->width * scale),
+                            (float)(strip->marks),
+                            color_of(strip)};
+    if (stroke.x0 == stroke.x1 && stroke.y0 == stroke.y1)
+        return;
+    strokes_add(strokes, &stroke);
+}
+
+static int in_sight(const struct plot *p, const struct course *c)
+{
+    const double r = 30;
+    return fmax(c->from.x, c->to.x) > p->box.x - r &&
+           fmin(c->from.x, c->to.x) < p->box.x + p->box.w + r &&
+           fmax(c->from.y, c->to.y) > p->box.y - r &&
+           fmin(c->from.y, c->to.y) < p->box.y + p->box.h + r;
+}
+
+/* @param k  pixels of a logical one in a picture whose left top is the plot's; 0: as it is */
+static void stack_edge(struct strokes *strokes, const struct arrangement *a,
+                       const struct plot *plot, const struct paint *paint, uint32_t edge, double k)
+{
+    const struct wiring *w = &a->wiring;
+    const struct wiring_edge *e = &w->edges[edge];
+    double width = edge_width(w, plot, edge), offset = 0.4;
+    struct strip strip = {.offset = offset};
+    struct course course = course_of(a, plot, e);
+    if (!e->bytes || !in_sight(plot, &course))
+        return;
+    for (uint32_t i = 0; i < e->count; i++) {
+        uint32_t r = w->stack[e->first + i];
+        double part = width * (double)w->routes[r].bytes / (double)e->bytes;
+        int marks = w->routes[r].marks & (FLOW_SHOWN | FLOW_SELECTED);
+        if (!w->routes[r].bytes)
+            continue;
+        int whole = strip.width >= paint->least || (paint->some && marks != strip.marks) ||
+                    (marks & FLOW_SHOWN) != (strip.marks & FLOW_SHOWN);
+        if (strip.width > 0 && whole) {
+            add_strip(strokes, plot, &course, &strip, k);
+            strip = (struct strip){.offset = strip.offset + strip.width};
+        }
+        color_t color = paint->colors[r];
+        strip.red += part * (color >> 24);
+        strip.green += part * (color >> 16 & 0xff);
+        strip.blue += part * (color >> 8 & 0xff);
+        strip.width += part;
+        strip.marks = marks;
+    }
+    if (strip.width > 0)
+        add_strip(strokes, plot, &course, &strip, k);
+}
+
+/* The colours of all routes, unless nothing changed. */
+static int color_routes(const struct stage *s, struct network_drawing *d, struct paint *paint)
+{
+    const struct wiring *w = &d->now.wiring;
+    enum flow_metric metric = paint->metric;
+    uint64_t key = mix(mix(w->order_key, w->key), (uint64_t)s->ui->theme);
+    key = mix_double(mix_double(key, s->ui->colour_low[metric]), s->ui->colour_high[metric]);
+    key = mix(key, (uint64_t)paint->some) | 1;
+    if (d->color_count < w->route_count || !d->colors) {
+        free(d->colors);
+        d->colors = malloc((w->route_count + 1u) * sizeof *d->colors);
+        d->color_count = d->colors ? w->route_count : 0;
+        d->colors_key = 0;
+    }
+    if (!d->colors)
+        return -1;
+    for (uint32_t i = 0; key != d->colors_key && i < w->route_count; i++)
+        d->colors[i] = route_color(paint, i);
+    d->colors_key = key;
+    paint->colors = d->colors;
+    return 0;
+}
+
+/* What is faded lies below what is not. */
+static void make_strokes(const struct stage *s, struct network_drawing *d, const struct plot *plot,
+                         double k)
+{
+    const struct arrangement *a = &d->now;
+    struct paint paint = paint_of(s, &a->wiring);
+    strokes_clear(&d->strokes);
+    paint.least = a->wiring.edge_count > MANY ? 1.2 : 0.8;
+    if (color_routes(s, d, &paint) < 0)
+        return;
+    for (uint32_t e = 0; e < a->wiring.edge_count; e++)
+        stack_edge(&d->strokes, a, plot, &paint, e, k);
+    for (uint32_t i = 0; i < d->strokes.count; i++) {
+        struct stroke *t = &d->strokes.all[i];
+        int marks = (int)t->away;
+        t->away = !(marks & FLOW_SHOWN) ? 3 : paint.some && !(marks & FLOW_SELECTED) ? 2.8f : 0;
+    }
+    network_add_units(s, d, plot, k);
+    strokes_sort(&d->strokes);
+}
+
+/* ---- drawing -----------------------------------------------------------------------------------
+ */
+
+static uint64_t key_of(const struct stage *s, const struct network_drawing *d,
+                       const struct plot *plot)
+{
+    const struct wiring *w = &d->now.wiring;
+    enum flow_metric metric = network_metric(s->ui);
+    uint64_t key = mix(mix(mix(w->order_key, w->key), d->now.version), (uint64_t)s->ui->graph.size);
+    key = mix(mix(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
+    key = mix(mix(key, s->ui->selection.a), s->ui->selection.b);
+    key = mix_double(mix_double(key, s->ui->colour_low[metric]), s->ui->colour_high[metric]);
+    key = mix_double(mix_double(mix_double(key, plot->ux), plot->uy), s->brush.scene->scale);
+    key = mix_double(mix_double(key, plot->box.x), plot->box.y);
+    key = mix_double(mix_double(key, plot->box.w), plot->box.h);
+    return mix_double(mix_double(key, plot->cx), plot->cy) | 1;
+}
+
+static void begin_picture(const struct stage *s, struct network_drawing *d, const struct plot *plot,
+                          uint64_t key)
+{
+    double k = s->brush.scene->scale;
+    make_strokes(s, d, plot, k);
+    d->strokes_key = 0;
+    if (strokes_begin(&d->strokes, (int)lround(plot->box.w * k), (int)lround(plot->box.h * k),
+                      s->brush.theme->panel) < 0)
+        return;
+    d->making_key = key;
+    d->making =
+        (struct box){plot->cx - plot->box.w / 2 / plot->ux, plot->cy - plot->box.h / 2 / plot->uy,
+                     plot->box.w / plot->ux, plot->box.h / plot->uy};
+}
+
+/* The last finished picture where it belongs now, and a share of the next. */
+static void draw_picture(struct stage *s, struct network_drawing *d, const struct plot *plot,
+                         uint64_t key)
+{
+    if (key != d->drawn_key && !d->strokes.busy)
+        begin_picture(s, d, plot, key);
+    if (d->strokes.busy && !strokes_work(&d->strokes, PAINT_SHARE)) {
+        d->drawn_key = d->making_key;
+        d->drawn = d->making;
+    }
+    s->pictures->busy |= d->strokes.busy || key != d->drawn_key;
+    if (!d->strokes.image.pixels || !d->drawn_key)
+        return;
+    const struct box *b = &d->drawn;
+    scene_image(
+        s->brush.scene,
+        (struct box){plot_x(plot, b->x), plot_y(plot, b->y), b->w * plot->ux, b->h * plot->uy},
+        &d->strokes.image);
+}
+
+/* Few lines are drawn as such: crisp, and to be read in the scene's text. */
+int network_few(const struct wiring *w)
+{
+    return w->step_count <= STROKES_ITEMS / 2;
+}
+
+void network_draw_routes(struct stage *s, struct network_drawing *d, const struct plot *plot)
+{
+    uint64_t key = key_of(s, d, plot);
+    if (!network_few(&d->now.wiring)) {
+        draw_picture(s, d, plot, key);
+        return;
+    }
+    d->drawn_key = 0;
+    if (d->strokes_key != key) {
+        d->strokes.busy = 0;
+        make_strokes(s, d, plot, 0);
+        d->strokes_key = key;
+    }
+    for (uint32_t i = 0; i < d->strokes.count; i++) {
+        const struct stroke *t = &d->strokes.all[i];
+        if (t->x0 == t->x1 && t->y0 == t->y1)
+            scene_disc(s->brush.scene, (double)t->x0, (double)t->y0, (double)t->width / 2,
+                       t->color);
+        else
+            scene_line(s->brush.scene, (double)t->x0, (double)t->y0, (double)t->x1, (double)t->y1,
+                       (double)t->width, t->color);
+    }
+}
+
+/* An arrowhead in the middle of the selected link, on its side. */
+void network_draw_link(const struct stage *s, const struct arrangement *a, const struct plot *plot)
+{
+    const struct wiring *w = &a->wiring;
+    uint32_t from, to;
+    if (s->ui->selection.kind != SELECT_LINK || s->ui->selection.a > UINT32_MAX ||
+        !s->model->network.topology ||
+        !topology_link(s->model->network.topology, (uint32_t)s->ui->selection.a, &from, &to) ||
+        from >= w->vertex_count || to >= w->vertex_count)
+        return;
+    uint32_t e =
+        keymap_find(&w->edge_keys, (struct keymap_key){w->unit_of[from], w->unit_of[to], 0});
+    if (e == KEYMAP_NONE || e >= w->edge_count)
+        return;
+    struct course c = course_of(a, plot, &w->edges[e]);
+    double half = fmax(edge_width(w, plot, e) / 2 + 3, 5), dx = c.right.y, dy = -c.right.x;
+    struct point at = beside((struct point){(c.from.x + c.to.x) / 2, (c.from.y + c.to.y) / 2}, &c,
+                             edge_width(w, plot, e) / 2),
+                 left = beside(at, &c, -half), right = beside(at, &c, half);
+    scene_points(s->brush.scene);
+    scene_point(s->brush.scene, at.x + dx * 1.6 * half, at.y + dy * 1.6 * half);
+    scene_point(s->brush.scene, left.x, left.y);
+    scene_point(s->brush.scene, right.x, right.y);
+    scene_polygon(s->brush.scene, s->brush.theme->accent);
+}
+
+/* ---- the mouse ---------------------------------------------------------------------------------
+ */
+
+/* How far the mouse is to the right-hand side of an edge; NaN: it is before or behind it. */
+static double aside(const struct stage *s, const struct course *c)
+{
+    double mx = s->brush.mouse_x - c->from.x, my = s->brush.mouse_y - c->from.y;
+    double along = mx * c->right.y - my * c->right.x;
+    return along < 0 || along > c->length ? NAN : mx * c->right.x + my * c->right.y;
+}
+
+static uint32_t route_at(const struct wiring *w, const struct plot *plot, uint32_t edge, double off)
+{
+    const struct wiring_edge *e = &w->edges[edge];
+    double width = edge_width(w, plot, edge), at = 0.4;
+    uint32_t last = WIRING_NONE;
+    for (uint32_t i = 0; i < e->count; i++) {
+        uint32_t r = w->stack[e->first + i];
+        if (!w->routes[r].bytes || (last != WIRING_NONE && !(w->routes[r].marks & FLOW_SHOWN)))
+            continue;
+        last = r;
+        at += width * (double)w->routes[r].bytes / (double)fmax((double)e->bytes, 1);
+        if (off <= at)
+            break;
+    }
+    return last;
+}
+
+uint32_t network_route_under(const struct stage *s, const struct wiring *w,
+                             const struct arrangement *a, const struct plot *plot)
+{
+    double best = near_enough, best_off = 0;
+    uint32_t edge = WIRING_NONE;
+    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+        return WIRING_NONE;
+    for (uint32_t e = 0; e < w->edge_count; e++) {
+        struct course c = course_of(a, plot, &w->edges[e]);
+        double off = aside(s, &c), width = edge_width(w, plot, e);
+        if (!w->edges[e].bytes || isnan(off))
+            continue;
+        double away = off < 0 ? -off : off > width ? off - width : 0;
+        if (away < best) {
+            best = away;
+            best_off = off;
+            edge = e;
+        }
+    }
+    return edge == WIRING_NONE ? WIRING_NONE : route_at(w, plot, edge, best_off);
+}
+
+void network_draw_route(const struct stage *s, const struct arrangement *a, const struct plot *plot,
+                        uint32_t route)
+{
+    const struct wiring *w = &a->wiring;
+    const struct wiring_route *r = &w->routes[route];
+    for (uint32_t k = 0; k < r->count; k++) {
+        uint32_t edge = w->steps[r->first + k];
+        const struct wiring_edge *e = &w->edges[edge];
+        double width = edge_width(w, plot, edge), before = 0.4;
+        for (uint32_t i = 0; i < e->count && w->stack[e->first + i] != route; i++)
+            before +=
+                width * (double)w->routes[w->stack[e->first + i]].bytes / fmax((double)e->bytes, 1);
+        double own = width * (double)r->bytes / fmax((double)e->bytes, 1);
+        struct course c = course_of(a, plot, e);
+        struct point from = beside(c.from, &c, before + own / 2),
+                     to = beside(c.to, &c, before + own / 2);
+        scene_line(s->brush.scene, from.x, from.y, to.x, to.y, fmax(own, 2), s->brush.theme->text);
+    }
+}

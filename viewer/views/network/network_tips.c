@@ -1,0 +1,148 @@
+#include "viewer/layout/format.h"
+#include "viewer/views/network/view_network_parts.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "A 1, B 0", of a group's number. */
+static void name_coordinates(const struct topology_spec *spec, unsigned kept, uint32_t group,
+                             char *out, size_t room)
+{
+    uint32_t at[TOPOLOGY_DIMENSIONS] = {0};
+    size_t used = 0;
+    for (uint32_t d = spec->dimension_count; d-- > 0;) {
+        if (!(kept & 1u << d) || !spec->dimensions[d].size)
+            continue;
+        at[d] = group % spec->dimensions[d].size;
+        group /= spec->dimensions[d].size;
+    }
+    out[0] = 0;
+    for (uint32_t d = 0; d < spec->dimension_count && used + 24 < room; d++)
+        if (kept & 1u << d)
+            used += (size_t)snprintf(out + used, room - used, "%s%s %u", used ? ", " : "",
+                                     spec->dimensions[d].name, at[d]);
+}
+
+char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char *out, size_t room)
+{
+    const struct network *n = &s->model->network;
+    char name[64] = "";
+    if (u->group == NETWORK_ALONE || !n->topology)
+        return network_vertex_name(n, u->vertex, out, room);
+    if (s->ui->graph.applied)
+        name_coordinates(topology_spec(n->topology), s->ui->graph.applied, u->group, name,
+                         sizeof name);
+    else
+        network_vertex_name(n, u->group, name, sizeof name);
+    snprintf(out, room, "%s: %u node%s", name, u->vertices, u->vertices == 1 ? "" : "s");
+    return out;
+}
+
+/* Ranks of all vertices of a group, the first of them. */
+static void group_ranks(struct stage *s, const struct wiring *w, uint32_t unit)
+{
+    const struct flows *f = &s->range->flows;
+    char text[128], ranks[FORMAT_ROOM];
+    size_t used = 0;
+    uint32_t told = 0;
+    for (uint32_t v = 0; v < w->vertex_count && v < f->vertex_count && used < 60; v++) {
+        if (w->unit_of[v] != unit)
+            continue;
+        for (uint32_t k = f->first_rank[v]; k < f->first_rank[v + 1] && used < 60; k++, told++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", told ? ", " : "",
+                                     f->ranks[k]);
+    }
+    format_count(ranks, sizeof ranks, w->units[unit].ranks);
+    if (told)
+        tooltip_add(&s->tip, 0, "%s ranks: %s%s", ranks, text,
+                    told < w->units[unit].ranks ? " \xe2\x80\xa6" : "");
+}
+
+static void group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
+{
+    const struct wiring_unit *u = &w->units[unit];
+    char name[128], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    tooltip_add(&s->tip, 0, "%s", network_unit_name(s, u, name, sizeof name));
+    group_ranks(s, w, unit);
+    format_count(a, sizeof a, u->in);
+    format_si(b, sizeof b, (double)u->in_bytes, "B");
+    tooltip_add(&s->tip, s->brush.theme->text, "receives %s messages, %s", a, b);
+    format_count(a, sizeof a, u->out);
+    format_si(b, sizeof b, (double)u->out_bytes, "B");
+    tooltip_add(&s->tip, s->brush.theme->text, "sends %s messages, %s", a, b);
+    if (u->inside)
+        tooltip_add(&s->tip, 0, "%s stay within", format_si(a, sizeof a, (double)u->inside, "B"));
+    if (u->transit)
+        tooltip_add(&s->tip, 0, "%s pass through", format_si(a, sizeof a, (double)u->transit, "B"));
+    tooltip_add(&s->tip, 0, "click: its nodes one by one");
+}
+
+/* Coordinates of a node that has a name of its own. */
+static void coordinates(struct stage *s, uint32_t vertex)
+{
+    const struct topology *t = s->model->network.topology;
+    uint32_t at[TOPOLOGY_DIMENSIONS], count = t ? topology_coordinates(t, vertex, at) : 0;
+    char text[128] = "(", name[TOPOLOGY_NAME + 1] = "";
+    size_t used = 1;
+    for (uint32_t d = 0; d < count && used + 14 < sizeof text; d++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", d ? "," : "", at[d]);
+    snprintf(text + used, sizeof text - used, ")");
+    if (count)
+        topology_vertex_name(t, vertex, name, sizeof name);
+    if (count && strcmp(name, text))
+        tooltip_add(&s->tip, 0, "at %s", text);
+}
+
+/* The host that its ranks run on. */
+static void host(struct stage *s, uint32_t vertex)
+{
+    const struct flows *f = &s->range->flows;
+    const struct model *m = s->model;
+    char name[TOPOLOGY_NAME + 1];
+    if (vertex >= f->vertex_count || f->first_rank[vertex] == f->first_rank[vertex + 1])
+        return;
+    uint32_t rank = f->ranks[f->first_rank[vertex]];
+    if (rank >= m->rank_count || m->ranks[rank].node >= m->host_count)
+        return;
+    network_vertex_name(&m->network, vertex, name, sizeof name);
+    if (strcmp(name, m->hosts[m->ranks[rank].node].name))
+        tooltip_add(&s->tip, 0, "on %s", m->hosts[m->ranks[rank].node].name);
+}
+
+void network_unit_tip(struct stage *s, const struct wiring *w, uint32_t unit)
+{
+    const struct wiring_unit *u = &w->units[unit];
+    if (u->group != NETWORK_ALONE) {
+        group_tip(s, w, unit);
+        return;
+    }
+    piece_vertex_tip(s, u->vertex);
+    coordinates(s, u->vertex);
+    host(s, u->vertex);
+    tooltip_add(&s->tip, 0, "%u partner%s", u->partners, u->partners == 1 ? "" : "s");
+}
+
+void network_route_tip(struct stage *s, const struct wiring *w, uint32_t route)
+{
+    const struct flows *f = &s->range->flows;
+    const struct wiring_route *r = &w->routes[route];
+    char from[96], to[96], a[FORMAT_ROOM], b[FORMAT_ROOM];
+    format_si(a, sizeof a, r->values[METRIC_LOAD], "B");
+    if (r->flows == 1 && r->flow < f->route_count) {
+        piece_route_tip(s, f->routes[r->flow].source, f->routes[r->flow].destination);
+        tooltip_add(&s->tip, 0, "most loaded link on the way: %s", a);
+        return;
+    }
+    network_unit_name(s, &w->units[r->source], from, sizeof from);
+    network_unit_name(s, &w->units[r->destination], to, sizeof to);
+    tooltip_add(&s->tip, 0, "%s", from);
+    tooltip_add(&s->tip, s->brush.theme->text, "\xe2\x86\x92 %s", to);
+    tooltip_add(&s->tip, 0, "%s routes, %s", format_count(b, sizeof b, r->flows),
+                format_si(from, sizeof from, (double)r->bytes, "B"));
+    tooltip_add(&s->tip, 0, "%u link%s on average, hop-bytes %s", r->length,
+                r->length == 1 ? "" : "s",
+                format_si(b, sizeof b, r->values[METRIC_HOP_BYTES], "B"));
+    tooltip_add(&s->tip, 0, "most loaded step on the way: %s", a);
+}

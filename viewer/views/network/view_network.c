@@ -1,0 +1,144 @@
+#include "viewer/views/network/view_network.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/network/view_network_parts.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOOT = 26 };
+
+/* "32 nodes", "64 groups", "4 nodes, 1 switch". */
+static const char *things(const struct stage *s, const struct wiring *w, char *out, size_t room)
+{
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    uint32_t switches = 0;
+    for (uint32_t i = 0; i < w->unit_count; i++)
+        switches += w->units[i].group == NETWORK_ALONE && w->units[i].kind == VERTEX_SWITCH;
+    uint32_t others = w->unit_count - switches;
+    format_count(a, sizeof a, others);
+    format_count(b, sizeof b, switches);
+    const char *what = !w->grouped               ? others == 1 ? "node" : "nodes"
+                       : s->ui->graph.open_count ? "groups and nodes"
+                       : others == 1             ? "group"
+                                                 : "groups";
+    if (switches)
+        snprintf(out, room, "%s %s, %s switch%s", a, what, b, switches == 1 ? "" : "es");
+    else
+        snprintf(out, room, "%s %s", a, what);
+    return out;
+}
+
+static void head(struct stage *s, const struct wiring *w, struct box box)
+{
+    const struct network_graph *g = &s->ui->graph;
+    char what[320], range[64], a[160], b[FORMAT_ROOM];
+    double right = box.x + box.w - 12;
+    right -= piece_range_choice(s, right, box.y + 7) + 10;
+    if (g->zoom != 1 || g->x != 0 || g->y != 0)
+        right -=
+            widget_button(&s->brush, right - 92, box.y + 7, "whole graph", 0, COMMAND_NET_ALL, 0) +
+            4;
+    if (g->open_count)
+        right -= widget_button(&s->brush, right - 92, box.y + 7, "close groups", 0,
+                               COMMAND_NET_CLOSE, 0) +
+                 4;
+    double most = fmax(right - box.x - 220, 0), filter = piece_filter(s, right, box.y + 7, most);
+    right -= filter > 0 ? filter + 10 : 0;
+    piece_pairs_range_text(s, range, sizeof range);
+    if (!w)
+        snprintf(what, sizeof what, "%s", range);
+    else
+        snprintf(what, sizeof what, "%s, %s routes, %s", things(s, w, a, sizeof a),
+                 format_count(b, sizeof b, s->range->flows.route_count), range);
+    widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
+}
+
+/* The lasso as far as it is drawn. */
+static void lasso(const struct stage *s)
+{
+    const struct network_graph *g = &s->ui->graph;
+    if (g->drawing == NETWORK_PAN || !s->ui->dragging || g->lasso_count < 2)
+        return;
+    scene_points(s->brush.scene);
+    for (uint32_t i = 0; i < g->lasso_count; i++)
+        scene_point(s->brush.scene, g->lasso[i].x, g->lasso[i].y);
+    scene_curve(s->brush.scene, 1.6, s->brush.theme->accent);
+    scene_line(s->brush.scene, g->lasso[g->lasso_count - 1].x, g->lasso[g->lasso_count - 1].y,
+               g->lasso[0].x, g->lasso[0].y, 1, color_fade(s->brush.theme->accent, 0.5));
+}
+
+/* What a click on the line under the mouse selects: its route; of groups it opens nothing. */
+static void route_hit(const struct stage *s, const struct wiring *w, uint32_t route)
+{
+    const struct flows *f = &s->range->flows;
+    const struct wiring_route *r = &w->routes[route];
+    if (r->flow < f->route_count)
+        scene_hit(s->brush.scene, (struct box){s->brush.mouse_x - 2, s->brush.mouse_y - 2, 4, 4},
+                  HIT_ROUTE, f->routes[r->flow].source, f->routes[r->flow].destination);
+}
+
+static void draw(struct stage *s, struct network_drawing *d, struct box box)
+{
+    struct plot plot = plot_of(s, &d->now, box);
+    scene_panel(s->brush.scene, box, s->brush.theme->panel, "network.plot");
+    struct scene_hit *hit = scene_hit(s->brush.scene, box, HIT_NETWORK, 0, 0);
+    hit->x0 = plot.cx - box.w / 2 / plot.ux;
+    hit->x1 = plot.cx + box.w / 2 / plot.ux;
+    hit->y0 = plot.cy - box.h / 2 / plot.uy;
+    hit->y1 = plot.cy + box.h / 2 / plot.uy;
+    network_draw_routes(s, d, &plot);
+    network_draw_link(s, &d->now, &plot);
+    uint32_t route = network_route_under(s, &d->now.wiring, &d->now, &plot);
+    if (route != WIRING_NONE) {
+        network_draw_route(s, &d->now, &plot, route);
+        route_hit(s, &d->now.wiring, route);
+    }
+    uint32_t unit = network_draw_units(s, d, &plot);
+    lasso(s);
+    if (unit != WIRING_NONE)
+        network_unit_tip(s, &d->now.wiring, unit);
+    else if (route != WIRING_NONE)
+        network_route_tip(s, &d->now.wiring, route);
+}
+
+static void network_layout(struct stage *s, struct box box)
+{
+    struct box panel = box_inset(box, 14, 10);
+    if (piece_no_network(s, panel))
+        return;
+    struct network_drawing *d = network_arrange(s);
+    scene_panel(s->brush.scene, panel, 0, "network");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    head(s, d ? &d->now.wiring : NULL, panel);
+    double y = network_choices(s, (struct box){panel.x + 12, panel.y + 38, panel.w - 24, 0});
+    struct box plot = {panel.x + 6, y, panel.w - 12, panel.y + panel.h - y - FOOT};
+    if (!d) {
+        int some = s->range->flows.route_count > 0;
+        piece_empty(s, plot, some ? "Arranging the nodes" : "No messages between nodes in sight",
+                    NULL);
+        return;
+    }
+    network_legend(
+        s, d, (struct box){panel.x + 14, panel.y + panel.h - FOOT + 5, panel.w - 28, FOOT - 8});
+    if (plot.h >= 60)
+        draw(s, d, plot);
+}
+
+static void network_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double dots[][2] = {{4, 10}, {11, 3}, {18, 10}, {11, 17}};
+    for (int i = 0; i < 4; i++) {
+        const double *p = dots[i], *q = dots[(i + 1) % 4];
+        scene_line(b->scene, box.x + p[0], box.y + p[1], box.x + q[0], box.y + q[1],
+                   i % 2 ? 1.2 : 2.6, color_fade(color, 0.7));
+    }
+    for (int i = 0; i < 4; i++)
+        scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], i % 2 ? 2.4 : 3, color);
+}
+
+const struct view network_view = {"network", "Network", network_icon, network_layout};

@@ -1,0 +1,158 @@
+#include "viewer/views/nodes/view_nodes.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROW = 28 };
+enum {
+    HOST,
+    STATE,
+    RANKS,
+    EVENTS,
+    LOST,
+    DROPPED,
+    CPU,
+    MEMORY,
+    UPLINK,
+    CALL,
+    CLOCK,
+    RESTARTS,
+    DETAIL,
+    COLUMNS
+};
+
+static const struct column columns[COLUMNS] = {
+    [HOST] = {"node", 0, 0, 0},
+    [STATE] = {"agent", 92, 0, 0},
+    [RANKS] = {"ranks", 58, TEXT_RIGHT, 0},
+    [EVENTS] = {"events", 86, TEXT_RIGHT, 0, 7},
+    [LOST] = {"lost", 66, TEXT_RIGHT, 0},
+    [DROPPED] = {"windows dropped", 122, TEXT_RIGHT, 0, 3},
+    [CPU] = {"of a core", 78, TEXT_RIGHT, 0},
+    [MEMORY] = {"memory", 80, TEXT_RIGHT, 0, 5},
+    [UPLINK] = {"uplink", 86, TEXT_RIGHT, 0, 4},
+    [CALL] = {"probe per call", 100, TEXT_RIGHT, 0, 2},
+    [CLOCK] = {"clock known to", 106, TEXT_RIGHT, 0, 1},
+    [RESTARTS] = {"restarts", 72, TEXT_RIGHT, 0, 8},
+    [DETAIL] = {"detail left out", 120, 0, 0, 6},
+};
+
+static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+{
+    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
+    scene_text(s->brush.scene, box.x, row.y + 5, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
+               color, text);
+}
+
+static void detail_text(uint64_t degraded, char *out, size_t room)
+{
+    static const struct {
+        uint64_t bit;
+        const char *name;
+    } parts[] = {{DEGRADED_SAMPLES, "samples"},
+                 {DEGRADED_PAIRS, "pairs"},
+                 {DEGRADED_BURSTS, "bursts"},
+                 {DEGRADED_SIZES, "sizes"}};
+    size_t n = 0;
+    *out = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (degraded & parts[i].bit && n < room)
+            n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", parts[i].name);
+    if (!n)
+        snprintf(out, room, "none");
+}
+
+static void rates(const struct stage *s, struct box row, const struct model_node *n)
+{
+    const struct theme *t = s->brush.theme;
+    char text[FORMAT_ROOM];
+    if (n->window <= n->window_before || !s->model->window_ns) {
+        cell(s, row, CPU, t->faint, "\xe2\x80\x93");
+        cell(s, row, UPLINK, t->faint, "\xe2\x80\x93");
+        return;
+    }
+    double ns = (double)((n->window - n->window_before) * s->model->window_ns);
+    cell(s, row, CPU, t->text,
+         format_share(text, sizeof text, (double)(n->now.cpu_ns - n->before.cpu_ns) / ns));
+    cell(s, row, UPLINK, t->text,
+         format_si(text, sizeof text,
+                   (double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9, "B/s"));
+}
+
+static uint64_t host_index(const struct model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->host_count; i++)
+        if (!strcmp(m->hosts[i].name, name))
+            return i;
+    return UINT64_MAX;
+}
+
+static void node_row(struct stage *s, struct box row, const struct model_node *n, uint32_t at)
+{
+    const struct theme *t = s->brush.theme;
+    char text[96];
+    uint64_t host = host_index(s->model, n->name);
+    int selected = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
+    piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
+    cell(s, row, HOST, t->text, n->name);
+    cell(s, row, STATE, n->now.connected ? t->good : t->bad,
+         n->now.connected ? "connected" : "not heard");
+    cell(s, row, RANKS, t->text, format_count(text, sizeof text, n->now.ranks));
+    cell(s, row, EVENTS, t->text, format_si(text, sizeof text, (double)n->now.events, ""));
+    cell(s, row, LOST, n->now.lost ? t->bad : t->text,
+         format_si(text, sizeof text, (double)n->now.lost, ""));
+    cell(s, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
+         format_count(text, sizeof text, n->now.windows_dropped));
+    rates(s, row, n);
+    cell(s, row, MEMORY, t->text, format_si(text, sizeof text, (double)n->now.rss_bytes, "B"));
+    int measured = !isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0;
+    cell(s, row, CALL, measured ? t->text : t->faint,
+         measured ? format_duration(text, sizeof text, n->now.call_cost_ns) : "\xe2\x80\x93");
+    char error[FORMAT_ROOM];
+    snprintf(text, sizeof text, "\xc2\xb1%s",
+             format_duration(error, sizeof error, (double)n->now.clock_error_ns));
+    cell(s, row, CLOCK, t->text, text);
+    cell(s, row, RESTARTS, n->now.restarts ? t->warn : t->text,
+         format_count(text, sizeof text, n->now.restarts));
+    detail_text(n->now.degraded, text, sizeof text);
+    cell(s, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
+}
+
+static void nodes_layout(struct stage *s, struct box box)
+{
+    struct box panel = box_inset(box, 14, 10);
+    char what[96];
+    scene_panel(s->brush.scene, panel, 0, "nodes");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    snprintf(what, sizeof what, "%u agent%s: what watching costs there, and what it lost",
+             s->model->node_count, s->model->node_count == 1 ? "" : "s");
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Nodes", what);
+    struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    if (!s->model->node_count) {
+        piece_empty(s, list, "No agent has reported yet", NULL);
+        return;
+    }
+    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_NODES, -1, 0);
+    uint32_t last, first = piece_list(s, list, LIST_NODES, s->model->node_count, ROW, &last);
+    for (uint32_t i = first; i < last; i++)
+        node_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                 &s->model->nodes[i], i);
+}
+
+static void nodes_icon(const struct brush *b, struct box box, color_t color)
+{
+    for (int i = 0; i < 2; i++) {
+        struct box unit = {box.x + 1, box.y + i * 10.0 + 0.5, box.w - 2, 8};
+        scene_outline(b->scene, unit, 2, 1.4, color);
+        scene_disc(b->scene, unit.x + 5, unit.y + 4, 1.5, color);
+        scene_rect(b->scene, (struct box){unit.x + 10, unit.y + 3.3, unit.w - 14, 1.4}, 0,
+                   color_fade(color, 0.6));
+    }
+}
+
+const struct view nodes_view = {"nodes", "Nodes", nodes_icon, nodes_layout};

@@ -1,0 +1,158 @@
+#include "viewer/views/pairs/view_pairs.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW = 26 };
+enum { SOURCE, FROM, DESTINATION, TO, MESSAGES, BYTES, EACH, SHARE, BAR, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+    [SOURCE] = {"source", 76, TEXT_RIGHT, 0},
+    [FROM] = {"on node", 0, 0, 0, 4},
+    [DESTINATION] = {"destination", 96, TEXT_RIGHT, 0},
+    [TO] = {"on node", 0, 0, 0, 3},
+    [MESSAGES] = {"messages", 104, TEXT_RIGHT, 1},
+    [BYTES] = {"bytes", 96, TEXT_RIGHT, 1},
+    [EACH] = {"per message", 100, TEXT_RIGHT, 0, 2},
+    [SHARE] = {"share", 76, TEXT_RIGHT, 0},
+    [BAR] = {"", 150, 0, 0, 5},
+};
+
+struct order {
+    const struct range *range;
+    enum pair_column column;
+};
+
+static int busier(const void *left, const void *right, void *user)
+{
+    const struct order *o = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint64_t x = o->range->pairs[(size_t)a * PAIR_COLUMNS + o->column];
+    uint64_t y = o->range->pairs[(size_t)b * PAIR_COLUMNS + o->column];
+    return x != y ? (x < y ? 1 : -1) : a < b ? -1 : a > b;
+}
+
+/* All pairs of the selected rank, in order. @return how many, or -ENOMEM */
+static int pairs_of_rank(const struct stage *s, uint64_t rank, enum pair_column q)
+{
+    struct pictures *p = s->pictures;
+    const struct range *r = s->range;
+    uint64_t key = 1 + (r->version * 64 + rank) * 8 + 2 + (uint64_t)q;
+    if (p->order_key == key)
+        return (int)p->order_count;
+    if (r->pair_count > p->order_room) {
+        uint32_t *order = realloc(p->order, r->pair_count * sizeof *order);
+        if (!order)
+            return -ENOMEM;
+        p->order = order;
+        p->order_room = r->pair_count;
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->pair_count; i++) {
+        struct model_pair pair = model_pair_at(s->model, i);
+        if ((pair.source == rank || pair.destination == rank) &&
+            r->pairs[(size_t)i * PAIR_COLUMNS + PAIR_MESSAGES])
+            p->order[n++] = i;
+    }
+    struct order o = {r, q};
+    qsort_r(p->order, n, sizeof *p->order, busier, &o);
+    p->order_count = n;
+    p->order_key = key;
+    return (int)n;
+}
+
+static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+{
+    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
+    scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
+               color, text);
+}
+
+static void pair_row(struct stage *s, struct box row, uint32_t number, uint32_t at, double most)
+{
+    const struct theme *t = s->brush.theme;
+    const struct range *r = s->range;
+    enum pair_column q = s->ui->quantity;
+    const uint64_t *figures = r->pairs + (size_t)number * PAIR_COLUMNS;
+    struct model_pair p = model_pair_at(s->model, number);
+    char text[FORMAT_ROOM];
+    piece_row(s, row, HIT_PAIR, p.source, p.destination,
+              ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
+    snprintf(text, sizeof text, "%u", p.source);
+    cell(s, row, SOURCE, t->text, text);
+    cell(s, row, FROM, t->second, model_host_of(s->model, p.source));
+    snprintf(text, sizeof text, p.destination == PAIR_OTHERS ? "others" : "%u", p.destination);
+    cell(s, row, DESTINATION, t->text, text);
+    cell(s, row, TO, t->second,
+         p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
+    cell(s, row, MESSAGES, t->text, format_count(text, sizeof text, figures[PAIR_MESSAGES]));
+    cell(s, row, BYTES, t->text, format_si(text, sizeof text, (double)figures[PAIR_BYTES], "B"));
+    cell(s, row, EACH, t->second,
+         format_si(text, sizeof text,
+                   (double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1), "B"));
+    cell(s, row, SHARE, t->text,
+         format_share(text, sizeof text, (double)figures[q] / fmax((double)r->total[q], 1)));
+    struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
+    widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8},
+               (double)figures[q] / fmax(most, 1), t->info);
+}
+
+static void pairs_layout(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    const struct range *r = s->range;
+    enum pair_column q = s->ui->quantity;
+    struct box panel = box_inset(box, 14, 10);
+    char what[224], range[64], count[FORMAT_ROOM];
+    int one = s->ui->selection.kind == SELECT_RANK;
+    int found = one ? pairs_of_rank(s, s->ui->selection.a, q) : 0;
+    const uint32_t *order = one ? s->pictures->order : r->top[q];
+    uint32_t rows = one ? (found > 0 ? (uint32_t)found : 0) : r->top_count[q];
+    scene_panel(s->brush.scene, panel, 0, "pairs");
+    scene_rect(s->brush.scene, panel, 6, t->panel);
+    piece_pairs_range_text(s, range, sizeof range);
+    format_count(count, sizeof count, one ? rows : r->pairs_used);
+    if (one)
+        snprintf(what, sizeof what, "%s of rank %llu, %s", count,
+                 (unsigned long long)s->ui->selection.a, range);
+    else if (r->pairs_used > rows)
+        snprintf(what, sizeof what, "the %u busiest of %s, %s; select a rank for all of its own",
+                 rows, count, range);
+    else
+        snprintf(what, sizeof what, "%s, %s", count, range);
+    double right = panel.x + panel.w - 12;
+    right -= piece_range_choice(s, right, panel.y + 6) + 8;
+    right -= piece_quantity_choice(s, right, panel.y + 6) + 8;
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Pairs", what);
+    struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
+    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_PAIRS,
+                      q == PAIR_BYTES ? BYTES : MESSAGES, 1);
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
+    if (!rows) {
+        piece_empty(s, list, "No messages between ranks", NULL);
+        return;
+    }
+    uint32_t last, first = piece_list(s, list, LIST_PAIRS, rows, ROW, &last);
+    double most = (double)r->pairs[(size_t)order[0] * PAIR_COLUMNS + q];
+    for (uint32_t i = first; i < last; i++)
+        pair_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1}, order[i], i,
+                 most);
+}
+
+static void pairs_icon(const struct brush *b, struct box box, color_t color)
+{
+    double y0 = box.y + box.h * 0.3, y1 = box.y + box.h * 0.72, r = 3.2;
+    scene_disc(b->scene, box.x + r, y0, r, color);
+    scene_disc(b->scene, box.x + box.w - r, y1, r, color);
+    scene_line(b->scene, box.x + r, y0, box.x + box.w - r, y1, 1.6, color);
+    scene_disc(b->scene, box.x + box.w - r, y0, r, color_fade(color, 0.45));
+    scene_disc(b->scene, box.x + r, y1, r, color_fade(color, 0.45));
+}
+
+const struct view pairs_view = {"pairs", "Pairs", pairs_icon, pairs_layout};

@@ -1,9 +1,0 @@
-/* Ranks: where the time of each goes, by class of call. */
-#ifndef HOLTER_VIEWER_VIEWS_RANKS_RANKS_H
-#define HOLTER_VIEWER_VIEWS_RANKS_RANKS_H
-
-#include "viewer/views/view.h"
-
-extern const struct view ranks_view;
-
-#endif

@@ -1,0 +1,247 @@
+#include "viewer/views/ranks/view_ranks.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+
+#include "holter/call.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROW = 26 };
+enum { RANK, NODE, BAR, WAITING, IN_MPI, MOSTLY, SENT, SENT_BYTES, CALLS, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+    [RANK] = {"rank", 70, TEXT_RIGHT, 1},
+    [NODE] = {"node", 110, 0, 0, 1},
+    [BAR] = {"share of time by class", 0, 0, 0},
+    [WAITING] = {"waiting", 84, TEXT_RIGHT, 1},
+    [IN_MPI] = {"in MPI", 84, TEXT_RIGHT, 1},
+    [MOSTLY] = {"waits in", 88, 0, 0, 2},
+    [SENT] = {"sent", 84, TEXT_RIGHT, 1, 4},
+    [SENT_BYTES] = {"bytes sent", 96, TEXT_RIGHT, 1, 3},
+    [CALLS] = {"calls", 84, TEXT_RIGHT, 1, 5},
+};
+
+static double key_of(const struct range *r, uint32_t rank, int column)
+{
+    const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
+    switch (column) {
+    case RANK:
+        return rank;
+    case IN_MPI:
+        return f[RANK_TIME_NS] ? (double)model_mpi_ns(f) / (double)f[RANK_TIME_NS] : 0;
+    case SENT:
+        return (double)f[RANK_SENT];
+    case SENT_BYTES:
+        return (double)f[RANK_SENT_BYTES];
+    case CALLS:
+        return (double)f[RANK_CALLS];
+    default:
+        return range_waiting(r, rank);
+    }
+}
+
+struct order {
+    const struct range *range;
+    int column, descending;
+};
+
+static int compare(const void *left, const void *right, void *user)
+{
+    const struct order *o = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    double x = key_of(o->range, a, o->column), y = key_of(o->range, b, o->column);
+    int ascending = x < y ? -1 : x > y;
+    return ascending ? (o->descending ? -ascending : ascending) : a < b ? -1 : a > b;
+}
+
+/* Ranks in the chosen order; by waiting unless another column was asked for. */
+static const uint32_t *order_of(const struct stage *s)
+{
+    struct pictures *p = s->pictures;
+    const struct range *r = s->range;
+    int column = s->ui->sort[LIST_RANKS], descending = s->ui->descending[LIST_RANKS];
+    if (column < 0 || (column == WAITING && descending))
+        return r->by_waiting;
+    uint64_t key = 1 + (r->version * 64 + (uint64_t)column) * 8 + (uint64_t)descending;
+    if (p->order_key == key)
+        return p->order;
+    if (r->by_waiting_count > p->order_room) {
+        uint32_t *order = realloc(p->order, r->by_waiting_count * sizeof *order);
+        if (!order)
+            return r->by_waiting;
+        p->order = order;
+        p->order_room = r->by_waiting_count;
+    }
+    for (uint32_t i = 0; i < r->by_waiting_count; i++)
+        p->order[i] = r->by_waiting[i];
+    struct order o = {r, column, descending};
+    qsort_r(p->order, r->by_waiting_count, sizeof *p->order, compare, &o);
+    p->order_key = key;
+    return p->order;
+}
+
+static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+{
+    struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
+    scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
+               color, text);
+}
+
+static void rank_row(struct stage *s, struct box row, uint32_t rank, uint32_t at)
+{
+    const struct theme *t = s->brush.theme;
+    const struct range *r = s->range;
+    const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
+    int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
+    double shares[MODEL_CLASSES];
+    char text[FORMAT_ROOM];
+    piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
+    snprintf(text, sizeof text, dead ? "%u died" : "%u", rank);
+    cell(s, row, RANK, dead ? t->bad : t->text, text);
+    cell(s, row, NODE, t->second, model_host_of(s->model, rank));
+    range_shares(r, rank, shares);
+    struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
+    widget_stack(&s->brush, (struct box){bar.x, row.y + 8, bar.w, 10}, shares, MODEL_CLASSES,
+                 t->classes);
+    cell(s, row, WAITING, t->text, format_share(text, sizeof text, range_waiting(r, rank)));
+    cell(s, row, IN_MPI, t->text, format_share(text, sizeof text, key_of(r, rank, IN_MPI)));
+    cell(s, row, MOSTLY, t->second, call_class_name((enum call_class)piece_waits_in(r, rank)));
+    cell(s, row, SENT, t->text, format_si(text, sizeof text, (double)f[RANK_SENT], ""));
+    cell(s, row, SENT_BYTES, t->text,
+         format_si(text, sizeof text, (double)f[RANK_SENT_BYTES], "B"));
+    cell(s, row, CALLS, t->text, format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
+}
+
+/* All ranks side by side, in order of their numbers: mean of those that share a bar. */
+static void profile(struct stage *s, struct box plot)
+{
+    const struct theme *t = s->brush.theme;
+    const struct range *r = s->range;
+    if (!r->rank_count)
+        return;
+    uint32_t bars = (uint32_t)fmin(plot.w / 2, r->rank_count);
+    uint32_t per_bar = (r->rank_count + bars - 1) / bars;
+    bars = (r->rank_count + per_bar - 1) / per_bar;
+    double w = plot.w / bars, gap = w > 4 ? 1 : 0;
+    for (int i = 0; i <= 2; i++) {
+        double y = floor(plot.y + plot.h * i / 2) + (i == 2 ? -0.5 : 0.5);
+        scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, t->grid);
+        scene_textf(s->brush.scene, plot.x - 48, fmin(y - 7, plot.y + plot.h - 10), 42, TEXT_AXIS,
+                    TEXT_RIGHT | TEXT_FIGURES, t->second, "%d\xc2\xa0%%", 100 - 50 * i);
+    }
+    for (uint32_t b = 0; b < bars; b++) {
+        double sums[MODEL_CLASSES] = {0}, below = 0;
+        uint32_t n = 0;
+        for (uint32_t rank = b * per_bar; rank < (b + 1) * per_bar && rank < r->rank_count;
+             rank++) {
+            double shares[MODEL_CLASSES];
+            range_shares(r, rank, shares);
+            for (int c = 0; c < MODEL_CLASSES; c++)
+                sums[c] += shares[c];
+            n++;
+        }
+        for (int c = 0; c < MODEL_CLASSES && n; c++) {
+            double h = fmin(sums[c] / n, 1 - below) * plot.h;
+            if (h > 0.2)
+                scene_rect(s->brush.scene,
+                           (struct box){plot.x + b * w, plot.y + plot.h * (1 - below) - h,
+                                        fmax(w - gap, 1), h},
+                           0, t->classes[c]);
+            below += sums[c] / n;
+        }
+        if (per_bar == 1)
+            scene_hit(s->brush.scene, (struct box){plot.x + b * w, plot.y, w, plot.h}, HIT_RANK, b,
+                      0);
+    }
+    if (!box_has(plot, s->brush.mouse_x, s->brush.mouse_y))
+        return;
+    uint32_t rank = (uint32_t)((s->brush.mouse_x - plot.x) / w) * per_bar;
+    if (per_bar == 1)
+        piece_rank_tip(s, rank);
+    else
+        tooltip_add(&s->tip, 0, "mean of ranks %u\xe2\x80\x93%u", rank, rank + per_bar - 1);
+}
+
+static void rank_axis(const struct stage *s, struct box plot, double y)
+{
+    double ranks = s->range->rank_count, step = ceil(fmax(nice_ceil(ranks * 48 / plot.w), 1)),
+           w = plot.w / ranks;
+    for (double rank = 0; rank < ranks; rank += step) {
+        double x = plot.x + rank * w + (w > 8 ? w / 2 : 0);
+        if (x + 20 <= plot.x + plot.w + 14)
+            scene_textf(s->brush.scene, x - 20, y, 40, TEXT_AXIS, TEXT_CENTRE | TEXT_FIGURES,
+                        s->brush.theme->second, "%.0f", rank);
+    }
+}
+
+static void profile_panel(struct stage *s, struct box panel, const char *range)
+{
+    char what[160];
+    uint32_t ranks = s->range->rank_count;
+    uint32_t bars = (uint32_t)fmax(fmin((panel.w - 84) / 2, ranks), 1);
+    uint32_t per_bar = (ranks + bars - 1) / bars;
+    if (per_bar > 1)
+        snprintf(what, sizeof what, "each bar the mean of %u ranks, %s", per_bar, range);
+    else
+        snprintf(what, sizeof what, "rank by rank, %s", range);
+    scene_panel(s->brush.scene, panel, 0, "ranks.profile");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    double right = panel.x + panel.w - 12;
+    right -= piece_range_choice(s, right, panel.y + 6) + 12;
+    double shares[MODEL_CLASSES] = {0};
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        for (int c = 0; c < MODEL_CLASSES; c++)
+            shares[c] += (double)s->range->ranks[(size_t)rank * RANK_COLUMNS + (size_t)c];
+    double room = right - panel.x - 12 -
+                  scene_width(s->brush.scene, TEXT_TITLE, 0, "Where the time goes") - 12;
+    if (piece_class_legend_width(s, shares) <= room)
+        right -= piece_class_legend(s, right, panel.y + 11, shares) + 12;
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Where the time goes",
+                 what);
+    struct box plot = {panel.x + 58, panel.y + 42, panel.w - 76, panel.h - 42 - 24};
+    profile(s, plot);
+    rank_axis(s, plot, plot.y + plot.h + 5);
+}
+
+static void ranks_layout(struct stage *s, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    struct box inner = box_inset(box, 14, 10);
+    char range[64];
+    piece_range_text(s, range, sizeof range);
+    if (!s->range->by_waiting_count) {
+        scene_panel(s->brush.scene, inner, 0, "ranks");
+        piece_empty(s, inner, "No figures of single ranks yet", NULL);
+        return;
+    }
+    double top = fmin(fmax(inner.h * 0.3, 130), 260);
+    profile_panel(s, (struct box){inner.x, inner.y, inner.w, top}, range);
+    struct box panel = {inner.x, inner.y + top + 10, inner.w, inner.h - top - 10};
+    scene_panel(s->brush.scene, panel, 0, "ranks");
+    scene_rect(s->brush.scene, panel, 6, t->panel);
+    struct box head = {panel.x + 8, panel.y + 6, panel.w - 20, 24};
+    int sorted = s->ui->sort[LIST_RANKS];
+    widget_table_head(&s->brush, head, columns, COLUMNS, LIST_RANKS, sorted < 0 ? WAITING : sorted,
+                      sorted < 0 || s->ui->descending[LIST_RANKS]);
+    struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 38};
+    uint32_t last, first = piece_list(s, list, LIST_RANKS, s->range->by_waiting_count, ROW, &last);
+    const uint32_t *order = order_of(s);
+    for (uint32_t i = first; i < last; i++)
+        rank_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1}, order[i], i);
+}
+
+static void ranks_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double length[] = {1, .7, .85, .45};
+    for (int i = 0; i < 4; i++) {
+        double y = box.y + 1 + i * 5;
+        scene_rect(b->scene, (struct box){box.x, y, box.w * length[i], 3.2}, 1.5,
+                   color_fade(color, i % 2 ? 0.55 : 1));
+    }
+}
+
+const struct view ranks_view = {"ranks", "Ranks", ranks_icon, ranks_layout};

@@ -1,0 +1,9 @@
+/* Ranks: where the time of each goes, by class of call. */
+#ifndef HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
+#define HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
+
+#include "viewer/views/view.h"
+
+extern const struct view ranks_view;
+
+#endif

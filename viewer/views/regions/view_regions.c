@@ -1,0 +1,613 @@
+#include "viewer/views/regions/view_regions.h"
+
+#include "viewer/layout/bundle.h"
+#include "viewer/layout/format.h"
+#include "viewer/views/pieces.h"
+#include "viewer/views/regions/rank_graph.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shares of work that one frame does: a few milliseconds each. */
+enum { LAYOUT_UNITS = 120000, BUNDLE_UNITS = 80000 };
+
+enum {
+    HEAD = 40,
+    FOOT = 26,
+    HOVER_EDGES = 48, /* most edges of the vertex under the mouse that are drawn */
+    HOVER_POINTS = 20,
+};
+
+struct regions_picture {
+    struct rank_graph now, next; /* what is shown, and what is being arranged */
+    struct bundle bundle;        /* the edges */
+    uint64_t drawn_key, making_key;
+    struct box drawn, making; /* in places of the graph */
+};
+
+void regions_picture_destroy(struct regions_picture *p)
+{
+    if (!p)
+        return;
+    rank_graph_finish(&p->now);
+    rank_graph_finish(&p->next);
+    bundle_finish(&p->bundle);
+    free(p);
+}
+
+/* How the graph lies in the plot. */
+struct view_of {
+    struct box plot;
+    double unit;   /* logical pixels of one unit of the graph */
+    double cx, cy; /* place in the middle of the plot */
+};
+
+static double to_x(const struct view_of *v, double x)
+{
+    return v->plot.x + v->plot.w / 2 + (x - v->cx) * v->unit;
+}
+
+static double to_y(const struct view_of *v, double y)
+{
+    return v->plot.y + v->plot.h / 2 + (y - v->cy) * v->unit;
+}
+
+/* The box of the graph's groups: usually wider than high or the other way round. */
+static struct view_of view_of(const struct stage *s, const struct graph *g, struct box plot)
+{
+    double w = 0.05, h = 0.05;
+    for (uint32_t i = 0; i < g->group_count; i++) {
+        w = fmax(w, 2 * (fabs(g->groups[i].x) + g->groups[i].radius));
+        h = fmax(h, 2 * (fabs(g->groups[i].y) + g->groups[i].radius));
+    }
+    double unit = fmin((plot.w - 60) / w, (plot.h - 72) / h);
+    return (struct view_of){plot, fmax(unit, 1) * s->ui->graph_zoom, s->ui->graph_x,
+                            s->ui->graph_y};
+}
+
+/* ---- what is shown -----------------------------------------------------------------------------
+ */
+
+/* Arrange anew where ranks, regions or pairs changed; until that is done the old one is shown. */
+static struct regions_picture *arrange(struct stage *s)
+{
+    struct pictures *pictures = s->pictures;
+    if (!pictures->regions && !(pictures->regions = calloc(1, sizeof *pictures->regions)))
+        return NULL;
+    struct regions_picture *p = pictures->regions;
+    uint64_t key = rank_graph_key(s->model, s->ui->graph_open);
+    int error = 0;
+    if (key != p->now.key && !p->next.key)
+        error = rank_graph_build(&p->next, &p->now, s->model, s->ui->graph_open);
+    if (p->next.key && !graph_work(&p->next.graph, LAYOUT_UNITS)) {
+        rank_graph_finish(&p->now);
+        p->now = p->next;
+        p->next = (struct rank_graph){0};
+    }
+    pictures->busy |= p->next.key != 0 || (key != p->now.key && !error);
+    if (p->now.key && rank_graph_figures(&p->now, s->range, s->ui->quantity) < 0)
+        return NULL;
+    return p;
+}
+
+static color_t vertex_color(const struct stage *s, const struct rank_graph *n, uint32_t i)
+{
+    return s->ui->colour == COLOUR_LATENCY ? theme_latency(s->brush.theme, n->vertex_ratios[i])
+                                           : theme_region(s->brush.theme, n->vertices[i].region);
+}
+
+/* Is a part of it selected? A vertex of many ranks is when its first one is, or its place. */
+static int marked(const struct stage *s, const struct rank_graph_vertex *v)
+{
+    const struct selection *sel = &s->ui->selection;
+    if (v->unit != UNIT_RANK && sel->kind == SELECT_REGION)
+        return v->region == sel->a;
+    if (v->unit == UNIT_NODE && sel->kind == SELECT_NODE)
+        return v->host == sel->a;
+    return ui_marks_rank(s->ui, s->model, v->rank);
+}
+
+static int selects_ranks(const struct stage *s)
+{
+    return s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL;
+}
+
+/* ---- edges -------------------------------------------------------------------------------------
+ */
+
+static uint64_t hash(uint64_t key, uint64_t part)
+{
+    key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 29;
+}
+
+static uint64_t hash_double(uint64_t key, double part)
+{
+    uint64_t bits;
+    memcpy(&bits, &part, sizeof bits);
+    return hash(key, bits);
+}
+
+static uint64_t edges_key(const struct stage *s, const struct rank_graph *n,
+                          const struct view_of *v)
+{
+    uint64_t key = hash(hash(n->key, n->figures_version), (uint64_t)s->ui->colour);
+    key = hash(hash(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
+    key = hash(hash(key, s->ui->selection.a), s->ui->selection.b);
+    key = hash_double(hash_double(key, v->unit), s->brush.scene->scale);
+    key = hash_double(hash_double(key, v->plot.w), v->plot.h);
+    return hash_double(hash_double(key, v->cx), v->cy);
+}
+
+static color_t edge_color(const struct stage *s, const struct rank_graph *n,
+                          const struct graph_edge *e)
+{
+    if (s->ui->colour == COLOUR_LATENCY)
+        return theme_latency(s->brush.theme, fmax(n->vertex_ratios[e->a], n->vertex_ratios[e->b]));
+    color_t a = vertex_color(s, n, e->a), b = vertex_color(s, n, e->b);
+    return n->vertices[e->a].group == n->vertices[e->b].group
+               ? a
+               : color_mix(color_mix(a, b, 0.5), s->brush.theme->second, 0.25);
+}
+
+/* An edge in pixels of a picture whose left top is at the view's, k of them a logical one. */
+static struct bundle_edge curve_of(const struct rank_graph *n, const struct view_of *v,
+                                   const struct graph_edge *e, double k)
+{
+    const struct graph_vertex *a = &n->graph.vertices[e->a], *b = &n->graph.vertices[e->b];
+    struct bundle_edge edge = {0};
+    edge.at[0] = (struct point){(to_x(v, a->x) - v->plot.x) * k, (to_y(v, a->y) - v->plot.y) * k};
+    edge.at[3] = (struct point){(to_x(v, b->x) - v->plot.x) * k, (to_y(v, b->y) - v->plot.y) * k};
+    if (a->group != b->group) {
+        const struct graph_group *p = &n->graph.groups[a->group], *q = &n->graph.groups[b->group];
+        bundle_bend(
+            &edge, (struct point){(to_x(v, p->x) - v->plot.x) * k, (to_y(v, p->y) - v->plot.y) * k},
+            (struct point){(to_x(v, q->x) - v->plot.x) * k, (to_y(v, q->y) - v->plot.y) * k});
+        return edge;
+    }
+    for (int i = 1; i < 3; i++) {
+        edge.at[i].x = edge.at[0].x + (edge.at[3].x - edge.at[0].x) * i / 3;
+        edge.at[i].y = edge.at[0].y + (edge.at[3].y - edge.at[0].y) * i / 3;
+    }
+    return edge;
+}
+
+static void begin_edges(const struct stage *s, struct regions_picture *p, const struct view_of *v)
+{
+    double k = s->brush.scene->scale;
+    const struct rank_graph *n = &p->now;
+    if (bundle_begin(&p->bundle, (int)lround(v->plot.w * k), (int)lround(v->plot.h * k),
+                     s->brush.theme->panel) < 0)
+        return;
+    int some = selects_ranks(s);
+    for (uint32_t i = 0; i < n->edge_count; i++) {
+        const struct graph_edge *e = &n->graph.edges[i];
+        if (!(n->edge_values[i] > 0))
+            continue;
+        struct bundle_edge edge = curve_of(n, v, e, k);
+        edge.color = edge_color(s, n, e);
+        edge.weight = (float)(0.25 + 0.75 * log2(1 + n->edge_values[i]) / log2(1 + n->most));
+        if (some && !marked(s, &n->vertices[e->a]) && !marked(s, &n->vertices[e->b])) {
+            edge.weight *= 0.25f;
+            edge.color = s->brush.theme->faint;
+        }
+        bundle_add(&p->bundle, &edge);
+    }
+    bundle_start(&p->bundle);
+    p->making_key = edges_key(s, n, v);
+    p->making = (struct box){v->cx - v->plot.w / 2 / v->unit, v->cy - v->plot.h / 2 / v->unit,
+                             v->plot.w / v->unit, v->plot.h / v->unit};
+}
+
+/* The last finished picture where it belongs now, and a share of the next. */
+static void draw_edges(struct stage *s, struct regions_picture *p, const struct view_of *v)
+{
+    uint64_t key = edges_key(s, &p->now, v);
+    if (key != p->drawn_key && !p->bundle.busy)
+        begin_edges(s, p, v);
+    if (p->bundle.busy && !bundle_work(&p->bundle, BUNDLE_UNITS)) {
+        p->drawn_key = p->making_key;
+        p->drawn = p->making;
+    }
+    s->pictures->busy |= p->bundle.busy || key != p->drawn_key;
+    if (p->bundle.image.pixels)
+        scene_image(s->brush.scene,
+                    (struct box){to_x(v, p->drawn.x), to_y(v, p->drawn.y), p->drawn.w * v->unit,
+                                 p->drawn.h * v->unit},
+                    &p->bundle.image);
+}
+
+/* Edges of the vertex under the mouse, one by one. */
+static void hover_edges(const struct stage *s, const struct rank_graph *n, const struct view_of *v,
+                        uint32_t at)
+{
+    uint32_t drawn = 0;
+    for (uint32_t i = 0; i < n->edge_count && drawn < HOVER_EDGES; i++) {
+        const struct graph_edge *e = &n->graph.edges[i];
+        if ((e->a != at && e->b != at) || !(n->edge_values[i] > 0))
+            continue;
+        struct bundle_edge c = curve_of(n, v, e, 1);
+        scene_points(s->brush.scene);
+        for (int k = 0; k <= HOVER_POINTS; k++) {
+            double t = (double)k / HOVER_POINTS, u = 1 - t;
+            double w[4] = {u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t}, x = 0, y = 0;
+            for (int j = 0; j < 4; j++) {
+                x += w[j] * c.at[j].x;
+                y += w[j] * c.at[j].y;
+            }
+            scene_point(s->brush.scene, v->plot.x + x, v->plot.y + y);
+        }
+        scene_curve(s->brush.scene, 1.2, color_fade(s->brush.theme->text, 0.7));
+        drawn++;
+    }
+}
+
+/* ---- vertices ----------------------------------------------------------------------------------
+ */
+
+static double vertex_radius(const struct graph_vertex *v, const struct view_of *view)
+{
+    return fmin(fmax(v->radius * view->unit, 1.6), v->weight > 1 ? 40 : 18);
+}
+
+static int in_sight(const struct view_of *v, double x, double y, double r)
+{
+    return x + r >= v->plot.x && x - r <= v->plot.x + v->plot.w && y + r >= v->plot.y &&
+           y - r <= v->plot.y + v->plot.h;
+}
+
+static uint32_t vertex_under(const struct stage *s, const struct rank_graph *n,
+                             const struct view_of *v)
+{
+    uint32_t best = NETWORK_NONE;
+    double nearest = INFINITY;
+    if (!box_has(v->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+        return best;
+    for (uint32_t i = 0; i < n->vertex_count; i++) {
+        const struct graph_vertex *p = &n->graph.vertices[i];
+        double d = hypot(to_x(v, p->x) - s->brush.mouse_x, to_y(v, p->y) - s->brush.mouse_y);
+        if (d <= fmax(vertex_radius(p, v), 4) && d < nearest) {
+            nearest = d;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void vertex_hit(const struct stage *s, const struct rank_graph *n, uint32_t i, double x,
+                       double y, double r)
+{
+    const struct rank_graph_vertex *v = &n->vertices[i];
+    double reach = fmax(r, 4);
+    struct box box = {x - reach, y - reach, 2 * reach, 2 * reach};
+    if (v->unit == UNIT_RANK)
+        scene_hit(s->brush.scene, box, HIT_RANK, v->rank, 0);
+    else if (v->region)
+        scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_GRAPH_OPEN, v->region);
+}
+
+static void draw_vertices(const struct stage *s, const struct rank_graph *n,
+                          const struct view_of *v, uint32_t under)
+{
+    const struct theme *t = s->brush.theme;
+    int some = selects_ranks(s);
+    for (uint32_t i = 0; i < n->vertex_count; i++) {
+        const struct graph_vertex *p = &n->graph.vertices[i];
+        double x = to_x(v, p->x), y = to_y(v, p->y), r = vertex_radius(p, v);
+        if (!in_sight(v, x, y, r))
+            continue;
+        color_t color = vertex_color(s, n, i);
+        int chosen = some && marked(s, &n->vertices[i]);
+        if (some && !chosen)
+            color = color_mix(color, t->panel, 0.68);
+        if (chosen &&
+            (s->ui->selection.kind == SELECT_RANK || s->ui->selection.kind == SELECT_PAIR))
+            scene_disc(s->brush.scene, x, y, r + 3, t->text);
+        else if (r > 2.4) /* a thin rim sets it off from the edges */
+            scene_disc(s->brush.scene, x, y, r + 0.8, color_fade(t->panel, 0.85));
+        scene_disc(s->brush.scene, x, y, r, color);
+        vertex_hit(s, n, i, x, y, r);
+    }
+    if (under == NETWORK_NONE)
+        return;
+    const struct graph_vertex *p = &n->graph.vertices[under];
+    double r = vertex_radius(p, v);
+    scene_disc(s->brush.scene, to_x(v, p->x), to_y(v, p->y), r + 2.5, t->text);
+    scene_disc(s->brush.scene, to_x(v, p->x), to_y(v, p->y), r + 0.5, vertex_color(s, n, under));
+}
+
+/* ---- labels ------------------------------------------------------------------------------------
+ */
+
+static int overlaps(struct box a, struct box b)
+{
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+static int is_free(const struct box *taken, uint32_t count, struct box box, const struct view_of *v)
+{
+    if (box.x < v->plot.x + 2 || box.y < v->plot.y + 2 ||
+        box.x + box.w > v->plot.x + v->plot.w - 2 || box.y + box.h > v->plot.y + v->plot.h - 2)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (overlaps(taken[i], box))
+            return 0;
+    return 1;
+}
+
+static void label(const struct stage *s, const struct rank_graph *n, uint32_t g, struct box box,
+                  const char *name, const char *what)
+{
+    const struct theme *t = s->brush.theme;
+    uint64_t region = n->groups[g].region;
+    int chosen = s->ui->selection.kind == SELECT_REGION && s->ui->selection.a == region;
+    scene_rect(s->brush.scene, box, 4, color_fade(chosen ? t->raised : t->panel, 0.86));
+    scene_rect(s->brush.scene, (struct box){box.x + 5, box.y + 7, 7, 7}, 2,
+               s->ui->colour == COLOUR_LATENCY ? theme_latency(t, n->group_ratios[g])
+                                               : theme_region(t, region));
+    double used = scene_text(s->brush.scene, box.x + 16, box.y + 2, box.w - 20, TEXT_SMALL_STRONG,
+                             0, t->text, name);
+    scene_text(s->brush.scene, box.x + 22 + used, box.y + 3, box.w - 24 - used, TEXT_AXIS, 0,
+               n->group_ratios[g] >= 1.5 ? t->bad : t->second, what);
+    scene_hit(s->brush.scene, box, HIT_REGION, region, 0);
+}
+
+/* A group that is one disc has its number on it. */
+static int number_on_disc(const struct stage *s, const struct rank_graph *n,
+                          const struct view_of *v, uint32_t g, uint32_t vertex)
+{
+    const struct graph_vertex *p = &n->graph.vertices[vertex];
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)n->groups[g].region);
+    double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, TEXT_FIGURES, text);
+    double x = to_x(v, p->x), y = to_y(v, p->y), r = vertex_radius(p, v);
+    if (r < 8 || w > 2 * r - 4 || !in_sight(v, x, y, 0))
+        return 0;
+    scene_text(s->brush.scene, x - r, y - 7, 2 * r, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
+               0x0e1318ff, text);
+    return 1;
+}
+
+/* Places beside a disc, the one that looks away from the middle of the graph first. */
+static void places_beside(const struct graph_group *p, const struct view_of *v, double w,
+                          struct box *out)
+{
+    double x = to_x(v, p->x), y = to_y(v, p->y), r = p->radius * v->unit;
+    const struct box above = {x - w / 2, y - r - 22, w, 20}, below = {x - w / 2, y + r + 2, w, 20},
+                     right = {x + r + 4, y - 10, w, 20}, left = {x - r - w - 4, y - 10, w, 20};
+    out[0] = p->y < 0 ? above : below;
+    out[1] = p->x < 0 ? left : right;
+    out[2] = p->x < 0 ? right : left;
+    out[3] = p->y < 0 ? below : above;
+    if (fabs(p->x) > 1.6 * fabs(p->y)) {
+        struct box first = out[0];
+        out[0] = out[1];
+        out[1] = first;
+    }
+}
+
+enum { PLACES = 4 };
+
+static void place_label(const struct stage *s, const struct rank_graph *n, const struct view_of *v,
+                        uint32_t g, struct box *taken, uint32_t *count)
+{
+    char name[40], what[112], ratio[FORMAT_ROOM], ranks[FORMAT_ROOM];
+    struct box places[PLACES];
+    snprintf(name, sizeof name, "region %llu", (unsigned long long)n->groups[g].region);
+    format_ratio(ratio, sizeof ratio, n->group_ratios[g]);
+    format_count(ranks, sizeof ranks, n->groups[g].ranks);
+    snprintf(what, sizeof what, "%s ranks, %s", ranks, ratio);
+    if (n->group_count > 16)
+        snprintf(what, sizeof what, "%s", ratio);
+    double w = ceil(scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, name) +
+                    scene_width(s->brush.scene, TEXT_AXIS, 0, what) + 30);
+    places_beside(&n->graph.groups[g], v, w, places);
+    for (size_t i = 0; i < PLACES; i++) {
+        places[i].x = floor(places[i].x);
+        places[i].y = floor(places[i].y);
+        if (!is_free(taken, *count, places[i], v))
+            continue;
+        label(s, n, g, places[i], name, what);
+        taken[(*count)++] = places[i];
+        return;
+    }
+}
+
+/* Name and latency beside each group, where nothing is covered: first of the chosen one and of
+ * those with high latency. */
+static void labels(const struct stage *s, const struct rank_graph *n, const struct view_of *v)
+{
+    struct box taken[2 * NETWORK_GROUPS];
+    uint32_t count = 0, vertices[NETWORK_GROUPS] = {0};
+    for (uint32_t i = 0; i < n->vertex_count; i++)
+        vertices[n->vertices[i].group] = i;
+    for (uint32_t g = 0; g < n->group_count; g++) {
+        const struct graph_group *p = &n->graph.groups[g];
+        double r = p->radius * v->unit * 0.8;
+        taken[count++] = (struct box){to_x(v, p->x) - r, to_y(v, p->y) - r, 2 * r, 2 * r};
+    }
+    for (int urgent = 1; urgent >= 0; urgent--) {
+        for (uint32_t g = 0; g < n->group_count; g++) {
+            uint64_t region = n->groups[g].region;
+            int chosen = s->ui->selection.kind == SELECT_REGION && s->ui->selection.a == region;
+            int single = n->vertices[vertices[g]].ranks == n->groups[g].ranks;
+            if (!region || urgent != (chosen || n->group_ratios[g] >= 1.5))
+                continue;
+            int named = single && number_on_disc(s, n, v, g, vertices[g]);
+            if (urgent || !named)
+                place_label(s, n, v, g, taken, &count);
+        }
+    }
+}
+
+/* ---- what the mouse is over --------------------------------------------------------------------
+ */
+
+static void region_tip(struct stage *s, const struct rank_graph *n, uint64_t region)
+{
+    char text[96], ratio[FORMAT_ROOM];
+    uint32_t g = 0;
+    while (g < n->group_count && n->groups[g].region != region)
+        g++;
+    if (g == n->group_count)
+        return;
+    tooltip_add(&s->tip, 0, "region %llu, %s ranks", (unsigned long long)region,
+                format_count(text, sizeof text, n->groups[g].ranks));
+    latency_region_ranks(&s->model->latency, region, text, sizeof text);
+    tooltip_add(&s->tip, 0, "ranks %s", text);
+    if (!isnan(n->group_ratios[g]))
+        tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
+                    format_ratio(ratio, sizeof ratio, n->group_ratios[g]));
+    tooltip_add(&s->tip, 0, n->unit == UNIT_RANK ? "click: select" : "double click: its ranks");
+}
+
+static void vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
+{
+    const struct rank_graph_vertex *v = &n->vertices[i];
+    char ratio[FORMAT_ROOM];
+    if (v->unit == UNIT_RANK) {
+        piece_rank_tip(s, v->rank);
+        return;
+    }
+    const char *host = v->host < s->model->host_count ? s->model->hosts[v->host].name : NULL;
+    tooltip_add(&s->tip, 0, host ? "%u ranks on %s" : "%u ranks", v->ranks, host);
+    if (v->region)
+        tooltip_add(&s->tip, 0, "of region %llu", (unsigned long long)v->region);
+    if (!isnan(n->vertex_ratios[i]))
+        tooltip_add(&s->tip, s->brush.theme->text, "latency %s the reference",
+                    format_ratio(ratio, sizeof ratio, n->vertex_ratios[i]));
+    if (v->region)
+        tooltip_add(&s->tip, 0, "click: the region's ranks one by one");
+}
+
+/* ---- the panel ---------------------------------------------------------------------------------
+ */
+
+static void footnote(const struct stage *s, const struct rank_graph *n, struct box box)
+{
+    char text[256], ranks[FORMAT_ROOM], count[FORMAT_ROOM];
+    const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
+    uint64_t together = s->model->latency.ranks_together;
+    format_count(ranks, sizeof ranks, n->rank_count);
+    format_count(count, sizeof count, n->vertex_count);
+    if (n->unit == UNIT_RANK)
+        snprintf(text, sizeof text, "Each disc is a rank; edges add up where they run together.");
+    else if (n->opened)
+        snprintf(text, sizeof text,
+                 "%s ranks as %s discs: the opened region's one by one, others by %s.", ranks,
+                 count, unit);
+    else
+        snprintf(text, sizeof text,
+                 "%s ranks as %s discs, one for each %s; click one for its ranks.", ranks, count,
+                 unit);
+    size_t used = strlen(text);
+    if (n->edge_count && !(n->most > 0)) {
+        snprintf(text + used, sizeof text - used, " No messages in this span of time.");
+        used = strlen(text);
+    }
+    if (together > 1)
+        snprintf(text + used, sizeof text - used,
+                 " For the regions %llu ranks of a node stand for one.",
+                 (unsigned long long)together);
+    scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, s->brush.theme->second, text);
+}
+
+static void head(const struct stage *s, const struct rank_graph *n, struct box box)
+{
+    static const char *const labels_of[] = {"region", "latency"};
+    char what[160], range[64];
+    double right = box.x + box.w - 12;
+    right -= piece_range_choice(s, right, box.y + 7) + 10;
+    right -= widget_choice(&s->brush, right, box.y + 7, labels_of, 2, (int)s->ui->colour,
+                           COMMAND_COLOUR) +
+             12;
+    if (s->ui->graph_zoom != 1 || s->ui->graph_x != 0 || s->ui->graph_y != 0)
+        right -=
+            widget_button(&s->brush, right - 76, box.y + 7, "whole job", 0, COMMAND_GRAPH_ALL, 0) +
+            8;
+    if (n && n->opened)
+        right -=
+            widget_button(&s->brush, right - 62, box.y + 7, "close", 0, COMMAND_GRAPH_OPEN, 0) + 8;
+    if (s->ui->colour == COLOUR_LATENCY && right - box.x > 420)
+        right -= widget_latency_legend(&s->brush, right, box.y + 12) + 12;
+    piece_pairs_range_text(s, range, sizeof range);
+    uint32_t regions = s->model->latency.region_count;
+    if (regions)
+        snprintf(what, sizeof what, "%u group%s of ranks that talk to each other most, %s", regions,
+                 regions == 1 ? "" : "s", range);
+    else
+        snprintf(what, sizeof what, "none is known yet; %s", range);
+    widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Regions", what);
+}
+
+static void group_hits(const struct stage *s, const struct rank_graph *n, const struct view_of *v)
+{
+    for (uint32_t g = 0; g < n->group_count; g++) {
+        const struct graph_group *p = &n->graph.groups[g];
+        double r = p->radius * v->unit, x = to_x(v, p->x), y = to_y(v, p->y);
+        if (n->groups[g].region && in_sight(v, x, y, r)) /* the square inside the disc */
+            scene_hit(s->brush.scene, (struct box){x - r * 0.75, y - r * 0.75, r * 1.5, r * 1.5},
+                      HIT_REGION, n->groups[g].region, 0);
+    }
+}
+
+static void draw_graph(struct stage *s, struct regions_picture *p, struct box plot)
+{
+    const struct rank_graph *n = &p->now;
+    struct view_of v = view_of(s, &n->graph, plot);
+    scene_panel(s->brush.scene, plot, s->brush.theme->panel, "regions.plot");
+    scene_overlay(s->brush.scene);
+    struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_GRAPH, 0, 0);
+    hit->x0 = v.cx - plot.w / 2 / v.unit;
+    hit->x1 = v.cx + plot.w / 2 / v.unit;
+    hit->y0 = v.cy - plot.h / 2 / v.unit;
+    hit->y1 = v.cy + plot.h / 2 / v.unit;
+    group_hits(s, n, &v);
+    draw_edges(s, p, &v);
+    uint32_t under = vertex_under(s, n, &v);
+    if (under != NETWORK_NONE)
+        hover_edges(s, n, &v, under);
+    draw_vertices(s, n, &v, under);
+    labels(s, n, &v);
+    if (under != NETWORK_NONE)
+        vertex_tip(s, n, under);
+    else if (s->hover && s->hover->kind == HIT_REGION && !s->ui->dragging &&
+             box_has(plot, s->brush.mouse_x, s->brush.mouse_y))
+        region_tip(s, n, s->hover->a);
+}
+
+static void regions_layout(struct stage *s, struct box box)
+{
+    struct box panel = box_inset(box, 14, 10);
+    struct regions_picture *p = arrange(s);
+    const struct rank_graph *n = p && p->now.vertex_count ? &p->now : NULL;
+    scene_panel(s->brush.scene, panel, 0, "regions");
+    scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
+    head(s, n, panel);
+    struct box plot = {panel.x + 6, panel.y + HEAD, panel.w - 12, panel.h - HEAD - FOOT};
+    if (!n) {
+        int some = s->model->rank_count > 0;
+        piece_empty(s, plot, some ? "Arranging the ranks" : "No figures of single ranks yet", NULL);
+        return;
+    }
+    footnote(s, n, (struct box){panel.x + 14, panel.y + panel.h - FOOT + 5, panel.w - 28, FOOT});
+    if (plot.h >= 60)
+        draw_graph(s, p, plot);
+}
+
+static void regions_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double dots[][3] = {
+        {4, 5, 3}, {11, 3, 2.2}, {7, 12, 2.6}, {17, 11, 3}, {15, 17, 2}};
+    static const int links[][2] = {{0, 1}, {0, 2}, {2, 3}, {3, 4}};
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        scene_line(b->scene, box.x + dots[links[i][0]][0], box.y + dots[links[i][0]][1],
+                   box.x + dots[links[i][1]][0], box.y + dots[links[i][1]][1], 1.3,
+                   color_fade(color, 0.6));
+    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++)
+        scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], dots[i][2], color);
+}
+
+const struct view regions_view = {"regions", "Regions", regions_icon, regions_layout};

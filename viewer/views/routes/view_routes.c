@@ -1,0 +1,425 @@
+#include "viewer/views/routes/view_routes.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+#include "viewer/views/routes/view_routes_parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENS = 260, SIDE = 252, NAMES = 54 };
+
+void routes_drawing_destroy(struct routes_drawing *d)
+{
+    if (!d)
+        return;
+    route_order_finish(&d->order);
+    route_set_finish(&d->set);
+    adjacency_axis_finish(&d->axis);
+    route_layer_finish(&d->whole);
+    route_layer_finish(&d->lens);
+    free(d->used);
+    free(d);
+}
+
+/* ---- bring up to date --------------------------------------------------------------------------
+ */
+
+static int mark_used(struct routes_drawing *d)
+{
+    if (d->order.count > d->used_room) {
+        uint8_t *used = realloc(d->used, d->order.count);
+        if (!used)
+            return -ENOMEM;
+        d->used = used;
+        d->used_room = d->order.count;
+    }
+    for (uint32_t r = 0; r < d->order.count; r++)
+        d->used[r] = d->set.marks[d->order.vertex[r]] != 0;
+    return 0;
+}
+
+static int update(struct stage *s, struct routes_drawing *d)
+{
+    if (route_order_update(&d->order, s->model, s->ui) < 0 || route_set_update(&d->set, s) < 0)
+        return -ENOMEM;
+    int fold = s->ui->routes_fold - 1;
+    fold = fold < (int)d->order.levels ? fold : (int)d->order.levels - 1;
+    uint64_t key = d->order.key * 3 + d->set.version;
+    key = (key * 32 + (uint64_t)(fold + 1)) | 1;
+    if (d->axis_key == key)
+        return 0;
+    d->axis_key = 0;
+    if (mark_used(d) < 0 ||
+        adjacency_fold(&d->axis, d->order.starts, d->order.count, fold, d->used) < 0)
+        return -ENOMEM;
+    d->axis_version++;
+    d->axis_key = key;
+    return 0;
+}
+
+/* ---- the lens ----------------------------------------------------------------------------------
+ */
+
+static int has_mouse(const struct stage *s, struct box box)
+{
+    return box_has(box, s->brush.mouse_x, s->brush.mouse_y) && s->hover &&
+           (s->hover->kind == HIT_ROUTES || s->hover->kind == HIT_LINK ||
+            s->hover->kind == HIT_VERTEX || s->hover->kind == HIT_ROUTE);
+}
+
+/* What is under the mouse stays there, enlarged. */
+static struct route_window lens_window(const struct stage *s, const struct route_window *w)
+{
+    double side = floor(fmin(LENS, w->box.w * 0.45)), mx = s->brush.mouse_x, my = s->brush.mouse_y;
+    struct route_window lens = {.name = "routes.lens"};
+    lens.box = (struct box){floor(fmin(fmax(mx - side / 2, w->box.x), w->box.x + w->box.w - side)),
+                            floor(fmin(fmax(my - side / 2, w->box.y), w->box.y + w->box.h - side)),
+                            side, side};
+    lens.extent = w->extent * side / w->box.w / s->ui->lens_zoom;
+    lens.x = w->x + (mx - w->box.x) / w->box.w * w->extent - (mx - lens.box.x) / side * lens.extent;
+    lens.y = w->y + (my - w->box.y) / w->box.h * w->extent - (my - lens.box.y) / side * lens.extent;
+    return lens;
+}
+
+static char *cell_text(const struct routes_drawing *d, const struct route_layer *l, char *out,
+                       size_t room)
+{
+    if (l->cells.most <= 1)
+        snprintf(out, room, "one vertex a cell");
+    else if (l->cells.group > 1)
+        snprintf(out, room, "%u vertices a cell: %u of %s", l->cells.most, l->cells.group,
+                 d->order.names[l->cells.level]);
+    else
+        snprintf(out, room, "%u vertices a cell: same down to %s", l->cells.most,
+                 d->order.names[l->cells.level]);
+    return out;
+}
+
+static void lens(struct stage *s, struct routes_drawing *d, const struct route_window *whole)
+{
+    struct route_window w = lens_window(s, whole);
+    char text[80];
+    if (route_layer_update(s, d, &d->lens, &w) < 0)
+        return;
+    route_paint(s, d, &d->lens, &w);
+    route_blocks(s, d, &w);
+    route_hover(s, d, &d->lens, &w);
+    scene_outline(s->brush.scene, w.box, 0, 2, s->brush.theme->accent);
+    cell_text(d, &d->lens, text, sizeof text);
+    scene_textf(s->brush.scene, w.box.x + 6, w.box.y + w.box.h - 18, w.box.w - 12, TEXT_AXIS, 0,
+                s->brush.theme->text, "%.0fx, %s", s->ui->lens_zoom, text);
+}
+
+/* ---- beside the matrix -------------------------------------------------------------------------
+ */
+
+struct column_pen {
+    const struct stage *s;
+    double x, y, w, at; /* at: where the next button begins */
+    double bottom;      /* what does not fit above it is left out */
+};
+
+static int fits(struct column_pen *c, double h)
+{
+    if (c->y + h > c->bottom)
+        c->bottom = 0; /* nor does anything behind it */
+    return c->bottom > 0;
+}
+
+static void heading(struct column_pen *c, const char *text)
+{
+    if (!fits(c, 46)) /* with what it is over */
+        return;
+    scene_text(c->s->brush.scene, c->x, c->y, c->w, TEXT_SMALL_STRONG, 0, c->s->brush.theme->text,
+               text);
+    c->y += 20;
+    c->at = c->x;
+}
+
+static void button(struct column_pen *c, const char *label, int active, enum ui_command command,
+                   uint64_t argument)
+{
+    double w = scene_width(c->s->brush.scene, TEXT_SMALL, 0, label) + 20;
+    if (c->at > c->x && c->at + w > c->x + c->w) {
+        c->at = c->x;
+        c->y += 28;
+    }
+    if (!fits(c, 24))
+        return;
+    scene_rect(c->s->brush.scene, (struct box){c->at, c->y, w, 24}, 5, c->s->brush.theme->line);
+    c->at += widget_button(&c->s->brush, c->at, c->y, label, active, command, argument) + 4;
+}
+
+static void buttons_end(struct column_pen *c)
+{
+    if (!fits(c, 24))
+        return;
+    c->y += 30;
+    c->at = c->x;
+}
+
+static void note(struct column_pen *c, color_t color, const char *text)
+{
+    if (!fits(c, scene_paragraph_height(c->s->brush.scene, c->w, TEXT_SMALL, 3, text)))
+        return;
+    c->y += scene_paragraph(c->s->brush.scene, c->x, c->y, c->w, TEXT_SMALL, color, 3, text) + 4;
+}
+
+static void shown_part(struct column_pen *c, const struct routes_drawing *d)
+{
+    const struct route_set *set = &d->set;
+    char text[160], a[FORMAT_ROOM], b[FORMAT_ROOM], share[FORMAT_ROOM];
+    double all = (double)c->s->range->flows.bytes;
+    heading(c, "Routes");
+    format_count(a, sizeof a, set->routes);
+    format_count(b, sizeof b, set->all);
+    format_share(share, sizeof share, all > 0 ? set->bytes / all : 0);
+    snprintf(text, sizeof text,
+             set->heaviest ? "%s with the most bytes of %s, %s of the bytes"
+             : c->s->ui->selection.kind != SELECT_NONE
+                 ? "%s selected of %s, %s of the bytes"
+                 : "%s of %s pass the filter, %s of the bytes",
+             a, b, share);
+    note(c, c->s->brush.theme->second, text);
+    if (!set->heaviest)
+        return;
+    button(c, "fewer", 0, COMMAND_ROUTES_MOST, 0);
+    button(c, "more", 0, COMMAND_ROUTES_MOST, 1);
+    buttons_end(c);
+}
+
+static void order_part(struct column_pen *c, const struct routes_drawing *d)
+{
+    if (!topology_grid(c->s->model->network.topology))
+        return;
+    heading(c, "Order, slowest first");
+    for (uint32_t l = 0; l < d->order.levels; l++)
+        button(c, d->order.names[l], 0, COMMAND_ROUTE_ORDER, l);
+    if (c->s->ui->route_dimensions)
+        button(c, "as numbered", 0, COMMAND_ROUTE_ORDER, TOPOLOGY_DIMENSIONS);
+    buttons_end(c);
+}
+
+static void fold_part(struct column_pen *c, const struct routes_drawing *d)
+{
+    char text[120], a[FORMAT_ROOM];
+    heading(c, "Fold what no route passes, by");
+    for (uint32_t l = 0; l < d->order.levels; l++)
+        button(c, d->order.names[l], c->s->ui->routes_fold == (int)l + 1, COMMAND_FOLD, l + 1);
+    buttons_end(c);
+    if (!c->s->ui->routes_fold)
+        return;
+    if (!d->axis.blocks) {
+        note(c, c->s->brush.theme->second, "routes in sight pass all of them");
+        return;
+    }
+    format_count(a, sizeof a, d->axis.count - d->axis.open);
+    snprintf(text, sizeof text, "%u block%s with %s vertices folded to %u band%s", d->axis.blocks,
+             d->axis.blocks == 1 ? "" : "s", a, d->axis.bands, d->axis.bands == 1 ? "" : "s");
+    note(c, c->s->brush.theme->second, text);
+}
+
+static const struct network_gain *gain_of(const struct suggestion *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->gain_count; i++)
+        if (!strcmp(g->gains[i].name, name))
+            return &g->gains[i];
+    return NULL;
+}
+
+/* Reduction of length and load (000, section 5.1). @return "" when nothing is suggested */
+static char *gains_text(const struct stage *s, char *out, size_t room)
+{
+    const struct suggestion *g = &s->model->network.suggestions[SUGGEST_ROUTES];
+    const struct network_gain *length = gain_of(g, "length"), *load = gain_of(g, "max-link");
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    uint32_t better = 0;
+    size_t used;
+    out[0] = 0;
+    if (!g->ready)
+        return out;
+    for (uint32_t i = 0; i < g->route_count; i++)
+        better += g->routes[i].count > 0;
+    used = (size_t)snprintf(out, room, "%u of %u routes better%s", better, g->route_count,
+                            s->ui->applied & FLOWS_ROUTES ? ", applied" : "");
+    if (length && used < room)
+        used += (size_t)snprintf(out + used, room - used, ": total length %.0f \xe2\x86\x92 %.0f",
+                                 length->before, length->after);
+    if (load && used < room)
+        snprintf(out + used, room - used, "%s largest link load %s \xe2\x86\x92 %s",
+                 length ? "," : ":", format_si(a, sizeof a, load->before, "B"),
+                 format_si(b, sizeof b, load->after, "B"));
+    return out;
+}
+
+static void better_part(struct column_pen *c, const struct routes_drawing *d)
+{
+    const struct suggestion *g = &c->s->model->network.suggestions[SUGGEST_ROUTES];
+    const struct theme *t = c->s->brush.theme;
+    char text[100];
+    heading(c, "Better routes");
+    button(c, "Suggest routes", 0, COMMAND_REROUTE, 0);
+    if (g->ready) {
+        button(c, c->s->ui->applied & FLOWS_ROUTES ? "Undo" : "Show it",
+               (c->s->ui->applied & FLOWS_ROUTES) != 0, COMMAND_APPLY, SUGGEST_ROUTES);
+        button(c, "Discard", 0, COMMAND_DISCARD, SUGGEST_ROUTES);
+    }
+    buttons_end(c);
+    if (g->waiting && !g->ready) {
+        char share[FORMAT_ROOM];
+        snprintf(text, sizeof text, "searching, %s",
+                 format_share(share, sizeof share, g->progress));
+        note(c, t->second, text);
+    } else if (g->error) {
+        note(c, t->bad, g->error_text);
+    } else if (g->ready) {
+        snprintf(text, sizeof text, "%u of the routes in sight %s another way, in blue",
+                 d->set.suggested, c->s->ui->applied & FLOWS_ROUTES ? "take" : "could take");
+        note(c, t->second, text);
+    }
+}
+
+static void legend_part(struct column_pen *c)
+{
+    const struct theme *t = c->s->brush.theme;
+    struct scene *scene = c->s->brush.scene;
+    static const char *const words[] = {"neighbours in the network", "source", "destination",
+                                        "route: along the row, then the column", "suggested route"};
+    for (int i = 0; i < 5; i++, c->y += 18) {
+        double x = c->x + 8, y = c->y + 8;
+        if (i == 2)
+            scene_disc(scene, x, y, 4.5, t->bad);
+        else if (i < 2)
+            scene_rect(scene, (struct box){x - 4.5, y - 4.5, 9, 9}, 0,
+                       i ? t->info : color_mix(t->panel, t->second, 0.42));
+        else
+            scene_rect(scene, (struct box){x - 8, y - 1, 16, 2}, 0, i == 3 ? t->accent : t->info);
+        scene_text(scene, c->x + 24, c->y, c->w - 24, TEXT_SMALL, 0, t->second, words[i]);
+    }
+    if (c->s->ui->route_loads) {
+        char high[FORMAT_ROOM];
+        format_si(high, sizeof high, (double)c->s->range->flows.largest, "B");
+        c->y += 4;
+        widget_map_legend(&c->s->brush, c->x + c->w, c->y, "load of a link 0", high);
+        c->y += 22;
+    }
+}
+
+/* How far the routes go: of each level, the blocks that they pass (000, section 7.4). */
+static void spread_part(struct column_pen *c, const struct routes_drawing *d)
+{
+    const struct route_order *o = &d->order;
+    char text[200];
+    size_t used = 0;
+    heading(c, "They pass");
+    for (uint32_t l = 0; l < o->levels && used < sizeof text; l++) {
+        uint32_t all, some;
+        if (o->tiers && l == 1) {
+            some = route_blocks_passed(d, -1, &all);
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, ", group %u of %u", some, all);
+        }
+        some = route_blocks_passed(d, (int)l, &all);
+        if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %u of %u",
+                                     l ? ", " : "", o->names[l], some, all);
+    }
+    note(c, c->s->brush.theme->second, text);
+}
+
+static void beside(const struct stage *s, const struct routes_drawing *d, struct box box)
+{
+    struct column_pen c = {s, box.x, box.y, box.w, box.x, box.y + box.h};
+    shown_part(&c, d);
+    order_part(&c, d);
+    fold_part(&c, d);
+    heading(&c, "Look closer");
+    button(&c, "lens", s->ui->lens, COMMAND_LENS, 0);
+    button(&c, "loads", s->ui->route_loads, COMMAND_ROUTE_LOADS, 0);
+    if (s->ui->routes_extent > 0 && s->ui->routes_extent < 1)
+        button(&c, "all", 0, COMMAND_ROUTES_ALL, 0);
+    buttons_end(&c);
+    better_part(&c, d);
+    spread_part(&c, d);
+    if (fits(&c, 118))
+        legend_part(&c);
+}
+
+/* ---- the view ----------------------------------------------------------------------------------
+ */
+
+static void plot(struct stage *s, struct routes_drawing *d, const struct route_window *w)
+{
+    char text[80];
+    if (route_layer_update(s, d, &d->whole, w) < 0)
+        return;
+    scene_textf(s->brush.scene, w->box.x, w->box.y + w->box.h + 6, w->box.w, TEXT_AXIS, TEXT_CENTRE,
+                s->brush.theme->second, "%s%s", cell_text(d, &d->whole, text, sizeof text),
+                w->extent < 1 ? "; a part of the matrix" : "");
+    route_bands(s, d, w, route_bands_room(d));
+    route_paint(s, d, &d->whole, w);
+    route_blocks(s, d, w);
+    struct scene_hit *hit = scene_hit(s->brush.scene, w->box, HIT_ROUTES, d->whole.cells.most, 0);
+    hit->x0 = w->x;
+    hit->x1 = w->x + w->extent;
+    hit->y0 = w->y;
+    hit->y1 = w->y + w->extent;
+    if (!has_mouse(s, w->box) || s->ui->dragging)
+        return;
+    if (s->ui->lens)
+        lens(s, d, w);
+    else
+        route_hover(s, d, &d->whole, w);
+}
+
+static void routes_layout(struct stage *s, struct box box)
+{
+    struct box panel = box_inset(box, 14, 10);
+    const struct theme *t = s->brush.theme;
+    char range[80], gains[200];
+    if (piece_no_network(s, panel))
+        return;
+    if (!s->pictures->routes && !(s->pictures->routes = calloc(1, sizeof *s->pictures->routes)))
+        return;
+    struct routes_drawing *d = s->pictures->routes;
+    scene_panel(s->brush.scene, panel, 0, "routes");
+    scene_rect(s->brush.scene, panel, 6, t->panel);
+    if (update(s, d) < 0)
+        return;
+    double right = panel.x + panel.w - 12;
+    right -= piece_range_choice(s, right, panel.y + 6) + 8;
+    right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
+    piece_pairs_range_text(s, range, sizeof range);
+    widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Route matrix", range);
+    scene_text(s->brush.scene, panel.x + 12, panel.y + 32, panel.w - 24, TEXT_SMALL, 0, t->info,
+               gains_text(s, gains, sizeof gains));
+    double room = route_bands_room(d), top = panel.y + 56;
+    double side = floor(fmin(panel.h - 56 - room - 26, panel.w - room - NAMES - SIDE - 30));
+    if (side < 60)
+        return;
+    struct route_window w = {.name = "routes.plot"};
+    w.box = (struct box){floor(panel.x + 14 + room), floor(top + room), side, side};
+    ui_routes(s->ui, &w.x, &w.y, &w.extent);
+    double x = w.box.x + side + NAMES;
+    beside(s, d, (struct box){x, top, fmin(panel.x + panel.w - x - 12, 420), panel.h - 62});
+    plot(s, d, &w);
+}
+
+static void routes_icon(const struct brush *b, struct box box, color_t color)
+{
+    static const double at[4] = {0.1, 0.55, 0.35, 0.9};
+    for (int i = 0; i + 1 < 4; i++) {
+        double x0 = box.x + at[i] * box.w, y0 = box.y + at[i] * box.h;
+        double x1 = box.x + at[i + 1] * box.w, y1 = box.y + at[i + 1] * box.h;
+        scene_line(b->scene, x0, y0, x1, y0, 1.3, color_fade(color, 0.7));
+        scene_line(b->scene, x1, y0, x1, y1, 1.3, color_fade(color, 0.7));
+    }
+    scene_rect(b->scene, (struct box){box.x, box.y, 5, 5}, 0, color);
+    scene_disc(b->scene, box.x + 0.9 * box.w, box.y + 0.9 * box.h, 3, color);
+}
+
+const struct view routes_view = {"routes", "Routes", routes_icon, routes_layout};

@@ -1,0 +1,14 @@
+/* Routes in the adjacency matrix of the network: 000, section 4.4. */
+#ifndef HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_H
+#define HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_H
+
+#include "viewer/views/view.h"
+
+extern const struct view routes_view;
+
+struct routes_drawing;
+
+/** NULL is fine. */
+void routes_drawing_destroy(struct routes_drawing *drawing);
+
+#endif

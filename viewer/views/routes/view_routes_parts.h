@@ -1,0 +1,128 @@
+/* Parts of view "routes": the detailed route view of 000, section 4.4. */
+#ifndef HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_PARTS_H
+#define HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_PARTS_H
+
+#include "viewer/layout/adjacency.h"
+#include "viewer/views/view.h"
+
+/* ---- order -------------------------------------------------------------------------------------
+ */
+
+/** The vertices in the order of rows, and its levels, outermost first. */
+struct route_order {
+    uint64_t key;
+    uint32_t count;
+    uint32_t *vertex; /**< owned; by row */
+    uint32_t *row;    /**< owned; by vertex */
+    uint8_t *starts;  /**< owned; as adjacency.h has it */
+    uint32_t levels;
+    char names[ADJACENCY_LEVELS][20]; /**< "A", "group", "node" */
+    uint32_t dimension[ADJACENCY_LEVELS];
+    int tiers; /**< 1: row, column, cage, slot, cpu of a Cray XC, in this order (000, section 7.4)
+                */
+};
+
+/** Order the vertices as the user chose. @return 0 or -ENOMEM */
+int route_order_update(struct route_order *order, const struct model *model, const struct ui *ui);
+void route_order_finish(struct route_order *order);
+
+/** "3", of the block of a level that a row is in. */
+char *route_order_label(const struct route_order *order, const struct topology *topology, int level,
+                        uint32_t row, char *out, size_t room);
+
+/* ---- what is shown -----------------------------------------------------------------------------
+ */
+
+/** Bits of marks and hops. */
+enum route_mark {
+    ROUTE_HOP = 1,
+    ROUTE_SUGGESTED = 2,
+    ROUTE_SOURCE = 4,
+    ROUTE_DESTINATION = 8,
+    ROUTE_ADJACENT = 16,
+};
+
+/** A pair of vertices, later of cells: routes step from one to the other. */
+struct route_hop {
+    uint32_t from, to;
+    uint32_t mark;
+    double load; /**< largest of its links */
+};
+
+/** Routes in sight: which, and the links they use, each once. */
+struct route_set {
+    uint64_t key, version;
+    uint32_t routes, all;   /**< routes shown, and used at all */
+    uint32_t suggested;     /**< shown routes that have, or take, a suggested way */
+    uint32_t heaviest;      /**< shown are so many of the largest; 0: not those */
+    double bytes;           /**< of them */
+    struct route_hop *hops; /**< owned; vertices */
+    uint32_t count, room;
+    uint8_t *marks; /**< owned; by vertex; enum route_mark */
+    uint32_t vertex_count;
+};
+
+int route_set_update(struct route_set *set, const struct stage *stage);
+void route_set_finish(struct route_set *set);
+
+/* ---- pictures ----------------------------------------------------------------------------------
+ */
+
+/** The matrix at one resolution: cells, pairs of adjacent cells, steps of routes. */
+struct route_layer {
+    uint64_t key, pair_key, version;
+    struct adjacency_cells cells;
+    struct route_hop *pairs; /**< owned; adjacent cells, each once, by from, then to */
+    uint32_t pair_count, pair_room;
+    struct route_hop *hops; /**< owned; cells; never from one to itself */
+    uint32_t hop_count, hop_room;
+    uint8_t *marks; /**< owned; by cell */
+    uint32_t mark_room;
+    struct picture picture;
+};
+
+struct routes_drawing {
+    struct route_order order;
+    struct route_set set;
+    struct adjacency_axis axis;
+    uint8_t *used; /**< owned; by row: a displayed route passes */
+    uint32_t used_room;
+    uint64_t axis_key, axis_version;
+    struct route_layer whole, lens;
+};
+
+/** A part of the matrix in a box: from x, y, so wide and high, as shares of the whole. */
+struct route_window {
+    struct box box;
+    double x, y, extent;
+    const char *name;
+};
+
+/** Bring a layer up to what the window needs. @return 0 or -ENOMEM */
+int route_layer_update(struct stage *stage, struct routes_drawing *drawing,
+                       struct route_layer *layer, const struct route_window *window);
+void route_layer_finish(struct route_layer *layer);
+
+/** Squares, routes and marks of a layer, in a panel of their own. */
+void route_paint(struct stage *stage, struct routes_drawing *drawing, struct route_layer *layer,
+                 const struct route_window *window);
+
+/** Coordinates of rows and columns, level by level, left of and above the matrix. @return height
+ * and width that they take, at most that much */
+double route_bands_room(const struct routes_drawing *drawing);
+void route_bands(struct stage *stage, const struct routes_drawing *drawing,
+                 const struct route_window *window, double room);
+
+/** Outlines of blocks that routes pass, on the diagonal. */
+void route_blocks(struct stage *stage, const struct routes_drawing *drawing,
+                  const struct route_window *window);
+
+/** Blocks of a level that routes in sight pass; -1: groups of a Cray XC. @param all  set: all there
+ * are */
+uint32_t route_blocks_passed(const struct routes_drawing *drawing, int level, uint32_t *all);
+
+/** What the mouse is over in a window. */
+void route_hover(struct stage *stage, const struct routes_drawing *drawing,
+                 const struct route_layer *layer, const struct route_window *window);
+
+#endif

@@ -1,0 +1,258 @@
+#include "viewer/views/torus/view_torus.h"
+
+#include "viewer/layout/format.h"
+#include "viewer/views/network_pieces.h"
+#include "viewer/views/pieces.h"
+#include "viewer/views/torus/drawing.h"
+
+#include "holter/error.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { HEAD = 36, TIME = 38, LEFT = 168, STRIP = 150, CARD = 232, GAP = 10 };
+
+/* Measured loads have a memory of their own, apart from the other sums. */
+static void measured_text(const struct stage *s, char *out, size_t room)
+{
+    const struct window_totals *w = series_newest(&s->model->series);
+    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    uint64_t first, last;
+    if (s->ui->range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last)) {
+        snprintf(out, room, "since the start");
+        return;
+    }
+    format_clock(a, sizeof a, (int64_t)(first * w->length_ns), 0);
+    format_clock(b, sizeof b, (int64_t)((last + 1) * w->length_ns), 0);
+    snprintf(out, room, "%s to %s", a, b);
+}
+
+/* What is in sight, for the title. */
+static void what_text(const struct stage *s, const struct torus_drawing *d, char *out, size_t room)
+{
+    const struct torus_choice *c = &s->ui->torus;
+    char range[128];
+    if (c->panel > 0) {
+        snprintf(out, room, "%s: %s", c->panels[c->panel].title, c->panels[c->panel].note);
+        return;
+    }
+    if (c->panels[0].figure == TORUS_MEASURED)
+        measured_text(s, range, sizeof range);
+    else if (c->comm || c->region)
+        snprintf(range, sizeof range, "since the start");
+    else
+        piece_pairs_range_text(s, range, sizeof range);
+    snprintf(out, room, "%s, %s", s->model->network.name, range);
+    (void)d;
+}
+
+/* ---- minimaps ----------------------------------------------------------------------------------
+ */
+
+static const char *along(const struct stage *s, const struct torus_drawing *d, int side)
+{
+    uint32_t dimension = d->sides[side].projection.axes[PROJECTION_DEPTH].dimension;
+    return dimension == PROJECTION_NONE ? "" : torus_dimension(s, dimension);
+}
+
+/* One below the other; a click looks along that dimension. */
+static double minimaps(struct stage *s, const struct torus_drawing *d, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    double y = box.y, side = fmin(fmin(box.w - 24, 132), (box.h - 2 * 8) / 3);
+    for (int i = 0; i < TORUS_SIDES && side >= 40; i++) {
+        struct box map = {box.x, y, floor(side), floor(side)};
+        int on = s->ui->torus.view == i, hover = box_has(map, s->brush.mouse_x, s->brush.mouse_y);
+        scene_rect(s->brush.scene, map, 4, color_mix(t->panel, t->ground, 0.5));
+        torus_minimap(s, d, map, s->ui->torus.panel, i);
+        scene_outline(s->brush.scene, map, 4, on ? 2 : 1,
+                      on      ? t->accent
+                      : hover ? t->second
+                              : t->line);
+        if (box.w - side >= 26)
+            scene_text(s->brush.scene, map.x + map.w + 6, y + 2, box.w - map.w - 6,
+                       TEXT_AXIS_STRONG, 0, on ? t->text : t->second, along(s, d, i));
+        scene_hit(s->brush.scene, map, HIT_BUTTON, COMMAND_TORUS_VIEW, (uint64_t)i);
+        y += map.h + 8;
+    }
+    return y;
+}
+
+/* ---- panels side by side -----------------------------------------------------------------------
+ */
+
+static void card_head(const struct stage *s, struct box box, int panel)
+{
+    const struct theme *t = s->brush.theme;
+    const struct torus_panel *p = &s->ui->torus.panels[panel];
+    char a[FORMAT_ROOM], text[160];
+    int on = panel == s->ui->torus.panel;
+    const char *unit = p->figure == TORUS_MESSAGES || p->packets ? "" : "B";
+    double w = box.w - 16 - (panel ? 20 : 0);
+    scene_text(s->brush.scene, box.x + 8, box.y + 5, w, TEXT_SMALL_STRONG, 0,
+               on ? t->text : t->second, panel ? p->title : "now");
+    snprintf(text, sizeof text, "most %s  %s", format_si(a, sizeof a, (double)p->largest, unit),
+             panel ? p->note : "");
+    scene_text(s->brush.scene, box.x + 8, box.y + 21, box.w - 16, TEXT_AXIS, 0, t->second, text);
+    scene_hit(s->brush.scene, box, HIT_BUTTON, COMMAND_TORUS_PANEL, (uint64_t)panel);
+    if (!panel)
+        return;
+    struct box close = {box.x + box.w - 22, box.y + 3, 18, 18};
+    int hover = box_has(close, s->brush.mouse_x, s->brush.mouse_y);
+    scene_text(s->brush.scene, close.x, close.y + 1, close.w, TEXT_SMALL, TEXT_CENTRE,
+               hover ? t->bad : t->second, "\xc3\x97");
+    scene_hit(s->brush.scene, close, HIT_BUTTON, COMMAND_TORUS_UNPIN, (uint64_t)panel);
+}
+
+/* Small multiples: minimaps of each panel, under the same colours. */
+static void cards(struct stage *s, const struct torus_drawing *d, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    int count = s->ui->torus.panel_count;
+    double w = fmin(CARD, (box.w - GAP * (count - 1)) / count);
+    for (int i = 0; i < count; i++) {
+        struct box card = {floor(box.x + i * (w + GAP)), box.y, floor(w), box.h};
+        double side = fmin(box.h - 48, (w - 8 * 4) / 3);
+        scene_rect(s->brush.scene, card, 6, color_mix(t->panel, t->ground, 0.5));
+        scene_outline(s->brush.scene, card, 6, 1, i == s->ui->torus.panel ? t->accent : t->line);
+        card_head(s, card, i);
+        if (!torus_belongs(s, i)) {
+            scene_text(s->brush.scene, card.x + 8, card.y + 60, card.w - 16, TEXT_AXIS, 0,
+                       t->second, "of another network or figure");
+            continue;
+        }
+        for (int k = 0; k < TORUS_SIDES && side >= 20; k++)
+            torus_minimap(
+                s, d,
+                (struct box){card.x + 8 + k * (side + 8), card.y + 40, floor(side), floor(side)}, i,
+                k);
+    }
+}
+
+/* The projections of all panels. */
+static void grid(struct stage *s, struct torus_drawing *d, struct box box)
+{
+    int count = s->ui->torus.panel_count, columns = 1;
+    while (columns < count && box.w / columns > box.h / ceil((double)count / columns) * 1.15)
+        columns++;
+    int rows = (count + columns - 1) / columns;
+    double w = floor((box.w - GAP * (columns - 1)) / columns),
+           h = floor((box.h - GAP * (rows - 1)) / rows);
+    for (int i = 0; i < count; i++) {
+        struct box cell = {box.x + i % columns * (w + GAP), box.y + i / columns * (h + GAP), w, h};
+        scene_panel(s->brush.scene, cell, 0, "torus.cell%d", i);
+        scene_rect(s->brush.scene, cell, 6, s->brush.theme->panel);
+        card_head(s, (struct box){cell.x, cell.y, cell.w, 38}, i);
+        torus_plane(s, d, (struct box){cell.x, cell.y + 38, cell.w, cell.h - 38}, i,
+                    i == s->ui->torus.panel);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void large_panels(struct stage *s, struct torus_drawing *d, struct box box)
+{
+    const struct theme *t = s->brush.theme;
+    /* beside each other, or below where it is narrow */
+    int beside = box.w > box.h * 1.25, both = beside ? box.w >= 560 : box.h >= 620;
+    struct box rings = box, space = box;
+    if (both && beside) {
+        rings.w = floor(fmax(fmin(box.h + 20, box.w * 0.62), box.w * 0.5));
+        space.x += rings.w + GAP;
+        space.w -= rings.w + GAP;
+    } else if (both) {
+        rings.h = floor(box.h * 0.58);
+        space.y += rings.h + GAP;
+        space.h -= rings.h + GAP;
+    }
+    scene_panel(s->brush.scene, rings, 0, "torus.rings");
+    scene_rect(s->brush.scene, rings, 6, t->panel);
+    torus_plane(s, d, rings, s->ui->torus.panel, 1);
+    if (!both)
+        return;
+    scene_panel(s->brush.scene, space, 0, "torus.space");
+    scene_rect(s->brush.scene, space, 6, t->panel);
+    torus_space(s, d, space);
+}
+
+static void controls(struct stage *s, struct torus_drawing *d, struct box box)
+{
+    struct box inner = {box.x + 12, box.y + 10, box.w - 24, box.h - 20};
+    const double foot = 224;
+    scene_panel(s->brush.scene, box, 0, "torus.controls");
+    scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+    minimaps(s, d, (struct box){inner.x, inner.y, inner.w, inner.h - foot});
+    double y = inner.y + inner.h - foot + 14;
+    torus_axes(s, d, (struct box){inner.x, y, inner.w, 130});
+    torus_legend(s, d, (struct box){inner.x, y + 146, inner.w, 56});
+}
+
+static void head(struct stage *s, const struct torus_drawing *d, struct box box)
+{
+    char what[200];
+    scene_panel(s->brush.scene, box, 0, "torus.head");
+    double right = torus_choices(s, box.x + box.w, box.y + 4, box.x + 60);
+    right -= piece_filter(s, right - 4, box.y + 4, fmax((right - box.x) / 3, 0)) + 8;
+    what_text(s, d, what, sizeof what);
+    widget_title(&s->brush, box.x + 2, box.y + 7, right - box.x - 8, "Torus", what);
+}
+
+static void torus_layout(struct stage *s, struct box box)
+{
+    struct torus_drawing *d = NULL;
+    box = box_inset(box, 14, 10);
+    int error = torus_prepare(s, &d);
+    if (error || !torus_belongs(s, 0)) {
+        scene_panel(s->brush.scene, box, 0, "torus");
+        scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
+        if (s->model->daemon.topology_fault[0])
+            piece_empty(s, box, "The network's description cannot be used",
+                        s->model->daemon.topology_fault);
+        else if (!s->model->network.topology)
+            piece_empty(s, box, "No network", "The daemon has told of none yet.");
+        else if (error == -HOLTER_ELIMIT)
+            piece_empty(s, box, "Too large to be drawn node by node",
+                        "View links ranks its links.");
+        else
+            piece_empty(s, box, "Not a torus",
+                        "This view shows tori, meshes and hypercubes; see view links for others.");
+        return;
+    }
+    head(s, d, (struct box){box.x, box.y, box.w, HEAD - 4});
+    struct box body = {box.x, box.y + HEAD, box.w, box.h - HEAD};
+    int count = s->ui->torus.panel_count, many = count > 1, strip = many && !s->ui->torus.grid;
+    if (strip) {
+        double w = fmin(CARD, (body.w - GAP * (count - 1)) / count),
+               h = floor(fmin(STRIP, 50 + fmax((w - 32) / 3, 0)));
+        struct box row = {body.x, body.y + body.h - h, body.w, h};
+        scene_panel(s->brush.scene, row, 0, "torus.panels");
+        cards(s, d, row);
+        body.h -= h + GAP;
+    }
+    if (body.h > 420) {
+        torus_time(s, (struct box){body.x, body.y + body.h - TIME, body.w, TIME});
+        body.h -= TIME + GAP;
+    }
+    controls(s, d, (struct box){body.x, body.y, LEFT, body.h});
+    body.x += LEFT + GAP;
+    body.w -= LEFT + GAP;
+    if (many && s->ui->torus.grid)
+        grid(s, d, body);
+    else
+        large_panels(s, d, body);
+    torus_menu(s, box);
+}
+
+static void torus_icon(const struct brush *b, struct box box, color_t color)
+{
+    for (int i = 0; i < 3; i++) {
+        double side = box.h - 6.0 * i;
+        scene_outline(
+            b->scene,
+            (struct box){box.x + (box.w - side) / 2, box.y + (box.h - side) / 2, side, side}, 1,
+            1.5, color);
+    }
+}
+
+const struct view torus_view = {"torus", "Torus", torus_icon, torus_layout};
