@@ -194,27 +194,11 @@ static int cmd_export_failed(const char *what, const char *why)
     return 1;
 }
 
-/* Rows of windows that it takes; of the archive and the trace those of ranks are read again. 0: all
- * that are summed. */
-static uint64_t cmd_export_count_rows(const struct exporting *e)
-{
-    if (e->format == OTF2_SUMMARY || e->format == PERFETTO)
-        return WINDOW_ROWS(ranks);
-    if (e->format == DOT)
-        return WINDOW_ROWS(pairs);
-    if (e->table == NULL)
-        return 0;
-    return strcmp(e->table, "ranks") == 0   ? WINDOW_ROWS(ranks)
-           : strcmp(e->table, "calls") == 0 ? WINDOW_ROWS(calls)
-                                            : WINDOW_ROWS(pairs) | WINDOW_ROWS(transfers);
-}
-
 /* Sums of messages, if what is asked for has some. @return exit status */
 static int read_content(struct exporting *e)
 {
     char why[600];
-    const struct content_options options = {.rows = cmd_export_count_rows(e),
-                                            .progress = e->source.progress};
+    const struct content_options options = {.progress = e->source.progress};
     if (e->has_content || (e->table != NULL && cmd_export_is_in(tables_names, e->table)))
         return 0;
     e->has_content = 1;

@@ -15,8 +15,7 @@ static const char help[] =
     "Tells what is in recordings: job, ranks, hosts, span, calls, messages, losses, alerts, size.\n"
     "\n"
     "  -f, --format text|json    one object a line with json\n"
-    "      --check               look at all that agents sent, not only at what is told: finds "
-    "damage\n"
+    "      --check               as without: every message is always read whole\n"
     "  -h, --help                this text\n"
     "\n"
     "Status: 0, 1 when a file cannot be read or is damaged (what can be read is told), 2 for "
@@ -33,7 +32,7 @@ static const struct option long_options[] = {
 };
 
 struct asked {
-    int json, check;
+    int json;
 };
 
 /* @return the exit status */
@@ -48,7 +47,7 @@ static int cmd_info_print(const char *path, const struct asked *asked)
     }
     progress_begin(&progress, path);
     const struct recording_progress shown = {progress_show, &progress};
-    int code = info_read(info, path, asked->check, &shown, why, sizeof(why));
+    int code = info_read(info, path, &shown, why, sizeof(why));
     progress_end(&progress);
     if (code != 0) {
         terminal_print("info: %s", why);
@@ -69,7 +68,7 @@ static int cmd_info_set_option(void *user, int option, const char *value)
 {
     struct asked *asked = user;
     if (option == OPT_CHECK) {
-        asked->check = 1;
+        /* Every message is always taken apart. */
         return 0;
     }
     asked->json = strcmp(value, "json") == 0;

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of windows. */
-#define SUMMED                                                                                     \
-    (WINDOW_ROWS(ranks) | WINDOW_ROWS(pairs) | WINDOW_ROWS(transfers) | WINDOW_ROWS(calls))
 #define MOST_RANKS (UINT64_C(1) << 24)
 #define MOST_HOSTS (1u << 20)
 
@@ -229,7 +226,6 @@ int content_read(struct content *out, const char *path, const struct content_opt
     key_table_init(&reading.pairs);
     key_table_init(&reading.calls);
     key_table_init(&reading.hosts);
-    recording_cursor_want(cursor, options->rows != 0 ? options->rows : SUMMED);
     code = recording_file_hold(recording_cursor_file(cursor));
     code =
         code != 0 ? code : recording_scan(cursor, options->progress, content_add_message, &reading);

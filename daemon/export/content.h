@@ -51,7 +51,6 @@ typedef int content_window(void *user, const struct wire_window *window);
 
 /** What of a recording is read. Zero-initialised: all that is summed. */
 struct content_options {
-    uint64_t rows; /**< only these of windows, WINDOW_ROWS(), or-ed; 0: all that is summed */
     content_window *window; /**< told of each window message too; NULL: nobody */
     void *user;
     const struct recording_progress *progress; /**< NULL: nobody */

@@ -217,7 +217,6 @@ static int export_otf2_read_ranks(struct archive *a, struct content *again, char
     const struct recording_progress progress = {export_otf2_show_progress, a},
                                     *shown = a->source->progress;
     const struct content_options options = {
-        .rows = WINDOW_ROWS(ranks),
         .window = put_window,
         .user = a,
         .progress = shown != NULL && shown->show != NULL ? &progress : NULL,

@@ -369,10 +369,8 @@ int export_perfetto(FILE *out, const struct export_source *source, int ranks, in
     if (code == 0 && ranks && !*left_out) {
         struct content again;
         export_perfetto_put_heading(&t, "process_name", RANKS, 0, "ranks");
-        const struct content_options options = {.rows = WINDOW_ROWS(ranks),
-                                                .window = export_perfetto_put_ranks,
-                                                .user = &t,
-                                                .progress = source->progress};
+        const struct content_options options = {
+            .window = export_perfetto_put_ranks, .user = &t, .progress = source->progress};
         code = content_read(&again, source->path, &options, why, room);
         content_finish(&again);
     } else if (code != 0) {

@@ -161,7 +161,6 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     }
     snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
     out->source = PAIRS_RECORDING;
-    recording_cursor_want(cursor, WINDOW_ROWS(pairs));
     code = recording_scan(cursor, NULL, traffic_recording_add_message, &r);
     recording_cursor_close(cursor);
     if (code == 0 && r.world > REMAP_MOST_PROCESSES)

@@ -252,15 +252,14 @@ static int job_for(struct jobs *jobs, const struct wire_message *message, uint64
 
 /* ---- taking in ----------------------------------------------------------- */
 
-static void keep(struct jobs *jobs, struct job *job, const struct recorded *head, zmq_msg_t *bytes,
-                 const struct wire_message *message)
+static void keep(struct jobs *jobs, struct job *job, const struct recorded *head, zmq_msg_t *bytes)
 {
     if (jobs->recorder == NULL)
         on_kept(jobs, head->instance, head->seq);
     else if (bytes == NULL)
         recorder_note(jobs->recorder, head->instance, head->seq);
     else
-        recorder_keep(jobs->recorder, job_id(job), head, bytes, message);
+        recorder_keep(jobs->recorder, job_id(job), head, bytes);
 }
 
 int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *message,
@@ -279,7 +278,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         return code;
     if (job_has(job, instance, head.seq)) {
         jobs->counts.duplicates++;
-        keep(jobs, job, &head, NULL, NULL);
+        keep(jobs, job, &head, NULL);
         return 0;
     }
     code = job_take(job, &head, message, &capture, fault);
@@ -296,7 +295,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         job_keep_said(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     }
     job_tell_recorded(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
-    keep(jobs, job, &head, bytes, message);
+    keep(jobs, job, &head, bytes);
     return 0;
 }
 
@@ -396,7 +395,7 @@ static void keep_replayed(struct jobs *jobs, const struct recorded *head, const 
         return;
     }
     memcpy(zmq_msg_data(&copy), bytes, length);
-    recorder_keep(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy, NULL);
+    recorder_keep(jobs->recorder, job_id(jobs_replayed(jobs)), head, &copy);
     zmq_msg_close(&copy);
 }
 

@@ -14,12 +14,10 @@
 
 /* How much of the queue may be used before messages go in without their columns: then the disk is
  * what takes long. */
-#define SLICED_PART 8u
 
 void record_item_free(struct record_item *item)
 {
     zmq_msg_close(&item->message);
-    free(item->slices);
     free(item);
 }
 
@@ -183,18 +181,8 @@ void recorder_lost(struct recorder *r, const char *job)
         atomic_store_explicit(&track->lost, 1, memory_order_relaxed);
 }
 
-/* Without memory the message goes in as it is. */
-static void record_slice(struct recorder *r, struct record_item *item,
-                         const struct wire_message *decoded)
-{
-    if (decoded->shape == NULL || recorder_waiting(r) > r->options.queue_bytes / SLICED_PART ||
-        block_slice(&r->slices, decoded) != 0)
-        return;
-    item->slices = block_slices_take(&r->slices, &item->sliced);
-}
-
 void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,
-                   zmq_msg_t *message, const struct wire_message *decoded)
+                   zmq_msg_t *message)
 {
     struct record_item *item = record_make(KEEP, job);
     if (item == NULL) {
@@ -202,8 +190,6 @@ void recorder_keep(struct recorder *r, const char *job, const struct recorded *h
         return;
     }
     item->head = *head;
-    if (decoded != NULL)
-        record_slice(r, item, decoded);
     zmq_msg_move(&item->message, message);
     if (record_push(r, item))
         return;
@@ -263,7 +249,6 @@ static void record_on_closed(uv_handle_t *handle)
     struct recorder *r = handle->data;
     kept_list_clear(&r->told);
     kept_list_clear(&r->telling);
-    block_slices_finish(&r->slices);
     while (r->opened != NULL) {
         struct record_track *track = r->opened;
         r->opened = track->next_opened;

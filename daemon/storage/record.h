@@ -45,12 +45,9 @@ int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorde
  *                                                  @param ranks  of the job; 0: not known */
 void recorder_open(struct recorder *recorder, const char *job, const char *path, uint64_t ranks);
 
-/** Keep a message.
- *  @param message  moved: empty afterwards
- *  @param decoded  the same, as wire_decode() gave it, which spares the thread to take it apart
- * again; or NULL */
+/** Keep a message. @param message  moved: empty afterwards */
 void recorder_keep(struct recorder *recorder, const char *job, const struct recorded *head,
-                   zmq_msg_t *message, const struct wire_message *decoded);
+                   zmq_msg_t *message);
 
 /** Something that was to be kept was not, for want of memory: the recording stops before what comes
  * next. */

@@ -23,8 +23,6 @@ struct record_item {
     struct record_track *track; /* OPEN: of a job that is new; borrowed */
     uint64_t ranks;             /* OPEN: of the job; 0: not known */
     struct recorded head;
-    void *slices; /* KEEP: see block_slice(), owned; NULL: none */
-    size_t sliced;
     zmq_msg_t message; /* KEEP: as received; TABLE: as encoded; OPEN: the path; STOP: why */
 };
 
@@ -69,7 +67,6 @@ struct recorder {
     /* The loop's own. */
     struct kept_list telling; /* of these agents the first ones are told already */
     uint32_t telling_from;
-    struct block_slices slices;
     struct record_track *opened; /* owned: what they tell is heard behind the thread's end */
     /* The thread's own. */
     struct record_track *tracks;
@@ -81,7 +78,7 @@ struct recorder {
 
 static inline size_t record_item_bytes(struct record_item *item)
 {
-    return zmq_msg_size(&item->message) + item->sliced + RECORD_ITEM_BYTES;
+    return zmq_msg_size(&item->message) + RECORD_ITEM_BYTES;
 }
 
 void record_item_free(struct record_item *item);

@@ -147,7 +147,7 @@ static void release_message(void *owner)
     free(owner);
 }
 
-/* Its bytes and slices are the recording's from now on. */
+/* Hands the item's message over to the recording. */
 static int keep_item(struct recording *recording, struct record_item *item)
 {
     zmq_msg_t *message = malloc(sizeof(*message));
@@ -158,11 +158,9 @@ static int keep_item(struct recording *recording, struct record_item *item)
     const struct block_source source = {
         .bytes = zmq_msg_data(message),
         .length = zmq_msg_size(message),
-        .slices = item->slices,
         .release = release_message,
         .owner = message,
     };
-    item->slices = NULL;
     return recording_message_source(recording, &item->head, &source);
 }
 

@@ -108,7 +108,7 @@ static void recording_abandon_file(struct recording *r, int made)
 
 /* ---- opening ------------------------------------------------------------- */
 
-/* Tables of an older version become those of this one, all or none. */
+/* Makes what a new file lacks, all tables or none. */
 static int recording_make_tables(struct recording *r)
 {
     sqlite3 *db = r->file.db;
@@ -118,7 +118,6 @@ static int recording_make_tables(struct recording *r)
     if (recording_run(db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
     int code = recording_run(db, schema);
-    code = code != 0 ? code : tables_add_column(db, "block", "others", "INTEGER");
     code = code != 0 ? code : recording_run(db, others_index);
     code = code != 0 ? code : tables_create(&r->tables, db, r->file.version);
     if (code == 0 && r->file.version < RECORDING_SCHEMA)
@@ -161,18 +160,16 @@ static int recording_load_agents(struct recording *r)
     return code != 0 ? code : row;
 }
 
-/* Where a file to be continued ends. Files of versions before 5 have a row for each message. */
+/* Finds where a file to be continued ends. */
 static int find_end(struct recording *r)
 {
-    int64_t end = 1, old = 0;
+    int64_t end = 1;
     int code = recording_file_number(
         &r->file, "SELECT first + messages FROM block ORDER BY first DESC LIMIT 1", &end);
     code = code == -HOLTER_EEMPTY ? 0 : code;
-    if (code == 0 && recording_file_has(&r->file, "messages"))
-        code = recording_file_number(&r->file, "SELECT ifnull(max(id), 0) FROM messages", &old);
-    if (code == 0 && (end < 1 || end > INT64_MAX / 2 || old < 0 || old > INT64_MAX / 2))
+    if (code == 0 && (end < 1 || end > INT64_MAX / 2))
         code = -HOLTER_ECORRUPT;
-    r->next = (uint64_t)(end > old ? end : old + 1);
+    r->next = (uint64_t)end;
     return code;
 }
 
@@ -275,7 +272,7 @@ int recording_begin(struct recording *r)
 
 static int recording_level_of(const struct recording *r, int part)
 {
-    int flood = r->parts <= 1 && block_bytes(r->block) >= LEAST_BYTES;
+    int flood = r->parts <= 1 && block_writer_bytes(r->block) >= LEAST_BYTES;
     return part ? LEVEL_PART : flood ? LEVEL_FLOOD : LEVEL_BLOCK;
 }
 
@@ -283,8 +280,9 @@ static int recording_level_of(const struct recording *r, int part)
 static int recording_put_block(struct recording *r, int part)
 {
     const void *packed;
-    size_t length, messages = part ? block_messages_marked(r->block) : block_messages(r->block);
-    int code = block_pack(r->block, part, recording_level_of(r, part), &packed, &length);
+    size_t length,
+        messages = part ? block_writer_messages_marked(r->block) : block_writer_messages(r->block);
+    int code = block_writer_pack(r->block, part, recording_level_of(r, part), &packed, &length);
     if (code != 0)
         return code;
     if (recording_begin(r) != 0)
@@ -300,7 +298,7 @@ static int recording_put_block(struct recording *r, int part)
     bind_number(s, 2, messages);
     bind_number(s, 3, part ? r->begin_part_ns : r->begin_ns);
     bind_number(s, 4, r->end_ns);
-    bind_number(s, 5, part ? block_bytes_marked(r->block) : block_bytes(r->block));
+    bind_number(s, 5, part ? block_writer_bytes_marked(r->block) : block_writer_bytes(r->block));
     sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
     bind_number(s, 7, part ? r->others_marked : r->others);
     if (bind_put_row(s) != 0)
@@ -308,9 +306,9 @@ static int recording_put_block(struct recording *r, int part)
     r->parts += (unsigned)part;
     r->others_marked = 0;
     if (part) {
-        block_mark(r->block);
+        block_writer_mark(r->block);
     } else {
-        block_clear(r->block);
+        block_writer_clear(r->block);
         r->parts = 0;
         r->others = 0;
     }
@@ -346,16 +344,16 @@ static int number_head(struct recording *r, const struct recorded *head, struct 
 /* A message is in the block. */
 static int recording_added(struct recording *r, const struct recorded *head)
 {
-    if (block_messages(r->block) == 1)
+    if (block_writer_messages(r->block) == 1)
         r->begin_ns = head->received_ns;
-    if (block_messages_marked(r->block) == 1)
+    if (block_writer_messages_marked(r->block) == 1)
         r->begin_part_ns = head->received_ns;
     r->end_ns = head->received_ns;
     r->others += head->type != WIRE_TYPE_WINDOW;
     r->others_marked += head->type != WIRE_TYPE_WINDOW;
     r->next++;
-    int full =
-        block_bytes(r->block) >= BLOCK_BYTES || block_messages(r->block) >= BLOCK_MOST_MESSAGES;
+    int full = block_writer_bytes(r->block) >= BLOCK_BYTES ||
+               block_writer_messages(r->block) >= BLOCK_MAX_MESSAGES;
     return full ? recording_put_block(r, 0) : 0;
 }
 
@@ -364,7 +362,7 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
 {
     struct recorded numbered;
     int code = number_head(r, head, &numbered);
-    code = code != 0 ? code : block_add(r->block, &numbered, bytes, length);
+    code = code != 0 ? code : block_writer_add(r->block, &numbered, bytes, length);
     return code != 0 ? code : recording_added(r, head);
 }
 
@@ -374,11 +372,10 @@ int recording_message_source(struct recording *r, const struct recorded *head,
     struct recorded numbered;
     int code = number_head(r, head, &numbered);
     if (code != 0) {
-        free(source->slices);
         source->release(source->owner);
         return code;
     }
-    code = block_add_source(r->block, &numbered, source);
+    code = block_writer_add_source(r->block, &numbered, source);
     return code != 0 ? code : recording_added(r, head);
 }
 
@@ -400,9 +397,9 @@ struct recording_file *recording_file_of(struct recording *r)
 int recording_commit(struct recording *r)
 {
     int code = 0;
-    if (block_messages_marked(r->block) > 0)
+    if (block_writer_messages_marked(r->block) > 0)
         code = recording_put_block(r, r->parts < MOST_PARTS &&
-                                          block_bytes_marked(r->block) < LEAST_BYTES);
+                                          block_writer_bytes_marked(r->block) < LEAST_BYTES);
     if (code != 0 || !r->open)
         return code;
     if (recording_run(r->file.db, "COMMIT") != 0)
@@ -428,11 +425,11 @@ int recording_close_telling(struct recording *r, char *why, size_t room)
 {
     if (r == NULL)
         return 0;
-    int code = block_messages(r->block) > 0 ? recording_put_block(r, 0) : 0;
+    int code = block_writer_messages(r->block) > 0 ? recording_put_block(r, 0) : 0;
     code = code != 0 ? code : recording_commit(r);
     if (code != 0)
         snprintf(why, room, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
-    /* Pages of parts that blocks took the place of. Files of older versions keep theirs. */
+    /* Pages of parts that blocks took the place of. */
     if (code == 0)
         recording_run(r->file.db, "PRAGMA incremental_vacuum");
     /* One plain file is left, for whoever copies it. A reader may prevent that: then the log stays,

@@ -14,12 +14,9 @@
 #include <stdint.h>
 
 #define RECORDING_APPLICATION 0x48524543 /**< "HREC": PRAGMA application_id */
-/** PRAGMA user_version; raised when tables change their meaning. 7: blocks of form 2; 6: captures,
- * and messages of them; 5: messages in blocks, agent; 4: topology, link and what belongs to them;
- * 3: phase, curve; 2: alert with evidence, latency, criterion, region; 1: alerts without. Files of
- * older versions are read, and become of this version when they are continued: what they hold stays
- * as it is. */
-#define RECORDING_SCHEMA 7
+/** PRAGMA user_version; raised when tables or blocks change. A file of another version is refused.
+ */
+#define RECORDING_SCHEMA 8
 
 struct recording;
 
@@ -56,7 +53,8 @@ int recording_message(struct recording *recording, const struct recorded *head, 
 
 struct block_source;
 
-/** The same of a message that is handed over, also after a failure: see block_add_source(). */
+/** The same of a message that is handed over, also after a failure: see block_writer_add_source().
+ */
 int recording_message_source(struct recording *recording, const struct recorded *head,
                              const struct block_source *source);
 
@@ -183,7 +181,7 @@ int recording_cursor_network(struct recording_cursor *cursor, struct network_par
 int recording_cursor_next(struct recording_cursor *cursor, struct recorded *head,
                           const void **bytes, size_t *length);
 
-/** Next message, decoded: a quarter of the time of recording_cursor_next() and wire_decode().
+/** Next message, decoded: takes less time than recording_cursor_next() and wire_decode().
  *  @param arena   what the message points into, beside the cursor; until the next use of either
  *  @param length  set to bytes of the message
  *  @param fault   set to 0, or what wire_decode() says of it: then there is no message to read
@@ -192,20 +190,8 @@ int recording_cursor_decoded(struct recording_cursor *cursor, struct recorded *h
                              struct wire_message *message, struct wire_arena *arena, size_t *length,
                              int *fault);
 
-/** Keys of the fields of wire_window, and the bit of one: WINDOW_ROWS(calls). */
-#define WINDOW_KEY(key, kind, name, limit, need, doc) WINDOW_KEY_##name = key,
-enum window_key { WIRE_WINDOW(WINDOW_KEY) };
-#undef WINDOW_KEY
-#define WINDOW_ROWS(name) (UINT64_C(1) << WINDOW_KEY_##name)
-
-/** Which rows of windows recording_cursor_decoded() has to give from now on: all, at first. The
- * others may be missing, and windows have no length then; it takes as much less time as columns are
- * left alone, and what is damaged in these is not seen. recording_cursor_next() wants all again.
- *  @param fields  WINDOW_ROWS(), or-ed; 0: heads, and fields that are no rows; UINT64_MAX: all */
-void recording_cursor_want(struct recording_cursor *cursor, uint64_t fields);
-
-/** Bytes of the message that recording_cursor_decoded() gave, when all rows are wanted. @param
- * bytes  valid until the next call
+/** Bytes of the message that recording_cursor_decoded() gave last, which has to be
+ * unchanged. @param bytes  valid until the next call
  *  @return 0, -HOLTER_ECORRUPT or -ENOMEM */
 int recording_cursor_bytes(struct recording_cursor *cursor, const void **bytes, size_t *length);
 

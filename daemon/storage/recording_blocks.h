@@ -18,7 +18,7 @@ struct recording_weights {
     size_t count, room;
 };
 
-/** Of files of versions before 5 nothing is known. @return 0, -ENOMEM, -HOLTER_ECORRUPT or -EIO */
+/** @return 0, -ENOMEM, -HOLTER_ECORRUPT or -EIO */
 int recording_weights_read(struct recording_weights *out, struct recording_cursor *cursor);
 /** Zero-initialised is fine. */
 void recording_weights_finish(struct recording_weights *weights);

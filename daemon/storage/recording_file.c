@@ -233,15 +233,14 @@ static int check_kind(struct recording_file *file, const char *path, char *why, 
         recording_file_report_refused(file, path, why, room);
         return code;
     }
-    int known = application == RECORDING_APPLICATION && file->version >= 1 &&
-                file->version <= RECORDING_SCHEMA;
+    int known = application == RECORDING_APPLICATION && file->version == RECORDING_SCHEMA;
     if (known || (application == 0 && file->version == 0 && tables == 0))
         return 0;
-    if (application == RECORDING_APPLICATION && file->version > RECORDING_SCHEMA)
+    if (application == RECORDING_APPLICATION)
         snprintf(why, room,
-                 "made by a newer version of Holter: schema %" PRId64
-                 ", and this one reads up to %d",
-                 file->version, RECORDING_SCHEMA);
+                 "made by %s version of Holter: schema %" PRId64 ", and this one reads %d",
+                 file->version > RECORDING_SCHEMA ? "a newer" : "an older", file->version,
+                 RECORDING_SCHEMA);
     else
         snprintf(why, room, "a SQLite database, and no recording of Holter");
     return -HOLTER_EVERSION;

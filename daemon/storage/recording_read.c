@@ -17,21 +17,11 @@
 struct recording_cursor {
     struct recording_file file;
     uint64_t number;    /* of the message read last; 0: none */
-    int blocks;         /* there is a table of them */
-    uint64_t old_last;  /* messages up to this one have rows of their own (schemas before 5) */
-    sqlite3_stmt *old;  /* from `number` on; NULL: not begun */
-    int passed;         /* the message that `old` met last, though it cannot be read */
     sqlite3_stmt *find; /* the block with a message */
     struct block_reader *block;
     uint64_t block_end; /* number of its last message; what lies behind is not read yet */
-    uint64_t wanted;    /* see recording_cursor_want() */
-    uint64_t
-        whole; /* number of the first message of a block that must be read with all rows; 0: none */
-    uint64_t *agents; /* owned: instances by number */
+    uint64_t *agents;   /* owned: instances by number */
     size_t agent_count, agent_room;
-    uint8_t *plain;    /* owned: a message of its own row */
-    const void *bytes; /* the decoded message, when it has a row of its own; else NULL */
-    size_t length;
     char job[65];
     uint64_t window_ns;
 };
@@ -40,62 +30,11 @@ void recording_cursor_close(struct recording_cursor *c)
 {
     if (c == NULL)
         return;
-    sqlite3_finalize(c->old);
     sqlite3_finalize(c->find);
     recording_file_close(&c->file);
     block_reader_destroy(c->block);
     free(c->agents);
-    free(c->plain);
     free(c);
-}
-
-/* ---- messages with rows of their own ------------------------------------- */
-
-static int recording_read_unpack(sqlite3_stmt *s, uint8_t *plain, struct recorded *head,
-                                 size_t *length)
-{
-    *head = (struct recorded){
-        .time_ns = (uint64_t)sqlite3_column_int64(s, 1),
-        .window = (uint64_t)sqlite3_column_int64(s, 2),
-        .type = (uint64_t)sqlite3_column_int64(s, 3),
-        .instance = (uint64_t)sqlite3_column_int64(s, 4),
-        .seq = (uint64_t)sqlite3_column_int64(s, 5),
-        .received_ns = (uint64_t)sqlite3_column_int64(s, 6),
-    };
-    const void *packed = sqlite3_column_blob(s, 7);
-    int bytes = sqlite3_column_bytes(s, 7);
-    *length = ZSTD_decompress(plain, WIRE_MESSAGE_BYTES, packed, (size_t)bytes);
-    return packed == NULL || ZSTD_isError(*length) ? -HOLTER_ECORRUPT : 0;
-}
-
-static int next_old(struct recording_cursor *c, struct recorded *head, const void **bytes,
-                    size_t *length)
-{
-    static const char select[] =
-        "SELECT id, time_ns, window, type, instance, seq, received_ns, zstd FROM messages"
-        " WHERE id > ? ORDER BY id";
-    int code = 0;
-    if (c->old == NULL) {
-        code = recording_file_prepare(&c->file, &c->old, select);
-        if (code == 0)
-            sqlite3_bind_int64(c->old, 1, (sqlite3_int64)c->number);
-    }
-    if (c->plain == NULL && (c->plain = malloc(WIRE_MESSAGE_BYTES)) == NULL)
-        code = -ENOMEM;
-    code = code != 0 ? code : recording_file_step(&c->file, c->old);
-    sqlite3_int64 id = code == 1 ? sqlite3_column_int64(c->old, 0) : 0;
-    if (code == 1 && (id < 0 || (uint64_t)id <= c->number)) /* pages in circles */
-        code = -HOLTER_ECORRUPT;
-    if (code != 1) {
-        sqlite3_finalize(c->old); /* else it would begin anew behind an error */
-        c->old = NULL;
-        return code;
-    }
-    c->number = (uint64_t)id;
-    code = recording_read_unpack(c->old, c->plain, head, length);
-    c->passed = code != 0;
-    *bytes = c->plain;
-    return code != 0 ? code : 1;
 }
 
 /* ---- blocks -------------------------------------------------------------- */
@@ -131,21 +70,19 @@ static int recording_read_skip_blocks(struct recording_cursor *c, uint64_t wante
     size_t length;
     int code = 1, fault;
     for (; code == 1 && c->number + 1 < wanted; c->number++)
-        code = block_next_decoded(c->block, &head, &message, &arena, &length, &fault);
+        code = block_reader_next_decoded(c->block, &head, &message, &arena, &length, &fault);
     wire_arena_finish(&arena);
     return code == 0 ? -HOLTER_ECORRUPT : code;
 }
 
 /* Open the block of message number + 1, or the next one after it.
- * @return 1, 0: there is none, -EAGAIN: not all rows are wanted, but needed, or negative. No
- * transaction stays open: a reader of a live recording would keep the log from being folded in. */
+ * @return 1, 0: there is none, or negative. No transaction stays open: a reader of a live recording
+ * would keep the log from being folded in. */
 static int open_block(struct recording_cursor *c)
 {
     static const char select[] = "SELECT first, messages, data FROM block WHERE first >="
                                  " coalesce((SELECT max(first) FROM block WHERE first <= ?1), 0)"
                                  " AND first + messages > ?1 ORDER BY first LIMIT 1";
-    if (!c->blocks)
-        return 0;
     int code = c->find == NULL ? recording_file_prepare(&c->file, &c->find, select) : 0;
     if (code != 0)
         return code;
@@ -156,30 +93,19 @@ static int open_block(struct recording_cursor *c)
         return code;
     }
     int64_t first = sqlite3_column_int64(c->find, 0), messages = sqlite3_column_int64(c->find, 1);
-    if (first < 1 || messages < 1 || messages > BLOCK_MOST_MESSAGES || first > INT64_MAX / 2) {
+    if (first < 1 || messages < 1 || messages > BLOCK_MAX_MESSAGES || first > INT64_MAX / 2) {
         sqlite3_reset(c->find);
         return -HOLTER_ECORRUPT;
     }
     uint64_t wanted = c->number + 1;
     c->block_end = (uint64_t)(first + messages - 1);
     c->number = (uint64_t)first - 1;
-    block_want(c->block, c->whole == (uint64_t)first ? BLOCK_ALL_ROWS : c->wanted);
-    code = block_open(c->block, sqlite3_column_blob(c->find, 2),
-                      (size_t)sqlite3_column_bytes(c->find, 2));
+    code = block_reader_open(c->block, sqlite3_column_blob(c->find, 2),
+                             (size_t)sqlite3_column_bytes(c->find, 2));
     sqlite3_reset(c->find);
-    if (code == 0 && block_count(c->block) != (size_t)messages)
+    if (code == 0 && block_reader_count(c->block) != (size_t)messages)
         code = -HOLTER_ECORRUPT;
     return code != 0 ? code : recording_read_skip_blocks(c, wanted);
-}
-
-/* The block that is open has a message that only its bytes tell: all rows of it.
- * @param number  of the message read last @return as open_block() */
-static int open_whole(struct recording_cursor *c, uint64_t number)
-{
-    c->whole = c->block_end - block_count(c->block) + 1;
-    c->block_end = 0;
-    c->number = number;
-    return open_block(c);
 }
 
 /* The block with the next message is open, or none is left: 0. */
@@ -187,9 +113,7 @@ static int begin_packed(struct recording_cursor *c)
 {
     if (c->number < c->block_end)
         return 1;
-    uint64_t number = c->number;
-    int code = open_block(c);
-    return code == -EAGAIN ? open_whole(c, number) : code;
+    return open_block(c);
 }
 
 /* @param code  of the block @return as recording_cursor_next() */
@@ -206,27 +130,13 @@ static int end_packed(struct recording_cursor *c, int code, struct recorded *hea
     return length > WIRE_MESSAGE_BYTES ? -HOLTER_ECORRUPT : 1;
 }
 
-void recording_cursor_want(struct recording_cursor *c, uint64_t fields)
-{
-    c->wanted = fields;
-    c->block_end = 0; /* open it anew */
-}
-
 int recording_cursor_next(struct recording_cursor *c, struct recorded *head, const void **bytes,
                           size_t *length)
 {
-    if (c->wanted != BLOCK_ALL_ROWS)
-        recording_cursor_want(c, BLOCK_ALL_ROWS);
-    if (c->number < c->old_last) {
-        int code = next_old(c, head, bytes, length);
-        if (code != 0)
-            return code;
-        c->number = c->old_last;
-    }
     int code = begin_packed(c);
     if (code != 1)
         return code;
-    code = block_next(c->block, head, bytes, length);
+    code = block_reader_next(c->block, head, bytes, length);
     return end_packed(c, code, head, *length);
 }
 
@@ -234,36 +144,16 @@ int recording_cursor_decoded(struct recording_cursor *c, struct recorded *head,
                              struct wire_message *message, struct wire_arena *arena, size_t *length,
                              int *fault)
 {
-    c->bytes = NULL;
-    if (c->number < c->old_last) {
-        int code = next_old(c, head, &c->bytes, length);
-        if (code == 1) {
-            c->length = *length;
-            *fault = wire_decode(message, arena, c->bytes, *length, NULL);
-        }
-        if (code != 0)
-            return code;
-        c->number = c->old_last;
-    }
     int code = begin_packed(c);
     if (code != 1)
         return code;
-    code = block_next_decoded(c->block, head, message, arena, length, fault);
-    if (code == -EAGAIN) {
-        code = open_whole(c, c->number);
-        if (code == 1)
-            code = block_next_decoded(c->block, head, message, arena, length, fault);
-    }
+    code = block_reader_next_decoded(c->block, head, message, arena, length, fault);
     return end_packed(c, code, head, *length);
 }
 
 int recording_cursor_bytes(struct recording_cursor *c, const void **bytes, size_t *length)
 {
-    if (c->bytes == NULL)
-        return block_decoded_bytes(c->block, bytes, length);
-    *bytes = c->bytes;
-    *length = c->length;
-    return 0;
+    return block_reader_bytes(c->block, bytes, length);
 }
 
 /* The first row from a number on. @return 0, -HOLTER_EEMPTY, or as recording_file_error() */
@@ -297,28 +187,10 @@ static int recording_read_row_after(struct recording_cursor *c, const char *colu
 }
 
 /* Of messages with rows of their own. */
-static int skip_old(struct recording_cursor *c, uint64_t *skipped)
-{
-    int64_t next = 0;
-    int code = recording_read_row_after(c, "id", "messages", c->number + 2, &next);
-    if (code != 0 && code != -HOLTER_EEMPTY && code != -HOLTER_ECORRUPT)
-        return code;
-    uint64_t before = code == 0 && (uint64_t)next <= c->old_last ? (uint64_t)next - 1 : c->old_last;
-    *skipped = before - c->number;
-    recording_cursor_seek(c, before);
-    return 1;
-}
-
 int recording_cursor_skip(struct recording_cursor *c, uint64_t *skipped)
 {
     int64_t next = 0;
-    *skipped = (uint64_t)c->passed;
-    if (c->passed) {
-        c->passed = 0;
-        return 1;
-    }
-    if (c->number < c->old_last)
-        return skip_old(c, skipped);
+    *skipped = 0;
     if (c->block_end > c->number) {
         *skipped = c->block_end - c->number;
         c->number = c->block_end;
@@ -343,8 +215,6 @@ uint64_t recording_cursor_number(const struct recording_cursor *c)
 
 void recording_cursor_seek(struct recording_cursor *c, uint64_t number)
 {
-    sqlite3_finalize(c->old);
-    c->old = NULL;
     c->number = number > INT64_MAX / 2 ? INT64_MAX / 2 : number;
     c->block_end = 0; /* read anew */
 }
@@ -376,10 +246,7 @@ int recording_cursor_span(struct recording_cursor *c, uint64_t *first_ns, uint64
     recording_cursor_seek(c, 0);
     if (code != 1)
         return code == 0 ? -HOLTER_EEMPTY : code;
-    code = recording_file_number(&c->file,
-                                 c->blocks
-                                     ? "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1"
-                                     : "SELECT received_ns FROM messages ORDER BY id DESC LIMIT 1",
+    code = recording_file_number(&c->file, "SELECT end_ns FROM block ORDER BY first DESC LIMIT 1",
                                  &last);
     *first_ns = head.received_ns;
     *last_ns = code != 0 || (uint64_t)last < *first_ns ? *first_ns : (uint64_t)last;
@@ -390,10 +257,7 @@ int recording_cursor_last(struct recording_cursor *c, uint64_t *number)
 {
     int64_t last = 0;
     int code = recording_file_number(
-        &c->file,
-        c->blocks ? "SELECT first + messages - 1 FROM block ORDER BY first DESC LIMIT 1"
-                  : "SELECT max(id) FROM messages",
-        &last);
+        &c->file, "SELECT first + messages - 1 FROM block ORDER BY first DESC LIMIT 1", &last);
     if (code == 0 && last <= 0)
         code = -HOLTER_EEMPTY;
     if (code == 0)
@@ -409,7 +273,7 @@ int recording_cursor_find(struct recording_cursor *c, uint64_t time_ns, uint64_t
     sqlite3_stmt *s = NULL;
     int64_t from = 0;
     int code = 0;
-    if (time_ns <= INT64_MAX && c->blocks) {
+    if (time_ns <= INT64_MAX) {
         code = recording_file_prepare(&c->file, &s,
                                       "SELECT first FROM block WHERE begin_ns < ?"
                                       " ORDER BY begin_ns DESC LIMIT 1");
@@ -438,7 +302,6 @@ int recording_cursor_find(struct recording_cursor *c, uint64_t time_ns, uint64_t
 
 static int recording_read_create(struct recording_cursor *c)
 {
-    c->wanted = BLOCK_ALL_ROWS;
     return block_reader_create(&c->block);
 }
 
@@ -480,22 +343,6 @@ static int read_first(struct recording_cursor *c)
     return code;
 }
 
-/* Where messages with rows of their own end. */
-static int find_old(struct recording_cursor *c)
-{
-    int64_t last = 0;
-    int code = 0, old = recording_file_has(&c->file, "messages");
-    c->blocks = recording_file_has(&c->file, "block");
-    if (!old && !c->blocks)
-        return -HOLTER_ECORRUPT;
-    if (old)
-        code = recording_file_number(&c->file, "SELECT ifnull(max(id), 0) FROM messages", &last);
-    if (code == 0 && (last < 0 || last > INT64_MAX / 2))
-        code = -HOLTER_ECORRUPT;
-    c->old_last = (uint64_t)last;
-    return code;
-}
-
 /* @param salvage  also one that has no window that can be read */
 static int open_cursor(struct recording_cursor **out, const char *path, int salvage, char *why,
                        size_t room)
@@ -506,7 +353,8 @@ static int open_cursor(struct recording_cursor **out, const char *path, int salv
     int code = c == NULL ? -ENOMEM : recording_read_create(c);
     enum recording_access how = salvage ? RECORDING_SALVAGE : RECORDING_READ;
     code = code != 0 ? code : recording_file_open(&c->file, path, how, fault, sizeof(fault));
-    code = code != 0 ? code : find_old(c);
+    if (code == 0 && !recording_file_has(&c->file, "block"))
+        code = -HOLTER_ECORRUPT;
     if (code == 0 && (code = read_first(c)) != 0 && salvage && code != -ENOMEM)
         code = 0;
     if (code == 0 &&
@@ -566,9 +414,10 @@ int recording_read(const char *path, const struct recording_reader *reader)
     char why[256];
     int code = c == NULL ? -ENOMEM : recording_read_create(c);
     code = code != 0 ? code : recording_file_open(&c->file, path, RECORDING_READ, why, sizeof(why));
-    code = code != 0 ? code : find_old(c);
+    if (code == 0 && !recording_file_has(&c->file, "block"))
+        code = -HOLTER_ECORRUPT;
     if (code == 0)
-        code = tables_read_alerts(c->file.db, c->file.version, reader->alert, reader->user);
+        code = tables_read_alerts(c->file.db, reader->alert, reader->user);
     int more = code;
     while (code == 0 && (more = recording_cursor_next(c, &head, &bytes, &length)) == 1)
         code = reader->message(reader->user, &head, bytes, length);

@@ -6,7 +6,7 @@
 
 #define SHOW_EVERY 256u /* messages between tellings of how far it is */
 
-/* Number behind the last message; 0: not known, as in files of versions before 5. */
+/* Number behind the last message; 0: there is none. */
 static uint64_t recording_scan_end_of(struct recording_cursor *cursor)
 {
     int64_t end = 0;

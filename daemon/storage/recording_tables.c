@@ -164,16 +164,6 @@ static int recording_tables_run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-int tables_add_column(sqlite3 *db, const char *table, const char *name, const char *type)
-{
-    char text[160];
-    if (sqlite3_table_column_metadata(db, NULL, table, name, NULL, NULL, NULL, NULL, NULL) ==
-        SQLITE_OK)
-        return 0;
-    snprintf(text, sizeof(text), "ALTER TABLE %s ADD COLUMN %s %s", table, name, type);
-    return recording_tables_run(db, text);
-}
-
 __attribute__((format(printf, 3, 4))) static void recording_tables_append(char *out, size_t room,
                                                                           const char *format, ...)
 {
@@ -182,15 +172,6 @@ __attribute__((format(printf, 3, 4))) static void recording_tables_append(char *
     va_start(args, format);
     vsnprintf(out + used, room - used, format, args);
     va_end(args);
-}
-
-static int add_columns(sqlite3 *db, const struct plain *plain, const struct column *columns,
-                       size_t count)
-{
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < count; i++)
-        code = tables_add_column(db, plain->name, columns[i].name, sql_type(&columns[i]));
-    return code;
 }
 
 static int make_plain(struct recording_tables *t, enum plain_table which)
@@ -211,7 +192,7 @@ static int make_plain(struct recording_tables *t, enum plain_table which)
     recording_tables_append(make, sizeof(make), "PRIMARY KEY(%s))%s", plain->key,
                             plain->rows == NULL ? "" : " WITHOUT ROWID");
     recording_tables_append(put, sizeof(put), ") VALUES(%s)", marks);
-    if (recording_tables_run(t->db, make) != 0 || add_columns(t->db, plain, columns, count) != 0)
+    if (recording_tables_run(t->db, make) != 0)
         return -EIO;
     return sqlite3_prepare_v3(t->db, put, -1, SQLITE_PREPARE_PERSISTENT, &t->plain[which].put,
                               NULL) == SQLITE_OK
@@ -219,23 +200,11 @@ static int make_plain(struct recording_tables *t, enum plain_table which)
                : -EIO;
 }
 
-/* Version 1 had no pending alerts and no evidence. */
-static int recording_tables_resume_alerts(sqlite3 *db)
-{
-    return recording_tables_run(
-        db, "INSERT OR IGNORE INTO alert(id, kind, state, since_ns, fired_ns, updated_ns,"
-            " title, text, rank, host) SELECT id, kind, state, since_ns, since_ns,"
-            " updated_ns, title, text, rank, host FROM alerts; DROP TABLE alerts;");
-}
-
-static int make_all(struct recording_tables *t, int64_t version)
+static int make_all(struct recording_tables *t)
 {
     int code = recording_tables_run(t->db, fixed_schema);
-    code = code != 0 ? code : tables_add_column(t->db, "job", "launcher", "TEXT");
     for (int i = 0; code == 0 && i < PLAIN_TABLES; i++)
         code = make_plain(t, (enum plain_table)i);
-    if (code == 0 && version == 1)
-        code = recording_tables_resume_alerts(t->db);
     for (int i = 0; code == 0 && i < FIXED_TABLES; i++) {
         if (sqlite3_prepare_v3(t->db, fixed[i], -1, SQLITE_PREPARE_PERSISTENT, &t->fixed[i],
                                NULL) != SQLITE_OK)
@@ -252,7 +221,7 @@ int tables_create(struct recording_tables **out, sqlite3 *db, int64_t version)
         return -ENOMEM;
     t->db = db;
     t->is_new = version == 0;
-    int code = make_all(t, version);
+    int code = make_all(t);
     if (code != 0) {
         tables_destroy(t);
         return code;
@@ -550,17 +519,14 @@ static struct wire_alert alert_of(sqlite3_stmt *s, sqlite3_stmt *each, struct ca
     return alert;
 }
 
-int tables_read_alerts(sqlite3 *db, int64_t version,
-                       int (*take)(void *user, const struct wire_alert *alert), void *user)
+int tables_read_alerts(sqlite3 *db, int (*visit)(void *user, const struct wire_alert *alert),
+                       void *user)
 {
     struct causes *causes = calloc(1, sizeof(*causes));
     sqlite3_stmt *s = NULL, *each = NULL;
     int code = causes == NULL ? -ENOMEM : 0, step = SQLITE_DONE;
     if (code == 0 &&
-        (sqlite3_prepare_v2(db,
-                            version == 1 ? "SELECT *, since_ns AS fired_ns FROM alerts ORDER BY id"
-                                         : "SELECT * FROM alert ORDER BY id",
-                            -1, &s, NULL) != SQLITE_OK ||
+        (sqlite3_prepare_v2(db, "SELECT * FROM alert ORDER BY id", -1, &s, NULL) != SQLITE_OK ||
          sqlite3_prepare_v2(db,
                             "SELECT value ->> 'name', value ->> 'share', value ->> 'text'"
                             " FROM json_each(?)",
@@ -568,7 +534,7 @@ int tables_read_alerts(sqlite3 *db, int64_t version,
         code = -HOLTER_ECORRUPT;
     while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
         struct wire_alert alert = alert_of(s, each, causes);
-        code = take(user, &alert);
+        code = visit(user, &alert);
     }
     sqlite3_finalize(s);
     sqlite3_finalize(each);

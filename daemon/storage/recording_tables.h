@@ -19,9 +19,6 @@ struct recording_tables;
  *  @return 0, -ENOMEM, or -EIO: see sqlite3_errmsg() */
 int tables_create(struct recording_tables **out, sqlite3 *db, int64_t version);
 
-/** A column that a table got since the file was made; fine where it is there. @return 0 or -EIO */
-int tables_add_column(sqlite3 *db, const char *table, const char *name, const char *type);
-
 /** NULL is fine. */
 void tables_destroy(struct recording_tables *tables);
 
@@ -29,9 +26,8 @@ void tables_destroy(struct recording_tables *tables);
 int tables_put(struct recording_tables *tables, enum wire_type type, const void *message);
 
 /** Read the alerts back, in order of their ids. Their job is "".
- *  @param version  of the schema in the file
- *  @return 0, what take() returned, -ENOMEM or -HOLTER_ECORRUPT */
-int tables_read_alerts(sqlite3 *db, int64_t version,
-                       int (*take)(void *user, const struct wire_alert *alert), void *user);
+ *  @return 0, what visit() returned, -ENOMEM or -HOLTER_ECORRUPT */
+int tables_read_alerts(sqlite3 *db, int (*visit)(void *user, const struct wire_alert *alert),
+                       void *user);
 
 #endif

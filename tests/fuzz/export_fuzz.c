@@ -186,7 +186,7 @@ static void export_all(const char *path, const char *archive)
     struct export_source source = {.path = path, .content = &content};
     if (tables_open(&source.tables, path, why, sizeof(why)) != 0)
         return;
-    if (content_read(&content, path, &(struct content_options){.rows = 0}, why, sizeof(why)) == 0) {
+    if (content_read(&content, path, &(struct content_options){0}, why, sizeof(why)) == 0) {
         FILE *null = fopen("/dev/null", "we");
         FUZZ_HOLDS(null != NULL);
         const char *const *lists[] = {tables_names, export_sums};

@@ -317,8 +317,13 @@ static void read_both_ways(void)
             FUZZ_HOLDS(memcmp(&head, &other, sizeof(head)) == 0 && told == length);
             compare_decoded(decoded, &message, bytes, length, fault);
         }
-        FUZZ_HOLDS(recording_cursor_decoded(decoded, &other, &message, &arena, &told, &fault) ==
-                   code);
+        int end = recording_cursor_decoded(decoded, &other, &message, &arena, &told, &fault);
+        /* That a message is not as long as the block says is noticed when its bytes are made. */
+        if (end == 1 && code == -HOLTER_ECORRUPT) {
+            FUZZ_HOLDS(recording_cursor_bytes(decoded, &bytes, &length) == -HOLTER_ECORRUPT);
+            break;
+        }
+        FUZZ_HOLDS(end == code);
         FUZZ_HOLDS(recording_cursor_number(plain) == recording_cursor_number(decoded));
     } while (code == -HOLTER_ECORRUPT && recording_cursor_skip(plain, &skipped) == 1 &&
              recording_cursor_skip(decoded, &skipped) == 1);
@@ -335,7 +340,7 @@ static void read_it(void)
     struct network_parts network;
     read_both_ways();
     recording_read(path, &(struct recording_reader){NULL, take_alert, take_message});
-    if (info_read(&info, path, 0, NULL, why, sizeof(why)) == 0) {
+    if (info_read(&info, path, NULL, why, sizeof(why)) == 0) {
         FILE *null = fopen("/dev/null", "we");
         info_print_json(null, &info);
         fclose(null);

@@ -3,7 +3,6 @@
 Names and keys come from the one list in include/holter/wire.h, the numbers of calls from agent/probe/calls.def.
 """
 import collections
-import copy
 import ctypes
 import json
 import os
@@ -19,16 +18,25 @@ def _read(*path):
         return f.read()
 
 
+KINDS = {}  # row table: [kind of each column]; MESSAGE: {key: kind of the field}
+
+
 def _wire_tables():
     """({row table: [column]}, {type number: (name, {key: (field, row table or None)})})"""
     text = _read('include', 'holter', 'wire.h').replace('\\\n', ' ')
     rows = {table.lower(): re.findall(r'COLUMN\(\w+, (\w+),', body)
             for table, body in re.findall(r'#define WIRE_(\w+)_ROW\(COLUMN\)(.*)', text)}
+    for table, body in re.findall(r'#define WIRE_(\w+)_ROW\(COLUMN\)(.*)', text):
+        KINDS[table.lower()] = re.findall(r'COLUMN\((\w+), \w+,', body)
+    for name, body in re.findall(r'#define WIRE_(\w+)\(FIELD\)(.*)', text):
+        KINDS[name] = {int(key): kind for key, kind in re.findall(r'FIELD\((\d+), (\w+)', body)}
     fields = {name: {int(key): (field, table or None) for key, table, field in
                      re.findall(r'FIELD\((\d+), (?:ROWS\((\w+)\)|\w+), (\w+),', body)}
               for name, body in re.findall(r'#define WIRE_(\w+)\(FIELD\)(.*)', text)}
     messages = {int(number): (name, fields[table]) for number, name, table in
                 re.findall(r'X\((\d+), \w+, (\w+), WIRE_(\w+),', text)}
+    for number, table in re.findall(r'X\((\d+), \w+, \w+, WIRE_(\w+),', text):
+        KINDS[int(number)] = KINDS[table]
     return rows, messages
 
 
@@ -104,16 +112,6 @@ def _named(number, values):
     return name, message
 
 
-def frame_length(data):
-    """Bytes of the zstd frame that they begin with."""
-    zstd = ctypes.CDLL('libzstd.so.1')
-    zstd.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
-    length = zstd.ZSTD_findFrameCompressedSize(data, ctypes.c_size_t(len(data)))
-    if length > len(data):
-        raise ValueError('not a zstd frame')
-    return length
-
-
 def decompress(data):
     """One zstd frame."""
     zstd = ctypes.CDLL('libzstd.so.1')
@@ -128,15 +126,16 @@ def decompress(data):
     return out.raw
 
 
-class _Column:
-    """The values of one column of a block."""
+_MOST = (1 << 64) - 1
+_PLAIN, _ZIGZAG, _DELTA, _LEFT_1, _LEFT_2, _LEFT_3, _ROW_DELTA, _SIZES, _KEYS = range(9)
+_REACH = {_LEFT_1: 1, _LEFT_2: 2, _LEFT_3: 3, _ROW_DELTA: 1, _SIZES: 2}
 
-    def __init__(self, kind, coding, negative, data):
-        self.kind, self.coding, self.negative, self.data = kind, coding, negative, data
-        self.at, self.before, self.past, self.twin = 0, 0, [], None
-        self.ready, self.twins, self.row = None, None, 0  # all values, where they are worked out before
 
-    def varint(self):
+class _Bytes:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
         number = shift = 0
         while True:
             byte = self.data[self.at]
@@ -149,132 +148,11 @@ class _Column:
     def take(self, n):
         self.at += n
         if self.at > len(self.data):
-            raise ValueError('a column ends too soon')
+            raise ValueError('a block ends too soon')
         return self.data[self.at - n:self.at]
 
-    def key(self):
-        number = self.varint()
-        if number:
-            number -= 1
-            self.twin = self.before + ((number >> 1) ^ -(number & 1))
-            self.before = self.twin + 1
-            self.past.append(self.past[self.twin])
-        else:
-            self.twin = None
-            self.past.append(struct.unpack('<Q', self.take(8))[0])
-        return self.past[-1]
 
-    def value(self, row=(), twin=None):
-        """The next one. row: values to the left of it; twin: number of the earlier row with its key"""
-        if self.kind == 2:
-            return struct.unpack('<d', self.take(8))[0]
-        if self.kind == 3:
-            return self.take(self.varint())
-        if self.ready is not None:
-            self.twin = self.twins[self.row] if self.twins else None
-            self.row += 1
-            return self.ready[self.row - 1]
-        if self.coding == 7:
-            return self.key()
-        number = self.varint()
-        if self.coding == 5:
-            number = _sizes(number, *row[-2:]) if number else self.varint()
-        elif self.coding or self.negative:
-            number = (number >> 1) ^ -(number & 1)
-        if 0 < self.coding < 5:
-            number += {1: lambda: self.before, 2: lambda: row[-1], 3: lambda: row[-2],
-                       4: lambda: row[-3] - row[-1]}[self.coding]()
-        elif self.coding == 6:
-            number += row[-3]
-        elif self.coding == 8:
-            number += 0 if twin is None else self.past[twin]
-        number &= (1 << 64) - 1
-        if self.negative and number >> 63:
-            number -= 1 << 64
-        self.before = number
-        self.past.append(number)
-        return number
-
-
-def _class_floor(size_class):
-    """include/holter/size_class.h"""
-    if size_class < 64:
-        return size_class
-    octave, part = divmod(size_class - 64, 16)
-    return (16 + part) << (octave + 2)
-
-
-def _sizes(number, size_class, messages):
-    least = _class_floor(size_class)
-    left, more = divmod(number - 1, _class_floor(size_class + 1) - least)
-    return messages * (least + more) + left
-
-
-def _layout(source):
-    """(type, [(key, kind, [kinds of the columns of rows])])"""
-    byte = lambda: source.take(1)[0]
-    kind_of = byte()
-    fields = []
-    for _ in range(byte()):
-        key, kind = byte(), byte()
-        fields.append((key, kind, [byte() for _ in range(byte())] if kind == 4 else []))
-    return kind_of, fields
-
-
-def block_columns(data):
-    """(messages, layouts, [(type, key, place, kind, coding, negative, values, shape, bytes, bits behind the frame)])"""
-    frame = frame_length(data)
-    plain, bits = _Column(1, 0, 0, decompress(data[:frame])), data[frame:]
-    form = plain.varint()
-    if form not in (1, 2):
-        raise ValueError('a block of another form')
-    count = plain.varint()
-    layouts = [_layout(plain) for _ in range(plain.varint())]
-    heads = [[plain.varint() for _ in range(6 + 2 * form)] for _ in range(plain.varint())]
-    columns, at = [], 0
-    for kind_of, key, place, kind, coding, negative, values, *shape in heads:
-        shape, length, below = shape if form == 2 else (0, *shape, 0)
-        columns.append((kind_of, key, place, kind, coding, negative, values, shape, plain.take(length), bits[at:at + below]))
-        at += below
-    if plain.at != len(plain.data) or at != len(bits):
-        raise ValueError('bytes behind the last column')
-    return count, layouts, columns
-
-
-def _varint(number):
-    out = bytearray()
-    while number >= 128:
-        out.append(number & 127 | 128)
-        number >>= 7
-    return bytes(out + bytes([number]))
-
-
-def _split(classes, below):
-    """Numbers of their classes and the bits that are left of them."""
-    bits, at, numbers = int.from_bytes(below, 'little'), 0, []
-    for c in classes:
-        more = 0 if c < 8 else (c - 8) // 4 + 1
-        numbers.append(c if c < 8 else ((4 + (c & 3)) << more) + (bits >> at & (1 << more) - 1))
-        at += more
-    return numbers
-
-
-def _widened(shape, values, data, below):
-    """The numbers of a column in seven bits a byte."""
-    if shape == 1:
-        # Not all bits at once: that would take the square of their number.
-        parts, at = [], 0
-        for begin in range(0, values, 64):
-            classes = data[begin:begin + 64]
-            more = sum(0 if c < 8 else (c - 8) // 4 + 1 for c in classes)
-            word = int.from_bytes(below[at // 8:(at + more) // 8 + 1], 'little') >> at % 8
-            parts += _split(classes, word.to_bytes(more // 8 + 2, 'little'))
-            at += more
-        data = b''.join(map(_varint, parts))
-    return data * values if shape == 2 else data
-
-
-def _fold_back(number):
+def _unzigzag(number):
     return (number >> 1) ^ -(number & 1)
 
 
@@ -285,84 +163,107 @@ def _mix(x):
     return x ^ x >> 31
 
 
-_MOST = (1 << 64) - 1
+def _class_floor(size_class):
+    """include/holter/size_class.h"""
+    if size_class < 64:
+        return size_class
+    octave, part = divmod(size_class - 64, 16)
+    return (16 + part) << (octave + 2)
 
 
-def _make_keys(columns, table):
-    """Values of the keys of messages, and the rows before of the same ends."""
-    keys = columns[(*table, 1, 1)]
-    ends = [copy.copy(columns[(*table, place, 1)]) for place in (2, 3, 4)]
-    for column in ends:
-        column.past = []
-    rows, before, keys.ready, keys.twins = {}, 0, [], []
-    while keys.at < len(keys.data):
-        row = []
-        for column in ends:
-            row.append(column.value([None] + row))
-        receive, source, destination = row
+def _sizes(number, messages, size_class):
+    least = _class_floor(size_class)
+    left, more = divmod(number - 1, _class_floor(size_class + 1) - least)
+    return messages * (least + more) + left
+
+
+def _key_values(residuals, receives, sources, destinations):
+    slots, values = collections.defaultdict(int), []
+    for number, receive, source, destination in zip(residuals, receives, sources, destinations):
         slot = (source * 0x9e3779b97f4a7c15 + destination * 0xd1b54a32d192ed03 + receive * 0x8cb92ba72f3d8dd7 & _MOST) >> 50
-        twin, last = rows.get(slot, (None, None))
-        before = ((before if twin is None else last + 1) + _fold_back(keys.varint())) & _MOST
-        rows[slot] = len(keys.ready), before
-        keys.twins.append(twin)
-        keys.ready.append(_mix(before + _mix(((source << 32) ^ destination) + 0x9e3779b97f4a7c15 & _MOST) & _MOST))
+        slots[slot] = slots[slot] + _unzigzag(number) & _MOST
+        values.append(_mix(slots[slot] + _mix(((source << 32) ^ destination) + 0x9e3779b97f4a7c15 & _MOST) & _MOST))
+    return values
 
 
-def _make_chain(left, right):
-    begin = length = 0
-    left.ready, right.ready = [], []
-    while left.at < len(left.data):
-        number, more = left.varint(), right.varint()
-        if number:
-            begin += length + _fold_back(number - 1)
-            length = _fold_back(more) if right.negative else more
+def _integers(coding, residuals, left):
+    """Values of a column. left: values of the columns to the left, the nearest last"""
+    values, before, left_before = [], 0, 0
+    for i, number in enumerate(residuals):
+        if coding == _SIZES:
+            before = _sizes(number, left[-1][i], left[-2][i])
+        elif coding == _DELTA:
+            before += _unzigzag(number)
+        elif coding == _ROW_DELTA:
+            before += left[-1][i] - left_before + _unzigzag(number)
+            left_before = left[-1][i]
+        elif coding in _REACH:
+            before = left[-_REACH[coding]][i] + _unzigzag(number)
         else:
-            length += _fold_back(more)
-        left.ready.append(_signed(begin, left.negative))
-        right.ready.append(_signed(length, right.negative))
+            before = _unzigzag(number) if coding == _ZIGZAG else number
+        before &= _MOST
+        values.append(before)
+    return values
 
 
-def _signed(number, negative):
-    number &= _MOST
-    return number - (1 << 64) if negative and number >> 63 else number
+def _column_values(heads, data):
+    """{place: all values} of the columns of one field: numbers from 0 to 2^64 - 1, or bytes"""
+    values, residuals, codings = {}, {}, {}
+    for place, kind, coding, width, count, length in heads:
+        plain = _Bytes(data.take(length))
+        if kind == 1:
+            values[place] = [plain.take(plain.number()) for _ in range(count)]
+            continue
+        planes = [plain.take(count) for _ in range(width)]
+        residuals[place] = [sum(plane[i] << 8 * n for n, plane in enumerate(planes)) for i in range(count)]
+        codings[place] = coding
+        if coding != _KEYS:
+            reach = _REACH.get(coding, 0)
+            values[place] = _integers(coding, residuals[place], [values[p] for p in range(place - reach, place)])
+    if codings.get(1) == _KEYS:
+        values[1] = _key_values(residuals[1], values[2], values[3], values[4])
+    return values
+
+
+def _typed(kind, value):
+    if kind == 'STR':
+        return value.decode()
+    if kind == 'F64':
+        return struct.unpack('<d', struct.pack('<Q', value))[0]
+    return value - (1 << 64) if kind == 'I64' and value >> 63 else value
 
 
 def unpack_block(data):
-    """[(agent, seq, name, {field: value})], see docs/recording.md"""
-    count, layouts, described = block_columns(data)
-    columns = {}
-    for kind_of, key, place, kind, coding, negative, values, shape, plain, bits in described:
-        columns[kind_of, key, place, kind] = _Column(kind, coding, negative, _widened(shape, values, plain, bits))
-    for (kind_of, key, place, kind), column in columns.items():
-        if column.coding == 9:
-            _make_keys(columns, (kind_of, key))
-        elif column.coding == 10:
-            _make_chain(column, columns[kind_of, key, place + 1, kind])
-    return [_unpack_message(columns, layouts) for _ in range(count)]
+    """[(agent, seq, name, {field: value})], see daemon/storage/block/block_format.h"""
+    plain = _Bytes(decompress(data))
+    if plain.number() != 1:
+        raise ValueError('a block of another form')
+    count, fields = plain.number(), collections.OrderedDict()
+    for head in [[plain.number() for _ in range(8)] for _ in range(plain.number())]:
+        fields.setdefault((head[0], head[1]), []).append(head[2:])
+    columns = {field: _column_values(heads, plain) for field, heads in fields.items()}
+    if plain.at != len(plain.data):
+        raise ValueError('bytes after the last column')
+    streams = {(*field, place): iter(values) for field, places in columns.items() for place, values in places.items()}
+    return [_unpack_message(streams) for _ in range(count)]
 
 
-def _unpack_message(columns, layouts):
-    layout, _, agent, seq, _, _, _ = [columns[0, key, 0, 1].value() for key in range(1, 8)]
-    if layout == 0:
-        return (agent, seq, *decode(columns[0, 8, 0, 3].value()))
-    kind_of, fields = layouts[layout - 1]
-    values = {}
-    for key, kind, kinds in fields:
-        if kind != 4:
-            values[key] = _text(columns[kind_of, key, 0, kind].value())
+def _unpack_message(streams):
+    kind_of, present, _, _, agent, seq, _, _, _ = [next(streams[0, key, 0]) for key in range(1, 10)]
+    if kind_of == 0:
+        return (agent, seq, *decode(next(streams[0, 10, 0])))
+    values, tables = {}, MESSAGES[kind_of][1]
+    for key, kind in KINDS[kind_of].items():
+        if not present >> key & 1:
             continue
-        values[key] = []
-        for _ in range(columns[kind_of, key, 0, 1].value()):
-            row = []
-            for place, of in enumerate(kinds, 1):
-                twin = columns[kind_of, key, 1, kinds[0]].twin
-                row.append(_text(columns[kind_of, key, place, of].value(row, twin)))
-            values[key].append(row)
+        value = next(streams[kind_of, key, 0])
+        if kind != 'ROWS':
+            values[key] = _typed(kind, value)
+            continue
+        kinds = KINDS[tables[key][1]]
+        values[key] = [[_typed(of, next(streams[kind_of, key, place])) for place, of in enumerate(kinds, 1)]
+                       for _ in range(value)]
     return (agent, seq, *_named(kind_of, values))
-
-
-def _text(value):
-    return value.decode() if isinstance(value, bytes) else value
 
 
 class Sums:

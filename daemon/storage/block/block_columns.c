@@ -1,295 +1,317 @@
-#include "daemon/storage/block/block_parse.h"
-
-#include "daemon/analysis/tables/array.h"
-#include "daemon/storage/block/block_fold.h"
+/* Columns of a block: filling them, choosing their coding, and packing them into planes of bytes.
+ */
+#include "daemon/storage/block/block_columns.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int block_bytes_fit(struct bytes *b, size_t room)
-{
-    return array_fit(&b->at, 1, &b->room, room);
-}
+/** Values of a column that the choice of its coding looks at. Of a larger sample the choice is
+ * hardly ever another one. */
+#define SAMPLE 256u
+/** Numbers that no other coding brings below so many bits may be keys of messages. */
+#define NOISE_BITS 40
 
-void block_columns_finish(struct block_columns *c)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        free(c->list[i]->values);
-        free(c->list[i]->chunks);
-        free(c->list[i]->text.at);
-        free(c->list[i]);
-    }
-    for (unsigned type = 0; type < BLOCK_TYPES; type++) {
-        for (unsigned key = 0; key < BLOCK_KEYS; key++)
-            free(c->by_key[type][key]);
-    }
-    for (size_t i = 0; i < c->spare_count; i++)
-        free(c->spares[i].values);
-    free(c->spares);
-    free(c->list);
-    free(c->marks);
-    free(c->route);
-    free(c->route_layout.at);
-    free(c->layout_bytes.at);
-}
+/* ---- bytes --------------------------------------------------------------- */
 
-void block_columns_begin(struct block_columns *c)
+int block_bytes_reserve(struct block_bytes *bytes, size_t further)
 {
-    c->stamp++;
-    c->mark_count = 0;
-}
-
-void block_columns_undo(struct block_columns *c)
-{
-    for (size_t i = 0; i < c->mark_count; i++) {
-        const struct block_mark *m = &c->marks[i];
-        m->column->count = m->count;
-        m->column->chunk_count = m->chunk_count;
-        m->column->text.length = m->text_length;
-        m->column->negative = m->negative;
-        m->column->big = m->big;
-    }
-    block_columns_begin(c);
-}
-
-static void column_clear(struct block_column *c, size_t keep)
-{
-    if (c->room * sizeof(*c->values) > keep) {
-        free(c->values);
-        c->values = NULL;
-        c->room = 0;
-    }
-    if (c->text.room > keep) {
-        free(c->text.at);
-        c->text = (struct bytes){0};
-    }
-    c->count = c->chunk_count = c->text.length = 0;
-    c->fetched = 0;
-    c->negative = c->big = 0;
-}
-
-struct block_column *block_columns_find(const struct block_columns *c, unsigned type, unsigned key,
-                                        unsigned place, enum block_kind kind)
-{
-    struct block_column **places = c->by_key[type][key];
-    return places == NULL ? NULL : places[4 * place + (unsigned)kind];
-}
-
-static struct block_column *make(struct block_columns *c, unsigned type, unsigned key,
-                                 unsigned place, enum block_kind kind)
-{
-    struct block_column ***places = &c->by_key[type][key];
-    if (*places == NULL)
-        *places = calloc(4 * (BLOCK_WIDTH + 2), sizeof(**places));
-    if (*places == NULL ||
-        array_fit(&c->list, sizeof(struct block_column *), &c->room, c->count + 1) != 0)
-        return NULL;
-    struct block_column *made = aligned_alloc(_Alignof(struct block_column), sizeof(*made));
-    if (made == NULL)
-        return NULL;
-    memset(made, 0, sizeof(*made));
-    made->type = type;
-    made->key = key;
-    made->place = place;
-    made->kind = kind;
-    (*places)[4 * place + (unsigned)kind] = made;
-    c->list[c->count++] = made;
-    return made;
-}
-
-struct block_column *block_columns_get(struct block_columns *c, unsigned type, unsigned key,
-                                       unsigned place, enum block_kind kind)
-{
-    struct block_column *t = block_columns_find(c, type, key, place, kind);
-    return t != NULL ? t : make(c, type, key, place, kind);
-}
-
-/* Remember how a column was before the message. @return 0 or -ENOMEM */
-static int mark(struct block_columns *c, struct block_column *t)
-{
-    if (t->stamp == c->stamp)
+    if (further <= bytes->capacity - bytes->length)
         return 0;
-    if (array_fit(&c->marks, sizeof(*c->marks), &c->mark_room, c->mark_count + 1) != 0)
+    size_t capacity = 2 * bytes->capacity + further;
+    uint8_t *at = realloc(bytes->at, capacity);
+    if (at == NULL)
         return -ENOMEM;
-    c->marks[c->mark_count++] =
-        (struct block_mark){.column = t,
-                            .count = t->count,
-                            .chunk_count = t->chunk_count,
-                            .text_length = t->kind == BLOCK_TEXT ? t->text.length : 0,
-                            .negative = t->negative,
-                            .big = t->big};
-    t->stamp = c->stamp;
+    bytes->at = at;
+    bytes->capacity = capacity;
     return 0;
 }
 
-int block_columns_touch(struct block_columns *c, struct block_column *t, size_t further)
+int block_bytes_append(struct block_bytes *bytes, const void *from, size_t length)
 {
-    if (block_column_fetch(c, t) != 0 ||
-        (t->kind != BLOCK_TEXT &&
-         array_fit(&t->values, sizeof(*t->values), &t->room, t->count + further) != 0))
+    if (block_bytes_reserve(bytes, length) != 0)
         return -ENOMEM;
-    t->chunk_count = 0; /* all is among the values now, and what is added will be */
-    return mark(c, t);
-}
-
-/* ---- chunks -------------------------------------------------------------- */
-
-#define AHEAD 4u /* chunks lie apart, so that the processor foretells none: it is told */
-
-int block_columns_touch_chunks(struct block_columns *c, struct block_column *t)
-{
-    if (t->chunk_count == t->chunk_room &&
-        array_fit(&t->chunks, sizeof(*t->chunks), &t->chunk_room, t->chunk_count + 1) != 0)
-        return -ENOMEM;
-    return mark(c, t);
-}
-
-int block_column_fetch(struct block_columns *columns, struct block_column *c)
-{
-    if (c->chunk_count == 0 || c->fetched)
-        return 0;
-    if (c->values == NULL && columns->spare_count > 0) {
-        const struct block_spare *spare = &columns->spares[--columns->spare_count];
-        c->values = spare->values;
-        c->room = spare->room;
-    }
-    if (array_fit(&c->values, sizeof(*c->values), &c->room, c->count) != 0)
-        return -ENOMEM;
-    if (columns->loops == NULL)
-        columns->loops = block_loops();
-    uint64_t *out = c->values + c->solid;
-    for (size_t i = 0; i < c->chunk_count; i++) {
-        const struct block_chunk *chunk = &c->chunks[i];
-        if (i + AHEAD < c->chunk_count)
-            __builtin_prefetch(chunk[AHEAD].at);
-        columns->loops->grow(chunk->at, chunk->count, chunk->width, out);
-        out += chunk->count;
-    }
-    c->fetched = 1;
-    return 0;
-}
-
-static uint64_t value_of(const struct block_chunk *chunk)
-{
-    uint64_t value;
-    memcpy(&value, chunk->at, sizeof(value));
-    return value;
-}
-
-int block_column_is_same(const struct block_column *c, uint64_t *value)
-{
-    if (c->chunk_count == 0 || c->solid > 0)
-        return 0;
-    for (size_t i = 0; i < c->chunk_count; i++) {
-        if (c->chunks[i].width != 0 || value_of(&c->chunks[i]) != value_of(&c->chunks[0]))
-            return 0;
-    }
-    *value = value_of(&c->chunks[0]);
-    return 1;
-}
-
-int block_column_may_be_wide(const struct block_column *c)
-{
-    if (c->chunk_count == 0 || c->solid > 0)
-        return 1;
-    for (size_t i = 0; i < c->chunk_count; i++) {
-        const struct block_chunk *chunk = &c->chunks[i];
-        if (chunk->width == 8 || (chunk->width == 0 && value_of(chunk) >> 32 != 0))
-            return 1;
-    }
-    return 0;
-}
-
-void block_column_release(struct block_columns *columns, struct block_column *c)
-{
-    if (c->chunk_count == 0 || c->solid > 0 || !c->fetched ||
-        array_fit(&columns->spares, sizeof(*columns->spares), &columns->spare_room,
-                  columns->spare_count + 1) != 0)
-        return;
-    columns->spares[columns->spare_count++] = (struct block_spare){c->values, c->room};
-    c->values = NULL;
-    c->room = 0;
-    c->fetched = 0;
-}
-
-void block_columns_clear(struct block_columns *c, size_t keep)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < c->count; i++)
-        column_clear(c->list[i], keep);
-    for (size_t i = 0; i < c->spare_count; i++) {
-        if (c->spares[i].room * sizeof(*c->spares[i].values) > keep)
-            free(c->spares[i].values);
-        else
-            c->spares[kept++] = c->spares[i];
-    }
-    c->spare_count = kept;
-    c->layout_count = 0;
-    c->layout_bytes.length = 0;
-}
-
-/* ---- single values ------------------------------------------------------- */
-
-int block_columns_integer(struct block_columns *c, unsigned type, unsigned key, uint64_t value)
-{
-    struct block_column *t = block_columns_get(c, type, key, 0, BLOCK_INTEGER);
-    if (t == NULL || block_columns_touch(c, t, 1) != 0)
-        return -ENOMEM;
-    t->values[t->count++] = value;
-    return 0;
-}
-
-int block_column_put_text(struct block_column *t, const void *bytes, size_t length)
-{
-    if (block_bytes_fit(&t->text, t->text.length + 10 + length) != 0)
-        return -ENOMEM;
-    uint8_t *at = block_put(t->text.at + t->text.length, length);
     if (length > 0)
-        memcpy(at, bytes, length);
-    t->text.length = (size_t)(at - t->text.at) + length;
-    t->count++;
+        memcpy(bytes->at + bytes->length, from, length);
+    bytes->length += length;
     return 0;
 }
 
-int block_columns_text(struct block_columns *c, unsigned type, unsigned key, const void *bytes,
-                       size_t length)
+int block_bytes_append_number(struct block_bytes *bytes, uint64_t number)
 {
-    struct block_column *t = block_columns_get(c, type, key, 0, BLOCK_TEXT);
-    if (t == NULL || block_columns_touch(c, t, 1) != 0)
+    if (block_bytes_reserve(bytes, 10) != 0)
         return -ENOMEM;
-    return block_column_put_text(t, bytes, length);
+    for (; number >= 128; number >>= 7)
+        bytes->at[bytes->length++] = (uint8_t)(number | 128);
+    bytes->at[bytes->length++] = (uint8_t)number;
+    return 0;
 }
 
-/* ---- layouts ------------------------------------------------------------- */
+/* ---- filling ------------------------------------------------------------- */
 
-int block_layout_note(struct block_layout *l, uint8_t byte)
+void block_columns_finish(struct block_columns *columns)
 {
-    if (l->length == sizeof(l->bytes))
-        return 0;
-    l->bytes[l->length++] = byte;
-    return 1;
-}
-
-int block_columns_layout(struct block_columns *c, const uint8_t *layout, size_t size)
-{
-    for (unsigned i = 0; i < c->layout_count; i++) {
-        unsigned number = (c->layout_last + i) % c->layout_count;
-        const uint8_t *known = c->layout_bytes.at + c->layout_at[number];
-        size_t length = c->layout_at[number + 1] - c->layout_at[number];
-        if (length == size && memcmp(known, layout, length) == 0) {
-            c->layout_last = number;
-            return (int)number + 1;
+    for (unsigned type = 0; type < BLOCK_TYPES; type++) {
+        for (unsigned key = 0; key < BLOCK_KEYS; key++) {
+            struct block_field *field = &columns->fields[type][key];
+            for (unsigned i = 0; i < field->count; i++) {
+                free(field->columns[i].values);
+                free(field->columns[i].bytes.at);
+            }
+            free(field->columns);
+            *field = (struct block_field){0};
         }
     }
-    if (c->layout_count == BLOCK_LAYOUTS)
+    free(columns->residuals);
+    columns->residuals = NULL;
+    columns->residual_capacity = 0;
+}
+
+void block_columns_clear(struct block_columns *columns)
+{
+    for (unsigned type = 0; type < BLOCK_TYPES; type++) {
+        for (unsigned key = 0; key < BLOCK_KEYS; key++) {
+            struct block_field *field = &columns->fields[type][key];
+            for (unsigned i = 0; i < field->count; i++) {
+                field->columns[i].count = 0;
+                field->columns[i].bytes.length = 0;
+            }
+        }
+    }
+}
+
+struct block_column *block_columns_of(struct block_columns *columns, unsigned type, unsigned key,
+                                      unsigned count)
+{
+    struct block_field *field = &columns->fields[type][key];
+    if (field->columns == NULL) {
+        field->columns = calloc(count, sizeof(*field->columns));
+        field->count = field->columns == NULL ? 0 : count;
+    }
+    return field->columns;
+}
+
+int block_column_reserve(struct block_column *column, size_t further)
+{
+    if (further <= column->capacity - column->count)
         return 0;
-    if (block_bytes_fit(&c->layout_bytes, c->layout_bytes.length + size) != 0)
+    size_t capacity = 2 * column->capacity + further;
+    uint64_t *values = realloc(column->values, capacity * sizeof(*values));
+    if (values == NULL)
         return -ENOMEM;
-    memcpy(c->layout_bytes.at + c->layout_bytes.length, layout, size);
-    c->layout_at[c->layout_count] = c->layout_bytes.length;
-    c->layout_bytes.length += size;
-    c->layout_at[c->layout_count + 1] = c->layout_bytes.length;
-    c->layout_last = c->layout_count++;
-    return (int)c->layout_count;
+    column->values = values;
+    column->capacity = capacity;
+    return 0;
+}
+
+int block_column_add_integer(struct block_column *column, uint64_t value)
+{
+    if (block_column_reserve(column, 1) != 0)
+        return -ENOMEM;
+    column->values[column->count++] = value;
+    return 0;
+}
+
+int block_column_add_bytes(struct block_column *column, const void *bytes, size_t length)
+{
+    column->kind = BLOCK_BYTES_KIND;
+    if (block_bytes_append_number(&column->bytes, length) != 0 ||
+        block_bytes_append(&column->bytes, bytes, length) != 0)
+        return -ENOMEM;
+    column->count++;
+    return 0;
+}
+
+/* ---- packing ------------------------------------------------------------- */
+
+/* What is stored of value `i` in a coding. */
+static inline uint64_t block_columns_residual(struct block_columns *columns,
+                                              const struct block_column *column,
+                                              enum block_coding coding, size_t i)
+{
+    const uint64_t value = column->values[i];
+    switch (coding) {
+    case BLOCK_PLAIN:
+        return value;
+    case BLOCK_ZIGZAG:
+        return block_zigzag(value);
+    case BLOCK_DELTA:
+        return block_zigzag(value - (i > 0 ? column->values[i - 1] : 0));
+    case BLOCK_ROW_DELTA: {
+        const uint64_t *left = column[-1].values;
+        uint64_t before = i > 0 ? column->values[i - 1] - left[i - 1] : 0;
+        return block_zigzag(value - left[i] - before);
+    }
+    case BLOCK_SIZES:
+        return block_sizes_encode(value, column[-1].values[i], column[-2].values[i]);
+    case BLOCK_KEYS_CODING:
+        return block_key_encode(
+            &columns->slots, value,
+            (uint64_t[]){column[1].values[i], column[2].values[i], column[3].values[i]});
+    default:
+        return block_zigzag(value - column[-(int)block_coding_reach(coding)].values[i]);
+    }
+}
+
+/* Are the columns from one place to another, relative to a column, integers of the same rows? */
+static int block_column_has_near(const struct block_column *column, int from, int to)
+{
+    for (int i = from; i <= to; i++) {
+        if (column[i].kind != BLOCK_INTEGER || column[i].count != column->count)
+            return 0;
+    }
+    return 1;
+}
+
+/* May a coding be used in the column at a place of a field with so many columns? Rows are read from
+ * the left to the right, but keys last, so that no other column may depend on these. */
+static int block_column_may_use(const struct block_column *column, unsigned place, unsigned count,
+                                enum block_coding coding)
+{
+    unsigned reach = block_coding_reach(coding);
+    if (coding == BLOCK_KEYS_CODING)
+        return place == 1 && count > 4 && block_column_has_near(column, 1, 3);
+    return reach == 0 || (place > reach && block_column_has_near(column, -(int)reach, -1) &&
+                          !(place - reach == 1 && column[-(int)reach].coding == BLOCK_KEYS_CODING));
+}
+
+static unsigned bits_of(uint64_t number)
+{
+    return number == 0 ? 0 : 64u - (unsigned)__builtin_clzll(number);
+}
+
+/* Bits of the residuals of a column, `count` from one on; UINT64_MAX: one cannot be stored so. */
+static uint64_t block_columns_weigh(struct block_columns *columns,
+                                    const struct block_column *column, enum block_coding coding,
+                                    size_t first, size_t count)
+{
+    uint64_t bits = 0;
+    if (coding == BLOCK_KEYS_CODING)
+        memset(&columns->slots, 0, sizeof(columns->slots));
+    for (size_t i = first; i < first + count; i++) {
+        uint64_t residual = block_columns_residual(columns, column, coding, i);
+        if (coding == BLOCK_SIZES &&
+            (residual == 0 || block_sizes_decode(residual, column[-1].values[i],
+                                                 column[-2].values[i]) != column->values[i]))
+            return UINT64_MAX;
+        bits += bits_of(residual);
+    }
+    return bits;
+}
+
+/* The coding whose residuals have the fewest bits: in a sample from the middle; of the two whose
+ * residuals depend on all values, in all of them. */
+static enum block_coding block_columns_choose(struct block_columns *columns,
+                                              const struct block_column *column, unsigned place,
+                                              unsigned count)
+{
+    size_t sample = column->count < SAMPLE ? column->count : SAMPLE;
+    enum block_coding best = BLOCK_PLAIN;
+    double fewest = INFINITY;
+    for (unsigned i = 0; i < BLOCK_CODINGS; i++) {
+        enum block_coding coding = (enum block_coding)i;
+        int all = coding == BLOCK_SIZES || coding == BLOCK_KEYS_CODING;
+        size_t some = all ? column->count : sample;
+        if (!block_column_may_use(column, place, count, coding) ||
+            (coding == BLOCK_KEYS_CODING && (columns->has_keys || fewest < NOISE_BITS)))
+            continue;
+        uint64_t bits =
+            block_columns_weigh(columns, column, coding, (column->count - some) / 2, some);
+        if (bits != UINT64_MAX && (double)bits / (double)some < fewest) {
+            fewest = (double)bits / (double)some;
+            best = coding;
+        }
+    }
+    return best;
+}
+
+static int block_columns_fit_residuals(struct block_columns *columns, size_t count)
+{
+    if (count <= columns->residual_capacity)
+        return 0;
+    uint64_t *residuals = realloc(columns->residuals, count * sizeof(*residuals));
+    if (residuals == NULL)
+        return -ENOMEM;
+    columns->residuals = residuals;
+    columns->residual_capacity = count;
+    return 0;
+}
+
+/* Append the planes of a column of integers. @param width  set to how many */
+static int block_columns_pack_integers(struct block_columns *columns,
+                                       const struct block_column *column, struct block_bytes *out,
+                                       unsigned *width)
+{
+    uint64_t all = 0;
+    size_t count = column->count;
+    if (block_columns_fit_residuals(columns, count) != 0)
+        return -ENOMEM;
+    if (column->coding == BLOCK_KEYS_CODING)
+        memset(&columns->slots, 0, sizeof(columns->slots));
+    for (size_t i = 0; i < count; i++)
+        all |= columns->residuals[i] = block_columns_residual(columns, column, column->coding, i);
+    *width = (bits_of(all) + 7) / 8;
+    if (block_bytes_reserve(out, *width * count) != 0)
+        return -ENOMEM;
+    for (unsigned plane = 0; plane < *width; plane++) {
+        uint8_t *to = out->at + out->length;
+        for (size_t i = 0; i < count; i++)
+            to[i] = (uint8_t)(columns->residuals[i] >> 8 * plane);
+        out->length += count;
+    }
+    return 0;
+}
+
+static int block_columns_pack_one(struct block_columns *columns, struct block_column *column,
+                                  unsigned place, unsigned count, struct block_bytes *values,
+                                  unsigned *width)
+{
+    column->coding = BLOCK_PLAIN;
+    *width = 0;
+    if (column->kind == BLOCK_BYTES_KIND)
+        return block_bytes_append(values, column->bytes.at, column->bytes.length);
+    column->coding = block_columns_choose(columns, column, place, count);
+    columns->has_keys |= column->coding == BLOCK_KEYS_CODING;
+    return block_columns_pack_integers(columns, column, values, width);
+}
+
+static int block_columns_pack_field(struct block_columns *columns, unsigned type, unsigned key,
+                                    struct block_bytes *heads, struct block_bytes *values,
+                                    uint64_t *packed)
+{
+    const struct block_field *field = &columns->fields[type][key];
+    int code = 0;
+    for (unsigned place = 0; code == 0 && place < field->count; place++) {
+        struct block_column *column = &field->columns[place];
+        unsigned width;
+        size_t begin = values->length;
+        if (column->count == 0)
+            continue;
+        code = block_columns_pack_one(columns, column, place, field->count, values, &width);
+        const uint64_t numbers[] = {type,           key,   place,         column->kind,
+                                    column->coding, width, column->count, values->length - begin};
+        for (size_t i = 0; code == 0 && i < sizeof(numbers) / sizeof(*numbers); i++)
+            code = block_bytes_append_number(heads, numbers[i]);
+        ++*packed;
+    }
+    return code;
+}
+
+int block_columns_pack(struct block_columns *columns, struct block_bytes *out)
+{
+    struct block_bytes heads = {0}, values = {0};
+    uint64_t packed = 0;
+    int code = 0;
+    columns->has_keys = 0;
+    for (unsigned type = 0; type < BLOCK_TYPES; type++) {
+        for (unsigned key = 0; code == 0 && key < BLOCK_KEYS; key++)
+            code = block_columns_pack_field(columns, type, key, &heads, &values, &packed);
+    }
+    code = code != 0 ? code : block_bytes_append_number(out, packed);
+    code = code != 0 ? code : block_bytes_append(out, heads.at, heads.length);
+    code = code != 0 ? code : block_bytes_append(out, values.at, values.length);
+    free(heads.at);
+    free(values.at);
+    return code;
 }

@@ -399,7 +399,6 @@ static int copy_plan(struct target *t, struct source *s, struct cut *cut)
     int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->room);
     if (code != 0)
         return code;
-    recording_cursor_want(heads.cursor, 0);
     recording_cursor_seek(heads.cursor, cut->start - 1);
     code = copy_find_runs(&heads, cut);
     recording_cursor_close(heads.cursor);

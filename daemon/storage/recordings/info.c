@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUMMED (WINDOW_ROWS(ranks) | WINDOW_ROWS(calls) | WINDOW_ROWS(node)) /* of windows */
 #define MOST_HOSTS (1u << 20)
 
 /* Windows that an agent dropped. */
@@ -186,10 +185,8 @@ static int info_read_tables(struct reading *r)
         r, "SELECT count(DISTINCT link) FROM link WHERE state IN ('hot', 'congested')");
     i->blocks = info_query_number(r, "SELECT count(*) FROM block");
     i->packed_bytes = info_query_number(r, "SELECT sum(length(data)) FROM block");
-    i->packed_bytes += info_query_number(r, "SELECT sum(length(zstd)) FROM messages");
     i->raw_bytes = info_query_number(r, "SELECT sum(length) FROM block");
-    i->raw_bytes += info_query_number(r, "SELECT sum(length) FROM messages");
-    int code = tables_read_alerts(r->file->db, i->version, info_add_alert, r);
+    int code = tables_read_alerts(r->file->db, info_add_alert, r);
     if (code != -HOLTER_ECORRUPT)
         return code;
     add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
@@ -397,8 +394,8 @@ static void info_finish_reading(struct reading *r)
     free(r->holes);
 }
 
-int info_read(struct info *out, const char *path, int check,
-              const struct recording_progress *progress, char *why, size_t room)
+int info_read(struct info *out, const char *path, const struct recording_progress *progress,
+              char *why, size_t room)
 {
     struct reading r = {.info = out, .progress = progress};
     *out = (struct info){0};
@@ -406,8 +403,6 @@ int info_read(struct info *out, const char *path, int check,
     int code = recording_cursor_salvage(&r.cursor, path, why, room);
     if (code != 0)
         return code;
-    if (!check)
-        recording_cursor_want(r.cursor, SUMMED);
     r.file = recording_cursor_file(r.cursor);
     out->version = r.file->version;
     out->file_bytes = recording_bytes_at(path);

@@ -77,14 +77,12 @@ struct info {
 };
 
 /** Read a recording from begin to end.
- *  @param check     take all messages apart, not only what is summed: damage is found wherever it
- * is, in twice the time
  *  @param progress  NULL: nobody
  *  @param out  finish it; also when something is damaged: then damage_count says so, and the rest
  * is what can be read
  *  @param why  set on failure @return 0, or negative: it cannot be opened, or there is no memory */
-int info_read(struct info *out, const char *path, int check,
-              const struct recording_progress *progress, char *why, size_t room);
+int info_read(struct info *out, const char *path, const struct recording_progress *progress,
+              char *why, size_t room);
 
 void info_finish(struct info *info);
 

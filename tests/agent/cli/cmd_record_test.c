@@ -207,7 +207,7 @@ static struct info *read_info(const char *file)
 {
     static struct info info;
     char why[300];
-    if (info_read(&info, file, 0, NULL, why, sizeof(why)) != 0)
+    if (info_read(&info, file, NULL, why, sizeof(why)) != 0)
         fail_msg("%s", why);
     assert_int_equal(info.damage_count, 0);
     return &info;

@@ -22,8 +22,8 @@ void open_source(void)
 {
     char why[300] = "";
     assert_int_equal(tables_open(&source.tables, path, why, sizeof(why)), 0);
-    assert_int_equal(
-        content_read(&content, path, &(struct content_options){.rows = 0}, why, sizeof(why)), 0);
+    assert_int_equal(content_read(&content, path, &(struct content_options){0}, why, sizeof(why)),
+                     0);
     source.path = path;
     source.content = &content;
 }

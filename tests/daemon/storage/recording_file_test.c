@@ -181,7 +181,7 @@ static void what_cannot_be_read_is_told(void **state)
     static const struct {
         const char *sql, *why;
     } others[] = {{"PRAGMA user_version=999", "a newer version of Holter: schema 999"},
-                  {"PRAGMA user_version=0", "no recording"},
+                  {"PRAGMA user_version=0", "an older version of Holter: schema 0"},
                   {"PRAGMA application_id=5", "no recording"}};
     (void)state;
     assert_int_equal(recording_close(make("a.hrec")), 0);

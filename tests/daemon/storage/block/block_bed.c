@@ -46,7 +46,7 @@ void block_bed_add(const void *bytes, size_t length)
     k->bytes = malloc(length + 1);
     k->length = length;
     memcpy(k->bytes, bytes, length);
-    assert_int_equal(block_add(block_bed.writer, &k->head, bytes, length), 0);
+    assert_int_equal(block_writer_add(block_bed.writer, &k->head, bytes, length), 0);
     block_bed.raw += length;
 }
 
@@ -62,7 +62,8 @@ void block_bed_check_decoded(size_t from)
     for (size_t i = from; i < block_bed.count; i++) {
         const struct block_bed_kept *k = &block_bed.kept[i];
         assert_int_equal(
-            block_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault), 1);
+            block_reader_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault),
+            1);
         assert_memory_equal(&head, &k->head, sizeof(head));
         assert_int_equal(length, k->length);
         assert_int_equal(fault, wire_decode(&wanted, &other, k->bytes, k->length, NULL));
@@ -75,12 +76,12 @@ void block_bed_check_decoded(size_t from)
         }
         if (i % 2 == 0)
             continue;
-        assert_int_equal(block_decoded_bytes(block_bed.reader, &bytes, &length), 0);
+        assert_int_equal(block_reader_bytes(block_bed.reader, &bytes, &length), 0);
         assert_int_equal(length, k->length);
         assert_memory_equal(bytes, k->bytes, length);
     }
-    assert_int_equal(block_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault),
-                     0);
+    assert_int_equal(
+        block_reader_next_decoded(block_bed.reader, &head, &message, &arena, &length, &fault), 0);
     wire_arena_finish(&arena);
     wire_arena_finish(&other);
     wire_buffer_finish(&ours);
@@ -92,17 +93,17 @@ size_t block_bed_check(int marked, size_t from)
     const void *packed, *bytes;
     size_t size, length;
     struct recorded head;
-    assert_int_equal(block_pack(block_bed.writer, marked, 1, &packed, &size), 0);
-    assert_int_equal(block_open(block_bed.reader, packed, size), 0);
-    assert_int_equal(block_count(block_bed.reader), block_bed.count - from);
+    assert_int_equal(block_writer_pack(block_bed.writer, marked, 1, &packed, &size), 0);
+    assert_int_equal(block_reader_open(block_bed.reader, packed, size), 0);
+    assert_int_equal(block_reader_count(block_bed.reader), block_bed.count - from);
     for (size_t i = from; i < block_bed.count; i++) {
-        assert_int_equal(block_next(block_bed.reader, &head, &bytes, &length), 1);
+        assert_int_equal(block_reader_next(block_bed.reader, &head, &bytes, &length), 1);
         assert_memory_equal(&head, &block_bed.kept[i].head, sizeof(head));
         assert_int_equal(length, block_bed.kept[i].length);
         assert_memory_equal(bytes, block_bed.kept[i].bytes, length);
     }
-    assert_int_equal(block_next(block_bed.reader, &head, &bytes, &length), 0);
-    assert_int_equal(block_open(block_bed.reader, packed, size), 0);
+    assert_int_equal(block_reader_next(block_bed.reader, &head, &bytes, &length), 0);
+    assert_int_equal(block_reader_open(block_bed.reader, packed, size), 0);
     block_bed_check_decoded(from);
     return size;
 }

@@ -80,7 +80,7 @@ static void read_back(struct info *info)
 {
     assert_int_equal(attach_close(attach), 0);
     attach = NULL;
-    assert_int_equal(info_read(info, path, 0, NULL, why, sizeof(why)), 0);
+    assert_int_equal(info_read(info, path, NULL, why, sizeof(why)), 0);
 }
 
 static void it_says_since_when_and_what_did_not_come(void **state)

@@ -37,7 +37,7 @@ static int remove_directory(void **state)
 
 static void read_it(void)
 {
-    if (info_read(&info, path, 0, NULL, why, sizeof(why)) != 0)
+    if (info_read(&info, path, NULL, why, sizeof(why)) != 0)
         fail_msg("%s", why);
 }
 
@@ -67,22 +67,6 @@ static void figures_are_those_of_the_messages(void **state)
     assert_int_equal(info.version, RECORDING_SCHEMA);
     assert_true(info.raw_bytes > info.packed_bytes && info.packed_bytes > 0);
     assert_int_equal(info.damage_count, 0);
-}
-
-static void a_look_at_all_tells_the_same(void **state)
-{
-    struct info all;
-    (void)state;
-    read_it();
-    if (info_read(&all, path, 1, NULL, why, sizeof(why)) != 0)
-        fail_msg("%s", why);
-    assert_memory_equal(&all.sums, &info.sums, sizeof(all.sums));
-    assert_memory_equal(all.calls, info.calls, sizeof(all.calls));
-    assert_int_equal(all.messages, info.messages);
-    assert_int_equal(all.raw_bytes, info.raw_bytes);
-    assert_int_equal(all.dropped, info.dropped);
-    assert_int_equal(all.damage_count, 0);
-    info_finish(&all);
 }
 
 /* An agent whose messages before the window were all of those numbers, but for what it dropped. */
@@ -260,11 +244,11 @@ static void what_is_no_recording_is_refused(void **state)
 {
     (void)state;
     made_ask(path, "PRAGMA application_id = 5");
-    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -HOLTER_EVERSION);
+    assert_int_equal(info_read(&info, path, NULL, why, sizeof(why)), -HOLTER_EVERSION);
     assert_int_equal(truncate(path, 3000), 0);
-    assert_true(info_read(&info, path, 0, NULL, why, sizeof(why)) < 0);
+    assert_true(info_read(&info, path, NULL, why, sizeof(why)) < 0);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -ENOENT);
+    assert_int_equal(info_read(&info, path, NULL, why, sizeof(why)), -ENOENT);
     assert_non_null(strstr(why, path));
 }
 
@@ -275,7 +259,7 @@ static void a_pipe_is_refused(void **state)
     char pipe[140];
     snprintf(pipe, sizeof(pipe), "%s/pipe", directory);
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    assert_int_equal(info_read(&info, pipe, 0, NULL, why, sizeof(why)), -HOLTER_EVERSION);
+    assert_int_equal(info_read(&info, pipe, NULL, why, sizeof(why)), -HOLTER_EVERSION);
     assert_non_null(strstr(why, "a pipe or device"));
     assert_int_equal(unlink(pipe), 0);
 }
@@ -302,7 +286,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_one, remove_directory)
     const struct CMUnitTest tests[] = {
         TEST(figures_are_those_of_the_messages),
-        TEST(a_look_at_all_tells_the_same),
         TEST(windows_dropped_before_the_recording_are_not_of_it),
         TEST(windows_that_are_not_there_are_told_with_their_span),
         TEST(windows_that_were_dropped_are_told_once),

@@ -50,7 +50,7 @@ static int remove_directory(void **state)
 
 static void read_it(void)
 {
-    if (info_read(&info, path, 0, NULL, why, sizeof(why)) != 0)
+    if (info_read(&info, path, NULL, why, sizeof(why)) != 0)
         fail_msg("%s", why);
 }
 
@@ -104,23 +104,6 @@ static void a_page_costs_no_more_than_what_stands_on_it(void **state)
     assert_int_equal(info.damages[0].messages, counts.damaged);
 }
 
-static void a_page_of_older_messages_costs_no_more_than_what_stands_on_it(void **state)
-{
-    (void)state;
-    made_ask(path, "CREATE TABLE messages(id INTEGER PRIMARY KEY, time_ns INTEGER, window INTEGER,"
-                   " type INTEGER, instance INTEGER, seq INTEGER, received_ns INTEGER,"
-                   " length INTEGER, zstd BLOB)");
-    made_ask(path, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
-                   " INSERT INTO messages SELECT i, 0, 0, 1, 1, i, 0, 1,"
-                   " x'28b52ffd2001090000' || randomblob(900) FROM n");
-    made_ask(path, "DELETE FROM block");
-    made_ask(path, "VACUUM");
-    damage_a_page_of_rows();
-    read_it();
-    assert_in_range(info.damage_count, 450, 500);
-    assert_int_equal(info.messages, 0);
-}
-
 static void a_file_without_its_end_is_read_up_to_there(void **state)
 {
     (void)state;
@@ -136,7 +119,7 @@ static void a_file_without_its_end_is_read_up_to_there(void **state)
     assert_int_equal(counts.messages, info.messages);
     assert_int_equal(counts.lacking, whole.st_size - whole.st_size / 2);
     struct info saved;
-    assert_int_equal(info_read(&saved, out, 1, NULL, why, sizeof(why)), 0);
+    assert_int_equal(info_read(&saved, out, NULL, why, sizeof(why)), 0);
     assert_int_equal(saved.damage_count, 0);
     assert_int_equal(saved.messages, info.messages);
     info_finish(&saved);
@@ -146,7 +129,7 @@ static void of_a_file_that_is_almost_empty_nothing_is_read(void **state)
 {
     (void)state;
     assert_int_equal(truncate(path, 2 * PAGE), 0);
-    assert_int_equal(info_read(&info, path, 0, NULL, why, sizeof(why)), -HOLTER_ECORRUPT);
+    assert_int_equal(info_read(&info, path, NULL, why, sizeof(why)), -HOLTER_ECORRUPT);
     assert_non_null(strstr(why, "cut short: 8192 of its"));
     assert_null(strstr(why, "holter cut"));
     assert_int_equal(copy_cut(out, path, 0, UINT64_MAX, NULL, &counts, why, sizeof(why)),
@@ -160,7 +143,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_follows_a_begin_that_is_damaged_is_kept),
         TEST(a_page_costs_no_more_than_what_stands_on_it),
-        TEST(a_page_of_older_messages_costs_no_more_than_what_stands_on_it),
         TEST(a_file_without_its_end_is_read_up_to_there),
         TEST(of_a_file_that_is_almost_empty_nothing_is_read),
     };

@@ -1,0 +1,154 @@
+/* The bytes of a block, which writer and reader share.
+ *
+ * A block is one Zstandard frame. Inside it stand
+ *
+ *   form, number of messages, number of columns       numbers
+ *   for each column, in ascending order of type, key, place:
+ *     type, key, place, kind, coding, width, count    numbers
+ *     length                                          number, bytes of its values
+ *   the values of each column, in the same order
+ *
+ * Numbers are written with seven bits a byte, lowest first (LEB128).
+ *
+ * A column holds one value of each message or row that has it. Type and key are those of the wire
+ * message and its field (holter/wire.h); place 0 is the value of the field itself, or how many rows
+ * it has; places from 1 are the columns of its rows. Columns of type 0 describe the messages
+ * themselves (enum block_head).
+ *
+ * Integers are `width` planes of `count` bytes: first the lowest byte of each value, then the next.
+ * Of bytes and texts each value is its length, as a number, and its bytes. */
+#ifndef HOLTER_DAEMON_STORAGE_BLOCK_BLOCK_FORMAT_H
+#define HOLTER_DAEMON_STORAGE_BLOCK_BLOCK_FORMAT_H
+
+#include "holter/message_key.h"
+#include "holter/size_class.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_FORM 1u    /**< first number of a block */
+#define BLOCK_TYPES 128u /**< types of messages are below this */
+#define BLOCK_KEYS 64u   /**< keys of fields are below this */
+#define BLOCK_PLACES 64u /**< places are below this */
+/** Bytes inside the frame at most: every value takes eight bytes at most, and has one byte at least
+ * in its message. */
+#define BLOCK_MAX_PLAIN ((size_t)192 << 20)
+
+enum block_kind { BLOCK_INTEGER, BLOCK_BYTES_KIND };
+
+/** How an integer is stored, modulo 2^64. Differences are zig-zag numbers (block_zigzag()). */
+enum block_coding {
+    BLOCK_PLAIN,  /**< the value */
+    BLOCK_ZIGZAG, /**< the value, as a zig-zag number */
+    BLOCK_DELTA,  /**< difference to the value before it in the column */
+    BLOCK_LEFT_1, /**< difference to the value one column to the left, in the same row */
+    BLOCK_LEFT_2,
+    BLOCK_LEFT_3,
+    BLOCK_ROW_DELTA, /**< difference of the value and the one to its left, to the same of the row
+                        before */
+    BLOCK_SIZES,     /**< bytes of messages, whose number and size class stand in the two columns to
+                        the left: block_sizes_encode() */
+    BLOCK_KEYS_CODING, /**< of the first column of rows: message_key()s; in the next three stand 1
+                          for a receive, source, destination. See struct block_key_slots */
+    BLOCK_CODINGS
+};
+
+/** Keys of the columns of type 0: one value of each message. */
+enum block_head {
+    BLOCK_HEAD_MESSAGE = 1, /**< type of the message in columns; 0: it is kept as bytes */
+    BLOCK_HEAD_FIELDS,      /**< bit of the key of each field that is present */
+    BLOCK_HEAD_LENGTH,      /**< bytes of the message */
+    BLOCK_HEAD_TYPE,        /**< this and the rest: struct recorded */
+    BLOCK_HEAD_AGENT,
+    BLOCK_HEAD_SEQ,
+    BLOCK_HEAD_WINDOW,
+    BLOCK_HEAD_TIME,
+    BLOCK_HEAD_RECEIVED,
+    BLOCK_HEAD_BYTES, /**< the bytes of messages that are kept as bytes */
+    BLOCK_HEADS
+};
+
+/** How many columns to the left a coding looks; 0: none. */
+static inline unsigned block_coding_reach(enum block_coding coding)
+{
+    static const unsigned reach[BLOCK_CODINGS] = {[BLOCK_LEFT_1] = 1,
+                                                  [BLOCK_LEFT_2] = 2,
+                                                  [BLOCK_LEFT_3] = 3,
+                                                  [BLOCK_ROW_DELTA] = 1,
+                                                  [BLOCK_SIZES] = 2};
+    return reach[coding];
+}
+
+/** 0, -1, 1, -2 ... become 0, 1, 2, 3 ...: small differences have small numbers. */
+static inline uint64_t block_zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+static inline uint64_t block_unzigzag(uint64_t number)
+{
+    return number >> 1 ^ (0 - (number & 1));
+}
+
+/** Bytes of so many messages of one size class are `messages` times the smallest size of the class,
+ * `more` for each message, and `left` over; they are stored as 1 + left * width of the class +
+ * more. Where all messages have one size, that is the same number for any number of messages.
+ *  @return 0: these bytes are not of this class */
+static inline uint64_t block_sizes_encode(uint64_t bytes, uint64_t messages, uint64_t size_class)
+{
+    if (size_class >= SIZE_CLASSES || messages == 0 || messages > UINT32_MAX || bytes >> 48)
+        return 0;
+    unsigned bits = size_class_bits((uint16_t)size_class);
+    uint64_t minimum = size_class_floor((uint16_t)size_class), mean = bytes / messages;
+    if (mean < minimum || (mean - minimum) >> bits != 0 || bits > 30)
+        return 0;
+    return 1 + (bytes % messages << bits) + (mean - minimum);
+}
+
+/** The inverse, for numbers above 0; any number gives some bytes. */
+static inline uint64_t block_sizes_decode(uint64_t number, uint64_t messages, uint64_t size_class)
+{
+    if (size_class >= SIZE_CLASSES || number == 0)
+        return 0;
+    unsigned bits = size_class_bits((uint16_t)size_class);
+    uint64_t minimum = size_class_floor((uint16_t)size_class), rest = number - 1;
+    return messages * (minimum + (rest & ((UINT64_C(1) << bits) - 1))) + (rest >> bits);
+}
+
+#define BLOCK_KEY_SLOT_BITS 14u
+
+/** Keys of messages look like noise, but unmixed, and less the number of their ranks, the next key
+ * of a channel is the one before and one more (holter/message_key.h). A key is stored as the
+ * difference to the last one of the same end and the same ranks, or of others that share its slot.
+ */
+struct block_key_slots {
+    uint64_t last[1u << BLOCK_KEY_SLOT_BITS];
+};
+
+static inline uint64_t *block_key_slot(struct block_key_slots *slots, uint64_t receive,
+                                       uint64_t source, uint64_t destination)
+{
+    uint64_t x = source * UINT64_C(0x9e3779b97f4a7c15) +
+                 destination * UINT64_C(0xd1b54a32d192ed03) +
+                 receive * UINT64_C(0x8cb92ba72f3d8dd7);
+    return &slots->last[x >> (64 - BLOCK_KEY_SLOT_BITS)];
+}
+
+static inline uint64_t block_key_encode(struct block_key_slots *slots, uint64_t key,
+                                        const uint64_t next[3])
+{
+    uint64_t *slot = block_key_slot(slots, next[0], next[1], next[2]);
+    uint64_t sum = message_key_unmix(key) - message_key_ranks(next[1], next[2]), last = *slot;
+    *slot = sum;
+    return block_zigzag(sum - last);
+}
+
+static inline uint64_t block_key_decode(struct block_key_slots *slots, uint64_t number,
+                                        const uint64_t next[3])
+{
+    uint64_t *slot = block_key_slot(slots, next[0], next[1], next[2]);
+    *slot += block_unzigzag(number);
+    return message_key_mix(*slot + message_key_ranks(next[1], next[2]));
+}
+
+#endif

@@ -1,0 +1,339 @@
+/* The writer of blocks: keeps messages until they are packed, and then takes them apart into
+ * columns. */
+#include "daemon/storage/block/block.h"
+
+#include "daemon/storage/block/block_columns.h"
+#include "holter/error.h"
+#include "proto/wire_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+struct block_item {
+    struct recorded head;
+    struct block_source source; /* owned */
+};
+
+struct block_writer {
+    struct block_item *items; /* owned */
+    size_t count, capacity, bytes;
+    size_t mark, mark_bytes; /* messages before the mark, and their bytes */
+    struct block_columns columns;
+    struct block_bytes plain, packed;
+    struct wire_arena arena; /* of the message that is taken apart */
+    ZSTD_CCtx *zstd;         /* owned */
+};
+
+/* ---- messages ------------------------------------------------------------ */
+
+int block_writer_create(struct block_writer **out)
+{
+    struct block_writer *w = calloc(1, sizeof(*w));
+    if (w == NULL)
+        return -ENOMEM;
+    w->zstd = ZSTD_createCCtx();
+    if (w->zstd == NULL) {
+        free(w);
+        return -ENOMEM;
+    }
+    *out = w;
+    return 0;
+}
+
+void block_writer_destroy(struct block_writer *w)
+{
+    if (w == NULL)
+        return;
+    block_writer_clear(w);
+    block_columns_finish(&w->columns);
+    wire_arena_finish(&w->arena);
+    ZSTD_freeCCtx(w->zstd);
+    free(w->plain.at);
+    free(w->packed.at);
+    free(w->items);
+    free(w);
+}
+
+static int block_writer_reserve(struct block_writer *w)
+{
+    if (w->count < w->capacity)
+        return 0;
+    size_t capacity = w->capacity == 0 ? 64 : 2 * w->capacity;
+    struct block_item *items = realloc(w->items, capacity * sizeof(*items));
+    if (items == NULL)
+        return -ENOMEM;
+    w->items = items;
+    w->capacity = capacity;
+    return 0;
+}
+
+/* Is there no place for a message of this length? */
+static int block_writer_is_full(const struct block_writer *w, size_t length)
+{
+    return w->bytes >= BLOCK_BYTES || w->count == BLOCK_MAX_MESSAGES ||
+           length > BLOCK_MAX_BYTES - BLOCK_BYTES;
+}
+
+int block_writer_add_source(struct block_writer *w, const struct recorded *head,
+                            const struct block_source *source)
+{
+    int code = block_writer_is_full(w, source->length) ? -HOLTER_ELIMIT : block_writer_reserve(w);
+    if (code != 0) {
+        source->release(source->owner);
+        return code;
+    }
+    w->items[w->count++] = (struct block_item){*head, *source};
+    w->bytes += source->length;
+    return 0;
+}
+
+int block_writer_add(struct block_writer *w, const struct recorded *head, const void *bytes,
+                     size_t length)
+{
+    if (block_writer_is_full(w, length))
+        return -HOLTER_ELIMIT;
+    void *copy = malloc(length + 1);
+    if (copy == NULL)
+        return -ENOMEM;
+    if (length > 0)
+        memcpy(copy, bytes, length);
+    return block_writer_add_source(w, head, &(struct block_source){copy, length, free, copy});
+}
+
+size_t block_writer_messages(const struct block_writer *w)
+{
+    return w->count;
+}
+
+size_t block_writer_bytes(const struct block_writer *w)
+{
+    return w->bytes;
+}
+
+size_t block_writer_messages_marked(const struct block_writer *w)
+{
+    return w->count - w->mark;
+}
+
+size_t block_writer_bytes_marked(const struct block_writer *w)
+{
+    return w->bytes - w->mark_bytes;
+}
+
+void block_writer_mark(struct block_writer *w)
+{
+    w->mark = w->count;
+    w->mark_bytes = w->bytes;
+}
+
+void block_writer_clear(struct block_writer *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        w->items[i].source.release(w->items[i].source.owner);
+    w->count = w->bytes = w->mark = w->mark_bytes = 0;
+}
+
+/* ---- columns ------------------------------------------------------------- */
+
+static int block_writer_add_head(struct block_writer *w, enum block_head key, uint64_t value)
+{
+    struct block_column *column = block_columns_of(&w->columns, 0, key, 1);
+    return column == NULL ? -ENOMEM : block_column_add_integer(column, value);
+}
+
+static uint64_t rows_of(const uint8_t *slot)
+{
+    uint64_t count;
+    memcpy(&count, slot + sizeof(void *), sizeof(count));
+    return count;
+}
+
+/* Would wire_encode() leave this field out? */
+static int is_default(const struct wire_field *field, const uint8_t *slot)
+{
+    uint64_t number;
+    if (field->kind == WIRE_KIND_ROWS || field->kind == WIRE_KIND_BIN)
+        return rows_of(slot) == 0;
+    memcpy(&number, slot, sizeof(number));
+    if (field->kind == WIRE_KIND_STR)
+        return *(const char *)(uintptr_t)number == '\0';
+    if (field->kind == WIRE_KIND_F64) {
+        double real;
+        memcpy(&real, slot, sizeof(real));
+        return real != real;
+    }
+    return number == 0;
+}
+
+static const struct wire_field *field_by_key(const struct wire_table *table, unsigned key)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->fields[i].key == key)
+            return &table->fields[i];
+    }
+    return NULL;
+}
+
+/* Does wire_encode() make the same bytes of a decoded message? It writes fields in the order of
+ * their table, leaves out those with default values, and writes all columns of rows.
+ * @param fields  set to the bits of the keys of the fields that are present */
+static int is_canonical(const struct wire_message *message, const struct wire_table *table,
+                        uint64_t *fields)
+{
+    const uint8_t *base = (const uint8_t *)&message->hello;
+    const struct wire_field *before = NULL;
+    *fields = 0;
+    if (message->shape == NULL || table->type >= BLOCK_TYPES)
+        return 0;
+    for (unsigned i = 0; i < message->shape->count; i++) {
+        const struct wire_field *field = field_by_key(table, message->shape->fields[i].key);
+        if (field == NULL || field <= before || field->key >= BLOCK_KEYS)
+            return 0;
+        const uint8_t *slot = base + field->offset;
+        if (!field->required && is_default(field, slot))
+            return 0;
+        if (field->kind == WIRE_KIND_ROWS && rows_of(slot) > 0 &&
+            (message->shape->fields[i].width != field->rows()->count ||
+             field->rows()->count >= BLOCK_PLACES))
+            return 0;
+        *fields |= UINT64_C(1) << field->key;
+        before = field;
+    }
+    return 1;
+}
+
+/* Add one column of rows. @param slot  of the column in the first row */
+static int block_writer_add_row_column(struct block_column *column, enum wire_kind kind,
+                                       const uint8_t *slot, size_t count, size_t stride)
+{
+    int code = kind == WIRE_KIND_STR ? 0 : block_column_reserve(column, count);
+    for (size_t i = 0; code == 0 && i < count; i++, slot += stride) {
+        if (kind == WIRE_KIND_STR) {
+            const char *text;
+            memcpy(&text, slot, sizeof(text));
+            code = block_column_add_bytes(column, text, strlen(text));
+        } else {
+            memcpy(&column->values[column->count++], slot, sizeof(uint64_t));
+        }
+    }
+    return code;
+}
+
+static int block_writer_add_rows(struct block_column *columns, const struct wire_rows *rows,
+                                 const uint8_t *slot)
+{
+    const uint8_t *first;
+    uint64_t count = rows_of(slot);
+    memcpy(&first, slot, sizeof(first));
+    int code = block_column_add_integer(&columns[0], count);
+    for (size_t i = 0; code == 0 && count > 0 && i < rows->count; i++) {
+        const struct wire_column *column = &rows->columns[i];
+        code = block_writer_add_row_column(&columns[1 + i], column->kind, first + column->offset,
+                                           count, rows->size);
+    }
+    return code;
+}
+
+static int block_writer_add_field(struct block_writer *w, unsigned type,
+                                  const struct wire_field *field, const uint8_t *slot)
+{
+    const struct wire_rows *rows = field->kind == WIRE_KIND_ROWS ? field->rows() : NULL;
+    unsigned count = rows == NULL ? 1 : 1 + (unsigned)rows->count;
+    struct block_column *columns = block_columns_of(&w->columns, type, field->key, count);
+    const char *bytes;
+    uint64_t number;
+    if (columns == NULL)
+        return -ENOMEM;
+    if (rows != NULL)
+        return block_writer_add_rows(columns, rows, slot);
+    memcpy(&number, slot, sizeof(number));
+    memcpy(&bytes, slot, sizeof(bytes));
+    if (field->kind == WIRE_KIND_STR)
+        return block_column_add_bytes(columns, bytes, strlen(bytes));
+    if (field->kind == WIRE_KIND_BIN)
+        return block_column_add_bytes(columns, bytes, rows_of(slot));
+    return block_column_add_integer(columns, number);
+}
+
+static int block_writer_add_decoded(struct block_writer *w, const struct wire_message *message,
+                                    const struct wire_table *table, uint64_t fields)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < table->count; i++) {
+        const struct wire_field *field = &table->fields[i];
+        if (fields >> field->key & 1)
+            code = block_writer_add_field(w, (unsigned)table->type, field,
+                                          (const uint8_t *)&message->hello + field->offset);
+    }
+    return code;
+}
+
+static int block_writer_add_bytes(struct block_writer *w, const struct block_source *source)
+{
+    struct block_column *column = block_columns_of(&w->columns, 0, BLOCK_HEAD_BYTES, 1);
+    return column == NULL ? -ENOMEM : block_column_add_bytes(column, source->bytes, source->length);
+}
+
+/* Take one message apart. @param as_bytes  keep its bytes */
+static int block_writer_add_message(struct block_writer *w, const struct block_item *item,
+                                    int as_bytes)
+{
+    struct wire_message message;
+    const struct wire_table *table = NULL;
+    uint64_t fields = 0;
+    if (!as_bytes &&
+        wire_decode(&message, &w->arena, item->source.bytes, item->source.length, NULL) == 0) {
+        table = wire_table(message.type);
+        if (!is_canonical(&message, table, &fields))
+            table = NULL;
+    }
+    const uint64_t heads[BLOCK_HEADS] = {
+        [BLOCK_HEAD_MESSAGE] = table == NULL ? 0 : (uint64_t)table->type,
+        [BLOCK_HEAD_FIELDS] = table == NULL ? 0 : fields,
+        [BLOCK_HEAD_LENGTH] = item->source.length,
+        [BLOCK_HEAD_TYPE] = item->head.type,
+        [BLOCK_HEAD_AGENT] = item->head.instance,
+        [BLOCK_HEAD_SEQ] = item->head.seq,
+        [BLOCK_HEAD_WINDOW] = item->head.window,
+        [BLOCK_HEAD_TIME] = item->head.time_ns,
+        [BLOCK_HEAD_RECEIVED] = item->head.received_ns,
+    };
+    int code = 0;
+    for (unsigned key = BLOCK_HEAD_MESSAGE; code == 0 && key < BLOCK_HEAD_BYTES; key++)
+        code = block_writer_add_head(w, (enum block_head)key, heads[key]);
+    if (code != 0)
+        return code;
+    return table == NULL ? block_writer_add_bytes(w, &item->source)
+                         : block_writer_add_decoded(w, &message, table, fields);
+}
+
+static int block_writer_compress(struct block_writer *w, int level)
+{
+    size_t bound = ZSTD_compressBound(w->plain.length);
+    w->packed.length = 0;
+    if (block_bytes_reserve(&w->packed, bound) != 0)
+        return -ENOMEM;
+    w->packed.length = ZSTD_compressCCtx(w->zstd, w->packed.at, w->packed.capacity, w->plain.at,
+                                         w->plain.length, level);
+    return ZSTD_isError(w->packed.length) ? -ENOMEM : 0;
+}
+
+int block_writer_pack(struct block_writer *w, int marked, int level, const void **out,
+                      size_t *length)
+{
+    size_t first = marked ? w->mark : 0;
+    int code = 0;
+    block_columns_clear(&w->columns);
+    w->plain.length = 0;
+    for (size_t i = first; code == 0 && i < w->count; i++)
+        code = block_writer_add_message(w, &w->items[i], marked);
+    code = code != 0 ? code : block_bytes_append_number(&w->plain, BLOCK_FORM);
+    code = code != 0 ? code : block_bytes_append_number(&w->plain, w->count - first);
+    code = code != 0 ? code : block_columns_pack(&w->columns, &w->plain);
+    code = code != 0 ? code : block_writer_compress(w, level);
+    *out = w->packed.at;
+    *length = w->packed.length;
+    return code;
+}
