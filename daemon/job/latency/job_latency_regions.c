@@ -57,19 +57,6 @@ static int begin_regions_of_nodes(struct job_latency *l)
     return 0;
 }
 
-/* Messages between ranks that are vertices. */
-static int add_contacts(struct job_latency *l, const struct sum_result *pairs)
-{
-    bool same = pairs->figured != 0 && pairs->figured == l->contacts_figured;
-    l->contacts_figured = 0;
-    if (!(same && contact_again(l->contact)) &&
-        contact_add_ranks(l->contact, pairs->pairs, pairs->pair_count) != 0)
-        return -ENOMEM;
-    int code = close_contacts(l);
-    l->contacts_figured = code == 0 ? pairs->figured : 0;
-    return code;
-}
-
 static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
 {
     const size_t count = pairs->pair_count;
@@ -82,8 +69,6 @@ static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
      * is looked at. */
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
-    if (!l->nodes_stand)
-        return add_contacts(l, pairs);
     for (size_t i = 0; i < count; i++) {
         const struct pair_row *p = &pairs->pairs[i];
         if (p->destination < 0)

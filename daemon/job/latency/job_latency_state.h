@@ -26,7 +26,6 @@ struct job_latency {
     struct criteria *criteria;
     struct join *join;
     struct contact *contact;
-    uint64_t contacts_figured; /* of the rows that the contacts took last; 0: of none */
     const struct contact_edge
         *edges; /* borrowed of the contact: that the regions were not told of */
     size_t edge_count;
