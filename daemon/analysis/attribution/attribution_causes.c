@@ -59,17 +59,17 @@ double view_rate(double excess, double expected)
 static int sum_up(struct view *v, const struct attribution_scope *scope)
 {
     const struct attribution *a = v->a;
-    int error = attribution_sum_room(&v->now, a->rank_count + 1, a->pairs.count + 1);
+    int error = attribution_sum_reserve(&v->now, a->rank_count + 1, a->pairs.count + 1);
     if (error == 0)
-        error = attribution_sum_room(&v->base, a->rank_count + 1, a->pairs.count + 1);
+        error = attribution_sum_reserve(&v->base, a->rank_count + 1, a->pairs.count + 1);
     for (uint32_t i = 0; i < a->slice_count && error == 0; i++) {
         const struct attribution_slice *slice = attribution_slice_at(a, i);
         error = attribution_sum_add(slice->number >= scope->onset ? &v->now : &v->base, slice);
     }
-    for (uint32_t r = 0; r < a->base.rank_room && r < v->base.rank_room; r++)
+    for (uint32_t r = 0; r < a->base.rank_capacity && r < v->base.rank_capacity; r++)
         for (int f = 0; f < RANK_FIGURES; f++)
             v->base.ranks[r][f] += a->base.ranks[r][f];
-    for (uint32_t p = 0; p < a->base.pair_room && p < v->base.pair_room; p++)
+    for (uint32_t p = 0; p < a->base.pair_capacity && p < v->base.pair_capacity; p++)
         for (int f = 0; f < PAIR_FIGURES; f++)
             v->base.pairs[p][f] += a->base.pairs[p][f];
     v->base.windows += a->base.windows;
@@ -101,7 +101,7 @@ static int choose(struct view *v, const struct attribution_scope *scope)
             continue;
         chosen[r] = 1;
         for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
-            const struct attribution_partner p = attribution_partner_of(a, r, k);
+            const struct attribution_partner p = a->partners[r][k];
             if (p.messages > 0 && p.rank < a->rank_count)
                 chosen[p.rank] = 1;
         }
@@ -302,12 +302,10 @@ static int find_all(struct view *v, const struct attribution_scope *scope)
     return 0;
 }
 
-int attribution_result(struct attribution *a, const struct attribution_scope *scope,
+int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out)
 {
     struct view v = {.a = a, .progress = 1, .level = 1, .sampling = 1};
-    attribution_traffic_settle(a);
-    attribution_base_settle(a);
     int error = sum_up(&v, scope);
     if (error == 0)
         error = find_all(&v, scope);

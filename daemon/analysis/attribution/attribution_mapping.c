@@ -19,7 +19,7 @@ static void join(struct growth *g, uint32_t rank, uint32_t cluster)
 {
     g->cluster[rank] = cluster;
     for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-        const struct attribution_partner p = attribution_partner_of(g->a, rank, i);
+        const struct attribution_partner p = g->a->partners[rank][i];
         const uint32_t other = p.rank;
         if (p.messages == 0 || other >= g->a->rank_count || g->cluster[other] != UINT32_MAX)
             continue;
@@ -70,7 +70,7 @@ static void count_inside(const struct attribution *a, const uint32_t *cluster, d
     double all = 0, inside = 0, now = 0;
     for (uint32_t r = 0; r < a->rank_count; r++) {
         for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-            const struct attribution_partner p = attribution_partner_of(a, r, i);
+            const struct attribution_partner p = a->partners[r][i];
             if (p.messages == 0 || p.rank >= a->rank_count)
                 continue;
             all += (double)p.messages;

@@ -52,7 +52,7 @@ static int find_level(struct view *v)
     double *ratios = calloc((size_t)v->a->pairs.count + 1, sizeof(*ratios));
     if (ratios == NULL)
         return -ENOMEM;
-    for (uint32_t p = 0; p < v->a->pairs.count && p < of->pair_room; p++) {
+    for (uint32_t p = 0; p < v->a->pairs.count && p < of->pair_capacity; p++) {
         network += of->pairs[p][PAIR_NETWORK];
         expected += of->pairs[p][PAIR_EXPECTED];
         if (of->pairs[p][PAIR_EXPECTED] > 0)
@@ -256,7 +256,7 @@ static void add_contact(const struct view *v, struct contact *contacts, uint32_t
     uint32_t nodes[ATTRIBUTION_PARTNERS + 1], count = 1, r = v->ranks[i];
     nodes[0] = attribution_node_of(v->a, r);
     for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
-        const struct attribution_partner p = attribution_partner_of(v->a, r, k);
+        const struct attribution_partner p = v->a->partners[r][k];
         if (p.messages > 0)
             nodes[count++] = attribution_node_of(v->a, p.rank);
     }

@@ -2,7 +2,6 @@
 
 #include "daemon/analysis/latency/mann_kendall.h"
 #include "daemon/analysis/latency/trend_state.h"
-#include "daemon/analysis/tables/fetch.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -56,7 +55,7 @@ static void forget_calm(struct trend *trend)
     trend->calm.centre = trend->calm.spread = NAN;
     for (uint32_t i = 0; i < STATISTICS; i++)
         trend->calm.limits[i] = NAN;
-    trend->calm_anew = 1;
+    trend->calm_changed = true;
 }
 
 int trend_create(struct trend **out, const struct trend_params *params)
@@ -67,13 +66,12 @@ int trend_create(struct trend **out, const struct trend_params *params)
         !(params->growth > 1 && params->growth <= params->slow_rise) || params->calm_down < 1 ||
         params->calm_down > RECENT / 2 || !(params->half_life >= 1 && params->half_life <= 1e9))
         return -HOLTER_ERANGE;
-    struct trend *trend = aligned_alloc(_Alignof(struct trend), sizeof(*trend));
+    struct trend *trend = calloc(1, sizeof(*trend));
     if (trend == NULL)
         return -ENOMEM;
-    memset(trend, 0, sizeof(*trend));
     trend->params = *params;
     find_rises(trend);
-    trend->weight = trend->noted_weight = 1;
+    trend->weight = 1;
     trend->growth_of_weight = exp2(1 / params->half_life);
     trend->span = SPANS;
     forget_calm(trend);
@@ -159,7 +157,6 @@ static void find_fit(const struct trend *trend, double base, uint64_t most, stru
 static void enter(struct trend *trend, enum trend_state state, uint64_t onset, double threshold,
                   uint32_t m)
 {
-    trend_note(trend);
     trend->result.state = state;
     trend->threshold = threshold;
     trend->scale = m;
@@ -188,7 +185,7 @@ static int is_high(const struct trend *trend, const double *stats, uint32_t i)
     if (!(stats[i] > trend->calm.limits[i]))
         return 0;
     double rise = least_rise(trend, i);
-    return stats[i] > trend->calm.centre + rise && trend_third(trend, i) - trend->base > rise;
+    return stats[i] > trend->calm.centre + rise && trend->thirds[i] - trend->base > rise;
 }
 
 /* Three values that stay above those before, more than calm ever jumps. */
@@ -198,7 +195,7 @@ static int has_jumped(const struct trend *trend, const double *stats)
         return 0;
     double rise = least_rise(trend, 1);
     return stats[JUMP] > rise / 2 && stats[1] > trend->base + rise &&
-           trend_third(trend, 1) > trend->base + rise;
+           trend->thirds[1] > trend->base + rise;
 }
 
 /* Whether of the last three values the last is on its way back to the base. */
@@ -236,7 +233,6 @@ static int judge_ramp(struct trend *trend)
     double above = trend_last_stats(trend)[RAMP];
     if (!(above > trend->calm.limits[RAMP]) || !(above > log(trend->params.growth)))
         return 0;
-    trend_note(trend);
     struct growth growth;
     struct fit fit;
     for (uint32_t s = 0; s < SPANS; s++) {
@@ -291,7 +287,7 @@ static void judge(struct trend *trend)
 static void be_calm(struct trend *trend)
 {
     trend->result.state = TREND_STATE_CALM;
-    trend->first = trend->remembered = trend->noted = trend->count;
+    trend->first = trend->remembered = trend->count;
     trend->result.onset = trend->result.since = trend->last;
     trend->result.slope = NAN;
 }
@@ -336,9 +332,9 @@ static void start_anew(struct trend *trend)
     forget_calm(trend);
     memset(trend->memories, 0, sizeof(trend->memories));
     trend->singles = 0;
-    trend->weight = trend->noted_weight = 1;
+    trend->weight = 1;
     be_calm(trend);
-    trend->first = trend->remembered = trend->noted = trend->count - HELD_BACK;
+    trend->first = trend->remembered = trend->count - HELD_BACK;
     for (uint64_t n = trend->first; n < trend->count; n++)
         trend->stats[n % HELD][RAMP] = NAN; /* they are above the base that was */
 }
@@ -390,13 +386,13 @@ static void follow(struct trend *trend)
 
 int trend_update(struct trend *trend, uint64_t window, double value, uint64_t messages)
 {
-    if (trend->any && window <= trend->last)
+    if (trend->started && window <= trend->last)
         return -HOLTER_ERANGE;
-    trend->any = 1;
+    trend->started = true;
     trend->last = window;
     if (!(value > 0) || isinf(value) || messages < trend->params.least)
         return 0;
-    trend_take(trend, window, log(value));
+    trend_add_value(trend, window, log(value));
     trend_find_statistics(trend);
     struct growth growth;
     if (trend->result.state == TREND_STATE_CALM) {
@@ -412,12 +408,6 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
     }
     trend->result.spike = trend->result.state == TREND_STATE_CALM && value > trend->result.band;
     return 0;
-}
-
-void trend_fetch(const struct trend *trend)
-{
-    for (size_t at = 0; at < offsetof(struct trend, returned); at += FETCH_LINE)
-        __builtin_prefetch((const char *)trend + at, 1);
 }
 
 int trend_is_calm(const struct trend *trend)

@@ -8,6 +8,7 @@
 
 #define RAMP_VALUES 60u
 #define RAMP_CLIP 3.0 /* spreads of single values that the statistic of growth counts at most */
+#define CALM_EVERY 8u /* values, once many are known */
 #define BEFORE_JUMP 6u
 #define BIN_WIDTH 0.02
 
@@ -70,26 +71,21 @@ double trend_last_median(const struct trend *trend, uint64_t most)
     return trend_median(trend, trend->count - count, count);
 }
 
-void trend_take(struct trend *trend, uint64_t window, double value)
+void trend_add_value(struct trend *trend, uint64_t window, double value)
 {
-    trend->windows_near[trend->count % TAKEN] = window;
-    trend->near[trend->count % NEAR] = value;
-    if (++trend->count % TAKEN != 0)
-        return;
-    uint64_t from = trend->count - TAKEN;
-    memcpy(&trend->logs[from % RECENT], &trend->near[from % NEAR], TAKEN * sizeof(*trend->logs));
-    memcpy(&trend->windows[from % RECENT], trend->windows_near, sizeof(trend->windows_near));
+    trend->windows[trend->count % RECENT] = window;
+    trend->logs[trend->count % RECENT] = value;
+    trend->count++;
 }
 
 /* Mean of the m values from the m / 6-th to the 2 m / 3-th smallest: one in three may be a spike,
  * one in six a dip. */
-static double lower_mean(const struct trend *trend, uint32_t i)
+static double trend_lower_mean(const double *sorted, uint32_t m)
 {
-    uint32_t m = trend_scales[i], from = m / 6, to = m < 3 ? 1 : 2 * m / 3;
-    const uint8_t *places = &trend->ordered[trend_first[i]];
+    uint32_t from = m / 6, to = m < 3 ? 1 : 2 * m / 3;
     double sum = 0;
     for (uint32_t k = from; k < to; k++)
-        sum += trend->near[places[k]];
+        sum += sorted[k];
     return sum / (to - from);
 }
 
@@ -102,42 +98,11 @@ static double ramp(const struct trend *trend)
         return NAN;
     double sum = 0;
     for (uint32_t d = 1; d <= RAMP_VALUES; d++) {
-        double y = trend->near[(trend->count - RAMP_VALUES + d - 1) % NEAR] - centre;
+        double y = trend_log(trend, trend->count - RAMP_VALUES + d - 1) - centre;
         double low = y < -most ? -most : y;
         sum += (low > most ? most : low) * d;
     }
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
-}
-
-/* What lies at a place of those in order is another value from now on: move it to where it belongs.
- */
-static void move_to_place(const double *values, uint8_t *places, uint32_t count, uint32_t at,
-                          uint8_t newest)
-{
-    const double value = values[newest];
-    for (; at + 1 < count && values[places[at + 1]] < value; at++)
-        places[at] = places[at + 1];
-    for (; at > 0 && values[places[at - 1]] > value; at--)
-        places[at] = places[at - 1];
-    places[at] = newest;
-}
-
-/* The newest value comes among those of each scale, where it takes the place of the oldest: they
- * stay in order, which is less than to sort them again. */
-static void order_newest(struct trend *trend)
-{
-    const uint8_t newest = (uint8_t)((trend->count - 1) % NEAR);
-    for (uint32_t i = 0; i < SCALES; i++) {
-        const uint32_t m = trend_scales[i];
-        uint8_t *places = &trend->ordered[trend_first[i]];
-        if (trend->count <= m) {
-            move_to_place(trend->near, places, (uint32_t)trend->count, (uint32_t)trend->count - 1,
-                          newest);
-            continue;
-        }
-        const uint8_t *oldest = memchr(places, (int)((trend->count - 1 - m) % NEAR), m);
-        move_to_place(trend->near, places, m, (uint32_t)(oldest - places), newest);
-    }
 }
 
 /* The second largest of the values before a jump, which one of them that is a spike cannot move. */
@@ -145,7 +110,7 @@ static double before_jump(const struct trend *trend)
 {
     double largest = -INFINITY, second = -INFINITY;
     for (uint32_t i = 0; i < BEFORE_JUMP; i++) {
-        double value = trend->near[(trend->count - 3 - BEFORE_JUMP + i) % NEAR];
+        double value = trend_log(trend, trend->count - 3 - BEFORE_JUMP + i);
         double lower = value < largest ? value : largest;
         second = lower > second ? lower : second;
         largest = value > largest ? value : largest;
@@ -157,9 +122,16 @@ void trend_find_statistics(struct trend *trend)
 {
     double *stats = trend_last_stats(trend);
     uint64_t usable = trend->count - trend->first;
-    order_newest(trend);
-    for (uint32_t i = 0; i < SCALES; i++)
-        stats[i] = usable >= trend_scales[i] ? lower_mean(trend, i) : NAN;
+    for (uint32_t i = 0; i < SCALES; i++) {
+        const uint32_t m = trend_scales[i];
+        double sorted[MAXIMUM_SCALE];
+        stats[i] = trend->thirds[i] = NAN;
+        if (usable < m)
+            continue;
+        trend_sorted(trend, trend->count - m, m, sorted);
+        stats[i] = trend_lower_mean(sorted, m);
+        trend->thirds[i] = sorted[m < 3 ? 0 : m / 3 - 1];
+    }
     stats[JUMP] = stats[RAMP] = NAN;
     if (usable < 3 + BEFORE_JUMP)
         return;
@@ -245,7 +217,7 @@ static void find_limit(struct trend *trend, uint32_t i, double r)
     if (i == 0) {
         trend->calm.spread = spread;
         trend->calm.centre = trend->centre + v[1];
-        trend->calm_anew = 1;
+        trend->calm_changed = true;
     }
     /* The base and the spreads themselves are known from so many independent values only. */
     double independent = singles / alone;
@@ -278,39 +250,29 @@ static void note(struct trend *trend, uint64_t number, double weight)
     }
 }
 
-void trend_note(struct trend *trend)
-{
-    for (; trend->noted < trend->remembered; trend->noted++) {
-        note(trend, trend->noted, trend->noted_weight);
-        trend->noted_weight *= trend->growth_of_weight;
-    }
-}
-
 /* So that weights do not become too large. */
 static void scale_weights(struct trend *trend)
 {
-    trend_note(trend);
     for (uint32_t i = 0; i < STATISTICS; i++)
         memory_scale(&trend->memories[i], 1 / trend->weight);
     trend->alike /= trend->weight;
     trend->neighbours /= trend->weight;
     trend->singles = trend->memories[0].total;
-    trend->noted_weight = trend->weight = 1;
+    trend->weight = 1;
 }
 
-/* One more value. What comes of it in the memories nobody looks at before calm is found again:
- * several are put there together, when the memories are fetched anyway. */
+/* One more value enters the memories. What calm is like changes slowly: where many values are
+ * known it is found again every few of them. */
 static void remember(struct trend *trend)
 {
+    note(trend, trend->remembered, trend->weight);
     trend->remembered++;
     trend->singles += trend->weight;
     trend->weight *= trend->growth_of_weight;
     if (!(trend->weight < 0x1p30))
         scale_weights(trend);
-    if (trend->singles / trend->weight < 64 || trend->remembered % TAKEN == 0) {
-        trend_note(trend);
+    if (trend->singles / trend->weight < 64 || trend->remembered % CALM_EVERY == 0)
         trend_find_calm(trend);
-    }
 }
 
 /* Values enter the memories with a delay, so that what is judged is not part of the measure. */
@@ -323,9 +285,9 @@ void trend_remember_calm(struct trend *trend)
     uint64_t back = trend->count / 2 < HELD_BACK ? trend->count / 2 : HELD_BACK;
     while (trend->remembered + back < trend->count)
         remember(trend);
-    if (!trend->calm_anew)
+    if (!trend->calm_changed)
         return;
-    trend->calm_anew = 0;
+    trend->calm_changed = false;
     trend->result.base = exp(trend->calm.centre);
     trend->result.band =
         exp(fmax(trend->calm.limits[0], trend->calm.centre + log(trend->params.rise)));

@@ -142,7 +142,6 @@ static int list_regions(struct job_latency *l)
     size_t regions = regions_list(l->regions, NULL, 0);
     if (job_latency_fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
         job_latency_fit(&l->region_sums, regions, sizeof(*l->region_sums)) != 0 ||
-        job_latency_fit(&l->region_parts, regions, sizeof(*l->region_parts)) != 0 ||
         job_latency_fit(&l->series, regions + SCOPES_BEFORE_REGIONS, sizeof(*l->series)) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);

@@ -38,7 +38,7 @@ struct job_latency {
     int criteria_moved[LOCALITIES]; /* with the window before: by how much is in the scale */
     uint32_t *node_of;              /* by rank; UINT32_MAX: not known */
     uint32_t *region_of;            /* by rank: position in region_trends; region_count: in none */
-    struct latency_rank *ranks;     /* what of latencies is not in `messages` */
+    struct latency_rank *ranks;     /* of the window that was closed last */
     struct message_ranks messages;  /* of the window that was closed last */
     size_t rank_count, node_of_room;
     uint32_t nodes;
@@ -47,7 +47,6 @@ struct job_latency {
     int regions_new,
         ranks_placed; /* since regions were last listed: they have changed; ranks were placed */
     struct latency_sum *region_sums;
-    struct latency_part *region_parts;
     struct latency_groups groups;
     struct latency_series *series;
     size_t series_count, series_room;
