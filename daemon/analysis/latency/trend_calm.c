@@ -27,16 +27,16 @@
 /* Neighbours that count as seen from the beginning, as of a correlation of a half. */
 #define ASSUMED_NEIGHBOURS 10.0
 
-static int by_value(const void *a, const void *b)
+static int trend_compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static void sort(double *values, size_t count)
+static void trend_sort_values(double *values, size_t count)
 {
     if (count > 64) {
-        qsort(values, count, sizeof(*values), by_value);
+        qsort(values, count, sizeof(*values), trend_compare_values);
         return;
     }
     for (size_t i = 1; i < count; i++) {
@@ -53,7 +53,7 @@ void trend_sorted(const struct trend *trend, uint64_t from, uint64_t count, doub
 {
     for (uint64_t i = 0; i < count; i++)
         out[i] = trend_log(trend, from + i);
-    sort(out, count);
+    trend_sort_values(out, count);
 }
 
 double trend_median(const struct trend *trend, uint64_t from, uint64_t count)
@@ -91,7 +91,7 @@ static double trend_lower_mean(const double *sorted, uint32_t m)
 
 /* How far the last values lie above the base, weighted as growth that began with the first of them
  * would have it. NaN: too few values, or the base is not known. */
-static double ramp(const struct trend *trend)
+static double trend_ramp(const struct trend *trend)
 {
     const double centre = trend->calm.centre, most = RAMP_CLIP * trend->calm.spread;
     if (isnan(centre) || trend->count - trend->first < RAMP_VALUES)
@@ -106,7 +106,7 @@ static double ramp(const struct trend *trend)
 }
 
 /* The second largest of the values before a jump, which one of them that is a spike cannot move. */
-static double before_jump(const struct trend *trend)
+static double trend_before_jump(const struct trend *trend)
 {
     double largest = -INFINITY, second = -INFINITY;
     for (uint32_t i = 0; i < BEFORE_JUMP; i++) {
@@ -135,8 +135,8 @@ void trend_find_statistics(struct trend *trend)
     stats[JUMP] = stats[RAMP] = NAN;
     if (usable < 3 + BEFORE_JUMP)
         return;
-    stats[JUMP] = stats[1] - before_jump(trend);
-    stats[RAMP] = ramp(trend);
+    stats[JUMP] = stats[1] - trend_before_jump(trend);
+    stats[RAMP] = trend_ramp(trend);
 }
 
 /* ---- what calm is like --------------------------------------------------- */
@@ -151,7 +151,7 @@ void trend_memory_add(struct memory *memory, double offset, double weight)
     memory->total += weight;
 }
 
-static void memory_scale(struct memory *memory, double factor)
+static void trend_memory_scale(struct memory *memory, double factor)
 {
     memory->total = 0;
     for (size_t i = 0; i < BINS; i++) {
@@ -161,8 +161,8 @@ static void memory_scale(struct memory *memory, double factor)
 }
 
 /* Quantiles q, ascending, linear within bins. */
-static void memory_quantiles(const struct memory *memory, const double *q, double *out,
-                             size_t count)
+static void trend_memory_quantiles(const struct memory *memory, const double *q, double *out,
+                                   size_t count)
 {
     double below = 0;
     size_t bin = memory->lowest;
@@ -177,7 +177,7 @@ static void memory_quantiles(const struct memory *memory, const double *q, doubl
 }
 
 /* Centre of the histogram of a statistic; jump and ramp are differences. */
-static double centre_of(const struct trend *trend, uint32_t statistic)
+static double trend_memory_centre(const struct trend *trend, uint32_t statistic)
 {
     return statistic >= SCALES ? 0 : trend->centre;
 }
@@ -193,7 +193,7 @@ double trend_correlation(const struct trend *trend)
 }
 
 /* Of a statistic, given the correlation of neighbours. */
-static void find_limit(struct trend *trend, uint32_t i, double r)
+static void trend_find_limit(struct trend *trend, uint32_t i, double r)
 {
     static const double q[] = {0.16, 0.5, 0.84, 0.95, 0.99, 0.999};
     const struct memory *memory = &trend->memories[i];
@@ -202,7 +202,7 @@ static void find_limit(struct trend *trend, uint32_t i, double r)
     double singles = trend->memories[0].total / trend->weight; /* faded a little */
     if (values < 2 * m || singles + 0.5 < trend->params.warm_up / 2)
         return;
-    memory_quantiles(memory, q, v, 6);
+    trend_memory_quantiles(memory, q, v, 6);
     double spread = fmax(v[2] - v[1], v[1] - v[0]);
     if (values < 16 || values >= 40) /* of the first a jump may be part, then it is but one value */
         spread = fmax(spread, (v[3] - v[1]) / 1.645);
@@ -226,22 +226,22 @@ static void find_limit(struct trend *trend, uint32_t i, double r)
     double limit = v[1] + far * sqrt(spread * spread + unsure * unsure);
     if (values >= 2000)
         limit = fmax(limit, v[5] + TAIL * (v[5] - v[4]));
-    trend->calm.limits[i] = centre_of(trend, i) + limit;
+    trend->calm.limits[i] = trend_memory_centre(trend, i) + limit;
 }
 
 void trend_find_calm(struct trend *trend)
 {
     const double r = trend_correlation(trend);
     for (uint32_t i = 0; i < STATISTICS; i++)
-        find_limit(trend, i, r);
+        trend_find_limit(trend, i, r);
 }
 
-static void note(struct trend *trend, uint64_t number, double weight)
+static void trend_memorise_statistics(struct trend *trend, uint64_t number, double weight)
 {
     const double *stats = trend->stats[number % HELD];
     for (uint32_t i = 0; i < STATISTICS; i++)
         if (!isnan(stats[i]))
-            trend_memory_add(&trend->memories[i], stats[i] - centre_of(trend, i), weight);
+            trend_memory_add(&trend->memories[i], stats[i] - trend_memory_centre(trend, i), weight);
     if (!isnan(trend->calm.centre) && number > trend->first) {
         int above = trend_log(trend, number) > trend->calm.centre;
         int above_before = trend_log(trend, number - 1) > trend->calm.centre;
@@ -251,10 +251,10 @@ static void note(struct trend *trend, uint64_t number, double weight)
 }
 
 /* So that weights do not become too large. */
-static void scale_weights(struct trend *trend)
+static void trend_scale_weights(struct trend *trend)
 {
     for (uint32_t i = 0; i < STATISTICS; i++)
-        memory_scale(&trend->memories[i], 1 / trend->weight);
+        trend_memory_scale(&trend->memories[i], 1 / trend->weight);
     trend->alike /= trend->weight;
     trend->neighbours /= trend->weight;
     trend->singles = trend->memories[0].total;
@@ -263,14 +263,14 @@ static void scale_weights(struct trend *trend)
 
 /* One more value enters the memories. What calm is like changes slowly: where many values are
  * known it is found again every few of them. */
-static void remember(struct trend *trend)
+static void trend_memorise_value(struct trend *trend)
 {
-    note(trend, trend->remembered, trend->weight);
+    trend_memorise_statistics(trend, trend->remembered, trend->weight);
     trend->remembered++;
     trend->singles += trend->weight;
     trend->weight *= trend->growth_of_weight;
     if (!(trend->weight < 0x1p30))
-        scale_weights(trend);
+        trend_scale_weights(trend);
     if (trend->singles / trend->weight < 64 || trend->remembered % CALM_EVERY == 0)
         trend_find_calm(trend);
 }
@@ -284,7 +284,7 @@ void trend_remember_calm(struct trend *trend)
         trend->centre = trend_last_median(trend, trend->params.warm_up);
     uint64_t back = trend->count / 2 < HELD_BACK ? trend->count / 2 : HELD_BACK;
     while (trend->remembered + back < trend->count)
-        remember(trend);
+        trend_memorise_value(trend);
     if (!trend->calm_changed)
         return;
     trend->calm_changed = false;
