@@ -70,12 +70,12 @@ static void tell(struct regions *regions, const struct edges *e)
         bench_check(regions_edge(regions, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
 }
 
-static struct regions *create(double hold, uint64_t most_work)
+static struct regions *create(double hold, uint64_t max_work)
 {
     struct regions *regions;
     struct regions_params params = REGIONS_DEFAULTS;
     params.hold = hold;
-    params.most_work = most_work;
+    params.max_work = max_work;
     bench_check(regions_create(&regions, &params), "create");
     return regions;
 }

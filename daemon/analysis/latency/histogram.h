@@ -4,8 +4,8 @@
  * They lie in pages of one octave each, which exist only while something is counted in them: times
  * of one kind of message spread over a few octaves, so that a histogram takes 0.5 KB and half as
  * much again for each octave in use, whatever the number of messages. All is integer: adding is
- * associative and commutative, and taking away what was added leaves a histogram as it was, bit
- * for bit, down to the zeros of an empty one.
+ * associative and commutative, and subtracting what was added leaves a histogram as it was, bit for
+ * bit, down to the zeros of an empty one.
  *
  * Pure: no clock, no file, no socket; links nothing. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_HISTOGRAM_H

@@ -1,10 +1,10 @@
 /* Latency of one window: of the whole job, of each locality, of regions and of ranks.
  *
  * The latency of a message is its transfer time by the criterion of its locality and size class
- * (PCLVis, Eq. 1); that of a group of messages is the mean (PCLVis, Eq. 2). Because a criterion is
- * one number for a class, sums of transfer times are enough: the mean is the sum of T / gt over
- * rows. Besides the mean there is the geometric mean, from sums of logarithms: a mean of times with
- * heavy tails is made by a few messages that the scheduler held up, the geometric mean is not.
+ * (PCLVis, Eq. 1); that of a group of messages is the mean (PCLVis, Eq. 2). A criterion is one
+ * number for a class, so the sums of transfer times in rows of one class are enough. Besides the
+ * mean there is the geometric mean, from sums of logarithms: the mean of times with heavy tails is
+ * determined by a few messages that the scheduler held up, the geometric mean is not.
  *
  * A message belongs to the region of its source and to that of its destination: the slow link
  * between two regions shows in both.

@@ -12,9 +12,9 @@
 static uint32_t vertex_of(const struct job_latency *l, uint32_t rank)
 {
     if (!l->nodes_stand)
-        return rank < REGIONS_DEFAULTS.most_vertices ? rank : UINT32_MAX;
+        return rank < REGIONS_DEFAULTS.max_vertices ? rank : UINT32_MAX;
     uint32_t node = rank < l->rank_count ? l->node_of[rank] : UINT32_MAX;
-    return node < REGIONS_DEFAULTS.most_vertices ? node : UINT32_MAX;
+    return node < REGIONS_DEFAULTS.max_vertices ? node : UINT32_MAX;
 }
 
 /* Have edges that came or went among the regions. @return 0, or -ENOMEM: the rest waits, as long as
@@ -60,7 +60,7 @@ static int begin_regions_of_nodes(struct job_latency *l)
 static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
 {
     const size_t count = pairs->pair_count;
-    if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.most_vertices &&
+    if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.max_vertices &&
         begin_regions_of_nodes(l) != 0)
         return -ENOMEM;
     if (tell_edges(l) != 0)

@@ -242,12 +242,12 @@ static void of_many_small_regions_neighbours_are_taken_together(void **state)
     struct regions_params params = REGIONS_DEFAULTS;
     struct region_info info[256];
     (void)state;
-    for (params.most_regions = 0; params.most_regions <= 64; params.most_regions += 64) {
+    for (params.max_regions = 0; params.max_regions <= 64; params.max_regions += 64) {
         struct regions *regions = create(params);
         for (uint32_t v = 0; v < 512; v++) /* a ring: each talks to two */
             assert_int_equal(regions_edge(regions, v, (v + 1) % 512, 1), 0);
         update(regions, 0, 1);
-        size_t count = params.most_regions == 0 ? 256 : 64;
+        size_t count = params.max_regions == 0 ? 256 : 64;
         assert_int_equal(regions_list(regions, info, 256), count);
         for (size_t i = 0; i < count; i++)
             assert_int_equal(info[i].vertices, 512 / count);
@@ -356,7 +356,7 @@ static void what_is_out_of_range_is_refused(void **state)
     params.hold = 4.5;
     assert_int_equal(regions_create(&regions, &params), -HOLTER_ERANGE);
     params = REGIONS_DEFAULTS;
-    params.most_vertices = 1u << 20;
+    params.max_vertices = 1u << 20;
     assert_int_equal(regions_create(&regions, &params), -HOLTER_ERANGE);
     regions = create(REGIONS_DEFAULTS);
     assert_int_equal(regions_edge(regions, 16384, 0, 1), -HOLTER_ERANGE);
@@ -371,7 +371,7 @@ static void regions_stay_when_there_are_too_many_pairs(void **state)
     struct regions_params params = REGIONS_DEFAULTS;
     int changed = 7;
     (void)state;
-    params.most_pairs = 200;
+    params.max_pairs = 200;
     struct regions *regions = create(params);
     struct matrix small = chain_of_groups(2), large = matrix_create(40);
     for (uint32_t v = 1; v < 40; v++)
@@ -423,9 +423,9 @@ static void an_update_in_pieces_equals_one_at_once(void **state)
         struct matrix m = round % 2 == 0 ? matrix_stencil(4) : chain_of_groups(10);
         struct told told[4000];
         size_t known = 0, count = 0, pieces = 0, updates = 0;
-        params.most_work = 1 + random_next(&random) % 3000;
+        params.max_work = 1 + random_next(&random) % 3000;
         struct regions *parts = create(params);
-        params.most_work = 0;
+        params.max_work = 0;
         struct regions *whole = create(params);
         tell(parts, &m);
         tell(whole, &m);
@@ -461,13 +461,13 @@ static void edges_told_during_an_update_are_checked(void **state)
     struct regions_params params = REGIONS_DEFAULTS;
     struct matrix m = matrix_stencil(4);
     (void)state;
-    params.most_work = 1;
+    params.max_work = 1;
     struct regions *regions = create(params);
     tell(regions, &m);
     assert_int_equal(regions_update(regions, 0, NULL), 0);
     assert_true(regions_busy(regions));
-    assert_int_equal(regions_edge(regions, params.most_vertices, 0, 1), -HOLTER_ERANGE);
-    assert_int_equal(regions_edge(regions, 0, params.most_vertices, 1), -HOLTER_ERANGE);
+    assert_int_equal(regions_edge(regions, params.max_vertices, 0, 1), -HOLTER_ERANGE);
+    assert_int_equal(regions_edge(regions, 0, params.max_vertices, 1), -HOLTER_ERANGE);
     assert_int_equal(regions_edge(regions, 0, 5, 1), 0);
     regions_destroy(regions);
     free(m.edge);
