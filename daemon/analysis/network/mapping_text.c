@@ -1,3 +1,4 @@
+/* Writing and reading mappings of ranks to nodes: see mapping_text.h. */
 #include "daemon/analysis/network/mapping_text.h"
 
 #include "daemon/analysis/network/measures.h"
@@ -35,7 +36,7 @@ const char *mapping_format_name(enum mapping_format format)
 struct text {
     char *bytes;
     size_t length, room;
-    int code; /* -ENOMEM from then on */
+    int code; /* -ENOMEM once there was no memory */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
@@ -60,7 +61,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
     t->length += length;
 }
 
-/* ---- where a seat is ----------------------------------------------------- */
+/* ---- places of ranks ----------------------------------------------------- */
 
 struct row {
     uint64_t rank;
@@ -104,7 +105,7 @@ static int mapping_compare_ranks(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Rows by rank; of each its node, and its slot there. */
+/* Sort the rows by rank, and find the node of each, and its slot there. */
 static int mapping_resolve_place(struct writer *w, const struct mapping_seat *seats)
 {
     uint32_t *nodes = malloc(((size_t)topology_vertices(w->topology) + 1) * sizeof(*nodes));
@@ -137,7 +138,7 @@ static int mapping_check_order(struct writer *w)
     return 0;
 }
 
-/* @return host of a node, NULL: not known */
+/* @return host name of a node; NULL: not known */
 static const char *mapping_host_of(const struct writer *w, uint32_t node)
 {
     const struct topology_spec *spec = topology_spec(w->topology);
@@ -149,7 +150,7 @@ static const char *mapping_host_of(const struct writer *w, uint32_t node)
     return NULL;
 }
 
-/* Formats that say nothing of ranks but their order. */
+/* Check ranks for formats that list them without numbers: they must be 0, 1, 2, ... */
 static int mapping_check_ranks(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++) {
@@ -270,7 +271,7 @@ static int mapping_write_reason(char *why, size_t room, const char *text)
     return -HOLTER_EUSAGE;
 }
 
-/* A number and the blanks behind it. @return 0 when there is none */
+/* Read a number and the blanks after it. @return 0: there is none */
 static int mapping_parse_number(const char **at, const char *end, uint64_t most, uint64_t *out)
 {
     const char *c = *at;
@@ -295,7 +296,8 @@ static int mapping_compare_seats(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* @return 1: a seat, 0: nothing stands there, or -HOLTER_EUSAGE */
+/* Read a line. @return 1: a rank and its node, 0: the line is empty or a comment, or -HOLTER_EUSAGE
+ */
 static int mapping_read_line(const char *at, const char *end, uint32_t nodes,
                              struct mapping_seat *out, char *why, size_t room)
 {
@@ -315,7 +317,7 @@ static int mapping_read_line(const char *at, const char *end, uint32_t nodes,
     return 1;
 }
 
-/* Seats of all lines, in their order. @param line  where it ended */
+/* Read all lines, in their order. @param line  set: the last line that was read */
 static int mapping_read_lines(struct mapping_seat *seats, size_t *count, const char *text,
                               size_t length, uint32_t nodes, unsigned *line, char *why, size_t room)
 {
@@ -332,7 +334,7 @@ static int mapping_read_lines(struct mapping_seat *seats, size_t *count, const c
     return 0;
 }
 
-/* Line on which a rank stands for the second time. */
+/* Find the line on which a rank stands for the second time. */
 static unsigned mapping_find_second_line(const char *text, size_t length, uint64_t rank)
 {
     char why[100];
