@@ -314,7 +314,7 @@ static int correlation_compute_row(struct correlation *c, uint32_t p)
     return rc;
 }
 
-int correlation_update_some(struct correlation *c, uint64_t *work)
+int correlation_update(struct correlation *c, uint64_t *work)
 {
     if (!c->changed)
         return 0;
@@ -338,12 +338,6 @@ int correlation_update_some(struct correlation *c, uint64_t *work)
         *work -= steps < *work ? steps : *work;
     }
     return 0;
-}
-
-int correlation_update(struct correlation *c)
-{
-    uint64_t work = UINT64_MAX;
-    return correlation_update_some(c, &work);
 }
 
 bool correlation_touched(const struct correlation *c, uint32_t vertex)

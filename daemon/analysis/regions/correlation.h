@@ -46,16 +46,12 @@ void correlation_destroy(struct correlation *correlation);
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below max_vertices */
 int correlation_edge(struct correlation *correlation, uint32_t a, uint32_t b, bool present);
 
-/** Bring the rows up to date with the edges.
- *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than max_pairs. After an error no row may be read
- *          until an update succeeds */
-int correlation_update(struct correlation *correlation);
-
-/** Do a part of the update.
+/** Bring the rows up to date with the edges, or do a part of that.
  *  @param work  steps along edges that may be taken; set to what is left of them
- *  @return as correlation_update(), or 1: there is more to do, and until that is done no edge may
- *          change */
-int correlation_update_some(struct correlation *correlation, uint64_t *work);
+ *  @return 0; 1: there is more to do, and until that is done no edge may change; -ENOMEM, or
+ *          -HOLTER_ELIMIT: more than max_pairs. After an error no row may be read until an update
+ *          succeeds */
+int correlation_update(struct correlation *correlation, uint64_t *work);
 
 /** @return whether an edge at the vertex, or any edge, changed since correlation_settle() */
 bool correlation_touched(const struct correlation *correlation, uint32_t vertex);

@@ -327,15 +327,6 @@ int linkage_continue(struct linkage *l, uint64_t *work)
     return rc < 0 ? rc : 0;
 }
 
-int linkage_run(struct linkage *l, const struct correlation *correlation,
-                const struct linkage_history *history, const uint32_t *members, uint32_t count,
-                struct linkage_merge *merges)
-{
-    uint64_t work = UINT64_MAX;
-    int rc = linkage_begin(l, correlation, history, members, count, merges);
-    return rc != 0 ? rc : linkage_continue(l, &work);
-}
-
 int linkage_compare(const void *left, const void *right)
 {
     const struct linkage_merge *a = left, *b = right;

@@ -41,17 +41,12 @@ struct linkage;
 int linkage_create(struct linkage **out);
 void linkage_destroy(struct linkage *linkage);
 
-/** Cluster one connected component.
+/** Begin to cluster one connected component; continue until it is done or cancelled. All arguments
+ *  are borrowed, and must not change, until then.
  *  @param members  its vertices, each once, in any order; count of them at least 1
- *  @param merges   room for count - 1; in an order in which each comes after those that made its
- *                  clusters, but otherwise any: see linkage_compare()
+ *  @param merges   capacity for count - 1; set in an order in which each merge comes after those
+ * that made its clusters, but otherwise any: see linkage_compare()
  *  @return 0 or -ENOMEM */
-int linkage_run(struct linkage *linkage, const struct correlation *correlation,
-                const struct linkage_history *history, const uint32_t *members, uint32_t count,
-                struct linkage_merge *merges);
-
-/** Cluster in pieces: begin, then continue until it is done or cancelled. All arguments are
- * borrowed, and must not change, until then. @return 0 or -ENOMEM */
 int linkage_begin(struct linkage *linkage, const struct correlation *correlation,
                   const struct linkage_history *history, const uint32_t *members, uint32_t count,
                   struct linkage_merge *merges);

@@ -487,7 +487,7 @@ static int regions_begin_clustering(struct regions *r)
 static int regions_continue_update(struct regions *r)
 {
     uint64_t work = r->params.max_work == 0 ? UINT64_MAX : r->params.max_work;
-    int rc = r->stage == REGIONS_CORRELATING ? correlation_update_some(r->correlation, &work) : 0;
+    int rc = r->stage == REGIONS_CORRELATING ? correlation_update(r->correlation, &work) : 0;
     if (rc == 0 && r->stage == REGIONS_CORRELATING)
         rc = regions_begin_clustering(r);
     return rc != 0 ? rc : regions_cluster_components(r, &work);
