@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MINIMUM_BASELINE 3u /* windows; with fewer, ranks and nodes are compared with each other   \
-                             */
-#define MINIMUM_DELAY 0.01  /* a smaller delay is no finding */
+#define MINIMUM_BASELINE                                                                           \
+    3u                     /* windows; with fewer, ranks and nodes are compared with each other    \
+                            */
+#define MINIMUM_DELAY 0.01 /* a smaller delay is no finding */
 
 /* ---- figures ------------------------------------------------------------- */
 
@@ -88,14 +89,14 @@ static int view_can_judge_rank(const struct view *v, uint32_t rank)
 static int view_choose_ranks(struct view *v, const struct attribution_scope *scope)
 {
     const struct attribution *a = v->a;
-    size_t room = (size_t)a->rank_count + 1;
-    uint8_t *chosen = calloc(room, 1);
-    v->ranks = malloc(room * sizeof(*v->ranks));
+    size_t capacity = (size_t)a->rank_count + 1;
+    uint8_t *chosen = calloc(capacity, 1);
+    v->ranks = malloc(capacity * sizeof(*v->ranks));
     if (chosen == NULL || v->ranks == NULL) {
         free(chosen);
         return -ENOMEM;
     }
-    memset(chosen, scope->ranks == NULL, room);
+    memset(chosen, scope->ranks == NULL, capacity);
     for (size_t i = 0; i < (scope->ranks ? scope->rank_count : 0); i++) {
         uint32_t r = scope->ranks[i];
         if (r >= a->rank_count)
@@ -116,15 +117,15 @@ static int view_choose_ranks(struct view *v, const struct attribution_scope *sco
 
 static int view_allocate(struct view *v)
 {
-    size_t room = (size_t)v->count + 1, nodes = (size_t)v->a->node_count + 1;
-    v->late = calloc(5 * room, sizeof(*v->late));
+    size_t capacity = (size_t)v->count + 1, nodes = (size_t)v->a->node_count + 1;
+    v->late = calloc(5 * capacity, sizeof(*v->late));
     v->node_sum = calloc(2 * nodes, sizeof(*v->node_sum));
     if (v->late == NULL || v->node_sum == NULL)
         return -ENOMEM;
-    v->network = v->late + room;
-    v->joint = v->network + room;
-    v->load = v->joint + room;
-    v->scratch = v->load + room;
+    v->network = v->late + capacity;
+    v->joint = v->network + capacity;
+    v->load = v->joint + capacity;
+    v->scratch = v->load + capacity;
     v->node_weight = v->node_sum + nodes;
     return 0;
 }
@@ -170,29 +171,29 @@ struct attribution_finding *view_add_finding(struct view *v, enum attribution_ca
     return f;
 }
 
-void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t room, uint32_t what,
+void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t capacity, uint32_t what,
                  double value)
 {
     uint32_t at = *count;
     while (at > 0 && values[at - 1] < value)
         at--;
-    if (at == room)
+    if (at == capacity)
         return;
-    uint32_t moved = *count < room ? *count - at : room - 1 - at;
+    uint32_t moved = *count < capacity ? *count - at : capacity - 1 - at;
     memmove(list + at + 1, list + at, moved * sizeof(*list));
     memmove(values + at + 1, values + at, moved * sizeof(*values));
     list[at] = what;
     values[at] = value;
-    if (*count < room)
+    if (*count < capacity)
         ++*count;
 }
 
 void view_name_ranks(const struct view *v, struct attribution_finding *f, const double *values,
-                     double least)
+                     double minimum)
 {
     double best[ATTRIBUTION_RANKS];
     for (uint32_t i = 0; i < v->count; i++)
-        if (values[i] > 0 && values[i] >= least)
+        if (values[i] > 0 && values[i] >= minimum)
             view_insert(f->ranks, best, &f->rank_count, ATTRIBUTION_RANKS, v->ranks[i], values[i]);
     for (uint32_t i = 0; i < f->rank_count && f->node_count < ATTRIBUTION_NODES; i++) {
         uint32_t node = attribution_node_of(v->a, f->ranks[i]), k = 0;
@@ -205,17 +206,17 @@ void view_name_ranks(const struct view *v, struct attribution_finding *f, const 
 
 double view_largest(const double *values, uint32_t count)
 {
-    double most = 0;
+    double maximum = 0;
     for (uint32_t i = 0; i < count; i++)
-        most = values[i] > most ? values[i] : most;
-    return most;
+        maximum = values[i] > maximum ? values[i] : maximum;
+    return maximum;
 }
 
-double view_mean_above(const double *values, uint32_t count, double least)
+double view_mean_above(const double *values, uint32_t count, double minimum)
 {
     double sum = 0, n = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (values[i] > 0 && values[i] >= least) {
+        if (values[i] > 0 && values[i] >= minimum) {
             sum += values[i];
             n++;
         }
@@ -230,14 +231,14 @@ static void view_find_largest_growth(struct view *v)
                                                         CAUSE_LATE_RECEIVER, CAUSE_COLLECTIVE};
     static const enum rank_figure figures[] = {RANK_NETWORK, RANK_WAITED, RANK_CAME_LATE,
                                                RANK_COLLECTIVE};
-    double most = 1e-4; /* less is rounding */
+    double maximum = 1e-4; /* less is rounding */
     int which = -1;
     for (int k = 0; k < 4 && !v->absolute; k++) {
         double growth = 0;
         for (uint32_t i = 0; i < v->count; i++)
             growth += view_growth(v, v->ranks[i], figures[k]) / v->count;
-        if (growth > most) {
-            most = growth;
+        if (growth > maximum) {
+            maximum = growth;
             which = k;
         }
     }
@@ -245,7 +246,7 @@ static void view_find_largest_growth(struct view *v)
         return;
     struct attribution_finding *f = &v->findings[v->found++];
     *f = (struct attribution_finding){
-        .kind = kinds[which], .delay = most, .baseline = 1, .first = most, .ratio = NAN};
+        .kind = kinds[which], .delay = maximum, .baseline = 1, .first = maximum, .ratio = NAN};
     f->others = NAN;
 }
 

@@ -88,14 +88,14 @@ static void mapping_count_inside(const struct attribution *a, const uint32_t *cl
 
 int attribution_reachable(const struct attribution *a, double *share, double *given)
 {
-    size_t room = (size_t)a->rank_count + 1;
+    size_t capacity = (size_t)a->rank_count + 1;
     struct growth g = {.a = a,
-                       .cluster = malloc(room * sizeof(uint32_t)),
-                       .pull = calloc(room, sizeof(uint64_t)),
-                       .touched = malloc(room * sizeof(uint32_t))};
+                       .cluster = malloc(capacity * sizeof(uint32_t)),
+                       .pull = calloc(capacity, sizeof(uint64_t)),
+                       .touched = malloc(capacity * sizeof(uint32_t))};
     int error = g.cluster == NULL || g.pull == NULL || g.touched == NULL ? -ENOMEM : 0;
     if (error == 0) {
-        memset(g.cluster, 0xff, room * sizeof(uint32_t));
+        memset(g.cluster, 0xff, capacity * sizeof(uint32_t));
         mapping_grow_clusters(&g);
         mapping_count_inside(a, g.cluster, share, given);
     }

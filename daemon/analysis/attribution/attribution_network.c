@@ -82,7 +82,7 @@ static void network_find_rank_excess(struct view *v)
         uint32_t r = v->ranks[i];
         const double *now = v->now.ranks[r], *before = v->base.ranks[r];
         double unit = now[RANK_LENGTH] * v->progress;
-        double most = view_growth(v, r, RANK_MESSAGING);
+        double maximum = view_growth(v, r, RANK_MESSAGING);
         if (now[RANK_MATCHED] <= 0 || unit <= 0)
             continue;
         double scale =
@@ -94,17 +94,17 @@ static void network_find_rank_excess(struct view *v)
             matched > 0 ? before[RANK_JOINT] / before[RANK_MATCHED] * now[RANK_MATCHED] : 0;
         double joint = (now[RANK_JOINT] - joint_level) * scale / unit;
         network *= scale / unit;
-        v->network[i] = network < most ? network : most;
+        v->network[i] = network < maximum ? network : maximum;
         if (v->absolute || joint < 0)
             joint = 0;
-        v->joint[i] = network + joint < most ? network + joint : most;
+        v->joint[i] = network + joint < maximum ? network + joint : maximum;
     }
 }
 
 /* The largest mean over the ranks of a node that get messages from other nodes. */
 static double network_largest_node_mean(struct view *v, const double *values)
 {
-    double most = 0;
+    double maximum = 0;
     memset(v->node_sum, 0, (v->a->node_count + 1) * sizeof(double));
     memset(v->node_weight, 0, (v->a->node_count + 1) * sizeof(double));
     for (uint32_t i = 0; i < v->count; i++) {
@@ -115,9 +115,9 @@ static double network_largest_node_mean(struct view *v, const double *values)
         v->node_weight[node]++;
     }
     for (uint32_t n = 0; n < v->a->node_count; n++)
-        if (v->node_weight[n] > 0 && v->node_sum[n] / v->node_weight[n] > most)
-            most = v->node_sum[n] / v->node_weight[n];
-    return most;
+        if (v->node_weight[n] > 0 && v->node_sum[n] / v->node_weight[n] > maximum)
+            maximum = v->node_sum[n] / v->node_weight[n];
+    return maximum;
 }
 
 /* One direction between two nodes, with its excess, ns, and the excess that the other direction
@@ -255,7 +255,7 @@ static uint32_t network_find_slow_node(const struct view *v, const struct links 
 
 /* Count a rank for its own node and those of its partners, each once. */
 static void network_add_contact(const struct view *v, struct contact *contacts, uint32_t i,
-                                double value, double most)
+                                double value, double maximum)
 {
     uint32_t nodes[ATTRIBUTION_PARTNERS + 1], count = 1, r = v->ranks[i];
     nodes[0] = attribution_node_of(v->a, r);
@@ -272,7 +272,7 @@ static void network_add_contact(const struct view *v, struct contact *contacts, 
             continue;
         contacts[nodes[k]].sum += value;
         contacts[nodes[k]].count += 1;
-        contacts[nodes[k]].hot += value >= 0.25 * most;
+        contacts[nodes[k]].hot += value >= 0.25 * maximum;
     }
 }
 
@@ -284,17 +284,17 @@ static void network_add_contact(const struct view *v, struct contact *contacts, 
  * unknown
  * @return how many nodes, at most room */
 static uint32_t network_find_contacted(const struct view *v, const double *values,
-                                       struct contact *contacts, uint32_t *nodes, uint32_t room,
+                                       struct contact *contacts, uint32_t *nodes, uint32_t capacity,
                                        double *others)
 {
     struct contact all = {0};
-    double most = view_largest(values, v->count);
+    double maximum = view_largest(values, v->count);
     uint32_t count = 0;
     *others = NAN;
     for (uint32_t i = 0; i < v->count; i++) {
         if (v->now.ranks[v->ranks[i]][RANK_MATCHED] <= 0)
             continue;
-        network_add_contact(v, contacts, i, values[i], most);
+        network_add_contact(v, contacts, i, values[i], maximum);
         all.sum += values[i];
         all.count += 1;
     }
@@ -307,7 +307,7 @@ static uint32_t network_find_contacted(const struct view *v, const double *value
         ratio = ratio > 0 ? ratio : 0;
         if (isnan(*others) || ratio < *others - SAME)
             count = 0;
-        if ((isnan(*others) || ratio < *others + SAME) && count < room)
+        if ((isnan(*others) || ratio < *others + SAME) && count < capacity)
             nodes[count++] = n;
         *others = isnan(*others) || ratio < *others ? ratio : *others;
     }
@@ -369,13 +369,13 @@ static int network_find_slow_link(const struct view *v, struct links *l, const d
 static void network_name_ranks(const struct view *v, struct attribution_finding *f,
                                const double *values)
 {
-    double best[ATTRIBUTION_RANKS], most = view_largest(values, v->count);
+    double best[ATTRIBUTION_RANKS], maximum = view_largest(values, v->count);
     for (uint32_t i = 0; i < v->count; i++) {
         uint32_t node = attribution_node_of(v->a, v->ranks[i]);
         int named = 0;
         for (uint32_t k = 0; k < f->node_count; k++)
             named |= f->nodes[k] == node;
-        if (values[i] >= 0.25 * most && values[i] > 0)
+        if (values[i] >= 0.25 * maximum && values[i] > 0)
             view_insert(f->ranks, best, &f->rank_count, ATTRIBUTION_RANKS, v->ranks[i],
                         values[i] + (named ? 1e6 : 0));
     }
@@ -531,8 +531,9 @@ int view_find_mapping(struct view *v)
         return 0;
     double length = mapping_sum_figure(v, &v->now, RANK_LENGTH) * v->progress;
     double delay = avoidable * messages * (far - near) / length;
-    double most = mapping_sum_figure(v, &v->now, RANK_MESSAGING) / length;
-    struct attribution_finding *f = view_add_finding(v, CAUSE_MAPPING, delay < most ? delay : most);
+    double maximum = mapping_sum_figure(v, &v->now, RANK_MESSAGING) / length;
+    struct attribution_finding *f =
+        view_add_finding(v, CAUSE_MAPPING, delay < maximum ? delay : maximum);
     if (f == NULL)
         return 0;
     for (uint32_t i = 0; i < v->count; i++)
@@ -550,11 +551,11 @@ int view_find_mapping(struct view *v)
 /* Find collectives that take longer for all ranks, also for the last one to arrive. */
 void view_find_collective(struct view *v)
 {
-    double least = INFINITY, explained = 0;
+    double minimum = INFINITY, explained = 0;
     struct attribution_finding *network = NULL;
     for (uint32_t i = 0; i < v->count; i++) {
         double growth = view_growth(v, v->ranks[i], RANK_COLLECTIVE);
-        least = growth < least ? growth : least;
+        minimum = growth < minimum ? growth : minimum;
     }
     for (uint32_t i = 0; i < v->found; i++) {
         explained += v->findings[i].delay;
@@ -564,12 +565,12 @@ void view_find_collective(struct view *v)
     if (v->absolute || v->count == 0)
         return;
     if (network != NULL) { /* the messages of collectives go through the same network */
-        network->delay = network->delay > least ? network->delay : least;
+        network->delay = network->delay > minimum ? network->delay : minimum;
         return;
     }
-    if (explained >= 0.2 * least)
+    if (explained >= 0.2 * minimum)
         return;
-    struct attribution_finding *f = view_add_finding(v, CAUSE_COLLECTIVE, least - explained);
+    struct attribution_finding *f = view_add_finding(v, CAUSE_COLLECTIVE, minimum - explained);
     if (f != NULL)
-        f->first = least;
+        f->first = minimum;
 }

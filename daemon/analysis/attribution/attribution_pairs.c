@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-/* What messages take by the reference criterion, ns; 0: without one nothing can be said of their
- * network time. */
+/* Time that messages take by the reference criterion, ns; 0: there is no criterion, and their
+ * network time cannot be judged. */
 static uint64_t pairs_expected_ns(const struct latency_scale *scale, const struct transfer *row)
 {
     const double product =

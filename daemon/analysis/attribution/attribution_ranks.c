@@ -40,7 +40,7 @@ static double ranks_busy_excess(const struct view *v, uint32_t i)
 
 static void ranks_find_pattern(struct view *v)
 {
-    double *busy = v->scratch, most = 0, mean = 0, load = 0, normal = 0;
+    double *busy = v->scratch, maximum = 0, mean = 0, load = 0, normal = 0;
     for (uint32_t i = 0; i < v->count; i++)
         busy[i] = ranks_busy_excess(v, i);
     if (v->absolute)
@@ -53,12 +53,12 @@ static void ranks_find_pattern(struct view *v)
         mean += view_now(v, r, RANK_MESSAGES) / v->count;
         load = busy[i] > 0 && v->load[i] > load ? v->load[i] : load;
     }
-    most = view_largest(busy, v->count);
+    maximum = view_largest(busy, v->count);
     struct attribution_finding *f =
-        view_add_finding(v, CAUSE_PATTERN, view_mean_above(busy, v->count, MUCH * most));
+        view_add_finding(v, CAUSE_PATTERN, view_mean_above(busy, v->count, MUCH * maximum));
     if (f == NULL)
         return;
-    view_name_ranks(v, f, busy, MUCH * most);
+    view_name_ranks(v, f, busy, MUCH * maximum);
     f->first = view_now(v, f->ranks[0], RANK_MESSAGES) / mean;
     f->second = load;
     f->ratio =
@@ -123,7 +123,7 @@ static void ranks_find_late(struct view *v)
 }
 
 /* Are whole nodes late, and others not? The nodes are named in the finding. */
-static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, double least)
+static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, double minimum)
 {
     uint32_t nodes = 0, slow = 0;
     double late = 0, on_slow = 0, best[ATTRIBUTION_NODES];
@@ -134,8 +134,8 @@ static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, 
         if (node == ATTRIBUTION_NO_NODE)
             continue;
         v->node_weight[node]++;
-        v->node_sum[node] += v->late[i] >= least;
-        late += v->late[i] >= least;
+        v->node_sum[node] += v->late[i] >= minimum;
+        late += v->late[i] >= minimum;
     }
     f->node_count = 0;
     for (uint32_t n = 0; n < v->a->node_count; n++) {
@@ -150,12 +150,12 @@ static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, 
 }
 
 /* The wait state that the partners of late ranks suffer most. */
-static enum attribution_cause_kind ranks_symptom(const struct view *v, double least)
+static enum attribution_cause_kind ranks_symptom(const struct view *v, double minimum)
 {
     double awaited = 0, came_late = 0, collective = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         collective += view_growth(v, v->ranks[i], RANK_COLLECTIVE);
-        if (v->late[i] < least)
+        if (v->late[i] < minimum)
             continue;
         awaited += v->sampling * view_growth(v, v->ranks[i], RANK_AWAITED);
         came_late += v->sampling * view_growth(v, v->ranks[i], RANK_CAME_LATE);
@@ -167,24 +167,24 @@ static enum attribution_cause_kind ranks_symptom(const struct view *v, double le
 
 static void ranks_find_imbalance(struct view *v)
 {
-    double most = view_largest(v->late, v->count), others = 0, count = 0;
+    double maximum = view_largest(v->late, v->count), others = 0, count = 0;
     struct attribution_finding *f = view_add_finding(
-        v, ranks_symptom(v, MUCH * most), view_mean_above(v->late, v->count, MUCH * most));
+        v, ranks_symptom(v, MUCH * maximum), view_mean_above(v->late, v->count, MUCH * maximum));
     if (f == NULL)
         return;
-    if (ranks_are_whole_nodes(v, f, MUCH * most)) {
+    if (ranks_are_whole_nodes(v, f, MUCH * maximum)) {
         uint32_t nodes[ATTRIBUTION_NODES], node_count = f->node_count;
         memcpy(nodes, f->nodes, sizeof(nodes));
         f->kind = CAUSE_SLOW_NODE;
-        view_name_ranks(v, f, v->late, MUCH * most);
+        view_name_ranks(v, f, v->late, MUCH * maximum);
         memcpy(f->nodes, nodes, sizeof(nodes));
         f->node_count = node_count;
     } else {
         f->node_count = 0;
-        view_name_ranks(v, f, v->late, MUCH * most);
+        view_name_ranks(v, f, v->late, MUCH * maximum);
     }
     for (uint32_t i = 0; i < v->count; i++) {
-        if (v->late[i] >= MUCH * most)
+        if (v->late[i] >= MUCH * maximum)
             continue;
         others += ranks_time_outside(v, v->ranks[i], 0);
         count++;

@@ -155,8 +155,8 @@ struct attribution_finding {
 
 /** Write the text, and the advice, of a finding. */
 void attribution_describe(const struct attribution *a, const struct attribution_finding *finding,
-                          char *text, size_t room);
+                          char *text, size_t capacity);
 void attribution_advise(const struct attribution *a, const struct attribution_finding *finding,
-                        char *text, size_t room);
+                        char *text, size_t capacity);
 
 #endif

@@ -45,21 +45,21 @@ double view_quantile(double *values, size_t count, double q);
 /** Largest of values, at least 0. */
 double view_largest(const double *values, uint32_t count);
 
-/** Mean of the values above 0 that are at least `least`; 0 of none. */
-double view_mean_above(const double *values, uint32_t count, double least);
+/** Mean of the values above 0 that are at least `minimum`; 0 of none. */
+double view_mean_above(const double *values, uint32_t count, double minimum);
 
 /** Insert into a list of the largest values, in descending order; equal ones in the order of
  *  insertion. */
-void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t room, uint32_t what,
+void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t capacity, uint32_t what,
                  double value);
 
 /** A new finding. @return NULL for a delay that is none, or when there are too many */
 struct attribution_finding *view_add_finding(struct view *v, enum attribution_cause_kind kind,
                                              double delay);
 
-/** Name the ranks whose value, by position in v->ranks, is at least `least`, and their nodes. */
+/** Name the ranks whose value, by position in v->ranks, is at least `minimum`, and their nodes. */
 void view_name_ranks(const struct view *v, struct attribution_finding *f, const double *values,
-                     double least);
+                     double minimum);
 
 /** Ranks that are late or overloaded (attribution_ranks.c). */
 void view_find_ranks(struct view *v);

@@ -37,7 +37,7 @@ static double criteria_class_middle(unsigned size_class)
 
 int criteria_create(struct criteria **out, const struct criteria_params *params)
 {
-    if (params->horizon < 1 || params->horizon > 65536 || params->least < 1 ||
+    if (params->horizon < 1 || params->horizon > 65536 || params->minimum_messages < 1 ||
         !(params->reference_quantile > 0 && params->reference_quantile <= 0.5) ||
         !(params->half_life >= 1 && params->half_life <= CRITERIA_MOST_HALF_LIFE))
         return -HOLTER_ERANGE;
@@ -146,10 +146,10 @@ static int criteria_ingest_cell(struct criteria *criteria, unsigned locality, un
                  had = criteria->cells[locality][size_class] == NULL
                            ? 0
                            : criteria->cells[locality][size_class]->progress.messages,
-                 room = MAXIMUM_MESSAGES - had;
-        int failed =
-            criteria_add(criteria, locality, size_class, c, messages < room ? messages : room);
-        failed = failed == 0 && messages > room ? -HOLTER_ERANGE : failed;
+                 capacity = MAXIMUM_MESSAGES - had;
+        int failed = criteria_add(criteria, locality, size_class, c,
+                                  messages < capacity ? messages : capacity);
+        failed = failed == 0 && messages > capacity ? -HOLTER_ERANGE : failed;
         code = code == 0 ? failed : code;
     }
     histogram_finish(times);
@@ -266,12 +266,12 @@ static int criteria_close_cell(struct cell *cell, uint64_t place, struct slot *s
 static int criteria_close_cells(struct criteria *criteria, uint64_t window)
 {
     unsigned bits = 0;
-    size_t room = criteria_count_entries(criteria, 0);
-    while (room > CRITERIA_ENTRIES)
-        room = criteria_count_entries(criteria, ++bits); /* six bits leave fewer than that */
+    size_t capacity = criteria_count_entries(criteria, 0);
+    while (capacity > CRITERIA_ENTRIES)
+        capacity = criteria_count_entries(criteria, ++bits); /* six bits leave fewer than that */
     struct slot *slot = &criteria->ring[window % criteria->params.horizon];
-    slot->entries = room > 0 ? malloc(room * sizeof(*slot->entries)) : NULL;
-    int code = room > 0 && slot->entries == NULL ? -ENOMEM : 0;
+    slot->entries = capacity > 0 ? malloc(capacity * sizeof(*slot->entries)) : NULL;
+    int code = capacity > 0 && slot->entries == NULL ? -ENOMEM : 0;
     slot->window = window;
     for (uint64_t l = 0; l < CRITERIA_LOCALITIES; l++) {
         for (unsigned i = 0; i < criteria->used[l].count; i++) {
@@ -357,7 +357,7 @@ static int criteria_close_references(struct criteria *criteria, uint64_t window)
         for (unsigned i = 0; i < used->count; i++) {
             struct cell *cell = criteria->cells[l][used->of[i]];
             cell->fresh = NAN;
-            if (cell->pool.messages < criteria->params.least)
+            if (cell->pool.messages < criteria->params.minimum_messages)
                 continue;
             cell->fresh = histogram_quantile(&cell->pool, 0.5);
             cell->fresh_windows = cell->pooled;
@@ -426,11 +426,11 @@ size_t criteria_count(const struct criteria *criteria)
     return count;
 }
 
-size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t room)
+size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity)
 {
     size_t count = 0;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
-        for (unsigned s = 0; s < SIZE_CLASSES && count < room; s++) {
+        for (unsigned s = 0; s < SIZE_CLASSES && count < capacity; s++) {
             const struct cell *cell = criteria->cells[l][s];
             if (cell == NULL || !cell->closed)
                 continue;

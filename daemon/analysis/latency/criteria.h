@@ -9,10 +9,10 @@
  * when a job starts, do not; and a job that was normal for n windows and is slow from then on keeps
  * its reference for n (1 - q) / q windows, or for half_life * log2(1/q), whichever is less.
  *
- * Few messages. Where a class has fewer than `least` messages in the horizon, its median is mixed
+ * Few messages. Where a class has fewer than `minimum_messages` in the horizon, its median is mixed
  * with what its neighbours in size let expect: logarithms are weighted by the share of messages
- * that are there and that are missing. Windows of a class are put together until they have `least`
- * messages; their median counts in the reference once for each of them.
+ * that are there and that are missing. Windows of a class are put together until they have
+ * `minimum_messages`; their median counts in the reference once for each of them.
  *
  * A class that appears late in the job may appear in bad times. Its first median is therefore taken
  * to have the same ratio to its past as the latest median of the nearest class (of the same
@@ -48,13 +48,13 @@ struct criteria_params {
     uint32_t horizon;          /**< windows of the recent criterion; 1 to 65536 */
     double reference_quantile; /**< of the medians of windows; above 0, at most 0.5 */
     double half_life;          /**< of a median's weight in the reference, windows; from 1 up */
-    uint32_t least;            /**< messages for a median to count; at least 1 */
+    uint32_t minimum_messages; /**< messages for a median to count; at least 1 */
 };
 
 /** For windows of one second: one minute, the lowest tenth, four hours. */
 #define CRITERIA_DEFAULTS                                                                          \
     ((struct criteria_params){                                                                     \
-        .horizon = 60, .reference_quantile = 0.1, .half_life = 14400, .least = 16})
+        .horizon = 60, .reference_quantile = 0.1, .half_life = 14400, .minimum_messages = 16})
 
 struct criteria;
 struct time_counts; /* daemon/analysis/latency/time_counts.h */
@@ -112,7 +112,7 @@ size_t criteria_count(const struct criteria *criteria);
 
 /** List these classes by locality, then by size.
  *  @return how many were written, at most room */
-size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t room);
+size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity);
 
 /** Bytes on the heap. */
 size_t criteria_bytes(const struct criteria *criteria);

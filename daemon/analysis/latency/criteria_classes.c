@@ -59,7 +59,9 @@ static int classes_find_recent(const struct criteria *criteria, unsigned localit
     for (unsigned s = 0; s < SIZE_CLASSES; s++) {
         const struct cell *cell = criteria->cells[locality][s];
         own[s] = cell == NULL ? NAN : cell->own_recent;
-        known[s] = isnan(own[s]) || cell->horizon.messages < criteria->params.least ? NAN : own[s];
+        known[s] = isnan(own[s]) || cell->horizon.messages < criteria->params.minimum_messages
+                       ? NAN
+                       : own[s];
         any |= !isnan(own[s]);
         few |= !isnan(own[s]) && isnan(known[s]);
     }
@@ -69,8 +71,8 @@ static int classes_find_recent(const struct criteria *criteria, unsigned localit
     for (unsigned s = 0; s < SIZE_CLASSES && strong; s++) {
         if (isnan(own[s]) || !isnan(known[s]))
             continue;
-        double part =
-            (double)criteria->cells[locality][s]->horizon.messages / (double)criteria->params.least;
+        double part = (double)criteria->cells[locality][s]->horizon.messages /
+                      (double)criteria->params.minimum_messages;
         own[s] = exp(part * log(own[s]) + (1 - part) * log(expected[s]));
     }
     classes_interpolate(criteria->sizes, recent, own, 1);
@@ -130,7 +132,7 @@ static int classes_find_own(struct criteria *criteria, unsigned locality)
         double recent = classes_own_recent(cell), reference = classes_own_reference(criteria, cell);
         same &= classes_is_unchanged(recent, cell->own_recent) &&
                 classes_is_unchanged(reference, cell->own_reference);
-        used->few |= !isnan(recent) && cell->horizon.messages < criteria->params.least;
+        used->few |= !isnan(recent) && cell->horizon.messages < criteria->params.minimum_messages;
         cell->own_recent = recent;
         cell->own_reference = reference;
     }

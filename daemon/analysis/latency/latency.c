@@ -82,8 +82,8 @@ static void latency_add_to_rank(struct latency_groups *groups, uint32_t rank,
     groups->ranks[rank].reference_log2 += judged->reference_log2;
 }
 
-/* What messages take by the reference criterion; 0: without one nothing can be said of their
- * network time. */
+/* Time that messages take by the reference criterion; 0: there is no criterion, and their network
+ * time cannot be judged. */
 static uint64_t latency_expected_ns(const struct class_criteria *criteria, uint64_t messages)
 {
     const double product = criteria->reference * (double)(int64_t)messages;

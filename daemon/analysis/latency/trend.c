@@ -48,9 +48,9 @@ static const double growing_alone[SPANS] = {INFINITY, 3.2, 4};
 /* From params.rise at 3 values to params.slow_rise at 48. */
 static void trend_find_rises(struct trend *trend)
 {
-    double most = log(trend->params.rise), least = log(trend->params.slow_rise);
+    double maximum = log(trend->params.rise), minimum = log(trend->params.slow_rise);
     for (uint32_t i = 0; i < SCALES; i++)
-        trend->rises[i] = most + log(trend_scales[i] / 3.0) / log(16) * (least - most);
+        trend->rises[i] = maximum + log(trend_scales[i] / 3.0) / log(16) * (minimum - maximum);
 }
 
 static void trend_forget_calm(struct trend *trend)
@@ -99,15 +99,15 @@ struct growth {
 
 /* Test the last values for growth: the Mann-Kendall test over medians of blocks.
  * @param from        number of the first value that may be used
- * @param most        values that may be used
+ * @param maximum        values that may be used
  * @param correlated  correlation of neighbouring values
  * @return whether there are enough values */
-static int trend_find_growth(const struct trend *trend, uint64_t from, uint64_t most,
+static int trend_find_growth(const struct trend *trend, uint64_t from, uint64_t maximum,
                              double correlated, struct growth *out)
 {
     double times[BLOCKS], values[BLOCKS];
     uint64_t usable = trend->count - from;
-    uint64_t count = usable < most ? usable : most;
+    uint64_t count = usable < maximum ? usable : maximum;
     count = count < RECENT ? count : RECENT;
     if (count < MINIMUM_GROWING)
         return 0;
@@ -136,12 +136,13 @@ struct fit {
     double step_gain, growth_gain;
 };
 
-static void trend_find_fit(const struct trend *trend, double base, uint64_t most, struct fit *out)
+static void trend_find_fit(const struct trend *trend, double base, uint64_t maximum,
+                           struct fit *out)
 {
     double sum = 0, product = 0, squares = 0,
            top = 1.5 * (trend_last_median(trend, LEVEL_VALUES) - base);
     *out = (struct fit){.step = trend->count - 1, .growth = trend->count - 1};
-    for (uint64_t n = 1; n <= most && n <= RECENT && trend->first + n <= trend->count; n++) {
+    for (uint64_t n = 1; n <= maximum && n <= RECENT && trend->first + n <= trend->count; n++) {
         double y = fmin(fmax(trend_log(trend, trend->count - n) - base, -top), top);
         sum += y;
         product += sum; /* every d grows by one; that of the value added here is 1 */
@@ -320,10 +321,10 @@ static void trend_note_return(struct trend *trend)
         return;
     for (uint32_t i = 0; i < STATISTICS; i++) {
         struct memory *memory = &trend->memories[i];
-        double least = HABIT_SHARE * memory->total,
+        double minimum = HABIT_SHARE * memory->total,
                zero = i >= SCALES ? trend->base : trend->centre;
         for (uint32_t k = 0; k < RETURNS; k++) {
-            double weight = fmax(trend->returned[k].values * trend->weight, least) / 2;
+            double weight = fmax(trend->returned[k].values * trend->weight, minimum) / 2;
             trend_memory_add(memory, trend->returned[k].level - zero, weight);
             trend_memory_add(memory, trend->returned[k].high - zero, weight);
         }
@@ -400,7 +401,7 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
         return -HOLTER_ERANGE;
     trend->started = true;
     trend->last = window;
-    if (!(value > 0) || isinf(value) || messages < trend->params.least)
+    if (!(value > 0) || isinf(value) || messages < trend->params.minimum_messages)
         return 0;
     trend_add_value(trend, window, log(value));
     trend_find_statistics(trend);

@@ -57,21 +57,21 @@ enum trend_state {
 };
 
 struct trend_params {
-    double window_s;    /**< length of a window, seconds: what a minute is, for slopes */
-    uint64_t least;     /**< messages that a window needs to count; with fewer it is a gap */
-    uint32_t warm_up;   /**< values before anything is judged; at least 8 */
-    double rise;        /**< smallest ratio to the base that is reported at once; above 1 */
-    double slow_rise;   /**< the same for a level that holds for 48 values */
-    double growth;      /**< the same for a level that goes on growing */
-    uint32_t calm_down; /**< values near the base after which a period is over */
-    double half_life;   /**< of the weights of values from which calm is learnt, windows */
-    int calm_slope;     /**< report the slope while calm, too; 0: it is NaN then */
+    double window_s;           /**< length of a window, seconds: what a minute is, for slopes */
+    uint64_t minimum_messages; /**< messages that a window needs to count; with fewer it is a gap */
+    uint32_t warm_up;          /**< values before anything is judged; at least 8 */
+    double rise;               /**< smallest ratio to the base that is reported at once; above 1 */
+    double slow_rise;          /**< the same for a level that holds for 48 values */
+    double growth;             /**< the same for a level that goes on growing */
+    uint32_t calm_down;        /**< values near the base after which a period is over */
+    double half_life;          /**< of the weights of values from which calm is learnt, windows */
+    int calm_slope;            /**< report the slope while calm, too; 0: it is NaN then */
 };
 
 /** For windows of one second. */
 #define TREND_DEFAULTS                                                                             \
     ((struct trend_params){.window_s = 1,                                                          \
-                           .least = 1,                                                             \
+                           .minimum_messages = 1,                                                  \
                            .warm_up = 18,                                                          \
                            .rise = 1.4,                                                            \
                            .slow_rise = 1.2,                                                       \

@@ -62,10 +62,10 @@ double trend_median(const struct trend *trend, uint64_t from, uint64_t count)
     return count == 0 ? NAN : (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-double trend_last_median(const struct trend *trend, uint64_t most)
+double trend_last_median(const struct trend *trend, uint64_t maximum)
 {
     uint64_t usable = trend->count - trend->first;
-    uint64_t count = usable < most ? usable : most;
+    uint64_t count = usable < maximum ? usable : maximum;
     return trend_median(trend, trend->count - count, count);
 }
 
@@ -91,14 +91,14 @@ static double trend_lower_mean(const double *sorted, uint32_t m)
  * of them. NaN: there are too few values, or the base is not known. */
 static double trend_ramp(const struct trend *trend)
 {
-    const double centre = trend->calm.centre, most = RAMP_CLIP * trend->calm.spread;
+    const double centre = trend->calm.centre, maximum = RAMP_CLIP * trend->calm.spread;
     if (isnan(centre) || trend->count - trend->first < RAMP_VALUES)
         return NAN;
     double sum = 0;
     for (uint32_t d = 1; d <= RAMP_VALUES; d++) {
         double y = trend_log(trend, trend->count - RAMP_VALUES + d - 1) - centre;
-        double low = y < -most ? -most : y;
-        sum += (low > most ? most : low) * d;
+        double low = y < -maximum ? -maximum : y;
+        sum += (low > maximum ? maximum : low) * d;
     }
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
 }

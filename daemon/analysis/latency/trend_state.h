@@ -105,8 +105,8 @@ void trend_sorted(const struct trend *trend, uint64_t from, uint64_t count, doub
 /** Median of the values from number `from` on; NaN: none. */
 double trend_median(const struct trend *trend, uint64_t from, uint64_t count);
 
-/** Median of the last values that statistics may use, at most `most` of them. */
-double trend_last_median(const struct trend *trend, uint64_t most);
+/** Median of the last values that statistics may use, at most `maximum` of them. */
+double trend_last_median(const struct trend *trend, uint64_t maximum);
 
 /** Find the statistics of the last value. */
 void trend_find_statistics(struct trend *trend);

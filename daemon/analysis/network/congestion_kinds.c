@@ -20,7 +20,7 @@ struct work {
     uint32_t *group; /* dragonfly: of a router, by the nodes on it; else NULL */
     uint32_t *queue;
     uint32_t *out; /* links that leave a vertex */
-    uint32_t room;
+    uint32_t capacity;
     struct made *made;
 };
 
@@ -37,8 +37,8 @@ static void kinds_measure_distances(struct work *w)
     }
     while (begin < end) {
         uint32_t at = w->queue[begin++], from, to;
-        uint32_t count = topology_out(w->topology, at, w->out, w->room);
-        for (uint32_t i = 0; i < count && i < w->room && w->far[at] + 1u < FAR; i++) {
+        uint32_t count = topology_out(w->topology, at, w->out, w->capacity);
+        for (uint32_t i = 0; i < count && i < w->capacity && w->far[at] + 1u < FAR; i++) {
             if (!topology_link(w->topology, w->out[i], &from, &to) || w->far[to] != FAR)
                 continue;
             w->far[to] = (uint8_t)(w->far[at] + 1);
@@ -102,16 +102,16 @@ int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t 
     struct work w = {.topology = topology,
                      .vertices = topology_vertices(topology),
                      .links = topology_links(topology),
-                     .room = 1};
+                     .capacity = 1};
     int dragonfly = topology_spec(topology)->kind == TOPOLOGY_DRAGONFLY;
     for (uint32_t v = 0; v < w.vertices; v++) {
         uint32_t out = topology_out(topology, v, NULL, 0);
-        w.room = out > w.room ? out : w.room;
+        w.capacity = out > w.capacity ? out : w.capacity;
     }
     w.far = malloc(w.vertices);
     w.group = calloc(w.vertices, sizeof(*w.group));
     w.queue = malloc(w.vertices * sizeof(*w.queue));
-    w.out = malloc(w.room * sizeof(*w.out));
+    w.out = malloc(w.capacity * sizeof(*w.out));
     w.made = malloc(((size_t)w.links + 1) * sizeof(*w.made));
     int code = w.far && w.group && w.queue && w.out && w.made ? 0 : -ENOMEM;
     uint32_t *group = w.group;

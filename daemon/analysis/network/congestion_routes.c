@@ -11,9 +11,9 @@
 /* The best pairs so far of each link: a heap whose first element is the least. */
 struct tops {
     const struct congestion_pair *pairs;
-    struct congestion_route *out; /* `most` a link */
+    struct congestion_route *out; /* `maximum` a link */
     size_t *used;
-    size_t most;
+    size_t maximum;
 };
 
 /* Does one route come after another in their order? */
@@ -51,12 +51,12 @@ static void routes_sift_up(const struct tops *tops, struct congestion_route *hea
 
 static void routes_offer(struct tops *tops, size_t position, const struct congestion_route *route)
 {
-    struct congestion_route *heap = tops->out + position * tops->most;
+    struct congestion_route *heap = tops->out + position * tops->maximum;
     size_t *used = &tops->used[position];
-    if (*used < tops->most) {
+    if (*used < tops->maximum) {
         heap[*used] = *route;
         routes_sift_up(tops, heap, (*used)++);
-    } else if (tops->most > 0 && routes_is_less(tops, &heap[0], route)) {
+    } else if (tops->maximum > 0 && routes_is_less(tops, &heap[0], route)) {
         heap[0] = *route;
         routes_sift_down(tops, heap, *used, 0);
     }
@@ -79,7 +79,7 @@ static void routes_test_pairs(const struct topology *topology, size_t count, con
 static int routes_walk_pairs(const struct topology *topology, size_t count, const uint32_t *links,
                              size_t link_count, struct tops *tops)
 {
-    uint32_t room = topology_diameter(topology) + 1, *route = malloc(room * sizeof(*route));
+    uint32_t capacity = topology_diameter(topology) + 1, *route = malloc(capacity * sizeof(*route));
     size_t *place = calloc((size_t)topology_links(topology) + 1, sizeof(*place)); /* 0: not asked */
     int code = route == NULL || place == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < link_count; i++)
@@ -87,8 +87,9 @@ static int routes_walk_pairs(const struct topology *topology, size_t count, cons
             place[links[i]] = i + 1;
     for (size_t p = 0; code == 0 && p < count; p++) {
         const struct congestion_pair *pair = &tops->pairs[p];
-        uint32_t length = topology_route(topology, pair->source, pair->destination, route, room);
-        if (length == TOPOLOGY_NONE || length > room)
+        uint32_t length =
+            topology_route(topology, pair->source, pair->destination, route, capacity);
+        if (length == TOPOLOGY_NONE || length > capacity)
             continue;
         for (uint32_t k = 0; k < length; k++)
             if (place[route[k]] != 0)
@@ -105,12 +106,12 @@ static size_t routes_arrange(struct tops *tops, size_t link_count)
 {
     size_t found = 0;
     for (size_t i = 0; i < link_count; i++) {
-        struct congestion_route *heap = tops->out + i * tops->most;
+        struct congestion_route *heap = tops->out + i * tops->maximum;
         for (size_t left = tops->used[i]; left > 1; left--) {
-            struct congestion_route least = heap[0];
+            struct congestion_route minimum = heap[0];
             heap[0] = heap[left - 1];
             routes_sift_down(tops, heap, left - 1, 0);
-            heap[left - 1] = least;
+            heap[left - 1] = minimum;
         }
         memmove(tops->out + found, heap, tops->used[i] * sizeof(*heap));
         found += tops->used[i];

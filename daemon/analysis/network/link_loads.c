@@ -41,7 +41,7 @@ struct link_loads {
     struct link_load *values;     /* owned */
     struct vertex_load *vertices; /* owned */
     uint32_t *route;              /* owned; capacity for the longest route */
-    uint32_t room;
+    uint32_t capacity;
     bool cartesian;
     enum topology_tie tie;
     uint32_t axis_count;
@@ -189,11 +189,11 @@ int link_loads_create(struct link_loads **out, const struct topology *topology)
     l->bytes = sizeof(*l);
     l->vertex_count = topology_vertices(topology);
     l->link_count = topology_links(topology);
-    l->room = topology_diameter(topology);
+    l->capacity = topology_diameter(topology);
     l->cartesian = spec->kind == TOPOLOGY_CARTESIAN;
     l->values = loads_allocate(l, l->link_count, sizeof(*l->values));
     l->vertices = loads_allocate(l, l->vertex_count, sizeof(*l->vertices));
-    l->route = loads_allocate(l, l->room, sizeof(*l->route));
+    l->route = loads_allocate(l, l->capacity, sizeof(*l->route));
     if (l->values == NULL || l->vertices == NULL || l->route == NULL ||
         loads_init_given(l, spec) != 0 || (l->cartesian && loads_init_axes(l, spec) != 0)) {
         link_loads_destroy(l);
@@ -291,8 +291,8 @@ static void loads_add_cartesian(struct link_loads *l, const struct load_change *
 static int loads_add_walked(struct link_loads *l, const struct load_change *change)
 {
     uint32_t length =
-        topology_route(l->topology, change->source, change->destination, l->route, l->room);
-    if (length == NONE || length > l->room)
+        topology_route(l->topology, change->source, change->destination, l->route, l->capacity);
+    if (length == NONE || length > l->capacity)
         return -HOLTER_EUNREACHABLE;
     for (uint32_t i = 0; i < length; i++)
         loads_add_to(&l->values[l->route[i]], (uint64_t)change->bytes, (uint64_t)change->messages);
@@ -303,8 +303,8 @@ static int loads_add_walked(struct link_loads *l, const struct load_change *chan
 static int loads_add_given(struct link_loads *l, const struct load_change *change)
 {
     uint32_t length =
-        topology_route(l->topology, change->source, change->destination, l->route, l->room);
-    if (length == NONE || length > l->room)
+        topology_route(l->topology, change->source, change->destination, l->route, l->capacity);
+    if (length == NONE || length > l->capacity)
         return -HOLTER_EUNREACHABLE;
     for (uint32_t i = 0; i < length; i++) {
         struct load_change hop = *change;

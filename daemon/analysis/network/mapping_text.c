@@ -35,7 +35,7 @@ const char *mapping_format_name(enum mapping_format format)
 
 struct text {
     char *bytes;
-    size_t length, room;
+    size_t length, capacity;
     int code; /* -ENOMEM once there was no memory */
 };
 
@@ -48,15 +48,15 @@ __attribute__((format(printf, 2, 3))) static void mapping_put_text(struct text *
     int n = vsnprintf(piece, sizeof(piece), format, args);
     va_end(args);
     size_t length = n < 0 ? 0 : (size_t)n < sizeof(piece) ? (size_t)n : sizeof(piece) - 1;
-    if (t->length + length + 1 > t->room) {
-        size_t room = t->room * 2 + 4096;
-        char *bytes = t->code == 0 ? realloc(t->bytes, room) : NULL;
+    if (t->length + length + 1 > t->capacity) {
+        size_t capacity = t->capacity * 2 + 4096;
+        char *bytes = t->code == 0 ? realloc(t->bytes, capacity) : NULL;
         if (bytes == NULL) {
             t->code = -ENOMEM;
             return;
         }
         t->bytes = bytes;
-        t->room = room;
+        t->capacity = capacity;
     }
     memcpy(t->bytes + t->length, piece, length + 1);
     t->length += length;
@@ -78,14 +78,14 @@ struct writer {
     struct row *rows;
     size_t count;
     char *why;
-    size_t room;
+    size_t capacity;
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct writer *w, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(w->why, w->room, format, args);
+    vsnprintf(w->why, w->capacity, format, args);
     va_end(args);
     return -HOLTER_EUSAGE;
 }
@@ -239,13 +239,13 @@ static int mapping_put_bgq(struct writer *w)
 
 int mapping_text(char **out, size_t *length, enum mapping_format format,
                  const struct mapping_seat *seats, size_t count, const struct topology *topology,
-                 const char *const *hosts, char *why, size_t room)
+                 const char *const *hosts, char *why, size_t capacity)
 {
     static int (*const writers[])(struct writer *) = {mapping_put_plain, mapping_put_openmpi,
                                                       mapping_put_mpich, mapping_put_slurm,
                                                       mapping_put_bgq};
     struct writer w = {
-        .topology = topology, .hosts = hosts, .count = count, .why = why, .room = room};
+        .topology = topology, .hosts = hosts, .count = count, .why = why, .capacity = capacity};
     w.rows = calloc(count + 1, sizeof(*w.rows));
     if (w.rows == NULL)
         return -ENOMEM;
@@ -273,26 +273,26 @@ struct mapping_reader {
     uint32_t nodes; /* vertices are below this */
     unsigned line;  /* of the last line that was read, from 1 */
     char *why;      /* set on failure: a sentence */
-    size_t room;
+    size_t capacity;
 };
 
 static int mapping_refuse(const struct mapping_reader *reader, const char *text)
 {
-    snprintf(reader->why, reader->room, "%s", text);
+    snprintf(reader->why, reader->capacity, "%s", text);
     return -HOLTER_EUSAGE;
 }
 
 /* Read a number and the blanks after it. @return 0: there is none */
-static int mapping_parse_number(const char **at, const char *end, uint64_t most, uint64_t *out)
+static int mapping_parse_number(const char **at, const char *end, uint64_t maximum, uint64_t *out)
 {
     const char *c = *at;
     uint64_t value = 0;
     for (; c < end && *c >= '0' && *c <= '9'; c++) {
-        if (value > most)
+        if (value > maximum)
             return 0;
         value = value * 10 + (uint64_t)(*c - '0');
     }
-    if (c == *at || value > most)
+    if (c == *at || value > maximum)
         return 0;
     while (c < end && (*c == ' ' || *c == '\t' || *c == '\r'))
         c++;
@@ -321,7 +321,7 @@ static int mapping_read_line(const struct mapping_reader *reader, const char *at
         !mapping_parse_number(&at, end, UINT32_MAX - 1, &node) || at != end)
         return mapping_refuse(reader, "two numbers are wanted, a rank and its node");
     if (node >= reader->nodes) {
-        snprintf(reader->why, reader->room,
+        snprintf(reader->why, reader->capacity,
                  "there is no node %" PRIu64 ": the network has %" PRIu32, node, reader->nodes);
         return -HOLTER_EUSAGE;
     }
@@ -358,15 +358,15 @@ static int mapping_refuse_twice(struct mapping_reader *reader, uint64_t rank,
 {
     size_t count;
     mapping_read_lines(reader, rank, seats, &count);
-    snprintf(reader->why, reader->room, "rank %" PRIu64 " stands there twice", rank);
+    snprintf(reader->why, reader->capacity, "rank %" PRIu64 " stands there twice", rank);
     return -HOLTER_EUSAGE;
 }
 
 int mapping_read(struct mapping_seat **out, size_t *count, const char *text, size_t length,
-                 uint32_t nodes, unsigned *line, char *why, size_t room)
+                 uint32_t nodes, unsigned *line, char *why, size_t capacity)
 {
     struct mapping_reader reader = {
-        .text = text, .length = length, .nodes = nodes, .why = why, .room = room};
+        .text = text, .length = length, .nodes = nodes, .why = why, .capacity = capacity};
     size_t lines = 1, used = 0;
     for (size_t i = 0; i < length; i++)
         lines += text[i] == '\n';

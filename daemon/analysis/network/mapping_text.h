@@ -60,7 +60,7 @@ const char *mapping_format_name(enum mapping_format format);
  * listed twice */
 int mapping_text(char **out, size_t *length, enum mapping_format format,
                  const struct mapping_seat *seats, size_t count, const struct topology *topology,
-                 const char *const *hosts, char *why, size_t room);
+                 const char *const *hosts, char *why, size_t capacity);
 
 /** Read a plain mapping. Empty lines and those that begin with '#' are skipped.
  *  @param nodes  vertices are below this @param out  set to memory for free(), by rank
@@ -68,6 +68,6 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
  *  @param why    set on failure: a sentence
  *  @return 0, -ENOMEM, or -HOLTER_EUSAGE */
 int mapping_read(struct mapping_seat **out, size_t *count, const char *text, size_t length,
-                 uint32_t nodes, unsigned *line, char *why, size_t room);
+                 uint32_t nodes, unsigned *line, char *why, size_t capacity);
 
 #endif

@@ -142,21 +142,21 @@ static uint64_t reroute_trace_back(struct reroute *r, const struct search *s)
     const struct reroute_graph *graph = &r->graph;
     uint64_t heaviest = 0;
     for (uint32_t at = s->from, next; at != s->to; at = next) {
-        uint64_t least = UINT64_MAX;
+        uint64_t minimum = UINT64_MAX;
         uint32_t far = reroute_graph_far(&r->graph, at);
         next = NONE;
         for (uint32_t e = graph->first[at]; e < graph->first[at + 1]; e++) {
             uint32_t to = graph->edges[e].to;
             uint64_t load = r->loads[graph->edges[e].link];
-            if ((next == NONE || load < least) && reroute_graph_far(&r->graph, to) < far &&
+            if ((next == NONE || load < minimum) && reroute_graph_far(&r->graph, to) < far &&
                 (to == s->to || !graph->closed[to])) {
-                least = load;
+                minimum = load;
                 next = to;
             }
         }
         if (next == NONE)
             return UINT64_MAX;
-        heaviest = least > heaviest ? least : heaviest;
+        heaviest = minimum > heaviest ? minimum : heaviest;
     }
     return heaviest;
 }
@@ -458,15 +458,15 @@ static int reroute_sort_turns(struct reroute *r, const struct reroute_params *pa
 
 /* Store the links of a result after those of earlier results. @param used  links so far */
 static int reroute_store_links(struct reroute *r, const struct reroute_result *result, size_t *used,
-                               size_t *room)
+                               size_t *capacity)
 {
-    if (*used + result->length_after > *room) {
+    if (*used + result->length_after > *capacity) {
         size_t need = 2 * (*used + result->length_after);
         uint32_t *many = realloc(r->many, need * sizeof(*many));
         if (many == NULL)
             return -ENOMEM;
         r->many = many;
-        *room = need;
+        *capacity = need;
     }
     memcpy(r->many + *used, result->links, result->length_after * sizeof(*r->many));
     *used += result->length_after;
@@ -476,7 +476,7 @@ static int reroute_store_links(struct reroute *r, const struct reroute_result *r
 static int reroute_in_order(struct reroute *r, const struct reroute_params *params,
                             const struct turn *turns, size_t count, struct reroute_result *results)
 {
-    size_t used = 0, room = 0;
+    size_t used = 0, capacity = 0;
     free(r->many);
     r->many = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -484,7 +484,7 @@ static int reroute_in_order(struct reroute *r, const struct reroute_params *para
         struct before before;
         int code = reroute_one(r, params, turns[i].route, result);
         if (code == 0)
-            code = reroute_store_links(r, result, &used, &room);
+            code = reroute_store_links(r, result, &used, &capacity);
         if (code == 0 && result->better) {
             code = reroute_find_route(r, turns[i].route, &before);
             reroute_apply(r, turns[i].route->bytes, before.links, before.length, result->links,

@@ -1,3 +1,5 @@
+/* Networks of all kinds: creating them, checks, and the operations that do not depend on the kind.
+ */
 #include "daemon/analysis/network/topology.h"
 
 #include "daemon/analysis/network/topology_inner.h"
@@ -20,7 +22,7 @@ int topology_refuse(const struct topology_why *why, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why->text, why->room, format, arguments);
+    vsnprintf(why->text, why->capacity, format, arguments);
     va_end(arguments);
     return -HOLTER_EUSAGE;
 }
@@ -29,7 +31,7 @@ int topology_exceeds(const struct topology_why *why, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why->text, why->room, format, arguments);
+    vsnprintf(why->text, why->capacity, format, arguments);
     va_end(arguments);
     return -HOLTER_ELIMIT;
 }

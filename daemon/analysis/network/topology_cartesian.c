@@ -217,12 +217,12 @@ static uint32_t cartesian_reverse(const struct topology *topology, uint32_t link
 }
 
 static uint32_t cartesian_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                              uint32_t room)
+                              uint32_t capacity)
 {
     uint32_t count = 0, from, to, ports = topology->grid.ports;
     for (uint32_t port = 0; port < ports; port++)
         if (cartesian_link(topology, vertex * ports + port, &from, &to))
-            topology_put(links, room, &count, vertex * ports + port);
+            topology_put(links, capacity, &count, vertex * ports + port);
     return count;
 }
 
@@ -248,7 +248,7 @@ static uint32_t cartesian_next_coordinate(uint32_t size, uint32_t at, uint32_t t
 }
 
 static uint32_t cartesian_route(const struct topology *topology, uint32_t source,
-                                uint32_t destination, uint32_t *links, uint32_t room)
+                                uint32_t destination, uint32_t *links, uint32_t capacity)
 {
     const struct topology_grid *grid = &topology->grid;
     uint32_t count = 0, node = source;
@@ -259,7 +259,7 @@ static uint32_t cartesian_route(const struct topology *topology, uint32_t source
         int direction;
         uint32_t hops = topology_leg(topology, d, at, to, &direction);
         for (; hops > 0; hops--) {
-            topology_put(links, room, &count,
+            topology_put(links, capacity, &count,
                          node * grid->ports + grid->port[d] +
                              cartesian_port_towards(size, at, to, direction));
             uint32_t next = cartesian_next_coordinate(size, at, to, direction);

@@ -151,41 +151,41 @@ static uint32_t dragonfly_reverse(const struct topology *topology, uint32_t link
 }
 
 static uint32_t dragonfly_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                              uint32_t room)
+                              uint32_t capacity)
 {
     struct shape shape = dragonfly_shape(topology);
     uint32_t count = 0, from, to;
     if (vertex < shape.all)
-        topology_put(links, room, &count, vertex);
+        topology_put(links, capacity, &count, vertex);
     else
         for (uint32_t port = 0; port < shape.ports; port++) {
             uint32_t link = dragonfly_node_link(&shape, vertex - shape.all, port);
             if (dragonfly_link(topology, link, &from, &to))
-                topology_put(links, room, &count, link);
+                topology_put(links, capacity, &count, link);
         }
     return count;
 }
 
 static uint32_t dragonfly_route(const struct topology *topology, uint32_t source,
-                                uint32_t destination, uint32_t *links, uint32_t room)
+                                uint32_t destination, uint32_t *links, uint32_t capacity)
 {
     struct shape shape = dragonfly_shape(topology);
     uint32_t at = dragonfly_router_of(&shape, source),
              end = dragonfly_router_of(&shape, destination), count = 0;
     uint32_t group = at / shape.routers, other = end / shape.routers;
     if (source < shape.all)
-        topology_put(links, room, &count, source);
+        topology_put(links, capacity, &count, source);
     if (group != other) {
         uint32_t leave = dragonfly_gateway(&shape, group, other);
         if (at != leave)
-            topology_put(links, room, &count, dragonfly_local_link(&shape, at, leave));
-        topology_put(links, room, &count, dragonfly_global_link(&shape, group, other));
+            topology_put(links, capacity, &count, dragonfly_local_link(&shape, at, leave));
+        topology_put(links, capacity, &count, dragonfly_global_link(&shape, group, other));
         at = dragonfly_gateway(&shape, other, group);
     }
     if (at != end)
-        topology_put(links, room, &count, dragonfly_local_link(&shape, at, end));
+        topology_put(links, capacity, &count, dragonfly_local_link(&shape, at, end));
     if (destination < shape.all)
-        topology_put(links, room, &count,
+        topology_put(links, capacity, &count,
                      dragonfly_node_link(&shape, end, destination % shape.nodes));
     return count;
 }

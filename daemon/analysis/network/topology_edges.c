@@ -1,3 +1,4 @@
+/* Links of trees and graphs: see topology_edges.h. */
 #include "daemon/analysis/network/topology_edges.h"
 
 #include "holter/bisect.h"
@@ -128,11 +129,11 @@ uint32_t topology_edges_reverse(const struct topology *topology, uint32_t link)
 }
 
 uint32_t topology_edges_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                            uint32_t room)
+                            uint32_t capacity)
 {
     const struct topology_edges *edges = topology->state;
     uint32_t count = 0;
     for (uint32_t i = edges->first[vertex]; i < edges->first[vertex + 1]; i++)
-        topology_put(links, room, &count, edges->link[i]);
+        topology_put(links, capacity, &count, edges->link[i]);
     return count;
 }

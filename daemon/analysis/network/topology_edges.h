@@ -21,6 +21,6 @@ int topology_edges_link(const struct topology *topology, uint32_t link, uint32_t
 uint32_t topology_edges_between(const struct topology *topology, uint32_t from, uint32_t to);
 uint32_t topology_edges_reverse(const struct topology *topology, uint32_t link);
 uint32_t topology_edges_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                            uint32_t room);
+                            uint32_t capacity);
 
 #endif

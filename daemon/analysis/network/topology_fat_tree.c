@@ -179,14 +179,14 @@ static uint32_t fat_tree_reverse(const struct topology *topology, uint32_t link)
 }
 
 static uint32_t fat_tree_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                             uint32_t room)
+                             uint32_t capacity)
 {
     const struct levels *levels = topology->state;
     uint32_t l = fat_tree_level_of(levels, vertex), index = vertex - levels->first[l], count = 0;
     for (uint32_t port = 0; l > 0 && port < levels->m[l]; port++)
-        topology_put(links, room, &count, fat_tree_down_link(levels, l, index, port));
+        topology_put(links, capacity, &count, fat_tree_down_link(levels, l, index, port));
     for (uint32_t port = 0; l < levels->height && port < levels->w[l + 1]; port++)
-        topology_put(links, room, &count, fat_tree_up_link(levels, l, index, port));
+        topology_put(links, capacity, &count, fat_tree_up_link(levels, l, index, port));
     return count;
 }
 
@@ -209,7 +209,7 @@ static uint32_t fat_tree_distance(const struct topology *topology, uint32_t sour
 }
 
 static uint32_t fat_tree_route(const struct topology *topology, uint32_t source,
-                               uint32_t destination, uint32_t *links, uint32_t room)
+                               uint32_t destination, uint32_t *links, uint32_t capacity)
 {
     const struct levels *levels = topology->state;
     if (source >= topology->nodes || destination >= topology->nodes)
@@ -217,12 +217,13 @@ static uint32_t fat_tree_route(const struct topology *topology, uint32_t source,
     uint32_t top = fat_tree_meeting_level(levels, source, destination), count = 0, at = source;
     for (uint32_t l = 0; l < top; l++) {
         uint32_t port = destination / levels->wide[l] % levels->w[l + 1];
-        topology_put(links, room, &count, fat_tree_up_link(levels, l, at - levels->first[l], port));
+        topology_put(links, capacity, &count,
+                     fat_tree_up_link(levels, l, at - levels->first[l], port));
         at = fat_tree_sibling(levels, l + 1, at - levels->first[l], 0, port);
     }
     for (uint32_t l = top; l > 0; l--) {
         uint32_t port = destination / levels->below[l - 1] % levels->m[l];
-        topology_put(links, room, &count,
+        topology_put(links, capacity, &count,
                      fat_tree_down_link(levels, l, at - levels->first[l], port));
         at = fat_tree_sibling(levels, l, at - levels->first[l], 1, port);
     }

@@ -126,11 +126,11 @@ const struct topology_given *topology_given_find(const struct topology *topology
 }
 
 uint32_t topology_given_route(const struct topology *topology, const struct topology_given *given,
-                              uint32_t *links, uint32_t room)
+                              uint32_t *links, uint32_t capacity)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i + 1 < given->count; i++)
-        topology_put(links, room, &count,
+        topology_put(links, capacity, &count,
                      topology->rules->between(topology, given->path[i], given->path[i + 1]));
     return count;
 }

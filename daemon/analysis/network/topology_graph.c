@@ -172,12 +172,12 @@ static uint32_t graph_next_link(const struct topology *topology, uint32_t at, ui
 }
 
 static uint32_t graph_route(const struct topology *topology, uint32_t source, uint32_t destination,
-                            uint32_t *links, uint32_t room)
+                            uint32_t *links, uint32_t capacity)
 {
     uint32_t count = 0;
     for (uint32_t at = source; at != destination;) {
         uint32_t link = graph_next_link(topology, at, destination);
-        topology_put(links, room, &count, link);
+        topology_put(links, capacity, &count, link);
         at = topology->spec.edges[link].to;
     }
     return count;

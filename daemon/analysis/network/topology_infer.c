@@ -219,7 +219,7 @@ static void infer_keep_ways(struct topology_infer *infer, const uint32_t length[
 int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
                         const uint32_t *destination, uint32_t hops)
 {
-    uint32_t length[TOPOLOGY_DIMENSIONS][WAYS], least = 0, most = 0;
+    uint32_t length[TOPOLOGY_DIMENSIONS][WAYS], minimum = 0, maximum = 0;
     if (!infer_in_range(infer, source) || !infer_in_range(infer, destination))
         return -HOLTER_ERANGE;
     if (!infer->ways && infer_list_ways(infer) != 0)
@@ -234,11 +234,11 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
             low = one < low ? one : low;
             high = one > high ? one : high;
         }
-        least += low == UINT32_MAX ? 0 : low;
-        most += high;
+        minimum += low == UINT32_MAX ? 0 : low;
+        maximum += high;
     }
     infer->counts++;
-    if (least != most || least != hops)
+    if (minimum != maximum || minimum != hops)
         infer_keep_ways(infer, (const uint32_t(*)[WAYS])length, hops);
     return 0;
 }
@@ -397,9 +397,9 @@ static int infer_check_sizes(const struct topology_infer *infer, const struct to
 }
 
 int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec,
-                          struct topology_findings *found, char *why, size_t room)
+                          struct topology_findings *found, char *why, size_t capacity)
 {
-    struct topology_why reason = {why, room};
+    struct topology_why reason = {why, capacity};
     if (infer_check_sizes(infer, spec) != 0)
         return topology_refuse(&reason, "the network has other dimensions than the recording");
     struct topology_spec result = *spec;

@@ -52,7 +52,7 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
  *  @param why    set on failure: what contradicts what
  *  @return 0 or -HOLTER_EUSAGE: no network of this kind fits, or the spec has other sizes */
 int topology_infer_finish(const struct topology_infer *infer, struct topology_spec *spec,
-                          struct topology_findings *found, char *why, size_t room);
+                          struct topology_findings *found, char *why, size_t capacity);
 
 /** Shape and routing of a Blue Gene/Q partition: A, B, C, D, E, nodes row-major.
  *  Of 32, 64, 128, 256, 512, 1024 and 2048 nodes as recorded routes and hop counts have it (1024: D

@@ -7,7 +7,7 @@
 /** Where errors are described. */
 struct topology_why {
     char *text;
-    size_t room;
+    size_t capacity;
 };
 
 /** Write an error. @return -HOLTER_EUSAGE, and topology_exceeds() -HOLTER_ELIMIT */
@@ -26,10 +26,10 @@ struct topology_rules {
     uint32_t (*between)(const struct topology *topology, uint32_t from, uint32_t to);
     uint32_t (*reverse)(const struct topology *topology, uint32_t link);
     uint32_t (*out)(const struct topology *topology, uint32_t vertex, uint32_t *links,
-                    uint32_t room);
+                    uint32_t capacity);
     uint32_t (*distance)(const struct topology *topology, uint32_t source, uint32_t destination);
     uint32_t (*route)(const struct topology *topology, uint32_t source, uint32_t destination,
-                      uint32_t *links, uint32_t room);
+                      uint32_t *links, uint32_t capacity);
     int (*crosses)(const struct topology *topology, uint32_t source, uint32_t destination,
                    uint32_t link); /**< NULL: the route is walked */
 };
@@ -78,12 +78,12 @@ const struct topology_given *topology_given_find(const struct topology *topology
 
 /** List the links of a given route, as topology_route(). */
 uint32_t topology_given_route(const struct topology *topology, const struct topology_given *given,
-                              uint32_t *links, uint32_t room);
+                              uint32_t *links, uint32_t capacity);
 
 /** Append to a route or a list of links. */
-static inline void topology_put(uint32_t *links, uint32_t room, uint32_t *count, uint32_t link)
+static inline void topology_put(uint32_t *links, uint32_t capacity, uint32_t *count, uint32_t link)
 {
-    if (*count < room)
+    if (*count < capacity)
         links[*count] = link;
     (*count)++;
 }

@@ -90,23 +90,24 @@ static const char *const kind_words[] = {[VERTEX_NODE] = "node",
                                          [VERTEX_NUMA] = "numa",
                                          [VERTEX_PROCESS] = "rank"};
 
-int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text, size_t room)
+int topology_vertex_name(const struct topology *topology, uint32_t vertex, char *text,
+                         size_t capacity)
 {
     const struct topology_spec *spec = &topology->spec;
     if (vertex >= topology->vertices)
-        return snprintf(text, room, "no vertex");
+        return snprintf(text, capacity, "no vertex");
     if (vertex < spec->vertex_count && spec->vertices[vertex].name[0])
-        return snprintf(text, room, "%s", spec->vertices[vertex].name);
+        return snprintf(text, capacity, "%s", spec->vertices[vertex].name);
     uint32_t at[TOPOLOGY_DIMENSIONS], count = topology_coordinates(topology, vertex, at);
     if (count == 0)
-        return snprintf(text, room, "%s %u", kind_words[topology_vertex_kind(topology, vertex)],
+        return snprintf(text, capacity, "%s %u", kind_words[topology_vertex_kind(topology, vertex)],
                         vertex < topology->nodes ? vertex : vertex - topology->nodes);
     char whole[TOPOLOGY_DIMENSIONS * 8 + 3] = "";
     size_t length = 0;
     for (uint32_t d = 0; d < count; d++)
         length +=
             (size_t)snprintf(whole + length, sizeof whole - length, "%c%u", d ? ',' : '(', at[d]);
-    return snprintf(text, room, "%s)", whole);
+    return snprintf(text, capacity, "%s)", whole);
 }
 
 /* Read a decimal number without sign or space. @return the text after it; NULL: there is none */

@@ -1,3 +1,4 @@
+/* Descriptions of networks: copies, and the default order of dimensions. */
 #include "daemon/analysis/network/topology_inner.h"
 
 #include <errno.h>

@@ -134,15 +134,15 @@ static uint32_t tree_distance(const struct topology *topology, uint32_t source,
 }
 
 static uint32_t tree_route(const struct topology *topology, uint32_t source, uint32_t destination,
-                           uint32_t *links, uint32_t room)
+                           uint32_t *links, uint32_t capacity)
 {
     const struct vertex *vertices = ((const struct tree *)topology->state)->vertices;
     uint32_t top = tree_common_ancestor(vertices, source, destination), count = 0;
     for (uint32_t v = source; v != top; v = vertices[v].parent)
-        topology_put(links, room, &count, vertices[v].up);
+        topology_put(links, capacity, &count, vertices[v].up);
     uint32_t length = count + vertices[destination].depth - vertices[top].depth, at = length;
     for (uint32_t v = destination; v != top; v = vertices[v].parent)
-        if (--at < room)
+        if (--at < capacity)
             links[at] = vertices[v].down;
     return length;
 }

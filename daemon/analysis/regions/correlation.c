@@ -19,7 +19,7 @@
 
 struct vertex {
     uint32_t *partners; /* owned; ascending */
-    uint32_t degree, room;
+    uint32_t degree, capacity;
     uint32_t relays;       /* partners that relay paths */
     uint32_t row_count;    /* entries of row */
     struct correlate *row; /* owned */
@@ -36,14 +36,14 @@ struct walk {
 
 struct correlation {
     struct correlation_params params;
-    struct vertex *vertices; /* owned */
-    uint32_t count, room;    /* vertices */
-    struct walk walk;        /* for `room` vertices */
-    uint64_t pairs;          /* entries of all rows */
-    bool changed;            /* some vertex is touched */
-    bool marked;             /* `stale` is up to date with the edges */
-    uint32_t next;           /* the first vertex whose row may be stale */
-    uint64_t steps;          /* along edges, so far */
+    struct vertex *vertices;  /* owned */
+    uint32_t count, capacity; /* vertices */
+    struct walk walk;         /* for `capacity` vertices */
+    uint64_t pairs;           /* entries of all rows */
+    bool changed;             /* some vertex is touched */
+    bool marked;              /* `stale` is up to date with the edges */
+    uint32_t next;            /* the first vertex whose row may be stale */
+    uint64_t steps;           /* along edges, so far */
 };
 
 int correlation_create(struct correlation **out, const struct correlation_params *params)
@@ -76,12 +76,12 @@ void correlation_destroy(struct correlation *correlation)
     free(correlation);
 }
 
-static int correlation_grow_array(void **array, size_t element, uint32_t room, uint32_t need)
+static int correlation_grow_array(void **array, size_t element, uint32_t capacity, uint32_t need)
 {
     void *grown = realloc(*array, element * need);
     if (grown == NULL)
         return -ENOMEM;
-    memset((char *)grown + element * room, 0, element * (need - room));
+    memset((char *)grown + element * capacity, 0, element * (need - capacity));
     *array = grown;
     return 0;
 }
@@ -90,19 +90,21 @@ static int correlation_reserve_vertex(struct correlation *c, uint32_t vertex)
 {
     if (vertex < c->count)
         return 0;
-    if (vertex + 1 >= c->room) { /* lists of vertices seen are written one past their end */
-        uint32_t need = c->room + c->room / 2 + 64;
+    if (vertex + 1 >= c->capacity) { /* lists of vertices seen are written one past their end */
+        uint32_t need = c->capacity + c->capacity / 2 + 64;
         need = need <= vertex + 1 ? vertex + 2 : need;
-        if (correlation_grow_array((void **)&c->vertices, sizeof(*c->vertices), c->room, need) !=
+        if (correlation_grow_array((void **)&c->vertices, sizeof(*c->vertices), c->capacity,
+                                   need) != 0 ||
+            correlation_grow_array((void **)&c->walk.two, sizeof(uint32_t), c->capacity, need) !=
                 0 ||
-            correlation_grow_array((void **)&c->walk.two, sizeof(uint32_t), c->room, need) != 0 ||
-            correlation_grow_array((void **)&c->walk.weight, sizeof(uint32_t), c->room, need) !=
+            correlation_grow_array((void **)&c->walk.weight, sizeof(uint32_t), c->capacity, need) !=
                 0 ||
-            correlation_grow_array((void **)&c->walk.seen_two, sizeof(uint32_t), c->room, need) !=
-                0 ||
-            correlation_grow_array((void **)&c->walk.seen, sizeof(uint32_t), c->room, need) != 0)
+            correlation_grow_array((void **)&c->walk.seen_two, sizeof(uint32_t), c->capacity,
+                                   need) != 0 ||
+            correlation_grow_array((void **)&c->walk.seen, sizeof(uint32_t), c->capacity, need) !=
+                0)
             return -ENOMEM;
-        c->room = need;
+        c->capacity = need;
     }
     c->count = vertex + 1;
     return 0;
@@ -122,14 +124,14 @@ static bool correlation_has_partner(const struct vertex *vertex, uint32_t partne
 
 static int correlation_reserve_partner(struct vertex *vertex)
 {
-    if (vertex->degree < vertex->room)
+    if (vertex->degree < vertex->capacity)
         return 0;
-    uint32_t need = vertex->room + vertex->room / 2 + ENTRIES_AT_ONCE;
+    uint32_t need = vertex->capacity + vertex->capacity / 2 + ENTRIES_AT_ONCE;
     uint32_t *grown = realloc(vertex->partners, need * sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     vertex->partners = grown;
-    vertex->room = need;
+    vertex->capacity = need;
     return 0;
 }
 
@@ -387,8 +389,8 @@ double correlation_value(const struct correlation *c, uint32_t p, uint32_t q)
 
 size_t correlation_bytes(const struct correlation *c)
 {
-    size_t bytes = sizeof(*c) + c->room * (sizeof(struct vertex) + 4 * sizeof(uint32_t));
+    size_t bytes = sizeof(*c) + c->capacity * (sizeof(struct vertex) + 4 * sizeof(uint32_t));
     for (uint32_t v = 0; v < c->count; v++)
-        bytes += c->vertices[v].room * sizeof(uint32_t);
+        bytes += c->vertices[v].capacity * sizeof(uint32_t);
     return bytes + c->pairs * sizeof(struct correlate);
 }

@@ -33,7 +33,7 @@ struct cluster {
 };
 
 struct linkage {
-    uint32_t room;
+    uint32_t capacity;
     struct cluster *clusters; /* owned; indexed by vertex, as all arrays here */
     uint32_t *parent;         /* owned; itself, or the cluster that it merged into */
     uint32_t *size;           /* owned */
@@ -70,7 +70,7 @@ static void linkage_free_arrays(struct linkage *l)
     l->clusters = NULL;
     l->sum = NULL;
     l->parent = l->size = l->seen = l->chain = NULL;
-    l->room = 0;
+    l->capacity = 0;
 }
 
 void linkage_destroy(struct linkage *linkage)
@@ -84,7 +84,7 @@ void linkage_destroy(struct linkage *linkage)
 
 static int linkage_reserve(struct linkage *l, uint32_t need)
 {
-    if (need <= l->room)
+    if (need <= l->capacity)
         return 0;
     linkage_free_arrays(l);
     l->clusters = calloc(need, sizeof(*l->clusters));
@@ -98,7 +98,7 @@ static int linkage_reserve(struct linkage *l, uint32_t need)
         linkage_free_arrays(l);
         return -ENOMEM;
     }
-    l->room = need;
+    l->capacity = need;
     return 0;
 }
 

@@ -71,13 +71,13 @@ static void regions_partition_finish(struct partition *p)
 
 static int regions_partition_init(struct partition *out, uint32_t vertices)
 {
-    size_t room = (size_t)vertices + 1;
+    size_t capacity = (size_t)vertices + 1;
     struct partition p = {.vertices = vertices,
-                          .component = malloc(room * sizeof(*p.component)),
-                          .parent = malloc(room * sizeof(*p.parent)),
-                          .region = calloc(room, sizeof(*p.region)),
-                          .merges = malloc(room * sizeof(*p.merges)),
-                          .list = malloc(room * sizeof(*p.list))};
+                          .component = malloc(capacity * sizeof(*p.component)),
+                          .parent = malloc(capacity * sizeof(*p.parent)),
+                          .region = calloc(capacity, sizeof(*p.region)),
+                          .merges = malloc(capacity * sizeof(*p.merges)),
+                          .list = malloc(capacity * sizeof(*p.list))};
     if (p.component == NULL || p.parent == NULL || p.region == NULL || p.merges == NULL ||
         p.list == NULL) {
         regions_partition_finish(&p);
@@ -257,13 +257,13 @@ static void regions_join_roots(struct partition *p, uint32_t one, uint32_t other
 /* Apply the merges above the threshold, and further merges while there are too many regions. */
 static void regions_cut_hierarchy(const struct regions *r, struct partition *p)
 {
-    size_t clusters = 0, most = r->params.max_regions;
+    size_t clusters = 0, maximum = r->params.max_regions;
     for (uint32_t v = 0; v < p->vertices; v++) {
         p->parent[v] = v;
         clusters += p->component[v] != NONE;
     }
     for (size_t i = 0; i < p->merge_count; i++, clusters--) {
-        if (p->merges[i].height <= r->params.threshold && (most == 0 || clusters <= most))
+        if (p->merges[i].height <= r->params.threshold && (maximum == 0 || clusters <= maximum))
             break;
         regions_join_roots(p, p->merges[i].a, p->merges[i].b);
     }
@@ -302,10 +302,10 @@ static uint32_t regions_closest_root(const struct correlation *correlation, uint
 /* Single vertices join the regions with which they are most correlated, all at once. */
 static int regions_join_singles(const struct regions *r, struct partition *p)
 {
-    size_t room = (size_t)p->vertices + 1;
-    uint64_t *sums = calloc(room, sizeof(*sums));
-    uint32_t *roots = calloc(room * 3, sizeof(*roots));
-    uint32_t *sizes = roots + room, *seen = sizes + room;
+    size_t capacity = (size_t)p->vertices + 1;
+    uint64_t *sums = calloc(capacity, sizeof(*sums));
+    uint32_t *roots = calloc(capacity * 3, sizeof(*roots));
+    uint32_t *sizes = roots + capacity, *seen = sizes + capacity;
     for (uint32_t v = 0; roots != NULL && v < p->vertices; v++) {
         roots[v] = regions_find_root(p, v);
         sizes[roots[v]]++;
@@ -428,10 +428,10 @@ static void regions_number_new(struct partition *p, const uint32_t *sizes,
 static int regions_identify(const struct regions *r, struct partition *p, uint64_t window,
                             uint32_t *next_id)
 {
-    size_t room = (size_t)p->vertices + 1;
-    struct overlap *overlaps = malloc(room * sizeof(*overlaps));
-    uint32_t *sizes = calloc(room, sizeof(*sizes));
-    struct region_info *infos = calloc(room, sizeof(*infos));
+    size_t capacity = (size_t)p->vertices + 1;
+    struct overlap *overlaps = malloc(capacity * sizeof(*overlaps));
+    uint32_t *sizes = calloc(capacity, sizeof(*sizes));
+    struct region_info *infos = calloc(capacity, sizeof(*infos));
     bool *taken = calloc(r->now.list_count + 1, sizeof(*taken));
     int rc = overlaps == NULL || sizes == NULL || infos == NULL || taken == NULL ? -ENOMEM : 0;
     if (rc == 0) {
@@ -471,9 +471,9 @@ static int regions_begin_clustering(struct regions *r)
     int rc = regions_partition_init(&r->next, correlation_vertices(r->correlation));
     if (rc != 0)
         return rc;
-    size_t room = (size_t)r->next.vertices + 1;
-    r->members = malloc(room * sizeof(*r->members));
-    r->kept = calloc(room, sizeof(*r->kept));
+    size_t capacity = (size_t)r->next.vertices + 1;
+    r->members = malloc(capacity * sizeof(*r->members));
+    r->kept = calloc(capacity, sizeof(*r->kept));
     if (r->members == NULL || r->kept == NULL)
         return -ENOMEM;
     for (uint32_t v = 0; v < r->next.vertices; v++)
@@ -548,9 +548,9 @@ uint32_t regions_of(const struct regions *r, uint32_t vertex)
     return regions_former_of(r, vertex);
 }
 
-size_t regions_list(const struct regions *r, struct region_info *out, size_t room)
+size_t regions_list(const struct regions *r, struct region_info *out, size_t capacity)
 {
-    for (size_t i = 0; out != NULL && i < r->now.list_count && i < room; i++)
+    for (size_t i = 0; out != NULL && i < r->now.list_count && i < capacity; i++)
         out[i] = r->now.list[i];
     return r->now.list_count;
 }

@@ -98,9 +98,9 @@ int regions_update(struct regions *regions, uint64_t window, int *changed);
 uint32_t regions_of(const struct regions *regions, uint32_t vertex);
 
 /** List the regions by id.
- *  @param out  set: the first `room` of them; may be NULL
+ *  @param out  set: the first `capacity` of them; may be NULL
  *  @return how many there are */
-size_t regions_list(const struct regions *regions, struct region_info *out, size_t room);
+size_t regions_list(const struct regions *regions, struct region_info *out, size_t capacity);
 
 /** Process correlation R(p,q) of the edges at the last update; 0 where there is none. During an
  *  update, of its edges or of those before. */

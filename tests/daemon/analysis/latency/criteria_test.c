@@ -29,7 +29,7 @@ static struct criteria *create(uint32_t horizon, double half_life, uint32_t leas
     struct criteria_params params = CRITERIA_DEFAULTS;
     params.horizon = horizon;
     params.half_life = half_life;
-    params.least = least;
+    params.minimum_messages = least;
     assert_int_equal(criteria_create(&criteria, &params), 0);
     return criteria;
 }
@@ -195,7 +195,7 @@ static double batch_reference(const struct transfer *transfers, size_t count, ui
             if (transfers[at].locality == locality && transfers[at].size_class == size_class)
                 pool[pooled++] = (double)transfers[at].ns;
         runs += pooled > before;
-        if (pooled < params->least)
+        if (pooled < params->minimum_messages)
             continue;
         double weight = (double)runs * exp2(w / params->half_life);
         medians[found++] = (struct weighted){exact_median(pool, pooled), weight};
@@ -226,8 +226,8 @@ static void streaming_and_batch_reference_agree(void **state)
     for (size_t h = 0; h < 3; h++) {
         struct criteria_params params = CRITERIA_DEFAULTS;
         params.half_life = half_lives[h];
-        params.least = 20;
-        struct criteria *criteria = create(60, params.half_life, params.least);
+        params.minimum_messages = 20;
+        struct criteria *criteria = create(60, params.half_life, params.minimum_messages);
         size_t at = 0;
         for (uint32_t w = 0; w < WINDOWS; w++) {
             for (; at < COUNT && transfers[at].window == w; at++)
@@ -587,7 +587,7 @@ static void what_is_out_of_range_is_refused_and_changes_nothing(void **state)
     wrong[2].reference_quantile = 0;
     wrong[3].reference_quantile = NAN;
     wrong[4].half_life = 0.5;
-    wrong[5].least = 0;
+    wrong[5].minimum_messages = 0;
     for (int i = 0; i < 6; i++)
         assert_int_equal(criteria_create(&criteria, &wrong[i]), -HOLTER_ERANGE);
 }

@@ -413,7 +413,7 @@ static void windows_without_enough_messages_are_gaps(void **state)
 {
     (void)state;
     struct trend_params params = TREND_DEFAULTS;
-    params.least = 10;
+    params.minimum_messages = 10;
     struct trend *gaps, *dense;
     struct trend_result one, other;
     assert_int_equal(trend_create(&gaps, &params), 0);
