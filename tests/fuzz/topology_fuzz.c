@@ -1,4 +1,5 @@
-/* Any text as the short form of a network; what can be made of it routes as it should. */
+/* Parses any text as the short form of a network; the routes of the networks that are valid must be
+ * consistent. */
 #include "daemon/analysis/network/topology.h"
 #include "include/holter/error.h"
 #include "tests/fuzz/fuzz.h"
@@ -6,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HOPS 256u
+#define MAXIMUM_HOPS 256u
 
-static void route(const struct topology *topology, uint32_t source, uint32_t destination)
+static void check_route(const struct topology *topology, uint32_t source, uint32_t destination)
 {
-    uint32_t links[MOST_HOPS], from, to, at = source;
-    uint32_t count = topology_route(topology, source, destination, links, MOST_HOPS);
+    uint32_t links[MAXIMUM_HOPS], from, to, at = source;
+    uint32_t count = topology_route(topology, source, destination, links, MAXIMUM_HOPS);
     FUZZ_HOLDS(count == topology_distance(topology, source, destination));
     FUZZ_HOLDS(count <= topology_diameter(topology));
-    for (uint32_t i = 0; i < count && i < MOST_HOPS; i++) {
+    for (uint32_t i = 0; i < count && i < MAXIMUM_HOPS; i++) {
         FUZZ_HOLDS(topology_link(topology, links[i], &from, &to) && from == at);
         FUZZ_HOLDS(topology_link_between(topology, from, to) == links[i]);
         FUZZ_HOLDS(topology_crosses(topology, source, destination, links[i]));
@@ -22,10 +23,10 @@ static void route(const struct topology *topology, uint32_t source, uint32_t des
         FUZZ_HOLDS(topology_reverse(topology, back) == links[i]);
         at = to;
     }
-    FUZZ_HOLDS(at == destination || count > MOST_HOPS);
+    FUZZ_HOLDS(at == destination || count > MAXIMUM_HOPS);
 }
 
-static void made(const struct topology *topology)
+static void check_network(const struct topology *topology)
 {
     uint32_t nodes = topology_nodes(topology), at[TOPOLOGY_DIMENSIONS];
     uint32_t some[] = {0, nodes / 2, nodes / 3, nodes - 1};
@@ -37,7 +38,7 @@ static void made(const struct topology *topology)
         if (topology_coordinates(topology, some[i], at))
             FUZZ_HOLDS(topology_at(topology, at) == some[i]);
         for (int j = 0; j < 4; j++)
-            route(topology, some[i], some[j]);
+            check_route(topology, some[i], some[j]);
     }
 }
 
@@ -70,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_HOLDS((error == 0) == (why[0] == '\0'));
         FUZZ_HOLDS(error == 0 || error == -HOLTER_EUSAGE || error == -HOLTER_ELIMIT);
         if (error == 0) {
-            made(topology);
+            check_network(topology);
             topology_destroy(topology);
         }
         topology_spec_finish(&spec);

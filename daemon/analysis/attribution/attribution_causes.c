@@ -1,8 +1,8 @@
-/* What the sums say: one finding for each cause that delays the job.
+/* The causes found in the sums: one finding for each cause that delays the job.
  *
  * All delays are in units of work: time by the time in which the job did the same work in the
  * baseline, so that they can be compared. A job that is held up does less in a window; how much
- * less the number of calls that its ranks make tells. */
+ * less is measured by the number of calls that its ranks make. */
 #include "daemon/analysis/attribution/attribution_view.h"
 
 #include <errno.h>
@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BASELINE 3u /* windows; with fewer, ranks and nodes are compared with each other */
-#define LEAST_DELAY 0.01  /* smaller ones are none */
+#define MINIMUM_BASELINE                                                                           \
+    3u                     /* windows; with fewer, ranks and nodes are compared with each other    \
+                            */
+#define MINIMUM_DELAY 0.01 /* a smaller delay is no finding */
 
 /* ---- figures ------------------------------------------------------------- */
 
@@ -35,7 +37,7 @@ double view_growth(const struct view *v, uint32_t rank, enum rank_figure f)
     return growth > 0 ? growth : 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int view_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -45,7 +47,7 @@ double view_quantile(double *values, size_t count, double q)
 {
     if (count == 0)
         return 0;
-    qsort(values, count, sizeof(*values), compare_doubles);
+    qsort(values, count, sizeof(*values), view_compare_doubles);
     return values[(size_t)(q * (double)(count - 1))];
 }
 
@@ -54,81 +56,81 @@ double view_rate(double excess, double expected)
     return expected > 0 ? excess / expected : 0;
 }
 
-/* ---- what is looked at --------------------------------------------------- */
+/* ---- windows and ranks --------------------------------------------------- */
 
-static int sum_up(struct view *v, const struct attribution_scope *scope)
+static int view_sum_windows(struct view *v, const struct attribution_scope *scope)
 {
     const struct attribution *a = v->a;
-    int error = attribution_sum_room(&v->now, a->rank_count + 1, a->pairs.count + 1);
+    int error = attribution_sum_reserve(&v->now, a->rank_count + 1, a->pairs.count + 1);
     if (error == 0)
-        error = attribution_sum_room(&v->base, a->rank_count + 1, a->pairs.count + 1);
+        error = attribution_sum_reserve(&v->base, a->rank_count + 1, a->pairs.count + 1);
     for (uint32_t i = 0; i < a->slice_count && error == 0; i++) {
         const struct attribution_slice *slice = attribution_slice_at(a, i);
         error = attribution_sum_add(slice->number >= scope->onset ? &v->now : &v->base, slice);
     }
-    for (uint32_t r = 0; r < a->base.rank_room && r < v->base.rank_room; r++)
+    for (uint32_t r = 0; r < a->base.rank_capacity && r < v->base.rank_capacity; r++)
         for (int f = 0; f < RANK_FIGURES; f++)
             v->base.ranks[r][f] += a->base.ranks[r][f];
-    for (uint32_t p = 0; p < a->base.pair_room && p < v->base.pair_room; p++)
+    for (uint32_t p = 0; p < a->base.pair_capacity && p < v->base.pair_capacity; p++)
         for (int f = 0; f < PAIR_FIGURES; f++)
             v->base.pairs[p][f] += a->base.pairs[p][f];
     v->base.windows += a->base.windows;
-    v->absolute = scope->onset == 0 || v->base.windows < LEAST_BASELINE;
+    v->absolute = scope->onset == 0 || v->base.windows < MINIMUM_BASELINE;
     return error;
 }
 
-static int can_be_judged(const struct view *v, uint32_t rank)
+static int view_can_judge_rank(const struct view *v, uint32_t rank)
 {
     return v->now.ranks[rank][RANK_LENGTH] > 0 &&
            (v->absolute || v->base.ranks[rank][RANK_LENGTH] > 0);
 }
 
 /* The ranks of the scope and their partners, or all. */
-static int choose(struct view *v, const struct attribution_scope *scope)
+static int view_choose_ranks(struct view *v, const struct attribution_scope *scope)
 {
     const struct attribution *a = v->a;
-    size_t room = (size_t)a->rank_count + 1;
-    uint8_t *chosen = calloc(room, 1);
-    v->ranks = malloc(room * sizeof(*v->ranks));
+    size_t capacity = (size_t)a->rank_count + 1;
+    uint8_t *chosen = calloc(capacity, 1);
+    v->ranks = malloc(capacity * sizeof(*v->ranks));
     if (chosen == NULL || v->ranks == NULL) {
         free(chosen);
         return -ENOMEM;
     }
-    memset(chosen, scope->ranks == NULL, room);
+    memset(chosen, scope->ranks == NULL, capacity);
     for (size_t i = 0; i < (scope->ranks ? scope->rank_count : 0); i++) {
         uint32_t r = scope->ranks[i];
         if (r >= a->rank_count)
             continue;
         chosen[r] = 1;
         for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
-            const struct attribution_partner p = attribution_partner_of(a, r, k);
+            const struct attribution_partner p = a->partners[r][k];
             if (p.messages > 0 && p.rank < a->rank_count)
                 chosen[p.rank] = 1;
         }
     }
     for (uint32_t r = 0; r < a->rank_count; r++)
-        if (chosen[r] && can_be_judged(v, r))
+        if (chosen[r] && view_can_judge_rank(v, r))
             v->ranks[v->count++] = r;
     free(chosen);
     return 0;
 }
 
-static int allocate(struct view *v)
+static int view_allocate(struct view *v)
 {
-    size_t room = (size_t)v->count + 1, nodes = (size_t)v->a->node_count + 1;
-    v->late = calloc(5 * room, sizeof(*v->late));
+    size_t capacity = (size_t)v->count + 1, nodes = (size_t)v->a->node_count + 1;
+    v->late = calloc(5 * capacity, sizeof(*v->late));
     v->node_sum = calloc(2 * nodes, sizeof(*v->node_sum));
     if (v->late == NULL || v->node_sum == NULL)
         return -ENOMEM;
-    v->network = v->late + room;
-    v->joint = v->network + room;
-    v->load = v->joint + room;
-    v->scratch = v->load + room;
+    v->network = v->late + capacity;
+    v->joint = v->network + capacity;
+    v->load = v->joint + capacity;
+    v->scratch = v->load + capacity;
     v->node_weight = v->node_sum + nodes;
     return 0;
 }
 
-static void finish(struct view *v)
+static void view_finish(struct view *v)
 {
     attribution_sum_finish(&v->now);
     attribution_sum_finish(&v->base);
@@ -139,7 +141,7 @@ static void finish(struct view *v)
 
 /* Work done in a window: calls by calls in the baseline. The lower quartile over ranks: where the
  * pattern has changed, some make more calls for the same work. */
-static void find_progress(struct view *v)
+static void view_find_progress(struct view *v)
 {
     size_t count = 0;
     double matched = 0, inter = 0;
@@ -162,36 +164,36 @@ static void find_progress(struct view *v)
 struct attribution_finding *view_add_finding(struct view *v, enum attribution_cause_kind kind,
                                              double delay)
 {
-    if (delay < LEAST_DELAY || v->found == ATTRIBUTION_CAUSES)
+    if (delay < MINIMUM_DELAY || v->found == ATTRIBUTION_CAUSES)
         return NULL;
     struct attribution_finding *f = &v->findings[v->found++];
     *f = (struct attribution_finding){.kind = kind, .delay = delay, .baseline = !v->absolute};
     return f;
 }
 
-void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t room, uint32_t what,
+void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t capacity, uint32_t what,
                  double value)
 {
     uint32_t at = *count;
     while (at > 0 && values[at - 1] < value)
         at--;
-    if (at == room)
+    if (at == capacity)
         return;
-    uint32_t moved = *count < room ? *count - at : room - 1 - at;
+    uint32_t moved = *count < capacity ? *count - at : capacity - 1 - at;
     memmove(list + at + 1, list + at, moved * sizeof(*list));
     memmove(values + at + 1, values + at, moved * sizeof(*values));
     list[at] = what;
     values[at] = value;
-    if (*count < room)
+    if (*count < capacity)
         ++*count;
 }
 
 void view_name_ranks(const struct view *v, struct attribution_finding *f, const double *values,
-                     double least)
+                     double minimum)
 {
     double best[ATTRIBUTION_RANKS];
     for (uint32_t i = 0; i < v->count; i++)
-        if (values[i] > 0 && values[i] >= least)
+        if (values[i] > 0 && values[i] >= minimum)
             view_insert(f->ranks, best, &f->rank_count, ATTRIBUTION_RANKS, v->ranks[i], values[i]);
     for (uint32_t i = 0; i < f->rank_count && f->node_count < ATTRIBUTION_NODES; i++) {
         uint32_t node = attribution_node_of(v->a, f->ranks[i]), k = 0;
@@ -204,17 +206,17 @@ void view_name_ranks(const struct view *v, struct attribution_finding *f, const 
 
 double view_largest(const double *values, uint32_t count)
 {
-    double most = 0;
+    double maximum = 0;
     for (uint32_t i = 0; i < count; i++)
-        most = values[i] > most ? values[i] : most;
-    return most;
+        maximum = values[i] > maximum ? values[i] : maximum;
+    return maximum;
 }
 
-double view_mean_above(const double *values, uint32_t count, double least)
+double view_mean_above(const double *values, uint32_t count, double minimum)
 {
     double sum = 0, n = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (values[i] > 0 && values[i] >= least) {
+        if (values[i] > 0 && values[i] >= minimum) {
             sum += values[i];
             n++;
         }
@@ -222,21 +224,21 @@ double view_mean_above(const double *values, uint32_t count, double least)
     return n > 0 ? sum / n : 0;
 }
 
-/* Nothing stands out: tell at least what grew most. */
-static void find_anything(struct view *v)
+/* Nothing stands out: report at least what grew most. */
+static void view_find_largest_growth(struct view *v)
 {
     static const enum attribution_cause_kind kinds[] = {CAUSE_BACKGROUND, CAUSE_LATE_SENDER,
                                                         CAUSE_LATE_RECEIVER, CAUSE_COLLECTIVE};
     static const enum rank_figure figures[] = {RANK_NETWORK, RANK_WAITED, RANK_CAME_LATE,
                                                RANK_COLLECTIVE};
-    double most = 1e-4; /* less is rounding */
+    double maximum = 1e-4; /* less is rounding */
     int which = -1;
     for (int k = 0; k < 4 && !v->absolute; k++) {
         double growth = 0;
         for (uint32_t i = 0; i < v->count; i++)
             growth += view_growth(v, v->ranks[i], figures[k]) / v->count;
-        if (growth > most) {
-            most = growth;
+        if (growth > maximum) {
+            maximum = growth;
             which = k;
         }
     }
@@ -244,13 +246,13 @@ static void find_anything(struct view *v)
         return;
     struct attribution_finding *f = &v->findings[v->found++];
     *f = (struct attribution_finding){
-        .kind = kinds[which], .delay = most, .baseline = 1, .first = most, .ratio = NAN};
+        .kind = kinds[which], .delay = maximum, .baseline = 1, .first = maximum, .ratio = NAN};
     f->others = NAN;
 }
 
 /* ---- the result ----------------------------------------------------------- */
 
-static int compare_findings(const void *a, const void *b)
+static int view_compare_findings(const void *a, const void *b)
 {
     const struct attribution_finding *x = a, *y = b;
     if (x->delay != y->delay)
@@ -258,10 +260,10 @@ static int compare_findings(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-static void write_result(struct view *v, struct attribution_result *out)
+static void view_write_result(struct view *v, struct attribution_result *out)
 {
     double all = 0;
-    qsort(v->findings, v->found, sizeof(*v->findings), compare_findings);
+    qsort(v->findings, v->found, sizeof(*v->findings), view_compare_findings);
     for (uint32_t i = 0; i < v->found; i++)
         all += v->findings[i].delay;
     memset(out, 0, sizeof(*out));
@@ -283,14 +285,14 @@ static void write_result(struct view *v, struct attribution_result *out)
     out->baseline = v->absolute ? 0 : v->base.windows;
 }
 
-static int find_all(struct view *v, const struct attribution_scope *scope)
+static int view_find_causes(struct view *v, const struct attribution_scope *scope)
 {
-    int error = choose(v, scope);
+    int error = view_choose_ranks(v, scope);
     if (error == 0)
-        error = allocate(v);
+        error = view_allocate(v);
     if (error || v->now.windows == 0 || v->count == 0)
         return error;
-    find_progress(v);
+    view_find_progress(v);
     view_find_ranks(v);
     error = view_find_network(v, scope->onset);
     error = error ? error : view_find_mapping(v);
@@ -298,21 +300,19 @@ static int find_all(struct view *v, const struct attribution_scope *scope)
         return error;
     view_find_collective(v);
     if (v->found == 0)
-        find_anything(v);
+        view_find_largest_growth(v);
     return 0;
 }
 
-int attribution_result(struct attribution *a, const struct attribution_scope *scope,
+int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out)
 {
     struct view v = {.a = a, .progress = 1, .level = 1, .sampling = 1};
-    attribution_traffic_settle(a);
-    attribution_base_settle(a);
-    int error = sum_up(&v, scope);
+    int error = view_sum_windows(&v, scope);
     if (error == 0)
-        error = find_all(&v, scope);
+        error = view_find_causes(&v, scope);
     if (error == 0)
-        write_result(&v, out);
-    finish(&v);
+        view_write_result(&v, out);
+    view_finish(&v);
     return error;
 }

@@ -10,9 +10,9 @@
 
 /* ---- overloaded ranks (A2) ------------------------------------------------ */
 
-/* LB_p = |mc_p - mean| / mean absolute deviation (003, Eq. 7-8), of ranks that handle so many more
- * messages than the mean that they stand out, and than they did before. */
-static void find_load(struct view *v)
+/* LB_p = |mc_p - mean| / mean absolute deviation (PCLVis, Eq. 7-8), set for ranks that handle so
+ * many more messages than the mean, and than before, that they stand out. */
+static void ranks_find_load(struct view *v)
 {
     double mean = 0, deviation = 0;
     for (uint32_t i = 0; i < v->count; i++)
@@ -31,34 +31,34 @@ static void find_load(struct view *v)
 
 /* Time by which an overloaded rank is busy for longer: outside of MPI, and in messaging calls in
  * which it does not itself wait for late senders. */
-static double busy_for(const struct view *v, uint32_t i)
+static double ranks_busy_excess(const struct view *v, uint32_t i)
 {
     uint32_t r = v->ranks[i];
     double messaging = view_growth(v, r, RANK_MESSAGING), waited = view_growth(v, r, RANK_WAITED);
     return v->late[i] + (messaging > waited ? messaging - waited : 0);
 }
 
-static void find_pattern(struct view *v)
+static void ranks_find_pattern(struct view *v)
 {
-    double *busy = v->scratch, most = 0, mean = 0, load = 0, normal = 0;
+    double *busy = v->scratch, maximum = 0, mean = 0, load = 0, normal = 0;
     for (uint32_t i = 0; i < v->count; i++)
-        busy[i] = busy_for(v, i);
+        busy[i] = ranks_busy_excess(v, i);
     if (v->absolute)
         normal = view_quantile(busy, v->count, 0.5);
     for (uint32_t i = 0; i < v->count; i++) {
         uint32_t r = v->ranks[i];
         double held_up = view_growth(v, r, RANK_AWAITED) + view_growth(v, r, RANK_CAME_LATE) +
                          view_growth(v, r, RANK_NETWORK_OUT) + view_growth(v, r, RANK_NETWORK);
-        busy[i] = v->load[i] > 0 && held_up > 0 ? busy_for(v, i) - normal : 0;
+        busy[i] = v->load[i] > 0 && held_up > 0 ? ranks_busy_excess(v, i) - normal : 0;
         mean += view_now(v, r, RANK_MESSAGES) / v->count;
         load = busy[i] > 0 && v->load[i] > load ? v->load[i] : load;
     }
-    most = view_largest(busy, v->count);
+    maximum = view_largest(busy, v->count);
     struct attribution_finding *f =
-        view_add_finding(v, CAUSE_PATTERN, view_mean_above(busy, v->count, MUCH * most));
+        view_add_finding(v, CAUSE_PATTERN, view_mean_above(busy, v->count, MUCH * maximum));
     if (f == NULL)
         return;
-    view_name_ranks(v, f, busy, MUCH * most);
+    view_name_ranks(v, f, busy, MUCH * maximum);
     f->first = view_now(v, f->ranks[0], RANK_MESSAGES) / mean;
     f->second = load;
     f->ratio =
@@ -67,19 +67,19 @@ static void find_pattern(struct view *v)
             : NAN;
     for (uint32_t i = 0; i < v->count; i++)
         if (v->load[i] > 0)
-            v->late[i] = 0; /* told here */
+            v->late[i] = 0; /* reported by this finding */
 }
 
 /* ---- ranks that are late -------------------------------------------------- */
 
-static double outside(const struct view *v, uint32_t rank, int before)
+static double ranks_time_outside(const struct view *v, uint32_t rank, int before)
 {
     return before ? view_base(v, rank, RANK_LENGTH) - view_base(v, rank, RANK_MPI)
                   : view_now(v, rank, RANK_LENGTH) - view_now(v, rank, RANK_MPI);
 }
 
 /* How much partners wait for each node, in node_sum. */
-static void sum_held_up(struct view *v)
+static void ranks_sum_held_up(struct view *v)
 {
     memset(v->node_sum, 0, (v->a->node_count + 1) * sizeof(double));
     for (uint32_t i = 0; i < v->count; i++) {
@@ -90,9 +90,9 @@ static void sum_held_up(struct view *v)
     }
 }
 
-/* Do others wait for a rank, or for its node? Those in the midst of a slow node have only slow
+/* Do others wait for a rank, or for its node? Ranks in the middle of a slow node have only slow
  * partners. */
-static int holds_up(const struct view *v, uint32_t rank, double late, double collective)
+static int ranks_holds_up(const struct view *v, uint32_t rank, double late, double collective)
 {
     uint32_t node = attribution_node_of(v->a, rank);
     double own = view_growth(v, rank, RANK_AWAITED) + view_growth(v, rank, RANK_CAME_LATE);
@@ -100,30 +100,30 @@ static int holds_up(const struct view *v, uint32_t rank, double late, double col
     return all >= 0.1 * late || collective >= 0.25 * late;
 }
 
-/* Time outside of MPI for the same work, in excess of what most ranks have in excess: of the lower
+/* Growth of the time outside of MPI for the same work, beyond that of most ranks: beyond the lower
  * quartile, since half of the ranks may be on a slow node. */
-static void find_late(struct view *v)
+static void ranks_find_late(struct view *v)
 {
     for (uint32_t i = 0; i < v->count; i++)
         v->scratch[i] = view_growth(v, v->ranks[i], RANK_COLLECTIVE);
     double collective = view_quantile(v->scratch, v->count, 0.5);
     for (uint32_t i = 0; i < v->count; i++) {
-        v->late[i] = outside(v, v->ranks[i], 0) - outside(v, v->ranks[i], 1);
+        v->late[i] = ranks_time_outside(v, v->ranks[i], 0) - ranks_time_outside(v, v->ranks[i], 1);
         v->scratch[i] = v->late[i];
     }
     double normal = view_quantile(v->scratch, v->count, 0.25);
     double fence = 2 * (view_quantile(v->scratch, v->count, 0.5) - normal);
-    fence += v->scratch[(v->count - 1) / 2]; /* differences that ranks have anyway */
-    sum_held_up(v);
+    fence += v->scratch[(v->count - 1) / 2]; /* ordinary differences between ranks */
+    ranks_sum_held_up(v);
     for (uint32_t i = 0; i < v->count; i++) {
         double late = v->late[i] - normal;
         int stands_out = late > 0 && (!v->absolute || v->late[i] > fence);
-        v->late[i] = stands_out && holds_up(v, v->ranks[i], late, collective) ? late : 0;
+        v->late[i] = stands_out && ranks_holds_up(v, v->ranks[i], late, collective) ? late : 0;
     }
 }
 
-/* Is it whole nodes that are late, and not the others? The nodes are put into the finding. */
-static int are_whole_nodes(struct view *v, struct attribution_finding *f, double least)
+/* Are whole nodes late, and others not? The nodes are named in the finding. */
+static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, double minimum)
 {
     uint32_t nodes = 0, slow = 0;
     double late = 0, on_slow = 0, best[ATTRIBUTION_NODES];
@@ -134,8 +134,8 @@ static int are_whole_nodes(struct view *v, struct attribution_finding *f, double
         if (node == ATTRIBUTION_NO_NODE)
             continue;
         v->node_weight[node]++;
-        v->node_sum[node] += v->late[i] >= least;
-        late += v->late[i] >= least;
+        v->node_sum[node] += v->late[i] >= minimum;
+        late += v->late[i] >= minimum;
     }
     f->node_count = 0;
     for (uint32_t n = 0; n < v->a->node_count; n++) {
@@ -149,13 +149,13 @@ static int are_whole_nodes(struct view *v, struct attribution_finding *f, double
     return slow > 0 && slow < nodes && on_slow >= 0.75 * late;
 }
 
-/* What the partners of late ranks suffer most. */
-static enum attribution_cause_kind symptom(const struct view *v, double least)
+/* The wait state that the partners of late ranks suffer most. */
+static enum attribution_cause_kind ranks_symptom(const struct view *v, double minimum)
 {
     double awaited = 0, came_late = 0, collective = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         collective += view_growth(v, v->ranks[i], RANK_COLLECTIVE);
-        if (v->late[i] < least)
+        if (v->late[i] < minimum)
             continue;
         awaited += v->sampling * view_growth(v, v->ranks[i], RANK_AWAITED);
         came_late += v->sampling * view_growth(v, v->ranks[i], RANK_CAME_LATE);
@@ -165,34 +165,35 @@ static enum attribution_cause_kind symptom(const struct view *v, double least)
     return awaited >= came_late ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER;
 }
 
-static void find_imbalance(struct view *v)
+static void ranks_find_imbalance(struct view *v)
 {
-    double most = view_largest(v->late, v->count), others = 0, count = 0;
+    double maximum = view_largest(v->late, v->count), others = 0, count = 0;
     struct attribution_finding *f = view_add_finding(
-        v, symptom(v, MUCH * most), view_mean_above(v->late, v->count, MUCH * most));
+        v, ranks_symptom(v, MUCH * maximum), view_mean_above(v->late, v->count, MUCH * maximum));
     if (f == NULL)
         return;
-    if (are_whole_nodes(v, f, MUCH * most)) {
+    if (ranks_are_whole_nodes(v, f, MUCH * maximum)) {
         uint32_t nodes[ATTRIBUTION_NODES], node_count = f->node_count;
         memcpy(nodes, f->nodes, sizeof(nodes));
         f->kind = CAUSE_SLOW_NODE;
-        view_name_ranks(v, f, v->late, MUCH * most);
+        view_name_ranks(v, f, v->late, MUCH * maximum);
         memcpy(f->nodes, nodes, sizeof(nodes));
         f->node_count = node_count;
     } else {
         f->node_count = 0;
-        view_name_ranks(v, f, v->late, MUCH * most);
+        view_name_ranks(v, f, v->late, MUCH * maximum);
     }
     for (uint32_t i = 0; i < v->count; i++) {
-        if (v->late[i] >= MUCH * most)
+        if (v->late[i] >= MUCH * maximum)
             continue;
-        others += outside(v, v->ranks[i], 0);
+        others += ranks_time_outside(v, v->ranks[i], 0);
         count++;
     }
-    f->first = outside(v, f->ranks[0], 0) * v->progress; /* share of its time, as it is */
+    f->first =
+        ranks_time_outside(v, f->ranks[0], 0) * v->progress; /* share of its time, as it is */
     f->others = count > 0 ? others / count * v->progress : NAN;
-    double before = outside(v, f->ranks[0], 1);
-    f->ratio = v->absolute || before <= 0 ? NAN : outside(v, f->ranks[0], 0) / before;
+    double before = ranks_time_outside(v, f->ranks[0], 1);
+    f->ratio = v->absolute || before <= 0 ? NAN : ranks_time_outside(v, f->ranks[0], 0) / before;
     f->second = 0;
     for (uint32_t i = 0; i < v->count; i++)
         f->second += view_growth(v, v->ranks[i], RANK_WAITED) * v->progress / v->count;
@@ -200,8 +201,8 @@ static void find_imbalance(struct view *v)
 
 void view_find_ranks(struct view *v)
 {
-    find_load(v);
-    find_late(v);
-    find_pattern(v);
-    find_imbalance(v);
+    ranks_find_load(v);
+    ranks_find_late(v);
+    ranks_find_pattern(v);
+    ranks_find_imbalance(v);
 }

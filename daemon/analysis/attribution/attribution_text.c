@@ -1,4 +1,4 @@
-/* Causes in words. */
+/* Findings as sentences, with advice. */
 #include "daemon/analysis/attribution/attribution_state.h"
 #include "daemon/analysis/tables/rank_list.h"
 
@@ -7,77 +7,77 @@
 #include <stdio.h>
 
 /* "rank 5" or "ranks 4-7", of those named. */
-static void ranks_in_words(const struct attribution_finding *f, char *out, size_t room)
+static void text_write_ranks(const struct attribution_finding *f, char *out, size_t capacity)
 {
     char list[64];
     rank_list(f->ranks, f->rank_count, list, sizeof(list));
-    snprintf(out, room, "rank%s %s", f->rank_count == 1 ? "" : "s", list);
+    snprintf(out, capacity, "rank%s %s", f->rank_count == 1 ? "" : "s", list);
 }
 
-static void nodes_in_words(const struct attribution *a, const struct attribution_finding *f,
-                           const char *between, char *out, size_t room)
+static void text_write_nodes(const struct attribution *a, const struct attribution_finding *f,
+                             const char *between, char *out, size_t capacity)
 {
     size_t length = 0;
     out[0] = '\0';
     for (uint32_t i = 0; i < f->node_count && i < 3; i++) {
-        int wrote = snprintf(out + length, room - length, "%s%s", i ? between : "",
+        int wrote = snprintf(out + length, capacity - length, "%s%s", i ? between : "",
                              attribution_node_name(a, f->nodes[i]));
-        if (wrote < 0 || (size_t)wrote >= room - length)
+        if (wrote < 0 || (size_t)wrote >= capacity - length)
             break;
         length += (size_t)wrote;
     }
 }
 
 /* "12 times as long on the network as before (3.1 ms more)", or without what is not known. */
-static void longer_in_words(const struct attribution_finding *f, const char *than, char *out,
-                            size_t room)
+static void text_write_ratio(const struct attribution_finding *f, const char *than, char *out,
+                             size_t capacity)
 {
     char more[32];
     snprintf(more, sizeof(more), "%.3g %s", f->first < 1e6 ? f->first / 1e3 : f->first / 1e6,
              f->first < 1e6 ? "us" : "ms");
     if (isfinite(f->ratio) && f->ratio < 1e4)
-        snprintf(out, room, "%.3g times as long on the network as %s (%s more)", f->ratio, than,
+        snprintf(out, capacity, "%.3g times as long on the network as %s (%s more)", f->ratio, than,
                  more);
     else
-        snprintf(out, room, "%s longer on the network than %s", more, than);
+        snprintf(out, capacity, "%s longer on the network than %s", more, than);
 }
 
-static void describe_network(const struct attribution *a, const struct attribution_finding *f,
-                             char *text, size_t room)
+static void text_describe_network(const struct attribution *a, const struct attribution_finding *f,
+                                  char *text, size_t capacity)
 {
     char nodes[140], longer[120], others[64] = "";
-    nodes_in_words(a, f, f->between ? " and " : " or ", nodes, sizeof(nodes));
-    longer_in_words(f, f->baseline ? "before" : "is normal", longer, sizeof(longer));
+    text_write_nodes(a, f, f->between ? " and " : " or ", nodes, sizeof(nodes));
+    text_write_ratio(f, f->baseline ? "before" : "is normal", longer, sizeof(longer));
     if (isfinite(f->others) && f->others >= 1 && f->others < 1e4)
         snprintf(others, sizeof(others), ", those between other nodes %.3g times", f->others);
     if (f->kind == CAUSE_BACKGROUND)
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "messages between nodes take %s; no single node stands out; from window to window "
                  "it varies by %.0f %%",
                  longer, 100 * f->second);
     else if (f->between)
-        snprintf(text, room, "link between %s: messages take %s", nodes, longer);
+        snprintf(text, capacity, "link between %s: messages take %s", nodes, longer);
     else
-        snprintf(text, room, "link of %.60s: messages to and from it take %s%s", nodes, longer,
+        snprintf(text, capacity, "link of %.60s: messages to and from it take %s%s", nodes, longer,
                  others);
 }
 
-static void describe_late(const struct attribution *a, const struct attribution_finding *f,
-                          char *text, size_t room)
+static void text_describe_late(const struct attribution *a, const struct attribution_finding *f,
+                               char *text, size_t capacity)
 {
     char ranks[80], nodes[140], grown[64] = "";
-    ranks_in_words(f, ranks, sizeof(ranks));
-    nodes_in_words(a, f, ", ", nodes, sizeof(nodes));
+    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (isfinite(f->ratio))
         snprintf(grown, sizeof(grown), ", %.3g times as long for the same work as before",
                  f->ratio);
     if (f->kind == CAUSE_SLOW_NODE)
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "all ranks of %s are late: outside of MPI for %.0f %% of the time, others for "
                  "%.0f %%%s",
                  nodes, 100 * f->first, 100 * f->others, grown);
     else
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "%s %s late%s: outside of MPI for %.0f %% of the time, others for %.0f %%%s",
                  ranks, f->rank_count == 1 ? "is" : "are",
                  f->kind == CAUSE_COLLECTIVE      ? " at collectives"
@@ -86,78 +86,78 @@ static void describe_late(const struct attribution *a, const struct attribution_
                  100 * f->first, 100 * f->others, grown);
 }
 
-/* Where nothing stands out: what grew, over all ranks. */
-static void describe_growth(const struct attribution_finding *f, char *text, size_t room)
+/* Where nothing stands out: the figure that grew most, over all ranks. */
+static void text_describe_growth(const struct attribution_finding *f, char *text, size_t capacity)
 {
     const char *what = f->kind == CAUSE_LATE_SENDER     ? "waiting for late senders"
                        : f->kind == CAUSE_LATE_RECEIVER ? "messages waiting for late receivers"
                        : f->kind == CAUSE_COLLECTIVE    ? "time in collectives"
                                                         : "network time between nodes";
-    snprintf(text, room,
+    snprintf(text, capacity,
              "%s grew by %.2g s a rank for the work of one second; no rank or node "
              "stands out",
              what, f->first);
 }
 
 void attribution_describe(const struct attribution *a, const struct attribution_finding *f,
-                          char *text, size_t room)
+                          char *text, size_t capacity)
 {
     char ranks[80], nodes[140];
-    ranks_in_words(f, ranks, sizeof(ranks));
-    nodes_in_words(a, f, ", ", nodes, sizeof(nodes));
+    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (f->rank_count == 0)
-        describe_growth(f, text, room);
+        text_describe_growth(f, text, capacity);
     else if (f->kind == CAUSE_PATTERN)
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "%s sends and receives %.3g times as many messages as the mean rank (load balance "
                  "%.3g), and holds up its partners",
                  ranks, f->first, f->second);
     else if (f->kind == CAUSE_MAPPING)
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "%.0f %% of messages (%.0f %% of bytes) cross nodes, %.0f %% %s; each takes "
                  "%.3g us longer than one within a node",
                  100 * f->ratio, 100 * f->first, 100 * f->others,
-                 f->baseline ? "before" : "would if partners sat together", f->second / 1e3);
+                 f->baseline ? "before" : "would if partners ran together", f->second / 1e3);
     else if (f->by_network)
-        describe_network(a, f, text, room);
+        text_describe_network(a, f, text, capacity);
     else
-        describe_late(a, f, text, room);
+        text_describe_late(a, f, text, capacity);
 }
 
 void attribution_advise(const struct attribution *a, const struct attribution_finding *f,
-                        char *text, size_t room)
+                        char *text, size_t capacity)
 {
     char ranks[80], nodes[140];
-    ranks_in_words(f, ranks, sizeof(ranks));
-    nodes_in_words(a, f, f->kind == CAUSE_NETWORK && !f->between ? " or " : " and ", nodes,
-                   sizeof(nodes));
+    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_nodes(a, f, f->kind == CAUSE_NETWORK && !f->between ? " or " : " and ", nodes,
+                     sizeof(nodes));
     switch (f->kind) {
     case CAUSE_MAPPING:
         snprintf(
-            text, room,
+            text, capacity,
             "Place ranks that exchange many messages on one node, or on near ones: `holter remap` "
             "says where.");
         break;
     case CAUSE_PATTERN:
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "Change the communication pattern: combine the messages of %s, or spread its part "
                  "over more ranks.",
                  ranks);
         break;
     case CAUSE_NETWORK:
         snprintf(
-            text, room,
+            text, capacity,
             "Move the job off %s or have %s checked; if it is traffic of others, wait until it "
             "ends.",
             nodes, f->between ? "the link between them" : "its link");
         break;
     case CAUSE_BACKGROUND:
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "Wait until the traffic of others ends, or run at another time; on nodes close to "
                  "each other it is met less.");
         break;
     case CAUSE_SLOW_NODE:
-        snprintf(text, room,
+        snprintf(text, capacity,
                  "Look at %s (frequency, temperature, other processes) and move the job off it.",
                  nodes);
         break;
@@ -166,9 +166,9 @@ void attribution_advise(const struct attribution *a, const struct attribution_fi
     case CAUSE_COLLECTIVE:
     case CAUSES:
         if (f->rank_count == 0)
-            snprintf(text, room, "Look at what changed in the program at that time.");
+            snprintf(text, capacity, "Look at what changed in the program at that time.");
         else
-            snprintf(text, room, "Balance the work: %s has more of it, or is slowed.", ranks);
+            snprintf(text, capacity, "Balance the work: %s has more of it, or is slowed.", ranks);
         break;
     }
 }

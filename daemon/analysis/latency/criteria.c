@@ -1,3 +1,4 @@
+/* Windows of messages, and the past that the reference criteria are made of: see criteria.h. */
 #include "daemon/analysis/latency/criteria_state.h"
 #include "daemon/analysis/latency/time_counts.h"
 #include "holter/error.h"
@@ -7,25 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weight of a window's median at the origin, and the half-lives after which the origin is moved: so
- * weights keep 20 bits at least, and sums of them fit 64. */
+/* Weight of a window's median at the origin, and the half-lives after which the origin is moved:
+ * weights keep at least 20 bits, and their sums fit in 64. */
 #define WEIGHT_ONE (1u << 20)
 #define WEIGHT_HALVINGS 16.0
 
 #define NO_WINDOW UINT64_MAX
 
-/* What a window added to a horizon is kept as one number for each class of times: locality, size
- * class and time class above, messages below. */
+/* What a window added to the horizons is kept as one number, an entry, for each class of times:
+ * locality, size class and time class in the upper bits, messages in the lower ones. */
 #define TIME_BITS 12u
 #define SIZE_BITS 10u
 #define MESSAGES_BITS 41u
-#define MOST_MESSAGES ((UINT64_C(1) << MESSAGES_BITS) - 1) /* of a cell in a window */
+#define MAXIMUM_MESSAGES ((UINT64_C(1) << MESSAGES_BITS) - 1) /* of a cell in a window */
 _Static_assert(TIME_CLASSES <= 1u << TIME_BITS && SIZE_CLASSES <= 1u << SIZE_BITS &&
                    MESSAGES_BITS + TIME_BITS + SIZE_BITS + 1 <= 64,
                "an entry fits its bits");
 
 /* Bytes in the middle of a class. */
-static double middle_of(unsigned size_class)
+static double criteria_class_middle(unsigned size_class)
 {
     double floor = (double)size_class_floor((uint16_t)size_class);
     double next = size_class + 1 < SIZE_CLASSES
@@ -36,7 +37,7 @@ static double middle_of(unsigned size_class)
 
 int criteria_create(struct criteria **out, const struct criteria_params *params)
 {
-    if (params->horizon < 1 || params->horizon > 65536 || params->least < 1 ||
+    if (params->horizon < 1 || params->horizon > 65536 || params->minimum_messages < 1 ||
         !(params->reference_quantile > 0 && params->reference_quantile <= 0.5) ||
         !(params->half_life >= 1 && params->half_life <= CRITERIA_MOST_HALF_LIFE))
         return -HOLTER_ERANGE;
@@ -50,12 +51,12 @@ int criteria_create(struct criteria **out, const struct criteria_params *params)
     for (uint32_t i = 0; i < params->horizon; i++)
         ring[i].window = NO_WINDOW;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
-        criteria->used[l].few = 1; /* and none are made */
+        criteria->used[l].few = 1; /* so that criteria are made with the first window */
     criteria->params = *params;
     criteria->ring = ring;
     criteria->newest = NO_WINDOW;
     for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-        criteria->sizes[s] = middle_of(s);
+        criteria->sizes[s] = criteria_class_middle(s);
         for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
             criteria->recent[l][s] = criteria->reference[l][s] = NAN;
     }
@@ -85,7 +86,7 @@ void criteria_destroy(struct criteria *criteria)
     free(criteria);
 }
 
-/* The first messages of a class, or of a class and an octave of times. */
+/* Add the first messages of a class, or of a class and an octave of times. */
 static __attribute__((noinline)) int add_first(struct criteria *criteria, unsigned locality,
                                                unsigned size_class, uint32_t time_class,
                                                uint64_t messages)
@@ -111,9 +112,9 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
     if (messages == 0)
         return 0;
     struct cell *cell = criteria->cells[locality][size_class];
-    /* So that sums over horizons and pools stay below 2^64 whatever an agent says. */
-    if (messages > MOST_MESSAGES ||
-        (cell != NULL && cell->progress.messages > MOST_MESSAGES - messages))
+    /* The limit keeps sums over horizons and pools below 2^64 whatever an agent sends. */
+    if (messages > MAXIMUM_MESSAGES ||
+        (cell != NULL && cell->progress.messages > MAXIMUM_MESSAGES - messages))
         return -HOLTER_ERANGE;
     struct histogram_page *page =
         cell == NULL ? NULL : cell->progress.pages[time_class / HISTOGRAM_PAGE];
@@ -125,12 +126,13 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
     return 0;
 }
 
-/* All of a class. Mostly these are the only ones of the window, and need not be added up. */
-static int take_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
-                     struct histogram *times)
+/* Move the messages of a class into its cell. Mostly they are the only ones of the window, and the
+ * histogram is exchanged. */
+static int criteria_ingest_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
+                                struct histogram *times)
 {
     struct cell *cell = criteria->cells[locality][size_class];
-    if (cell != NULL && cell->progress.messages == 0 && times->messages <= MOST_MESSAGES) {
+    if (cell != NULL && cell->progress.messages == 0 && times->messages <= MAXIMUM_MESSAGES) {
         struct histogram empty = cell->progress;
         cell->progress = *times;
         *times = empty;
@@ -139,15 +141,15 @@ static int take_cell(struct criteria *criteria, unsigned locality, unsigned size
     int code = 0;
     for (uint32_t c = histogram_next(times, 0); c < TIME_CLASSES;
          c = histogram_next(times, c + 1)) {
-        /* As many as there is room for: what is over is told. */
+        /* At most MAXIMUM_MESSAGES are counted; the error reports that there were more. */
         uint64_t messages = histogram_count(times, c),
                  had = criteria->cells[locality][size_class] == NULL
                            ? 0
                            : criteria->cells[locality][size_class]->progress.messages,
-                 room = MOST_MESSAGES - had;
-        int failed =
-            criteria_add(criteria, locality, size_class, c, messages < room ? messages : room);
-        failed = failed == 0 && messages > room ? -HOLTER_ERANGE : failed;
+                 capacity = MAXIMUM_MESSAGES - had;
+        int failed = criteria_add(criteria, locality, size_class, c,
+                                  messages < capacity ? messages : capacity);
+        failed = failed == 0 && messages > capacity ? -HOLTER_ERANGE : failed;
         code = code == 0 ? failed : code;
     }
     histogram_finish(times);
@@ -162,7 +164,7 @@ int criteria_take(struct criteria *criteria, struct time_counts *times)
         struct histogram *cell = times->cells->of[class_];
         if (cell->messages == 0)
             continue;
-        int failed = take_cell(criteria, class_ % LOCALITIES, class_ / LOCALITIES, cell);
+        int failed = criteria_ingest_cell(criteria, class_ % LOCALITIES, class_ / LOCALITIES, cell);
         code = code == 0 ? failed : code;
     }
     return code;
@@ -170,64 +172,68 @@ int criteria_take(struct criteria *criteria, struct time_counts *times)
 
 /* ---- the ring ------------------------------------------------------------ */
 
-static void expire(struct criteria *criteria, struct slot *slot)
+static void criteria_expire_slot(struct criteria *criteria, struct slot *slot)
 {
     for (size_t i = 0; i < slot->count; i++) {
         uint32_t place = (uint32_t)(slot->entries[i] >> MESSAGES_BITS);
         uint32_t size_class = place >> TIME_BITS & ((1u << SIZE_BITS) - 1);
         uint32_t locality = place >> (TIME_BITS + SIZE_BITS);
         (void)histogram_remove(&criteria->cells[locality][size_class]->horizon,
-                               place & ((1u << TIME_BITS) - 1), slot->entries[i] & MOST_MESSAGES);
+                               place & ((1u << TIME_BITS) - 1),
+                               slot->entries[i] & MAXIMUM_MESSAGES);
     }
     free(slot->entries);
     *slot = (struct slot){.window = NO_WINDOW};
 }
 
 /* Empty all slots whose windows have left the horizon that ends with this window. */
-static void expire_before(struct criteria *criteria, uint64_t window)
+static void criteria_expire_slots(struct criteria *criteria, uint64_t window)
 {
     for (uint32_t i = 0; i < criteria->params.horizon; i++) {
         struct slot *slot = &criteria->ring[i];
         if (slot->window != NO_WINDOW && window - slot->window >= criteria->params.horizon)
-            expire(criteria, slot);
+            criteria_expire_slot(criteria, slot);
     }
 }
 
-/* Class that stands for 2^bits neighbouring ones. */
-static uint32_t coarse(uint32_t time_class, unsigned bits)
+/* Class that stands for 2^bits neighbouring classes. */
+static uint32_t criteria_coarse_class(uint32_t time_class, unsigned bits)
 {
     uint32_t middle = (time_class >> bits << bits) + (1u << bits >> 1);
     return middle < TIME_CLASSES ? middle : TIME_CLASSES - 1;
 }
 
-static size_t entries_of(const struct histogram *histogram, unsigned bits)
+/* Entries that a histogram takes when 2^bits classes of times are put together. */
+static size_t criteria_histogram_entries(const struct histogram *histogram, unsigned bits)
 {
     size_t entries = 0;
     uint32_t before = TIME_CLASSES;
     for (uint32_t c = histogram_next(histogram, 0); c < TIME_CLASSES;
          c = histogram_next(histogram, c + 1)) {
-        entries += coarse(c, bits) != before;
-        before = coarse(c, bits);
+        entries += criteria_coarse_class(c, bits) != before;
+        before = criteria_coarse_class(c, bits);
     }
     return entries;
 }
 
 /* Entries that the window in progress takes when 2^bits classes of times are put together. */
-static size_t entries_in_progress(const struct criteria *criteria, unsigned bits)
+static size_t criteria_count_entries(const struct criteria *criteria, unsigned bits)
 {
     size_t entries = 0;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
         for (unsigned i = 0; i < criteria->used[l].count; i++)
-            entries += entries_of(&criteria->cells[l][criteria->used[l].of[i]]->progress, bits);
+            entries += criteria_histogram_entries(
+                &criteria->cells[l][criteria->used[l].of[i]]->progress, bits);
     return entries;
 }
 
-static int coarsen(struct histogram *histogram, unsigned bits)
+static int criteria_coarsen_histogram(struct histogram *histogram, unsigned bits)
 {
     struct histogram result = {0};
     for (uint32_t c = histogram_next(histogram, 0); c < TIME_CLASSES;
          c = histogram_next(histogram, c + 1)) {
-        int code = histogram_add(&result, coarse(c, bits), histogram_count(histogram, c));
+        int code =
+            histogram_add(&result, criteria_coarse_class(c, bits), histogram_count(histogram, c));
         if (code != 0) {
             histogram_finish(&result);
             return code;
@@ -238,10 +244,11 @@ static int coarsen(struct histogram *histogram, unsigned bits)
     return 0;
 }
 
-/* Move a cell's window in progress into horizon, slot and pool. The slot has room. */
-static int close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
+/* Move a cell's window in progress into its horizon and pool, and into the slot, which has room for
+ * it. */
+static int criteria_close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
 {
-    int code = bits > 0 ? coarsen(&cell->progress, bits) : 0;
+    int code = bits > 0 ? criteria_coarsen_histogram(&cell->progress, bits) : 0;
     if (code == 0)
         code = histogram_merge(&cell->horizon, &cell->progress);
     if (code != 0)
@@ -256,15 +263,15 @@ static int close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsi
 }
 
 /* Move the window in progress of all cells into horizons, ring and pools. */
-static int close_cells(struct criteria *criteria, uint64_t window)
+static int criteria_close_cells(struct criteria *criteria, uint64_t window)
 {
     unsigned bits = 0;
-    size_t room = entries_in_progress(criteria, 0);
-    while (room > CRITERIA_ENTRIES)
-        room = entries_in_progress(criteria, ++bits); /* six bits leave fewer than that */
+    size_t capacity = criteria_count_entries(criteria, 0);
+    while (capacity > CRITERIA_ENTRIES)
+        capacity = criteria_count_entries(criteria, ++bits); /* six bits leave fewer than that */
     struct slot *slot = &criteria->ring[window % criteria->params.horizon];
-    slot->entries = room > 0 ? malloc(room * sizeof(*slot->entries)) : NULL;
-    int code = room > 0 && slot->entries == NULL ? -ENOMEM : 0;
+    slot->entries = capacity > 0 ? malloc(capacity * sizeof(*slot->entries)) : NULL;
+    int code = capacity > 0 && slot->entries == NULL ? -ENOMEM : 0;
     slot->window = window;
     for (uint64_t l = 0; l < CRITERIA_LOCALITIES; l++) {
         for (unsigned i = 0; i < criteria->used[l].count; i++) {
@@ -273,7 +280,8 @@ static int close_cells(struct criteria *criteria, uint64_t window)
             if (cell->progress.messages == 0)
                 continue;
             if (slot->entries != NULL) {
-                int failed = close_cell(cell, (l << SIZE_BITS | s) << TIME_BITS, slot, bits);
+                int failed =
+                    criteria_close_cell(cell, (l << SIZE_BITS | s) << TIME_BITS, slot, bits);
                 code = code == 0 ? failed : code;
             }
             histogram_finish(&cell->progress);
@@ -284,8 +292,8 @@ static int close_cells(struct criteria *criteria, uint64_t window)
 
 /* ---- the reference ------------------------------------------------------- */
 
-/* Weight of a median of this window. */
-static uint64_t weight_of(struct criteria *criteria, uint64_t window)
+/* Weight of a median of this window. Moves the origin when weights become too large. */
+static uint64_t criteria_median_weight(struct criteria *criteria, uint64_t window)
 {
     double halvings = (double)(window - criteria->origin) / criteria->params.half_life;
     if (halvings >= WEIGHT_HALVINGS) {
@@ -301,8 +309,10 @@ static uint64_t weight_of(struct criteria *criteria, uint64_t window)
     return (uint64_t)(exp2(halvings) * WEIGHT_ONE);
 }
 
-/* Nearest cell by number of the class that had a median before this window; the smaller of two. */
-static const struct cell *nearest(const struct criteria *criteria, unsigned locality, unsigned s)
+/* The cell nearest by number of the class that had a median before this window; of two the one of
+ * smaller messages. */
+static const struct cell *criteria_nearest_cell(const struct criteria *criteria, unsigned locality,
+                                                unsigned s)
 {
     for (unsigned d = 1; d < SIZE_CLASSES; d++) {
         const struct cell *below = d <= s ? criteria->cells[locality][s - d] : NULL;
@@ -315,7 +325,7 @@ static const struct cell *nearest(const struct criteria *criteria, unsigned loca
     return NULL;
 }
 
-static uint32_t class_of(double ns)
+static uint32_t criteria_class_of_ns(double ns)
 {
     return ns < 1        ? time_class_of(1)
            : ns < 0x1p62 ? time_class_of((uint64_t)(ns + 0.5))
@@ -323,12 +333,12 @@ static uint32_t class_of(double ns)
 }
 
 /* Give a class that appears late the past of its neighbour, scaled to its first median. */
-static int inherit(struct cell *cell, const struct cell *from)
+static int criteria_inherit_history(struct cell *cell, const struct cell *from)
 {
     double scale = cell->fresh / fmax(from->latest, 1);
     const struct histogram *past = &from->history;
     for (uint32_t c = histogram_next(past, 0); c < TIME_CLASSES; c = histogram_next(past, c + 1)) {
-        int code = histogram_add(&cell->history, class_of(time_class_middle(c) * scale),
+        int code = histogram_add(&cell->history, criteria_class_of_ns(time_class_middle(c) * scale),
                                  histogram_count(past, c));
         if (code != 0)
             return code;
@@ -336,34 +346,34 @@ static int inherit(struct cell *cell, const struct cell *from)
     return 0;
 }
 
-/* Medians of the pools that are full enough go into the histories: first those of new classes, who
- * look at their neighbours' pasts without this window, then all. */
-static int close_references(struct criteria *criteria, uint64_t window)
+/* Add the medians of pools that have enough messages to the histories. New classes first inherit
+ * their neighbours' pasts, which must not have this window yet. */
+static int criteria_close_references(struct criteria *criteria, uint64_t window)
 {
     int code = 0;
-    uint64_t weight = weight_of(criteria, window);
+    uint64_t weight = criteria_median_weight(criteria, window);
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
         const struct used *used = &criteria->used[l];
         for (unsigned i = 0; i < used->count; i++) {
             struct cell *cell = criteria->cells[l][used->of[i]];
             cell->fresh = NAN;
-            if (cell->pool.messages < criteria->params.least)
+            if (cell->pool.messages < criteria->params.minimum_messages)
                 continue;
             cell->fresh = histogram_quantile(&cell->pool, 0.5);
             cell->fresh_windows = cell->pooled;
             cell->pooled = 0;
             histogram_finish(&cell->pool);
             const struct cell *neighbour =
-                isnan(cell->latest) ? nearest(criteria, l, used->of[i]) : NULL;
-            int failed = neighbour != NULL ? inherit(cell, neighbour) : 0;
+                isnan(cell->latest) ? criteria_nearest_cell(criteria, l, used->of[i]) : NULL;
+            int failed = neighbour != NULL ? criteria_inherit_history(cell, neighbour) : 0;
             code = code == 0 ? failed : code;
         }
         for (unsigned i = 0; i < used->count; i++) {
             struct cell *cell = criteria->cells[l][used->of[i]];
             if (isnan(cell->fresh))
                 continue;
-            int failed =
-                histogram_add(&cell->history, class_of(cell->fresh), weight * cell->fresh_windows);
+            int failed = histogram_add(&cell->history, criteria_class_of_ns(cell->fresh),
+                                       weight * cell->fresh_windows);
             code = code == 0 ? failed : code;
             cell->latest = cell->fresh;
         }
@@ -378,9 +388,9 @@ int criteria_close(struct criteria *criteria, uint64_t window)
     if (criteria->newest == NO_WINDOW)
         criteria->origin = window;
     criteria->newest = window;
-    expire_before(criteria, window);
-    int code = close_cells(criteria, window);
-    int failed = close_references(criteria, window);
+    criteria_expire_slots(criteria, window);
+    int code = criteria_close_cells(criteria, window);
+    int failed = criteria_close_references(criteria, window);
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
         criteria_find(criteria, l);
     return code == 0 ? failed : code;
@@ -416,11 +426,11 @@ size_t criteria_count(const struct criteria *criteria)
     return count;
 }
 
-size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t room)
+size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t capacity)
 {
     size_t count = 0;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
-        for (unsigned s = 0; s < SIZE_CLASSES && count < room; s++) {
+        for (unsigned s = 0; s < SIZE_CLASSES && count < capacity; s++) {
             const struct cell *cell = criteria->cells[l][s];
             if (cell == NULL || !cell->closed)
                 continue;

@@ -1,14 +1,17 @@
+/* The Mann-Kendall test and the Theil-Sen slope: see mann_kendall.h. */
 #include "daemon/analysis/latency/mann_kendall.h"
 
 #include "holter/error.h"
 
 #include <math.h>
 
-#define PAIRS (MANN_KENDALL_MOST * (MANN_KENDALL_MOST - 1) / 2)
+#define PAIRS (MANN_KENDALL_MAXIMUM * (MANN_KENDALL_MAXIMUM - 1) / 2)
 
-/* Values below a bound, or not above it, come first, without branches that nobody can foresee.
- * @return where the others begin */
-static size_t part(double *values, size_t from, size_t to, double bound, int with_equal)
+/* Move the values below a bound, with_equal: or equal to it, to the front. There is no branch on
+ * the values, which the processor could not predict.
+ * @return position of the first of the other values */
+static size_t kendall_partition(double *values, size_t from, size_t to, double bound,
+                                int with_equal)
 {
     size_t cut = from;
     for (size_t i = from; i < to; i++) {
@@ -20,22 +23,22 @@ static size_t part(double *values, size_t from, size_t to, double bound, int wit
     return cut;
 }
 
-static double middle_of(double a, double b, double c)
+static double kendall_middle(double a, double b, double c)
 {
     double low = a < b ? a : b, high = a < b ? b : a;
     return c < low ? low : c > high ? high : c;
 }
 
-/* The k-th smallest, behind which none is smaller then (Hoare, "Algorithm 65: find", 1961). */
-static double ranked(double *values, size_t count, size_t k)
+/* Find the k-th smallest value. Values are reordered so that none after it is smaller (Hoare,
+ * "Algorithm 65: find", 1961). */
+static double kendall_select(double *values, size_t count, size_t k)
 {
     size_t from = 0, to = count;
     while (to - from > 1) {
-        double pivot = middle_of(values[from], values[from + (to - from) / 2], values[to - 1]);
-        size_t cut = part(values, from, to, pivot, 0);
-        if (cut ==
-            from) { /* it is the smallest: all that equal it go at once; or it is no number */
-            cut = part(values, from, to, pivot, 1);
+        double pivot = kendall_middle(values[from], values[from + (to - from) / 2], values[to - 1]);
+        size_t cut = kendall_partition(values, from, to, pivot, 0);
+        if (cut == from) { /* the pivot is the smallest: skip all that equal it; or it is NaN */
+            cut = kendall_partition(values, from, to, pivot, 1);
             if (k < cut || cut == from)
                 break;
         }
@@ -47,11 +50,11 @@ static double ranked(double *values, size_t count, size_t k)
     return values[k];
 }
 
-/* Of an even number the mean of the two in the middle. */
-static double median(double *values, size_t count)
+/* Median; of an even number of values the mean of the two in the middle. */
+static double kendall_median(double *values, size_t count)
 {
     size_t k = (count - 1) / 2;
-    double lower = ranked(values, count, k), upper = lower;
+    double lower = kendall_select(values, count, k), upper = lower;
     if (count % 2 == 0) {
         upper = values[k + 1];
         for (size_t i = k + 2; i < count; i++)
@@ -61,7 +64,7 @@ static double median(double *values, size_t count)
 }
 
 /* Sum over groups of t equal values of t (t - 1) (2 t + 5): what ties take from the variance. */
-static double ties(const double *values, size_t count)
+static double kendall_count_ties(const double *values, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -81,7 +84,7 @@ int mann_kendall(struct mann_kendall *out, const double *times, const double *va
 {
     double slopes[PAIRS], s = 0;
     size_t pairs = 0, equal = 0;
-    if (count < 3 || count > MANN_KENDALL_MOST)
+    if (count < 3 || count > MANN_KENDALL_MAXIMUM)
         return -HOLTER_ERANGE;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {
@@ -91,9 +94,9 @@ int mann_kendall(struct mann_kendall *out, const double *times, const double *va
         }
     }
     double n = (double)count, r = correlation > 0 ? fmin(correlation, 0.99) : 0;
-    double tied = equal == 0 ? 0 : ties(values, count);
+    double tied = equal == 0 ? 0 : kendall_count_ties(values, count);
     double variance = (n * (n - 1) * (2 * n + 5) - tied) / 18 * (1 + r) / (1 - r);
-    out->slope = median(slopes, pairs);
+    out->slope = kendall_median(slopes, pairs);
     out->z = variance > 0 && s != 0 ? (s > 0 ? s - 1 : s + 1) / sqrt(variance) : 0;
     return 0;
 }

@@ -1,8 +1,8 @@
+/* Growth and steady periods of a series: judging each value, and following periods: see trend.h. */
 #include "daemon/analysis/latency/trend.h"
 
 #include "daemon/analysis/latency/mann_kendall.h"
 #include "daemon/analysis/latency/trend_state.h"
-#include "daemon/analysis/tables/fetch.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -11,52 +11,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While few values are known a rise has to be one that is no phase of a program: this ratio at
- * first, none but the parameters' any more after so many values. */
+/* While few values are known, a rise has to be larger than that of a phase of a program: by this
+ * ratio at first, falling to the ratios of the parameters after so many values. */
 #define EARLY_RISE 2.4
 #define EARLY_VALUES 60.0
 
-#define RAMP_SCALE                                                                                 \
-    12u /* values that have to be back before growth that the ramp was seen of is over */
+/* Values that have to be back near the base before growth that was seen by the ramp is over. */
+#define RAMP_SCALE 12u
 
-/* Growth is tested for over the last so many values, in at most so many blocks. */
+/* Growth is tested for over the last values of each span, in at most so many blocks. */
 enum { SPANS = 3, BLOCKS = 20 };
 static const uint32_t spans[SPANS] = {60, 240, 960};
-#define LEAST_GROWING 12u
+#define MINIMUM_GROWING 12u
 #define LEVEL_VALUES 5u /* whose median is the level */
 #define SLOPE_EVERY 4u  /* values, while calm */
-/* Standard deviations of the Mann-Kendall test: of values that also lie above calm, of values that
- * are known to be high, of others; and what is no growth any more. */
+/* Limits of the Mann-Kendall test, in standard deviations: for values that also lie above calm, for
+ * values that are known to be high, and for others by span; and below which growth is over. */
 #define GROWING_HIGH 2.0
 #define GROWING 3.5
 static const double growing_alone[SPANS] = {INFINITY, 3.2, 4};
-#define MOST_CORRELATED 0.944 /* neighbours, where that cannot be known: a half over 12 values */
+#define MAXIMUM_CORRELATION                                                                        \
+    0.944 /* of neighbours, where it is not known: a half over 12 values                           \
+           */
 #define NOT_GROWING 0.5
 
-/* Periods that came back to the base: three of them within an hour are a habit. */
+/* Three periods within an hour that came back to the base are a habit of the program. */
 #define HABIT_S 3600.0
 #define HABIT_SHARE 0.02 /* of the memory, at least, for each */
 #define HABIT_KEPT_S 14400.0
 
-/* A change for good: steady for so many times what is remembered of calm, and for so many values.
- */
+/* A job has changed for good when it is steady for so many times as long as what is remembered of
+ * calm, and for so many values. */
 #define FOR_GOOD_TIMES 5.0
 #define FOR_GOOD_VALUES 600u
 
 /* From params.rise at 3 values to params.slow_rise at 48. */
-static void find_rises(struct trend *trend)
+static void trend_find_rises(struct trend *trend)
 {
-    double most = log(trend->params.rise), least = log(trend->params.slow_rise);
+    double maximum = log(trend->params.rise), minimum = log(trend->params.slow_rise);
     for (uint32_t i = 0; i < SCALES; i++)
-        trend->rises[i] = most + log(trend_scales[i] / 3.0) / log(16) * (least - most);
+        trend->rises[i] = maximum + log(trend_scales[i] / 3.0) / log(16) * (minimum - maximum);
 }
 
-static void forget_calm(struct trend *trend)
+static void trend_forget_calm(struct trend *trend)
 {
     trend->calm.centre = trend->calm.spread = NAN;
     for (uint32_t i = 0; i < STATISTICS; i++)
         trend->calm.limits[i] = NAN;
-    trend->calm_anew = 1;
+    trend->calm_changed = true;
 }
 
 int trend_create(struct trend **out, const struct trend_params *params)
@@ -67,16 +69,15 @@ int trend_create(struct trend **out, const struct trend_params *params)
         !(params->growth > 1 && params->growth <= params->slow_rise) || params->calm_down < 1 ||
         params->calm_down > RECENT / 2 || !(params->half_life >= 1 && params->half_life <= 1e9))
         return -HOLTER_ERANGE;
-    struct trend *trend = aligned_alloc(_Alignof(struct trend), sizeof(*trend));
+    struct trend *trend = calloc(1, sizeof(*trend));
     if (trend == NULL)
         return -ENOMEM;
-    memset(trend, 0, sizeof(*trend));
     trend->params = *params;
-    find_rises(trend);
-    trend->weight = trend->noted_weight = 1;
+    trend_find_rises(trend);
+    trend->weight = 1;
     trend->growth_of_weight = exp2(1 / params->half_life);
     trend->span = SPANS;
-    forget_calm(trend);
+    trend_forget_calm(trend);
     trend->result =
         (struct trend_result){.slope = NAN, .level = NAN, .base = NAN, .ratio = NAN, .band = NAN};
     *out = trend;
@@ -96,16 +97,19 @@ struct growth {
     double rise;  /* of it over the span */
 };
 
-/* Test the last values, at most so many and from a number on, for growth: the Mann-Kendall test
- * over medians of blocks. @return whether there are enough */
-static int find_growth(const struct trend *trend, uint64_t from, uint64_t most, double correlated,
-                       struct growth *out)
+/* Test the last values for growth: the Mann-Kendall test over medians of blocks.
+ * @param from        number of the first value that may be used
+ * @param maximum        values that may be used
+ * @param correlated  correlation of neighbouring values
+ * @return whether there are enough values */
+static int trend_find_growth(const struct trend *trend, uint64_t from, uint64_t maximum,
+                             double correlated, struct growth *out)
 {
     double times[BLOCKS], values[BLOCKS];
     uint64_t usable = trend->count - from;
-    uint64_t count = usable < most ? usable : most;
+    uint64_t count = usable < maximum ? usable : maximum;
     count = count < RECENT ? count : RECENT;
-    if (count < LEAST_GROWING)
+    if (count < MINIMUM_GROWING)
         return 0;
     uint64_t size = (count + BLOCKS - 1) / BLOCKS, blocks = count / size;
     uint64_t start = trend->count - blocks * size, origin = trend_window(trend, start);
@@ -124,22 +128,24 @@ static int find_growth(const struct trend *trend, uint64_t from, uint64_t most, 
     return 1;
 }
 
-/* Where a step, or a growth along a line, explains most of what lies above the base: of all squares
- * of the last values, (sum y)^2 / n or (sum y d)^2 / sum d^2 with d counted from the onset. */
+/* The onset of a step, and of growth along a line, that explains most of what lies above the base:
+ * of the squares of the last values (sum y)^2 / n, or (sum y d)^2 / sum d^2 with d counted from the
+ * onset. */
 struct fit {
     uint64_t step, growth; /* numbers of the first values above */
     double step_gain, growth_gain;
 };
 
-static void find_fit(const struct trend *trend, double base, uint64_t most, struct fit *out)
+static void trend_find_fit(const struct trend *trend, double base, uint64_t maximum,
+                           struct fit *out)
 {
     double sum = 0, product = 0, squares = 0,
            top = 1.5 * (trend_last_median(trend, LEVEL_VALUES) - base);
     *out = (struct fit){.step = trend->count - 1, .growth = trend->count - 1};
-    for (uint64_t n = 1; n <= most && n <= RECENT && trend->first + n <= trend->count; n++) {
+    for (uint64_t n = 1; n <= maximum && n <= RECENT && trend->first + n <= trend->count; n++) {
         double y = fmin(fmax(trend_log(trend, trend->count - n) - base, -top), top);
         sum += y;
-        product += sum; /* every d grows by one, that of the new value is 1 */
+        product += sum; /* every d grows by one; that of the value added here is 1 */
         squares += (double)n * (double)n;
         double step = sum > 0 ? sum * sum / (double)n : 0;
         double growth = product > 0 ? product * product / squares : 0;
@@ -156,10 +162,9 @@ static void find_fit(const struct trend *trend, double base, uint64_t most, stru
 
 /* ---- from calm ----------------------------------------------------------- */
 
-static void enter(struct trend *trend, enum trend_state state, uint64_t onset, double threshold,
-                  uint32_t m)
+static void trend_enter_period(struct trend *trend, enum trend_state state, uint64_t onset,
+                               double threshold, uint32_t m)
 {
-    trend_note(trend);
     trend->result.state = state;
     trend->threshold = threshold;
     trend->scale = m;
@@ -169,84 +174,84 @@ static void enter(struct trend *trend, enum trend_state state, uint64_t onset, d
     trend->result.onset = trend->result.since = trend_window(trend, onset);
 }
 
-/* How early it is in a job, from 1 down to 0: then a rise has to be more to be worth telling. */
-static double earliness(const struct trend *trend)
+/* How early it is in a job, from 1 down to 0: the earlier, the larger a rise has to be. */
+static double trend_earliness(const struct trend *trend)
 {
     return fmax(0, 1 - trend->singles / trend->weight / EARLY_VALUES);
 }
 
-/* Least rise that is worth telling at a scale. */
-static double least_rise(const struct trend *trend, uint32_t i)
+/* Smallest rise that is reported at a scale; a logarithm. */
+static double trend_minimum_rise(const struct trend *trend, uint32_t i)
 {
     double rise = trend->rises[i];
-    return fmax(rise, rise + earliness(trend) * (log(EARLY_RISE) - rise));
+    return fmax(rise, rise + trend_earliness(trend) * (log(EARLY_RISE) - rise));
 }
 
 /* Whether the last values of a scale are above what calm explains, and above the base by enough. */
-static int is_high(const struct trend *trend, const double *stats, uint32_t i)
+static int trend_is_high(const struct trend *trend, const double *stats, uint32_t i)
 {
     if (!(stats[i] > trend->calm.limits[i]))
         return 0;
-    double rise = least_rise(trend, i);
-    return stats[i] > trend->calm.centre + rise && trend_third(trend, i) - trend->base > rise;
+    double rise = trend_minimum_rise(trend, i);
+    return stats[i] > trend->calm.centre + rise && trend->thirds[i] - trend->base > rise;
 }
 
-/* Three values that stay above those before, more than calm ever jumps. */
-static int has_jumped(const struct trend *trend, const double *stats)
+/* Whether the last three values are above those before by more than calm ever jumps. */
+static int trend_has_jumped(const struct trend *trend, const double *stats)
 {
     if (!(stats[JUMP] > trend->calm.limits[JUMP]))
         return 0;
-    double rise = least_rise(trend, 1);
+    double rise = trend_minimum_rise(trend, 1);
     return stats[JUMP] > rise / 2 && stats[1] > trend->base + rise &&
-           trend_third(trend, 1) > trend->base + rise;
+           trend->thirds[1] > trend->base + rise;
 }
 
 /* Whether of the last three values the last is on its way back to the base. */
-static int falls_back(const struct trend *trend)
+static int trend_falls_back(const struct trend *trend)
 {
     double highest = fmax(trend_log(trend, trend->count - 2), trend_log(trend, trend->count - 3));
     double last = trend_log(trend, trend->count - 1);
     return last - trend->base < 0.6 * (highest - trend->base);
 }
 
-/* A level that is high, whichever way it came there. */
-static int judge_level(struct trend *trend)
+/* Enter a period when the level is high, whether by a step or by growth. @return whether it is */
+static int trend_judge_level(struct trend *trend)
 {
     const double *stats = trend_last_stats(trend);
     struct fit fit;
     for (uint32_t i = 1; i < SCALES; i++) {
         uint32_t m = trend_scales[i];
-        if (!is_high(trend, stats, i) && !(m == 3 && has_jumped(trend, stats)))
+        if (!trend_is_high(trend, stats, i) && !(m == 3 && trend_has_jumped(trend, stats)))
             continue;
-        if (m == 3 && falls_back(trend))
+        if (m == 3 && trend_falls_back(trend))
             continue;
-        find_fit(trend, trend->base, 60 + 4 * (uint64_t)m, &fit);
-        int grows = trend->count - fit.growth >= LEAST_GROWING && fit.growth_gain > fit.step_gain;
-        enter(trend, grows ? TREND_STATE_GROWTH : TREND_STATE_STEADY, grows ? fit.growth : fit.step,
-              least_rise(trend, i), m);
+        trend_find_fit(trend, trend->base, 60 + 4 * (uint64_t)m, &fit);
+        int grows = trend->count - fit.growth >= MINIMUM_GROWING && fit.growth_gain > fit.step_gain;
+        trend_enter_period(trend, grows ? TREND_STATE_GROWTH : TREND_STATE_STEADY,
+                           grows ? fit.growth : fit.step, trend_minimum_rise(trend, i), m);
         return 1;
     }
     return 0;
 }
 
-/* Growth away from the base, before the level as such is high: the last values lie above it as a
- * line would, they have a trend, and a line explains them better than a step. */
-static int judge_ramp(struct trend *trend)
+/* Enter growth before the level as such is high: the last values lie above the base as a line
+ * would, they have a trend, and a line explains them better than a step. @return whether it did */
+static int trend_judge_ramp(struct trend *trend)
 {
     double above = trend_last_stats(trend)[RAMP];
     if (!(above > trend->calm.limits[RAMP]) || !(above > log(trend->params.growth)))
         return 0;
-    trend_note(trend);
     struct growth growth;
     struct fit fit;
     for (uint32_t s = 0; s < SPANS; s++) {
-        if (!find_growth(trend, trend->first, spans[s], trend_correlation(trend), &growth) ||
+        if (!trend_find_growth(trend, trend->first, spans[s], trend_correlation(trend), &growth) ||
             growth.z < GROWING_HIGH)
             continue;
-        find_fit(trend, trend->base, 2 * spans[s], &fit);
+        trend_find_fit(trend, trend->base, 2 * spans[s], &fit);
         if (fit.growth_gain < fit.step_gain)
             continue;
-        enter(trend, TREND_STATE_GROWTH, fit.growth, log(trend->params.growth), RAMP_SCALE);
+        trend_enter_period(trend, TREND_STATE_GROWTH, fit.growth, log(trend->params.growth),
+                           RAMP_SCALE);
         trend->span = s;
         trend->result.slope = growth.slope;
         return 1;
@@ -254,9 +259,9 @@ static int judge_ramp(struct trend *trend)
     return 0;
 }
 
-/* Growth in itself: for a series that grew from its beginning, and so has no base. What was learnt
- * of it as calm is wrong, its correlation too. */
-static int judge_growth(struct trend *trend)
+/* Enter growth by its trend alone: for a series that grew from its beginning, and so has no base.
+ * What was learnt as calm is wrong then, its correlation too. @return whether it did */
+static int trend_judge_growth(struct trend *trend)
 {
     struct growth growth;
     if (trend->habit > 0 &&
@@ -264,12 +269,13 @@ static int judge_growth(struct trend *trend)
         return 0;
     for (uint32_t s = 1; s < SPANS; s++) {
         if (trend->count % (spans[s] / 12) != 0 || trend->count - trend->first < spans[s] ||
-            !find_growth(trend, trend->first, spans[s], MOST_CORRELATED, &growth) ||
+            !trend_find_growth(trend, trend->first, spans[s], MAXIMUM_CORRELATION, &growth) ||
             growth.z < growing_alone[s] ||
             growth.rise < (log(trend->params.slow_rise) + log(trend->params.growth)) / 2)
             continue;
         trend->base = fmin(trend->base, trend_last_median(trend, LEVEL_VALUES) - growth.rise);
-        enter(trend, TREND_STATE_GROWTH, trend->count - spans[s], growth.rise, RAMP_SCALE);
+        trend_enter_period(trend, TREND_STATE_GROWTH, trend->count - spans[s], growth.rise,
+                           RAMP_SCALE);
         trend->span = s;
         trend->result.slope = growth.slope;
         return 1;
@@ -277,28 +283,28 @@ static int judge_growth(struct trend *trend)
     return 0;
 }
 
-static void judge(struct trend *trend)
+static void trend_judge_value(struct trend *trend)
 {
     trend->base = trend->calm.centre;
     if (isnan(trend->base))
         return;
-    if (!judge_level(trend) && !judge_ramp(trend))
-        (void)judge_growth(trend);
+    if (!trend_judge_level(trend) && !trend_judge_ramp(trend))
+        (void)trend_judge_growth(trend);
 }
 
 /* ---- while it lasts ------------------------------------------------------ */
 
-static void be_calm(struct trend *trend)
+static void trend_become_calm(struct trend *trend)
 {
     trend->result.state = TREND_STATE_CALM;
-    trend->first = trend->remembered = trend->noted = trend->count;
+    trend->first = trend->remembered = trend->count;
     trend->result.onset = trend->result.since = trend->last;
     trend->result.slope = NAN;
 }
 
-/* A level that was left for and come back from several times within an hour is one of the program's
- * own: it becomes part of what calm is like. */
-static void note_return(struct trend *trend)
+/* A level that the series went to and came back from several times within an hour is a phase of the
+ * program: it becomes part of what calm is like. */
+static void trend_note_return(struct trend *trend)
 {
     double logs[RECENT];
     uint64_t count = trend->count - trend->onset < RECENT ? trend->count - trend->onset : RECENT;
@@ -315,10 +321,10 @@ static void note_return(struct trend *trend)
         return;
     for (uint32_t i = 0; i < STATISTICS; i++) {
         struct memory *memory = &trend->memories[i];
-        double least = HABIT_SHARE * memory->total,
+        double minimum = HABIT_SHARE * memory->total,
                zero = i >= SCALES ? trend->base : trend->centre;
         for (uint32_t k = 0; k < RETURNS; k++) {
-            double weight = fmax(trend->returned[k].values * trend->weight, least) / 2;
+            double weight = fmax(trend->returned[k].values * trend->weight, minimum) / 2;
             trend_memory_add(memory, trend->returned[k].level - zero, weight);
             trend_memory_add(memory, trend->returned[k].high - zero, weight);
         }
@@ -330,27 +336,27 @@ static void note_return(struct trend *trend)
         trend->returned[k] = (struct returned){0};
 }
 
-/* The job changed for good: learn anew what calm is. */
-static void start_anew(struct trend *trend)
+/* The job has changed for good: learn from scratch what calm is. */
+static void trend_relearn_calm(struct trend *trend)
 {
-    forget_calm(trend);
+    trend_forget_calm(trend);
     memset(trend->memories, 0, sizeof(trend->memories));
     trend->singles = 0;
-    trend->weight = trend->noted_weight = 1;
-    be_calm(trend);
-    trend->first = trend->remembered = trend->noted = trend->count - HELD_BACK;
+    trend->weight = 1;
+    trend_become_calm(trend);
+    trend->first = trend->remembered = trend->count - HELD_BACK;
     for (uint64_t n = trend->first; n < trend->count; n++)
-        trend->stats[n % HELD][RAMP] = NAN; /* they are above the base that was */
+        trend->stats[n % HELD][RAMP] = NAN; /* they refer to the former base */
 }
 
-static void follow_growth(struct trend *trend)
+static void trend_follow_growth(struct trend *trend)
 {
     struct growth growth;
     int grows = trend->result.state == TREND_STATE_GROWTH;
     for (uint32_t s = 0; s < SPANS && s <= trend->span; s++) {
         if (s > 0 && trend->count - trend->onset < spans[s] / 2)
             break;
-        if (!find_growth(trend, trend->onset, spans[s], trend_correlation(trend), &growth))
+        if (!trend_find_growth(trend, trend->onset, spans[s], trend_correlation(trend), &growth))
             break;
         trend->result.slope = growth.slope;
         if (growth.z < GROWING || growth.rise < log(trend->params.growth))
@@ -365,59 +371,55 @@ static void follow_growth(struct trend *trend)
     }
     if (!grows || trend->span == SPANS)
         return;
-    if (!find_growth(trend, trend->onset, spans[trend->span], trend_correlation(trend), &growth) ||
+    if (!trend_find_growth(trend, trend->onset, spans[trend->span], trend_correlation(trend),
+                           &growth) ||
         growth.z > NOT_GROWING)
         return;
     trend->result.state = TREND_STATE_STEADY;
     trend->result.since = trend_window(trend, trend->count - spans[trend->span] / 2);
 }
 
-static void follow(struct trend *trend)
+static void trend_follow_period(struct trend *trend)
 {
     uint64_t values =
         trend->scale > trend->params.calm_down ? trend->scale : trend->params.calm_down;
     if (trend_last_median(trend, values) < trend->base + trend->threshold / 2) {
-        note_return(trend);
-        be_calm(trend);
+        trend_note_return(trend);
+        trend_become_calm(trend);
         return;
     }
-    follow_growth(trend);
+    trend_follow_growth(trend);
     double lasted = (double)(trend->count - trend->onset);
     if (trend->result.state == TREND_STATE_STEADY && lasted > FOR_GOOD_VALUES &&
         lasted > FOR_GOOD_TIMES * trend->singles / trend->weight)
-        start_anew(trend);
+        trend_relearn_calm(trend);
 }
 
 int trend_update(struct trend *trend, uint64_t window, double value, uint64_t messages)
 {
-    if (trend->any && window <= trend->last)
+    if (trend->started && window <= trend->last)
         return -HOLTER_ERANGE;
-    trend->any = 1;
+    trend->started = true;
     trend->last = window;
-    if (!(value > 0) || isinf(value) || messages < trend->params.least)
+    if (!(value > 0) || isinf(value) || messages < trend->params.minimum_messages)
         return 0;
-    trend_take(trend, window, log(value));
+    trend_add_value(trend, window, log(value));
     trend_find_statistics(trend);
     struct growth growth;
     if (trend->result.state == TREND_STATE_CALM) {
-        judge(trend);
+        trend_judge_value(trend);
         if (trend->result.state == TREND_STATE_CALM) {
             trend_remember_calm(trend);
             if (trend->params.calm_slope && trend->count % SLOPE_EVERY == 0 &&
-                find_growth(trend, trend->first, spans[0], 0, &growth)) /* no test, but a slope */
+                trend_find_growth(trend, trend->first, spans[0], 0,
+                                  &growth)) /* for the slope only */
                 trend->result.slope = growth.slope;
         }
     } else {
-        follow(trend);
+        trend_follow_period(trend);
     }
     trend->result.spike = trend->result.state == TREND_STATE_CALM && value > trend->result.band;
     return 0;
-}
-
-void trend_fetch(const struct trend *trend)
-{
-    for (size_t at = 0; at < offsetof(struct trend, returned); at += FETCH_LINE)
-        __builtin_prefetch((const char *)trend + at, 1);
 }
 
 int trend_is_calm(const struct trend *trend)

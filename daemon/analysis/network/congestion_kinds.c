@@ -1,29 +1,31 @@
+/* Kinds of links: see congestion.h. */
 #include "daemon/analysis/network/congestion_kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define FAR 255u
+#define FAR 255u /* links to the nearest node; also where there are more */
 
-/* A link and what it is compared by. */
+/* A link, and its make as a number: links of equal makes are of one kind. */
 struct made {
     uint64_t make;
     uint32_t link;
 };
 
+/* The arrays of the search; by vertex unless said otherwise. */
 struct work {
     const struct topology *topology;
     uint32_t vertices, links;
-    uint8_t *far;    /* links to the nearest node, FAR: as many or more */
+    uint8_t *far;    /* links to the nearest node, at most FAR */
     uint32_t *group; /* dragonfly: of a router, by the nodes on it; else NULL */
     uint32_t *queue;
     uint32_t *out; /* links that leave a vertex */
-    uint32_t room;
+    uint32_t capacity;
     struct made *made;
 };
 
-/* Breadth first from all nodes. */
-static void measure(struct work *w)
+/* Search breadth first from all nodes. */
+static void kinds_measure_distances(struct work *w)
 {
     uint32_t begin = 0, end = 0;
     for (uint32_t v = 0; v < w->vertices; v++) {
@@ -35,8 +37,8 @@ static void measure(struct work *w)
     }
     while (begin < end) {
         uint32_t at = w->queue[begin++], from, to;
-        uint32_t count = topology_out(w->topology, at, w->out, w->room);
-        for (uint32_t i = 0; i < count && i < w->room && w->far[at] + 1u < FAR; i++) {
+        uint32_t count = topology_out(w->topology, at, w->out, w->capacity);
+        for (uint32_t i = 0; i < count && i < w->capacity && w->far[at] + 1u < FAR; i++) {
             if (!topology_link(w->topology, w->out[i], &from, &to) || w->far[to] != FAR)
                 continue;
             w->far[to] = (uint8_t)(w->far[at] + 1);
@@ -45,7 +47,7 @@ static void measure(struct work *w)
     }
 }
 
-static void find_groups(struct work *w)
+static void kinds_find_groups(struct work *w)
 {
     for (uint32_t link = 0; link < w->links; link++) {
         uint32_t from, to, at[TOPOLOGY_DIMENSIONS];
@@ -55,7 +57,7 @@ static void find_groups(struct work *w)
     }
 }
 
-static uint64_t make_of(const struct work *w, uint32_t link, uint32_t from, uint32_t to)
+static uint64_t kinds_link_make(const struct work *w, uint32_t link, uint32_t from, uint32_t to)
 {
     const struct topology_spec *spec = topology_spec(w->topology);
     uint64_t make = (uint64_t)topology_vertex_kind(w->topology, from) << 60 |
@@ -72,22 +74,22 @@ static uint64_t make_of(const struct work *w, uint32_t link, uint32_t from, uint
     return make;
 }
 
-static int compare(const void *a, const void *b)
+static int kinds_compare_makes(const void *a, const void *b)
 {
     const struct made *x = a, *y = b;
     return (x->make > y->make) - (x->make < y->make);
 }
 
-static void number(struct work *w, uint32_t *kinds, uint32_t *count)
+static void kinds_number_links(struct work *w, uint32_t *kinds, uint32_t *count)
 {
     uint32_t made = 0, kind = 0;
     for (uint32_t link = 0; link < w->links; link++) {
         uint32_t from, to;
         kinds[link] = 0;
         if (topology_link(w->topology, link, &from, &to))
-            w->made[made++] = (struct made){make_of(w, link, from, to), link};
+            w->made[made++] = (struct made){kinds_link_make(w, link, from, to), link};
     }
-    qsort(w->made, made, sizeof(*w->made), compare);
+    qsort(w->made, made, sizeof(*w->made), kinds_compare_makes);
     for (uint32_t i = 0; i < made; i++) {
         kind += i > 0 && w->made[i].make != w->made[i - 1].make;
         kinds[w->made[i].link] = kind;
@@ -100,26 +102,26 @@ int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t 
     struct work w = {.topology = topology,
                      .vertices = topology_vertices(topology),
                      .links = topology_links(topology),
-                     .room = 1};
+                     .capacity = 1};
     int dragonfly = topology_spec(topology)->kind == TOPOLOGY_DRAGONFLY;
     for (uint32_t v = 0; v < w.vertices; v++) {
         uint32_t out = topology_out(topology, v, NULL, 0);
-        w.room = out > w.room ? out : w.room;
+        w.capacity = out > w.capacity ? out : w.capacity;
     }
     w.far = malloc(w.vertices);
     w.group = calloc(w.vertices, sizeof(*w.group));
     w.queue = malloc(w.vertices * sizeof(*w.queue));
-    w.out = malloc(w.room * sizeof(*w.out));
+    w.out = malloc(w.capacity * sizeof(*w.out));
     w.made = malloc(((size_t)w.links + 1) * sizeof(*w.made));
     int code = w.far && w.group && w.queue && w.out && w.made ? 0 : -ENOMEM;
     uint32_t *group = w.group;
     if (code == 0) {
         if (dragonfly)
-            find_groups(&w);
+            kinds_find_groups(&w);
         else
             w.group = NULL;
-        measure(&w);
-        number(&w, kinds, count);
+        kinds_measure_distances(&w);
+        kinds_number_links(&w, kinds, count);
     }
     free(w.far);
     free(group);

@@ -1,4 +1,4 @@
-/* The routes that load some links. */
+/* The pairs that load given links most. */
 #include "daemon/analysis/network/congestion.h"
 
 #include <errno.h>
@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW 8u /* links up to which it is asked of each whether it is crossed */
+#define FEW 8u /* up to so many links, each is tested; else the routes are walked */
 
-/* The best so far of each link: a heap whose first is the least. */
+/* The best pairs so far of each link: a heap whose first element is the least. */
 struct tops {
     const struct congestion_pair *pairs;
-    struct congestion_route *out; /* `most` a link */
+    struct congestion_route *out; /* `maximum` a link */
     size_t *used;
-    size_t most;
+    size_t maximum;
 };
 
-/* Does one come behind another in the order of routes? */
-static bool is_less(const struct tops *tops, const struct congestion_route *a,
-                    const struct congestion_route *b)
+/* Does one route come after another in their order? */
+static bool routes_is_less(const struct tops *tops, const struct congestion_route *a,
+                           const struct congestion_route *b)
 {
     const struct congestion_pair *x = &tops->pairs[a->pair], *y = &tops->pairs[b->pair];
     if (x->bytes != y->bytes)
@@ -26,42 +26,44 @@ static bool is_less(const struct tops *tops, const struct congestion_route *a,
     return x->messages != y->messages ? x->messages < y->messages : a->pair > b->pair;
 }
 
-/* Let the route at a place sink to where it belongs. */
-static void sink(const struct tops *tops, struct congestion_route *heap, size_t count, size_t at)
+/* Restore the heap below a position. */
+static void routes_sift_down(const struct tops *tops, struct congestion_route *heap, size_t count,
+                             size_t at)
 {
     struct congestion_route route = heap[at];
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && is_less(tops, &heap[child + 1], &heap[child]);
-        if (!is_less(tops, &heap[child], &route))
+        child += child + 1 < count && routes_is_less(tops, &heap[child + 1], &heap[child]);
+        if (!routes_is_less(tops, &heap[child], &route))
             break;
         heap[at] = heap[child];
     }
     heap[at] = route;
 }
 
-static void rise(const struct tops *tops, struct congestion_route *heap, size_t at)
+static void routes_sift_up(const struct tops *tops, struct congestion_route *heap, size_t at)
 {
     struct congestion_route route = heap[at];
-    for (size_t parent; at > 0 && is_less(tops, &route, &heap[parent = (at - 1) / 2]); at = parent)
+    for (size_t parent; at > 0 && routes_is_less(tops, &route, &heap[parent = (at - 1) / 2]);
+         at = parent)
         heap[at] = heap[parent];
     heap[at] = route;
 }
 
-static void offer(struct tops *tops, size_t position, const struct congestion_route *route)
+static void routes_offer(struct tops *tops, size_t position, const struct congestion_route *route)
 {
-    struct congestion_route *heap = tops->out + position * tops->most;
+    struct congestion_route *heap = tops->out + position * tops->maximum;
     size_t *used = &tops->used[position];
-    if (*used < tops->most) {
+    if (*used < tops->maximum) {
         heap[*used] = *route;
-        rise(tops, heap, (*used)++);
-    } else if (tops->most > 0 && is_less(tops, &heap[0], route)) {
+        routes_sift_up(tops, heap, (*used)++);
+    } else if (tops->maximum > 0 && routes_is_less(tops, &heap[0], route)) {
         heap[0] = *route;
-        sink(tops, heap, *used, 0);
+        routes_sift_down(tops, heap, *used, 0);
     }
 }
 
-static void ask_each(const struct topology *topology, size_t count, const uint32_t *links,
-                     size_t link_count, struct tops *tops)
+static void routes_test_pairs(const struct topology *topology, size_t count, const uint32_t *links,
+                              size_t link_count, struct tops *tops)
 {
     for (size_t p = 0; p < count; p++) {
         const struct congestion_pair *pair = &tops->pairs[p];
@@ -69,15 +71,15 @@ static void ask_each(const struct topology *topology, size_t count, const uint32
             if (topology_crosses(topology, pair->source, pair->destination, links[i])) {
                 struct congestion_route route = {
                     links[i], topology_distance(topology, pair->source, pair->destination), p};
-                offer(tops, i, &route);
+                routes_offer(tops, i, &route);
             }
     }
 }
 
-static int walk_all(const struct topology *topology, size_t count, const uint32_t *links,
-                    size_t link_count, struct tops *tops)
+static int routes_walk_pairs(const struct topology *topology, size_t count, const uint32_t *links,
+                             size_t link_count, struct tops *tops)
 {
-    uint32_t room = topology_diameter(topology) + 1, *route = malloc(room * sizeof(*route));
+    uint32_t capacity = topology_diameter(topology) + 1, *route = malloc(capacity * sizeof(*route));
     size_t *place = calloc((size_t)topology_links(topology) + 1, sizeof(*place)); /* 0: not asked */
     int code = route == NULL || place == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < link_count; i++)
@@ -85,12 +87,14 @@ static int walk_all(const struct topology *topology, size_t count, const uint32_
             place[links[i]] = i + 1;
     for (size_t p = 0; code == 0 && p < count; p++) {
         const struct congestion_pair *pair = &tops->pairs[p];
-        uint32_t length = topology_route(topology, pair->source, pair->destination, route, room);
-        if (length == TOPOLOGY_NONE || length > room)
+        uint32_t length =
+            topology_route(topology, pair->source, pair->destination, route, capacity);
+        if (length == TOPOLOGY_NONE || length > capacity)
             continue;
         for (uint32_t k = 0; k < length; k++)
             if (place[route[k]] != 0)
-                offer(tops, place[route[k]] - 1, &(struct congestion_route){route[k], length, p});
+                routes_offer(tops, place[route[k]] - 1,
+                             &(struct congestion_route){route[k], length, p});
     }
     free(route);
     free(place);
@@ -98,16 +102,16 @@ static int walk_all(const struct topology *topology, size_t count, const uint32_
 }
 
 /* Sort each heap, largest first, and close the gaps between them. */
-static size_t arrange(struct tops *tops, size_t link_count)
+static size_t routes_arrange(struct tops *tops, size_t link_count)
 {
     size_t found = 0;
     for (size_t i = 0; i < link_count; i++) {
-        struct congestion_route *heap = tops->out + i * tops->most;
+        struct congestion_route *heap = tops->out + i * tops->maximum;
         for (size_t left = tops->used[i]; left > 1; left--) {
-            struct congestion_route least = heap[0];
+            struct congestion_route minimum = heap[0];
             heap[0] = heap[left - 1];
-            sink(tops, heap, left - 1, 0);
-            heap[left - 1] = least;
+            routes_sift_down(tops, heap, left - 1, 0);
+            heap[left - 1] = minimum;
         }
         memmove(tops->out + found, heap, tops->used[i] * sizeof(*heap));
         found += tops->used[i];
@@ -125,11 +129,11 @@ int congestion_routes(const struct topology *topology, const struct congestion_p
     if (tops.used == NULL)
         return -ENOMEM;
     if (link_count > FEW)
-        code = walk_all(topology, count, links, link_count, &tops);
+        code = routes_walk_pairs(topology, count, links, link_count, &tops);
     else
-        ask_each(topology, count, links, link_count, &tops);
+        routes_test_pairs(topology, count, links, link_count, &tops);
     if (code == 0)
-        *found = arrange(&tops, link_count);
+        *found = routes_arrange(&tops, link_count);
     free(tops.used);
     return code;
 }

@@ -1,3 +1,4 @@
+/* Writing and reading mappings of ranks to nodes: see mapping_text.h. */
 #include "daemon/analysis/network/mapping_text.h"
 
 #include "daemon/analysis/network/measures.h"
@@ -34,11 +35,12 @@ const char *mapping_format_name(enum mapping_format format)
 
 struct text {
     char *bytes;
-    size_t length, room;
-    int code; /* -ENOMEM from then on */
+    size_t length, capacity;
+    int code; /* -ENOMEM once there was no memory */
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void mapping_put_text(struct text *t,
+                                                                   const char *format, ...)
 {
     char piece[256];
     va_list args;
@@ -46,21 +48,21 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
     int n = vsnprintf(piece, sizeof(piece), format, args);
     va_end(args);
     size_t length = n < 0 ? 0 : (size_t)n < sizeof(piece) ? (size_t)n : sizeof(piece) - 1;
-    if (t->length + length + 1 > t->room) {
-        size_t room = t->room * 2 + 4096;
-        char *bytes = t->code == 0 ? realloc(t->bytes, room) : NULL;
+    if (t->length + length + 1 > t->capacity) {
+        size_t capacity = t->capacity * 2 + 4096;
+        char *bytes = t->code == 0 ? realloc(t->bytes, capacity) : NULL;
         if (bytes == NULL) {
             t->code = -ENOMEM;
             return;
         }
         t->bytes = bytes;
-        t->room = room;
+        t->capacity = capacity;
     }
     memcpy(t->bytes + t->length, piece, length + 1);
     t->length += length;
 }
 
-/* ---- where a seat is ----------------------------------------------------- */
+/* ---- places of ranks ----------------------------------------------------- */
 
 struct row {
     uint64_t rank;
@@ -76,19 +78,19 @@ struct writer {
     struct row *rows;
     size_t count;
     char *why;
-    size_t room;
+    size_t capacity;
 };
 
 __attribute__((format(printf, 2, 3))) static int wrong(struct writer *w, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(w->why, w->room, format, args);
+    vsnprintf(w->why, w->capacity, format, args);
     va_end(args);
     return -HOLTER_EUSAGE;
 }
 
-static int by_node(const void *left, const void *right)
+static int mapping_compare_nodes(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     if (a->node != b->node)
@@ -98,14 +100,14 @@ static int by_node(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static int by_rank(const void *left, const void *right)
+static int mapping_compare_ranks(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Rows by rank; of each its node, and its slot there. */
-static int place(struct writer *w, const struct mapping_seat *seats)
+/* Sort the rows by rank, and find the node of each, and its slot there. */
+static int mapping_resolve_place(struct writer *w, const struct mapping_seat *seats)
 {
     uint32_t *nodes = malloc(((size_t)topology_vertices(w->topology) + 1) * sizeof(*nodes));
     int code = nodes == NULL ? -ENOMEM : measures_nodes(w->topology, nodes);
@@ -118,7 +120,7 @@ static int place(struct writer *w, const struct mapping_seat *seats)
     free(nodes);
     if (code != 0)
         return code;
-    qsort(w->rows, w->count, sizeof(*w->rows), by_node);
+    qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_nodes);
     for (size_t i = 1; i < w->count; i++) {
         int same = w->rows[i].node == w->rows[i - 1].node;
         w->rows[i].position = w->rows[i - 1].position + !same;
@@ -127,9 +129,9 @@ static int place(struct writer *w, const struct mapping_seat *seats)
     return 0;
 }
 
-static int order_by_rank(struct writer *w)
+static int mapping_check_order(struct writer *w)
 {
-    qsort(w->rows, w->count, sizeof(*w->rows), by_rank);
+    qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_ranks);
     for (size_t i = 1; i < w->count; i++) {
         if (w->rows[i].rank == w->rows[i - 1].rank)
             return wrong(w, "rank %" PRIu64 " stands there twice", w->rows[i].rank);
@@ -137,8 +139,8 @@ static int order_by_rank(struct writer *w)
     return 0;
 }
 
-/* @return host of a node, NULL: not known */
-static const char *host_of(const struct writer *w, uint32_t node)
+/* @return host name of a node; NULL: not known */
+static const char *mapping_host_of(const struct writer *w, uint32_t node)
 {
     const struct topology_spec *spec = topology_spec(w->topology);
     if (w->hosts != NULL && w->hosts[node] != NULL && w->hosts[node][0] != '\0')
@@ -149,8 +151,8 @@ static const char *host_of(const struct writer *w, uint32_t node)
     return NULL;
 }
 
-/* Formats that say nothing of ranks but their order. */
-static int check_ranks(struct writer *w)
+/* Check ranks for formats that list them without numbers: they must be 0, 1, 2, ... */
+static int mapping_check_ranks(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         if (w->rows[i].rank != i)
@@ -161,36 +163,36 @@ static int check_ranks(struct writer *w)
 
 /* ---- formats ------------------------------------------------------------- */
 
-static int put_plain(struct writer *w)
+static int mapping_put_plain(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++)
-        put(&w->text, "%" PRIu64 " %" PRIu32 "\n", w->rows[i].rank, w->rows[i].vertex);
+        mapping_put_text(&w->text, "%" PRIu64 " %" PRIu32 "\n", w->rows[i].rank, w->rows[i].vertex);
     return 0;
 }
 
-static int put_openmpi(struct writer *w)
+static int mapping_put_openmpi(struct writer *w)
 {
-    int code = check_ranks(w);
+    int code = mapping_check_ranks(w);
     for (size_t i = 0; i < w->count; i++) {
         const struct row *row = &w->rows[i];
-        const char *host = host_of(w, row->node);
-        put(&w->text, "rank %" PRIu64 "=", row->rank);
+        const char *host = mapping_host_of(w, row->node);
+        mapping_put_text(&w->text, "rank %" PRIu64 "=", row->rank);
         if (host != NULL)
-            put(&w->text, "%.200s", host);
+            mapping_put_text(&w->text, "%.200s", host);
         else
-            put(&w->text, "+n%" PRIu32, row->position);
-        put(&w->text, " slot=%" PRIu32 "\n", row->slot);
+            mapping_put_text(&w->text, "+n%" PRIu32, row->position);
+        mapping_put_text(&w->text, " slot=%" PRIu32 "\n", row->slot);
     }
     return code;
 }
 
-static int put_mpich(struct writer *w)
+static int mapping_put_mpich(struct writer *w)
 {
     uint32_t full = 0, nodes = 0;
-    int code = check_ranks(w);
+    int code = mapping_check_ranks(w);
     if (code != 0)
         return code;
-    qsort(w->rows, w->count, sizeof(*w->rows), by_node);
+    qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_nodes);
     for (size_t i = 0; i < w->count; i++) {
         full = w->rows[i].slot + 1 > full ? w->rows[i].slot + 1 : full;
         nodes = w->rows[i].position + 1;
@@ -202,26 +204,26 @@ static int put_mpich(struct writer *w)
                          "node %" PRIu32 " has %" PRIu32 " ranks, others %" PRIu32
                          ": a list of ranks cannot leave slots empty",
                          w->rows[i].node, w->rows[i].slot + 1, full);
-        put(&w->text, "%" PRIu64 "%s", w->rows[i].rank,
-            i + 1 == w->count ? "\n"
-            : last            ? ",\n"
-                              : ",");
+        mapping_put_text(&w->text, "%" PRIu64 "%s", w->rows[i].rank,
+                         i + 1 == w->count ? "\n"
+                         : last            ? ",\n"
+                                           : ",");
     }
     return 0;
 }
 
-static int put_slurm(struct writer *w)
+static int mapping_put_slurm(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++) {
-        const char *host = host_of(w, w->rows[i].node);
+        const char *host = mapping_host_of(w, w->rows[i].node);
         if (host == NULL)
             return wrong(w, "the host name of node %" PRIu32 " is not known", w->rows[i].node);
-        put(&w->text, "%.200s\n", host);
+        mapping_put_text(&w->text, "%.200s\n", host);
     }
-    return check_ranks(w);
+    return mapping_check_ranks(w);
 }
 
-static int put_bgq(struct writer *w)
+static int mapping_put_bgq(struct writer *w)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (topology_spec(w->topology)->kind != TOPOLOGY_CARTESIAN)
@@ -229,26 +231,27 @@ static int put_bgq(struct writer *w)
     for (size_t i = 0; i < w->count; i++) {
         uint32_t dimensions = topology_coordinates(w->topology, w->rows[i].node, at);
         for (uint32_t d = 0; d < dimensions; d++)
-            put(&w->text, "%" PRIu32 " ", at[d]);
-        put(&w->text, "%" PRIu32 "\n", w->rows[i].slot);
+            mapping_put_text(&w->text, "%" PRIu32 " ", at[d]);
+        mapping_put_text(&w->text, "%" PRIu32 "\n", w->rows[i].slot);
     }
-    return check_ranks(w);
+    return mapping_check_ranks(w);
 }
 
 int mapping_text(char **out, size_t *length, enum mapping_format format,
                  const struct mapping_seat *seats, size_t count, const struct topology *topology,
-                 const char *const *hosts, char *why, size_t room)
+                 const char *const *hosts, char *why, size_t capacity)
 {
-    static int (*const writers[])(struct writer *) = {put_plain, put_openmpi, put_mpich, put_slurm,
-                                                      put_bgq};
+    static int (*const writers[])(struct writer *) = {mapping_put_plain, mapping_put_openmpi,
+                                                      mapping_put_mpich, mapping_put_slurm,
+                                                      mapping_put_bgq};
     struct writer w = {
-        .topology = topology, .hosts = hosts, .count = count, .why = why, .room = room};
+        .topology = topology, .hosts = hosts, .count = count, .why = why, .capacity = capacity};
     w.rows = calloc(count + 1, sizeof(*w.rows));
     if (w.rows == NULL)
         return -ENOMEM;
-    put(&w.text, "%s", "");
-    int code = place(&w, seats);
-    code = code != 0 ? code : order_by_rank(&w);
+    mapping_put_text(&w.text, "%s", "");
+    int code = mapping_resolve_place(&w, seats);
+    code = code != 0 ? code : mapping_check_order(&w);
     code = code != 0 ? code : writers[format](&w);
     code = code != 0 ? code : w.text.code;
     free(w.rows);
@@ -263,23 +266,33 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int complain(char *why, size_t room, const char *text)
+/* A plain mapping that is read. */
+struct mapping_reader {
+    const char *text;
+    size_t length;
+    uint32_t nodes; /* vertices are below this */
+    unsigned line;  /* of the last line that was read, from 1 */
+    char *why;      /* set on failure: a sentence */
+    size_t capacity;
+};
+
+static int mapping_refuse(const struct mapping_reader *reader, const char *text)
 {
-    snprintf(why, room, "%s", text);
+    snprintf(reader->why, reader->capacity, "%s", text);
     return -HOLTER_EUSAGE;
 }
 
-/* A number and the blanks behind it. @return 0 when there is none */
-static int number(const char **at, const char *end, uint64_t most, uint64_t *out)
+/* Read a number and the blanks after it. @return 0: there is none */
+static int mapping_parse_number(const char **at, const char *end, uint64_t maximum, uint64_t *out)
 {
     const char *c = *at;
     uint64_t value = 0;
     for (; c < end && *c >= '0' && *c <= '9'; c++) {
-        if (value > most)
+        if (value > maximum)
             return 0;
         value = value * 10 + (uint64_t)(*c - '0');
     }
-    if (c == *at || value > most)
+    if (c == *at || value > maximum)
         return 0;
     while (c < end && (*c == ' ' || *c == '\t' || *c == '\r'))
         c++;
@@ -288,85 +301,83 @@ static int number(const char **at, const char *end, uint64_t most, uint64_t *out
     return 1;
 }
 
-static int seat_order(const void *left, const void *right)
+static int mapping_compare_seats(const void *left, const void *right)
 {
     const struct mapping_seat *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* @return 1: a seat, 0: nothing stands there, or -HOLTER_EUSAGE */
-static int read_line(const char *at, const char *end, uint32_t nodes, struct mapping_seat *out,
-                     char *why, size_t room)
+/* Read a line.
+ * @return 1: a rank and its node, 0: the line is empty or a comment, or -HOLTER_EUSAGE */
+static int mapping_read_line(const struct mapping_reader *reader, const char *at, const char *end,
+                             struct mapping_seat *out)
 {
     uint64_t rank, node;
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
         at++;
     if (at == end || *at == '#')
         return 0;
-    if (!number(&at, end, UINT32_MAX - 1, &rank) || !number(&at, end, UINT32_MAX - 1, &node) ||
-        at != end)
-        return complain(why, room, "two numbers are wanted, a rank and its node");
-    if (node >= nodes) {
-        snprintf(why, room, "there is no node %" PRIu64 ": the network has %" PRIu32, node, nodes);
+    if (!mapping_parse_number(&at, end, UINT32_MAX - 1, &rank) ||
+        !mapping_parse_number(&at, end, UINT32_MAX - 1, &node) || at != end)
+        return mapping_refuse(reader, "two numbers are wanted, a rank and its node");
+    if (node >= reader->nodes) {
+        snprintf(reader->why, reader->capacity,
+                 "there is no node %" PRIu64 ": the network has %" PRIu32, node, reader->nodes);
         return -HOLTER_EUSAGE;
     }
     *out = (struct mapping_seat){rank, (uint32_t)node};
     return 1;
 }
 
-/* Seats of all lines, in their order. @param line  where it ended */
-static int read_lines(struct mapping_seat *seats, size_t *count, const char *text, size_t length,
-                      uint32_t nodes, unsigned *line, char *why, size_t room)
+/* Read the lines in their order, until one lists `rank` for the second time.
+ * @param rank   UINT64_MAX: read all lines
+ * @param count  set: seats that were read */
+static int mapping_read_lines(struct mapping_reader *reader, uint64_t rank,
+                              struct mapping_seat *seats, size_t *count)
 {
-    const char *at = text, *end = text + length;
-    for (*line = 1; at < end; ++*line) {
+    const char *at = reader->text, *end = reader->text + reader->length;
+    unsigned seen = 0;
+    *count = 0;
+    for (reader->line = 1; at < end; reader->line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop == NULL ? end : stop;
-        int code = read_line(at, stop, nodes, &seats[*count], why, room);
+        int code = mapping_read_line(reader, at, stop, &seats[*count]);
         if (code < 0)
             return code;
+        if (code == 1 && seats[*count].rank == rank && ++seen == 2)
+            return 0;
         *count += (size_t)code;
         at = stop == end ? end : stop + 1;
     }
     return 0;
 }
 
-/* Line on which a rank stands for the second time. */
-static unsigned second_line(const char *text, size_t length, uint64_t rank)
+/* Describe a rank that is listed twice, with the line of the second time. */
+static int mapping_refuse_twice(struct mapping_reader *reader, uint64_t rank,
+                                struct mapping_seat *seats)
 {
-    char why[100];
-    struct mapping_seat seat;
-    unsigned line = 1, seen = 0;
-    for (const char *at = text, *end = text + length; at < end; line++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        stop = stop == NULL ? end : stop;
-        if (read_line(at, stop, UINT32_MAX, &seat, why, sizeof(why)) == 1 && seat.rank == rank &&
-            seen++ == 1)
-            return line;
-        at = stop == end ? end : stop + 1;
-    }
-    return line;
+    size_t count;
+    mapping_read_lines(reader, rank, seats, &count);
+    snprintf(reader->why, reader->capacity, "rank %" PRIu64 " stands there twice", rank);
+    return -HOLTER_EUSAGE;
 }
 
 int mapping_read(struct mapping_seat **out, size_t *count, const char *text, size_t length,
-                 uint32_t nodes, unsigned *line, char *why, size_t room)
+                 uint32_t nodes, unsigned *line, char *why, size_t capacity)
 {
+    struct mapping_reader reader = {
+        .text = text, .length = length, .nodes = nodes, .why = why, .capacity = capacity};
     size_t lines = 1, used = 0;
     for (size_t i = 0; i < length; i++)
         lines += text[i] == '\n';
     struct mapping_seat *seats = calloc(lines, sizeof(*seats));
-    *line = 0;
-    int code =
-        seats == NULL ? -ENOMEM : read_lines(seats, &used, text, length, nodes, line, why, room);
+    int code = seats == NULL ? -ENOMEM : mapping_read_lines(&reader, UINT64_MAX, seats, &used);
     if (code == 0)
-        qsort(seats, used, sizeof(*seats), seat_order);
-    for (size_t i = 1; code == 0 && i < used; i++) {
-        if (seats[i].rank == seats[i - 1].rank) {
-            snprintf(why, room, "rank %" PRIu64 " stands there twice", seats[i].rank);
-            *line = second_line(text, length, seats[i].rank);
-            code = -HOLTER_EUSAGE;
-        }
-    }
+        qsort(seats, used, sizeof(*seats), mapping_compare_seats);
+    for (size_t i = 1; code == 0 && i < used; i++)
+        if (seats[i].rank == seats[i - 1].rank)
+            code = mapping_refuse_twice(&reader, seats[i].rank, seats);
+    *line = reader.line;
     if (code != 0) {
         free(seats);
         return code;

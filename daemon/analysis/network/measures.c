@@ -1,3 +1,4 @@
+/* Measures of a mapping: see measures.h. */
 #include "daemon/analysis/network/measures.h"
 #include "daemon/analysis/network/link_loads.h"
 #include "include/holter/error.h"
@@ -6,26 +7,27 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static bool is_inner(const struct topology *topology, uint32_t vertex)
+static bool measures_is_inner(const struct topology *topology, uint32_t vertex)
 {
     enum topology_vertex kind = topology_vertex_kind(topology, vertex);
     return kind == VERTEX_CORE || kind == VERTEX_NUMA || kind == VERTEX_PROCESS;
 }
 
-/* Nodes take what is linked to them and not taken yet, and those take on. */
-static void spread(const struct topology *topology, uint32_t *out, uint32_t *queue, uint32_t *links,
-                   uint32_t room)
+/* Vertices within a node belong to the node that they are linked to, directly or through others
+ * that belong to it. */
+static void measures_spread_node(const struct topology *topology, uint32_t *out, uint32_t *queue,
+                                 uint32_t *links, uint32_t capacity)
 {
     uint32_t begin = 0, end = 0, vertices = topology_vertices(topology);
     for (uint32_t v = 0; v < vertices; v++)
         if (topology_vertex_kind(topology, v) == VERTEX_NODE)
             queue[end++] = v;
     while (begin < end) {
-        uint32_t at = queue[begin++], count = topology_out(topology, at, links, room);
-        for (uint32_t i = 0; i < count && i < room; i++) {
+        uint32_t at = queue[begin++], count = topology_out(topology, at, links, capacity);
+        for (uint32_t i = 0; i < count && i < capacity; i++) {
             uint32_t from, to;
             if (!topology_link(topology, links[i], &from, &to) || out[to] != to ||
-                !is_inner(topology, to))
+                !measures_is_inner(topology, to))
                 continue;
             out[to] = out[at];
             queue[end++] = to;
@@ -35,19 +37,19 @@ static void spread(const struct topology *topology, uint32_t *out, uint32_t *que
 
 int measures_nodes(const struct topology *topology, uint32_t *out)
 {
-    uint32_t vertices = topology_vertices(topology), room = 1;
+    uint32_t vertices = topology_vertices(topology), capacity = 1;
     bool inner = false;
     for (uint32_t v = 0; v < vertices; v++) {
         uint32_t count = topology_out(topology, v, NULL, 0);
-        room = count > room ? count : room;
+        capacity = count > capacity ? count : capacity;
         out[v] = v;
-        inner = inner || is_inner(topology, v);
+        inner = inner || measures_is_inner(topology, v);
     }
     if (!inner)
         return 0;
-    uint32_t *queue = malloc(vertices * sizeof(*queue)), *links = malloc(room * sizeof(*links));
+    uint32_t *queue = malloc(vertices * sizeof(*queue)), *links = malloc(capacity * sizeof(*links));
     if (queue != NULL && links != NULL)
-        spread(topology, out, queue, links, room);
+        measures_spread_node(topology, out, queue, links, capacity);
     int code = queue == NULL || links == NULL ? -ENOMEM : 0;
     free(queue);
     free(links);
@@ -61,8 +63,8 @@ struct seating {
     const uint32_t *nodes;
 };
 
-static int measure_pair(struct measures *out, const struct seating *s, struct link_loads *loads,
-                        const struct measured_pair *pair)
+static int measures_add_pair(struct measures *out, const struct seating *s,
+                             struct link_loads *loads, const struct measured_pair *pair)
 {
     if (pair->source >= s->processes || pair->destination >= s->processes)
         return -HOLTER_ERANGE;
@@ -101,7 +103,7 @@ int measures_of(struct measures *out, const struct topology *topology, const uin
     if (code == 0)
         code = link_loads_create(&loads, topology);
     for (size_t i = 0; code == 0 && i < count; i++)
-        code = measure_pair(&sum, &seating, loads, &pairs[i]);
+        code = measures_add_pair(&sum, &seating, loads, &pairs[i]);
     if (code == 0) {
         const struct link_load *values = link_loads_settle(loads);
         for (uint32_t link = 0; link < topology_links(topology); link++)

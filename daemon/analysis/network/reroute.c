@@ -1,3 +1,4 @@
+/* The search for better routes: see reroute.h. */
 #include "daemon/analysis/network/reroute.h"
 #include "daemon/analysis/network/reroute_graph.h"
 #include "include/holter/error.h"
@@ -9,57 +10,59 @@
 
 #define NONE TOPOLOGY_NONE
 
-/* A vertex in the search for the least heaviest link. */
+/* A vertex in the search for the path whose heaviest link carries least. */
 struct reach {
-    uint64_t best; /* least heaviest link of a walk from the source; UINT64_MAX: none yet */
-    uint64_t then; /* the same, of walks with as many hops as are being looked at, or fewer */
-    uint32_t turn; /* hops of the walks for which it was last put in line */
+    uint64_t
+        best; /* load of the heaviest link of the best walk from the source; UINT64_MAX: none yet */
+    uint64_t then; /* the same, of walks with at most the present number of hops */
+    uint32_t turn; /* number of hops at which it was last put in the queue */
 };
 
 /* A vertex in the search for the shortest route. */
 struct visit {
-    uint64_t sum;   /* least sum of loads of a shortest way from the source */
-    uint32_t level; /* its links; NONE: not seen */
-    uint32_t link;  /* the last of them */
+    uint64_t sum;   /* smallest sum of loads of a shortest path from the source */
+    uint32_t level; /* links of that path; NONE: not reached */
+    uint32_t link;  /* its last link */
 };
 
 struct reroute {
     const struct topology *topology; /* borrowed */
     struct reroute_graph graph;
     uint32_t link_count;
-    uint64_t *loads;            /* owned */
-    struct reach *reach;        /* owned; `best` is UINT64_MAX between searches */
-    struct visit *visits;       /* owned; `level` is NONE between searches */
-    uint32_t *now, *next;       /* owned; vertices in line */
+    uint64_t *loads;      /* owned */
+    struct reach *reach;  /* owned; `best` is UINT64_MAX between searches */
+    struct visit *visits; /* owned; `level` is NONE between searches */
+    uint32_t *now,
+        *next; /* owned; vertices to look at, with this number of hops and with the next */
     uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
     uint32_t *old;              /* owned; the topology's route */
     uint32_t old_room;
-    uint64_t *kept; /* owned; loads of the old route's links while its bytes are off them */
+    uint64_t *kept; /* owned; loads of the old route's links while its bytes are subtracted */
     uint32_t kept_room;
     uint32_t *found; /* owned; room for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
 };
 
-/* What is looked for. */
+/* The limits of a search. */
 struct search {
     uint32_t from, to;
     uint32_t limit; /* links */
-    uint64_t bound; /* load of the heaviest, without the route's bytes */
+    uint64_t bound; /* load of the heaviest link, without the route's bytes */
 };
 
-/* A route as it is, its bytes taken off its links. */
+/* The present route, with its bytes subtracted from its links. */
 struct before {
     const uint32_t *links;
     uint32_t length;
     uint64_t heaviest, sum;
 };
 
-static uint64_t add_up_to_most(uint64_t a, uint64_t b)
+static uint64_t reroute_add_saturating(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static int make(struct reroute *r)
+static int reroute_init(struct reroute *r)
 {
     uint32_t vertices = topology_vertices(r->topology);
     r->link_count = topology_links(r->topology);
@@ -88,7 +91,7 @@ int reroute_create(struct reroute **out, const struct topology *topology)
     if (r == NULL)
         return -ENOMEM;
     r->topology = topology;
-    int code = make(r);
+    int code = reroute_init(r);
     if (code != 0) {
         reroute_destroy(r);
         return code;
@@ -125,42 +128,42 @@ const uint64_t *reroute_loads(const struct reroute *r)
     return r->loads;
 }
 
-static void swap_lines(struct reroute *r)
+static void reroute_swap_lines(struct reroute *r)
 {
     uint32_t *line = r->now;
     r->now = r->next;
     r->next = line;
 }
 
-/* The heaviest link of a way that takes the least loaded link nearer to the destination each time:
- * some route is no worse, so that much need not be looked at. */
-static uint64_t descend(struct reroute *r, const struct search *s)
+/* The heaviest link of a path that always uses the least loaded link towards the destination: an
+ * upper bound, so that much of the network need not be searched. */
+static uint64_t reroute_trace_back(struct reroute *r, const struct search *s)
 {
     const struct reroute_graph *graph = &r->graph;
     uint64_t heaviest = 0;
     for (uint32_t at = s->from, next; at != s->to; at = next) {
-        uint64_t least = UINT64_MAX;
+        uint64_t minimum = UINT64_MAX;
         uint32_t far = reroute_graph_far(&r->graph, at);
         next = NONE;
         for (uint32_t e = graph->first[at]; e < graph->first[at + 1]; e++) {
             uint32_t to = graph->edges[e].to;
             uint64_t load = r->loads[graph->edges[e].link];
-            if ((next == NONE || load < least) && reroute_graph_far(&r->graph, to) < far &&
+            if ((next == NONE || load < minimum) && reroute_graph_far(&r->graph, to) < far &&
                 (to == s->to || !graph->closed[to])) {
-                least = load;
+                minimum = load;
                 next = to;
             }
         }
         if (next == NONE)
             return UINT64_MAX;
-        heaviest = least > heaviest ? least : heaviest;
+        heaviest = minimum > heaviest ? minimum : heaviest;
     }
     return heaviest;
 }
 
-/* Walks through one vertex, a link further. @return vertices in r->next */
-static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at, uint32_t hops,
-                         uint32_t waiting)
+/* Extend the walks to one vertex by a link. @return vertices in r->next */
+static uint32_t reroute_relax_edges(struct reroute *r, const struct search *s, uint32_t at,
+                                    uint32_t hops, uint32_t waiting)
 {
     const struct reroute_graph *graph = &r->graph;
     uint64_t so_far = r->reach[at].then;
@@ -182,16 +185,16 @@ static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at,
     return waiting;
 }
 
-/* The least heaviest link of a walk of at most s->limit links. The bound is what is known to be
- * possible.
+/* Find the smallest load of the heaviest link over walks of at most s->limit links. The bound is a
+ * load that is known to be possible.
  *
- * A vertex is in line for as many hops as its best walk has; it comes in line again when a longer
- * walk is better. Walks with more links that are no better lead nowhere that the shorter would not.
+ * A vertex is in the queue at the number of hops of its best walk, and again when a longer walk is
+ * better. A longer walk that is no better reaches nothing that the shorter one would not.
  */
-static uint64_t least_heaviest(struct reroute *r, const struct search *s)
+static uint64_t reroute_minimum_heaviest(struct reroute *r, const struct search *s)
 {
     uint32_t waiting = 1;
-    uint64_t bound = descend(r, s);
+    uint64_t bound = reroute_trace_back(r, s);
     bound = s->bound < bound ? s->bound : bound;
     r->seen_count = 0;
     r->seen[r->seen_count++] = s->from;
@@ -203,8 +206,8 @@ static uint64_t least_heaviest(struct reroute *r, const struct search *s)
         uint32_t count = waiting;
         waiting = 0;
         for (uint32_t i = 0; i < count; i++)
-            waiting = reach_on(r, s, r->now[i], hops, waiting);
-        swap_lines(r);
+            waiting = reroute_relax_edges(r, s, r->now[i], hops, waiting);
+        reroute_swap_lines(r);
         for (uint32_t i = 0; i < waiting; i++)
             r->reach[r->now[i]].then = r->reach[r->now[i]].best;
     }
@@ -214,8 +217,8 @@ static uint64_t least_heaviest(struct reroute *r, const struct search *s)
     return best;
 }
 
-static uint32_t visit_on(struct reroute *r, const struct search *s, uint32_t at, uint32_t level,
-                         uint32_t waiting)
+static uint32_t reroute_visit_edges(struct reroute *r, const struct search *s, uint32_t at,
+                                    uint32_t level, uint32_t waiting)
 {
     const struct reroute_graph *graph = &r->graph;
     uint64_t so_far = r->visits[at].sum;
@@ -224,7 +227,7 @@ static uint32_t visit_on(struct reroute *r, const struct search *s, uint32_t at,
         struct visit *visit = &r->visits[to];
         if (r->loads[link] > s->bound || visit->level < level || (to != s->to && graph->closed[to]))
             continue;
-        uint64_t sum = add_up_to_most(so_far, r->loads[link]);
+        uint64_t sum = reroute_add_saturating(so_far, r->loads[link]);
         bool first = visit->level == NONE;
         if (first && level + reroute_graph_far(&r->graph, to) > s->limit)
             continue;
@@ -236,9 +239,9 @@ static uint32_t visit_on(struct reroute *r, const struct search *s, uint32_t at,
     return waiting;
 }
 
-/* The shortest route over links of at most s->bound, then with the least sum: into r->found.
- * @return its length; NONE: there is none within the limit */
-static uint32_t shortest(struct reroute *r, const struct search *s)
+/* Find the shortest route over links that carry at most s->bound, of several that with the smallest
+ * sum, and store it in r->found. @return its length; NONE: there is none within the limit */
+static uint32_t reroute_search_shortest(struct reroute *r, const struct search *s)
 {
     uint32_t waiting = 1, length = NONE;
     r->seen_count = 0;
@@ -248,8 +251,8 @@ static uint32_t shortest(struct reroute *r, const struct search *s)
         uint32_t count = waiting;
         waiting = 0;
         for (uint32_t i = 0; i < count; i++)
-            waiting = visit_on(r, s, r->now[i], level, waiting);
-        swap_lines(r);
+            waiting = reroute_visit_edges(r, s, r->now[i], level, waiting);
+        reroute_swap_lines(r);
         length = r->visits[s->to].level;
     }
     for (uint32_t i = length, at = s->to; length != NONE && i-- > 0;) {
@@ -261,9 +264,9 @@ static uint32_t shortest(struct reroute *r, const struct search *s)
     return length;
 }
 
-/* Links that lead from source to destination? */
-static bool leads(const struct reroute *r, const struct reroute_route *route,
-                  const struct before *before)
+/* Do the links lead from source to destination? */
+static bool reroute_is_path(const struct reroute *r, const struct reroute_route *route,
+                            const struct before *before)
 {
     uint32_t at = route->source;
     for (uint32_t i = 0; i < before->length; i++) {
@@ -276,8 +279,9 @@ static bool leads(const struct reroute *r, const struct reroute_route *route,
     return at == route->destination;
 }
 
-/* The links of a route. */
-static int look_up(struct reroute *r, const struct reroute_route *route, struct before *out)
+/* Find the links of a route. */
+static int reroute_find_route(struct reroute *r, const struct reroute_route *route,
+                              struct before *out)
 {
     uint32_t vertices = topology_vertices(r->topology);
     if (route->source >= vertices || route->destination >= vertices ||
@@ -292,10 +296,10 @@ static int look_up(struct reroute *r, const struct reroute_route *route, struct 
         if (out->length == NONE || out->length > r->old_room)
             return -HOLTER_EUNREACHABLE;
     }
-    return leads(r, route, out) ? 0 : -HOLTER_ERANGE;
+    return reroute_is_path(r, route, out) ? 0 : -HOLTER_ERANGE;
 }
 
-static int take_off(struct reroute *r, uint64_t bytes, struct before *before)
+static int reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *before)
 {
     if (before->length > r->kept_room) {
         uint64_t *kept = realloc(r->kept, before->length * sizeof(*kept));
@@ -310,36 +314,37 @@ static int take_off(struct reroute *r, uint64_t bytes, struct before *before)
         r->kept[i] = *load;
         *load -= bytes < *load ? bytes : *load;
         before->heaviest = *load > before->heaviest ? *load : before->heaviest;
-        before->sum = add_up_to_most(before->sum, add_up_to_most(*load, bytes));
+        before->sum = reroute_add_saturating(before->sum, reroute_add_saturating(*load, bytes));
     }
     return 0;
 }
 
-/* In reverse, for a link that occurs twice. */
-static void put_back(struct reroute *r, const struct before *before)
+/* In reverse order, because a link may occur twice. */
+static void reroute_restore_loads(struct reroute *r, const struct before *before)
 {
     for (uint32_t i = before->length; i-- > 0;)
         r->loads[before->links[i]] = r->kept[i];
 }
 
-/* Search; the old route's bytes are off its links.
- * @return the length of what is in r->found; NONE if nothing is, which cannot be but where a route
- * by table passes through nodes that do not forward */
-static uint32_t best_route(struct reroute *r, const struct reroute_params *params,
-                           struct search *search)
+/* Find the best route while the bytes of the old one are subtracted from its links.
+ * @return the length of the route in r->found; NONE: there is none, which only happens where a
+ * given route passes through nodes that do not forward */
+static uint32_t reroute_best_route(struct reroute *r, const struct reroute_params *params,
+                                   struct search *search)
 {
     if (params->first == REROUTE_LENGTH &&
         reroute_graph_far(&r->graph, search->from) < search->limit) {
-        uint32_t length = shortest(r, search);
+        uint32_t length = reroute_search_shortest(r, search);
         if (length == NONE)
             return NONE;
         search->limit = length;
     }
-    search->bound = least_heaviest(r, search);
-    return shortest(r, search);
+    search->bound = reroute_minimum_heaviest(r, search);
+    return reroute_search_shortest(r, search);
 }
 
-static bool is_better(const struct reroute_params *params, const struct reroute_result *result)
+static bool reroute_is_better(const struct reroute_params *params,
+                              const struct reroute_result *result)
 {
     bool shorter = result->length_after < result->length,
          lighter = result->heaviest_after < result->heaviest;
@@ -348,8 +353,8 @@ static bool is_better(const struct reroute_params *params, const struct reroute_
     return lighter || (result->heaviest_after == result->heaviest && shorter);
 }
 
-static void describe_found(const struct reroute *r, uint64_t bytes, uint32_t length,
-                           struct reroute_result *out)
+static void reroute_describe_found(const struct reroute *r, uint64_t bytes, uint32_t length,
+                                   struct reroute_result *out)
 {
     uint64_t heaviest = 0;
     out->length_after = length;
@@ -358,9 +363,10 @@ static void describe_found(const struct reroute *r, uint64_t bytes, uint32_t len
     for (uint32_t i = 0; i < length; i++) {
         uint64_t load = r->loads[r->found[i]];
         heaviest = load > heaviest ? load : heaviest;
-        out->sum_after = add_up_to_most(out->sum_after, add_up_to_most(load, bytes));
+        out->sum_after =
+            reroute_add_saturating(out->sum_after, reroute_add_saturating(load, bytes));
     }
-    out->heaviest_after = add_up_to_most(heaviest, bytes);
+    out->heaviest_after = reroute_add_saturating(heaviest, bytes);
 }
 
 int reroute_one(struct reroute *r, const struct reroute_params *params,
@@ -370,9 +376,9 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
     struct reroute_result result;
     if (params->delta > REROUTE_MOST_DELTA)
         return -HOLTER_ERANGE;
-    int code = look_up(r, route, &before);
+    int code = reroute_find_route(r, route, &before);
     if (code == 0)
-        code = take_off(r, route->bytes, &before);
+        code = reroute_remove_own(r, route->bytes, &before);
     if (code != 0)
         return code;
     struct search search = {.from = route->source,
@@ -382,20 +388,20 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
     if (params->first == REROUTE_LOAD)
         search.limit += params->delta;
     reroute_graph_towards(&r->graph, route->destination);
-    uint32_t length = best_route(r, params, &search);
+    uint32_t length = reroute_best_route(r, params, &search);
     result.length = before.length;
-    result.heaviest = add_up_to_most(before.heaviest, route->bytes);
+    result.heaviest = reroute_add_saturating(before.heaviest, route->bytes);
     result.sum = before.sum;
     if (length != NONE)
-        describe_found(r, route->bytes, length, &result);
-    result.better = length != NONE && is_better(params, &result);
+        reroute_describe_found(r, route->bytes, length, &result);
+    result.better = length != NONE && reroute_is_better(params, &result);
     if (!result.better) {
         result.length_after = result.length;
         result.heaviest_after = result.heaviest;
         result.sum_after = result.sum;
         result.links = before.links;
     }
-    put_back(r, &before);
+    reroute_restore_loads(r, &before);
     *out = result;
     return 0;
 }
@@ -409,14 +415,14 @@ void reroute_apply(struct reroute *r, uint64_t bytes, const uint32_t *from, uint
         r->loads[to[i]] += bytes;
 }
 
-/* When a route has its turn. */
+/* A route in the order in which routes are changed. */
 struct turn {
-    uint64_t first; /* length or heaviest link, by the equation */
+    uint64_t first; /* sort key: length or heaviest link, by the equation */
     const struct reroute_route *route;
     size_t index;
 };
 
-static int compare_turns(const void *a, const void *b)
+static int reroute_compare_turns(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
     if (x->first != y->first)
@@ -430,12 +436,12 @@ static int compare_turns(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-static int take_turns(struct reroute *r, const struct reroute_params *params,
-                      const struct reroute_route *routes, size_t count, struct turn *turns)
+static int reroute_sort_turns(struct reroute *r, const struct reroute_params *params,
+                              const struct reroute_route *routes, size_t count, struct turn *turns)
 {
     for (size_t i = 0; i < count; i++) {
         struct before before;
-        int code = look_up(r, &routes[i], &before);
+        int code = reroute_find_route(r, &routes[i], &before);
         if (code != 0)
             return code;
         turns[i] = (struct turn){before.length, &routes[i], i};
@@ -446,31 +452,31 @@ static int take_turns(struct reroute *r, const struct reroute_params *params,
             if (r->loads[before.links[k]] > turns[i].first)
                 turns[i].first = r->loads[before.links[k]];
     }
-    qsort(turns, count, sizeof(*turns), compare_turns);
+    qsort(turns, count, sizeof(*turns), reroute_compare_turns);
     return 0;
 }
 
-/* Keep the links of a result behind those of the ones before. @param used  links so far */
-static int keep_links(struct reroute *r, const struct reroute_result *result, size_t *used,
-                      size_t *room)
+/* Store the links of a result after those of earlier results. @param used  links so far */
+static int reroute_store_links(struct reroute *r, const struct reroute_result *result, size_t *used,
+                               size_t *capacity)
 {
-    if (*used + result->length_after > *room) {
+    if (*used + result->length_after > *capacity) {
         size_t need = 2 * (*used + result->length_after);
         uint32_t *many = realloc(r->many, need * sizeof(*many));
         if (many == NULL)
             return -ENOMEM;
         r->many = many;
-        *room = need;
+        *capacity = need;
     }
     memcpy(r->many + *used, result->links, result->length_after * sizeof(*r->many));
     *used += result->length_after;
     return 0;
 }
 
-static int in_turn(struct reroute *r, const struct reroute_params *params, const struct turn *turns,
-                   size_t count, struct reroute_result *results)
+static int reroute_in_order(struct reroute *r, const struct reroute_params *params,
+                            const struct turn *turns, size_t count, struct reroute_result *results)
 {
-    size_t used = 0, room = 0;
+    size_t used = 0, capacity = 0;
     free(r->many);
     r->many = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -478,9 +484,9 @@ static int in_turn(struct reroute *r, const struct reroute_params *params, const
         struct before before;
         int code = reroute_one(r, params, turns[i].route, result);
         if (code == 0)
-            code = keep_links(r, result, &used, &room);
+            code = reroute_store_links(r, result, &used, &capacity);
         if (code == 0 && result->better) {
-            code = look_up(r, turns[i].route, &before);
+            code = reroute_find_route(r, turns[i].route, &before);
             reroute_apply(r, turns[i].route->bytes, before.links, before.length, result->links,
                           result->length_after);
         }
@@ -504,10 +510,10 @@ int reroute_several(struct reroute *r, const struct reroute_params *params,
     int code = turns == NULL || loads == NULL ? -ENOMEM : 0;
     if (code == 0) {
         memcpy(loads, r->loads, r->link_count * sizeof(*loads));
-        code = take_turns(r, params, routes, count, turns);
+        code = reroute_sort_turns(r, params, routes, count, turns);
     }
     if (code == 0)
-        code = in_turn(r, params, turns, count, results);
+        code = reroute_in_order(r, params, turns, count, results);
     if (code != 0 && loads != NULL)
         memcpy(r->loads, loads, r->link_count * sizeof(*loads));
     free(turns);

@@ -1,3 +1,4 @@
+/* The graph of partners, and the rows of the process correlation: see correlation.h. */
 #include "daemon/analysis/regions/correlation.h"
 
 #include "holter/bisect.h"
@@ -7,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_VERTICES 65536u
-#define MOST_PAIRS (1u << 26) /* so that no sum of R over pairs takes more than 64 bits */
+#define VERTICES_LIMIT 65536u
+#define PAIRS_LIMIT (1u << 26) /* keeps sums of R over pairs within 64 bits */
 #define ENTRIES_AT_ONCE 4u
 
-/* Shares of 36 R that a path of each length adds. */
+/* What a path of each length adds to 36 R. */
 #define LENGTH_1 36u
 #define LENGTH_2 9u
 #define LENGTH_3 4u
 
 struct vertex {
     uint32_t *partners; /* owned; ascending */
-    uint32_t degree, room;
+    uint32_t degree, capacity;
     uint32_t relays;       /* partners that relay paths */
     uint32_t row_count;    /* entries of row */
     struct correlate *row; /* owned */
@@ -26,7 +27,7 @@ struct vertex {
     bool stale;            /* row must be computed again */
 };
 
-/* Where the paths from one vertex are added up. Zero between rows. */
+/* Sums over the paths from one vertex. All zero between rows. */
 struct walk {
     uint32_t *two;             /* owned; paths of length 2 to each vertex */
     uint32_t *weight;          /* owned; 36 R */
@@ -35,21 +36,21 @@ struct walk {
 
 struct correlation {
     struct correlation_params params;
-    struct vertex *vertices; /* owned */
-    uint32_t count, room;    /* vertices */
-    struct walk walk;        /* for `room` vertices */
-    uint64_t pairs;          /* entries of all rows */
-    bool changed;            /* some vertex is touched */
-    bool marked;    /* rows that have to be computed again are, for the edges as they are now */
-    uint32_t next;  /* the first of these that may not have been yet */
-    uint64_t steps; /* along edges, so far */
+    struct vertex *vertices;  /* owned */
+    uint32_t count, capacity; /* vertices */
+    struct walk walk;         /* for `capacity` vertices */
+    uint64_t pairs;           /* entries of all rows */
+    bool changed;             /* some vertex is touched */
+    bool marked;              /* `stale` is up to date with the edges */
+    uint32_t next;            /* the first vertex whose row may be stale */
+    uint64_t steps;           /* along edges, so far */
 };
 
 int correlation_create(struct correlation **out, const struct correlation_params *params)
 {
-    uint64_t relaying = params->hub < params->most_vertices ? params->hub : params->most_vertices;
-    if (params->most_vertices > MOST_VERTICES || params->most_pairs > MOST_PAIRS ||
-        params->most_vertices * (LENGTH_2 + LENGTH_3 * relaying) > UINT32_MAX - LENGTH_1)
+    uint64_t relaying = params->hub < params->max_vertices ? params->hub : params->max_vertices;
+    if (params->max_vertices > VERTICES_LIMIT || params->max_pairs > PAIRS_LIMIT ||
+        params->max_vertices * (LENGTH_2 + LENGTH_3 * relaying) > UINT32_MAX - LENGTH_1)
         return -HOLTER_ERANGE;
     struct correlation *correlation = calloc(1, sizeof(*correlation));
     if (correlation == NULL)
@@ -75,72 +76,77 @@ void correlation_destroy(struct correlation *correlation)
     free(correlation);
 }
 
-static int grow_zero(void **array, size_t element, uint32_t room, uint32_t need)
+static int correlation_grow_array(void **array, size_t element, uint32_t capacity, uint32_t need)
 {
     void *grown = realloc(*array, element * need);
     if (grown == NULL)
         return -ENOMEM;
-    memset((char *)grown + element * room, 0, element * (need - room));
+    memset((char *)grown + element * capacity, 0, element * (need - capacity));
     *array = grown;
     return 0;
 }
 
-static int fit_vertex(struct correlation *c, uint32_t vertex)
+static int correlation_reserve_vertex(struct correlation *c, uint32_t vertex)
 {
     if (vertex < c->count)
         return 0;
-    if (vertex + 1 >= c->room) { /* lists of vertices seen are written one past their end */
-        uint32_t need = c->room + c->room / 2 + 64;
+    if (vertex + 1 >= c->capacity) { /* lists of vertices seen are written one past their end */
+        uint32_t need = c->capacity + c->capacity / 2 + 64;
         need = need <= vertex + 1 ? vertex + 2 : need;
-        if (grow_zero((void **)&c->vertices, sizeof(*c->vertices), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.two, sizeof(uint32_t), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.weight, sizeof(uint32_t), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.seen_two, sizeof(uint32_t), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.seen, sizeof(uint32_t), c->room, need) != 0)
+        if (correlation_grow_array((void **)&c->vertices, sizeof(*c->vertices), c->capacity,
+                                   need) != 0 ||
+            correlation_grow_array((void **)&c->walk.two, sizeof(uint32_t), c->capacity, need) !=
+                0 ||
+            correlation_grow_array((void **)&c->walk.weight, sizeof(uint32_t), c->capacity, need) !=
+                0 ||
+            correlation_grow_array((void **)&c->walk.seen_two, sizeof(uint32_t), c->capacity,
+                                   need) != 0 ||
+            correlation_grow_array((void **)&c->walk.seen, sizeof(uint32_t), c->capacity, need) !=
+                0)
             return -ENOMEM;
-        c->room = need;
+        c->capacity = need;
     }
     c->count = vertex + 1;
     return 0;
 }
 
-/* Position of the first partner that is not below. */
-static uint32_t position(const struct vertex *vertex, uint32_t partner)
+/* Position of the first partner that is not below the given one. */
+static uint32_t correlation_partner_position(const struct vertex *vertex, uint32_t partner)
 {
     return BISECT(i, 0, vertex->degree, vertex->partners[i] < partner);
 }
 
-static bool has_partner(const struct vertex *vertex, uint32_t partner)
+static bool correlation_has_partner(const struct vertex *vertex, uint32_t partner)
 {
-    uint32_t at = position(vertex, partner);
+    uint32_t at = correlation_partner_position(vertex, partner);
     return at < vertex->degree && vertex->partners[at] == partner;
 }
 
-static int fit_partner(struct vertex *vertex)
+static int correlation_reserve_partner(struct vertex *vertex)
 {
-    if (vertex->degree < vertex->room)
+    if (vertex->degree < vertex->capacity)
         return 0;
-    uint32_t need = vertex->room + vertex->room / 2 + ENTRIES_AT_ONCE;
+    uint32_t need = vertex->capacity + vertex->capacity / 2 + ENTRIES_AT_ONCE;
     uint32_t *grown = realloc(vertex->partners, need * sizeof(*grown));
     if (grown == NULL)
         return -ENOMEM;
     vertex->partners = grown;
-    vertex->room = need;
+    vertex->capacity = need;
     return 0;
 }
 
-static void insert_partner(struct vertex *vertex, uint32_t partner)
+static void correlation_insert_partner(struct vertex *vertex, uint32_t partner)
 {
-    uint32_t at = position(vertex, partner);
+    uint32_t at = correlation_partner_position(vertex, partner);
     memmove(vertex->partners + at + 1, vertex->partners + at,
             (vertex->degree - at) * sizeof(*vertex->partners));
     vertex->partners[at] = partner;
     vertex->degree++;
 }
 
-static void remove_partner(struct vertex *vertex, uint32_t partner)
+static void correlation_remove_partner(struct vertex *vertex, uint32_t partner)
 {
-    uint32_t at = position(vertex, partner);
+    uint32_t at = correlation_partner_position(vertex, partner);
     vertex->degree--;
     memmove(vertex->partners + at, vertex->partners + at + 1,
             (vertex->degree - at) * sizeof(*vertex->partners));
@@ -148,22 +154,23 @@ static void remove_partner(struct vertex *vertex, uint32_t partner)
 
 int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present)
 {
-    if (a >= c->params.most_vertices || b >= c->params.most_vertices)
+    if (a >= c->params.max_vertices || b >= c->params.max_vertices)
         return -HOLTER_ERANGE;
     if (a == b)
         return 0;
-    bool known = a < c->count && b < c->count && has_partner(&c->vertices[a], b);
+    bool known = a < c->count && b < c->count && correlation_has_partner(&c->vertices[a], b);
     if (known == present)
         return 0;
     if (present) {
-        if (fit_vertex(c, a > b ? a : b) != 0 || fit_partner(&c->vertices[a]) != 0 ||
-            fit_partner(&c->vertices[b]) != 0)
+        if (correlation_reserve_vertex(c, a > b ? a : b) != 0 ||
+            correlation_reserve_partner(&c->vertices[a]) != 0 ||
+            correlation_reserve_partner(&c->vertices[b]) != 0)
             return -ENOMEM;
-        insert_partner(&c->vertices[a], b);
-        insert_partner(&c->vertices[b], a);
+        correlation_insert_partner(&c->vertices[a], b);
+        correlation_insert_partner(&c->vertices[b], a);
     } else {
-        remove_partner(&c->vertices[a], b);
-        remove_partner(&c->vertices[b], a);
+        correlation_remove_partner(&c->vertices[a], b);
+        correlation_remove_partner(&c->vertices[b], a);
     }
     c->vertices[a].touched = c->vertices[b].touched = true;
     c->changed = true;
@@ -171,9 +178,9 @@ int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present
     return 0;
 }
 
-/* A path that came or went has an edge that did. Of the ends of such edges the first along the path
- * is reached by edges that stand now, in at most two steps. */
-static void mark_stale(struct correlation *c)
+/* Mark the rows that change. A path that appeared or disappeared contains a changed edge; the first
+ * end of such an edge along the path is reached over present edges, in at most two steps. */
+static void correlation_mark_stale(struct correlation *c)
 {
     uint32_t *step = c->walk.seen; /* 1: touched, 2: one step away, 3: two */
     memset(step, 0, c->count * sizeof(*step));
@@ -188,30 +195,30 @@ static void mark_stale(struct correlation *c)
         c->vertices[v].stale = c->vertices[v].stale || step[v] != 0;
 }
 
-static bool relays(const struct correlation *c, const struct vertex *vertex)
+static bool correlation_relays_paths(const struct correlation *c, const struct vertex *vertex)
 {
     return vertex->degree <= c->params.hub;
 }
 
-static void count_relays(struct correlation *c)
+static void correlation_count_relays(struct correlation *c)
 {
     for (uint32_t v = 0; v < c->count; v++) {
         struct vertex *vertex = &c->vertices[v];
         vertex->relays = 0;
         for (uint32_t i = 0; i < vertex->degree; i++)
-            vertex->relays += relays(c, &c->vertices[vertex->partners[i]]);
+            vertex->relays += correlation_relays_paths(c, &c->vertices[vertex->partners[i]]);
     }
 }
 
-/* Paths p-x-q. @return how many q */
-static uint32_t walk_two(struct correlation *c, uint32_t p)
+/* Count the paths p-x-q. @return how many q there are */
+static uint32_t correlation_walk_two(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
     const struct vertex *from = &c->vertices[p];
     uint32_t seen = 0;
     for (uint32_t i = 0; i < from->degree; i++) {
         const struct vertex *x = &c->vertices[from->partners[i]];
-        for (uint32_t j = 0; relays(c, x) && j < x->degree; j++) {
+        for (uint32_t j = 0; correlation_relays_paths(c, x) && j < x->degree; j++) {
             uint32_t q = x->partners[j];
             w->seen_two[seen] = q;
             seen += w->two[q]++ == 0;
@@ -222,8 +229,8 @@ static uint32_t walk_two(struct correlation *c, uint32_t p)
     return seen;
 }
 
-/* Walks p-x-q-r, q not p, with q to follow from walk_two(). @return how many r */
-static uint32_t walk_three(struct correlation *c, uint32_t two)
+/* Walks p-x-q-r, q not p, with q to follow from correlation_walk_two(). @return how many r */
+static uint32_t correlation_walk_three(struct correlation *c, uint32_t two)
 {
     struct walk *w = &c->walk;
     uint32_t seen = 0;
@@ -231,7 +238,7 @@ static uint32_t walk_three(struct correlation *c, uint32_t two)
         const struct vertex *q = &c->vertices[w->seen_two[i]];
         uint32_t share = LENGTH_3 * w->two[w->seen_two[i]];
         c->steps += q->degree;
-        for (uint32_t j = 0; relays(c, q) && j < q->degree; j++) {
+        for (uint32_t j = 0; correlation_relays_paths(c, q) && j < q->degree; j++) {
             uint32_t r = q->partners[j];
             w->seen[seen] = r;
             seen += w->weight[r] == 0;
@@ -241,12 +248,12 @@ static uint32_t walk_three(struct correlation *c, uint32_t two)
     return seen;
 }
 
-/* 36 R from p to all others into walk.weight. @return how many are in walk.seen */
-static uint32_t walk_all(struct correlation *c, uint32_t p)
+/* Set walk.weight to 36 R from p to all others. @return how many vertices are in walk.seen */
+static uint32_t correlation_walk_paths(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
     const struct vertex *from = &c->vertices[p];
-    uint32_t two = walk_two(c, p), seen = walk_three(c, two);
+    uint32_t two = correlation_walk_two(c, p), seen = correlation_walk_three(c, two);
     c->steps += from->degree + two;
     for (uint32_t i = 0; i < two; i++) {
         uint32_t q = w->seen_two[i];
@@ -261,22 +268,22 @@ static uint32_t walk_all(struct correlation *c, uint32_t p)
         w->seen[seen] = r;
         seen += w->weight[r] == 0;
         w->weight[r] += LENGTH_1;
-        if (relays(c, to)) /* walks p-r-q-r are no paths */
-            w->weight[r] -= LENGTH_3 * (to->relays - relays(c, from));
+        if (correlation_relays_paths(c, to)) /* walks p-r-q-r are no paths */
+            w->weight[r] -= LENGTH_3 * (to->relays - correlation_relays_paths(c, from));
     }
     return seen;
 }
 
-static void clear_weights(struct walk *w, uint32_t seen)
+static void correlation_clear_weights(struct walk *w, uint32_t seen)
 {
     for (uint32_t i = 0; i < seen; i++)
         w->weight[w->seen[i]] = 0;
 }
 
-static int set_row_room(struct correlation *c, struct vertex *vertex, uint32_t need)
+static int correlation_resize_row(struct correlation *c, struct vertex *vertex, uint32_t need)
 {
     uint64_t pairs = c->pairs - vertex->row_count + need;
-    if (pairs > c->params.most_pairs)
+    if (pairs > c->params.max_pairs)
         return -HOLTER_ELIMIT;
     struct correlate *row = vertex->row;
     if (need == 0) {
@@ -293,29 +300,29 @@ static int set_row_room(struct correlation *c, struct vertex *vertex, uint32_t n
     return 0;
 }
 
-static int compute_row(struct correlation *c, uint32_t p)
+static int correlation_compute_row(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
     struct vertex *vertex = &c->vertices[p];
-    uint32_t seen = walk_all(c, p);
-    int rc = set_row_room(c, vertex, seen - (w->weight[p] != 0));
+    uint32_t seen = correlation_walk_paths(c, p);
+    int rc = correlation_resize_row(c, vertex, seen - (w->weight[p] != 0));
     uint32_t count = 0;
     for (uint32_t i = 0; rc == 0 && i < seen; i++) {
         uint32_t q = w->seen[i];
         if (q != p)
             vertex->row[count++] = (struct correlate){.vertex = q, .weight = w->weight[q]};
     }
-    clear_weights(w, seen);
+    correlation_clear_weights(w, seen);
     return rc;
 }
 
-int correlation_update_some(struct correlation *c, uint64_t *work)
+int correlation_update(struct correlation *c, uint64_t *work)
 {
     if (!c->changed)
         return 0;
     if (!c->marked) {
-        mark_stale(c);
-        count_relays(c);
+        correlation_mark_stale(c);
+        correlation_count_relays(c);
         c->marked = true;
         c->next = 0;
     }
@@ -325,7 +332,7 @@ int correlation_update_some(struct correlation *c, uint64_t *work)
             continue;
         if (*work == 0)
             return 1;
-        int rc = compute_row(c, c->next);
+        int rc = correlation_compute_row(c, c->next);
         if (rc != 0)
             return rc;
         c->vertices[c->next].stale = false;
@@ -333,12 +340,6 @@ int correlation_update_some(struct correlation *c, uint64_t *work)
         *work -= steps < *work ? steps : *work;
     }
     return 0;
-}
-
-int correlation_update(struct correlation *c)
-{
-    uint64_t work = UINT64_MAX;
-    return correlation_update_some(c, &work);
 }
 
 bool correlation_touched(const struct correlation *c, uint32_t vertex)
@@ -388,8 +389,8 @@ double correlation_value(const struct correlation *c, uint32_t p, uint32_t q)
 
 size_t correlation_bytes(const struct correlation *c)
 {
-    size_t bytes = sizeof(*c) + c->room * (sizeof(struct vertex) + 4 * sizeof(uint32_t));
+    size_t bytes = sizeof(*c) + c->capacity * (sizeof(struct vertex) + 4 * sizeof(uint32_t));
     for (uint32_t v = 0; v < c->count; v++)
-        bytes += c->vertices[v].room * sizeof(uint32_t);
+        bytes += c->vertices[v].capacity * sizeof(uint32_t);
     return bytes + c->pairs * sizeof(struct correlate);
 }

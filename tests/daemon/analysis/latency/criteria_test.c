@@ -1,3 +1,4 @@
+/* Latency criteria: recent and reference levels, few messages, late classes, and bounds. */
 #include "daemon/analysis/latency/criteria.h"
 
 #include "holter/error.h"
@@ -28,7 +29,7 @@ static struct criteria *create(uint32_t horizon, double half_life, uint32_t leas
     struct criteria_params params = CRITERIA_DEFAULTS;
     params.horizon = horizon;
     params.half_life = half_life;
-    params.least = least;
+    params.minimum_messages = least;
     assert_int_equal(criteria_create(&criteria, &params), 0);
     return criteria;
 }
@@ -194,7 +195,7 @@ static double batch_reference(const struct transfer *transfers, size_t count, ui
             if (transfers[at].locality == locality && transfers[at].size_class == size_class)
                 pool[pooled++] = (double)transfers[at].ns;
         runs += pooled > before;
-        if (pooled < params->least)
+        if (pooled < params->minimum_messages)
             continue;
         double weight = (double)runs * exp2(w / params->half_life);
         medians[found++] = (struct weighted){exact_median(pool, pooled), weight};
@@ -225,8 +226,8 @@ static void streaming_and_batch_reference_agree(void **state)
     for (size_t h = 0; h < 3; h++) {
         struct criteria_params params = CRITERIA_DEFAULTS;
         params.half_life = half_lives[h];
-        params.least = 20;
-        struct criteria *criteria = create(60, params.half_life, params.least);
+        params.minimum_messages = 20;
+        struct criteria *criteria = create(60, params.half_life, params.minimum_messages);
         size_t at = 0;
         for (uint32_t w = 0; w < WINDOWS; w++) {
             for (; at < COUNT && transfers[at].window == w; at++)
@@ -303,7 +304,7 @@ static void list_all(const struct criteria *criteria, double *out)
 
 /* Of a steady job nothing changes; messages of another size, or fewer than it takes, do change
  * something, and so does a job that becomes slower. */
-static void whether_criteria_changed_is_told(void **state)
+static void a_change_of_criteria_is_reported(void **state)
 {
     (void)state;
     static double before[2 * SIZE_CLASSES], after[2 * SIZE_CLASSES];
@@ -586,7 +587,7 @@ static void what_is_out_of_range_is_refused_and_changes_nothing(void **state)
     wrong[2].reference_quantile = 0;
     wrong[3].reference_quantile = NAN;
     wrong[4].half_life = 0.5;
-    wrong[5].least = 0;
+    wrong[5].minimum_messages = 0;
     for (int i = 0; i < 6; i++)
         assert_int_equal(criteria_create(&criteria, &wrong[i]), -HOLTER_ERANGE);
 }
@@ -650,7 +651,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(streaming_and_batch_reference_agree),
         cmocka_unit_test(the_order_within_a_window_does_not_show),
         cmocka_unit_test(recent_follows_and_reference_holds_when_a_job_becomes_twice_as_slow),
-        cmocka_unit_test(whether_criteria_changed_is_told),
+        cmocka_unit_test(a_change_of_criteria_is_reported),
         cmocka_unit_test(slow_growth_is_not_absorbed),
         cmocka_unit_test(a_job_that_changed_for_good_gets_a_new_reference_after_hours),
         cmocka_unit_test(a_start_that_is_too_fast_or_too_slow_does_not_stay),

@@ -1,3 +1,4 @@
+/* The trend of the typical latency and of the mean, together. */
 #include "daemon/analysis/latency/latency_trend.h"
 
 #include "holter/error.h"
@@ -22,8 +23,7 @@ static double reference_by = 1, reference_moved = 1;
 /* Rows of a window: most messages take about the criterion, some many times as long. */
 static struct latency_sum window_of(struct noise *noise, double all, double share, double times)
 {
-    struct latency_part part;
-    struct latency_groups groups = {.parts = &part};
+    struct latency_groups groups = {.region_count = 0};
     static struct latency_scale scale;
     scale.recent[LOCALITY_INTER][CLASS] = CRITERION;
     scale.reference[LOCALITY_INTER][CLASS] = CRITERION / reference_by;
@@ -79,7 +79,7 @@ static void what_befalls_all_messages_is_seen(void **state)
         assert_in_range(seen_after(seed, 2, 0.001, 50), 1, 3);
 }
 
-/* The geometric mean of these is 1.17 times that of the calm: too little to be told. */
+/* The geometric mean of these is 1.17 times that of the calm: too little to be reported. */
 static void what_befalls_a_few_messages_badly_is_seen(void **state)
 {
     (void)state;
