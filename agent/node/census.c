@@ -1,4 +1,5 @@
 #include "agent/node/census.h"
+#include "agent/node/rank_drain.h"
 
 #include "agent/node/rank_activity.h"
 #include "agent/node/rank_match.h"
@@ -254,8 +255,6 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, 
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < census->count; i++) {
-        if (i + 1 < census->count && census->residents[i + 1]->stage == JOINED)
-            rank_ask(census->residents[i + 1]->rank);
         if (census->residents[i]->stage == JOINED)
             total += rank_drain(census->residents[i]->rank, clocks, journal_state(census->journal),
                                 batch);

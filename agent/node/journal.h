@@ -34,6 +34,17 @@ struct journal_ring {
     struct ring_sum sum;
 };
 
+/** What the agent counts over all its workers, since the first of them began. */
+struct node_totals {
+    uint64_t events;  /**< records summed */
+    uint64_t lost;    /**< records lost */
+    uint64_t dropped; /**< window messages dropped */
+    struct match_counts matches;
+    uint64_t sampled, passed_over; /**< ends of messages between nodes: sent, and left out */
+    uint64_t uplink_bytes;         /**< handed to the transport */
+    uint64_t cpu_ns;               /**< processor time, nanoseconds */
+};
+
 /** State that belongs to the messages appended so far. */
 struct journal_state {
     uint64_t end;       /**< position behind the newest message; positions only grow */
@@ -41,13 +52,7 @@ struct journal_state {
     uint64_t window;    /**< number of the window that is open; 0: none was opened yet */
     uint64_t window_ns; /**< its length */
     struct daemon_clock clock;
-    uint64_t events;  /**< records summed since the start */
-    uint64_t lost;    /**< records lost */
-    uint64_t dropped; /**< window messages dropped */
-    struct match_counts counts;
-    uint64_t sampled, passed_over; /**< ends of messages between nodes */
-    uint64_t uplink_bytes;
-    uint64_t cpu_ns; /**< processor time of workers that ended, and of this one so far */
+    struct node_totals totals;
     uint32_t ring_count;
     struct journal_ring rings[JOURNAL_RINGS];
 };

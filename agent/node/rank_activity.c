@@ -43,13 +43,14 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
     default:
         break;
     }
-    if (call_class_of(event->call) != CALL_WAIT || rank->member == NULL)
+    if (call_class_of(event->call) != CALL_WAIT || rank->matching.member == NULL)
         return;
     uint32_t most = event->call == CALL_Wait ? 1 : PENDING_ROWS;
     uint32_t request = event->flags & EVENT_RECV ? event->request : 0;
     if (event->call == CALL_Wait && request == 0)
         return; /* for a send, or a collective */
-    uint32_t count = match_open_receives(rank->match, rank->member, request, open, most);
+    uint32_t count =
+        match_open_receives(rank->matching.match, rank->matching.member, request, open, most);
     for (uint32_t i = 0; i < count; i++)
         rank_activity_describe_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns,
                                        transfers);

@@ -16,8 +16,8 @@ static uint64_t rank_match_comm(void *user, uint32_t slot, int *fresh)
     struct rank *rank = user;
     if (slot >= rank->tables.comm_count)
         return 0;
-    struct comm_matched *known = &rank->comms_matched[slot];
-    if (known->batch != rank->match_batch) {
+    struct comm_matched *known = &rank->matching.comms[slot];
+    if (known->batch != rank->matching.batch) {
         const struct comm_slot *comm = &rank->comms[slot];
         uint32_t generation = atomic_load_explicit(&comm->generation, memory_order_acquire);
         known->id = *(const volatile uint64_t *)&comm->id;
@@ -25,9 +25,9 @@ static uint64_t rank_match_comm(void *user, uint32_t slot, int *fresh)
         if (generation == 0 || generation > 2 ||
             atomic_load_explicit(&comm->generation, memory_order_relaxed) > 2)
             known->id = 0;
-        known->batch = rank->match_batch;
+        known->batch = rank->matching.batch;
     }
-    *fresh = rank->match_lost && known->lost == 0;
+    *fresh = rank->matching.has_lost && known->lost == 0;
     return known->id;
 }
 
@@ -40,27 +40,27 @@ static struct match_source match_source_of(struct rank *rank, uint32_t ring,
 void rank_match_lost(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->tables.comm_count; i++)
-        rank->comms_matched[i].lost =
+        rank->matching.comms[i].lost =
             atomic_load_explicit(&rank->comms[i].generation, memory_order_relaxed);
-    rank->match_lost = 1;
-    if (rank->member != NULL)
-        match_lost(rank->match, rank->member);
+    rank->matching.has_lost = 1;
+    if (rank->matching.member != NULL)
+        match_lost(rank->matching.match, rank->matching.member);
 }
 
 void rank_match(struct rank *rank, struct match *match)
 {
-    rank->match = match;
-    rank->member = match_add(match, (uint64_t)rank->world_rank);
-    rank->dropped_matched = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
-    if (rank->dropped_matched != 0)
+    rank->matching.match = match;
+    rank->matching.member = match_add(match, (uint64_t)rank->world_rank);
+    rank->matching.dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+    if (rank->matching.dropped != 0)
         rank_match_lost(rank);
 }
 
 void rank_unmatch(struct rank *rank)
 {
-    if (rank->member != NULL)
-        match_remove(rank->match, rank->member);
-    rank->member = NULL;
+    if (rank->matching.member != NULL)
+        match_remove(rank->matching.match, rank->matching.member);
+    rank->matching.member = NULL;
 }
 
 /* Were the newest records of a ring, so many, written in less time than it takes to match them? */
@@ -100,7 +100,8 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     struct rank_ring *ring = &rank->rings[number];
     uint64_t paused =
         atomic_load_explicit(&ring->reader.control->paused_calls, memory_order_relaxed);
-    if (rank->member == NULL)
+    rank->matching.batch++;
+    if (rank->matching.member == NULL)
         return;
     if (ring->match_shed) {
         ring->lost_matched = UINT64_MAX; /* as if they were lost, when matching goes on */
@@ -112,7 +113,7 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
         rank_match_lost(rank);
     }
     struct match_source source = match_source_of(rank, number, clock);
-    match_events(rank->match, rank->member, &source, batch, taken);
+    match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
 }
 
 /* Tell what a ring holds that was not taken, for ranks of several threads.
@@ -124,7 +125,8 @@ static uint64_t match_rest(struct rank *rank, uint32_t number, const struct tick
     struct event event;
     struct ring_reader ahead = ring->reader;
     int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
-    uint64_t until = match_underway(rank->match, rank->member, &source, begun ? &event : NULL);
+    uint64_t until =
+        match_underway(rank->matching.match, rank->matching.member, &source, begun ? &event : NULL);
     /* More than one: those behind the first began after it had ended. */
     if (ahead.next != ring->reader.next) {
         uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
@@ -137,10 +139,10 @@ void rank_match_known(struct rank *rank, const struct drain_clocks *clocks)
 {
     const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
-    if (rank->member == NULL)
+    if (rank->matching.member == NULL)
         return;
-    if (dropped != rank->dropped_matched) {
-        rank->dropped_matched = dropped;
+    if (dropped != rank->matching.dropped) {
+        rank->matching.dropped = dropped;
         rank_match_lost(rank);
     }
     if (rank->open < 2)
@@ -151,5 +153,5 @@ void rank_match_known(struct rank *rank, const struct drain_clocks *clocks)
         uint64_t one = match_rest(rank, i, clock);
         known = one < known ? one : known;
     }
-    match_known_until(rank->match, rank->member, known);
+    match_known_until(rank->matching.match, rank->matching.member, known);
 }

@@ -24,17 +24,14 @@ struct windows {
     struct daemon_clock clock;
     uint64_t window; /**< number of the open one */
     uint64_t length_ns;
-    uint64_t length_wanted_ns;                   /**< from the next window on */
-    uint64_t budget;                             /**< bytes a second */
-    uint64_t jumps;                              /**< of the clock, as far as they are flagged */
-    uint64_t events, lost, dropped;              /**< since the agent's start */
-    struct match_counts counts;                  /**< the same */
-    uint64_t sampled, passed_over;               /**< the same: ends of messages between nodes */
-    uint64_t uplink_bytes_before, cpu_before_ns; /**< of earlier workers */
-    uint64_t uplink_bytes;                       /**< of this worker; set by its owner */
+    uint64_t length_wanted_ns; /**< from the next window on */
+    uint64_t budget;           /**< bytes a second */
+    uint64_t jumps;            /**< of the clock, as far as they are flagged */
+    struct node_totals totals; /**< uplink_bytes and cpu_ns: of earlier workers only */
+    uint64_t uplink_bytes;     /**< of this worker; set by its owner */
     int connected;
-    int resuming;   /**< the next turn takes up windows where an earlier worker left them */
-    int tell_again; /**< a message that announced ranks was dropped */
+    int resuming;      /**< the next turn takes up windows where an earlier worker left them */
+    int ranks_dropped; /**< a message that announced ranks was dropped: announce all again */
     double call_cost_ns;
     struct event *batch; /**< owned; RANK_BATCH records */
     struct wire_buffer buffer;
@@ -82,12 +79,6 @@ int windows_capture(struct windows *windows, const struct wire_capture_ask *ask,
 /** The same unasked, when a rank of a job has died: of all its ranks on the node, before what they
  * leave behind is removed. Capture 0, to be numbered by the daemon. */
 int windows_capture_deaths(struct windows *windows, uint64_t now_ns);
-
-/** Append a message to the journal. @return 0 or an error of journal_append() */
-int windows_append(struct windows *windows, enum wire_type type, const void *bytes, size_t length);
-
-/** Make valid what was appended, with the state of the rings as of the last window of each job. */
-void windows_commit(struct windows *windows);
 
 /** Tell of all ranks of all jobs again: another daemon listens. */
 void windows_announce_all(struct windows *windows);

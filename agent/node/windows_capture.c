@@ -1,6 +1,6 @@
 /* Captures: what the rings hold, told when the daemon asks for it. */
 #include "agent/node/node_capture.h"
-#include "agent/node/windows.h"
+#include "agent/node/windows_journal.h"
 
 #include "holter/error.h"
 #include "proto/log.h"

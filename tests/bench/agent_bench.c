@@ -9,6 +9,7 @@
  * The mix of events: each rank has 26 partners (a 3-D halo with corners), messages of several sizes
  * and tags, Isend, Irecv and Waitall with its parts, an Allreduce now and then, two regions, two
  * communicators. */
+#include "agent/node/rank_drain.h"
 #include "agent/node/rank_match.h"
 #include "holter/clock.h"
 #include "holter/error.h"

@@ -1,5 +1,6 @@
 /* Messages of a rank of two threads, from its rings to matches: whichever ring is looked at first,
  * however full. */
+#include "agent/node/rank_drain.h"
 #include "agent/node/rank_match.h"
 #include "daemon/analysis/matching/match.h"
 

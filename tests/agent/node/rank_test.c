@@ -1,6 +1,7 @@
 /* A rank's segment read by the agent: nothing lost uncounted, nothing believed. */
 #include "agent/node/rank.h"
 #include "agent/node/rank_activity.h"
+#include "agent/node/rank_drain.h"
 
 #include "holter/clock.h"
 #include "holter/error.h"
