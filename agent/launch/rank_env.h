@@ -41,6 +41,6 @@ enum launcher rank_env_launcher(const struct rank_env_source *source);
  *  "--control-port=host:port".
  *  @param command  words ended by NUL, one more NUL behind the last
  *  @return text inside command, or NULL */
-const char *command_option(const char *command, const char *option);
+const char *rank_env_command_option(const char *command, const char *option);
 
 #endif

@@ -176,6 +176,6 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
                     unsigned index);
 
 /** "1,234,567": every digit, to be compared with other sources. */
-void print_count(char *out, size_t room, uint64_t count);
+void run_report_print_count(char *out, size_t room, uint64_t count);
 
 #endif

@@ -57,7 +57,7 @@ int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, 
         return 0;
     uint32_t at = carts_find(carts, slot->id);
     if (at == carts->count) {
-        if (carts->count == CARTS_MOST)
+        if (carts->count == CARTS_MAXIMUM)
             return 0;
         struct cart *cart = &carts->list[carts->count++];
         *cart = (struct cart){.id = slot->id,
@@ -84,7 +84,7 @@ static uint64_t carts_write_rows(struct carts *carts)
     return count;
 }
 
-int carts_rows(struct carts *carts, int all, struct wire_ranks *out)
+int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out)
 {
     uint32_t first = all ? 0 : carts->told, count = carts->place_count - first;
     out->carts_count = out->cart_members_count = 0;
@@ -110,7 +110,7 @@ int carts_rows(struct carts *carts, int all, struct wire_ranks *out)
     return 0;
 }
 
-void carts_told(struct carts *carts)
+void carts_mark_announced(struct carts *carts)
 {
     carts->told = carts->place_count;
 }

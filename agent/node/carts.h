@@ -1,7 +1,7 @@
 /* Cartesian communicators of one job on this node: what its ranks noted of them, kept once for all
  * ranks, to be told with the ranks.
  *
- * Bounds: CARTS_MOST communicators, SEGMENT_CARTS of each rank; what is beyond them is not told.
+ * Bounds: CARTS_MAXIMUM communicators, SEGMENT_CARTS of each rank; what is beyond them is not told.
  * Nothing that a rank's memory says is believed: what is no grid of at most all ranks of the job is
  * passed over. */
 #ifndef HOLTER_AGENT_NODE_CARTS_H
@@ -10,7 +10,7 @@
 #include "holter/segment.h"
 #include "holter/wire.h"
 
-#define CARTS_MOST 1024u
+#define CARTS_MAXIMUM 1024u
 
 /** Zero-initialised is empty. Arrays are owned. */
 struct carts {
@@ -28,8 +28,8 @@ struct carts {
     } * places;
     uint32_t place_count, place_room;
     uint32_t told;                        /**< places that a message has told of */
-    struct wire_cart_row *rows;           /**< of carts_rows() */
-    struct wire_cart_member_row *members; /**< of carts_rows() */
+    struct wire_cart_row *rows;           /**< of carts_list_rows() */
+    struct wire_cart_member_row *members; /**< of carts_list_rows() */
 };
 
 /** A rank is in a communicator.
@@ -41,10 +41,10 @@ int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, 
 /** What was not told yet, or all of it, as rows. Memory is that of the carts, until the next call.
  *  @param out  its fields carts and cart_members are set; without memory to nothing
  *  @return 0 or -ENOMEM */
-int carts_rows(struct carts *carts, int all, struct wire_ranks *out);
+int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out);
 
 /** It was told. */
-void carts_told(struct carts *carts);
+void carts_mark_announced(struct carts *carts);
 
 void carts_finish(struct carts *carts);
 

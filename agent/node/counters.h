@@ -29,7 +29,7 @@ struct counters_mark {
     struct {
         uint32_t serial;
         uint64_t sums[INTERFACE_QUANTITIES];
-    } of[INTERFACES_MOST];
+    } of[MAXIMUM_INTERFACES];
 };
 
 /** @param root  of the sysfs, "/sys"; borrowed
@@ -48,7 +48,7 @@ void counters_read(struct counters *counters, uint64_t now_ns);
 void counters_mark(const struct counters *counters, struct counters_mark *mark);
 
 /** What was counted between a mark and the last reading.
- *  @param rows  room for INTERFACES_MOST; names are borrowed until the next reading
+ *  @param rows  room for MAXIMUM_INTERFACES; names are borrowed until the next reading
  *  @return how many */
 uint64_t counters_since(const struct counters *counters, const struct counters_mark *mark,
                         struct wire_counter_row *rows);

@@ -29,14 +29,14 @@ struct journal {
     _Alignas(8) uint8_t ring[];
 };
 
-static size_t whole_size(size_t bytes)
+static size_t journal_mapped_size(size_t bytes)
 {
     return sizeof(struct journal) + bytes;
 }
 
 int journal_create(struct journal **out, size_t bytes)
 {
-    struct journal *journal = mmap(NULL, whole_size(bytes), PROT_READ | PROT_WRITE,
+    struct journal *journal = mmap(NULL, journal_mapped_size(bytes), PROT_READ | PROT_WRITE,
                                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (journal == MAP_FAILED)
         return -ENOMEM;
@@ -49,7 +49,7 @@ int journal_create(struct journal **out, size_t bytes)
         return -errno;
     }
     journal->instance |= 1; /* never 0, which stands for none */
-    journal_begin(journal);
+    journal_resume(journal);
     *out = journal;
     return 0;
 }
@@ -57,7 +57,7 @@ int journal_create(struct journal **out, size_t bytes)
 void journal_destroy(struct journal *journal)
 {
     if (journal != NULL)
-        munmap(journal, whole_size(journal->room));
+        munmap(journal, journal_mapped_size(journal->room));
 }
 
 uint64_t journal_instance(const struct journal *journal)
@@ -75,7 +75,7 @@ uint64_t journal_restarts(const struct journal *journal)
     return atomic_load(&journal->restarts);
 }
 
-void journal_restarted(struct journal *journal)
+void journal_count_restart(struct journal *journal)
 {
     atomic_fetch_add(&journal->restarts, 1);
 }
@@ -85,7 +85,7 @@ const struct journal_state *journal_state(const struct journal *journal)
     return &journal->states[atomic_load(&journal->in_force)];
 }
 
-void journal_begin(struct journal *journal)
+void journal_resume(struct journal *journal)
 {
     const struct journal_state *state = journal_state(journal);
     journal->end = state->end;
@@ -113,7 +113,7 @@ void journal_commit(struct journal *journal)
     atomic_store(&journal->in_force, next);
 }
 
-static struct record *record_at(const struct journal *journal, uint64_t position)
+static struct record *journal_record_at(const struct journal *journal, uint64_t position)
 {
     return (struct record *)(uintptr_t)(journal->ring + position % journal->room);
 }
@@ -124,14 +124,14 @@ static size_t journal_padded(size_t length)
 }
 
 /* Message at or behind a position that lies before `end`. */
-static int read_until(const struct journal *journal, uint64_t position, uint64_t end,
-                      struct journal_message *out)
+static int journal_read_until(const struct journal *journal, uint64_t position, uint64_t end,
+                              struct journal_message *out)
 {
     uint64_t begin = atomic_load(&journal->begin);
     position = position < begin ? begin : position;
     while (position < end) {
         size_t left = journal->room - (size_t)(position % journal->room);
-        const struct record *record = record_at(journal, position);
+        const struct record *record = journal_record_at(journal, position);
         if (left < sizeof *record || record->type == PADDING) {
             position += left;
             continue;
@@ -151,7 +151,7 @@ static int read_until(const struct journal *journal, uint64_t position, uint64_t
 
 int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out)
 {
-    return read_until(journal, position, journal_state(journal)->end, out);
+    return journal_read_until(journal, position, journal_state(journal)->end, out);
 }
 
 uint64_t journal_next_seq(const struct journal *journal)
@@ -169,7 +169,7 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
     size_t skip = left < need ? left : 0;
     struct journal_message oldest;
     while (journal->end + skip + need - atomic_load(&journal->begin) > journal->room) {
-        if (!read_until(journal, 0, journal->end, &oldest)) {
+        if (!journal_read_until(journal, 0, journal->end, &oldest)) {
             atomic_store(&journal->begin, journal->end + skip); /* only padding is left */
             break;
         }
@@ -178,9 +178,9 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
         atomic_store(&journal->begin, oldest.behind);
     }
     if (skip >= sizeof(struct record))
-        record_at(journal, journal->end)->type = PADDING;
+        journal_record_at(journal, journal->end)->type = PADDING;
     journal->end += skip;
-    struct record *record = record_at(journal, journal->end);
+    struct record *record = journal_record_at(journal, journal->end);
     *record = (struct record){(uint32_t)length, type, journal->next_seq};
     memcpy(record + 1, bytes, length);
     journal->end += need;
@@ -195,10 +195,10 @@ void journal_ack(struct journal *journal, uint64_t seq)
         atomic_store(&journal->begin, oldest.behind);
 }
 
-int journal_holds(const struct journal *journal)
+int journal_has_pending(const struct journal *journal)
 {
     struct journal_message oldest;
-    return read_until(journal, 0, journal->end, &oldest);
+    return journal_read_until(journal, 0, journal->end, &oldest);
 }
 
 size_t journal_backlog(const struct journal *journal)

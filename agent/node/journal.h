@@ -70,12 +70,12 @@ uint64_t journal_instance(const struct journal *journal);
 uint64_t journal_start_ns(const struct journal *journal);
 
 /** How often a worker took over from a crashed one; counted by the supervisor with
- * journal_restarted(). */
+ * journal_count_restart(). */
 uint64_t journal_restarts(const struct journal *journal);
-void journal_restarted(struct journal *journal);
+void journal_count_restart(struct journal *journal);
 
 /** A worker begins: state and messages are those of the last commit. */
-void journal_begin(struct journal *journal);
+void journal_resume(struct journal *journal);
 
 /** The state in force. */
 const struct journal_state *journal_state(const struct journal *journal);
@@ -114,7 +114,7 @@ int journal_read(const struct journal *journal, uint64_t position, struct journa
 void journal_ack(struct journal *journal, uint64_t seq);
 
 /** Are there messages, committed or not, that are not acknowledged? */
-int journal_holds(const struct journal *journal);
+int journal_has_pending(const struct journal *journal);
 
 /** Bytes of the messages that are not acknowledged. */
 size_t journal_backlog(const struct journal *journal);

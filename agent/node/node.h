@@ -28,7 +28,7 @@ struct node_options {
 int node_create(struct node **out, const struct node_options *options);
 
 /** Look through /dev/shm. */
-void node_look(struct node *node);
+void node_scan_segments(struct node *node);
 
 /** Did anything change in the registrations since this was last asked? */
 int node_registrations_changed(struct node *node);
@@ -40,13 +40,13 @@ void node_close(struct node *node);
 struct process_watch;
 
 /** @param pid_start  its start time: a process with the same pid and another start is not it
- *  @param ended      called once, from the loop or from process_watch_look(); may close the watch
+ *  @param ended      called once, from the loop or from process_watch_check(); may close the watch
  *  @return 0, -ESRCH when it has ended already, or -ENOMEM */
 int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,
                        void (*ended)(void *user), void *user);
 
 /** Where there is no pidfd: look whether it lives. */
-void process_watch_look(struct process_watch *watch);
+void process_watch_check(struct process_watch *watch);
 
 /** NULL is fine. */
 void process_watch_close(struct process_watch *watch);

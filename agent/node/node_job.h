@@ -8,10 +8,10 @@
 #include "agent/node/uncovered.h"
 #include "daemon/encoding/window_message.h"
 
-#define JOB_MOST_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */
+#define NODE_JOB_MAXIMUM_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */
 
-struct job {
-    struct job *next;
+struct node_job {
+    struct node_job *next;
     char id[64];
     uint64_t world;
     char app[256], mpi[128], probe[32], user[64], command[1024];
@@ -48,34 +48,35 @@ struct job {
 };
 
 /** @param first  a rank of it, known already. @return 0 or -ENOMEM */
-int job_create(struct job **out, struct rank *first);
-void job_destroy(struct job *job);
+int node_job_create(struct node_job **out, struct rank *first);
+void node_job_destroy(struct node_job *job);
 
 /** A rank appeared.
  *  @param places  NULL: cores are not known
  *  @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
-int job_add(struct job *job, struct rank *rank, const struct places *places, uint64_t now_ns);
+int node_job_add_rank(struct node_job *job, struct rank *rank, const struct places *places,
+                      uint64_t now_ns);
 
 /** Look what Cartesian communicators a rank of it has made. */
-void job_take_carts(struct job *job, struct rank *rank, uint64_t now_ns);
+void node_job_collect_carts(struct node_job *job, struct rank *rank, uint64_t now_ns);
 
 /** The search for calls that the probe does not cover has ended, with or without success.
  *  @param found  owned by the job from now on */
-void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns);
+void node_job_set_uncovered(struct node_job *job, const struct uncovered *found, uint64_t now_ns);
 
 /** A rank died: to be told with the window. */
-void job_add_death(struct job *job, const struct wire_death_row *death);
+void node_job_add_death(struct node_job *job, const struct wire_death_row *death);
 
 /** Records of a dropped message are lost: they count with the rank that made them. */
-void job_count_lost(struct job *job, uint64_t rank, uint64_t records);
+void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records);
 
 /** Tell of the members, and places in Cartesian communicators, that were not announced, or of all.
  *  @param buffer  filled with the message. @return 0 or an error of wire_encode() */
-int job_announce(struct job *job, const char *host, uint64_t seq, int all,
-                 struct wire_buffer *buffer);
+int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int all,
+                      struct wire_buffer *buffer);
 
 /** What the matcher did since it was last asked. */
-struct match_counts job_match_counts(struct job *job);
+struct match_counts node_job_match_counts(struct node_job *job);
 
 /** Close the window: encode it, and begin the next.
  *  @param window  number, length and flags, clock_error_ns, host and node set by the caller; the
@@ -84,9 +85,9 @@ struct match_counts job_match_counts(struct job *job);
  *  @param counters  of interfaces; NULL: none are told
  *  @return number of messages, or a negative error: then the rows are lost and have to be counted
  * so */
-int job_close_window(struct job *job, struct wire_window *window,
-                     const struct transfer_clock *clock, const struct counters *counters,
-                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                     void *user);
+int node_job_close_window(struct node_job *job, struct wire_window *window,
+                          const struct transfer_clock *clock, const struct counters *counters,
+                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
+                          void *user);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define PLACES_MOST 65536u /**< processors */
+#define PLACES_MAXIMUM 65536u /**< processors */
 
 struct places;
 

@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RINGS_MOST 4096u
+#define MAXIMUM_RINGS 4096u
 
-void rank_text(char *out, size_t room, const char *text, size_t bound)
+void rank_copy_text(char *out, size_t room, const char *text, size_t bound)
 {
     size_t length = strnlen(text, bound < room - 1 ? bound : room - 1);
     memcpy(out, text, length);
@@ -22,8 +22,8 @@ void rank_text(char *out, size_t room, const char *text, size_t bound)
 
 /* The header has been checked by segment_open(), but its memory can change at any time: offsets are
  * read once here, and checked again as they are used. */
-static void *table_at(const struct rank *rank, const uint64_t *offset, const uint32_t *count,
-                      size_t each, uint32_t *count_out)
+static void *rank_locate_table(const struct rank *rank, const uint64_t *offset,
+                               const uint32_t *count, size_t each, uint32_t *count_out)
 {
     uint64_t at = *(const volatile uint64_t *)offset;
     uint32_t slots = *(const volatile uint32_t *)count;
@@ -35,7 +35,7 @@ static void *table_at(const struct rank *rank, const uint64_t *offset, const uin
 
 /* Copy a communicator's slot as one state of it. @return its generation; 0: never used, or changing
  */
-static uint32_t read_comm(const struct comm_slot *slot, struct comm_slot *out)
+static uint32_t rank_read_comm_slot(const struct comm_slot *slot, struct comm_slot *out)
 {
     uint32_t before = atomic_load_explicit(&slot->generation, memory_order_acquire);
     out->my_rank = *(const volatile int32_t *)&slot->my_rank;
@@ -51,7 +51,7 @@ static uint32_t read_comm(const struct comm_slot *slot, struct comm_slot *out)
 
 /* Positions in MPI_COMM_WORLD (1) are known, MPI_COMM_SELF (2) is another one in each rank, and
  * between two groups they are not unique. */
-static int rank_is_announced(const struct comm_slot *comm)
+static int rank_has_comm_position(const struct comm_slot *comm)
 {
     return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
            (uint32_t)comm->my_rank < comm->size;
@@ -62,39 +62,39 @@ static int rank_is_announced(const struct comm_slot *comm)
 static uint32_t rank_find_comm(void *user, uint32_t slot)
 {
     struct rank *rank = user;
-    struct comm_seen *seen = &rank->comms_seen[slot];
+    struct comm_seen *seen = &rank->comm_positions_seen[slot];
     uint32_t epoch = event_sum_epoch(rank->sum);
     uint32_t generation = atomic_load_explicit(&rank->comms[slot].generation, memory_order_relaxed);
     if (seen->generation == generation && seen->epoch == epoch && generation != 0)
         return seen->position;
     struct comm_slot copy;
     char name[sizeof copy.name + 1];
-    generation = read_comm(&rank->comms[slot], &copy);
+    generation = rank_read_comm_slot(&rank->comms[slot], &copy);
     if (generation == 0)
         return 0;
-    rank_text(name, sizeof name, copy.name, sizeof copy.name);
+    rank_copy_text(name, sizeof name, copy.name, sizeof copy.name);
     struct wire_comm_row row = {.id = copy.id,
                                 .parent = copy.parent,
                                 .size = copy.size,
                                 .remote_size = copy.remote_size,
                                 .name = name};
     *seen = (struct comm_seen){generation, epoch, event_sum_comm(rank->sum, &row)};
-    if (rank_is_announced(&copy) && seen->position != 0)
+    if (rank_has_comm_position(&copy) && seen->position != 0)
         event_sum_member(rank->sum, rank->index, seen->position, (uint32_t)copy.my_rank);
     return seen->position;
 }
 
-int rank_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out)
+int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out)
 {
-    return slot < rank->tables.comm_count && read_comm(&rank->comms[slot], out) != 0;
+    return slot < rank->tables.comm_count && rank_read_comm_slot(&rank->comms[slot], out) != 0;
 }
 
-int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room)
+int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room)
 {
     if (slot == 0 || slot >= rank->tables.region_count ||
         atomic_load_explicit(&rank->regions[slot].ready, memory_order_acquire) != 1)
         return 0;
-    rank_text(out, room, rank->regions[slot].name, sizeof rank->regions[slot].name);
+    rank_copy_text(out, room, rank->regions[slot].name, sizeof rank->regions[slot].name);
     return 1;
 }
 
@@ -102,52 +102,53 @@ static uint32_t rank_find_region(void *user, uint32_t slot)
 {
     struct rank *rank = user;
     char name[sizeof rank->regions->name + 1];
-    return rank_region(rank, slot, name, sizeof name) ? event_sum_region(rank->sum, name) : 0;
+    return rank_copy_region(rank, slot, name, sizeof name) ? event_sum_region(rank->sum, name) : 0;
 }
 
-static int rank_make_tables(struct rank *rank)
+static int rank_create_tables(struct rank *rank)
 {
     const struct segment *segment = rank->segment;
-    rank->comms = table_at(rank, &segment->comms_offset, &segment->comms, sizeof(struct comm_slot),
-                           &rank->tables.comm_count);
-    rank->regions = table_at(rank, &segment->regions_offset, &segment->regions,
-                             sizeof(struct region_slot), &rank->tables.region_count);
-    rank->carts = table_at(rank, &segment->carts_offset, &segment->carts, sizeof(struct cart_slot),
-                           &rank->cart_count);
+    rank->comms = rank_locate_table(rank, &segment->comms_offset, &segment->comms,
+                                    sizeof(struct comm_slot), &rank->tables.comm_count);
+    rank->regions = rank_locate_table(rank, &segment->regions_offset, &segment->regions,
+                                      sizeof(struct region_slot), &rank->tables.region_count);
+    rank->carts = rank_locate_table(rank, &segment->carts_offset, &segment->carts,
+                                    sizeof(struct cart_slot), &rank->cart_count);
     uint32_t rings = 0;
-    rank->controls = table_at(rank, &segment->rings_offset, &segment->rings,
-                              sizeof(struct ring_control), &rings);
+    rank->controls = rank_locate_table(rank, &segment->rings_offset, &segment->rings,
+                                       sizeof(struct ring_control), &rings);
     if (rank->comms == NULL || rank->regions == NULL || rank->carts == NULL ||
-        rank->controls == NULL || rings == 0 || rings > RINGS_MOST)
+        rank->controls == NULL || rings == 0 || rings > MAXIMUM_RINGS)
         return -HOLTER_ECORRUPT;
     rank->ring_limit = rings;
     rank->tables.comms = calloc(rank->tables.comm_count + 1, sizeof *rank->tables.comms);
     rank->tables.regions = calloc(rank->tables.region_count + 1, sizeof *rank->tables.regions);
     rank->rings = calloc(rings, sizeof *rank->rings);
-    rank->comms_seen = calloc(rank->tables.comm_count + 1, sizeof *rank->comms_seen);
+    rank->comm_positions_seen =
+        calloc(rank->tables.comm_count + 1, sizeof *rank->comm_positions_seen);
     rank->matching.comms = calloc(rank->tables.comm_count + 1, sizeof *rank->matching.comms);
     rank->tables.find_comm = rank_find_comm;
     rank->tables.find_region = rank_find_region;
     rank->tables.user = rank;
     return rank->tables.comms != NULL && rank->tables.regions != NULL && rank->rings != NULL &&
-                   rank->comms_seen != NULL && rank->matching.comms != NULL
+                   rank->comm_positions_seen != NULL && rank->matching.comms != NULL
                ? 0
                : -ENOMEM;
 }
 
 /* Is the header that of the process in the segment's name, and of this user? */
-static int copy_identity(struct rank *rank, const char *session)
+static int rank_copy_identity(struct rank *rank, const char *session)
 {
     const struct segment *segment = rank->segment;
     uint32_t uid;
     char key[32], written[33];
     if (segment_name_parse(rank->name + 1, &uid, key, &rank->pid) != 0)
         return -HOLTER_ECORRUPT;
-    rank_text(written, sizeof written, segment->session, sizeof segment->session);
+    rank_copy_text(written, sizeof written, segment->session, sizeof segment->session);
     rank->pid_start = *(const volatile uint64_t *)&segment->pid_start;
     rank->tick_unit = *(const volatile uint32_t *)&segment->tick_unit;
     rank->flavour = *(const volatile uint32_t *)&segment->flavour;
-    rank_text(rank->job, sizeof rank->job, segment->job, sizeof segment->job);
+    rank_copy_text(rank->job, sizeof rank->job, segment->job, sizeof segment->job);
     if (uid != (uint32_t)getuid() || *(const volatile uint32_t *)&segment->uid != uid ||
         *(const volatile int32_t *)&segment->pid != rank->pid || strcmp(key, session) != 0 ||
         strcmp(written, session) != 0 || rank->job[0] == '\0' ||
@@ -158,7 +159,7 @@ static int copy_identity(struct rank *rank, const char *session)
 
 /* Until a ring is read: ring 0 is taken up at the rank's first calls, the others are seen with the
  * next drain, unless they fill sooner. */
-static void set_first_alarms(struct rank *rank)
+static void rank_set_first_alarms(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->ring_limit; i++) {
         struct ring_control *control = &rank->controls[i];
@@ -175,12 +176,12 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
         return -ENOMEM;
     rank->reader_pid = (int32_t)getpid();
     rank->world_rank = -1;
-    rank_text(rank->name, sizeof rank->name, name, strlen(name));
+    rank_copy_text(rank->name, sizeof rank->name, name, strlen(name));
     int rc = segment_open(&rank->segment, &rank->bytes, name, 1);
     if (rc == 0)
-        rc = copy_identity(rank, session);
+        rc = rank_copy_identity(rank, session);
     if (rc == 0)
-        rc = rank_make_tables(rank);
+        rc = rank_create_tables(rank);
     if (rc != 0) {
         rank_destroy(rank);
         return rc;
@@ -189,7 +190,7 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
      * not know it (before 5.14) has the faults. */
     madvise(rank->segment, rank->bytes, MADV_POPULATE_READ);
     atomic_store_explicit(&rank->segment->agent_pid, reader, memory_order_relaxed);
-    set_first_alarms(rank);
+    rank_set_first_alarms(rank);
     *out = rank;
     return 0;
 }
@@ -199,7 +200,7 @@ void rank_destroy(struct rank *rank)
     if (rank == NULL)
         return;
     segment_unmap(rank->segment, rank->bytes);
-    free(rank->comms_seen);
+    free(rank->comm_positions_seen);
     free(rank->matching.comms);
     free(rank->tables.comms);
     free(rank->tables.regions);
@@ -207,7 +208,7 @@ void rank_destroy(struct rank *rank)
     free(rank);
 }
 
-int rank_known(struct rank *rank)
+int rank_is_initialised(struct rank *rank)
 {
     if (rank->world_rank >= 0)
         return 1;
@@ -225,20 +226,21 @@ int rank_join(struct rank *rank, struct event_sum *sum)
     int index = event_sum_add_rank(sum, (uint64_t)rank->world_rank, (uint64_t)rank->world_size);
     if (index < 0)
         return index;
-    rank_rejoin(rank, sum, index);
+    rank_return_to_sum(rank, sum, index);
     return 0;
 }
 
-void rank_rejoin(struct rank *rank, struct event_sum *sum, int index)
+void rank_return_to_sum(struct rank *rank, struct event_sum *sum, int index)
 {
     rank->index = index;
     rank->sum = sum;
     /* Positions are those of other dictionaries. */
-    memset(rank->comms_seen, 0, rank->tables.comm_count * sizeof *rank->comms_seen);
+    memset(rank->comm_positions_seen, 0,
+           rank->tables.comm_count * sizeof *rank->comm_positions_seen);
     memset(rank->tables.regions, 0, rank->tables.region_count * sizeof *rank->tables.regions);
 }
 
-uint32_t rank_carts(struct rank *rank, struct carts *carts)
+uint32_t rank_collect_carts(struct rank *rank, struct carts *carts)
 {
     uint32_t added = 0;
     for (; rank->carts_taken < rank->cart_count && rank->carts_taken < SEGMENT_CARTS;

@@ -35,7 +35,7 @@ struct rank_ring {
     struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */
 };
 
-/** What rank_match keeps of a rank; no other file writes it. */
+/** What rank_match_start keeps of a rank; no other file writes it. */
 struct rank_matching {
     struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
     struct match_member *member; /**< owned by match; NULL: match had no memory for the rank */
@@ -66,12 +66,13 @@ struct rank {
     const struct comm_slot *comms; /**< in the mapping */
     const struct region_slot *regions; /**< in the mapping */
     const struct cart_slot *carts;     /**< in the mapping */
-    uint32_t cart_count, carts_taken;  /**< slots, and how many of them rank_carts() has told */
+    uint32_t cart_count,
+        carts_taken; /**< slots, and how many of them rank_collect_carts() has told */
     struct sum_tables tables;
     struct comm_seen {
         uint32_t generation, epoch; /**< of the slot, of the window */
         uint32_t position;
-    } * comms_seen;          /**< owned; by slot */
+    } * comm_positions_seen; /**< owned; by slot */
     struct rank_ring *rings; /**< owned; [0, open) are being read */
     uint32_t open;
     uint32_t ring_limit; /**< rings in the segment */
@@ -97,26 +98,26 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
 void rank_destroy(struct rank *rank);
 
 /** Has MPI_Init returned? Looks again while it had not. */
-int rank_known(struct rank *rank);
+int rank_is_initialised(struct rank *rank);
 
 /** Give it a place in its job's sums. @return 0 or an error of event_sum_add_rank() */
 int rank_join(struct rank *rank, struct event_sum *sum);
 
 /** Go back to a place in sums that it had. */
-void rank_rejoin(struct rank *rank, struct event_sum *sum, int index);
+void rank_return_to_sum(struct rank *rank, struct event_sum *sum, int index);
 
 /** Copy what a slot says of a communicator. @return 1; 0: the slot was never used, or is changing
  */
-int rank_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
+int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
 
 /** Name of the code region in a slot. @return 1; 0: outside all, or not known */
-int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
+int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
 
 /** Cartesian communicators that it has made since it was last asked.
  *  @return how many were added */
-uint32_t rank_carts(struct rank *rank, struct carts *carts);
+uint32_t rank_collect_carts(struct rank *rank, struct carts *carts);
 
 /** Copy a text out of the segment, ended by force. */
-void rank_text(char *out, size_t room, const char *text, size_t bound);
+void rank_copy_text(char *out, size_t room, const char *text, size_t bound);
 
 #endif

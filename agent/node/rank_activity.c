@@ -5,10 +5,10 @@
 #define PENDING_NS UINT64_C(2000000000) /* in one call for so long: what it waits for is told */
 #define PENDING_ROWS 4u                 /* of one rank */
 
-static uint64_t comm_id(const struct rank *rank, uint32_t slot)
+static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot)
 {
     struct comm_slot copy;
-    return rank_comm(rank, slot, &copy) ? copy.id : 0;
+    return rank_copy_comm(rank, slot, &copy) ? copy.id : 0;
 }
 
 static void rank_activity_describe_receive(const struct rank *rank, uint64_t comm, int32_t source,
@@ -31,12 +31,12 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
     case CALL_Recv:
     case CALL_Probe:
     case CALL_Mprobe:
-        rank_activity_describe_receive(rank, comm_id(rank, event->comm), event->peer, event->tag,
-                                       waited_ns, transfers);
+        rank_activity_describe_receive(rank, rank_activity_comm_id(rank, event->comm), event->peer,
+                                       event->tag, waited_ns, transfers);
         return;
     case CALL_Sendrecv:
     case CALL_Sendrecv_replace:
-        rank_activity_describe_receive(rank, comm_id(rank, event->comm),
+        rank_activity_describe_receive(rank, rank_activity_comm_id(rank, event->comm),
                                        event_receive_source(event), event_receive_tag(event),
                                        waited_ns, transfers);
         return;
@@ -56,8 +56,8 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
                                        transfers);
 }
 
-void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
-                       struct transfer_sum *transfers)
+void rank_report_pending(const struct rank *rank, const struct drain_clocks *clocks,
+                         struct transfer_sum *transfers)
 {
     const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
     struct event event;
@@ -70,7 +70,7 @@ void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clock
     }
 }
 
-void rank_tell_state(const struct rank *rank, uint64_t window_ns)
+void rank_report_state(const struct rank *rank, uint64_t window_ns)
 {
     char state;
     if (event_sum_is_silent(rank->sum, rank->index, window_ns) &&
@@ -79,7 +79,7 @@ void rank_tell_state(const struct rank *rank, uint64_t window_ns)
 }
 
 /* The ring whose thread did something last. */
-static const struct rank_ring *latest_ring(const struct rank *rank)
+static const struct rank_ring *rank_activity_latest_ring(const struct rank *rank)
 {
     const struct rank_ring *latest = NULL;
     for (uint32_t i = 0; i < rank->open; i++)
@@ -88,7 +88,7 @@ static const struct rank_ring *latest_ring(const struct rank *rank)
     return latest;
 }
 
-static int ended_in_order(const struct rank *rank, uint32_t state)
+static int rank_activity_ended_in_order(const struct rank *rank, uint32_t state)
 {
     int finalized = state == SEGMENT_FINALIZED;
     for (uint32_t i = 0; i < rank->open; i++)
@@ -96,11 +96,11 @@ static int ended_in_order(const struct rank *rank, uint32_t state)
     return finalized && state != SEGMENT_ABORTED;
 }
 
-int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
-               const struct daemon_clock *clock, struct wire_death_row *out)
+int rank_describe_death(const struct rank *rank, const struct drain_clocks *clocks,
+                        const struct daemon_clock *clock, struct wire_death_row *out)
 {
     uint32_t state = atomic_load_explicit(&rank->segment->state, memory_order_acquire);
-    if (ended_in_order(rank, state))
+    if (rank_activity_ended_in_order(rank, state))
         return 0;
     const struct tick_clock *ticks = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
     struct wire_death_row row = {
@@ -110,11 +110,11 @@ int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
         .abort_code = atomic_load_explicit(&rank->segment->abort_code, memory_order_relaxed),
         .peer = PEER_NONE,
     };
-    const struct rank_ring *latest = latest_ring(rank);
+    const struct rank_ring *latest = rank_activity_latest_ring(rank);
     if (latest != NULL && latest->sum.last_call != 0) {
         row.call = latest->sum.last_call;
         row.peer = latest->sum.last_peer;
-        row.comm = comm_id(rank, latest->sum.last_comm);
+        row.comm = rank_activity_comm_id(rank, latest->sum.last_comm);
         row.at_ns = daemon_clock_at(clock, latest->sum.last_exit_ns);
     }
     struct event event;
@@ -126,7 +126,7 @@ int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
         row.call = event.call;
         row.in_call = 1;
         row.peer = event.peer;
-        row.comm = comm_id(rank, event.comm);
+        row.comm = rank_activity_comm_id(rank, event.comm);
         row.at_ns = daemon_clock_at(clock, enter_ns);
         break;
     }

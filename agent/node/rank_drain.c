@@ -1,13 +1,13 @@
 /* The first stages of an event's way, for one rank: its rings are read in batches, each batch is
- * summed (event_sum), then matched (rank_match). Also where reading begins, and how far it has
- * come. */
+ * summed (event_sum), then matched (rank_match_start). Also where reading begins, and how far it
+ * has come. */
 #include "agent/node/rank_drain.h"
 
 #include "agent/node/rank_match.h"
 #include "holter/clock.h"
 
-static const struct journal_ring *journal_ring_of(const struct journal_state *state,
-                                                  const struct rank *rank, uint32_t ring)
+static const struct journal_ring *rank_drain_find_saved(const struct journal_state *state,
+                                                        const struct rank *rank, uint32_t ring)
 {
     for (uint32_t i = 0; state != NULL && i < state->ring_count && i < JOURNAL_RINGS; i++) {
         const struct journal_ring *saved = &state->rings[i];
@@ -17,9 +17,9 @@ static const struct journal_ring *journal_ring_of(const struct journal_state *st
     return NULL;
 }
 
-uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal)
+uint64_t rank_drain_begin_ns(const struct rank *rank, const struct journal_state *journal)
 {
-    if (journal_ring_of(journal, rank, 0) != NULL)
+    if (rank_drain_find_saved(journal, rank, 0) != NULL)
         return UINT64_MAX;
     uint64_t visited = atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
     return visited != 0 ? visited : *(const volatile uint64_t *)&rank->segment->mono_start_ns;
@@ -27,11 +27,12 @@ uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal
 
 /* Take up where an earlier reader left: this agent's journal knows best; an agent that is gone with
  * all its memory left the number of records that it had handed on. */
-static void rank_resume_ring(struct rank *rank, uint32_t number, const struct journal_state *state)
+static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
+                                   const struct journal_state *state)
 {
     struct rank_ring *ring = &rank->rings[number];
     const struct ring_control *control = ring->reader.control;
-    const struct journal_ring *saved = journal_ring_of(state, rank, number);
+    const struct journal_ring *saved = rank_drain_find_saved(state, rank, number);
     if (saved != NULL) {
         ring->reader.next = saved->next;
         ring->reader.lost = ring->lost_counted = saved->lost;
@@ -60,20 +61,20 @@ static void rank_resume_ring(struct rank *rank, uint32_t number, const struct jo
 
 /* Rings are taken in order, so only the next one can have come into use: a look at its state, one
  * cache line, at every drain. */
-static void open_rings(struct rank *rank, const struct journal_state *state)
+static void rank_drain_open_rings(struct rank *rank, const struct journal_state *state)
 {
     while (rank->open < rank->ring_limit &&
            atomic_load_explicit(&rank->controls[rank->open].state, memory_order_relaxed) !=
                RING_FREE &&
            ring_reader_init(&rank->rings[rank->open].reader, rank->segment, rank->bytes,
                             rank->open) == 0) {
-        rank_resume_ring(rank, rank->open, state);
+        rank_drain_resume_ring(rank, rank->open, state);
         rank->open++;
     }
 }
 
-static struct sum_source rank_source_of(struct rank *rank, struct rank_ring *ring,
-                                        const struct drain_clocks *clocks)
+static struct sum_source rank_drain_make_source(struct rank *rank, struct rank_ring *ring,
+                                                const struct drain_clocks *clocks)
 {
     return (struct sum_source){
         .ring = &ring->sum,
@@ -85,19 +86,20 @@ static struct sum_source rank_source_of(struct rank *rank, struct rank_ring *rin
 }
 
 /* @return records taken; *beyond is set to the first one that was not, when there is one */
-static uint64_t drain_ring(struct rank *rank, uint32_t number, const struct drain_clocks *clocks,
-                           struct event *batch, int *beyond)
+static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
+                                   const struct drain_clocks *clocks, struct event *batch,
+                                   int *beyond)
 {
     struct rank_ring *ring = &rank->rings[number];
-    struct sum_source source = rank_source_of(rank, ring, clocks);
+    struct sum_source source = rank_drain_make_source(rank, ring, clocks);
     uint64_t total = 0;
     *beyond = 0;
     /* Bounded by what is there now: a fast writer must not keep the agent here while the other
      * rings fill. */
     uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
-    rank_match_shed(rank, ring, source.clock, head);
+    rank_match_decide_shedding(rank, ring, source.clock, head);
     if (ring->match_shed && rank->open > 1)
-        rank_match_lost(rank); /* the others' records are matched */
+        rank_match_mark_lost(rank); /* the others' records are matched */
     while (ring->reader.next < head) {
         size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
         if (count == 0)
@@ -119,13 +121,13 @@ static uint64_t drain_ring(struct rank *rank, uint32_t number, const struct drai
     return total;
 }
 
-static uint64_t drain_one(struct rank *rank, uint32_t number, const struct drain_clocks *clocks,
-                          struct event *batch)
+static uint64_t rank_drain_ring(struct rank *rank, uint32_t number,
+                                const struct drain_clocks *clocks, struct event *batch)
 {
     struct rank_ring *ring = &rank->rings[number];
     int beyond;
     uint64_t lost = ring->reader.lost;
-    uint64_t taken = drain_ring(rank, number, clocks, batch, &beyond);
+    uint64_t taken = rank_drain_batches(rank, number, clocks, batch, &beyond);
     drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
     ring_alarm_set(&rank->controls[number], ring->reader.next + ring->reader.capacity / 2,
                    rank->reader_pid);
@@ -140,18 +142,18 @@ uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
     rank->tables.region_epoch = event_sum_epoch(rank->sum);
     rank->drained_ns = clock_mono_ns();
     rank->drained_ns = clocks->now_ns < rank->drained_ns ? clocks->now_ns : rank->drained_ns;
-    open_rings(rank, journal);
+    rank_drain_open_rings(rank, journal);
     /* A thread that comes meanwhile is read, too: the order between threads has to be known. */
     for (uint32_t i = 0; i < rank->open; i++) {
-        total += drain_one(rank, i, clocks, batch);
+        total += rank_drain_ring(rank, i, clocks, batch);
         if (i + 1 == rank->open)
-            open_rings(rank, journal);
+            rank_drain_open_rings(rank, journal);
     }
-    rank_match_known(rank, clocks);
+    rank_match_report_watermark(rank, clocks);
     return total;
 }
 
-int rank_drained(const struct rank *rank)
+int rank_is_drained(const struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->open; i++) {
         const struct ring_reader *reader = &rank->rings[i].reader;
@@ -162,15 +164,15 @@ int rank_drained(const struct rank *rank)
 }
 
 /* What of a counter in shared memory is new; one that went back is taken up anew. */
-static uint64_t rank_count_growth(uint64_t value, uint64_t *counted)
+static uint64_t rank_drain_count_growth(uint64_t value, uint64_t *counted)
 {
     uint64_t more = value > *counted ? value - *counted : 0;
     *counted = value;
     return more;
 }
 
-static void sample_counters(struct rank *rank, struct rank_ring *ring,
-                            const struct sum_source *source)
+static void rank_drain_sample_counters(struct rank *rank, struct rank_ring *ring,
+                                       const struct sum_source *source)
 {
     const struct ring_control *control = ring->reader.control;
     uint64_t calls[POLL_FAMILIES], ticks[POLL_FAMILIES];
@@ -181,8 +183,8 @@ static void sample_counters(struct rank *rank, struct rank_ring *ring,
     event_sum_polls(rank->sum, rank->index, source, calls, ticks);
     uint64_t untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
     event_sum_losses(rank->sum, rank->index,
-                     rank_count_growth(ring->reader.lost, &ring->lost_counted),
-                     rank_count_growth(untracked, &ring->sum.untracked), rank->open);
+                     rank_drain_count_growth(ring->reader.lost, &ring->lost_counted),
+                     rank_drain_count_growth(untracked, &ring->sum.untracked), rank->open);
 }
 
 void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
@@ -190,20 +192,20 @@ void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
     struct event event;
     for (uint32_t i = 0; i < rank->open; i++) {
         struct rank_ring *ring = &rank->rings[i];
-        struct sum_source source = rank_source_of(rank, ring, clocks);
+        struct sum_source source = rank_drain_make_source(rank, ring, clocks);
         struct ring_reader ahead = ring->reader;
         if (ring_read(&ahead, &event, 1) == 1 || ring_peek(&ring->reader, &event) == 0)
             event_sum_in_progress(rank->sum, rank->index, &source, &event);
-        sample_counters(rank, ring, &source);
+        rank_drain_sample_counters(rank, ring, &source);
     }
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
-    event_sum_losses(rank->sum, rank->index, rank_count_growth(dropped, &rank->dropped), 0,
+    event_sum_losses(rank->sum, rank->index, rank_drain_count_growth(dropped, &rank->dropped), 0,
                      rank->open);
 }
 
-uint64_t rank_wait(const struct rank *rank)
+uint64_t rank_drain_wait(const struct rank *rank)
 {
-    uint64_t wait = DRAIN_MOST_NS;
+    uint64_t wait = DRAIN_MAXIMUM_NS;
     for (uint32_t i = 0; i < rank->open; i++) {
         uint64_t one = drain_pace_wait(&rank->rings[i].pace, rank->rings[i].reader.capacity);
         wait = one < wait ? one : wait;
@@ -211,7 +213,7 @@ uint64_t rank_wait(const struct rank *rank)
     return wait;
 }
 
-void rank_save(struct rank *rank)
+void rank_store_positions(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->open; i++) {
         struct rank_ring *ring = &rank->rings[i];
@@ -227,7 +229,7 @@ void rank_save(struct rank *rank)
     }
 }
 
-uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t room)
+uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t room)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < rank->open && count < room; i++)
@@ -236,7 +238,7 @@ uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t 
     return count;
 }
 
-void rank_committed(struct rank *rank, uint64_t now_ns)
+void rank_publish_positions(struct rank *rank, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < rank->open; i++) {
         atomic_store_explicit(&rank->controls[i].agent_next, rank->rings[i].saved.next,

@@ -11,7 +11,7 @@
 /* Id of the communicator in a slot. Slots are given anew only when all of them were used once: from
  * then on it is not known which communicator a record names, and those in slots that were given
  * anew are left out, from their first record to their last. */
-static uint64_t rank_match_comm(void *user, uint32_t slot, int *fresh)
+static uint64_t rank_match_find_comm(void *user, uint32_t slot, int *fresh)
 {
     struct rank *rank = user;
     if (slot >= rank->tables.comm_count)
@@ -31,13 +31,13 @@ static uint64_t rank_match_comm(void *user, uint32_t slot, int *fresh)
     return known->id;
 }
 
-static struct match_source match_source_of(struct rank *rank, uint32_t ring,
-                                           const struct tick_clock *clock)
+static struct match_source rank_match_make_source(struct rank *rank, uint32_t ring,
+                                                  const struct tick_clock *clock)
 {
-    return (struct match_source){clock, ring, rank_match_comm, rank};
+    return (struct match_source){clock, ring, rank_match_find_comm, rank};
 }
 
-void rank_match_lost(struct rank *rank)
+void rank_match_mark_lost(struct rank *rank)
 {
     for (uint32_t i = 0; i < rank->tables.comm_count; i++)
         rank->matching.comms[i].lost =
@@ -47,16 +47,16 @@ void rank_match_lost(struct rank *rank)
         match_lost(rank->matching.match, rank->matching.member);
 }
 
-void rank_match(struct rank *rank, struct match *match)
+void rank_match_start(struct rank *rank, struct match *match)
 {
     rank->matching.match = match;
     rank->matching.member = match_add(match, (uint64_t)rank->world_rank);
     rank->matching.dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
     if (rank->matching.dropped != 0)
-        rank_match_lost(rank);
+        rank_match_mark_lost(rank);
 }
 
-void rank_unmatch(struct rank *rank)
+void rank_match_stop(struct rank *rank)
 {
     if (rank->matching.member != NULL)
         match_remove(rank->matching.match, rank->matching.member);
@@ -64,8 +64,8 @@ void rank_unmatch(struct rank *rank)
 }
 
 /* Were the newest records of a ring, so many, written in less time than it takes to match them? */
-static int fills_fast(const struct rank_ring *ring, const struct tick_clock *clock, uint64_t head,
-                      uint64_t newest, uint64_t now_ns)
+static int rank_match_ring_fills_fast(const struct rank_ring *ring, const struct tick_clock *clock,
+                                      uint64_t head, uint64_t newest, uint64_t now_ns)
 {
     struct event event;
     struct ring_reader reader = ring->reader;
@@ -76,8 +76,8 @@ static int fills_fast(const struct rank_ring *ring, const struct tick_clock *clo
     return (now_ns > exit_ns ? now_ns - exit_ns : 0) / SHED_NS < newest;
 }
 
-void rank_match_shed(const struct rank *rank, struct rank_ring *ring,
-                     const struct tick_clock *clock, uint64_t head)
+void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
+                                const struct tick_clock *clock, uint64_t head)
 {
     uint64_t now_ns = clock_mono_ns(), behind = head - ring->reader.next;
     uint64_t elapsed = now_ns > ring->visited_ns ? now_ns - ring->visited_ns : 0;
@@ -90,7 +90,7 @@ void rank_match_shed(const struct rank *rank, struct rank_ring *ring,
      * loss: here the records have to tell. They may also have waited for the window to end. */
     if (shed && rank->open > 1)
         shed = behind > 6 * eighth ||
-               fills_fast(ring, clock, head, full ? 3 * eighth : behind, now_ns);
+               rank_match_ring_fills_fast(ring, clock, head, full ? 3 * eighth : behind, now_ns);
     ring->match_shed = shed;
 }
 
@@ -110,18 +110,19 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     if (ring->reader.lost != ring->lost_matched || paused != ring->paused_matched) {
         ring->lost_matched = ring->reader.lost;
         ring->paused_matched = paused;
-        rank_match_lost(rank);
+        rank_match_mark_lost(rank);
     }
-    struct match_source source = match_source_of(rank, number, clock);
+    struct match_source source = rank_match_make_source(rank, number, clock);
     match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
 }
 
 /* Tell what a ring holds that was not taken, for ranks of several threads.
  * @return until when the records of the ring are known */
-static uint64_t match_rest(struct rank *rank, uint32_t number, const struct tick_clock *clock)
+static uint64_t rank_match_unread(struct rank *rank, uint32_t number,
+                                  const struct tick_clock *clock)
 {
     struct rank_ring *ring = &rank->rings[number];
-    struct match_source source = match_source_of(rank, number, clock);
+    struct match_source source = rank_match_make_source(rank, number, clock);
     struct event event;
     struct ring_reader ahead = ring->reader;
     int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
@@ -135,7 +136,7 @@ static uint64_t match_rest(struct rank *rank, uint32_t number, const struct tick
     return until;
 }
 
-void rank_match_known(struct rank *rank, const struct drain_clocks *clocks)
+void rank_match_report_watermark(struct rank *rank, const struct drain_clocks *clocks)
 {
     const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
@@ -143,14 +144,14 @@ void rank_match_known(struct rank *rank, const struct drain_clocks *clocks)
         return;
     if (dropped != rank->matching.dropped) {
         rank->matching.dropped = dropped;
-        rank_match_lost(rank);
+        rank_match_mark_lost(rank);
     }
     if (rank->open < 2)
         return;
     uint64_t known = rank->drained_ns > SLACK_NS ? rank->drained_ns - SLACK_NS : 0;
     known = clocks->end_ns < known ? clocks->end_ns : known;
     for (uint32_t i = 0; i < rank->open; i++) {
-        uint64_t one = match_rest(rank, i, clock);
+        uint64_t one = rank_match_unread(rank, i, clock);
         known = one < known ? one : known;
     }
     match_known_until(rank->matching.match, rank->matching.member, known);

@@ -6,17 +6,17 @@
 #include "agent/node/rank.h"
 
 /** Have its messages matched from now on. */
-void rank_match(struct rank *rank, struct match *match);
+void rank_match_start(struct rank *rank, struct match *match);
 
 /** All its records were taken: have what it leaves open given up. */
-void rank_unmatch(struct rank *rank);
+void rank_match_stop(struct rank *rank);
 
 /** Decide whether the records that a ring holds are to be matched. Sums come before matches, which
  * take most of the time: a ring that fills faster than matching goes may be lapped, and so may
  * others meanwhile. Its records are then summed only.
  *  @param head  number of records that were written to the ring so far */
-void rank_match_shed(const struct rank *rank, struct rank_ring *ring,
-                     const struct tick_clock *clock, uint64_t head);
+void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
+                                const struct tick_clock *clock, uint64_t head);
 
 /** Give records of a ring to the matcher, in order, after what was lost before them.
  *  @param number  of the ring @param batch  `taken` records */
@@ -24,9 +24,9 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
                       const struct event *batch, size_t taken);
 
 /** Records of the rank are missing: what is open can not be known any more. */
-void rank_match_lost(struct rank *rank);
+void rank_match_mark_lost(struct rank *rank);
 
 /** The rings were drained: tell until when all is known, for ranks of several threads. */
-void rank_match_known(struct rank *rank, const struct drain_clocks *clocks);
+void rank_match_report_watermark(struct rank *rank, const struct drain_clocks *clocks);
 
 #endif

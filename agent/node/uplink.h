@@ -43,7 +43,7 @@ struct uplink_options {
 int uplink_create(struct uplink **out, const struct uplink_options *options);
 
 /** Send what the journal has and the flight allows. Call after each commit. */
-void uplink_kick(struct uplink *uplink);
+void uplink_send_pending(struct uplink *uplink);
 
 /** Has the daemon welcomed us, and been heard since? */
 int uplink_connected(const struct uplink *uplink);

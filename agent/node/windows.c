@@ -78,7 +78,7 @@ static int windows_announce_due(struct windows *windows, uint64_t now_ns)
         windows_announce_all(windows);
         return 1;
     }
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next) {
         if (job->unannounced_since_ns == 0 ||
             now_ns - job->unannounced_since_ns < ANNOUNCE_AFTER_NS)
             continue;
@@ -104,7 +104,7 @@ static void windows_follow_time(struct windows *windows, uint64_t now_ns)
 /* Counts of interfaces are told from when a job was first seen. */
 static void windows_begin_counters(struct windows *windows, uint64_t now_ns)
 {
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
         if (windows->counters != NULL && job->told.at_ns == 0) {
             counters_read(windows->counters, now_ns);
             counters_mark(windows->counters, &job->told);
@@ -117,11 +117,11 @@ static int windows_collect_ranks(struct windows *windows, uint64_t now_ns)
     if (windows->census->jobs == NULL && !windows->resuming)
         windows_follow_time(windows, now_ns);
     windows->resuming = 0;
-    census_settle(windows->census, now_ns);
+    census_update_residents(windows->census, now_ns);
     if (windows->census->newcomers == 0)
         return 0;
     windows_begin_counters(windows, now_ns);
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
         closed |= windows_close_backlog(windows, job, now_ns);
     windows->census->newcomers = 0;
     if (closed)
@@ -136,7 +136,7 @@ static int windows_jumped_over_end(const struct windows *windows, uint64_t now_n
            windows_end_of_open(windows) <= now_ns;
 }
 
-int windows_turn(struct windows *windows, uint64_t now_ns)
+int windows_process(struct windows *windows, uint64_t now_ns)
 {
     int committed = windows_collect_ranks(windows, now_ns);
     if (windows_jumped_over_end(windows, now_ns)) {
@@ -150,7 +150,7 @@ int windows_turn(struct windows *windows, uint64_t now_ns)
     struct drain_clocks clocks =
         windows_clocks_until(windows, windows_end_of_open(windows), now_ns);
     census_drain(windows->census, &clocks, windows->batch);
-    census_tell_ended(windows->census, &clocks, &windows->clock);
+    census_report_ended(windows->census, &clocks, &windows->clock);
     committed |= windows_capture_deaths(windows, now_ns);
     committed |= windows_close_final(windows, now_ns);
     return windows_announce_due(windows, now_ns) | committed;
@@ -162,7 +162,7 @@ void windows_close_now(struct windows *windows, uint64_t now_ns)
         windows_close_all(windows, now_ns, now_ns);
 }
 
-uint64_t windows_due(const struct windows *windows, uint64_t now_ns)
+uint64_t windows_next_due(const struct windows *windows, uint64_t now_ns)
 {
     uint64_t due = now_ns + census_wait(windows->census);
     uint64_t end = windows_end_of_open(windows);
@@ -199,7 +199,7 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
 
 void windows_criteria(struct windows *windows, const struct wire_criteria *criteria)
 {
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
         if (strcmp(job->id, criteria->job) == 0) {
             transfer_sum_criteria(job->transfers, criteria);
             job->burst_rows = criteria->burst_rows != 0 ? criteria->burst_rows : BURST_GATHER_ROWS;

@@ -48,13 +48,13 @@ void windows_finish(struct windows *windows);
 /** Drain, close every window that has ended, tell of ranks that appeared or ended.
  *  @param now_ns  CLOCK_MONOTONIC
  *  @return nonzero when messages were committed */
-int windows_turn(struct windows *windows, uint64_t now_ns);
+int windows_process(struct windows *windows, uint64_t now_ns);
 
 /** Close the open window of all jobs at once: the agent is asked to stop. */
 void windows_close_now(struct windows *windows, uint64_t now_ns);
 
 /** When the next turn is due, CLOCK_MONOTONIC. */
-uint64_t windows_due(const struct windows *windows, uint64_t now_ns);
+uint64_t windows_next_due(const struct windows *windows, uint64_t now_ns);
 
 /** A reading of both clocks, about once a second. */
 void windows_observe_ticks(struct windows *windows);

@@ -67,7 +67,7 @@ static struct wire_node_row windows_node_row(const struct windows *windows, uint
 static uint32_t windows_count_jobs(const struct windows *windows)
 {
     uint32_t count = 0;
-    for (const struct job *job = windows->census->jobs; job != NULL; job = job->next)
+    for (const struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
         count++;
     return count;
 }
@@ -86,9 +86,9 @@ static uint64_t windows_daemon_time(const void *user, uint64_t mono_ns)
 
 /* What the window matched. Ends of messages between nodes that do not fit it are moved from sampled
  * to passed over when that is known, and are told so with the next. */
-static void windows_count_matches(struct windows *windows, struct job *job)
+static void windows_count_matches(struct windows *windows, struct node_job *job)
 {
-    struct match_counts counts = job_match_counts(job);
+    struct match_counts counts = node_job_match_counts(job);
     windows->totals.matches.matched += counts.matched;
     windows->totals.matches.unmatched += counts.unmatched;
     windows->totals.matches.rejected += counts.rejected;
@@ -103,7 +103,7 @@ static void windows_read_counters(struct windows *windows, uint64_t now_ns)
 }
 
 /* Encode what the job's sums hold as the window of that number. */
-static void windows_close_job(struct windows *windows, struct job *job, uint64_t number,
+static void windows_close_job(struct windows *windows, struct node_job *job, uint64_t number,
                               uint64_t flags, const struct counters *counters, uint64_t now_ns)
 {
     if (job->unannounced_since_ns != 0)
@@ -134,8 +134,8 @@ static void windows_close_job(struct windows *windows, struct job *job, uint64_t
         .longest = JOURNAL_BYTES / 2,
     };
     uint64_t seq = journal_next_seq(windows->journal);
-    int rc = job_close_window(job, &window, &clock, counters, &limits, &seq, windows_append_window,
-                              windows);
+    int rc = node_job_close_window(job, &window, &clock, counters, &limits, &seq,
+                                   windows_append_window, windows);
     windows->totals.sampled -= ends - window.halves_count;
     windows->totals.passed_over += ends - window.halves_count;
     if (rc < 0) {
@@ -171,29 +171,29 @@ void windows_close_all(struct windows *windows, uint64_t end_ns, uint64_t now_ns
     struct drain_clocks clocks = windows_clocks_until(windows, end_ns, now_ns);
     census_drain(windows->census, &clocks, windows->batch);
     windows_read_counters(windows, now_ns);
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next) {
         census_end_window(windows->census, job, windows->length_ns, &clocks);
         windows_close_job(windows, job, windows->window, 0, windows->counters, now_ns);
-        census_save(windows->census, job);
+        census_store_positions(windows->census, job);
     }
     windows_open_next(windows, (windows->window + 1) * windows->length_ns, now_ns);
     windows_commit(windows);
-    census_committed(windows->census, NULL, now_ns);
+    census_release_committed(windows->census, NULL, now_ns);
 }
 
 /* Jobs that have nobody left on the node: their last window need not wait for its end. */
 int windows_close_final(struct windows *windows, uint64_t now_ns)
 {
     int closed = 0;
-    for (struct job *job = windows->census->jobs, *next; job != NULL; job = next) {
+    for (struct node_job *job = windows->census->jobs, *next; job != NULL; job = next) {
         next = job->next;
         if (job->living > 0 || job->registered || job->uncovered_search == SEARCH_RUNS)
             continue;
         windows_read_counters(windows, now_ns);
         windows_close_job(windows, job, windows->window, WINDOW_FINAL, windows->counters, now_ns);
-        census_save(windows->census, job);
+        census_store_positions(windows->census, job);
         windows_commit(windows);
-        census_committed(windows->census, job, now_ns);
+        census_release_committed(windows->census, job, now_ns);
         log_info("job %s has ended on this node", job->id);
         census_remove_job(windows->census, job);
         closed = 1;
@@ -202,7 +202,7 @@ int windows_close_final(struct windows *windows, uint64_t now_ns)
 }
 
 /* Ranks of a job that have just been joined: send the windows that were over by then. */
-int windows_close_backlog(struct windows *windows, struct job *job, uint64_t now_ns)
+int windows_close_backlog(struct windows *windows, struct node_job *job, uint64_t now_ns)
 {
     uint64_t begin_ns = census_newcomers_begin(windows->census, job);
     if (begin_ns >= now_ns)
@@ -211,7 +211,7 @@ int windows_close_backlog(struct windows *windows, struct job *job, uint64_t now
     if (number + BACKLOG_MAXIMUM < windows->window)
         number = windows->window - BACKLOG_MAXIMUM;
     struct event_sum *sum, *of_open_window = job->sum;
-    if (number >= windows->window || event_sum_create(&sum, JOB_MOST_PAIRS) != 0)
+    if (number >= windows->window || event_sum_create(&sum, NODE_JOB_MAXIMUM_PAIRS) != 0)
         return 0;
     if (census_move_newcomers(windows->census, job, sum) == 0) {
         job->sum = sum;
@@ -223,7 +223,7 @@ int windows_close_backlog(struct windows *windows, struct job *job, uint64_t now
         }
         job->sum = of_open_window;
     }
-    census_settle_newcomers(windows->census, job);
+    census_return_newcomers(windows->census, job);
     event_sum_destroy(sum);
     return 1;
 }

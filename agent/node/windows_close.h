@@ -25,6 +25,6 @@ int windows_close_final(struct windows *windows, uint64_t now_ns);
 
 /** Close the windows that were over before the newcomers of a job were known.
  *  @return nonzero when messages were appended */
-int windows_close_backlog(struct windows *windows, struct job *job, uint64_t now_ns);
+int windows_close_backlog(struct windows *windows, struct node_job *job, uint64_t now_ns);
 
 #endif

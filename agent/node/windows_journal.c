@@ -71,7 +71,7 @@ static void windows_count_losses(struct windows *windows)
 {
     for (uint32_t i = 0; i < windows->loss_count; i++) {
         const struct window_loss *loss = &windows->losses[i];
-        struct job *job = windows->census->jobs;
+        struct node_job *job = windows->census->jobs;
         while (job != NULL && strcmp(job->id, loss->job) != 0)
             job = job->next;
         if (!loss->is_death)
@@ -80,9 +80,9 @@ static void windows_count_losses(struct windows *windows)
             continue;
         job->flags |= WINDOW_GAP;
         if (loss->is_death)
-            job_add_death(job, &loss->death);
+            node_job_add_death(job, &loss->death);
         else
-            job_count_lost(job, loss->rank, loss->records);
+            node_job_count_lost(job, loss->rank, loss->records);
     }
     windows->loss_count = 0;
 }
@@ -98,10 +98,10 @@ int windows_append_window(void *user, uint64_t seq, const void *bytes, size_t le
     return windows_append(user, WIRE_TYPE_WINDOW, bytes, length);
 }
 
-void windows_announce_ranks(struct windows *windows, struct job *job, int all)
+void windows_announce_ranks(struct windows *windows, struct node_job *job, int all)
 {
-    int rc =
-        job_announce(job, windows->host, journal_next_seq(windows->journal), all, &windows->buffer);
+    int rc = node_job_announce(job, windows->host, journal_next_seq(windows->journal), all,
+                               &windows->buffer);
     if (rc == 0)
         rc =
             windows_append(windows, WIRE_TYPE_RANKS, windows->buffer.bytes, windows->buffer.length);
@@ -125,21 +125,21 @@ void windows_commit(struct windows *windows)
     state->window_ns = windows->length_ns;
     state->clock = windows->clock;
     state->totals = windows_totals(windows);
-    census_saved(windows->census, state);
+    census_copy_positions(windows->census, state);
     journal_commit(windows->journal);
     windows_count_losses(windows);
 }
 
 void windows_announce_all(struct windows *windows)
 {
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
         windows_announce_ranks(windows, job, 1);
     if (windows->census->jobs != NULL)
         windows_commit(windows);
 }
 
 /* The rows are the arena's, which is ours. */
-static void shift_bursts(struct wire_window *window, int64_t shift_ns)
+static void windows_shift_bursts(struct wire_window *window, int64_t shift_ns)
 {
     burst_rows_shift((struct wire_burst_row *)window->bursts, window->bursts_count, shift_ns);
 }
@@ -165,7 +165,7 @@ int windows_renumber(struct windows *windows, int64_t shift_ns)
             window->keys_below = window->halves_count > 0 ? 1 : window->keys_below;
             window->degraded |= window->halves_count > 0 ? DEGRADED_SAMPLES : 0u;
             window->halves_count = 0;
-            shift_bursts(window, shift_ns);
+            windows_shift_bursts(window, shift_ns);
             rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, window);
         } else if (rc == 0 && message.type == WIRE_TYPE_RANKS) {
             message.ranks.seq = next;

@@ -12,7 +12,7 @@ int windows_append(struct windows *windows, enum wire_type type, const void *byt
 int windows_append_window(void *user, uint64_t seq, const void *bytes, size_t length);
 
 /** Append the announcement of a job's ranks. @param all  also those announced before */
-void windows_announce_ranks(struct windows *windows, struct job *job, int all);
+void windows_announce_ranks(struct windows *windows, struct node_job *job, int all);
 
 /** The agent's totals up to now, over all its workers. */
 struct node_totals windows_totals(const struct windows *windows);
