@@ -1,3 +1,4 @@
+/* Walks the libraries that a program needs, to find out which MPI it carries. */
 #include "agent/launch/detect_mpi.h"
 
 #include "agent/launch/library_search.h"

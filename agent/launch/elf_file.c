@@ -1,3 +1,4 @@
+/* Reads the dynamic section of an ELF file; every offset is checked against the file's length. */
 #include "agent/launch/elf_file.h"
 
 #include "holter/error.h"

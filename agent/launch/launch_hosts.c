@@ -1,3 +1,4 @@
+/* Compares host names and addresses of a launch with those of this host. */
 #include "agent/launch/launch_hosts.h"
 
 #include "proto/host.h"

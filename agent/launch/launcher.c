@@ -1,3 +1,4 @@
+/* Recognises launchers, and finds the applications on their command lines. */
 #include "agent/launch/launcher.h"
 
 #include "agent/launch/detect_mpi.h"
@@ -126,7 +127,7 @@ static const struct option hydra_options[] = {
     {NULL, 0, PLAIN},
 };
 
-/* Options of srun whose value may be left out take it behind "=" only, and so no further word. Of
+/* Options of srun whose value may be left out take it after "=" only, and so no further word. Of
  * them only --bcast is listed: it would be taken for the beginning of --bcast-exclude. */
 static const struct option srun_options[] = {
     {"N", 1, NODES},

@@ -1,3 +1,4 @@
+/* Finds libraries as ld.so(8) does: RPATH, LD_LIBRARY_PATH, RUNPATH, the cache, the defaults. */
 #include "agent/launch/library_search.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* Derives the job id and the launcher of a rank from its environment. */
 #include "agent/launch/rank_env.h"
 
 #include <inttypes.h>

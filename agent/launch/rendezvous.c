@@ -1,3 +1,4 @@
+/* Registrations and locks of a session on this node, as files under the run directory. */
 #include "agent/launch/rendezvous.h"
 
 #include "holter/error.h"
@@ -256,7 +257,7 @@ int rendezvous_lock(const struct rendezvous *r, int *lock_fd)
     return 0;
 }
 
-/* In the forked process: become the agent, or tell why not through the pipe. Async-signal-safe
+/* In the forked process: become the agent, or report the error through the pipe. Async-signal-safe
  * calls only (the caller may have threads). */
 static void rendezvous_exec_agent(const char *path, char **argv, int lock_fd, int report_fd)
 {
@@ -341,7 +342,7 @@ static int rendezvous_has_segments(const struct rendezvous *r)
     return left;
 }
 
-/* Also takes what a wrapper that was killed while registering left behind. */
+/* Also removes what a wrapper that was killed while registering left behind. */
 static void rendezvous_remove_ranks_dir(const char *path)
 {
     DIR *d = opendir(path);

@@ -128,7 +128,8 @@ void run_hold_signals(sigset_t *before);
 int run_asked_to_end(void);
 
 /** Run the command and wait for it, passing signals on. They have to be held.
- *  @param daemon  ours, so that its death is told; set to 0 then. 0: none
+ *  @param daemon  the session's own daemon; its death is reported, and the value is set to 0 then.
+ * 0: none
  *  @return its exit status, 128+n when signal n ended it */
 int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before);
 

@@ -1,3 +1,4 @@
+/* Runs the command of `holter run`, passes signals on and waits for it. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/terminal_message.h"

@@ -1,3 +1,4 @@
+/* Makes the command line and environment that put the ranks under watch. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/paths.h"

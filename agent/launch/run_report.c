@@ -1,3 +1,4 @@
+/* Collects what the daemon knows of the session's jobs, and prints the closing lines. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/terminal_message.h"
@@ -183,7 +184,7 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
         if (report->jobs[i].duration_ns > elapsed_ns)
             report->jobs[i].duration_ns = elapsed_ns;
     if (rc < 0)
-        terminal_print("the daemon does not tell how it went: %s", holter_strerror(rc));
+        terminal_print("the daemon does not answer how the jobs went: %s", holter_strerror(rc));
     return rc < 0 ? -1 : 0;
 }
 

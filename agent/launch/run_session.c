@@ -1,3 +1,4 @@
+/* Plans and opens the session of `holter run`: names, directories, keys and its daemon. */
 #include "agent/launch/run.h"
 
 #include "agent/launch/launch_hosts.h"
@@ -38,7 +39,7 @@
 #define FIRST_PORT 20000u
 #define PORTS 12000u /**< below the range that the kernel gives to outgoing connections */
 
-/* A socket's path with ".stream" behind it has to fit sockaddr_un. */
+/* A socket's path with ".stream" appended has to fit sockaddr_un. */
 #define SOCKET_ROOM (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof ".stream")
 
 static uint64_t run_session_random_number(void)

@@ -1,3 +1,4 @@
+/* Links under the names of launchers, for job scripts that call a launcher themselves. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/paths.h"

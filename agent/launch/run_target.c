@@ -1,3 +1,4 @@
+/* Looks at the command of `holter run`: program, launcher, hosts. */
 #include "agent/launch/run.h"
 
 #include "agent/launch/detect_mpi.h"

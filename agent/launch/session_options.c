@@ -1,3 +1,4 @@
+/* Resolves daemon, session and keys from options, environment and defaults. */
 #include "agent/launch/session_options.h"
 
 #include "holter/error.h"

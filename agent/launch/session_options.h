@@ -1,5 +1,5 @@
-/* Which session, of which daemon, with which keys: what holter-agent and the wrapper of a rank are
- * told alike, by options or by the environment. */
+/* Which session, of which daemon, with which keys: what holter-agent and the wrapper of a rank
+ * both read from options or the environment. */
 #ifndef HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
 #define HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
 

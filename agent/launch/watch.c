@@ -1,3 +1,4 @@
+/* Puts this process under watch: MPI, registration, agent, environment of the probe. */
 #include "agent/launch/watch.h"
 
 #include "agent/launch/detect_mpi.h"
@@ -29,7 +30,7 @@ struct plan {
     char probe[PATH_MAX];
     struct session_place at;
     char job[64];
-    int speaks; /**< tells the user what goes wrong: one rank of the node */
+    int speaks; /**< reports errors to the user: one rank of the node does */
 };
 
 /* ---- who we are ---------------------------------------------------------- */
@@ -40,7 +41,7 @@ static const char *watch_read_variable(void *user, const char *name)
     return getenv(name);
 }
 
-/** Command line of a process, its words ended by NUL and one more NUL behind them. */
+/** Command line of a process, its words ended by NUL and one more NUL after them. */
 static void watch_read_command(int32_t pid, char *out, size_t room)
 {
     size_t n = process_file(out, room - 1, pid, "cmdline");
@@ -182,7 +183,8 @@ static int watch_join_agent(const struct plan *plan)
     rc = watch_start_agent(plan, lock_fd);
     if (rc == 0)
         return 1;
-    /* Whoever starts the agent tells, whichever rank it is: the others do not know. */
+    /* The rank that starts the agent reports errors, whichever rank it is: the others do not know.
+     */
     terminal_print("cannot start holter-agent: %s; %s runs unwatched", holter_strerror(rc),
                    plan->program);
     rendezvous_forget(&rendezvous, getpid());

@@ -1,3 +1,5 @@
+/* The agent's loop: a timer that checks who is on the node, drains and closes windows, and ends the
+ * process when nobody is left. */
 #include "agent/node/agent.h"
 
 #include "agent/node/counters.h"

@@ -1,3 +1,4 @@
+/* Cartesian communicators of a job: checks what ranks wrote, and lists it as rows of a message. */
 #include "agent/node/carts.h"
 
 #include <errno.h>
@@ -31,21 +32,21 @@ static uint32_t carts_find(const struct carts *carts, uint64_t id)
 
 static int carts_reserve(struct carts *carts)
 {
-    if (carts->count == carts->room) {
-        uint32_t room = carts->room == 0 ? 8 : 2 * carts->room;
+    if (carts->count == carts->capacity) {
+        uint32_t room = carts->capacity == 0 ? 8 : 2 * carts->capacity;
         void *list = realloc(carts->list, room * sizeof *carts->list);
         if (list == NULL)
             return -ENOMEM;
         carts->list = list;
-        carts->room = room;
+        carts->capacity = room;
     }
-    if (carts->place_count == carts->place_room) {
-        uint32_t room = carts->place_room == 0 ? 64 : 2 * carts->place_room;
+    if (carts->place_count == carts->place_capacity) {
+        uint32_t room = carts->place_capacity == 0 ? 64 : 2 * carts->place_capacity;
         void *places = realloc(carts->places, room * sizeof *carts->places);
         if (places == NULL)
             return -ENOMEM;
         carts->places = places;
-        carts->place_room = room;
+        carts->place_capacity = room;
     }
     return 0;
 }
@@ -86,7 +87,7 @@ static uint64_t carts_write_rows(struct carts *carts)
 
 int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out)
 {
-    uint32_t first = all ? 0 : carts->told, count = carts->place_count - first;
+    uint32_t first = all ? 0 : carts->announced, count = carts->place_count - first;
     out->carts_count = out->cart_members_count = 0;
     if (count == 0)
         return 0;
@@ -112,7 +113,7 @@ int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out)
 
 void carts_mark_announced(struct carts *carts)
 {
-    carts->told = carts->place_count;
+    carts->announced = carts->place_count;
 }
 
 void carts_finish(struct carts *carts)

@@ -1,3 +1,4 @@
+/* The ranks on the node, by stage, from the first sight of a segment to its removal. */
 #include "agent/node/census.h"
 #include "agent/node/rank_drain.h"
 
@@ -19,7 +20,7 @@ enum stage {
     SEEN,   /* its segment was seen */
     MAPPED, /* MPI_Init has not returned */
     JOINED,
-    REPORTED, /* its end is in the window that is open */
+    REPORTED, /* its end is reported in the open window */
 };
 
 struct resident {
@@ -29,7 +30,7 @@ struct resident {
     enum stage stage;
     int complained; /* why it cannot be mapped has been logged */
     int ended;
-    int newcomer;         /* joined in this look */
+    int newcomer;         /* joined in the last update */
     int index;            /* of the rank in its job's sums, while it is moved to others */
     struct rank *rank;    /* owned; NULL while SEEN */
     struct node_job *job; /* NULL before JOINED */
@@ -55,13 +56,13 @@ int census_add_segment(struct census *census, const char *name, int32_t pid)
     for (uint32_t i = 0; i < census->count; i++)
         if (strcmp(census->residents[i]->name, name) == 0)
             return 0;
-    if (census->count == census->room) {
-        uint32_t room = census->room == 0 ? 64 : 2 * census->room;
+    if (census->count == census->capacity) {
+        uint32_t room = census->capacity == 0 ? 64 : 2 * census->capacity;
         struct resident **residents = realloc(census->residents, room * sizeof(*residents));
         if (residents == NULL)
             return -ENOMEM;
         census->residents = residents;
-        census->room = room;
+        census->capacity = room;
     }
     struct resident *resident = calloc(1, sizeof *resident);
     if (resident == NULL)
@@ -159,15 +160,15 @@ static void census_join_job(struct census *census, struct resident *resident, ui
     struct node_job *job = census_find_job(census, resident->rank->job);
     if (job == NULL) {
         if (node_job_create(&job, resident->rank) != 0)
-            return; /* tried again at the next look */
+            return; /* tried again at the next update */
         job->flags = census->resumed_flags;
         job->next = census->jobs;
         census->jobs = job;
     }
     int rc = node_job_add_rank(job, resident->rank, census->places, now_ns);
     if (rc != 0) {
-        log_error("rank %d of job %s cannot be taken in: %s", (int)resident->rank->world_rank,
-                  job->id, holter_strerror(rc));
+        log_error("rank %d of job %s cannot be added: %s", (int)resident->rank->world_rank, job->id,
+                  holter_strerror(rc));
         return;
     }
     if (job->uncovered_search == SEARCH_NOT_BEGUN)
@@ -414,5 +415,5 @@ void census_finish(struct census *census)
         census_remove_job(census, census->jobs);
     free(census->residents);
     census->residents = NULL;
-    census->room = 0;
+    census->capacity = 0;
 }

@@ -1,3 +1,4 @@
+/* Counts of network interfaces: readings, their growth, and what each job has not reported yet. */
 #include "agent/node/counters.h"
 
 #include "proto/log.h"

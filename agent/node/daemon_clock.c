@@ -1,3 +1,5 @@
+/* The estimate of daemon time from round trips: convex hulls of both bounds, and the slewed line.
+ */
 #include "agent/node/daemon_clock.h"
 
 #include "holter/error.h"
@@ -8,7 +10,7 @@
     500e-6 /* a clock's rate that NTP disciplines may be off by so much, adjtimex(2) */
 #define DRIFT_USUAL 100e-6 /* of a crystal and its calibration */
 /* How fast a drift changes, seconds per second and second. A crystal that is warmed up changes by a
- * tenth of that, but NTP clients set the rate of CLOCK_MONOTONIC anew by a part per million or two
+ * tenth of that, but NTP clients set the rate of CLOCK_MONOTONIC again by a part per million or two
  * every minute, and what was before is to count little soon. */
 #define WANDER 1e-7
 #define KEPT_SAMPLES 8u /* when a change was larger than that */
@@ -49,7 +51,7 @@ uint64_t daemon_clock_mono(const struct daemon_clock *clock, uint64_t daemon_ns)
 /* ---- the estimate -------------------------------------------------------- */
 
 /* Bounds of daemon time less CLOCK_MONOTONIC: at `at` ns from the newest sample it was at most, or
- * at least, `offset` ns more than it was told to be then. */
+ * at least, `offset` ns more than the line gave for that moment. */
 struct point {
     double at, offset;
 };

@@ -1,3 +1,4 @@
+/* The pace of drains: the rate expected of a ring, and how long that lets the agent sleep. */
 #include "agent/node/drain.h"
 
 #define FORGET_NS 6e10 /* a rate that is not seen again is half forgotten after this */

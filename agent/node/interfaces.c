@@ -1,3 +1,4 @@
+/* Finds the node's network interfaces in sysfs and opens the files that count for them. */
 #include "agent/node/interfaces.h"
 
 #include "holter/wire.h"

@@ -65,7 +65,7 @@ struct interface {
 };
 
 /** Look which interfaces there are: opens new ones, closes those that are gone or down, keeps the
- *  rest as they are and reads their speed anew.
+ *  rest as they are and reads their speed again.
  *  @param root   of the sysfs: "/sys"
  *  @param own    leave out those of other network namespaces
  *  @param table  MAXIMUM_INTERFACES of them; count are in use, in the order above

@@ -1,3 +1,4 @@
+/* The journal: a ring of messages in shared memory, beside two states of which one is in force. */
 #include "agent/node/journal.h"
 
 #include "holter/clock.h"
@@ -9,10 +10,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define PADDING 0u /* type of what fills the room before the end of the ring */
+#define PADDING 0u /* type of the record that fills the space before the end of the ring */
 
 struct record {
-    uint32_t length; /* of the bytes behind it */
+    uint32_t length; /* of the bytes after this header */
     uint32_t type;
     uint64_t seq;
 };
@@ -21,8 +22,8 @@ struct journal {
     uint64_t instance;
     uint64_t start_ns;
     _Atomic uint64_t restarts;
-    _Atomic uint32_t in_force; /* which of the states */
-    _Atomic uint64_t begin;    /* position of the oldest message kept */
+    _Atomic uint32_t in_force; /* index of the valid state */
+    _Atomic uint64_t begin;    /* position of the oldest message */
     size_t room;               /* bytes of the ring */
     uint64_t end, next_seq;    /* of the worker at work, not committed yet */
     struct journal_state states[2];
@@ -123,7 +124,7 @@ static size_t journal_padded(size_t length)
     return sizeof(struct record) + ((length + 7) & ~(size_t)7);
 }
 
-/* Message at or behind a position that lies before `end`. */
+/* The first message at or after a position that lies before `end`. */
 static int journal_read_until(const struct journal *journal, uint64_t position, uint64_t end,
                               struct journal_message *out)
 {
@@ -138,7 +139,7 @@ static int journal_read_until(const struct journal *journal, uint64_t position, 
         }
         *out = (struct journal_message){
             .position = position,
-            .behind = position + journal_padded(record->length),
+            .next_position = position + journal_padded(record->length),
             .seq = record->seq,
             .type = record->type,
             .length = record->length,
@@ -175,7 +176,7 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
         }
         if (dropped != NULL)
             dropped(user, &oldest);
-        atomic_store(&journal->begin, oldest.behind);
+        atomic_store(&journal->begin, oldest.next_position);
     }
     if (skip >= sizeof(struct record))
         journal_record_at(journal, journal->end)->type = PADDING;
@@ -192,7 +193,7 @@ void journal_ack(struct journal *journal, uint64_t seq)
 {
     struct journal_message oldest;
     while (journal_read(journal, 0, &oldest) && oldest.seq <= seq)
-        atomic_store(&journal->begin, oldest.behind);
+        atomic_store(&journal->begin, oldest.next_position);
 }
 
 int journal_has_pending(const struct journal *journal)

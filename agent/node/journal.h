@@ -47,10 +47,10 @@ struct node_totals {
 
 /** State that belongs to the messages appended so far. */
 struct journal_state {
-    uint64_t end;       /**< position behind the newest message; positions only grow */
+    uint64_t end;       /**< position after the newest message; positions only grow */
     uint64_t next_seq;  /**< number of the next message, from 1 up */
-    uint64_t window;    /**< number of the window that is open; 0: none was opened yet */
-    uint64_t window_ns; /**< its length */
+    uint64_t window;    /**< number of the open window; 0: none was opened yet */
+    uint64_t window_ns; /**< length of that window */
     struct daemon_clock clock;
     struct node_totals totals;
     uint32_t ring_count;
@@ -89,8 +89,8 @@ void journal_commit(struct journal *journal);
 
 /** One kept message. */
 struct journal_message {
-    uint64_t position; /**< of this message */
-    uint64_t behind;   /**< position behind it */
+    uint64_t position;      /**< of this message */
+    uint64_t next_position; /**< position after the message */
     uint64_t seq;
     uint32_t type; /**< enum wire_type */
     uint32_t length;
@@ -106,7 +106,7 @@ uint64_t journal_next_seq(const struct journal *journal);
 int journal_append(struct journal *journal, uint32_t type, const void *bytes, size_t length,
                    void (*dropped)(void *user, const struct journal_message *message), void *user);
 
-/** The first committed message at or behind a position. @return 1 when out was set, 0 when there is
+/** The first committed message at or after a position. @return 1 when out was set, 0 when there is
  * none */
 int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out);
 

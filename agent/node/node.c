@@ -1,3 +1,5 @@
+/* Watches /dev/shm, the registrations and the ends of processes, and reports changes to the agent.
+ */
 #include "agent/node/node.h"
 
 #include "holter/segment.h"

@@ -1,7 +1,7 @@
 /* What happens on the node: segments and registrations that appear, processes that end.
  *
- * Directories are watched (inotify(7)), processes by their pidfd (pidfd_open(2)), which tells of
- * their end at once, also of a kill -9. Where the kernel refuses either (limits on watches or
+ * Directories are watched (inotify(7)), processes by their pidfd (pidfd_open(2)), which reports
+ * their end at once, after a kill -9 too. Where the kernel refuses either (limits on watches or
  * descriptors), looking once a second takes their place.
  */
 #ifndef HOLTER_AGENT_NODE_NODE_H
@@ -16,10 +16,10 @@ struct node;
 struct node_options {
     uv_loop_t *loop;                     /**< borrowed */
     const struct rendezvous *rendezvous; /**< borrowed */
-    /** A segment of the session is in /dev/shm; told again at every look. @param name  with its
+    /** A segment of the session is in /dev/shm; reported again at every scan. @param name  with its
      * slash */
     void (*segment)(void *user, const char *name, int32_t pid);
-    /** Something changed: look now. */
+    /** Something changed: process it now. */
     void (*wake)(void *user);
     void *user;
 };

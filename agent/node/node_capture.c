@@ -1,3 +1,4 @@
+/* Encodes the newest records of several ranks as capture messages. */
 #include "agent/node/node_capture.h"
 
 #include "holter/error.h"
@@ -247,7 +248,7 @@ int capture_end(struct capture *c, const char *fault)
     char shared[160];
     if (fault == NULL && c->most < c->frame.ask->events) {
         snprintf(shared, sizeof shared,
-                 "%zu records of each rank instead of %" PRIu64 ": a node tells %u at most",
+                 "%zu records of each rank instead of %" PRIu64 ": a node sends at most %u",
                  c->most, c->frame.ask->events, CAPTURE_RECORDS);
         fault = shared;
     }

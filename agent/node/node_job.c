@@ -1,3 +1,4 @@
+/* One job on this node: its members, its announcement, and the encoding of its windows. */
 #include "agent/node/node_job.h"
 
 #include "agent/launch/process_file.h"
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 #define ENVIRONMENT_BYTES                                                                          \
-    ((size_t)256 << 10) /* of a rank; what is behind that is not looked at                         \
+    ((size_t)256 << 10) /* environment of a rank: bytes after these are not read                   \
                          */
 
 static void node_job_read_user(char *out, size_t room)
@@ -36,7 +37,7 @@ static void node_job_read_command(char *out, size_t room, int32_t pid)
     out[n] = '\0';
 }
 
-/* Of a process: "NAME=value" behind each other, one more NUL behind the last. */
+/* Of a process: "NAME=value" one after the other, one more NUL after the last. */
 static const char *node_job_variable(void *user, const char *name)
 {
     size_t length = strlen(name);
@@ -103,9 +104,9 @@ void node_job_destroy(struct node_job *job)
 
 static int node_job_reserve_member(struct node_job *job)
 {
-    if (job->member_count < job->member_room)
+    if (job->member_count < job->member_capacity)
         return 0;
-    uint32_t room = job->member_room == 0 ? 64 : 2 * job->member_room;
+    uint32_t room = job->member_capacity == 0 ? 64 : 2 * job->member_capacity;
     struct wire_member_row *members = realloc(job->members, room * sizeof *members);
     if (members != NULL)
         job->members = members;
@@ -114,7 +115,7 @@ static int node_job_reserve_member(struct node_job *job)
         job->placements = placements;
     if (members == NULL || placements == NULL)
         return -ENOMEM;
-    job->member_room = room;
+    job->member_capacity = room;
     return 0;
 }
 
@@ -175,13 +176,13 @@ void node_job_set_uncovered(struct node_job *job, const struct uncovered *found,
 
 void node_job_add_death(struct node_job *job, const struct wire_death_row *death)
 {
-    if (job->death_count == job->death_room) {
-        uint32_t room = job->death_room == 0 ? 16 : 2 * job->death_room;
+    if (job->death_count == job->death_capacity) {
+        uint32_t room = job->death_capacity == 0 ? 16 : 2 * job->death_capacity;
         struct wire_death_row *deaths = realloc(job->deaths, room * sizeof *deaths);
         if (deaths == NULL)
             return;
         job->deaths = deaths;
-        job->death_room = room;
+        job->death_capacity = room;
     }
     job->deaths[job->death_count++] = *death;
 }
@@ -195,7 +196,7 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
                       struct wire_buffer *buffer)
 {
     uint32_t first = all ? 0 : job->announced;
-    int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_told);
+    int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_announced);
     for (uint32_t i = 0; i < job->member_count; i++)
         job->members[i].placement = job->placements[i]; /* the texts may have moved */
     struct wire_ranks message = {
@@ -223,7 +224,7 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
     carts_mark_announced(&job->carts);
     job->announced = job->member_count;
     job->unannounced_since_ns = 0;
-    job->uncovered_told |= with_uncovered;
+    job->uncovered_announced |= with_uncovered;
     return 0;
 }
 
@@ -266,14 +267,14 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
     window->flags |= job->flags;
     window->counters = counter_rows;
     window->counters_count =
-        counters == NULL ? 0 : counters_since(counters, &job->told, counter_rows);
+        counters == NULL ? 0 : counters_since(counters, &job->counters_reported, counter_rows);
     if (rc == 0)
         rc =
             window_message_encode(window, &rows, &transfers, &bursts, limits, next_seq, emit, user);
     window->counters = NULL; /* the rows end here */
     if (rc >= 0) {
         if (counters != NULL)
-            counters_mark(counters, &job->told);
+            counters_mark(counters, &job->counters_reported);
         job->flags = 0;
         job->death_count = 0;
         event_sum_clear(job->sum);

@@ -1,3 +1,4 @@
+/* Cores and NUMA nodes of this node, read once from hwloc. */
 #include "agent/node/places.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static int places_load(hwloc_topology_t topology, const char *synthetic)
 {
     if (synthetic != NULL && hwloc_topology_set_synthetic(topology, synthetic) != 0)
         return -ENODEV;
-    /* A rank's processors are told by their numbers on the machine, whatever this process may use.
+    /* A rank's processors are given by their numbers on the machine, whatever this process may use.
      */
     int rc = hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     rc |= hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);

@@ -1,6 +1,6 @@
 /* One rank on this node: its mapped segment, readers of its rings, and how far they are summed.
  *
- * Nothing in the segment is believed: tables are located once, within the mapping, when the rank is
+ * Nothing in the segment is trusted: tables are located once, within the mapping, when the rank is
  * attached, and every number that is read later is data, not an index.
  */
 #ifndef HOLTER_AGENT_NODE_RANK_H
@@ -50,7 +50,7 @@ struct rank_matching {
 };
 
 struct rank {
-    char name[80]; /**< of the segment, with its slash */
+    char name[80]; /**< shared-memory name of the segment, with its slash */
     int32_t pid;
     uint64_t pid_start;
     char job[64];
@@ -66,8 +66,7 @@ struct rank {
     const struct comm_slot *comms; /**< in the mapping */
     const struct region_slot *regions; /**< in the mapping */
     const struct cart_slot *carts;     /**< in the mapping */
-    uint32_t cart_count,
-        carts_taken; /**< slots, and how many of them rank_collect_carts() has told */
+    uint32_t cart_count, carts_taken;  /**< slots, and how many of them were collected */
     struct sum_tables tables;
     struct comm_seen {
         uint32_t generation, epoch; /**< of the slot, of the window */
@@ -83,8 +82,6 @@ struct rank {
 
     struct event_sum *sum; /**< borrowed from the job; NULL while the rank is unknown */
     int index;             /**< in sum */
-    int told;              /**< its death, if it was one, is in a window */
-    int announced;
 };
 
 /** Map and check a segment.
@@ -97,27 +94,27 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
 /** Unmap and free; the segment's name stays. NULL is fine. */
 void rank_destroy(struct rank *rank);
 
-/** Has MPI_Init returned? Looks again while it had not. */
+/** Has MPI_Init returned? The segment is read until it has. */
 int rank_is_initialised(struct rank *rank);
 
-/** Give it a place in its job's sums. @return 0 or an error of event_sum_add_rank() */
+/** Add the rank to the sums of its job. @return 0 or an error of event_sum_add_rank() */
 int rank_join(struct rank *rank, struct event_sum *sum);
 
-/** Go back to a place in sums that it had. */
+/** Count the rank in sums again in which it had an index before. */
 void rank_return_to_sum(struct rank *rank, struct event_sum *sum, int index);
 
-/** Copy what a slot says of a communicator. @return 1; 0: the slot was never used, or is changing
+/** Copy the slot of a communicator. @return 1; 0: the slot was never used, or is changing
  */
 int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
 
 /** Name of the code region in a slot. @return 1; 0: outside all, or not known */
 int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
 
-/** Cartesian communicators that it has made since it was last asked.
+/** Collect the Cartesian communicators that the rank has made since the last call.
  *  @return how many were added */
 uint32_t rank_collect_carts(struct rank *rank, struct carts *carts);
 
-/** Copy a text out of the segment, ended by force. */
+/** Copy a text out of the segment, which may lack a NUL; the copy is always terminated. */
 void rank_copy_text(char *out, size_t room, const char *text, size_t bound);
 
 #endif

@@ -1,9 +1,11 @@
+/* Describes a rank that makes no calls: pending receives, state of its process, its death. */
 #include "agent/node/rank_activity.h"
 
 #include "agent/launch/process_file.h"
 
-#define PENDING_NS UINT64_C(2000000000) /* in one call for so long: what it waits for is told */
-#define PENDING_ROWS 4u                 /* of one rank */
+#define PENDING_NS                                                                                 \
+    UINT64_C(2000000000) /* a rank that is in one call for longer reports what it waits for */
+#define PENDING_ROWS 4u  /* of one rank */
 
 static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot)
 {

@@ -6,12 +6,12 @@
 #include "agent/node/daemon_clock.h"
 #include "agent/node/rank.h"
 
-/** Say what it waits for, when it has been in one call for long at the end of a window.
+/** Report what the rank waits for, when it has been in one call for long at the end of a window.
  *  Call after rank_end_window(). */
 void rank_report_pending(const struct rank *rank, const struct drain_clocks *clocks,
                          struct transfer_sum *transfers);
 
-/** Note the state of its process when it made no call in the window.
+/** Record the state of the process when the rank made no call in the window.
  *  Call after rank_end_window(). */
 void rank_report_state(const struct rank *rank, uint64_t window_ns);
 

@@ -1,3 +1,4 @@
+/* Copies the newest records of a rank out of its rings, merged over its threads. */
 #include "agent/node/rank_capture.h"
 
 #include "holter/error.h"
@@ -41,8 +42,8 @@ static int rank_capture_reserve(struct rank_capture *c, size_t most, uint32_t ri
     return 0;
 }
 
-/* Published records and, behind them without a gap, the call in progress. When the thread goes on
- * between the two looks, it is looked at anew.
+/* Published records and, after them without a gap, the call in progress. When the thread goes on
+ * between the two looks, the ring is read again.
  * @return how many; *running: the last is in progress */
 static size_t rank_capture_read_ring(const struct ring_reader *reader, struct event *out,
                                      size_t most, int *running, uint64_t *lapped)

@@ -163,7 +163,8 @@ int rank_is_drained(const struct rank *rank)
     return 1;
 }
 
-/* What of a counter in shared memory is new; one that went back is taken up anew. */
+/* Growth of a counter in shared memory since the last call; one that went back starts again from
+ * its new value. */
 static uint64_t rank_drain_count_growth(uint64_t value, uint64_t *counted)
 {
     uint64_t more = value > *counted ? value - *counted : 0;

@@ -1,16 +1,17 @@
+/* The stage `match` for one rank: passes batches to the matcher and reports losses to it. */
 #include "agent/node/rank_match.h"
 
 #include "holter/clock.h"
 
-#define SHED_NS 1000u /* a ring that gets a record in less is not matched */
+#define SHED_NS 1000u /* nanoseconds a record: a ring that fills faster is not matched */
 
 /* A thread may lose its core between the time stamp of a call and the moment when the call can be
  * seen in its ring. */
 #define SLACK_NS UINT64_C(20000000)
 
-/* Id of the communicator in a slot. Slots are given anew only when all of them were used once: from
- * then on it is not known which communicator a record names, and those in slots that were given
- * anew are left out, from their first record to their last. */
+/* Id of the communicator in a slot. Slots are reused only when all of them were used once: from
+ * then on it is not known which communicator a record names, and those in slots that were reused
+ * are left out, from their first record to their last. */
 static uint64_t rank_match_find_comm(void *user, uint32_t slot, int *fresh)
 {
     struct rank *rank = user;
@@ -79,18 +80,20 @@ static int rank_match_ring_fills_fast(const struct rank_ring *ring, const struct
 void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
                                 const struct tick_clock *clock, uint64_t head)
 {
-    uint64_t now_ns = clock_mono_ns(), behind = head - ring->reader.next;
+    uint64_t now_ns = clock_mono_ns(), unread = head - ring->reader.next;
     uint64_t elapsed = now_ns > ring->visited_ns ? now_ns - ring->visited_ns : 0;
     ring->visited_ns = now_ns;
-    /* A few records tell no rate; a ring that is this full has begun to write fast just now. */
+    /* A few records do not give a rate; a ring that is this full has begun to write fast just now.
+     */
     uint64_t eighth = ring->reader.capacity / 8;
-    int full = behind > 3 * eighth;
-    int shed = full || (behind > eighth && elapsed / SHED_NS < behind);
+    int full = unread > 3 * eighth;
+    int shed = full || (unread > eighth && elapsed / SHED_NS < unread);
     /* Rings of further threads are small, and what threads share is not matched any more after a
-     * loss: here the records have to tell. They may also have waited for the window to end. */
+     * loss: here the times of the records decide. They may also have waited for the window to end.
+     */
     if (shed && rank->open > 1)
-        shed = behind > 6 * eighth ||
-               rank_match_ring_fills_fast(ring, clock, head, full ? 3 * eighth : behind, now_ns);
+        shed = unread > 6 * eighth ||
+               rank_match_ring_fills_fast(ring, clock, head, full ? 3 * eighth : unread, now_ns);
     ring->match_shed = shed;
 }
 
@@ -116,7 +119,8 @@ void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_cloc
     match_events(rank->matching.match, rank->matching.member, &source, batch, taken);
 }
 
-/* Tell what a ring holds that was not taken, for ranks of several threads.
+/* Report to the matcher which records a ring holds that were not read, for ranks of several
+ * threads.
  * @return until when the records of the ring are known */
 static uint64_t rank_match_unread(struct rank *rank, uint32_t number,
                                   const struct tick_clock *clock)
@@ -128,7 +132,7 @@ static uint64_t rank_match_unread(struct rank *rank, uint32_t number,
     int begun = ring_read(&ahead, &event, 1) == 1 || ring_begun(&ring->reader, &event) == 0;
     uint64_t until =
         match_underway(rank->matching.match, rank->matching.member, &source, begun ? &event : NULL);
-    /* More than one: those behind the first began after it had ended. */
+    /* More than one: those after the first began after it had ended. */
     if (ahead.next != ring->reader.next) {
         uint64_t exit_ns = tick_clock_ns(clock, event.t_exit);
         until = exit_ns < until ? exit_ns : until;

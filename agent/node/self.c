@@ -1,3 +1,4 @@
+/* Measures what the agent costs: its resident memory, and the cost of one watched call. */
 #include "agent/node/self.h"
 
 #include "agent/launch/process_file.h"

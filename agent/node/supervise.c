@@ -1,3 +1,4 @@
+/* Forks the worker, waits for it and starts it again after a crash. */
 #include "agent/node/supervise.h"
 
 #include "proto/log.h"

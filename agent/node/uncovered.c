@@ -1,3 +1,4 @@
+/* Reads symbol tables to find MPI functions that the application uses and Holter does not cover. */
 #include "agent/node/uncovered.h"
 
 #include "holter/call.h"

@@ -1,3 +1,4 @@
+/* The connection to the daemon: hello, clock round trips, and sending of what the journal holds. */
 #include "agent/node/uplink.h"
 
 #include "holter/clock.h"
@@ -36,7 +37,7 @@ struct uplink {
     struct curve_keys keys;
     void *context;
     void *socket;
-    void *monitor; /* PAIR that tells of lost connections */
+    void *monitor; /* PAIR socket that reports lost connections */
     struct zloop *socket_watch;
     struct zloop *monitor_watch;
     uv_timer_t timer;
@@ -181,7 +182,7 @@ static void uplink_handle_message(struct uplink *uplink, const struct wire_messa
         log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
                   holter_errname((int)message->refused.code));
         /* Once welcomed, it is another daemon at the same place that has not been greeted yet; or
-         * this one takes a message amiss, and will again. */
+         * this one rejects a message, and will reject it again. */
         uplink_schedule_redial(
             uplink, uplink->welcomed && now_ns >= uplink->refusal_limit_ns ? 0 : REFUSED_NS);
         uplink->refusal_limit_ns = now_ns + REFUSED_NS;
@@ -375,8 +376,8 @@ void uplink_send_pending(struct uplink *uplink)
            (uplink->in_flight == 0 || uplink->in_flight + message.length <= UPLINK_FLIGHT)) {
         if (zmq_send(uplink->socket, message.bytes, message.length, ZMQ_DONTWAIT) < 0)
             break;
-        uplink->position = message.behind;
-        uplink->in_flight += message.behind - message.position;
+        uplink->position = message.next_position;
+        uplink->in_flight += message.next_position - message.position;
         uplink->bytes += message.length;
         sent = 1;
     }
@@ -411,7 +412,7 @@ void uplink_close(struct uplink *uplink, void (*closed)(void *user))
     if (uplink == NULL)
         return;
     struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1};
-    /* Also when the welcome is still on its way: the daemon has heard the hello by then. */
+    /* Also when the welcome is still on its way: the daemon has received the hello by then. */
     uplink_send_message(uplink, WIRE_TYPE_BYE, &bye);
     uplink_disconnect(uplink, LINGER_MS);
     uplink->closed = closed;

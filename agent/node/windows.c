@@ -57,7 +57,7 @@ int windows_init(struct windows *windows, struct census *census, struct journal 
     } else {
         daemon_clock_init(&windows->clock, clock_mono_ns(), clock_real_ns());
     }
-    windows->length_wanted_ns = windows->length_ns;
+    windows->next_length_ns = windows->length_ns;
     windows->jumps = windows->clock.jumps;
     return 0;
 }
@@ -101,13 +101,13 @@ static void windows_follow_time(struct windows *windows, uint64_t now_ns)
     windows->window = current > windows->window ? current : windows->window;
 }
 
-/* Counts of interfaces are told from when a job was first seen. */
+/* Counts of interfaces are reported from the moment when a job was first seen. */
 static void windows_begin_counters(struct windows *windows, uint64_t now_ns)
 {
     for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
-        if (windows->counters != NULL && job->told.at_ns == 0) {
+        if (windows->counters != NULL && job->counters_reported.at_ns == 0) {
             counters_read(windows->counters, now_ns);
-            counters_mark(windows->counters, &job->told);
+            counters_mark(windows->counters, &job->counters_reported);
         }
 }
 
@@ -190,7 +190,7 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
     if (!first)
         return;
     uint64_t daemon_ns = daemon_clock_at(&windows->clock, t4_mono);
-    windows->length_ns = windows->length_wanted_ns;
+    windows->length_ns = windows->next_length_ns;
     windows->window = daemon_ns / windows->length_ns;
     int rc = windows_renumber(windows, (int64_t)(daemon_ns - guess));
     if (rc != 0)
@@ -208,6 +208,6 @@ void windows_criteria(struct windows *windows, const struct wire_criteria *crite
 
 void windows_welcome(struct windows *windows, uint64_t length_ns, uint64_t budget)
 {
-    windows->length_wanted_ns = length_ns;
+    windows->next_length_ns = length_ns;
     windows->budget = budget;
 }

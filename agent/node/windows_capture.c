@@ -1,4 +1,4 @@
-/* Captures: what the rings hold, told when the daemon asks for it. */
+/* Captures: the newest records of the rings, sent when the daemon asks for them. */
 #include "agent/node/node_capture.h"
 #include "agent/node/windows_journal.h"
 
@@ -52,7 +52,8 @@ static const char *windows_capture_refusal(const struct windows *windows,
     return NULL;
 }
 
-/* Ranks of the job here that are wanted. @param out  owned by the caller @return 0 or -ENOMEM */
+/* Ranks of the job on this node that the capture asks for. @param out  owned by the caller @return
+ * 0 or -ENOMEM */
 static int windows_capture_list_ranks(const struct windows *windows, const struct node_job *job,
                                       const struct wire_capture_ask *ask, const struct rank ***out,
                                       size_t *count)

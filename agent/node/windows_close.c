@@ -85,7 +85,7 @@ static uint64_t windows_daemon_time(const void *user, uint64_t mono_ns)
 }
 
 /* What the window matched. Ends of messages between nodes that do not fit it are moved from sampled
- * to passed over when that is known, and are told so with the next. */
+ * to passed over after the window is encoded, and the next window reports them. */
 static void windows_count_matches(struct windows *windows, struct node_job *job)
 {
     struct match_counts counts = node_job_match_counts(job);
@@ -150,8 +150,8 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
 void windows_open_next(struct windows *windows, uint64_t end_daemon_ns, uint64_t now_ns)
 {
     windows->window++;
-    if (windows->length_wanted_ns != windows->length_ns) {
-        windows->length_ns = windows->length_wanted_ns;
+    if (windows->next_length_ns != windows->length_ns) {
+        windows->length_ns = windows->next_length_ns;
         windows->window = end_daemon_ns / windows->length_ns;
     }
     if (windows->clock.jumps != windows->jumps) {

@@ -23,13 +23,13 @@ struct window_loss {
 
 static void windows_note_loss(struct windows *windows, const struct window_loss *loss)
 {
-    if (windows->loss_count == windows->loss_room) {
-        uint32_t room = windows->loss_room == 0 ? 64 : 2 * windows->loss_room;
+    if (windows->loss_count == windows->loss_capacity) {
+        uint32_t room = windows->loss_capacity == 0 ? 64 : 2 * windows->loss_capacity;
         struct window_loss *losses = realloc(windows->losses, room * sizeof *losses);
         if (losses == NULL)
             return;
         windows->losses = losses;
-        windows->loss_room = room;
+        windows->loss_capacity = room;
     }
     windows->losses[windows->loss_count++] = *loss;
 }
@@ -43,7 +43,7 @@ static void windows_on_dropped(void *user, const struct journal_message *dropped
         windows->ranks_dropped = 1;
         return;
     }
-    log_warn("no room for what the daemon does not take: message %llu is dropped",
+    log_warn("the journal is full and the daemon does not acknowledge: message %llu is dropped",
              (unsigned long long)dropped->seq);
     if (dropped->type != WIRE_TYPE_WINDOW)
         return;

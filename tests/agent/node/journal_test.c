@@ -52,7 +52,7 @@ static unsigned count_messages(const struct journal *journal, uint64_t *first)
     struct journal_message message = {0};
     unsigned count = 0;
     uint64_t last = 0;
-    for (uint64_t at = 0; journal_read(journal, at, &message); at = message.behind) {
+    for (uint64_t at = 0; journal_read(journal, at, &message); at = message.next_position) {
         if (count++ == 0)
             *first = message.seq;
         else

@@ -119,7 +119,7 @@ static const struct wire_captured *next(struct bed *bed)
 {
     struct journal_message kept;
     while (journal_read(bed->journal, bed->position, &kept)) {
-        bed->position = kept.behind;
+        bed->position = kept.next_position;
         assert_int_equal(wire_decode(&bed->message, &bed->arena, kept.bytes, kept.length, NULL), 0);
         if (bed->message.type == WIRE_TYPE_CAPTURED) {
             assert_int_equal(bed->message.captured.seq, kept.seq);

@@ -135,7 +135,7 @@ static struct seen look(struct bed *bed)
     struct seen seen = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         if (message.type == WIRE_TYPE_WINDOW)
@@ -217,7 +217,8 @@ static struct wire_counter_row counted(struct bed *bed, unsigned *rows)
     struct wire_counter_row sum = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (*rows = 0; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (*rows = 0; journal_read(bed->journal, bed->position, &kept);
+         bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         for (uint64_t i = 0; message.type == WIRE_TYPE_WINDOW && i < message.window.counters_count;
@@ -423,7 +424,7 @@ static struct told tell(struct bed *bed)
     struct told told = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         const struct wire_window *window = &message.window;
@@ -608,7 +609,7 @@ static struct bursts_told look_at_bursts(struct bed *bed)
     struct bursts_told told = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         if (message.type == WIRE_TYPE_WINDOW)
