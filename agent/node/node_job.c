@@ -247,8 +247,7 @@ static uint64_t node_job_burst_rows(const struct node_job *job)
 
 int node_job_close_window(struct node_job *job, struct wire_window *window,
                           const struct transfer_clock *clock, const struct counters *counters,
-                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                          void *user)
+                          struct node_job_output *output)
 {
     struct wire_counter_row counter_rows[MAXIMUM_INTERFACES];
     struct window_rows rows;
@@ -269,8 +268,8 @@ int node_job_close_window(struct node_job *job, struct wire_window *window,
     window->counters_count =
         counters == NULL ? 0 : counters_since(counters, &job->counters_reported, counter_rows);
     if (rc == 0)
-        rc =
-            window_message_encode(window, &rows, &transfers, &bursts, limits, next_seq, emit, user);
+        rc = window_message_encode(window, &rows, &transfers, &bursts, &output->limits,
+                                   &output->next_seq, output->emit, output->user);
     window->counters = NULL; /* the rows end here */
     if (rc >= 0) {
         if (counters != NULL)

@@ -80,16 +80,23 @@ int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int 
 /** What the matcher did since the last call. */
 struct match_counts node_job_match_counts(struct node_job *job);
 
-/** Close the window: encode it, and begin the next.
- *  @param window  number, length and flags, clock_error_ns, host and node set by the caller; the
- *                 rest is set here
- *  @param clock   daemon time, for the ends of messages between nodes
+/** Where the messages of a window go. */
+struct node_job_output {
+    struct window_limits limits;
+    uint64_t next_seq; /**< number of the next message; advanced with each */
+    window_emit *emit; /**< receives each encoded message */
+    void *user;        /**< of emit */
+};
+
+/** The stage `encode`: encode the window that ends, and begin the next one.
+ *  @param window    number, length and flags, clock_error_ns, host and node set by the caller; the
+ *                   rest is set here
+ *  @param clock     daemon time, for the ends of messages between nodes
  *  @param counters  of interfaces; NULL: none are reported
- *  @return number of messages, or a negative error: then the rows are lost and have to be counted
- * so */
+ *  @return number of messages, or a negative error: then the rows are lost, and the caller counts
+ *  them as lost */
 int node_job_close_window(struct node_job *job, struct wire_window *window,
                           const struct transfer_clock *clock, const struct counters *counters,
-                          const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                          void *user);
+                          struct node_job_output *output);
 
 #endif

@@ -129,13 +129,13 @@ static void windows_close_job(struct windows *windows, struct node_job *job, uin
         window.flags |= WINDOW_CLOCK;
     double share =
         (double)windows->budget * ((double)windows->length_ns / 1e9) / windows_count_jobs(windows);
-    struct window_limits limits = {
-        .budget = (size_t)share,
-        .longest = JOURNAL_BYTES / 2,
+    struct node_job_output output = {
+        .limits = {.budget = (size_t)share, .longest = JOURNAL_BYTES / 2},
+        .next_seq = journal_next_seq(windows->journal),
+        .emit = windows_append_window,
+        .user = windows,
     };
-    uint64_t seq = journal_next_seq(windows->journal);
-    int rc = node_job_close_window(job, &window, &clock, counters, &limits, &seq,
-                                   windows_append_window, windows);
+    int rc = node_job_close_window(job, &window, &clock, counters, &output);
     windows->totals.sampled -= ends - window.halves_count;
     windows->totals.passed_over += ends - window.halves_count;
     if (rc < 0) {
