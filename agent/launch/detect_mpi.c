@@ -1,3 +1,4 @@
+/* Walks the libraries that a program needs, to find out which MPI it carries. */
 #include "agent/launch/detect_mpi.h"
 
 #include "agent/launch/library_search.h"
@@ -19,7 +20,7 @@ struct closure {
     unsigned count;
 };
 
-static int starts_with(const char *text, const char *prefix)
+static int detect_mpi_starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -34,19 +35,21 @@ static enum mpi_flavour detect_mpi_flavour_of(const char *path)
         return MPI_FLAVOUR_NONE;
     enum mpi_flavour flavour = MPI_FLAVOUR_MPICH;
     for (unsigned i = 0; i < elf.needed_count; i++)
-        if (starts_with(elf.needed[i], "libopen-pal.so") ||
-            starts_with(elf.needed[i], "libopen-rte.so"))
+        if (detect_mpi_starts_with(elf.needed[i], "libopen-pal.so") ||
+            detect_mpi_starts_with(elf.needed[i], "libopen-rte.so"))
             flavour = MPI_FLAVOUR_OPENMPI;
     elf_file_finish(&elf);
     return flavour;
 }
 
 /** Is it the name of the library with the C calls of an MPI? */
-static int is_mpi_name(const char *soname)
+static int detect_mpi_is_mpi_name(const char *soname)
 {
-    return starts_with(soname, "libmpi.so") || starts_with(soname, "libmpich.so") ||
-           starts_with(soname, "libmpi_gnu") || starts_with(soname, "libmpi_intel") ||
-           starts_with(soname, "libmpi_cray");
+    return detect_mpi_starts_with(soname, "libmpi.so") ||
+           detect_mpi_starts_with(soname, "libmpich.so") ||
+           detect_mpi_starts_with(soname, "libmpi_gnu") ||
+           detect_mpi_starts_with(soname, "libmpi_intel") ||
+           detect_mpi_starts_with(soname, "libmpi_cray");
 }
 
 static int detect_mpi_add_file(struct closure *c, const struct needing_file *parent,
@@ -71,7 +74,7 @@ static int detect_mpi_add_file(struct closure *c, const struct needing_file *par
     return 0;
 }
 
-static int closure_init(struct closure *c, const char *path, const char *library_path)
+static int detect_mpi_closure_init(struct closure *c, const char *path, const char *library_path)
 {
     *c = (struct closure){.files = calloc(MAX_FILES, sizeof *c->files)};
     if (c->files == NULL)
@@ -82,7 +85,7 @@ static int closure_init(struct closure *c, const char *path, const char *library
     return rc;
 }
 
-static void closure_finish(struct closure *c)
+static void detect_mpi_closure_finish(struct closure *c)
 {
     for (unsigned i = 0; i < c->count; i++) {
         elf_file_finish(&c->files[i]->elf);
@@ -97,7 +100,7 @@ static void closure_finish(struct closure *c)
  *  @return nonzero to end the walk */
 typedef int visitor(void *user, const char *soname, const char *path);
 
-static void closure_walk(struct closure *c, visitor *visit, void *user)
+static void detect_mpi_closure_walk(struct closure *c, visitor *visit, void *user)
 {
     char path[PATH_MAX];
     for (unsigned f = 0; f < c->count; f++)
@@ -113,13 +116,13 @@ static void closure_walk(struct closure *c, visitor *visit, void *user)
         }
 }
 
-static int visit_for_mpi(void *user, const char *soname, const char *path)
+static int detect_mpi_visit_library(void *user, const char *soname, const char *path)
 {
     struct mpi_finding *out = user;
     const char *slash = strrchr(soname, '/');
-    if (starts_with(soname, "libasan.so") && strlen(path) < sizeof out->sanitizer)
+    if (detect_mpi_starts_with(soname, "libasan.so") && strlen(path) < sizeof out->sanitizer)
         strcpy(out->sanitizer, path);
-    if (!is_mpi_name(slash == NULL ? soname : slash + 1) || path[0] == '\0')
+    if (!detect_mpi_is_mpi_name(slash == NULL ? soname : slash + 1) || path[0] == '\0')
         return 0;
     if (out->flavour == MPI_FLAVOUR_NONE) {
         out->flavour = detect_mpi_flavour_of(path);
@@ -146,13 +149,13 @@ int detect_mpi(const char *path, const char *library_path, struct mpi_finding *o
 {
     struct mpi_finding finding = {.kind = PROGRAM_SCRIPT};
     struct closure closure;
-    int rc = closure_init(&closure, path, library_path);
+    int rc = detect_mpi_closure_init(&closure, path, library_path);
     if (rc == 0) {
         finding.kind = detect_mpi_kind_of(&closure.files[0]->elf);
         if (finding.kind == PROGRAM_ELF)
-            closure_walk(&closure, visit_for_mpi, &finding);
+            detect_mpi_closure_walk(&closure, detect_mpi_visit_library, &finding);
     }
-    closure_finish(&closure);
+    detect_mpi_closure_finish(&closure);
     if (rc == -ENOEXEC)
         rc = 0;
     if (rc == 0)
@@ -165,20 +168,20 @@ struct wanted {
     int found;
 };
 
-static int visit_for_prefix(void *user, const char *soname, const char *path)
+static int detect_mpi_visit_prefix(void *user, const char *soname, const char *path)
 {
     struct wanted *wanted = user;
     (void)path;
-    wanted->found = starts_with(soname, wanted->prefix);
+    wanted->found = detect_mpi_starts_with(soname, wanted->prefix);
     return wanted->found;
 }
 
-int program_links(const char *path, const char *library_path, const char *prefix)
+int detect_mpi_program_links(const char *path, const char *library_path, const char *prefix)
 {
     struct wanted wanted = {.prefix = prefix};
     struct closure closure;
-    if (closure_init(&closure, path, library_path) == 0)
-        closure_walk(&closure, visit_for_prefix, &wanted);
-    closure_finish(&closure);
+    if (detect_mpi_closure_init(&closure, path, library_path) == 0)
+        detect_mpi_closure_walk(&closure, detect_mpi_visit_prefix, &wanted);
+    detect_mpi_closure_finish(&closure);
     return wanted.found;
 }

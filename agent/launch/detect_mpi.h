@@ -29,6 +29,6 @@ int detect_mpi(const char *path, const char *library_path, struct mpi_finding *o
 
 /** Does one of the libraries that a program is linked to, directly or not, have a name beginning
  *  so? Used to tell launchers apart. @return 1, or 0 for no and for all errors */
-int program_links(const char *path, const char *library_path, const char *prefix);
+int detect_mpi_program_links(const char *path, const char *library_path, const char *prefix);
 
 #endif

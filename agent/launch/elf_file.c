@@ -1,3 +1,4 @@
+/* Reads the dynamic section of an ELF file; every offset is checked against the file's length. */
 #include "agent/launch/elf_file.h"
 
 #include "holter/error.h"
@@ -75,7 +76,7 @@ static int elf_file_read_header(struct reader *r, struct elf_file *out, uint64_t
     return header.e_phnum == 0 || header.e_phentsize == sizeof(Elf32_Phdr) ? 0 : -HOLTER_ECORRUPT;
 }
 
-static int read_segments(struct reader *r, uint64_t table, unsigned entry_bytes)
+static int elf_file_read_segments(struct reader *r, uint64_t table, unsigned entry_bytes)
 {
     if (r->segment_count > MAX_SEGMENTS)
         return -HOLTER_ECORRUPT;
@@ -101,7 +102,7 @@ static int read_segments(struct reader *r, uint64_t table, unsigned entry_bytes)
 }
 
 /** Place in the file of a virtual address. @return 0 when no segment holds it */
-static uint64_t file_offset(const struct reader *r, uint64_t address)
+static uint64_t elf_file_find_offset(const struct reader *r, uint64_t address)
 {
     for (unsigned i = 0; i < r->segment_count; i++) {
         const struct part *s = &r->segments[i];
@@ -129,7 +130,7 @@ static char *elf_file_read_text(const struct reader *r, uint64_t index)
     return strdup(text);
 }
 
-static int replace_text(char **slot, const struct reader *r, uint64_t index)
+static int elf_file_replace_text(char **slot, const struct reader *r, uint64_t index)
 {
     char *text = elf_file_read_text(r, index);
     if (text == NULL)
@@ -139,8 +140,8 @@ static int replace_text(char **slot, const struct reader *r, uint64_t index)
     return 0;
 }
 
-static void dynamic_entry(const struct reader *r, const void *entries, size_t i, int64_t *tag,
-                          uint64_t *value)
+static void elf_file_get_dynamic_entry(const struct reader *r, const void *entries, size_t i,
+                                       int64_t *tag, uint64_t *value)
 {
     if (r->wide) {
         const Elf64_Dyn *d = (const Elf64_Dyn *)entries + i;
@@ -158,18 +159,18 @@ static int elf_file_apply_entry(const struct reader *r, struct elf_file *out, in
                                 uint64_t value)
 {
     if (tag == DT_RPATH)
-        return replace_text(&out->rpath, r, value);
+        return elf_file_replace_text(&out->rpath, r, value);
     if (tag == DT_RUNPATH)
-        return replace_text(&out->runpath, r, value);
+        return elf_file_replace_text(&out->runpath, r, value);
     if (tag != DT_NEEDED || out->needed_count == ELF_MAX_NEEDED)
         return 0;
-    int rc = replace_text(&out->needed[out->needed_count], r, value);
+    int rc = elf_file_replace_text(&out->needed[out->needed_count], r, value);
     if (rc == 0)
         out->needed_count++;
     return rc;
 }
 
-static int read_dynamic(struct reader *r, const struct part *dynamic, struct elf_file *out)
+static int elf_file_read_dynamic(struct reader *r, const struct part *dynamic, struct elf_file *out)
 {
     size_t entry = r->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
     if (dynamic->length > MAX_DYNAMIC)
@@ -183,18 +184,18 @@ static int read_dynamic(struct reader *r, const struct part *dynamic, struct elf
     int64_t tag = DT_NULL;
     uint64_t value = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        dynamic_entry(r, entries, i, &tag, &value);
+        elf_file_get_dynamic_entry(r, entries, i, &tag, &value);
         if (tag == DT_NULL)
             break;
         if (tag == DT_STRTAB)
-            r->text_offset = file_offset(r, value);
+            r->text_offset = elf_file_find_offset(r, value);
         if (tag == DT_STRSZ)
             r->text_length = value;
     }
     if (rc == 0 && r->text_offset == 0)
         r->text_length = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        dynamic_entry(r, entries, i, &tag, &value);
+        elf_file_get_dynamic_entry(r, entries, i, &tag, &value);
         if (tag == DT_NULL)
             break;
         rc = elf_file_apply_entry(r, out, tag, value);
@@ -213,11 +214,11 @@ int elf_file_init(struct elf_file *out, const char *path)
     unsigned entry_bytes = 0;
     int rc = elf_file_read_header(&r, &file, &table, &entry_bytes);
     if (rc == 0)
-        rc = read_segments(&r, table, entry_bytes);
+        rc = elf_file_read_segments(&r, table, entry_bytes);
     for (unsigned i = 0; rc == 0 && i < r.segment_count; i++)
         if (r.segments[i].type == PT_DYNAMIC && !file.dynamic) {
             file.dynamic = 1;
-            rc = read_dynamic(&r, &r.segments[i], &file);
+            rc = elf_file_read_dynamic(&r, &r.segments[i], &file);
         }
     close(r.fd);
     if (rc < 0)

@@ -1,3 +1,4 @@
+/* Compares host names and addresses of a launch with those of this host. */
 #include "agent/launch/launch_hosts.h"
 
 #include "proto/host.h"
@@ -13,7 +14,7 @@
 
 #define DISCARD_PORT "9" /* nothing is sent there */
 
-static int same_address(const struct sockaddr *a, const struct sockaddr *b)
+static int launch_hosts_same_address(const struct sockaddr *a, const struct sockaddr *b)
 {
     if (a->sa_family != b->sa_family)
         return 0;
@@ -27,7 +28,7 @@ static int same_address(const struct sockaddr *a, const struct sockaddr *b)
                   sizeof(struct in6_addr)) == 0;
 }
 
-static int is_loopback(const struct sockaddr *address)
+static int launch_hosts_is_loopback(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET)
         return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 ==
@@ -36,22 +37,22 @@ static int is_loopback(const struct sockaddr *address)
            IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
-static int is_own_address(const struct sockaddr *address)
+static int launch_hosts_is_own_address(const struct sockaddr *address)
 {
     struct ifaddrs *interfaces = NULL;
-    if (is_loopback(address))
+    if (launch_hosts_is_loopback(address))
         return 1;
     if (getifaddrs(&interfaces) < 0)
         return 0;
     int own = 0;
     for (const struct ifaddrs *i = interfaces; i != NULL && !own; i = i->ifa_next)
-        own = i->ifa_addr != NULL && same_address(i->ifa_addr, address);
+        own = i->ifa_addr != NULL && launch_hosts_same_address(i->ifa_addr, address);
     freeifaddrs(interfaces);
     return own;
 }
 
 /** A name that does not resolve is another host's: ours does, or equals our host name. */
-static int is_this_host(const char *name)
+static int launch_hosts_is_this_host(const char *name)
 {
     char own[HOST_NAME_ROOM];
     host_name(own);
@@ -62,20 +63,20 @@ static int is_this_host(const char *name)
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found = NULL;
     if (getaddrinfo(name, NULL, &hints, &found) != 0)
         return 0;
-    int own_address = found != NULL && is_own_address(found->ai_addr);
+    int own_address = found != NULL && launch_hosts_is_own_address(found->ai_addr);
     freeaddrinfo(found);
     return own_address;
 }
 
 /** Cut ":slots" off, but not the parts of an IPv6 address. */
-static void cut_slots(char *name)
+static void launch_hosts_cut_slots(char *name)
 {
     char *colon = strchr(name, ':');
     if (colon != NULL && strchr(colon + 1, ':') == NULL)
         *colon = '\0';
 }
 
-int hosts_elsewhere(const char *list, char *out, size_t room)
+int launch_hosts_find_other(const char *list, char *out, size_t room)
 {
     static const char separators[] = ", \t\r\n";
     for (const char *p = list + strspn(list, separators); *p != '\0'; p += strspn(p, separators)) {
@@ -83,8 +84,8 @@ int hosts_elsewhere(const char *list, char *out, size_t room)
         char name[256];
         int n = snprintf(name, sizeof name, "%.*s", (int)length, p);
         p += length;
-        cut_slots(name);
-        if (n <= 0 || (size_t)n >= sizeof name || is_this_host(name))
+        launch_hosts_cut_slots(name);
+        if (n <= 0 || (size_t)n >= sizeof name || launch_hosts_is_this_host(name))
             continue;
         snprintf(out, room, "%s", name);
         return 1;
@@ -92,7 +93,7 @@ int hosts_elsewhere(const char *list, char *out, size_t room)
     return 0;
 }
 
-int hosts_elsewhere_in_file(const char *path, char *out, size_t room)
+int launch_hosts_find_other_in_file(const char *path, char *out, size_t room)
 {
     char line[1024];
     int found = 0;
@@ -102,13 +103,14 @@ int hosts_elsewhere_in_file(const char *path, char *out, size_t room)
     while (!found && fgets(line, sizeof line, file) != NULL) {
         char *word = line + strspn(line, " \t");
         word[strcspn(word, "# \t\r\n")] = '\0';
-        found = hosts_elsewhere(word, out, room);
+        found = launch_hosts_find_other(word, out, room);
     }
     fclose(file);
     return found;
 }
 
-static int print_address(const struct sockaddr *address, socklen_t length, char *out, size_t room)
+static int launch_hosts_print_address(const struct sockaddr *address, socklen_t length, char *out,
+                                      size_t room)
 {
     char text[INET6_ADDRSTRLEN + IF_NAMESIZE + 1];
     if (getnameinfo(address, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
@@ -119,7 +121,7 @@ static int print_address(const struct sockaddr *address, socklen_t length, char 
 }
 
 /** Address from which packets to the host would leave. */
-static int address_towards(const char *host, char *out, size_t room)
+static int launch_hosts_route_address(const char *host, char *out, size_t room)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found = NULL;
     struct sockaddr_storage local;
@@ -130,15 +132,15 @@ static int address_towards(const char *host, char *out, size_t room)
     int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
         getsockname(fd, (struct sockaddr *)&local, &length) == 0 &&
-        !is_loopback((struct sockaddr *)&local))
-        rc = print_address((struct sockaddr *)&local, length, out, room);
+        !launch_hosts_is_loopback((struct sockaddr *)&local))
+        rc = launch_hosts_print_address((struct sockaddr *)&local, length, out, room);
     if (fd >= 0)
         close(fd);
     freeaddrinfo(found);
     return rc;
 }
 
-static int first_interface(char *out, size_t room)
+static int launch_hosts_first_interface(char *out, size_t room)
 {
     struct ifaddrs *interfaces = NULL;
     int rc = -ENOENT;
@@ -147,18 +149,18 @@ static int first_interface(char *out, size_t room)
     for (const struct ifaddrs *i = interfaces; i != NULL && rc < 0; i = i->ifa_next)
         if (i->ifa_addr != NULL && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
             !(i->ifa_flags & IFF_LOOPBACK))
-            rc = print_address(i->ifa_addr, sizeof(struct sockaddr_in), out, room);
+            rc = launch_hosts_print_address(i->ifa_addr, sizeof(struct sockaddr_in), out, room);
     freeifaddrs(interfaces);
     return rc;
 }
 
-int hosts_our_address(const char *other, char *out, size_t room)
+int launch_hosts_own_address(const char *other, char *out, size_t room)
 {
     char own[HOST_NAME_ROOM];
-    if (other != NULL && address_towards(other, out, room) == 0)
+    if (other != NULL && launch_hosts_route_address(other, out, room) == 0)
         return 0;
     host_name(own);
-    if (own[0] != '\0' && address_towards(own, out, room) == 0)
+    if (own[0] != '\0' && launch_hosts_route_address(own, out, room) == 0)
         return 0;
-    return first_interface(out, room);
+    return launch_hosts_first_interface(out, room);
 }

@@ -1,3 +1,4 @@
+/* Recognises launchers, and finds the applications on their command lines. */
 #include "agent/launch/launcher.h"
 
 #include "agent/launch/detect_mpi.h"
@@ -126,7 +127,7 @@ static const struct option hydra_options[] = {
     {NULL, 0, PLAIN},
 };
 
-/* Options of srun whose value may be left out take it behind "=" only, and so no further word. Of
+/* Options of srun whose value may be left out take it after "=" only, and so no further word. Of
  * them only --bcast is listed: it would be taken for the beginning of --bcast-exclude. */
 static const struct option srun_options[] = {
     {"N", 1, NODES},
@@ -274,7 +275,7 @@ static enum launcher launcher_by_name(const char *name)
 
 /** A shell script that starts a launcher under its own name (Intel MPI's mpirun, sites' wrappers).
  *  */
-static enum launcher by_script(const char *path)
+static enum launcher launcher_detect_script(const char *path)
 {
     char text[32 * 1024];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -290,7 +291,7 @@ static enum launcher by_script(const char *path)
                                                                               : LAUNCHER_NONE;
 }
 
-enum launcher launcher_of(const char *path)
+enum launcher launcher_detect(const char *path)
 {
     char resolved[PATH_MAX], given[PATH_MAX];
     if (strlen(path) >= sizeof given || realpath(path, resolved) == NULL)
@@ -307,11 +308,11 @@ enum launcher launcher_of(const char *path)
         strcmp(asked, "mpirun") != 0 && strcmp(asked, "mpiexec") != 0)
         return LAUNCHER_NONE;
     const char *library_path = getenv("LD_LIBRARY_PATH");
-    if (program_links(resolved, library_path, "libopen-rte.so") ||
-        program_links(resolved, library_path, "libopen-pal.so") ||
-        program_links(resolved, library_path, "libprrte.so"))
+    if (detect_mpi_program_links(resolved, library_path, "libopen-rte.so") ||
+        detect_mpi_program_links(resolved, library_path, "libopen-pal.so") ||
+        detect_mpi_program_links(resolved, library_path, "libprrte.so"))
         return LAUNCHER_OPENMPI;
-    return by_script(resolved);
+    return launcher_detect_script(resolved);
 }
 
 /* ---- the command line ---------------------------------------------------- */
@@ -326,8 +327,8 @@ static const struct option *launcher_table_of(enum launcher launcher)
 /** Option of this name. For srun, getopt_long(3) also takes the unambiguous beginning of a long
  *  name.
  *  @param prefixes  1: beginnings count */
-static const struct option *find_option(const struct option *table, const char *name, size_t length,
-                                        int prefixes)
+static const struct option *launcher_find_option(const struct option *table, const char *name,
+                                                 size_t length, int prefixes)
 {
     const struct option *found = NULL;
     for (const struct option *o = table; o->name != NULL; o++) {
@@ -340,8 +341,8 @@ static const struct option *find_option(const struct option *table, const char *
     return found;
 }
 
-static void note_value(struct launch_line *out, const struct option *option, unsigned index,
-                       const char *value)
+static void launcher_record_value(struct launch_line *out, const struct option *option,
+                                  unsigned index, const char *value)
 {
     switch (option->meaning) {
     case HOSTS:
@@ -364,16 +365,16 @@ static void note_value(struct launch_line *out, const struct option *option, uns
 
 /** Words of an option with its values, for Open MPI and Hydra, which take one dash and two alike.
  *  */
-static int dashed_words(struct launch_line *out, const struct option *table, int i, int argc,
-                        char *const argv[])
+static int launcher_scan_dashed_words(struct launch_line *out, const struct option *table, int i,
+                                      int argc, char *const argv[])
 {
     const char *name = argv[i] + 1 + (argv[i][1] == '-');
     const char *equals = strchr(name, '=');
     size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
-    const struct option *option = find_option(table, name, length, 0);
+    const struct option *option = launcher_find_option(table, name, length, 0);
     if (option == NULL || equals != NULL || i + 1 >= argc)
         return 1;
-    note_value(out, option, (unsigned)i + 1, argv[i + 1]);
+    launcher_record_value(out, option, (unsigned)i + 1, argv[i + 1]);
     int words = option->words;
     if (option->meaning == NAME_VALUE && strchr(argv[i + 1], '=') == NULL)
         words = 2;
@@ -381,39 +382,39 @@ static int dashed_words(struct launch_line *out, const struct option *table, int
 }
 
 /** Words of an option of srun: getopt_long(3) with short options that may be joined. */
-static int srun_words(struct launch_line *out, int i, int argc, char *const argv[])
+static int launcher_scan_srun_words(struct launch_line *out, int i, int argc, char *const argv[])
 {
     const char *word = argv[i];
     if (word[1] == '-') {
         const char *equals = strchr(word, '=');
         size_t length = equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2);
-        const struct option *option = find_option(srun_options, word + 2, length, 1);
+        const struct option *option = launcher_find_option(srun_options, word + 2, length, 1);
         if (option != NULL && equals != NULL)
-            note_value(out, option, (unsigned)i, equals + 1);
+            launcher_record_value(out, option, (unsigned)i, equals + 1);
         if (option == NULL || option->words == 0 || equals != NULL || i + 1 >= argc)
             return 1;
-        note_value(out, option, (unsigned)i + 1, argv[i + 1]);
+        launcher_record_value(out, option, (unsigned)i + 1, argv[i + 1]);
         return 2;
     }
     for (const char *c = word + 1; *c != '\0'; c++) {
-        const struct option *option = find_option(srun_options, c, 1, 0);
+        const struct option *option = launcher_find_option(srun_options, c, 1, 0);
         if (*c == 'I' || *c == 'K' || *c == 'k') /* the rest is their optional value */
             return 1;
         if (option == NULL)
             continue;
         if (c[1] != '\0') {
-            note_value(out, option, (unsigned)i, c + 1);
+            launcher_record_value(out, option, (unsigned)i, c + 1);
             return 1;
         }
         if (i + 1 < argc)
-            note_value(out, option, (unsigned)i + 1, argv[i + 1]);
+            launcher_record_value(out, option, (unsigned)i + 1, argv[i + 1]);
         return 2;
     }
     return 1;
 }
 
 /** End of the application that begins at a word: the next lone colon, or the end of the line. */
-static int end_of_app(int i, int argc, char *const argv[])
+static int launcher_find_app_end(int i, int argc, char *const argv[])
 {
     while (i < argc && strcmp(argv[i], ":") != 0)
         i++;
@@ -429,9 +430,10 @@ int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, ch
         if (strcmp(word, ":") == 0) {
             i++;
         } else if (word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0) {
-            i += launcher == LAUNCHER_SRUN
-                     ? srun_words(&line, i, argc, argv)
-                     : dashed_words(&line, launcher_table_of(launcher), i, argc, argv);
+            i +=
+                launcher == LAUNCHER_SRUN
+                    ? launcher_scan_srun_words(&line, i, argc, argv)
+                    : launcher_scan_dashed_words(&line, launcher_table_of(launcher), i, argc, argv);
         } else {
             i += strcmp(word, "--") == 0;
             if (i >= argc)
@@ -439,7 +441,7 @@ int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, ch
             if (line.app_count == LAUNCH_MAX_APPS)
                 return -HOLTER_ELIMIT;
             line.apps[line.app_count++] = (unsigned)i;
-            i = end_of_app(i, argc, argv);
+            i = launcher_find_app_end(i, argc, argv);
         }
     }
     if (line.app_count == 0 && line.app_list == 0)

@@ -20,7 +20,7 @@ const char *launcher_name(enum launcher launcher);
  *  program that is only called mpirun or mpiexec is known by the libraries it needs, a script by
  *  what it calls.
  *  @param path  executable file */
-enum launcher launcher_of(const char *path);
+enum launcher launcher_detect(const char *path);
 
 #define LAUNCH_MAX_APPS 256u /**< applications of one MPMD command line */
 

@@ -1,3 +1,4 @@
+/* Names of launchers, apart from launcher.c so that the agent need not link MPI detection. */
 #include "agent/launch/launcher.h"
 
 const char *launcher_name(enum launcher launcher)

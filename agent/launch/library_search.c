@@ -1,3 +1,4 @@
+/* Finds libraries as ld.so(8) does: RPATH, LD_LIBRARY_PATH, RUNPATH, the cache, the defaults. */
 #include "agent/launch/library_search.h"
 
 #include "holter/error.h"
@@ -37,7 +38,7 @@ static const char default_path[] =
 #endif
     "/lib64:/usr/lib64:/lib:/usr/lib";
 
-static char *read_whole(const char *path, size_t *length)
+static char *library_search_read_file(const char *path, size_t *length)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -61,7 +62,7 @@ static char *read_whole(const char *path, size_t *length)
     return bytes;
 }
 
-static uint32_t u32_at(const char *bytes)
+static uint32_t library_search_read_u32(const char *bytes)
 {
     uint32_t value;
     memcpy(&value, bytes, sizeof value);
@@ -69,7 +70,7 @@ static uint32_t u32_at(const char *bytes)
 }
 
 /** Find the table in the file; leaves the cache empty when it does not hold together. */
-static void index_cache(struct library_search *s)
+static void library_search_index_cache(struct library_search *s)
 {
     char *magic = s->cache == NULL
                       ? NULL
@@ -77,7 +78,7 @@ static void index_cache(struct library_search *s)
     if (magic == NULL || s->cache_bytes - (size_t)(magic - s->cache) < CACHE_HEADER)
         return;
     s->cache_start = (size_t)(magic - s->cache);
-    uint32_t entries = u32_at(magic + 20);
+    uint32_t entries = library_search_read_u32(magic + 20);
     if ((s->cache_bytes - s->cache_start - CACHE_HEADER) / CACHE_ENTRY >= entries)
         s->cache_entries = entries;
 }
@@ -93,8 +94,8 @@ int library_search_create(struct library_search **out, const char *library_path,
         free(s);
         return -ENOMEM;
     }
-    s->cache = read_whole(cache_path, &s->cache_bytes);
-    index_cache(s);
+    s->cache = library_search_read_file(cache_path, &s->cache_bytes);
+    library_search_index_cache(s);
     *out = s;
     return 0;
 }
@@ -159,8 +160,8 @@ static int library_search_expand(char *out, size_t room, const char *dir, size_t
 }
 
 /** Look through the directories of a list separated by any of the characters. */
-static int find_in_list(const char *list, const char *separators, const char *name,
-                        const struct needing_file *by, char *out, size_t room)
+static int library_search_find_in_list(const char *list, const char *separators, const char *name,
+                                       const struct needing_file *by, char *out, size_t room)
 {
     while (list != NULL && *list != '\0') {
         size_t length = strcspn(list, separators);
@@ -178,19 +179,20 @@ static int find_in_list(const char *list, const char *separators, const char *na
     return -ENOENT;
 }
 
-static int find_in_rpaths(const char *name, const struct needing_file *by, char *out, size_t room)
+static int library_search_find_in_rpaths(const char *name, const struct needing_file *by, char *out,
+                                         size_t room)
 {
     if (by->elf.runpath != NULL) /* DT_RUNPATH switches DT_RPATH off, of the loaders as well */
         return -ENOENT;
     for (const struct needing_file *f = by; f != NULL; f = f->parent)
         if (f->elf.rpath != NULL && f->elf.runpath == NULL &&
-            find_in_list(f->elf.rpath, ":", name, f, out, room) == 0)
+            library_search_find_in_list(f->elf.rpath, ":", name, f, out, room) == 0)
             return 0;
     return -ENOENT;
 }
 
-static int find_in_cache(const struct library_search *s, const char *name,
-                         const struct needing_file *by, char *out, size_t room)
+static int library_search_find_in_cache(const struct library_search *s, const char *name,
+                                        const struct needing_file *by, char *out, size_t room)
 {
     if (s->cache_entries == 0)
         return -ENOENT;
@@ -198,7 +200,8 @@ static int find_in_cache(const struct library_search *s, const char *name,
     size_t bytes = s->cache_bytes - s->cache_start;
     for (uint32_t i = 0; i < s->cache_entries; i++) {
         const char *entry = header + CACHE_HEADER + (size_t)i * CACHE_ENTRY;
-        uint32_t flags = u32_at(entry), key = u32_at(entry + 4), value = u32_at(entry + 8);
+        uint32_t flags = library_search_read_u32(entry), key = library_search_read_u32(entry + 4),
+                 value = library_search_read_u32(entry + 8);
         if ((flags & 0xff) != CACHE_ELF_LIBC6 || key >= bytes || value >= bytes ||
             strcmp(header + key, name) != 0)
             continue;
@@ -219,13 +222,14 @@ int library_search_find(const struct library_search *search, const char *name,
                        library_search_fits(out, by)
                    ? 0
                    : -ENOENT;
-    if (find_in_rpaths(name, by, out, room) == 0)
+    if (library_search_find_in_rpaths(name, by, out, room) == 0)
         return 0;
-    if (find_in_list(search->library_path, ":;", name, by, out, room) == 0)
+    if (library_search_find_in_list(search->library_path, ":;", name, by, out, room) == 0)
         return 0;
-    if (by->elf.runpath != NULL && find_in_list(by->elf.runpath, ":", name, by, out, room) == 0)
+    if (by->elf.runpath != NULL &&
+        library_search_find_in_list(by->elf.runpath, ":", name, by, out, room) == 0)
         return 0;
-    if (find_in_cache(search, name, by, out, room) == 0)
+    if (library_search_find_in_cache(search, name, by, out, room) == 0)
         return 0;
-    return find_in_list(default_path, ":", name, by, out, room);
+    return library_search_find_in_list(default_path, ":", name, by, out, room);
 }

@@ -1,3 +1,4 @@
+/* Reads files of /proc/<pid>. */
 #include "agent/launch/process_file.h"
 
 #include <fcntl.h>

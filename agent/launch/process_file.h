@@ -1,4 +1,4 @@
-/* What the kernel tells about a process, proc(5). */
+/* What the kernel reports about a process, proc(5). */
 #ifndef HOLTER_AGENT_LAUNCH_PROCESS_FILE_H
 #define HOLTER_AGENT_LAUNCH_PROCESS_FILE_H
 
@@ -7,7 +7,7 @@
 
 /** Read a file of /proc/<pid>, as much of its start as fits. It may hold NULs ("cmdline").
  *  @param pid  0: this process
- *  @param out  ended by a NUL behind what was read
+ *  @param out  terminated by a NUL
  *  @return bytes read; 0 when there is no such process or it may not be read */
 size_t process_file(char *out, size_t room, int32_t pid, const char *file);
 

@@ -1,3 +1,4 @@
+/* Derives the job id and the launcher of a rank from its environment. */
 #include "agent/launch/rank_env.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@ static const char *rank_env_var(const struct rank_env_source *s, const char *nam
     return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
-const char *command_option(const char *command, const char *option)
+const char *rank_env_command_option(const char *command, const char *option)
 {
     size_t length = strlen(option);
     for (const char *word = command; *word != '\0'; word += strlen(word) + 1) {
@@ -26,7 +27,7 @@ const char *command_option(const char *command, const char *option)
     return NULL;
 }
 
-static int small_number(const char *text)
+static int rank_env_parse_small_number(const char *text)
 {
     char *end;
     long value = text == NULL ? -1 : strtol(text, &end, 10);
@@ -36,7 +37,7 @@ static int small_number(const char *text)
 /** mpirun of Open MPI before 5 numbers its jobs: the family, a hash of host and pid of mpirun, in
  *  the upper 16 bits and the job of the family, 1 and then one for each MPI_Comm_spawn, in the
  *  lower. */
-static int step_of_orte(struct rank_env *out, const char *jobid)
+static int rank_env_read_orte_step(struct rank_env *out, const char *jobid)
 {
     char *end;
     unsigned long long id = strtoull(jobid, &end, 10);
@@ -53,13 +54,13 @@ static int step_of_orte(struct rank_env *out, const char *jobid)
 
 /** Hydra's proxies get the address of their mpiexec, the same on all nodes, and the process group,
  *  0 and then one more for each MPI_Comm_spawn. */
-static int step_of_hydra(struct rank_env *out, const char *command)
+static int rank_env_read_hydra_step(struct rank_env *out, const char *command)
 {
-    const char *address = command_option(command, "--control-port");
+    const char *address = rank_env_command_option(command, "--control-port");
     const char *colon = address == NULL ? NULL : strrchr(address, ':');
     if (colon == NULL || colon == address || colon[1] == '\0')
         return 0;
-    int group = small_number(command_option(command, "--pgid"));
+    int group = rank_env_parse_small_number(rank_env_command_option(command, "--pgid"));
     if (group <= 0)
         snprintf(out->step, sizeof out->step, "%.12s", colon + 1);
     else
@@ -69,26 +70,26 @@ static int step_of_hydra(struct rank_env *out, const char *command)
 }
 
 /** The last characters of a text: where the names of launchers differ from each other. */
-static void copy_tail(char *out, size_t room, const char *text)
+static void rank_env_copy_tail(char *out, size_t room, const char *text)
 {
     size_t length = strlen(text);
     snprintf(out, room, "%s", length < room ? text : text + length - (room - 1));
 }
 
-static void read_step(struct rank_env *out, const struct rank_env_source *s)
+static void rank_env_read_step(struct rank_env *out, const struct rank_env_source *s)
 {
     const char *orte = rank_env_var(s, "OMPI_MCA_ess_base_jobid");
     const char *slurm = rank_env_var(s, "SLURM_STEP_ID");
     const char *namespace_ = rank_env_var(s, "PMIX_NAMESPACE");
     snprintf(out->base, sizeof out->base, "%s", s->host);
-    if (orte != NULL && step_of_orte(out, orte))
+    if (orte != NULL && rank_env_read_orte_step(out, orte))
         return;
-    if (step_of_hydra(out, s->parent_command))
+    if (rank_env_read_hydra_step(out, s->parent_command))
         return;
     if (slurm != NULL && rank_env_var(s, "SLURM_PROCID") != NULL)
         snprintf(out->step, sizeof out->step, "%s", slurm);
     else if (namespace_ != NULL)
-        copy_tail(out->step, sizeof out->step, namespace_);
+        rank_env_copy_tail(out->step, sizeof out->step, namespace_);
     else if (out->launched)
         snprintf(out->step, sizeof out->step, "%" PRId32 "-%" PRIx64, s->parent, s->parent_start);
     else
@@ -121,7 +122,8 @@ static void rank_env_read_launcher(struct rank_env *out, const struct rank_env_s
         out->flavour = MPI_FLAVOUR_OPENMPI; /* MPICH takes PMIx only when it was built for it */
     }
     out->launched = out->flavour != MPI_FLAVOUR_NONE || rank_env_var(s, "SLURM_PROCID") != NULL;
-    out->local_rank = small_number(local != NULL ? local : rank_env_var(s, "SLURM_LOCALID"));
+    out->local_rank =
+        rank_env_parse_small_number(local != NULL ? local : rank_env_var(s, "SLURM_LOCALID"));
 }
 
 /* Launchers use each other: mpirun and mpiexec start their own daemons with srun, whose variables
@@ -141,7 +143,7 @@ void rank_env_read(struct rank_env *out, const struct rank_env_source *source)
 {
     *out = (struct rank_env){.local_rank = -1};
     rank_env_read_launcher(out, source);
-    read_step(out, source);
+    rank_env_read_step(out, source);
     const char *job = rank_env_job(source);
     if (job != NULL)
         snprintf(out->base, sizeof out->base, "%s", job);

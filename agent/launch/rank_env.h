@@ -1,4 +1,4 @@
-/* What a rank's environment tells before MPI_Init: who launched it, as which rank of which job. */
+/* What a rank's environment says before MPI_Init: who launched it, as which rank of which job. */
 #ifndef HOLTER_AGENT_LAUNCH_RANK_ENV_H
 #define HOLTER_AGENT_LAUNCH_RANK_ENV_H
 
@@ -14,19 +14,19 @@ struct rank_env_source {
     uint64_t start;        /**< start time of this process, see process_start_time() */
     uint64_t parent_start; /**< of its parent; 0: unknown */
     const char
-        *parent_command; /**< /proc/<parent>/cmdline, words ended by NUL, one more NUL behind */
+        *parent_command; /**< /proc/<parent>/cmdline, words ended by NUL, one more NUL at the end */
     const char *host;    /**< host name */
 };
 
 struct rank_env {
     enum mpi_flavour flavour; /**< MPI of the launcher; MPI_FLAVOUR_NONE: no launcher seen */
     int launched;             /**< 1: one of the ranks of a launcher */
-    int local_rank;           /**< among the ranks of its node; -1: not told */
+    int local_rank;           /**< among the ranks of its node; -1: unknown */
     char base[40]; /**< first part of the job id: HOLTER_JOB, the scheduler's number, else a name */
     char step[24]; /**< second part: the same on all nodes of one launch, another for the next */
 };
 
-/** Never fails: what is not told gets the values above, and a process without a launcher is a job
+/** Never fails: what is unknown gets the values above, and a process without a launcher is a job
  *  of its own. */
 void rank_env_read(struct rank_env *out, const struct rank_env_source *source);
 
@@ -39,8 +39,8 @@ enum launcher rank_env_launcher(const struct rank_env_source *source);
 
 /** Value of an option on a command line, as in "--control-port host:port" or
  *  "--control-port=host:port".
- *  @param command  words ended by NUL, one more NUL behind the last
+ *  @param command  words ended by NUL, one more NUL after the last
  *  @return text inside command, or NULL */
-const char *command_option(const char *command, const char *option);
+const char *rank_env_command_option(const char *command, const char *option);
 
 #endif

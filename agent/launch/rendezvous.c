@@ -1,3 +1,4 @@
+/* Registrations and locks of a session on this node, as files under the run directory. */
 #include "agent/launch/rendezvous.h"
 
 #include "holter/error.h"
@@ -25,7 +26,7 @@
 #define UNFINISHED_AGE 60
 
 /** This host's name as that of a directory. @return 0 or -HOLTER_ERANGE */
-static int host_directory(char out[HOST_NAME_ROOM])
+static int rendezvous_host_directory(char out[HOST_NAME_ROOM])
 {
     host_name(out);
     for (char *c = out; *c != '\0'; c++)
@@ -37,7 +38,7 @@ static int host_directory(char out[HOST_NAME_ROOM])
 int rendezvous_init(struct rendezvous *r, const char *run_dir, const char *session)
 {
     char host[HOST_NAME_ROOM];
-    if (!session_key_valid(session) || host_directory(host) != 0)
+    if (!session_key_valid(session) || rendezvous_host_directory(host) != 0)
         return -HOLTER_ERANGE;
     snprintf(r->session, sizeof r->session, "%s", session);
     int n = snprintf(r->session_dir, sizeof r->session_dir, "%s/%s", run_dir, session);
@@ -47,24 +48,24 @@ int rendezvous_init(struct rendezvous *r, const char *run_dir, const char *sessi
     return n < 0 || (size_t)n >= sizeof r->dir ? -HOLTER_ERANGE : 0;
 }
 
-static int make_dir(const char *path)
+static int rendezvous_make_dir(const char *path)
 {
     return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-static int make_dirs(const struct rendezvous *r)
+static int rendezvous_make_dirs(const struct rendezvous *r)
 {
     char ranks[PATH_MAX];
     rendezvous_ranks_dir(r, ranks, sizeof ranks);
-    int rc = make_dir(r->session_dir);
+    int rc = rendezvous_make_dir(r->session_dir);
     if (rc == 0)
-        rc = make_dir(r->dir);
+        rc = rendezvous_make_dir(r->dir);
     if (rc == 0)
-        rc = make_dir(ranks);
+        rc = rendezvous_make_dir(ranks);
     return rc;
 }
 
-static int lock_file(const char *path, int operation)
+static int rendezvous_lock_file(const char *path, int operation)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
@@ -82,7 +83,7 @@ static int lock_file(const char *path, int operation)
 /* Is this descriptor still the file of that name? A leaving agent unlinks lock files while others
  * wait for the lock: what they get then is a lock on a file without a name, which excludes nobody.
  */
-static int still_named(int fd, const char *path)
+static int rendezvous_is_still_named(int fd, const char *path)
 {
     struct stat mine, named;
     return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev &&
@@ -90,24 +91,24 @@ static int still_named(int fd, const char *path)
 }
 
 /* @return descriptor that holds the gate, or -errno (-EWOULDBLOCK only with LOCK_NB) */
-static int enter_gate(const struct rendezvous *r, int nonblocking)
+static int rendezvous_enter_gate(const struct rendezvous *r, int nonblocking)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/gate", r->dir);
     for (;;) {
         if (!nonblocking) {
-            int rc = make_dirs(r);
+            int rc = rendezvous_make_dirs(r);
             if (rc == -ENOENT) /* a leaving agent took the parent away between two steps */
                 continue;
             if (rc != 0)
                 return rc;
         }
-        int fd = lock_file(path, LOCK_EX | (nonblocking ? LOCK_NB : 0));
+        int fd = rendezvous_lock_file(path, LOCK_EX | (nonblocking ? LOCK_NB : 0));
         if (fd == -ENOENT && !nonblocking)
             continue;
         if (fd < 0)
             return fd;
-        if (still_named(fd, path))
+        if (rendezvous_is_still_named(fd, path))
             return fd;
         close(fd);
         if (nonblocking)
@@ -119,7 +120,7 @@ static int rendezvous_acquire_agent_lock(const struct rendezvous *r)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/agent.lock", r->dir);
-    return lock_file(path, LOCK_EX | LOCK_NB);
+    return rendezvous_lock_file(path, LOCK_EX | LOCK_NB);
 }
 
 void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t room)
@@ -128,7 +129,7 @@ void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t room)
 }
 
 /* Written beside and renamed, so that a reader never sees half a line. */
-static int write_registration(const struct rendezvous *r, int32_t pid, const char *job)
+static int rendezvous_write_registration(const struct rendezvous *r, int32_t pid, const char *job)
 {
     char path[PATH_MAX], fresh[PATH_MAX];
     snprintf(path, sizeof path, "%s/ranks/%d", r->dir, (int)pid);
@@ -147,7 +148,7 @@ static int write_registration(const struct rendezvous *r, int32_t pid, const cha
     return rc;
 }
 
-static int read_registration(int dir_fd, const char *name, struct registration *out)
+static int rendezvous_read_registration(int dir_fd, const char *name, struct registration *out)
 {
     char *end, text[128];
     long pid = strtol(name, &end, 10);
@@ -168,8 +169,9 @@ static int read_registration(int dir_fd, const char *name, struct registration *
     return 0;
 }
 
-static int each_registration(const char *dir, void (*each)(void *, const struct registration *),
-                             void *user)
+static int rendezvous_visit_registrations(const char *dir,
+                                          void (*each)(void *, const struct registration *),
+                                          void *user)
 {
     DIR *d = opendir(dir);
     if (d == NULL)
@@ -177,7 +179,7 @@ static int each_registration(const char *dir, void (*each)(void *, const struct 
     int count = 0;
     for (struct dirent *entry; (entry = readdir(d)) != NULL;) {
         struct registration registration;
-        if (read_registration(dirfd(d), entry->d_name, &registration) != 0)
+        if (rendezvous_read_registration(dirfd(d), entry->d_name, &registration) != 0)
             continue;
         count++;
         each(user, &registration);
@@ -191,7 +193,7 @@ int rendezvous_each(const struct rendezvous *r,
 {
     char ranks[PATH_MAX];
     rendezvous_ranks_dir(r, ranks, sizeof ranks);
-    return each_registration(ranks, each, user);
+    return rendezvous_visit_registrations(ranks, each, user);
 }
 
 void rendezvous_forget(const struct rendezvous *r, int32_t pid)
@@ -201,35 +203,35 @@ void rendezvous_forget(const struct rendezvous *r, int32_t pid)
     unlink(path);
 }
 
-static int sweep_segments(const char *run_dir, const char *held_session);
+static int rendezvous_sweep_segments(const char *run_dir, const char *held_session);
 
-static void forget_if_dead(void *user, const struct registration *registration)
+static void rendezvous_remove_if_dead(void *user, const struct registration *registration)
 {
     if (!registration->alive)
         rendezvous_forget(user, registration->pid);
 }
 
 /* The caller has gate and lock of the session: what is dead now no agent will come to look at. */
-static void sweep_before_start(const struct rendezvous *r)
+static void rendezvous_sweep_before_start(const struct rendezvous *r)
 {
     char run_dir[PATH_MAX];
     struct rendezvous own = *r;
-    rendezvous_each(r, forget_if_dead, &own);
+    rendezvous_each(r, rendezvous_remove_if_dead, &own);
     snprintf(run_dir, sizeof run_dir, "%s", r->session_dir);
     *strrchr(run_dir, '/') = '\0';
-    sweep_segments(run_dir, r->session);
+    rendezvous_sweep_segments(run_dir, r->session);
 }
 
 int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, int *lock_fd)
 {
-    int gate = enter_gate(r, 0);
+    int gate = rendezvous_enter_gate(r, 0);
     if (gate < 0)
         return gate;
     int lock = rendezvous_acquire_agent_lock(r);
     int rc = lock >= 0 ? 1 : lock == -EWOULDBLOCK ? 0 : lock;
     if (rc == 1)
-        sweep_before_start(r);
-    int written = rc < 0 ? rc : write_registration(r, pid, job);
+        rendezvous_sweep_before_start(r);
+    int written = rc < 0 ? rc : rendezvous_write_registration(r, pid, job);
     if (written != 0)
         rc = written;
     if (rc == 1)
@@ -242,12 +244,12 @@ int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, in
 
 int rendezvous_lock(const struct rendezvous *r, int *lock_fd)
 {
-    int gate = enter_gate(r, 0);
+    int gate = rendezvous_enter_gate(r, 0);
     if (gate < 0)
         return gate;
     int lock = rendezvous_acquire_agent_lock(r);
     if (lock >= 0)
-        sweep_before_start(r);
+        rendezvous_sweep_before_start(r);
     close(gate);
     if (lock < 0)
         return lock == -EWOULDBLOCK ? -EEXIST : lock;
@@ -255,9 +257,9 @@ int rendezvous_lock(const struct rendezvous *r, int *lock_fd)
     return 0;
 }
 
-/* In the forked process: become the agent, or tell why not through the pipe. Async-signal-safe
+/* In the forked process: become the agent, or report the error through the pipe. Async-signal-safe
  * calls only (the caller may have threads). */
-static void become_agent(const char *path, char **argv, int lock_fd, int report_fd)
+static void rendezvous_exec_agent(const char *path, char **argv, int lock_fd, int report_fd)
 {
     int null = open("/dev/null", O_RDWR);
     sigset_t none;
@@ -298,7 +300,7 @@ int rendezvous_spawn(const char *path, const char *const argv[], int lock_fd)
         full[count + 1] = number;
         pid_t pid = fork();
         if (pid == 0)
-            become_agent(path, full, lock_fd, report[1]);
+            rendezvous_exec_agent(path, full, lock_fd, report[1]);
         if (pid < 0)
             rc = -errno;
         close(report[1]);
@@ -317,14 +319,14 @@ int rendezvous_spawn(const char *path, const char *const argv[], int lock_fd)
     return rc;
 }
 
-static void note_alive(void *user, const struct registration *registration)
+static void rendezvous_count_alive(void *user, const struct registration *registration)
 {
     if (registration->alive)
         *(int *)user = 1;
 }
 
 /* @return 1 when a segment of the session is in /dev/shm, dead or alive */
-static int segments_left(const struct rendezvous *r)
+static int rendezvous_has_segments(const struct rendezvous *r)
 {
     DIR *d = opendir("/dev/shm");
     int left = 0;
@@ -340,8 +342,8 @@ static int segments_left(const struct rendezvous *r)
     return left;
 }
 
-/* Also takes what a wrapper that was killed while registering left behind. */
-static void remove_ranks_dir(const char *path)
+/* Also removes what a wrapper that was killed while registering left behind. */
+static void rendezvous_remove_ranks_dir(const char *path)
 {
     DIR *d = opendir(path);
     for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
@@ -353,15 +355,15 @@ static void remove_ranks_dir(const char *path)
 
 /* The caller has gate and lock. @return 0 when the session's files on this node are gone, or -EBUSY
  */
-static int remove_unless_used(const struct rendezvous *r)
+static int rendezvous_remove_unless_used(const struct rendezvous *r)
 {
     int alive = 0;
-    rendezvous_each(r, note_alive, &alive);
-    if (alive || segments_left(r))
+    rendezvous_each(r, rendezvous_count_alive, &alive);
+    if (alive || rendezvous_has_segments(r))
         return -EBUSY;
     char path[PATH_MAX];
     rendezvous_ranks_dir(r, path, sizeof path);
-    remove_ranks_dir(path);
+    rendezvous_remove_ranks_dir(path);
     snprintf(path, sizeof path, "%s/agent.lock", r->dir);
     unlink(path);
     snprintf(path, sizeof path, "%s/gate", r->dir);
@@ -373,11 +375,11 @@ static int remove_unless_used(const struct rendezvous *r)
 
 int rendezvous_leave(const struct rendezvous *r, int lock_fd)
 {
-    int gate = enter_gate(r, 1), rc = -EAGAIN;
+    int gate = rendezvous_enter_gate(r, 1), rc = -EAGAIN;
     if (gate >= 0)
-        rc = remove_unless_used(r);
+        rc = rendezvous_remove_unless_used(r);
     else if (gate == -ENOENT) /* somebody removed the directory: nobody finds this agent any more */
-        rc = segments_left(r) ? -EBUSY : 0;
+        rc = rendezvous_has_segments(r) ? -EBUSY : 0;
     if (rc == 0)
         close(lock_fd);
     if (gate >= 0)
@@ -385,13 +387,13 @@ int rendezvous_leave(const struct rendezvous *r, int lock_fd)
     return rc;
 }
 
-static int process_dead(int32_t pid)
+static int rendezvous_process_is_dead(int32_t pid)
 {
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
 /* @return 1 when nobody will ever use this segment again */
-static int segment_is_stale(const char *name, int32_t pid)
+static int rendezvous_segment_is_stale(const char *name, int32_t pid)
 {
     char path[80], host[HOST_NAME_ROOM];
     snprintf(path, sizeof path, "/%s", name);
@@ -406,14 +408,14 @@ static int segment_is_stale(const char *name, int32_t pid)
     }
     struct stat status;
     snprintf(path, sizeof path, "/dev/shm/%s", name);
-    return process_dead(pid) && lstat(path, &status) == 0 && status.st_uid == getuid() &&
-           time(NULL) - status.st_mtime > UNFINISHED_AGE;
+    return rendezvous_process_is_dead(pid) && lstat(path, &status) == 0 &&
+           status.st_uid == getuid() && time(NULL) - status.st_mtime > UNFINISHED_AGE;
 }
 
 /* Take gate and lock of a session, when no agent serves it.
  * @return 1 with both (-1, -1 when the session has no directory here, so nobody can serve it), 0
  * when an agent serves it or somebody is in the gate */
-static int hold_session(const char *run_dir, const char *session, int *gate, int *lock)
+static int rendezvous_hold_session(const char *run_dir, const char *session, int *gate, int *lock)
 {
     struct rendezvous r;
     struct stat status;
@@ -422,7 +424,7 @@ static int hold_session(const char *run_dir, const char *session, int *gate, int
         return 0;
     if (stat(r.dir, &status) != 0)
         return errno == ENOENT;
-    *gate = enter_gate(&r, 1);
+    *gate = rendezvous_enter_gate(&r, 1);
     if (*gate < 0)
         return 0;
     *lock = rendezvous_acquire_agent_lock(&r);
@@ -432,7 +434,7 @@ static int hold_session(const char *run_dir, const char *session, int *gate, int
     return 0;
 }
 
-static void release_session(int gate, int lock)
+static void rendezvous_release_session(int gate, int lock)
 {
     if (lock >= 0)
         close(lock);
@@ -440,7 +442,7 @@ static void release_session(int gate, int lock)
         close(gate);
 }
 
-static int sweep_segments(const char *run_dir, const char *held_session)
+static int rendezvous_sweep_segments(const char *run_dir, const char *held_session)
 {
     DIR *d = opendir("/dev/shm");
     int removed = 0;
@@ -451,13 +453,14 @@ static int sweep_segments(const char *run_dir, const char *held_session)
         int gate = -1, lock = -1;
         if (segment_name_parse(entry->d_name, &uid, session, &pid) != 0 ||
             uid != (uint32_t)getuid() || strlen(entry->d_name) > sizeof path - 2 ||
-            !segment_is_stale(entry->d_name, pid))
+            !rendezvous_segment_is_stale(entry->d_name, pid))
             continue;
-        if (strcmp(session, held_session) != 0 && !hold_session(run_dir, session, &gate, &lock))
+        if (strcmp(session, held_session) != 0 &&
+            !rendezvous_hold_session(run_dir, session, &gate, &lock))
             continue;
         snprintf(path, sizeof path, "/%.78s", entry->d_name);
         removed += shm_unlink(path) == 0;
-        release_session(gate, lock);
+        rendezvous_release_session(gate, lock);
     }
     if (d != NULL)
         closedir(d);
@@ -469,7 +472,7 @@ struct sweep {
     int removed;
 };
 
-static void forget_and_count(void *user, const struct registration *registration)
+static void rendezvous_remove_and_count(void *user, const struct registration *registration)
 {
     struct sweep *sweep = user;
     if (registration->alive)
@@ -480,21 +483,21 @@ static void forget_and_count(void *user, const struct registration *registration
 
 int rendezvous_sweep(const char *run_dir)
 {
-    int removed = sweep_segments(run_dir, "");
+    int removed = rendezvous_sweep_segments(run_dir, "");
     DIR *d = opendir(run_dir);
     for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;) {
         struct rendezvous r;
         int gate, lock;
         if (rendezvous_init(&r, run_dir, entry->d_name) != 0 ||
-            !hold_session(run_dir, entry->d_name, &gate, &lock))
+            !rendezvous_hold_session(run_dir, entry->d_name, &gate, &lock))
             continue;
         struct sweep sweep = {&r, 0};
         if (gate >= 0) {
-            rendezvous_each(&r, forget_and_count, &sweep);
-            remove_unless_used(&r);
+            rendezvous_each(&r, rendezvous_remove_and_count, &sweep);
+            rendezvous_remove_unless_used(&r);
         }
         removed += sweep.removed;
-        release_session(gate, lock);
+        rendezvous_release_session(gate, lock);
     }
     if (d != NULL)
         closedir(d);

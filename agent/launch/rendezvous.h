@@ -31,8 +31,8 @@ struct rendezvous {
  * long */
 int rendezvous_init(struct rendezvous *r, const char *run_dir, const char *session);
 
-/** Register a process, and learn whether the node needs an agent. Whoever is told so must start one
- * with rendezvous_spawn(). What dead sessions left behind is removed then. Blocks only as long as
+/** Register a process, and learn whether the node needs an agent. A caller that gets 1 must start
+ * one with rendezvous_spawn(). Files of dead sessions are removed then. Blocks only as long as
  * another process of the session is in here.
  *  @param pid      the process, usually the caller
  *  @param job      its job id
@@ -44,7 +44,7 @@ int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, in
 /** Start an agent that takes the lock over. It is not a child of the caller afterwards, has a
  * session of its own and none of the caller's descriptors, so that no launcher waits for it.
  *  @param path     program
- *  @param argv     its arguments, NULL at the end; "--lock-fd N" is put behind them
+ *  @param argv     its arguments, NULL at the end; "--lock-fd N" is appended
  *  @param lock_fd  from rendezvous_join(); closed here in the caller, also on failure
  *  @return 0 when the program has started, or -errno of fork or exec */
 int rendezvous_spawn(const char *path, const char *const argv[], int lock_fd);
@@ -80,7 +80,7 @@ void rendezvous_ranks_dir(const struct rendezvous *r, char *out, size_t room);
  * somebody is there. In both cases the agent must stay. */
 int rendezvous_leave(const struct rendezvous *r, int lock_fd);
 
-/** Remove what died without an agent to clean up behind it: registrations of dead processes,
+/** Remove what was left when no agent was there to clean up: registrations of dead processes,
  * segments of this user and host whose process is dead, in all sessions that no agent serves.
  * Segments of live processes stay.
  *  @param run_dir  as session_run_dir() gives it

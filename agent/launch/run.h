@@ -128,7 +128,8 @@ void run_hold_signals(sigset_t *before);
 int run_asked_to_end(void);
 
 /** Run the command and wait for it, passing signals on. They have to be held.
- *  @param daemon  ours, so that its death is told; set to 0 then. 0: none
+ *  @param daemon  the session's own daemon; its death is reported, and the value is set to 0 then.
+ * 0: none
  *  @return its exit status, 128+n when signal n ended it */
 int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before);
 
@@ -176,6 +177,6 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
                     unsigned index);
 
 /** "1,234,567": every digit, to be compared with other sources. */
-void print_count(char *out, size_t room, uint64_t count);
+void run_report_print_count(char *out, size_t room, uint64_t count);
 
 #endif

@@ -37,7 +37,7 @@ int run_alerts_check(const struct run_options *o)
     if (run_alert_words(words + 2, o) == 0 && (rules == NULL || rules[0] == '\0'))
         return 0;
     if (paths_program(daemon, sizeof daemon, "holterd") < 0)
-        return 0; /* told when it is to be started */
+        return 0; /* reported when the daemon is started */
     pid_t pid = fork();
     if (pid == 0) {
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,3 +1,4 @@
+/* Runs the command of `holter run`, passes signals on and waits for it. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/terminal_message.h"
@@ -13,7 +14,7 @@
 static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
                                 SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH, SIGALRM};
 
-static void fill_mask(sigset_t *mask)
+static void run_child_fill_mask(sigset_t *mask)
 {
     sigemptyset(mask);
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
@@ -23,7 +24,7 @@ static void fill_mask(sigset_t *mask)
 
 /** The terminal sends its signals to the whole process group, so the launcher has those already,
  *  and some take a second one for a demand to give up everything at once. */
-static int sent_by_terminal(const siginfo_t *info)
+static int run_child_sent_by_terminal(const siginfo_t *info)
 {
     return info->si_code == SI_KERNEL;
 }
@@ -36,7 +37,7 @@ struct waiting {
 
 /** Look at the children that changed. A stopped launcher stops us too, so that the shell has its
  *  prompt. */
-static void look_at_children(struct waiting *w)
+static void run_child_reap(struct waiting *w)
 {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
@@ -56,7 +57,7 @@ static void look_at_children(struct waiting *w)
     }
 }
 
-static void become_command(const struct run_command *command, const sigset_t *mask)
+static void run_child_exec_command(const struct run_command *command, const sigset_t *mask)
 {
     for (int i = 0; command->environment[i] != NULL; i++)
         putenv(command->environment[i]);
@@ -72,7 +73,7 @@ static void become_command(const struct run_command *command, const sigset_t *ma
 void run_hold_signals(sigset_t *before)
 {
     sigset_t mask;
-    fill_mask(&mask);
+    run_child_fill_mask(&mask);
     sigprocmask(SIG_BLOCK, &mask, before);
     signal(SIGCHLD, SIG_DFL); /* an ignored one would take the children's statuses away */
 }
@@ -92,10 +93,10 @@ int run_asked_to_end(void)
 int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_t *before)
 {
     sigset_t mask;
-    fill_mask(&mask);
+    run_child_fill_mask(&mask);
     struct waiting w = {.child = fork(), .daemon = daemon, .status = -1};
     if (w.child == 0)
-        become_command(command, before);
+        run_child_exec_command(command, before);
     if (w.child < 0) {
         terminal_print("%s: %s", command->program, strerror(errno));
         w.status = 126;
@@ -104,8 +105,8 @@ int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_
         siginfo_t info;
         int number = sigwaitinfo(&mask, &info);
         if (number == SIGCHLD)
-            look_at_children(&w);
-        else if (number > 0 && !sent_by_terminal(&info))
+            run_child_reap(&w);
+        else if (number > 0 && !run_child_sent_by_terminal(&info))
             kill(w.child, number);
     }
     return w.status;

@@ -1,3 +1,4 @@
+/* Makes the command line and environment that put the ranks under watch. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/paths.h"
@@ -34,7 +35,7 @@ static char *run_command_join(const char *a, const char *b)
 
 #define ROOM(list) (sizeof(list) / sizeof *(list))
 
-static int add_variable(struct run_command *c, const char *name, const char *value)
+static int run_command_add_variable(struct run_command *c, const char *name, const char *value)
 {
     return run_command_append_argument(c->environment, ROOM(c->environment),
                                        run_command_join(name, value)) == NULL
@@ -42,48 +43,48 @@ static int add_variable(struct run_command *c, const char *name, const char *val
                : 0;
 }
 
-static int add_prefix(struct run_command *c, const char *word)
+static int run_command_add_prefix(struct run_command *c, const char *word)
 {
     return run_command_append_argument(c->prefix, ROOM(c->prefix), strdup(word)) == NULL ? -ENOMEM
                                                                                          : 0;
 }
 
 /** "holter exec --session ..." with everything a rank on any host has to know. */
-static int make_prefix(struct run_command *c, const struct run_session *s, int verbose)
+static int run_command_make_prefix(struct run_command *c, const struct run_session *s, int verbose)
 {
     char holter[PATH_MAX];
     int rc = paths_self(holter, sizeof holter);
     if (rc < 0)
         return rc;
-    rc |= add_prefix(c, holter) | add_prefix(c, "exec");
-    rc |= add_prefix(c, "--session") | add_prefix(c, s->key);
-    rc |= add_prefix(c, "--daemon") | add_prefix(c, run_agent_endpoint(s));
-    rc |= add_prefix(c, "--job") | add_prefix(c, s->job);
+    rc |= run_command_add_prefix(c, holter) | run_command_add_prefix(c, "exec");
+    rc |= run_command_add_prefix(c, "--session") | run_command_add_prefix(c, s->key);
+    rc |= run_command_add_prefix(c, "--daemon") | run_command_add_prefix(c, run_agent_endpoint(s));
+    rc |= run_command_add_prefix(c, "--job") | run_command_add_prefix(c, s->job);
     if (s->keys[0] != '\0')
-        rc |= add_prefix(c, "--keys") | add_prefix(c, s->keys);
+        rc |= run_command_add_prefix(c, "--keys") | run_command_add_prefix(c, s->keys);
     if (verbose)
-        rc |= add_prefix(c, "--verbose");
+        rc |= run_command_add_prefix(c, "--verbose");
     return rc != 0 ? -ENOMEM : 0;
 }
 
-static int has_space(const char *text)
+static int run_command_has_space(const char *text)
 {
     return strpbrk(text, " \t\n\"'\\$`") != NULL;
 }
 
 /** The prefix as one text. Open MPI splits it at spaces and knows no quotes.
  *  @return owned text, NULL when a word cannot be given that way */
-static char *join_prefix(char *const prefix[], const char *behind)
+static char *run_command_join_prefix(char *const prefix[], const char *behind)
 {
     char *text = strdup(prefix[0]);
     for (int i = 1; prefix[i] != NULL && text != NULL; i++) {
         char *longer = NULL;
-        if (has_space(prefix[i]) || asprintf(&longer, "%s %s", text, prefix[i]) < 0)
+        if (run_command_has_space(prefix[i]) || asprintf(&longer, "%s %s", text, prefix[i]) < 0)
             longer = NULL;
         free(text);
         text = longer;
     }
-    if (text != NULL && has_space(prefix[0])) {
+    if (text != NULL && run_command_has_space(prefix[0])) {
         free(text);
         text = NULL;
     }
@@ -101,40 +102,40 @@ static char *join_prefix(char *const prefix[], const char *behind)
  *  and so needs no change of the command line and works for each mpirun of a job script. PRRTE, the
  *  launcher of Open MPI 5, has it under a name of its own. @return 0, or -EINVAL when the words
  *  cannot be given so */
-static int add_fork_agent(struct run_command *c)
+static int run_command_add_fork_agent(struct run_command *c)
 {
-    char *agent = join_prefix(c->prefix, getenv("OMPI_MCA_orte_fork_agent"));
+    char *agent = run_command_join_prefix(c->prefix, getenv("OMPI_MCA_orte_fork_agent"));
     if (agent == NULL)
         return -EINVAL;
-    int rc = add_variable(c, "OMPI_MCA_orte_fork_agent=", agent) |
-             add_variable(c, "PRTE_MCA_prte_fork_agent=", agent);
+    int rc = run_command_add_variable(c, "OMPI_MCA_orte_fork_agent=", agent) |
+             run_command_add_variable(c, "PRTE_MCA_prte_fork_agent=", agent);
     free(agent);
     return rc != 0 ? -ENOMEM : 0;
 }
 
 /** What `holter exec`, status, tap and view read, when they are run below the command. */
-static int add_session_variables(struct run_command *c, const struct run_session *s)
+static int run_command_add_session(struct run_command *c, const struct run_session *s)
 {
-    int rc = add_variable(c, "HOLTER_SESSION=", s->key) |
-             add_variable(c, "HOLTER_DAEMON=", run_agent_endpoint(s)) |
-             add_variable(c, "HOLTER_JOB=", s->job);
+    int rc = run_command_add_variable(c, "HOLTER_SESSION=", s->key) |
+             run_command_add_variable(c, "HOLTER_DAEMON=", run_agent_endpoint(s)) |
+             run_command_add_variable(c, "HOLTER_JOB=", s->job);
     if (s->keys[0] != '\0')
-        rc |= add_variable(c, "HOLTER_KEYS=", s->keys);
+        rc |= run_command_add_variable(c, "HOLTER_KEYS=", s->keys);
     return rc != 0 ? -ENOMEM : 0;
 }
 
-static int add_shims(struct run_command *c, const struct run_session *s)
+static int run_command_add_shims(struct run_command *c, const struct run_session *s)
 {
     const char *path = getenv("PATH");
     char *value = NULL;
     if (asprintf(&value, "%s/bin:%s", s->dir, path == NULL ? "/bin:/usr/bin" : path) < 0)
         return -ENOMEM;
-    int rc = add_variable(c, "PATH=", value);
+    int rc = run_command_add_variable(c, "PATH=", value);
     free(value);
     return rc;
 }
 
-static char **copy_words(int argc, char *const argv[])
+static char **run_command_copy_words(int argc, char *const argv[])
 {
     char **words = calloc((size_t)argc + 1, sizeof *words);
     if (words != NULL)
@@ -142,7 +143,8 @@ static char **copy_words(int argc, char *const argv[])
     return words;
 }
 
-static int wrap_line(struct run_command *c, const struct run_options *o, const struct run_target *t)
+static int run_command_wrap_line(struct run_command *c, const struct run_options *o,
+                                 const struct run_target *t)
 {
     if (t->line.app_list != 0)
         terminal_print(
@@ -152,7 +154,7 @@ static int wrap_line(struct run_command *c, const struct run_options *o, const s
     return c->words == NULL ? -ENOMEM : 0;
 }
 
-static int wrap_rank(struct run_command *c, const struct run_options *o)
+static int run_command_wrap_rank(struct run_command *c, const struct run_options *o)
 {
     static const struct launch_line whole = {.apps = {0}, .app_count = 1};
     c->words = launcher_wrap(&whole, o->argc, o->argv, c->prefix);
@@ -165,28 +167,28 @@ int run_command_make(struct run_command *out, const struct run_session *session,
     struct run_command c = {.program = strdup(target->program)};
     int rc = c.program == NULL ? -ENOMEM : 0;
     if (session != NULL && rc == 0) {
-        rc = make_prefix(&c, session, options->verbose);
+        rc = run_command_make_prefix(&c, session, options->verbose);
         if (rc == 0)
-            rc = add_session_variables(&c, session);
+            rc = run_command_add_session(&c, session);
         int agent = 0;
         if (rc == 0 && (target->launcher == LAUNCHER_OPENMPI || target->launcher == LAUNCHER_NONE))
-            agent = add_fork_agent(&c);
+            agent = run_command_add_fork_agent(&c);
         if (agent == -ENOMEM)
             rc = agent;
         if (rc == 0 && target->is_rank) {
-            rc = wrap_rank(&c, options);
+            rc = run_command_wrap_rank(&c, options);
             free(c.program);
             c.program = rc < 0 ? NULL : strdup(c.prefix[0]);
         } else if (rc == 0 &&
                    (target->launcher == LAUNCHER_HYDRA || target->launcher == LAUNCHER_SRUN ||
                     (target->launcher == LAUNCHER_OPENMPI && agent == -EINVAL))) {
-            rc = wrap_line(&c, options, target);
+            rc = run_command_wrap_line(&c, options, target);
         } else if (rc == 0 && target->launcher == LAUNCHER_NONE) {
-            rc = add_shims(&c, session);
+            rc = run_command_add_shims(&c, session);
         }
     }
     if (rc == 0 && c.words == NULL)
-        c.words = copy_words(options->argc, options->argv);
+        c.words = run_command_copy_words(options->argc, options->argv);
     if (c.words == NULL || c.program == NULL || rc < 0) {
         terminal_print("%s: cannot be put under watch: %s", options->argv[0],
                        holter_strerror(rc < 0 ? rc : -ENOMEM));
@@ -211,7 +213,7 @@ void run_command_finish(struct run_command *command)
 /* ---- --dry-run ----------------------------------------------------------- */
 
 /** One word as a shell would need it. */
-static void print_word(const char *word)
+static void run_command_print_word(const char *word)
 {
     static const char plain[] = "%+,-./:=@_^";
     int quote = word[0] == '\0';
@@ -230,21 +232,21 @@ static void print_word(const char *word)
     putchar('\'');
 }
 
-static void print_words(const char *const words[])
+static void run_command_print_words(const char *const words[])
 {
     for (int i = 0; words[i] != NULL; i++) {
         if (i > 0)
             putchar(' ');
-        print_word(words[i]);
+        run_command_print_word(words[i]);
     }
     putchar('\n');
 }
 
-static void print_assignment(const char *text)
+static void run_command_print_assignment(const char *text)
 {
     size_t name = strcspn(text, "=");
     printf("%.*s=", (int)name, text);
-    print_word(text + name + 1);
+    run_command_print_word(text + name + 1);
     putchar('\n');
 }
 
@@ -254,10 +256,10 @@ void run_print(const struct run_session *session, const struct run_options *opti
     if (session->daemon_wanted) {
         const char **words = run_daemon_command(session, options, "holterd");
         if (words != NULL)
-            print_words(words);
+            run_command_print_words(words);
         free(words);
     }
     for (int i = 0; command->environment[i] != NULL; i++)
-        print_assignment(command->environment[i]);
-    print_words((const char *const *)command->words);
+        run_command_print_assignment(command->environment[i]);
+    run_command_print_words((const char *const *)command->words);
 }

@@ -1,3 +1,4 @@
+/* Collects what the daemon knows of the session's jobs, and prints the closing lines. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/terminal_message.h"
@@ -74,7 +75,8 @@ static void run_report_store_status(void *user, const struct wire_message *messa
 }
 
 /** @return 1 when all is reported, 0 when patience ended, or a negative error */
-static int await_agents(struct client *client, const struct run_session *s, const char *prefix)
+static int run_report_await_agents(struct client *client, const struct run_session *s,
+                                   const char *prefix)
 {
     uint64_t deadline = clock_mono_ns() + LEAVE_PATIENCE;
     for (;;) {
@@ -153,7 +155,7 @@ static int run_report_collect_status(struct run_report *report, struct client *c
 {
     char prefix[64];
     session_job_id(prefix, s->job, "");
-    int rc = await_agents(client, s, prefix);
+    int rc = run_report_await_agents(client, s, prefix);
     if (rc < 0)
         return rc;
     report->complete = rc;
@@ -182,7 +184,7 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
         if (report->jobs[i].duration_ns > elapsed_ns)
             report->jobs[i].duration_ns = elapsed_ns;
     if (rc < 0)
-        terminal_print("the daemon does not tell how it went: %s", holter_strerror(rc));
+        terminal_print("the daemon does not answer how the jobs went: %s", holter_strerror(rc));
     return rc < 0 ? -1 : 0;
 }
 
@@ -261,7 +263,7 @@ void run_report_rename(struct run_report *report, const char *output)
 
 /* ---- the closing line ---------------------------------------------------- */
 
-void print_count(char *out, size_t room, uint64_t count)
+void run_report_print_count(char *out, size_t room, uint64_t count)
 {
     char digits[24];
     int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
@@ -287,8 +289,8 @@ static const char *run_report_describe_path(const char *path)
 static void run_report_print_losses(char *out, size_t room, const struct run_job *job)
 {
     char lost[32], windows[32];
-    print_count(lost, sizeof lost, job->lost);
-    print_count(windows, sizeof windows, job->windows_dropped);
+    run_report_print_count(lost, sizeof lost, job->lost);
+    run_report_print_count(windows, sizeof windows, job->windows_dropped);
     if (job->lost == 0 && job->windows_dropped == 0)
         snprintf(out, room, "nothing lost");
     else if (job->windows_dropped == 0)
@@ -297,7 +299,7 @@ static void run_report_print_losses(char *out, size_t room, const struct run_job
         snprintf(out, room, "%s events and %s windows lost", lost, windows);
 }
 
-static void print_recording(char *out, size_t room, const struct run_job *job)
+static void run_report_print_recording(char *out, size_t room, const struct run_job *job)
 {
     if (job->recording[0] == '\0')
         out[0] = '\0';
@@ -316,9 +318,9 @@ static void run_report_print_job(const struct run_job *job)
     char messages[32], losses[96], share[32] = "", recording[640];
     struct quantity bytes, duration;
     const char *slash = strrchr(job->app, '/');
-    print_count(messages, sizeof messages, job->messages);
+    run_report_print_count(messages, sizeof messages, job->messages);
     run_report_print_losses(losses, sizeof losses, job);
-    print_recording(recording, sizeof recording, job);
+    run_report_print_recording(recording, sizeof recording, job);
     double of = (double)job->ranks * (double)job->duration_ns;
     if (of > 0)
         snprintf(share, sizeof share, "%.0f %% of the time in MPI, ",

@@ -1,3 +1,4 @@
+/* Plans and opens the session of `holter run`: names, directories, keys and its daemon. */
 #include "agent/launch/run.h"
 
 #include "agent/launch/launch_hosts.h"
@@ -38,10 +39,10 @@
 #define FIRST_PORT 20000u
 #define PORTS 12000u /**< below the range that the kernel gives to outgoing connections */
 
-/* A socket's path with ".stream" behind it has to fit sockaddr_un. */
+/* A socket's path with ".stream" appended has to fit sockaddr_un. */
 #define SOCKET_ROOM (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof ".stream")
 
-static uint64_t random_number(void)
+static uint64_t run_session_random_number(void)
 {
     uint64_t number = 0;
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
@@ -65,7 +66,7 @@ static const char *run_session_option_or_variable(const char *option, const char
 
 /** First part of the job ids: the scheduler's number, else the moment, which sorts recordings by
  *  time. A daemon that others use too may meet another command of the same second. */
-static void plan_job(struct run_session *s)
+static void run_session_plan_job(struct run_session *s)
 {
     struct rank_env_source source = {.variable = run_session_variable};
     const char *job = rank_env_job(&source);
@@ -78,10 +79,10 @@ static void plan_job(struct run_session *s)
     size_t length = strftime(s->job, sizeof s->job, "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
     if (!s->daemon_wanted)
         snprintf(s->job + length, sizeof s->job - length, "-%06x",
-                 (unsigned)(random_number() & 0xffffff));
+                 (unsigned)(run_session_random_number() & 0xffffff));
 }
 
-static int plan_local(struct run_session *s)
+static int run_session_plan_local(struct run_session *s)
 {
     char run_dir[PATH_MAX];
     int rc = session_run_dir(run_dir, sizeof run_dir);
@@ -101,7 +102,7 @@ static int plan_local(struct run_session *s)
     return 0;
 }
 
-static int port_is_free(unsigned port)
+static int run_session_port_is_free(unsigned port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -115,12 +116,12 @@ static int port_is_free(unsigned port)
 }
 
 /** A port for the front with the next one free for the stream. */
-static unsigned choose_port(void)
+static unsigned run_session_choose_port(void)
 {
     unsigned port = 0;
     for (int i = 0; i < PORT_TRIES; i++) {
-        port = FIRST_PORT + (unsigned)(random_number() % PORTS);
-        if (port_is_free(port) && port_is_free(port + 1))
+        port = FIRST_PORT + (unsigned)(run_session_random_number() % PORTS);
+        if (run_session_port_is_free(port) && run_session_port_is_free(port + 1))
             break;
     }
     return port;
@@ -128,7 +129,8 @@ static unsigned choose_port(void)
 
 /** Endpoint that other hosts dial: the one asked for, with this host's address for "all addresses",
  *  or one of our own choice. */
-static int plan_remote(struct run_session *s, const char *listen, const struct run_target *target)
+static int run_session_plan_remote(struct run_session *s, const char *listen,
+                                   const struct run_target *target)
 {
     char address[128] = "", why[256];
     static const char *const wildcards[] = {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"};
@@ -144,8 +146,8 @@ static int plan_remote(struct run_session *s, const char *listen, const struct r
         snprintf(s->remote, sizeof s->remote, "%s", listen);
         return 0;
     }
-    if (hosts_our_address(target->other_host[0] == '\0' ? NULL : target->other_host, address,
-                          sizeof address) < 0) {
+    if (launch_hosts_own_address(target->other_host[0] == '\0' ? NULL : target->other_host, address,
+                                 sizeof address) < 0) {
         terminal_print(
             "no address of this host is known that other hosts could reach; --listen can name one");
         return -1;
@@ -153,12 +155,12 @@ static int plan_remote(struct run_session *s, const char *listen, const struct r
     if (port != NULL)
         snprintf(s->remote, sizeof s->remote, "tcp://%s:%s", address, port);
     else
-        snprintf(s->remote, sizeof s->remote, "tcp://%s:%u", address, choose_port());
+        snprintf(s->remote, sizeof s->remote, "tcp://%s:%u", address, run_session_choose_port());
     return 0;
 }
 
 /** Keys lie where all hosts can read them: in the home directory, which clusters share. */
-static int plan_keys(struct run_session *s, const char *keys)
+static int run_session_plan_keys(struct run_session *s, const char *keys)
 {
     const char *home = getenv("HOME");
     int local = endpoint_is_local(s->remote[0] != '\0' ? s->remote : s->local);
@@ -184,8 +186,8 @@ static int plan_keys(struct run_session *s, const char *keys)
 }
 
 /* @return 0 or a negative error */
-static int find_directory(char out[PATH_MAX], const struct run_options *options,
-                          const char *directory)
+static int run_session_find_directory(char out[PATH_MAX], const struct run_options *options,
+                                      const char *directory)
 {
     if (options->record != NULL && options->dry_run) { /* it would be made */
         snprintf(out, PATH_MAX, "%s", directory);
@@ -197,7 +199,7 @@ static int find_directory(char out[PATH_MAX], const struct run_options *options,
     return code;
 }
 
-static void plan_record(struct run_session *s, const struct run_options *options)
+static void run_session_plan_record(struct run_session *s, const struct run_options *options)
 {
     char copy[PATH_MAX];
     const char *directory = options->record == NULL ? "." : options->record;
@@ -207,7 +209,7 @@ static void plan_record(struct run_session *s, const struct run_options *options
         snprintf(copy, sizeof copy, "%s", options->output);
         directory = dirname(copy);
     }
-    int code = find_directory(s->record, options, directory);
+    int code = run_session_find_directory(s->record, options, directory);
     if (code != 0) {
         terminal_print("%s: %s; nothing is recorded", directory, holter_strerror(code));
         s->record[0] = '\0';
@@ -224,19 +226,19 @@ int run_session_plan(struct run_session *session, const struct run_options *opti
     if (key != NULL && session_key_valid(key) && strlen(key) < sizeof s.key)
         snprintf(s.key, sizeof s.key, "%s", key);
     else
-        snprintf(s.key, sizeof s.key, "%016llx", (unsigned long long)random_number());
+        snprintf(s.key, sizeof s.key, "%016llx", (unsigned long long)run_session_random_number());
     s.daemon_wanted = daemon == NULL;
-    plan_job(&s);
-    if (plan_local(&s) < 0)
+    run_session_plan_job(&s);
+    if (run_session_plan_local(&s) < 0)
         return -1;
     if (daemon != NULL)
         snprintf(s.local, sizeof s.local, "%s", daemon);
     if (s.daemon_wanted && (target->other_hosts || options->listen != NULL) &&
-        plan_remote(&s, options->listen, target) < 0)
+        run_session_plan_remote(&s, options->listen, target) < 0)
         return -1;
-    if (plan_keys(&s, run_session_option_or_variable(options->keys, "HOLTER_KEYS")) < 0)
+    if (run_session_plan_keys(&s, run_session_option_or_variable(options->keys, "HOLTER_KEYS")) < 0)
         return -1;
-    plan_record(&s, options);
+    run_session_plan_record(&s, options);
     *session = s;
     return 0;
 }
@@ -292,8 +294,8 @@ const char **run_daemon_command(const struct run_session *session,
 
 /** In the forked process: become the daemon. It leaves the terminal's process group, so that Ctrl-C
  *  reaches the launcher alone, and ends when we do. */
-static void become_daemon(const struct run_session *s, const char **words, pid_t parent,
-                          int verbose)
+static void run_session_exec_daemon(const struct run_session *s, const char **words, pid_t parent,
+                                    int verbose)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -315,7 +317,7 @@ static void become_daemon(const struct run_session *s, const char **words, pid_t
 }
 
 /** Last line of the daemon's log: why it ended. */
-static void last_words(const char *log, char *out, size_t room)
+static void run_session_print_log_end(const char *log, char *out, size_t room)
 {
     char text[512];
     int fd = open(log, O_RDONLY | O_CLOEXEC);
@@ -332,7 +334,7 @@ static void last_words(const char *log, char *out, size_t room)
 }
 
 /** Wait until the daemon answers. @return 0, or -1 when it ended or says nothing */
-static int await_daemon(struct run_session *s)
+static int run_session_await_daemon(struct run_session *s)
 {
     struct client *client = NULL;
     struct client_options options = {
@@ -350,7 +352,7 @@ static int await_daemon(struct run_session *s)
         int status;
         if (waitpid(s->daemon, &status, WNOHANG) == s->daemon) {
             s->daemon = 0;
-            last_words(s->log, words, sizeof words);
+            run_session_print_log_end(s->log, words, sizeof words);
             rc = -1;
         } else if (clock_mono_ns() > deadline) {
             rc = -1;
@@ -366,7 +368,7 @@ static int await_daemon(struct run_session *s)
     return rc < 0 ? -1 : 0;
 }
 
-static int start_daemon(struct run_session *s, const struct run_options *options)
+static int run_session_start_daemon(struct run_session *s, const struct run_options *options)
 {
     char program[PATH_MAX];
     int rc = paths_program(program, sizeof program, "holterd");
@@ -378,17 +380,17 @@ static int start_daemon(struct run_session *s, const struct run_options *options
     pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0)
-        become_daemon(s, words, parent, options->verbose);
+        run_session_exec_daemon(s, words, parent, options->verbose);
     free(words);
     if (pid < 0) {
         terminal_print("cannot start holterd: %s", strerror(errno));
         return -1;
     }
     s->daemon = pid;
-    return await_daemon(s);
+    return run_session_await_daemon(s);
 }
 
-static void stop_daemon(struct run_session *s)
+static void run_session_stop_daemon(struct run_session *s)
 {
     uint64_t deadline = clock_mono_ns() + STOP_PATIENCE;
     struct timespec pause = {.tv_nsec = 5000000};
@@ -424,7 +426,7 @@ static int run_session_make_keys(struct run_session *s)
 }
 
 /** Remove a directory and the plain files and links right in it. */
-static void remove_flat(const char *path)
+static void run_session_remove_flat_dir(const char *path)
 {
     DIR *d = opendir(path);
     for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
@@ -446,7 +448,7 @@ int run_session_open(struct run_session *session, const struct run_options *opti
     if (rc == 0 && session->keys[0] != '\0' && symlink(session->keys, link) < 0 && errno != EEXIST)
         rc = -errno;
     if (rc == 0 && session->daemon_wanted)
-        rc = start_daemon(session, options);
+        rc = run_session_start_daemon(session, options);
     if (rc < 0)
         run_session_close(session);
     return rc < 0 ? -1 : 0;
@@ -455,15 +457,15 @@ int run_session_open(struct run_session *session, const struct run_options *opti
 void run_session_close(struct run_session *session)
 {
     char path[PATH_MAX + 8];
-    stop_daemon(session);
+    run_session_stop_daemon(session);
     if (session->own_keys) {
-        remove_flat(session->keys);
+        run_session_remove_flat_dir(session->keys);
         snprintf(path, sizeof path, "%s", session->keys);
         rmdir(dirname(path)); /* stays while another session's keys are there */
     }
     snprintf(path, sizeof path, "%s/bin", session->dir);
-    remove_flat(path);
-    remove_flat(session->dir);
+    run_session_remove_flat_dir(path);
+    run_session_remove_flat_dir(session->dir);
     /* What an agent that was killed could not clear away: segments, registrations, locks. */
     snprintf(path, sizeof path, "%s", session->dir);
     rendezvous_sweep(dirname(path));

@@ -1,3 +1,4 @@
+/* Links under the names of launchers, for job scripts that call a launcher themselves. */
 #include "agent/launch/run.h"
 
 #include "agent/terminal/paths.h"
@@ -32,7 +33,7 @@ int run_make_shims(const struct run_session *session)
 }
 
 /** Is it this very program, through whatever links? */
-static int is_us(const char *path)
+static int run_shim_is_self(const char *path)
 {
     struct stat ours, theirs;
     return stat("/proc/self/exe", &ours) == 0 && stat(path, &theirs) == 0 &&
@@ -41,7 +42,7 @@ static int is_us(const char *path)
 
 /** Take our directory out of PATH: launchers look there for their own parts, under the name they
  *  were called by, and the applications have no need of it. */
-static int leave_path(const char *name)
+static int run_shim_leave_path(const char *name)
 {
     const char *path = getenv("PATH");
     char *shorter = calloc(1, path == NULL ? 1 : strlen(path) + 2);
@@ -51,7 +52,7 @@ static int leave_path(const char *name)
         char candidate[PATH_MAX];
         size_t length = strcspn(p, ":");
         int n = snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, p, name);
-        if (n < 0 || (size_t)n >= sizeof candidate || !is_us(candidate)) {
+        if (n < 0 || (size_t)n >= sizeof candidate || !run_shim_is_self(candidate)) {
             if (shorter[0] != '\0')
                 strcat(shorter, ":");
             strncat(shorter, p, length);
@@ -79,14 +80,14 @@ static char **run_shim_wrap(enum launcher launcher, int argc, char **argv, char 
 int run_as_launcher(const char *name, int argc, char **argv)
 {
     char real[PATH_MAX], holter[PATH_MAX];
-    int rc = leave_path(name);
+    int rc = run_shim_leave_path(name);
     if (rc == 0)
         rc = paths_search(real, sizeof real, name, getenv("PATH"));
     if (rc < 0) {
         terminal_print("%s: %s", name, holter_strerror(rc));
         return 127;
     }
-    enum launcher launcher = launcher_of(real);
+    enum launcher launcher = launcher_detect(real);
     char **words = NULL;
     if ((launcher == LAUNCHER_HYDRA || launcher == LAUNCHER_SRUN) &&
         paths_self(holter, sizeof holter) == 0)

@@ -1,3 +1,4 @@
+/* Looks at the command of `holter run`: program, launcher, hosts. */
 #include "agent/launch/run.h"
 
 #include "agent/launch/detect_mpi.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int number_in(const char *variable)
+static int run_target_parse_number(const char *variable)
 {
     const char *value = getenv(variable);
     return value == NULL ? 0 : atoi(value);
@@ -21,25 +22,28 @@ static const char *const host_files[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "O
                                          "OMPI_MCA_orte_default_hostfile", "HYDRA_HOST_FILE"};
 
 /** Hosts that the environment gives to any launch. */
-static void find_hosts_in_environment(struct run_target *t)
+static void run_target_find_env_hosts(struct run_target *t)
 {
-    t->other_hosts |= number_in("SLURM_NNODES") > 1 || number_in("SLURM_JOB_NUM_NODES") > 1;
+    t->other_hosts |= run_target_parse_number("SLURM_NNODES") > 1 ||
+                      run_target_parse_number("SLURM_JOB_NUM_NODES") > 1;
     for (size_t i = 0; i < sizeof host_files / sizeof *host_files && t->other_host[0] == '\0';
          i++) {
         const char *path = getenv(host_files[i]);
-        if (path != NULL && hosts_elsewhere_in_file(path, t->other_host, sizeof t->other_host) == 1)
+        if (path != NULL &&
+            launch_hosts_find_other_in_file(path, t->other_host, sizeof t->other_host) == 1)
             t->other_hosts = 1;
     }
 }
 
-static void find_hosts_on_line(struct run_target *t, char **argv)
+static void run_target_find_line_hosts(struct run_target *t, char **argv)
 {
     t->other_hosts |= t->line.nodes > 1;
     if (t->line.hosts != 0 &&
-        hosts_elsewhere(argv[t->line.hosts], t->other_host, sizeof t->other_host) == 1)
+        launch_hosts_find_other(argv[t->line.hosts], t->other_host, sizeof t->other_host) == 1)
         t->other_hosts = 1;
     if (t->line.hostfile != 0 && t->other_host[0] == '\0' &&
-        hosts_elsewhere_in_file(argv[t->line.hostfile], t->other_host, sizeof t->other_host) == 1)
+        launch_hosts_find_other_in_file(argv[t->line.hostfile], t->other_host,
+                                        sizeof t->other_host) == 1)
         t->other_hosts = 1;
 }
 
@@ -52,18 +56,18 @@ int run_target_find(struct run_target *out, const struct run_options *options)
         terminal_print("%s: %s", name, holter_strerror(rc));
         return rc == -ENOENT ? 127 : 126;
     }
-    t.launcher = launcher_of(t.program);
+    t.launcher = launcher_detect(t.program);
     if (t.launcher != LAUNCHER_NONE) {
         /* A line without an application ("mpirun --version") is the launcher's to judge. */
         if (launcher_parse(&t.line, t.launcher, options->argc, options->argv) == 0)
-            find_hosts_on_line(&t, options->argv);
+            run_target_find_line_hosts(&t, options->argv);
     } else {
         struct mpi_finding finding;
         t.is_rank = detect_mpi(t.program, getenv("LD_LIBRARY_PATH"), &finding) == 0 &&
                     finding.flavour != MPI_FLAVOUR_NONE;
     }
     if (!t.is_rank)
-        find_hosts_in_environment(&t);
+        run_target_find_env_hosts(&t);
     *out = t;
     return 0;
 }

@@ -1,3 +1,4 @@
+/* Resolves daemon, session and keys from options, environment and defaults. */
 #include "agent/launch/session_options.h"
 
 #include "holter/error.h"
@@ -24,16 +25,17 @@ int session_options_take(struct session_options *options, int option, const char
     }
 }
 
-const char *option_or_environment(const char *given, const char *variable)
+const char *session_options_or_environment(const char *given, const char *variable)
 {
     const char *value = given != NULL ? given : getenv(variable);
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
-static int find_daemon(char *out, size_t room, const char *given, char *why, size_t why_room)
+static int session_options_find_daemon(char *out, size_t room, const char *given, char *why,
+                                       size_t why_room)
 {
     char fault[256];
-    const char *daemon = option_or_environment(given, "HOLTER_DAEMON");
+    const char *daemon = session_options_or_environment(given, "HOLTER_DAEMON");
     if (daemon == NULL) {
         int rc = session_default_endpoint(out, room);
         if (rc != 0)
@@ -54,9 +56,11 @@ static int find_daemon(char *out, size_t room, const char *given, char *why, siz
 int session_options_resolve(struct session_place *out, const struct session_options *given,
                             char *why, size_t room)
 {
-    struct session_place place = {.keys = option_or_environment(given->keys, "HOLTER_KEYS")};
-    const char *session = option_or_environment(given->session, "HOLTER_SESSION");
-    int rc = find_daemon(place.daemon, sizeof place.daemon, given->daemon, why, room);
+    struct session_place place = {.keys =
+                                      session_options_or_environment(given->keys, "HOLTER_KEYS")};
+    const char *session = session_options_or_environment(given->session, "HOLTER_SESSION");
+    int rc =
+        session_options_find_daemon(place.daemon, sizeof place.daemon, given->daemon, why, room);
     if (rc != 0)
         return rc;
     if (session != NULL && !session_key_valid(session)) {

@@ -1,5 +1,5 @@
-/* Which session, of which daemon, with which keys: what holter-agent and the wrapper of a rank are
- * told alike, by options or by the environment. */
+/* Which session, of which daemon, with which keys: what holter-agent and the wrapper of a rank
+ * both read from options or the environment. */
 #ifndef HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
 #define HOLTER_AGENT_LAUNCH_SESSION_OPTIONS_H
 
@@ -33,7 +33,7 @@ int session_options_take(struct session_options *options, int option, const char
 
 /** An option's value, else that of an environment variable. @return NULL when neither is there or
  *  it is empty */
-const char *option_or_environment(const char *given, const char *variable);
+const char *session_options_or_environment(const char *given, const char *variable);
 
 /** What the options and the environment come to. */
 struct session_place {

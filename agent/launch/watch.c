@@ -1,3 +1,4 @@
+/* Puts this process under watch: MPI, registration, agent, environment of the probe. */
 #include "agent/launch/watch.h"
 
 #include "agent/launch/detect_mpi.h"
@@ -29,7 +30,7 @@ struct plan {
     char probe[PATH_MAX];
     struct session_place at;
     char job[64];
-    int speaks; /**< tells the user what goes wrong: one rank of the node */
+    int speaks; /**< reports errors to the user: one rank of the node does */
 };
 
 /* ---- who we are ---------------------------------------------------------- */
@@ -40,14 +41,14 @@ static const char *watch_read_variable(void *user, const char *name)
     return getenv(name);
 }
 
-/** Command line of a process, its words ended by NUL and one more NUL behind them. */
+/** Command line of a process, its words ended by NUL and one more NUL after them. */
 static void watch_read_command(int32_t pid, char *out, size_t room)
 {
     size_t n = process_file(out, room - 1, pid, "cmdline");
     out[n + 1] = '\0';
 }
 
-static int32_t parent_of(int32_t pid)
+static int32_t watch_read_parent(int32_t pid)
 {
     char text[512];
     process_file(text, sizeof text, pid, "stat");
@@ -57,21 +58,21 @@ static int32_t parent_of(int32_t pid)
 }
 
 /** Command line of the nearest ancestor that is a proxy of Hydra; empty when there is none. */
-static void read_proxy_command(char *out, size_t room)
+static void watch_read_proxy_command(char *out, size_t room)
 {
     int32_t pid = getppid();
-    for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+    for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++, pid = watch_read_parent(pid)) {
         watch_read_command(pid, out, room);
-        if (command_option(out, "--control-port") != NULL)
+        if (rank_env_command_option(out, "--control-port") != NULL)
             return;
     }
     memset(out, 0, 2);
 }
 
-static void find_rank(struct rank_env *out)
+static void watch_find_rank(struct rank_env *out)
 {
     char command[4096], host[HOST_NAME_ROOM];
-    read_proxy_command(command, sizeof command);
+    watch_read_proxy_command(command, sizeof command);
     host_name(host);
     struct rank_env_source source = {
         .variable = watch_read_variable,
@@ -88,7 +89,7 @@ static void find_rank(struct rank_env *out)
 /* ---- what is to be done -------------------------------------------------- */
 
 /** @return 1 when a probe fits, 0 after having said why none does */
-static int choose_probe(struct plan *plan, int verbose)
+static int watch_choose_probe(struct plan *plan, int verbose)
 {
     int rc = detect_mpi(plan->program, getenv("LD_LIBRARY_PATH"), &plan->finding);
     if (rc < 0) {
@@ -129,10 +130,10 @@ static int choose_probe(struct plan *plan, int verbose)
     return rc == 0;
 }
 
-static int choose_session(struct plan *plan, const struct watch_options *options)
+static int watch_choose_session(struct plan *plan, const struct watch_options *options)
 {
     char why[512];
-    const char *job = option_or_environment(options->job, "HOLTER_JOB");
+    const char *job = session_options_or_environment(options->job, "HOLTER_JOB");
     if (session_options_resolve(&plan->at, &options->session, why, sizeof why) != 0) {
         if (plan->speaks)
             terminal_print("%s; %s runs unwatched", why, plan->program);
@@ -144,7 +145,7 @@ static int choose_session(struct plan *plan, const struct watch_options *options
 
 /* ---- doing it ------------------------------------------------------------ */
 
-static int start_agent(const struct plan *plan, int lock_fd)
+static int watch_start_agent(const struct plan *plan, int lock_fd)
 {
     char agent[PATH_MAX];
     int rc = paths_program(agent, sizeof agent, "holter-agent");
@@ -161,7 +162,7 @@ static int start_agent(const struct plan *plan, int lock_fd)
 }
 
 /** Register, and start the agent when there is none. @return 1, or 0 after having said why not */
-static int join_agent(const struct plan *plan)
+static int watch_join_agent(const struct plan *plan)
 {
     char run_dir[PATH_MAX];
     struct rendezvous rendezvous;
@@ -179,17 +180,18 @@ static int join_agent(const struct plan *plan)
     }
     if (rc == 0)
         return 1;
-    rc = start_agent(plan, lock_fd);
+    rc = watch_start_agent(plan, lock_fd);
     if (rc == 0)
         return 1;
-    /* Whoever starts the agent tells, whichever rank it is: the others do not know. */
+    /* The rank that starts the agent reports errors, whichever rank it is: the others do not know.
+     */
     terminal_print("cannot start holter-agent: %s; %s runs unwatched", holter_strerror(rc),
                    plan->program);
     rendezvous_forget(&rendezvous, getpid());
     return 0;
 }
 
-static int is_sanitizer(const char *path, size_t length)
+static int watch_is_sanitizer(const char *path, size_t length)
 {
     return memmem(path, length, "libasan.so", strlen("libasan.so")) != NULL;
 }
@@ -203,7 +205,7 @@ int watch_preload(char *out, unsigned long room, const char *probe, const char *
         first_used = (size_t)snprintf(first, sizeof first, "%s:", sanitizer);
     for (const char *p = user == NULL ? "" : user; *p != '\0';) {
         size_t length = strcspn(p, ": ");
-        int early = is_sanitizer(p, length);
+        int early = watch_is_sanitizer(p, length);
         if (length > 0 && !(length == strlen(probe) && memcmp(p, probe, length) == 0)) {
             if (early && first_used < sizeof first)
                 first_used += (size_t)snprintf(first + first_used, sizeof first - first_used,
@@ -222,7 +224,7 @@ int watch_preload(char *out, unsigned long room, const char *probe, const char *
 }
 
 /** A socket that is not there is nobody's: the agent keeps trying, but the user should know. */
-static void mention_absent_daemon(const struct plan *plan)
+static void watch_report_absent_daemon(const struct plan *plan)
 {
     static const char scheme[] = "ipc://";
     if (strncmp(plan->at.daemon, scheme, strlen(scheme)) == 0 &&
@@ -247,10 +249,10 @@ void watch_this_process(const struct watch_options *options, const char *program
 {
     struct plan plan = {.program = program};
     char preload[8192];
-    find_rank(&plan.rank);
+    watch_find_rank(&plan.rank);
     plan.speaks = plan.rank.local_rank <= 0;
-    if (!choose_probe(&plan, options->verbose) || !watch_preloadable(&plan) ||
-        !choose_session(&plan, options))
+    if (!watch_choose_probe(&plan, options->verbose) || !watch_preloadable(&plan) ||
+        !watch_choose_session(&plan, options))
         return;
     int rc = watch_preload(preload, sizeof preload, plan.probe, getenv("LD_PRELOAD"),
                            plan.finding.sanitizer);
@@ -260,8 +262,8 @@ void watch_this_process(const struct watch_options *options, const char *program
                            program);
         return;
     }
-    mention_absent_daemon(&plan);
-    if (!join_agent(&plan))
+    watch_report_absent_daemon(&plan);
+    if (!watch_join_agent(&plan))
         return;
     /* From here on only memory can be wanting. The registration then outlives a process without a
      * probe until the process ends, which the agent sees. */

@@ -13,11 +13,12 @@ struct watch_options {
 
 /** Find the application's MPI, register with the node's agent (start it when this is the first
  *  rank), and set the environment that preloads the probe. When any of it cannot be done, one rank
- *  of the node says why, the environment is as it was, and the application is to be run unwatched.
+ * of the node reports why, the environment is as it was, and the application is to be run
+ * unwatched.
  *  @param program  path of the application, as found through PATH */
 void watch_this_process(const struct watch_options *options, const char *program);
 
-/** Value of LD_PRELOAD with a probe in it: before what the user preloads, but behind the runtime of
+/** Value of LD_PRELOAD with a probe in it: before what the user preloads, but after the runtime of
  *  the address sanitizer, which has to be the first library of all.
  *  @param user       present value; NULL: none
  *  @param sanitizer  runtime that the program links; "": none

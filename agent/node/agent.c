@@ -1,3 +1,5 @@
+/* The agent's loop: a timer that checks who is on the node, drains and closes windows, and ends the
+ * process when nobody is left. */
 #include "agent/node/agent.h"
 
 #include "agent/node/counters.h"
@@ -18,13 +20,13 @@
 
 #define LOG_TOPIC "agent"
 
-#define LOOK_EVERY_NS UINT64_C(1000000000)
+#define CHECK_INTERVAL_NS UINT64_C(1000000000)
 #define SYSFS "/sys"
-#define LAST_TRIES_NS                                                                              \
+#define LEAVE_TIMEOUT_NS                                                                           \
     UINT64_C(5000000000) /* to hand over what is left, after the last rank went                    \
                           */
-#define STOP_WITHIN_NS UINT64_C(1000000000)
-#define LEAVE_AGAIN_NS UINT64_C(50000000)
+#define STOP_TIMEOUT_NS UINT64_C(1000000000)
+#define LEAVE_RETRY_NS UINT64_C(50000000)
 
 struct agent {
     struct agent_options options;
@@ -39,41 +41,41 @@ struct agent {
     struct places *places;
     struct node *node;
     struct uplink *uplink;
-    uint64_t turned_ns;      /* last turn */
-    uint64_t looked_ns;      /* at /dev/shm and the registrations */
+    uint64_t processed_ns;   /* last turn */
+    uint64_t checked_ns;     /* at /dev/shm and the registrations */
     uint64_t alone_since_ns; /* nobody is on the node; 0: somebody is */
     uint64_t stop_ns;        /* when it was asked to stop; 0: it was not */
     int registered;          /* live registrations */
     int was_needed;          /* somebody was on the node */
 };
 
-static void on_timer(uv_timer_t *timer);
+static void agent_on_timer(uv_timer_t *timer);
 
 static void agent_schedule(struct agent *agent, uint64_t due_ns)
 {
     uint64_t now = clock_mono_ns();
     uv_update_time(&agent->loop);
-    uv_timer_start(&agent->timer, on_timer, due_ns > now ? (due_ns - now + 999999) / 1000000 : 0,
-                   0);
+    uv_timer_start(&agent->timer, agent_on_timer,
+                   due_ns > now ? (due_ns - now + 999999) / 1000000 : 0, 0);
 }
 
 static void agent_wake(void *user)
 {
     struct agent *agent = user;
     if (!uv_is_closing((uv_handle_t *)&agent->timer))
-        uv_timer_start(&agent->timer, on_timer, 0, 0);
+        uv_timer_start(&agent->timer, agent_on_timer, 0, 0);
 }
 
 /* ---- who is there -------------------------------------------------------- */
 
-static void on_segment(void *user, const char *name, int32_t pid)
+static void agent_on_segment(void *user, const char *name, int32_t pid)
 {
     struct agent *agent = user;
-    if (census_meet(&agent->census, name, pid) != 0)
+    if (census_add_segment(&agent->census, name, pid) != 0)
         log_error("no memory for segment %s", name);
 }
 
-static void on_registration(void *user, const struct registration *registration)
+static void agent_on_registration(void *user, const struct registration *registration)
 {
     struct agent *agent = user;
     if (!registration->alive) {
@@ -81,46 +83,46 @@ static void on_registration(void *user, const struct registration *registration)
         return;
     }
     agent->registered++;
-    for (struct job *job = agent->census.jobs; job != NULL; job = job->next)
+    for (struct node_job *job = agent->census.jobs; job != NULL; job = job->next)
         job->registered |= strcmp(job->id, registration->job) == 0;
 }
 
 /* A job's last window is only known when nobody can come any more: its registrations are read again
  * whenever none of its known ranks lives. */
-static int some_job_may_end(const struct agent *agent)
+static int agent_has_ending_job(const struct agent *agent)
 {
-    for (const struct job *job = agent->census.jobs; job != NULL; job = job->next)
+    for (const struct node_job *job = agent->census.jobs; job != NULL; job = job->next)
         if (job->living == 0)
             return 1;
     return 0;
 }
 
-static void read_registrations(struct agent *agent)
+static void agent_read_registrations(struct agent *agent)
 {
     agent->registered = 0;
-    for (struct job *job = agent->census.jobs; job != NULL; job = job->next)
+    for (struct node_job *job = agent->census.jobs; job != NULL; job = job->next)
         job->registered = 0;
-    rendezvous_each(agent->options.rendezvous, on_registration, agent);
+    rendezvous_each(agent->options.rendezvous, agent_on_registration, agent);
 }
 
 static void agent_check_node(struct agent *agent, uint64_t now)
 {
-    int overdue = now - agent->looked_ns >= LOOK_EVERY_NS;
+    int overdue = now - agent->checked_ns >= CHECK_INTERVAL_NS;
     if (overdue) {
-        agent->looked_ns = now;
-        node_look(agent->node);
+        agent->checked_ns = now;
+        node_scan_segments(agent->node);
         windows_observe_ticks(&agent->windows);
     }
     /* While ranks live nothing hangs on the registrations, and each costs a few system calls to
      * read. */
     int changed = node_registrations_changed(agent->node);
-    if (changed || some_job_may_end(agent) || (overdue && agent->census.joined == 0))
-        read_registrations(agent);
+    if (changed || agent_has_ending_job(agent) || (overdue && agent->census.joined == 0))
+        agent_read_registrations(agent);
 }
 
 /* ---- leaving ------------------------------------------------------------- */
 
-static void close_all_handles(struct agent *agent)
+static void agent_close_handles(struct agent *agent)
 {
     node_close(agent->node);
     uplink_close(agent->uplink, NULL);
@@ -132,7 +134,7 @@ static void close_all_handles(struct agent *agent)
 }
 
 /* @return 1 when the loop is being ended */
-static int leave_if_done(struct agent *agent, uint64_t now)
+static int agent_leave_if_done(struct agent *agent, uint64_t now)
 {
     int alone =
         census_empty(&agent->census) && agent->census.jobs == NULL && agent->registered == 0;
@@ -145,29 +147,29 @@ static int leave_if_done(struct agent *agent, uint64_t now)
         return 0;
     if (agent->alone_since_ns == 0)
         agent->alone_since_ns = now;
-    if (journal_holds(agent->journal)) {
-        if (now - agent->alone_since_ns < LAST_TRIES_NS)
+    if (journal_has_pending(agent->journal)) {
+        if (now - agent->alone_since_ns < LEAVE_TIMEOUT_NS)
             return 0;
         log_error("the daemon at %s did not take the last messages: they are lost",
                   agent->options.endpoint);
     }
     int rc = rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd);
     if (rc != 0) {
-        agent->looked_ns = 0; /* somebody came: look who */
+        agent->checked_ns = 0; /* somebody came: look who */
         return 0;
     }
     log_info("nobody is left on this node: leaving");
-    close_all_handles(agent);
+    agent_close_handles(agent);
     return 1;
 }
 
-static int stop_if_asked(struct agent *agent, uint64_t now)
+static int agent_stop_if_asked(struct agent *agent, uint64_t now)
 {
     if (agent->stop_ns == 0)
         return 0;
-    if (journal_holds(agent->journal) && now - agent->stop_ns < STOP_WITHIN_NS)
+    if (journal_has_pending(agent->journal) && now - agent->stop_ns < STOP_TIMEOUT_NS)
         return 0;
-    close_all_handles(agent);
+    agent_close_handles(agent);
     rendezvous_leave(agent->options.rendezvous, agent->options.lock_fd); /* unless ranks go on */
     return 1;
 }
@@ -177,25 +179,25 @@ static int stop_if_asked(struct agent *agent, uint64_t now)
 static void agent_process(struct agent *agent)
 {
     uint64_t now = clock_mono_ns();
-    agent->turned_ns = now;
+    agent->processed_ns = now;
     agent_check_node(agent, now);
     agent->windows.connected = uplink_connected(agent->uplink);
     agent->windows.uplink_bytes = uplink_bytes(agent->uplink);
-    if (agent->stop_ns == 0 && windows_turn(&agent->windows, now))
-        uplink_kick(agent->uplink);
+    if (agent->stop_ns == 0 && windows_process(&agent->windows, now))
+        uplink_send_pending(agent->uplink);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void agent_on_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
     agent_process(agent);
     uint64_t now = clock_mono_ns();
-    if (stop_if_asked(agent, now) || leave_if_done(agent, now))
+    if (agent_stop_if_asked(agent, now) || agent_leave_if_done(agent, now))
         return;
-    uint64_t due = windows_due(&agent->windows, now);
+    uint64_t due = windows_next_due(&agent->windows, now);
     int closing = agent->stop_ns != 0 || agent->alone_since_ns != 0;
-    if (closing && due > now + LEAVE_AGAIN_NS)
-        due = now + LEAVE_AGAIN_NS;
+    if (closing && due > now + LEAVE_RETRY_NS)
+        due = now + LEAVE_RETRY_NS;
     agent_schedule(agent, due);
 }
 
@@ -207,17 +209,17 @@ static void agent_on_signal(uv_signal_t *handle, int number)
     agent->stop_ns = clock_mono_ns();
     log_info("signal %d: stopping", number);
     windows_close_now(&agent->windows, agent->stop_ns);
-    uplink_kick(agent->uplink);
+    uplink_send_pending(agent->uplink);
     agent_wake(agent);
 }
 
 /* A ring fills faster than was expected. However fast that is, ranks are not disturbed more often
- * than DRAIN_LEAST_NS. */
-static void on_alarm(uv_signal_t *handle, int number)
+ * than DRAIN_MINIMUM_NS. */
+static void agent_on_ring_alarm(uv_signal_t *handle, int number)
 {
     struct agent *agent = handle->data;
     (void)number;
-    agent_schedule(agent, agent->turned_ns + DRAIN_LEAST_NS);
+    agent_schedule(agent, agent->processed_ns + DRAIN_MINIMUM_NS);
 }
 
 static void agent_on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
@@ -239,23 +241,23 @@ static int agent_on_clock(void *user, const struct wire_clock_answer *answer, ui
     return daemon_clock_slow(&agent->windows.clock);
 }
 
-static void on_criteria(void *user, const struct wire_criteria *criteria)
+static void agent_on_criteria(void *user, const struct wire_criteria *criteria)
 {
     struct agent *agent = user;
     windows_criteria(&agent->windows, criteria);
 }
 
-static void on_capture(void *user, const struct wire_capture_ask *ask)
+static void agent_on_capture(void *user, const struct wire_capture_ask *ask)
 {
     struct agent *agent = user;
     if (agent->stop_ns == 0 && windows_capture(&agent->windows, ask, clock_mono_ns()))
-        uplink_kick(agent->uplink);
+        uplink_send_pending(agent->uplink);
 }
 
 /* ---- starting ------------------------------------------------------------ */
 
 /* A descriptor for each rank (pidfd), and the loop's own. */
-static void allow_many_files(void)
+static void agent_raise_file_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -264,10 +266,11 @@ static void allow_many_files(void)
     }
 }
 
-static int start_parts(struct agent *agent)
+static int agent_start_parts(struct agent *agent)
 {
     const struct agent_options *options = &agent->options;
-    struct node_options node = {&agent->loop, options->rendezvous, on_segment, agent_wake, agent};
+    struct node_options node = {&agent->loop, options->rendezvous, agent_on_segment, agent_wake,
+                                agent};
     struct uplink_options uplink = {
         .loop = &agent->loop,
         .journal = agent->journal,
@@ -277,8 +280,8 @@ static int start_parts(struct agent *agent)
         .session = options->rendezvous->session,
         .welcome = agent_on_welcome,
         .clock = agent_on_clock,
-        .criteria = on_criteria,
-        .capture = on_capture,
+        .criteria = agent_on_criteria,
+        .capture = agent_on_capture,
         .user = agent,
     };
     int rc = node_create(&agent->node, &node);
@@ -303,14 +306,14 @@ static void agent_start_loop(struct agent *agent)
     }
     uv_signal_init(&agent->loop, &agent->alarm);
     agent->alarm.data = agent;
-    uv_signal_start(&agent->alarm, on_alarm, RING_ALARM_SIGNAL);
-    agent->looked_ns = 0;
+    uv_signal_start(&agent->alarm, agent_on_ring_alarm, RING_ALARM_SIGNAL);
+    agent->checked_ns = 0;
     agent_wake(agent);
     uv_run(&agent->loop, UV_RUN_DEFAULT);
 }
 
 /* The job is watched without them, too. */
-static void find_surroundings(struct agent *agent)
+static void agent_find_surroundings(struct agent *agent)
 {
     int rc = places_create(&agent->places, NULL);
     if (rc != 0)
@@ -334,8 +337,8 @@ int agent_run(const struct agent_options *options, struct journal *journal)
         .user = &agent,
     };
     host_name(agent.host);
-    allow_many_files();
-    journal_begin(journal);
+    agent_raise_file_limit();
+    journal_resume(journal);
     int rc = uv_loop_init(&agent.loop);
     if (rc != 0)
         return rc;
@@ -343,9 +346,9 @@ int agent_run(const struct agent_options *options, struct journal *journal)
     if (rc == 0 && options->budget != 0)
         agent.windows.budget = options->budget;
     if (rc == 0)
-        find_surroundings(&agent);
+        agent_find_surroundings(&agent);
     if (rc == 0)
-        rc = start_parts(&agent);
+        rc = agent_start_parts(&agent);
     if (rc == 0)
         agent_start_loop(&agent);
     uv_run(&agent.loop, UV_RUN_DEFAULT); /* what is closing, after a failed start too */

@@ -134,7 +134,7 @@ struct setting {
 };
 
 /* @return 0 or the exit status */
-static int find_setting(struct setting *setting, const struct command_line *line)
+static int agent_main_find_setting(struct setting *setting, const struct command_line *line)
 {
     char run_dir[3072], why[512];
     int rc = session_options_resolve(&setting->at, &line->session, why, sizeof why);
@@ -150,7 +150,7 @@ static int find_setting(struct setting *setting, const struct command_line *line
     return rc != 0;
 }
 
-static int open_log(const char *path)
+static int agent_main_open_log(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) {
@@ -165,7 +165,7 @@ static int open_log(const char *path)
 /* A page of a segment that its owner cut off, or for which there is no memory: zeros take its
  * place, which readers take for an empty or corrupt ring. Without this the agent would be killed by
  * another process' doing. */
-static void on_bus_error(int number, siginfo_t *info, void *context)
+static void agent_main_on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
     uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
@@ -180,7 +180,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
  * a short slice says so to the scheduler (EEVDF, Linux 6.12: sched_attr.sched_runtime of
  * SCHED_OTHER). It takes no more of the core by it. Older kernels refuse; the rings then need to be
  * larger on full nodes. */
-static void ask_for_short_slices(void)
+static void agent_main_request_short_slices(void)
 {
     struct {
         uint32_t size, policy;
@@ -196,14 +196,14 @@ static void ask_for_short_slices(void)
         log_debug("no short slices: %s", strerror(errno));
 }
 
-static void set_up_process(void)
+static void agent_main_set_up_process(void)
 {
-    struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    struct sigaction bus = {.sa_sigaction = agent_main_on_bus_error, .sa_flags = SA_SIGINFO};
     sigaction(SIGBUS, &bus, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a log at its limit (setrlimit(2)) ends nothing */
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-    ask_for_short_slices();
+    agent_main_request_short_slices();
 }
 
 static int agent_main_run_worker(void *user)
@@ -217,7 +217,7 @@ static int agent_main_run_worker(void *user)
 
 static void agent_main_on_restart(void *user)
 {
-    journal_restarted(((struct setting *)user)->journal);
+    journal_count_restart(((struct setting *)user)->journal);
 }
 
 int main(int argc, char **argv)
@@ -228,12 +228,12 @@ int main(int argc, char **argv)
     int status = agent_main_read_options(&line, argc, argv);
     if (status >= 0)
         return status;
-    status = find_setting(&setting, &line);
+    status = agent_main_find_setting(&setting, &line);
     if (status != 0)
         return status;
     if (line.verbose)
         log_start("holter-agent", LOG_INFO);
-    if (line.log != NULL && open_log(line.log) != 0)
+    if (line.log != NULL && agent_main_open_log(line.log) != 0)
         return 1;
     int lock_fd = (int)line.lock_fd;
     int rc = lock_fd >= 0 ? 0 : rendezvous_lock(&setting.rendezvous, &lock_fd);
@@ -248,7 +248,7 @@ int main(int argc, char **argv)
         log_error("cannot go to the background: %s", strerror(errno));
         return 1;
     }
-    set_up_process();
+    agent_main_set_up_process();
     rc = journal_create(&setting.journal, JOURNAL_BYTES);
     if (rc != 0) {
         log_error("no memory for the journal: %s", holter_strerror(rc));

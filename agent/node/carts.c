@@ -1,3 +1,4 @@
+/* Cartesian communicators of a job: checks what ranks wrote, and lists it as rows of a message. */
 #include "agent/node/carts.h"
 
 #include <errno.h>
@@ -31,21 +32,21 @@ static uint32_t carts_find(const struct carts *carts, uint64_t id)
 
 static int carts_reserve(struct carts *carts)
 {
-    if (carts->count == carts->room) {
-        uint32_t room = carts->room == 0 ? 8 : 2 * carts->room;
+    if (carts->count == carts->capacity) {
+        uint32_t room = carts->capacity == 0 ? 8 : 2 * carts->capacity;
         void *list = realloc(carts->list, room * sizeof *carts->list);
         if (list == NULL)
             return -ENOMEM;
         carts->list = list;
-        carts->room = room;
+        carts->capacity = room;
     }
-    if (carts->place_count == carts->place_room) {
-        uint32_t room = carts->place_room == 0 ? 64 : 2 * carts->place_room;
+    if (carts->place_count == carts->place_capacity) {
+        uint32_t room = carts->place_capacity == 0 ? 64 : 2 * carts->place_capacity;
         void *places = realloc(carts->places, room * sizeof *carts->places);
         if (places == NULL)
             return -ENOMEM;
         carts->places = places;
-        carts->place_room = room;
+        carts->place_capacity = room;
     }
     return 0;
 }
@@ -57,7 +58,7 @@ int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, 
         return 0;
     uint32_t at = carts_find(carts, slot->id);
     if (at == carts->count) {
-        if (carts->count == CARTS_MOST)
+        if (carts->count == CARTS_MAXIMUM)
             return 0;
         struct cart *cart = &carts->list[carts->count++];
         *cart = (struct cart){.id = slot->id,
@@ -84,9 +85,9 @@ static uint64_t carts_write_rows(struct carts *carts)
     return count;
 }
 
-int carts_rows(struct carts *carts, int all, struct wire_ranks *out)
+int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out)
 {
-    uint32_t first = all ? 0 : carts->told, count = carts->place_count - first;
+    uint32_t first = all ? 0 : carts->announced, count = carts->place_count - first;
     out->carts_count = out->cart_members_count = 0;
     if (count == 0)
         return 0;
@@ -110,9 +111,9 @@ int carts_rows(struct carts *carts, int all, struct wire_ranks *out)
     return 0;
 }
 
-void carts_told(struct carts *carts)
+void carts_mark_announced(struct carts *carts)
 {
-    carts->told = carts->place_count;
+    carts->announced = carts->place_count;
 }
 
 void carts_finish(struct carts *carts)

@@ -1,8 +1,8 @@
 /* Cartesian communicators of one job on this node: what its ranks noted of them, kept once for all
- * ranks, to be told with the ranks.
+ * ranks, to be announced with the ranks.
  *
- * Bounds: CARTS_MOST communicators, SEGMENT_CARTS of each rank; what is beyond them is not told.
- * Nothing that a rank's memory says is believed: what is no grid of at most all ranks of the job is
+ * Bounds: CARTS_MAXIMUM communicators, SEGMENT_CARTS of each rank; more are not announced.
+ * Nothing in a rank's memory is trusted: what is no grid of at most all ranks of the job is
  * passed over. */
 #ifndef HOLTER_AGENT_NODE_CARTS_H
 #define HOLTER_AGENT_NODE_CARTS_H
@@ -10,7 +10,7 @@
 #include "holter/segment.h"
 #include "holter/wire.h"
 
-#define CARTS_MOST 1024u
+#define CARTS_MAXIMUM 1024u
 
 /** Zero-initialised is empty. Arrays are owned. */
 struct carts {
@@ -20,16 +20,16 @@ struct carts {
         int wanted;   /**< its rows are asked for */
         uint64_t row; /**< where they begin */
     } * list;
-    uint32_t count, room;
+    uint32_t count, capacity;
     struct cart_place {
         uint32_t cart; /**< position in the list */
         uint32_t position;
         uint64_t rank;
     } * places;
-    uint32_t place_count, place_room;
-    uint32_t told;                        /**< places that a message has told of */
-    struct wire_cart_row *rows;           /**< of carts_rows() */
-    struct wire_cart_member_row *members; /**< of carts_rows() */
+    uint32_t place_count, place_capacity;
+    uint32_t announced;                   /**< places that a message has announced */
+    struct wire_cart_row *rows;           /**< of carts_list_rows() */
+    struct wire_cart_member_row *members; /**< of carts_list_rows() */
 };
 
 /** A rank is in a communicator.
@@ -38,13 +38,14 @@ struct carts {
  *  @return 1: it is kept; 0: it is none that could be, or there is no room for it */
 int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, uint64_t world);
 
-/** What was not told yet, or all of it, as rows. Memory is that of the carts, until the next call.
+/** What was not announced yet, or all of it, as rows. Memory is that of the carts, until the next
+ * call.
  *  @param out  its fields carts and cart_members are set; without memory to nothing
  *  @return 0 or -ENOMEM */
-int carts_rows(struct carts *carts, int all, struct wire_ranks *out);
+int carts_list_rows(struct carts *carts, int all, struct wire_ranks *out);
 
-/** It was told. */
-void carts_told(struct carts *carts);
+/** The rows were announced. */
+void carts_mark_announced(struct carts *carts);
 
 void carts_finish(struct carts *carts);
 

@@ -1,4 +1,6 @@
+/* The ranks on the node, by stage, from the first sight of a segment to its removal. */
 #include "agent/node/census.h"
+#include "agent/node/rank_drain.h"
 
 #include "agent/node/rank_activity.h"
 #include "agent/node/rank_match.h"
@@ -15,10 +17,10 @@
 #define LOG_TOPIC "census"
 
 enum stage {
-    MET,    /* its segment was seen */
+    SEEN,   /* its segment was seen */
     MAPPED, /* MPI_Init has not returned */
     JOINED,
-    TOLD, /* its end is in the window that is open */
+    REPORTED, /* its end is reported in the open window */
 };
 
 struct resident {
@@ -28,44 +30,44 @@ struct resident {
     enum stage stage;
     int complained; /* why it cannot be mapped has been logged */
     int ended;
-    int newcomer;      /* joined in this look */
-    int index;         /* of the rank in its job's sums, while it is moved to others */
-    struct rank *rank; /* owned; NULL while MET */
-    struct job *job;   /* NULL before JOINED */
+    int newcomer;         /* joined in the last update */
+    int index;            /* of the rank in its job's sums, while it is moved to others */
+    struct rank *rank;    /* owned; NULL while SEEN */
+    struct node_job *job; /* NULL before JOINED */
     struct process_watch *watch;
 };
 
-static void on_ended(void *user)
+static void census_on_process_end(void *user)
 {
     struct resident *resident = user;
     resident->ended = 1;
     resident->census->wake(resident->census->user);
 }
 
-static void resident_destroy(struct resident *resident)
+static void census_resident_destroy(struct resident *resident)
 {
     process_watch_close(resident->watch);
     rank_destroy(resident->rank);
     free(resident);
 }
 
-int census_meet(struct census *census, const char *name, int32_t pid)
+int census_add_segment(struct census *census, const char *name, int32_t pid)
 {
     for (uint32_t i = 0; i < census->count; i++)
         if (strcmp(census->residents[i]->name, name) == 0)
             return 0;
-    if (census->count == census->room) {
-        uint32_t room = census->room == 0 ? 64 : 2 * census->room;
+    if (census->count == census->capacity) {
+        uint32_t room = census->capacity == 0 ? 64 : 2 * census->capacity;
         struct resident **residents = realloc(census->residents, room * sizeof(*residents));
         if (residents == NULL)
             return -ENOMEM;
         census->residents = residents;
-        census->room = room;
+        census->capacity = room;
     }
     struct resident *resident = calloc(1, sizeof *resident);
     if (resident == NULL)
         return -ENOMEM;
-    *resident = (struct resident){.census = census, .pid = pid, .stage = MET};
+    *resident = (struct resident){.census = census, .pid = pid, .stage = SEEN};
     memcpy(resident->name, name, strnlen(name, sizeof resident->name - 1));
     census->residents[census->count++] = resident;
     return 0;
@@ -78,16 +80,16 @@ static void census_remove_rank(struct census *census, uint32_t number, int unlin
     if (unlink_segment)
         shm_unlink(resident->name);
     census->residents[number] = census->residents[--census->count];
-    resident_destroy(resident);
+    census_resident_destroy(resident);
 }
 
-static void map_segment(struct census *census, struct resident *resident)
+static void census_map_segment(struct census *census, struct resident *resident)
 {
     int rc = rank_open(&resident->rank, resident->name, census->session, census->reader);
     if (rc == 0) {
         resident->stage = MAPPED;
         rc = process_watch_open(&resident->watch, census->loop, resident->pid,
-                                resident->rank->pid_start, on_ended, resident);
+                                resident->rank->pid_start, census_on_process_end, resident);
         resident->ended = rc != 0;
         return;
     }
@@ -98,9 +100,9 @@ static void map_segment(struct census *census, struct resident *resident)
     }
 }
 
-static struct job *census_find_job(struct census *census, const char *id)
+static struct node_job *census_find_job(struct census *census, const char *id)
 {
-    for (struct job *job = census->jobs; job != NULL; job = job->next)
+    for (struct node_job *job = census->jobs; job != NULL; job = job->next)
         if (strcmp(job->id, id) == 0)
             return job;
     return NULL;
@@ -117,19 +119,19 @@ struct search {
     struct uncovered found;
 };
 
-static void census_scan_directory(uv_work_t *work)
+static void census_run_search(uv_work_t *work)
 {
     struct search *search = work->data;
     uncovered_find(&search->found, search->pid);
 }
 
-static void on_searched(uv_work_t *work, int status)
+static void census_on_search_end(uv_work_t *work, int status)
 {
     struct search *search = work->data;
     (void)status;
-    struct job *job = census_find_job(search->census, search->job);
+    struct node_job *job = census_find_job(search->census, search->job);
     if (job != NULL) {
-        job_uncovered(job, &search->found, clock_mono_ns());
+        node_job_set_uncovered(job, &search->found, clock_mono_ns());
         search->census->wake(search->census->user);
     } else {
         uncovered_finish(&search->found);
@@ -137,14 +139,14 @@ static void on_searched(uv_work_t *work, int status)
     free(search);
 }
 
-static void search_uncovered(struct census *census, struct job *job, int32_t pid)
+static void census_search_uncovered(struct census *census, struct node_job *job, int32_t pid)
 {
     struct search *one = calloc(1, sizeof *one);
     if (one == NULL)
         return; /* tried again with the next rank */
     *one = (struct search){.work.data = one, .census = census, .pid = pid};
     memcpy(one->job, job->id, sizeof one->job);
-    if (uv_queue_work(census->loop, &one->work, census_scan_directory, on_searched) == 0)
+    if (uv_queue_work(census->loop, &one->work, census_run_search, census_on_search_end) == 0)
         job->uncovered_search = SEARCH_RUNS;
     else
         free(one);
@@ -153,24 +155,24 @@ static void search_uncovered(struct census *census, struct job *job, int32_t pid
 /* ---- ranks -------------------------------------------------------------------------------------
  */
 
-static void join_job(struct census *census, struct resident *resident, uint64_t now_ns)
+static void census_join_job(struct census *census, struct resident *resident, uint64_t now_ns)
 {
-    struct job *job = census_find_job(census, resident->rank->job);
+    struct node_job *job = census_find_job(census, resident->rank->job);
     if (job == NULL) {
-        if (job_create(&job, resident->rank) != 0)
-            return; /* tried again at the next look */
+        if (node_job_create(&job, resident->rank) != 0)
+            return; /* tried again at the next update */
         job->flags = census->resumed_flags;
         job->next = census->jobs;
         census->jobs = job;
     }
-    int rc = job_add(job, resident->rank, census->places, now_ns);
+    int rc = node_job_add_rank(job, resident->rank, census->places, now_ns);
     if (rc != 0) {
-        log_error("rank %d of job %s cannot be taken in: %s", (int)resident->rank->world_rank,
-                  job->id, holter_strerror(rc));
+        log_error("rank %d of job %s cannot be added: %s", (int)resident->rank->world_rank, job->id,
+                  holter_strerror(rc));
         return;
     }
     if (job->uncovered_search == SEARCH_NOT_BEGUN)
-        search_uncovered(census, job, resident->pid);
+        census_search_uncovered(census, job, resident->pid);
     resident->job = job;
     resident->stage = JOINED;
     resident->newcomer = 1;
@@ -180,17 +182,17 @@ static void join_job(struct census *census, struct resident *resident, uint64_t 
              (int)resident->pid);
 }
 
-void census_settle(struct census *census, uint64_t now_ns)
+void census_update_residents(struct census *census, uint64_t now_ns)
 {
     for (uint32_t i = census->count; i-- > 0;) {
         struct resident *resident = census->residents[i];
         resident->newcomer = 0;
-        if (resident->stage == MET)
-            map_segment(census, resident);
+        if (resident->stage == SEEN)
+            census_map_segment(census, resident);
         if (resident->watch != NULL)
-            process_watch_look(resident->watch);
-        if (resident->stage == MAPPED && rank_known(resident->rank))
-            join_job(census, resident, now_ns);
+            process_watch_check(resident->watch);
+        if (resident->stage == MAPPED && rank_is_initialised(resident->rank))
+            census_join_job(census, resident, now_ns);
         if (resident->stage < JOINED && resident->ended) {
             if (resident->stage == MAPPED)
                 log_info("process %d ended before MPI_Init returned", (int)resident->pid);
@@ -199,20 +201,20 @@ void census_settle(struct census *census, uint64_t now_ns)
     }
 }
 
-uint64_t census_newcomers_begin(const struct census *census, const struct job *job)
+uint64_t census_newcomers_begin(const struct census *census, const struct node_job *job)
 {
     uint64_t begin = UINT64_MAX;
     for (uint32_t i = 0; i < census->count; i++) {
         const struct resident *resident = census->residents[i];
         if (!resident->newcomer || resident->job != job)
             continue;
-        uint64_t one = rank_begin(resident->rank, journal_state(census->journal));
+        uint64_t one = rank_drain_begin_ns(resident->rank, journal_state(census->journal));
         begin = one < begin ? one : begin;
     }
     return begin;
 }
 
-int census_move_newcomers(struct census *census, const struct job *job, struct event_sum *sum)
+int census_move_newcomers(struct census *census, const struct node_job *job, struct event_sum *sum)
 {
     int rc = 0;
     for (uint32_t i = 0; i < census->count; i++) {
@@ -226,7 +228,7 @@ int census_move_newcomers(struct census *census, const struct job *job, struct e
     return rc;
 }
 
-void census_drain_newcomers(struct census *census, const struct job *job,
+void census_drain_newcomers(struct census *census, const struct node_job *job,
                             const struct drain_clocks *clocks, struct event *batch)
 {
     for (uint32_t i = 0; i < census->count; i++) {
@@ -239,14 +241,14 @@ void census_drain_newcomers(struct census *census, const struct job *job,
     match_settle(job->match, clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns);
 }
 
-void census_settle_newcomers(struct census *census, const struct job *job)
+void census_return_newcomers(struct census *census, const struct node_job *job)
 {
     for (uint32_t i = 0; i < census->count; i++) {
         struct resident *resident = census->residents[i];
         if (!resident->newcomer || resident->job != job)
             continue;
-        rank_save(resident->rank);
-        rank_rejoin(resident->rank, job->sum, resident->index);
+        rank_store_positions(resident->rank);
+        rank_return_to_sum(resident->rank, job->sum, resident->index);
     }
 }
 
@@ -254,45 +256,43 @@ uint64_t census_drain(struct census *census, const struct drain_clocks *clocks, 
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < census->count; i++) {
-        if (i + 1 < census->count && census->residents[i + 1]->stage == JOINED)
-            rank_ask(census->residents[i + 1]->rank);
         if (census->residents[i]->stage == JOINED)
             total += rank_drain(census->residents[i]->rank, clocks, journal_state(census->journal),
                                 batch);
     }
     uint64_t until_ns = clocks->end_ns < clocks->now_ns ? clocks->end_ns : clocks->now_ns;
-    for (struct job *job = census->jobs; job != NULL; job = job->next) {
+    for (struct node_job *job = census->jobs; job != NULL; job = job->next) {
         event_sum_settle(job->sum);
         match_settle(job->match, until_ns);
     }
     return total;
 }
 
-static void note_death(struct job *job, const struct wire_death_row *death)
+static void census_add_death(struct node_job *job, const struct wire_death_row *death)
 {
     job->died = job->has_died ? job->died : death->rank;
     job->has_died = 1;
-    job_add_death(job, death);
+    node_job_add_death(job, death);
 }
 
-uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clocks,
-                           const struct daemon_clock *clock)
+uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
+                             const struct daemon_clock *clock)
 {
     uint32_t told = 0;
     for (uint32_t i = 0; i < census->count; i++) {
         struct resident *resident = census->residents[i];
-        if (resident->stage != JOINED || !resident->ended || !rank_drained(resident->rank))
+        if (resident->stage != JOINED || !resident->ended || !rank_is_drained(resident->rank))
             continue;
         /* A call that it died in lasted until now, not until the window's end. */
         struct drain_clocks end = *clocks;
         end.end_ns = clocks->now_ns < clocks->end_ns ? clocks->now_ns : clocks->end_ns;
         struct wire_death_row death;
         rank_end_window(resident->rank, &end);
-        job_take_carts(resident->job, resident->rank, clocks->now_ns);
-        if (rank_death(resident->rank, clocks, clock, &death))
-            note_death(resident->job, &death);
-        rank_unmatch(resident->rank);
-        resident->stage = TOLD;
+        node_job_collect_carts(resident->job, resident->rank, clocks->now_ns);
+        if (rank_describe_death(resident->rank, clocks, clock, &death))
+            census_add_death(resident->job, &death);
+        rank_match_stop(resident->rank);
+        resident->stage = REPORTED;
         resident->job->living--;
         census->joined--;
         told++;
@@ -300,7 +300,7 @@ uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clo
     return told;
 }
 
-void census_end_window(struct census *census, struct job *job, uint64_t window_ns,
+void census_end_window(struct census *census, struct node_job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks)
 {
     for (uint32_t i = 0; i < census->count; i++) {
@@ -308,27 +308,27 @@ void census_end_window(struct census *census, struct job *job, uint64_t window_n
         if (census->residents[i]->stage != JOINED || census->residents[i]->job != job)
             continue;
         rank_end_window(rank, clocks);
-        rank_tell_pending(rank, clocks, job->transfers);
-        rank_tell_state(rank, window_ns);
-        job_take_carts(job, rank, clocks->now_ns);
+        rank_report_pending(rank, clocks, job->transfers);
+        rank_report_state(rank, window_ns);
+        node_job_collect_carts(job, rank, clocks->now_ns);
     }
 }
 
-void census_save(struct census *census, const struct job *job)
+void census_store_positions(struct census *census, const struct node_job *job)
 {
     for (uint32_t i = 0; i < census->count; i++)
         if (census->residents[i]->stage >= JOINED && census->residents[i]->job == job)
-            rank_save(census->residents[i]->rank);
+            rank_store_positions(census->residents[i]->rank);
 }
 
-void census_saved(const struct census *census, struct journal_state *state)
+void census_copy_positions(const struct census *census, struct journal_state *state)
 {
     state->ring_count = 0;
     for (uint32_t i = 0; i < census->count; i++)
         if (census->residents[i]->stage >= JOINED)
             state->ring_count +=
-                rank_saved(census->residents[i]->rank, state->rings + state->ring_count,
-                           JOURNAL_RINGS - state->ring_count);
+                rank_copy_positions(census->residents[i]->rank, state->rings + state->ring_count,
+                                    JOURNAL_RINGS - state->ring_count);
 }
 
 static int census_compare_ranks(const void *a, const void *b)
@@ -337,8 +337,8 @@ static int census_compare_ranks(const void *a, const void *b)
     return x->world_rank < y->world_rank ? -1 : x->world_rank > y->world_rank;
 }
 
-uint32_t census_ranks(const struct census *census, const struct job *job, const struct rank **out,
-                      uint32_t room)
+uint32_t census_ranks(const struct census *census, const struct node_job *job,
+                      const struct rank **out, uint32_t room)
 {
     uint32_t count = 0, written;
     for (uint32_t i = 0; i < census->count; i++) {
@@ -367,36 +367,36 @@ static void census_remove_announced(struct census *census, uint32_t number)
     census_remove_rank(census, number, 1);
 }
 
-void census_committed(struct census *census, struct job *job, uint64_t now_ns)
+void census_release_committed(struct census *census, struct node_job *job, uint64_t now_ns)
 {
     for (uint32_t i = census->count; i-- > 0;) {
         struct resident *resident = census->residents[i];
         if (resident->job == NULL || (job != NULL && resident->job != job))
             continue;
-        rank_committed(resident->rank, now_ns);
-        if (resident->stage == TOLD)
+        rank_publish_positions(resident->rank, now_ns);
+        if (resident->stage == REPORTED)
             census_remove_announced(census, i);
     }
 }
 
-void census_remove_job(struct census *census, struct job *job)
+void census_remove_job(struct census *census, struct node_job *job)
 {
-    for (struct job **link = &census->jobs; *link != NULL; link = &(*link)->next) {
+    for (struct node_job **link = &census->jobs; *link != NULL; link = &(*link)->next) {
         if (*link == job) {
             *link = job->next;
             break;
         }
     }
-    job_destroy(job);
+    node_job_destroy(job);
 }
 
 uint64_t census_wait(const struct census *census)
 {
-    uint64_t wait = census->count > 0 ? DRAIN_MOST_NS : DRAIN_IDLE_NS;
+    uint64_t wait = census->count > 0 ? DRAIN_MAXIMUM_NS : DRAIN_IDLE_NS;
     for (uint32_t i = 0; i < census->count; i++) {
         if (census->residents[i]->stage != JOINED)
             continue;
-        uint64_t one = rank_wait(census->residents[i]->rank);
+        uint64_t one = rank_drain_wait(census->residents[i]->rank);
         wait = one < wait ? one : wait;
     }
     return wait;
@@ -415,5 +415,5 @@ void census_finish(struct census *census)
         census_remove_job(census, census->jobs);
     free(census->residents);
     census->residents = NULL;
-    census->room = 0;
+    census->capacity = 0;
 }

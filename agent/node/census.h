@@ -1,9 +1,9 @@
 /* Who is on the node: the ranks of the session, from the appearance of their segment to its
  * removal, and the jobs they belong to.
  *
- * A segment is met, mapped when its header is complete, joined to its job when MPI_Init has
- * returned, ended when its process is gone, told when what its rings held is in the window that is
- * open, and removed when that window is committed.
+ * A segment is seen; mapped when its header is complete; joined to its job when MPI_Init has
+ * returned; reported when its process is gone and the records of its rings are in the open window;
+ * removed when that window is committed.
  */
 #ifndef HOLTER_AGENT_NODE_CENSUS_H
 #define HOLTER_AGENT_NODE_CENSUS_H
@@ -22,69 +22,72 @@ struct census {
     void (*wake)(void *user);      /**< a process ended: look soon */
     void *user;
 
-    struct job *jobs;            /**< owned list */
+    struct node_job *jobs;       /**< owned list */
     struct resident **residents; /**< owned */
-    uint32_t count, room;
-    uint32_t joined;        /**< of them, those that are in a job and not told */
-    uint32_t newcomers;     /**< joined in the last census_settle() */
+    uint32_t count, capacity;
+    uint32_t joined;        /**< residents that are in a job and whose end is not reported */
+    uint32_t newcomers;     /**< joined in the last census_update_residents() */
     uint64_t resumed_flags; /**< WINDOW_* that the first window of every job gets */
 };
 
 /** A segment was seen. Known ones are ignored. @return 0 or -ENOMEM */
-int census_meet(struct census *census, const char *name, int32_t pid);
+int census_add_segment(struct census *census, const char *name, int32_t pid);
 
-/** Map what is complete, join what is known, drop what ended without ever being known.
+/** Map complete segments, join ranks whose MPI_Init has returned, and remove processes that ended
+ * before that.
  *  @param now_ns  CLOCK_MONOTONIC */
-void census_settle(struct census *census, uint64_t now_ns);
+void census_update_residents(struct census *census, uint64_t now_ns);
 
 /** When the earliest newcomer of a job began, CLOCK_MONOTONIC; UINT64_MAX when there is none, or
  *  its state is in the journal. */
-uint64_t census_newcomers_begin(const struct census *census, const struct job *job);
+uint64_t census_newcomers_begin(const struct census *census, const struct node_job *job);
 
 /** Count the newcomers of a job in other sums for now. @return 0 or -ENOMEM */
-int census_move_newcomers(struct census *census, const struct job *job, struct event_sum *sum);
+int census_move_newcomers(struct census *census, const struct node_job *job, struct event_sum *sum);
 
 /** Sum and end a window for the newcomers of a job only. */
-void census_drain_newcomers(struct census *census, const struct job *job,
+void census_drain_newcomers(struct census *census, const struct node_job *job,
                             const struct drain_clocks *clocks, struct event *batch);
 
-/** Count them in the sums of their job from now on, and note how far their rings are summed. */
-void census_settle_newcomers(struct census *census, const struct job *job);
+/** Count the newcomers in the sums of their job from now on, and store how far their rings are
+ * summed. */
+void census_return_newcomers(struct census *census, const struct node_job *job);
 
 /** Sum the rings of all joined ranks. @return records taken */
 uint64_t census_drain(struct census *census, const struct drain_clocks *clocks,
                       struct event *batch);
 
-/** Tell of the ranks whose process is gone, and whose last records are in the sums: what they did
+/** Report the ranks whose process is gone and whose last records are in the sums. What they did
  *  after the end of the open window, when the agent comes late, is for the next.
- *  @return ranks told of */
-uint32_t census_tell_ended(struct census *census, const struct drain_clocks *clocks,
-                           const struct daemon_clock *clock);
+ *  @return number of ranks reported */
+uint32_t census_report_ended(struct census *census, const struct drain_clocks *clocks,
+                             const struct daemon_clock *clock);
 
-/** The window ends for all joined ranks of a job: count what is in progress, and tell of ranks that
- *  wait for long or do not call.
+/** The window ends for all joined ranks of a job: count calls in progress, and report ranks that
+ * wait for long or do not call.
  *  @param window_ns  its length */
-void census_end_window(struct census *census, struct job *job, uint64_t window_ns,
+void census_end_window(struct census *census, struct node_job *job, uint64_t window_ns,
                        const struct drain_clocks *clocks);
 
-/** The window of a job is closed: note how far its rings are summed. */
-void census_save(struct census *census, const struct job *job);
+/** The window of a job is closed: store how far its rings are summed. */
+void census_store_positions(struct census *census, const struct node_job *job);
 
-/** Write what is noted of all rings into a state. */
-void census_saved(const struct census *census, struct journal_state *state);
+/** Copy the stored positions of all rings into a state. */
+void census_copy_positions(const struct census *census, struct journal_state *state);
 
-/** The windows of these jobs are committed: remove the ranks that they told of, and their segments.
+/** The windows of these jobs are committed: remove the ranks whose end they reported, and their
+ * segments.
  *  @param job  NULL: of all jobs */
-void census_committed(struct census *census, struct job *job, uint64_t now_ns);
+void census_release_committed(struct census *census, struct node_job *job, uint64_t now_ns);
 
 /** Take a job out of the list and free it. */
-void census_remove_job(struct census *census, struct job *job);
+void census_remove_job(struct census *census, struct node_job *job);
 
 /** Ranks of a job whose rings can be read, also of those that have just ended.
  *  @param out  room for `room` of them, borrowed; by rank
  *  @return how many there are, which may be more than were written */
-uint32_t census_ranks(const struct census *census, const struct job *job, const struct rank **out,
-                      uint32_t room);
+uint32_t census_ranks(const struct census *census, const struct node_job *job,
+                      const struct rank **out, uint32_t room);
 
 /** How long the rings can wait, nanoseconds. */
 uint64_t census_wait(const struct census *census);

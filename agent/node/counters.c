@@ -1,3 +1,4 @@
+/* Counts of network interfaces: readings, their growth, and what each job has not reported yet. */
 #include "agent/node/counters.h"
 
 #include "proto/log.h"
@@ -16,7 +17,7 @@ struct counters {
     uint32_t until_look;  /* readings */
     uint32_t last_serial; /* given */
     uint32_t count;
-    struct interface table[INTERFACES_MOST];
+    struct interface table[MAXIMUM_INTERFACES];
 };
 
 int counters_create(struct counters **out, const char *root, int own)
@@ -67,20 +68,20 @@ static uint64_t counters_growth(const struct interface *interface, uint64_t last
     return last < whole && last >= whole - quarter && now < quarter ? now + whole - last : 0;
 }
 
-static int is_stuck(const struct interface *interface, const struct interface_file *file)
+static int counters_is_stuck(const struct interface *interface, const struct interface_file *file)
 {
     return interface->medium == COUNTER_INFINIBAND && file->quantity != INTERFACE_DROPPED &&
            file->last == UINT32_MAX;
 }
 
-static void close_file(struct interface *interface, struct interface_file *file)
+static void counters_close_file(struct interface *interface, struct interface_file *file)
 {
     close(file->fd);
     *file = interface->files[--interface->file_count];
 }
 
 /* @return 0 when it can no longer be counted */
-static int read_interface(struct interface *interface, uint64_t now_ns)
+static int counters_read_interface(struct interface *interface, uint64_t now_ns)
 {
     interface->stuck = 0;
     for (uint32_t i = 0; i < interface->file_count;) {
@@ -89,7 +90,7 @@ static int read_interface(struct interface *interface, uint64_t now_ns)
         if (interface_count(file->fd, &count) != 0) {
             if (file->quantity != INTERFACE_DROPPED)
                 return 0;
-            close_file(interface, file);
+            counters_close_file(interface, file);
             continue;
         }
         if (file->known)
@@ -97,7 +98,7 @@ static int read_interface(struct interface *interface, uint64_t now_ns)
                 counters_growth(interface, file->last, count) * interface->factor;
         file->known = 1;
         file->last = count;
-        interface->stuck |= is_stuck(interface, file);
+        interface->stuck |= counters_is_stuck(interface, file);
         i++;
     }
     interface->begin_ns = interface->begin_ns == 0 ? now_ns : interface->begin_ns;
@@ -115,7 +116,7 @@ void counters_read(struct counters *counters, uint64_t now_ns)
     counters->until_look--;
     for (uint32_t i = 0; i < counters->count;) {
         struct interface *interface = &counters->table[i];
-        if (read_interface(interface, now_ns)) {
+        if (counters_read_interface(interface, now_ns)) {
             i++;
             continue;
         }
@@ -138,7 +139,7 @@ void counters_mark(const struct counters *counters, struct counters_mark *mark)
 }
 
 /* Sums at the mark; an interface that came later had counted nothing. */
-static const uint64_t *sums_at(const struct counters_mark *mark, uint32_t serial)
+static const uint64_t *counters_find_sums(const struct counters_mark *mark, uint32_t serial)
 {
     static const uint64_t nothing[INTERFACE_QUANTITIES];
     for (uint32_t i = 0; i < mark->count; i++)
@@ -156,7 +157,8 @@ uint64_t counters_since(const struct counters *counters, const struct counters_m
         uint64_t from = interface->begin_ns > mark->at_ns ? interface->begin_ns : mark->at_ns;
         if (interface->stuck || from >= counters->now_ns)
             continue;
-        const uint64_t *before = sums_at(mark, interface->serial), *now = interface->sums;
+        const uint64_t *before = counters_find_sums(mark, interface->serial),
+                       *now = interface->sums;
         rows[count++] = (struct wire_counter_row){
             .name = interface->name,
             .medium = interface->medium,

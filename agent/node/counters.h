@@ -1,14 +1,14 @@
 /* What the node's network interfaces carry, with all traffic of all programs.
  *
  * The counts are read once a window from files that stay open: a few microseconds an interface.
- * Which interfaces there are is looked up anew every COUNTERS_LOOK_EVERY readings, and when one
- * cannot be read any more. Each job on the node is told all that was counted since its own report
- * before.
+ * Which interfaces there are is looked up again every COUNTERS_LOOK_EVERY readings, and when one
+ * cannot be read any more. Each job on the node receives what was counted since its own last
+ * report.
  *
  * Counts may go round at 2^32, be set back, or stop at the most that they can hold (32-bit ones of
- * InfiniBand do). The first is reckoned with; after the second the interface begins anew, and what
- * went over it since the reading before is not told; while a count stands still at its most, its
- * interface has no row. An interface that comes back after it was gone is a new one.
+ * InfiniBand do). Wrapping is accounted for. After a reset the interface starts again from scratch,
+ * and what it carried since the last reading is not reported. While a count stands still at its
+ * maximum, its interface has no row. An interface that comes back after it was gone is a new one.
  *
  * Memory: some 60 KiB, and a mark a job of 2 KiB.
  */
@@ -29,7 +29,7 @@ struct counters_mark {
     struct {
         uint32_t serial;
         uint64_t sums[INTERFACE_QUANTITIES];
-    } of[INTERFACES_MOST];
+    } of[MAXIMUM_INTERFACES];
 };
 
 /** @param root  of the sysfs, "/sys"; borrowed
@@ -48,7 +48,7 @@ void counters_read(struct counters *counters, uint64_t now_ns);
 void counters_mark(const struct counters *counters, struct counters_mark *mark);
 
 /** What was counted between a mark and the last reading.
- *  @param rows  room for INTERFACES_MOST; names are borrowed until the next reading
+ *  @param rows  room for MAXIMUM_INTERFACES; names are borrowed until the next reading
  *  @return how many */
 uint64_t counters_since(const struct counters *counters, const struct counters_mark *mark,
                         struct wire_counter_row *rows);

@@ -1,21 +1,23 @@
+/* The estimate of daemon time from round trips: convex hulls of both bounds, and the slewed line.
+ */
 #include "agent/node/daemon_clock.h"
 
 #include "holter/error.h"
 
 #include <stddef.h>
 
-#define DRIFT_MOST                                                                                 \
+#define MAXIMUM_DRIFT                                                                              \
     500e-6 /* a clock's rate that NTP disciplines may be off by so much, adjtimex(2) */
 #define DRIFT_USUAL 100e-6 /* of a crystal and its calibration */
 /* How fast a drift changes, seconds per second and second. A crystal that is warmed up changes by a
- * tenth of that, but NTP clients set the rate of CLOCK_MONOTONIC anew by a part per million or two
+ * tenth of that, but NTP clients set the rate of CLOCK_MONOTONIC again by a part per million or two
  * every minute, and what was before is to count little soon. */
 #define WANDER 1e-7
 #define KEPT_SAMPLES 8u /* when a change was larger than that */
 #define GRAIN_NS 50.0   /* of the clocks' readings */
 #define SLEW_NS 8e9     /* an error is removed over this time */
 #define SLOPE_STEPS 60
-#define TRIP_MOST_NS UINT64_C(60000000000)
+#define MAXIMUM_TRIP_NS UINT64_C(60000000000)
 #define SLOW_PART 4 /* a trip is slow when it takes a quarter more than the shortest */
 #define SLOW_NS 5000
 
@@ -49,7 +51,7 @@ uint64_t daemon_clock_mono(const struct daemon_clock *clock, uint64_t daemon_ns)
 /* ---- the estimate -------------------------------------------------------- */
 
 /* Bounds of daemon time less CLOCK_MONOTONIC: at `at` ns from the newest sample it was at most, or
- * at least, `offset` ns more than it was told to be then. */
+ * at least, `offset` ns more than the line gave for that moment. */
 struct point {
     double at, offset;
 };
@@ -60,14 +62,16 @@ struct bounds {
     unsigned above_count, below_count;
 };
 
-static const struct daemon_clock_sample *sample_at(const struct daemon_clock *clock, unsigned age)
+static const struct daemon_clock_sample *daemon_clock_get_sample(const struct daemon_clock *clock,
+                                                                 unsigned age)
 {
     return &clock->samples[(clock->next + DAEMON_CLOCK_SAMPLES - 1 - age) % DAEMON_CLOCK_SAMPLES];
 }
 
 /* Add a point to a hull, points coming in the order of time: drop those that the line from the one
  * before them to the new one makes idle. side: 1 for points above, -1 for points below. */
-static unsigned add_to_hull(struct point *hull, unsigned count, struct point point, double side)
+static unsigned daemon_clock_add_to_hull(struct point *hull, unsigned count, struct point point,
+                                         double side)
 {
     while (count >= 2) {
         const struct point *a = &hull[count - 2], *b = &hull[count - 1];
@@ -88,21 +92,22 @@ static double daemon_clock_drift_allowance(double ns)
     return WANDER * seconds * seconds / 2 * 1e9;
 }
 
-static void build_bounds(struct bounds *bounds, const struct daemon_clock *clock)
+static void daemon_clock_build_bounds(struct bounds *bounds, const struct daemon_clock *clock)
 {
-    const struct daemon_clock_sample *newest = sample_at(clock, 0);
+    const struct daemon_clock_sample *newest = daemon_clock_get_sample(clock, 0);
     uint64_t reference = newest->t3_daemon - newest->t4_mono;
     bounds->above_count = bounds->below_count = 0;
     for (unsigned age = clock->count; age-- > 0;) {
-        const struct daemon_clock_sample *s = sample_at(clock, age);
+        const struct daemon_clock_sample *s = daemon_clock_get_sample(clock, age);
         struct point out = {(double)(int64_t)(s->t1_mono - newest->t4_mono),
                             (double)(int64_t)(s->t2_daemon - s->t1_mono - reference)};
         struct point back = {(double)(int64_t)(s->t4_mono - newest->t4_mono),
                              (double)(int64_t)(s->t3_daemon - s->t4_mono - reference)};
         out.offset += daemon_clock_drift_allowance(out.at) + GRAIN_NS;
         back.offset -= daemon_clock_drift_allowance(back.at) + GRAIN_NS;
-        bounds->above_count = add_to_hull(bounds->above, bounds->above_count, out, 1);
-        bounds->below_count = add_to_hull(bounds->below, bounds->below_count, back, -1);
+        bounds->above_count = daemon_clock_add_to_hull(bounds->above, bounds->above_count, out, 1);
+        bounds->below_count =
+            daemon_clock_add_to_hull(bounds->below, bounds->below_count, back, -1);
     }
 }
 
@@ -133,9 +138,9 @@ static double daemon_clock_width(const struct bounds *bounds, double drift)
 }
 
 /* The drift that leaves most room; the room is concave in it. */
-static double roomiest_drift(const struct bounds *bounds)
+static double daemon_clock_roomiest_drift(const struct bounds *bounds)
 {
-    double low = -DRIFT_MOST, high = DRIFT_MOST;
+    double low = -MAXIMUM_DRIFT, high = MAXIMUM_DRIFT;
     for (int i = 0; i < SLOPE_STEPS; i++) {
         double a = low + (high - low) / 3, b = high - (high - low) / 3;
         if (daemon_clock_width(bounds, a) < daemon_clock_width(bounds, b))
@@ -147,7 +152,7 @@ static double roomiest_drift(const struct bounds *bounds)
 }
 
 /* The last drift, from one that is possible towards one that may not be, that is possible. */
-static double extreme_drift(const struct bounds *bounds, double possible, double other)
+static double daemon_clock_extreme_drift(const struct bounds *bounds, double possible, double other)
 {
     if (daemon_clock_width(bounds, other) >= 0)
         return other;
@@ -163,11 +168,11 @@ static double extreme_drift(const struct bounds *bounds, double possible, double
 
 /* When no line fits the samples, the drift has changed by more than WANDER allows for, and the
  * newest ones count. One alone always does. */
-static double possible_drift(struct daemon_clock *clock, struct bounds *bounds)
+static double daemon_clock_possible_drift(struct daemon_clock *clock, struct bounds *bounds)
 {
     for (;;) {
-        build_bounds(bounds, clock);
-        double drift = roomiest_drift(bounds);
+        daemon_clock_build_bounds(bounds, clock);
+        double drift = daemon_clock_roomiest_drift(bounds);
         if (daemon_clock_width(bounds, drift) >= 0 || clock->count == 1)
             return drift;
         clock->count = clock->count > KEPT_SAMPLES ? KEPT_SAMPLES : clock->count - 1;
@@ -181,7 +186,7 @@ static double daemon_clock_maximum(double a, double b)
 
 /* The middle of the possible drifts that clocks usually have: the first samples, a short time
  * apart, leave many. */
-static double likely_drift(double least, double most)
+static double daemon_clock_likely_drift(double least, double most)
 {
     double low = daemon_clock_maximum(least, -DRIFT_USUAL),
            high = most < DRIFT_USUAL ? most : DRIFT_USUAL;
@@ -191,11 +196,11 @@ static double likely_drift(double least, double most)
 static void daemon_clock_estimate(struct daemon_clock *clock)
 {
     struct bounds bounds;
-    double drift = possible_drift(clock, &bounds);
-    double least = extreme_drift(&bounds, drift, -DRIFT_MOST);
-    double most = extreme_drift(&bounds, drift, DRIFT_MOST);
-    const struct daemon_clock_sample *newest = sample_at(clock, 0);
-    uint64_t first_ns = sample_at(clock, clock->count - 1)->t1_mono;
+    double drift = daemon_clock_possible_drift(clock, &bounds);
+    double least = daemon_clock_extreme_drift(&bounds, drift, -MAXIMUM_DRIFT);
+    double most = daemon_clock_extreme_drift(&bounds, drift, MAXIMUM_DRIFT);
+    const struct daemon_clock_sample *newest = daemon_clock_get_sample(clock, 0);
+    uint64_t first_ns = daemon_clock_get_sample(clock, clock->count - 1)->t1_mono;
     double first = (double)(int64_t)(first_ns - newest->t4_mono);
     /* Behind all points the steepest line is the highest, before them it is the lowest. */
     double high = daemon_clock_highest(&bounds, most, 0),
@@ -203,7 +208,8 @@ static void daemon_clock_estimate(struct daemon_clock *clock)
     double first_high = daemon_clock_highest(&bounds, least, first),
            first_low = daemon_clock_lowest(&bounds, most, first);
     /* The line in the middle of the room that there is at the middle drift. */
-    double slope = likely_drift(least, most), bottom = daemon_clock_lowest(&bounds, slope, 0);
+    double slope = daemon_clock_likely_drift(least, most),
+           bottom = daemon_clock_lowest(&bounds, slope, 0);
     double middle = bottom + (daemon_clock_highest(&bounds, slope, 0) - bottom) / 2;
     double at_first = middle + slope * first;
     clock->line = (struct daemon_clock_line){
@@ -277,7 +283,7 @@ static void daemon_clock_steer_mapping(struct daemon_clock *clock, uint64_t mono
     clock->known = 1;
 }
 
-static uint64_t trip_of(const struct daemon_clock_sample *sample)
+static uint64_t daemon_clock_trip_time(const struct daemon_clock_sample *sample)
 {
     return (sample->t4_mono - sample->t1_mono) - (sample->t3_daemon - sample->t2_daemon);
 }
@@ -286,20 +292,21 @@ int daemon_clock_slow(const struct daemon_clock *clock)
 {
     uint64_t least = UINT64_MAX;
     for (unsigned age = 0; age < clock->count; age++) {
-        uint64_t trip = trip_of(sample_at(clock, age));
+        uint64_t trip = daemon_clock_trip_time(daemon_clock_get_sample(clock, age));
         least = trip < least ? trip : least;
     }
-    return clock->count > 0 && trip_of(sample_at(clock, 0)) > least + least / SLOW_PART + SLOW_NS;
+    return clock->count > 0 && daemon_clock_trip_time(daemon_clock_get_sample(clock, 0)) >
+                                   least + least / SLOW_PART + SLOW_NS;
 }
 
 int daemon_clock_observe(struct daemon_clock *clock, uint64_t t1_mono, uint64_t t2_daemon,
                          uint64_t t3_daemon, uint64_t t4_mono)
 {
-    if (t4_mono < t1_mono || t3_daemon < t2_daemon || t4_mono - t1_mono > TRIP_MOST_NS ||
+    if (t4_mono < t1_mono || t3_daemon < t2_daemon || t4_mono - t1_mono > MAXIMUM_TRIP_NS ||
         t3_daemon - t2_daemon > t4_mono - t1_mono || t3_daemon > INT64_MAX || t4_mono > INT64_MAX)
         return -HOLTER_ERANGE;
-    if (clock->count > 0 &&
-        (t1_mono < sample_at(clock, 0)->t1_mono || t4_mono < sample_at(clock, 0)->t4_mono))
+    if (clock->count > 0 && (t1_mono < daemon_clock_get_sample(clock, 0)->t1_mono ||
+                             t4_mono < daemon_clock_get_sample(clock, 0)->t4_mono))
         return -HOLTER_ERANGE;
     clock->samples[clock->next] =
         (struct daemon_clock_sample){t1_mono, t2_daemon, t3_daemon, t4_mono};

@@ -16,7 +16,7 @@
  *                        DAEMON_CLOCK_STEP_NS makes it jump.
  *   daemon_clock_best()  for the times of events: the estimate itself. Its error is bounded by
  *                        daemon_clock_error(). From one sample to the next it may step a little,
- *                        so that all times of one window are to be told between two samples.
+ *                        so that all times of one window have to be computed between two samples.
  */
 #ifndef HOLTER_AGENT_NODE_DAEMON_CLOCK_H
 #define HOLTER_AGENT_NODE_DAEMON_CLOCK_H

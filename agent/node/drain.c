@@ -1,3 +1,4 @@
+/* The pace of drains: the rate expected of a ring, and how long that lets the agent sleep. */
 #include "agent/node/drain.h"
 
 #define FORGET_NS 6e10 /* a rate that is not seen again is half forgotten after this */
@@ -17,7 +18,7 @@ void drain_pace_observe(struct drain_pace *pace, uint64_t records, uint64_t now_
 uint64_t drain_pace_wait(const struct drain_pace *pace, uint64_t capacity)
 {
     double wait = DRAIN_FILL * (double)capacity / (pace->expected > 1e-12 ? pace->expected : 1e-12);
-    if (wait >= (double)DRAIN_MOST_NS)
-        return DRAIN_MOST_NS;
-    return wait <= (double)DRAIN_LEAST_NS ? DRAIN_LEAST_NS : (uint64_t)wait;
+    if (wait >= (double)DRAIN_MAXIMUM_NS)
+        return DRAIN_MAXIMUM_NS;
+    return wait <= (double)DRAIN_MINIMUM_NS ? DRAIN_MINIMUM_NS : (uint64_t)wait;
 }

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-#define DRAIN_LEAST_NS UINT64_C(1000000)
-#define DRAIN_MOST_NS UINT64_C(50000000)
+#define DRAIN_MINIMUM_NS UINT64_C(1000000)
+#define DRAIN_MAXIMUM_NS UINT64_C(50000000)
 #define DRAIN_IDLE_NS UINT64_C(100000000) /**< with no rank on the node */
 #define DRAIN_FILL 0.25                   /**< room for being woken late on a full node */
 
@@ -29,7 +29,8 @@ struct drain_pace {
 /** A drain found so many records, lost ones included. */
 void drain_pace_observe(struct drain_pace *pace, uint64_t records, uint64_t now_ns);
 
-/** How long until the ring should be drained again, between DRAIN_LEAST_NS and DRAIN_MOST_NS. */
+/** How long until the ring should be drained again, between DRAIN_MINIMUM_NS and DRAIN_MAXIMUM_NS.
+ */
 uint64_t drain_pace_wait(const struct drain_pace *pace, uint64_t capacity);
 
 #endif

@@ -1,3 +1,4 @@
+/* Finds the node's network interfaces in sysfs and opens the files that count for them. */
 #include "agent/node/interfaces.h"
 
 #include "holter/wire.h"
@@ -23,7 +24,7 @@
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Whatever is found there: the open does not wait, and only plain files are read. */
-static int open_file(int directory, const char *path)
+static int interfaces_open_file(int directory, const char *path)
 {
     struct stat what;
     int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -37,7 +38,7 @@ static int open_file(int directory, const char *path)
 /* @return its first line's length; 0: there is none */
 static size_t interfaces_read_line(int directory, const char *path, char text[TEXT_ROOM])
 {
-    int fd = open_file(directory, path);
+    int fd = interfaces_open_file(directory, path);
     ssize_t n = fd < 0 ? 0 : pread(fd, text, TEXT_ROOM - 1, 0);
     if (fd >= 0)
         close(fd);
@@ -47,7 +48,7 @@ static size_t interfaces_read_line(int directory, const char *path, char text[TE
 }
 
 /* @return 0 or -EINVAL */
-static int parse_count(const char *text, const char **end, uint64_t *out)
+static int interfaces_parse_count(const char *text, const char **end, uint64_t *out)
 {
     uint64_t value = 0;
     const char *at = text;
@@ -73,7 +74,7 @@ int interface_count(int fd, uint64_t *out)
     if (n < 0)
         return -errno;
     text[n] = '\0';
-    if (parse_count(text, &end, &value) != 0 ||
+    if (interfaces_parse_count(text, &end, &value) != 0 ||
         (*end != '\0' && *end != '\n' && *end != ' ' && *end != '@'))
         return -EINVAL;
     *out = value;
@@ -86,7 +87,8 @@ static uint64_t interfaces_read_number(int directory, const char *path, uint64_t
     char text[TEXT_ROOM];
     const char *end;
     uint64_t value;
-    if (interfaces_read_line(directory, path, text) == 0 || parse_count(text, &end, &value) != 0)
+    if (interfaces_read_line(directory, path, text) == 0 ||
+        interfaces_parse_count(text, &end, &value) != 0)
         return missing;
     return *end == '\0' ? value : missing;
 }
@@ -97,13 +99,13 @@ static int interfaces_exists(int directory, const char *path)
     return fstatat(directory, path, &what, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int open_directory(int directory, const char *path)
+static int interfaces_open_directory(int directory, const char *path)
 {
     return openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 }
 
 /* Names go over the wire and onto terminals. */
-static int is_usable(const char *name, size_t most)
+static int interfaces_is_usable(const char *name, size_t most)
 {
     size_t length = strlen(name);
     for (size_t i = 0; i < length; i++)
@@ -112,7 +114,7 @@ static int is_usable(const char *name, size_t most)
     return length > 0 && length <= most && name[0] != '.';
 }
 
-static int by_text(const void *left, const void *right)
+static int interfaces_compare_names(const void *left, const void *right)
 {
     return strcmp(left, right);
 }
@@ -120,10 +122,10 @@ static int by_text(const void *left, const void *right)
 typedef char name_text[INTERFACE_NAME + 1];
 
 /* Entries of a directory, by name. @return how many; *out is to be freed */
-static uint32_t list_names(int directory, const char *path, name_text **out)
+static uint32_t interfaces_list_names(int directory, const char *path, name_text **out)
 {
     *out = NULL;
-    int fd = open_directory(directory, path);
+    int fd = interfaces_open_directory(directory, path);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (d == NULL) {
         if (fd >= 0)
@@ -133,11 +135,11 @@ static uint32_t list_names(int directory, const char *path, name_text **out)
     name_text *names = calloc(MOST_NAMES, sizeof *names);
     uint32_t count = 0;
     for (struct dirent *entry; names != NULL && count < MOST_NAMES && (entry = readdir(d)) != NULL;)
-        if (is_usable(entry->d_name, INTERFACE_NAME))
+        if (interfaces_is_usable(entry->d_name, INTERFACE_NAME))
             snprintf(names[count++], sizeof *names, "%.*s", (int)INTERFACE_NAME, entry->d_name);
     closedir(d);
     if (count > 0)
-        qsort(names, count, sizeof *names, by_text);
+        qsort(names, count, sizeof *names, interfaces_compare_names);
     *out = names;
     return count;
 }
@@ -164,7 +166,7 @@ static struct interface *interfaces_add_interface(struct look *look, const char 
     for (uint32_t i = 0; i < look->count; i++)
         if (look->table[i].medium == medium && strcmp(look->table[i].name, name) == 0)
             return &look->table[i];
-    if (look->count == INTERFACES_MOST)
+    if (look->count == MAXIMUM_INTERFACES)
         return NULL;
     struct interface *interface = &look->table[look->count];
     *interface = (struct interface){.medium = medium, .factor = 1};
@@ -175,9 +177,10 @@ static struct interface *interfaces_add_interface(struct look *look, const char 
 static void interfaces_add_file(struct look *look, struct interface *interface, int directory,
                                 const char *path, enum interface_quantity quantity)
 {
-    if (interface->file_count == INTERFACE_FILES || look->files == INTERFACES_MOST_FILES)
+    if (interface->file_count == MAXIMUM_FILES_OF_INTERFACE ||
+        look->files == MAXIMUM_INTERFACE_FILES)
         return;
-    int fd = open_file(directory, path);
+    int fd = interfaces_open_file(directory, path);
     if (fd < 0)
         return;
     look->files++;
@@ -185,8 +188,8 @@ static void interfaces_add_file(struct look *look, struct interface *interface, 
 }
 
 /* Files by traffic class: <prefix><0..7> */
-static void add_classes(struct look *look, struct interface *interface, int directory,
-                        const char *prefix, enum interface_quantity quantity)
+static void interfaces_add_classes(struct look *look, struct interface *interface, int directory,
+                                   const char *prefix, enum interface_quantity quantity)
 {
     for (unsigned class = 0; class < 8; class ++) {
         char path[TEXT_ROOM];
@@ -195,7 +198,7 @@ static void add_classes(struct look *look, struct interface *interface, int dire
     }
 }
 
-static int counts_both_ways(const struct interface *interface)
+static int interfaces_counts_both_ways(const struct interface *interface)
 {
     int sent = 0, received = 0;
     for (uint32_t i = 0; i < interface->file_count; i++) {
@@ -205,7 +208,7 @@ static int counts_both_ways(const struct interface *interface)
     return sent && received;
 }
 
-static void drop_files(struct look *look, struct interface *interface)
+static void interfaces_drop_files(struct look *look, struct interface *interface)
 {
     look->files -= interface->file_count;
     interface_close(interface);
@@ -217,15 +220,15 @@ static void interfaces_set_speed(struct look *look, struct interface *interface,
     interface->speed = speed;
     if (interface != &look->table[look->count])
         interface->found = 1;
-    else if (counts_both_ways(interface)) {
+    else if (interfaces_counts_both_ways(interface)) {
         interface->found = 1;
         look->count++;
     } else {
-        drop_files(look, interface);
+        interfaces_drop_files(look, interface);
     }
 }
 
-static uint64_t bytes_a_second(double gigabits)
+static uint64_t interfaces_parse_speed(double gigabits)
 {
     return gigabits > 0 && gigabits < 1e6 ? (uint64_t)(gigabits * 1e9 / 8) : 0;
 }
@@ -234,7 +237,7 @@ static uint64_t bytes_a_second(double gigabits)
 
 enum net_rank { NET_CARD, NET_VIRTUAL, NET_OTHER, NET_SKIPPED };
 
-static int is_down(int net)
+static int interfaces_is_down(int net)
 {
     char text[TEXT_ROOM];
     if (interfaces_read_line(net, "flags", text) > 0 && (strtoul(text, NULL, 16) & IFF_UP) == 0)
@@ -244,10 +247,10 @@ static int is_down(int net)
             strcmp(text, "lowerlayerdown") == 0);
 }
 
-static int has_lower(int net)
+static int interfaces_has_lower(int net)
 {
     name_text *names;
-    uint32_t count = list_names(net, ".", &names);
+    uint32_t count = interfaces_list_names(net, ".", &names);
     int found = interfaces_exists(net, "bridge") || interfaces_exists(net, "bonding");
     for (uint32_t i = 0; i < count; i++)
         found |= strncmp(names[i], "lower_", 6) == 0;
@@ -256,7 +259,7 @@ static int has_lower(int net)
 }
 
 /* Is this one of the own namespace, or one of the same name of another? */
-static int is_own(const struct look *look, int net, const char *name)
+static int interfaces_is_own(const struct look *look, int net, const char *name)
 {
     char wanted[TEXT_ROOM], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
     if (look->own == NULL)
@@ -280,23 +283,23 @@ static int is_own(const struct look *look, int net, const char *name)
     return 0;
 }
 
-static enum net_rank rank_net(const struct look *look, int net, const char *name)
+static enum net_rank interfaces_order_net(const struct look *look, int net, const char *name)
 {
     uint64_t type = interfaces_read_number(net, "type", ARPHRD_NONE);
-    if (type == ARPHRD_LOOPBACK || is_down(net) || !is_own(look, net, name))
+    if (type == ARPHRD_LOOPBACK || interfaces_is_down(net) || !interfaces_is_own(look, net, name))
         return NET_SKIPPED;
     if (interfaces_exists(net, "device"))
         return NET_CARD;
-    if (has_lower(net) || interfaces_exists(net, "master"))
+    if (interfaces_has_lower(net) || interfaces_exists(net, "master"))
         return NET_SKIPPED;
     return type == ARPHRD_ETHER && !interfaces_exists(net, "tun_flags") ? NET_VIRTUAL : NET_OTHER;
 }
 
 /* Virtual interfaces say 10 Gb/s, or nothing: there is no such bound. */
-static uint64_t net_speed(int net, enum net_rank rank)
+static uint64_t interfaces_read_net_speed(int net, enum net_rank rank)
 {
     uint64_t megabits = rank == NET_CARD ? interfaces_read_number(net, "speed", 0) : 0;
-    return megabits == UINT32_MAX ? 0 : bytes_a_second((double)megabits / 1000);
+    return megabits == UINT32_MAX ? 0 : interfaces_parse_speed((double)megabits / 1000);
 }
 
 static void interfaces_add_net(struct look *look, int net, const char *name, enum net_rank rank)
@@ -315,28 +318,28 @@ static void interfaces_add_net(struct look *look, int net, const char *name, enu
     int is_new = interface->file_count == 0;
     for (size_t i = 0; is_new && i < sizeof files / sizeof *files; i++)
         interfaces_add_file(look, interface, net, files[i].path, files[i].quantity);
-    interfaces_set_speed(look, interface, net_speed(net, rank));
+    interfaces_set_speed(look, interface, interfaces_read_net_speed(net, rank));
 }
 
-static void look_at_nets(struct look *look, int root)
+static void interfaces_scan_nets(struct look *look, int root)
 {
     name_text *names = NULL;
-    int class = open_directory(root, "class/net");
-    uint32_t count = class < 0 ? 0 : list_names(class, ".", &names);
+    int class = interfaces_open_directory(root, "class/net");
+    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &names);
     if (class < 0)
         return;
     uint8_t ranks[MOST_NAMES];
     int better = 0;
     for (uint32_t i = 0; i < count; i++) {
-        int net = open_directory(class, names[i]);
-        ranks[i] = net < 0 ? NET_SKIPPED : (uint8_t)rank_net(look, net, names[i]);
+        int net = interfaces_open_directory(class, names[i]);
+        ranks[i] = net < 0 ? NET_SKIPPED : (uint8_t)interfaces_order_net(look, net, names[i]);
         better |= ranks[i] <= NET_VIRTUAL;
         if (net >= 0)
             close(net);
     }
     for (uint8_t rank = NET_CARD; rank <= (better ? NET_VIRTUAL : NET_OTHER); rank++)
         for (uint32_t i = 0; i < count; i++) {
-            int net = ranks[i] == rank ? open_directory(class, names[i]) : -1;
+            int net = ranks[i] == rank ? interfaces_open_directory(class, names[i]) : -1;
             if (net >= 0)
                 interfaces_add_net(look, net, names[i], (enum net_rank)rank);
             if (net >= 0)
@@ -350,9 +353,9 @@ static void look_at_nets(struct look *look, int root)
 
 #define WORD_BYTES 4u /* in which ports count data */
 
-static int has_file(int directory, const char *path)
+static int interfaces_has_file(int directory, const char *path)
 {
-    int fd = open_file(directory, path);
+    int fd = interfaces_open_file(directory, path);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
@@ -364,13 +367,13 @@ static void interfaces_add_port(struct look *look, int port, const char *device,
     if (interfaces_read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
         return;
     snprintf(name, sizeof name, "%s/%s", device, number);
-    if (!is_usable(name, INTERFACE_NAME))
+    if (!interfaces_is_usable(name, INTERFACE_NAME))
         return;
     struct interface *interface = interfaces_add_interface(look, name, COUNTER_INFINIBAND);
     if (interface == NULL)
         return;
     if (interface->file_count == 0) {
-        int wide = has_file(port, "counters_ext/port_xmit_data_64");
+        int wide = interfaces_has_file(port, "counters_ext/port_xmit_data_64");
         interface->factor = WORD_BYTES;
         interfaces_add_file(look, interface, port,
                             wide ? "counters_ext/port_xmit_data_64" : "counters/port_xmit_data",
@@ -383,21 +386,21 @@ static void interfaces_add_port(struct look *look, int port, const char *device,
         interfaces_add_file(look, interface, port, "counters/port_rcv_errors", INTERFACE_DROPPED);
     }
     interfaces_read_line(port, "rate", text);
-    interfaces_set_speed(look, interface, bytes_a_second(strtod(text, NULL)));
+    interfaces_set_speed(look, interface, interfaces_parse_speed(strtod(text, NULL)));
 }
 
-static void look_at_ports(struct look *look, int root)
+static void interfaces_scan_ports(struct look *look, int root)
 {
     name_text *devices = NULL, *ports = NULL;
-    int class = open_directory(root, "class/infiniband");
-    uint32_t count = class < 0 ? 0 : list_names(class, ".", &devices);
+    int class = interfaces_open_directory(root, "class/infiniband");
+    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &devices);
     for (uint32_t i = 0; i < count; i++) {
         char path[INTERFACE_NAME + 16];
         snprintf(path, sizeof path, "%s/ports", devices[i]);
-        int parent = open_directory(class, path);
-        uint32_t port_count = parent < 0 ? 0 : list_names(parent, ".", &ports);
+        int parent = interfaces_open_directory(class, path);
+        uint32_t port_count = parent < 0 ? 0 : interfaces_list_names(parent, ".", &ports);
         for (uint32_t k = 0; k < port_count; k++) {
-            int port = open_directory(parent, ports[k]);
+            int port = interfaces_open_directory(parent, ports[k]);
             if (port >= 0)
                 interfaces_add_port(look, port, devices[i], ports[k]);
             if (port >= 0)
@@ -417,14 +420,14 @@ static void look_at_ports(struct look *look, int root)
 /* ---- Slingshot ------------------------------------------------------------------------------- */
 
 /* "ck400G": the number before the G. */
-static uint64_t cxi_speed(int card)
+static uint64_t interfaces_read_cxi_speed(int card)
 {
     char text[TEXT_ROOM];
     interfaces_read_line(card, "device/port/0/link/speed", text);
     const char *end = text + strcspn(text, "G"), *at = end;
     while (at > text && at[-1] >= '0' && at[-1] <= '9')
         at--;
-    return *end == 'G' ? bytes_a_second(strtod(at, NULL)) : 0;
+    return *end == 'G' ? interfaces_parse_speed(strtod(at, NULL)) : 0;
 }
 
 #define TELEMETRY "device/telemetry/"
@@ -439,25 +442,27 @@ static void interfaces_add_card(struct look *look, int card, const char *name)
                             INTERFACE_SENT);
         interfaces_add_file(look, interface, card, TELEMETRY "hni_sts_rx_ok_octets",
                             INTERFACE_RECEIVED);
-        if (!counts_both_ways(interface)) {
-            drop_files(look, interface);
+        if (!interfaces_counts_both_ways(interface)) {
+            interfaces_drop_files(look, interface);
             interface->unit = 1;
-            add_classes(look, interface, card, TELEMETRY "hni_pkts_sent_by_tc_", INTERFACE_SENT);
-            add_classes(look, interface, card, TELEMETRY "hni_pkts_recv_by_tc_",
-                        INTERFACE_RECEIVED);
+            interfaces_add_classes(look, interface, card, TELEMETRY "hni_pkts_sent_by_tc_",
+                                   INTERFACE_SENT);
+            interfaces_add_classes(look, interface, card, TELEMETRY "hni_pkts_recv_by_tc_",
+                                   INTERFACE_RECEIVED);
         }
-        add_classes(look, interface, card, TELEMETRY "hni_discard_cntr_", INTERFACE_DROPPED);
+        interfaces_add_classes(look, interface, card, TELEMETRY "hni_discard_cntr_",
+                               INTERFACE_DROPPED);
     }
-    interfaces_set_speed(look, interface, cxi_speed(card));
+    interfaces_set_speed(look, interface, interfaces_read_cxi_speed(card));
 }
 
-static void look_at_cards(struct look *look, int root)
+static void interfaces_scan_cards(struct look *look, int root)
 {
     name_text *names = NULL;
-    int class = open_directory(root, "class/cxi");
-    uint32_t count = class < 0 ? 0 : list_names(class, ".", &names);
+    int class = interfaces_open_directory(root, "class/cxi");
+    uint32_t count = class < 0 ? 0 : interfaces_list_names(class, ".", &names);
     for (uint32_t i = 0; i < count; i++) {
-        int card = open_directory(class, names[i]);
+        int card = interfaces_open_directory(class, names[i]);
         if (card >= 0)
             interfaces_add_card(look, card, names[i]);
         if (card >= 0)
@@ -471,7 +476,7 @@ static void look_at_cards(struct look *look, int root)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static uint32_t remove_lost(struct interface *table, uint32_t count)
+static uint32_t interfaces_remove_lost(struct interface *table, uint32_t count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -493,13 +498,13 @@ uint32_t interfaces_look(const char *root, int own, struct interface *table, uin
         look.files += table[i].file_count;
     }
     if (directory >= 0) {
-        look_at_ports(&look, directory);
-        look_at_cards(&look, directory);
+        interfaces_scan_ports(&look, directory);
+        interfaces_scan_cards(&look, directory);
         if (mine)
-            look_at_nets(&look, directory);
+            interfaces_scan_nets(&look, directory);
         close(directory);
     }
     if (look.own != NULL)
         freeifaddrs(look.own);
-    return remove_lost(table, look.count);
+    return interfaces_remove_lost(table, look.count);
 }

@@ -29,10 +29,10 @@
 
 #include <stdint.h>
 
-#define INTERFACES_MOST 64u        /**< watched at one time */
-#define INTERFACES_MOST_FILES 640u /**< held open by all of them */
-#define INTERFACE_FILES 24u        /**< of one */
-#define INTERFACE_NAME 64u         /**< bytes */
+#define MAXIMUM_INTERFACES 64u         /**< watched at one time */
+#define MAXIMUM_INTERFACE_FILES 640u   /**< held open by all of them */
+#define MAXIMUM_FILES_OF_INTERFACE 24u /**< of one */
+#define INTERFACE_NAME 64u             /**< bytes */
 
 enum interface_quantity {
     INTERFACE_SENT,
@@ -55,7 +55,7 @@ struct interface {
     uint64_t unit;                 /**< of sent and received: 0 bytes, 1 packets */
     uint64_t factor;               /**< bytes or packets for each one counted */
     uint64_t speed;                /**< bytes a second each way; 0: not known */
-    struct interface_file files[INTERFACE_FILES];
+    struct interface_file files[MAXIMUM_FILES_OF_INTERFACE];
     uint32_t file_count;
     uint32_t serial;   /**< no two interfaces ever have the same; set by the owner */
     int found;         /**< in the last look */
@@ -65,10 +65,10 @@ struct interface {
 };
 
 /** Look which interfaces there are: opens new ones, closes those that are gone or down, keeps the
- *  rest as they are and reads their speed anew.
+ *  rest as they are and reads their speed again.
  *  @param root   of the sysfs: "/sys"
  *  @param own    leave out those of other network namespaces
- *  @param table  INTERFACES_MOST of them; count are in use, in the order above
+ *  @param table  MAXIMUM_INTERFACES of them; count are in use, in the order above
  *  @return new count */
 uint32_t interfaces_look(const char *root, int own, struct interface *table, uint32_t count);
 

@@ -1,3 +1,4 @@
+/* The journal: a ring of messages in shared memory, beside two states of which one is in force. */
 #include "agent/node/journal.h"
 
 #include "holter/clock.h"
@@ -9,10 +10,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define PADDING 0u /* type of what fills the room before the end of the ring */
+#define PADDING 0u /* type of the record that fills the space before the end of the ring */
 
 struct record {
-    uint32_t length; /* of the bytes behind it */
+    uint32_t length; /* of the bytes after this header */
     uint32_t type;
     uint64_t seq;
 };
@@ -21,22 +22,22 @@ struct journal {
     uint64_t instance;
     uint64_t start_ns;
     _Atomic uint64_t restarts;
-    _Atomic uint32_t in_force; /* which of the states */
-    _Atomic uint64_t begin;    /* position of the oldest message kept */
+    _Atomic uint32_t in_force; /* index of the valid state */
+    _Atomic uint64_t begin;    /* position of the oldest message */
     size_t room;               /* bytes of the ring */
     uint64_t end, next_seq;    /* of the worker at work, not committed yet */
     struct journal_state states[2];
     _Alignas(8) uint8_t ring[];
 };
 
-static size_t whole_size(size_t bytes)
+static size_t journal_mapped_size(size_t bytes)
 {
     return sizeof(struct journal) + bytes;
 }
 
 int journal_create(struct journal **out, size_t bytes)
 {
-    struct journal *journal = mmap(NULL, whole_size(bytes), PROT_READ | PROT_WRITE,
+    struct journal *journal = mmap(NULL, journal_mapped_size(bytes), PROT_READ | PROT_WRITE,
                                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (journal == MAP_FAILED)
         return -ENOMEM;
@@ -49,7 +50,7 @@ int journal_create(struct journal **out, size_t bytes)
         return -errno;
     }
     journal->instance |= 1; /* never 0, which stands for none */
-    journal_begin(journal);
+    journal_resume(journal);
     *out = journal;
     return 0;
 }
@@ -57,7 +58,7 @@ int journal_create(struct journal **out, size_t bytes)
 void journal_destroy(struct journal *journal)
 {
     if (journal != NULL)
-        munmap(journal, whole_size(journal->room));
+        munmap(journal, journal_mapped_size(journal->room));
 }
 
 uint64_t journal_instance(const struct journal *journal)
@@ -75,7 +76,7 @@ uint64_t journal_restarts(const struct journal *journal)
     return atomic_load(&journal->restarts);
 }
 
-void journal_restarted(struct journal *journal)
+void journal_count_restart(struct journal *journal)
 {
     atomic_fetch_add(&journal->restarts, 1);
 }
@@ -85,7 +86,7 @@ const struct journal_state *journal_state(const struct journal *journal)
     return &journal->states[atomic_load(&journal->in_force)];
 }
 
-void journal_begin(struct journal *journal)
+void journal_resume(struct journal *journal)
 {
     const struct journal_state *state = journal_state(journal);
     journal->end = state->end;
@@ -113,7 +114,7 @@ void journal_commit(struct journal *journal)
     atomic_store(&journal->in_force, next);
 }
 
-static struct record *record_at(const struct journal *journal, uint64_t position)
+static struct record *journal_record_at(const struct journal *journal, uint64_t position)
 {
     return (struct record *)(uintptr_t)(journal->ring + position % journal->room);
 }
@@ -123,22 +124,22 @@ static size_t journal_padded(size_t length)
     return sizeof(struct record) + ((length + 7) & ~(size_t)7);
 }
 
-/* Message at or behind a position that lies before `end`. */
-static int read_until(const struct journal *journal, uint64_t position, uint64_t end,
-                      struct journal_message *out)
+/* The first message at or after a position that lies before `end`. */
+static int journal_read_until(const struct journal *journal, uint64_t position, uint64_t end,
+                              struct journal_message *out)
 {
     uint64_t begin = atomic_load(&journal->begin);
     position = position < begin ? begin : position;
     while (position < end) {
         size_t left = journal->room - (size_t)(position % journal->room);
-        const struct record *record = record_at(journal, position);
+        const struct record *record = journal_record_at(journal, position);
         if (left < sizeof *record || record->type == PADDING) {
             position += left;
             continue;
         }
         *out = (struct journal_message){
             .position = position,
-            .behind = position + journal_padded(record->length),
+            .next_position = position + journal_padded(record->length),
             .seq = record->seq,
             .type = record->type,
             .length = record->length,
@@ -151,7 +152,7 @@ static int read_until(const struct journal *journal, uint64_t position, uint64_t
 
 int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out)
 {
-    return read_until(journal, position, journal_state(journal)->end, out);
+    return journal_read_until(journal, position, journal_state(journal)->end, out);
 }
 
 uint64_t journal_next_seq(const struct journal *journal)
@@ -169,18 +170,18 @@ int journal_append(struct journal *journal, uint32_t type, const void *bytes, si
     size_t skip = left < need ? left : 0;
     struct journal_message oldest;
     while (journal->end + skip + need - atomic_load(&journal->begin) > journal->room) {
-        if (!read_until(journal, 0, journal->end, &oldest)) {
+        if (!journal_read_until(journal, 0, journal->end, &oldest)) {
             atomic_store(&journal->begin, journal->end + skip); /* only padding is left */
             break;
         }
         if (dropped != NULL)
             dropped(user, &oldest);
-        atomic_store(&journal->begin, oldest.behind);
+        atomic_store(&journal->begin, oldest.next_position);
     }
     if (skip >= sizeof(struct record))
-        record_at(journal, journal->end)->type = PADDING;
+        journal_record_at(journal, journal->end)->type = PADDING;
     journal->end += skip;
-    struct record *record = record_at(journal, journal->end);
+    struct record *record = journal_record_at(journal, journal->end);
     *record = (struct record){(uint32_t)length, type, journal->next_seq};
     memcpy(record + 1, bytes, length);
     journal->end += need;
@@ -192,13 +193,13 @@ void journal_ack(struct journal *journal, uint64_t seq)
 {
     struct journal_message oldest;
     while (journal_read(journal, 0, &oldest) && oldest.seq <= seq)
-        atomic_store(&journal->begin, oldest.behind);
+        atomic_store(&journal->begin, oldest.next_position);
 }
 
-int journal_holds(const struct journal *journal)
+int journal_has_pending(const struct journal *journal)
 {
     struct journal_message oldest;
-    return read_until(journal, 0, journal->end, &oldest);
+    return journal_read_until(journal, 0, journal->end, &oldest);
 }
 
 size_t journal_backlog(const struct journal *journal)

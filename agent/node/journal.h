@@ -34,20 +34,25 @@ struct journal_ring {
     struct ring_sum sum;
 };
 
-/** State that belongs to the messages appended so far. */
-struct journal_state {
-    uint64_t end;       /**< position behind the newest message; positions only grow */
-    uint64_t next_seq;  /**< number of the next message, from 1 up */
-    uint64_t window;    /**< number of the window that is open; 0: none was opened yet */
-    uint64_t window_ns; /**< its length */
-    struct daemon_clock clock;
-    uint64_t events;  /**< records summed since the start */
+/** What the agent counts over all its workers, since the first of them began. */
+struct node_totals {
+    uint64_t events;  /**< records summed */
     uint64_t lost;    /**< records lost */
     uint64_t dropped; /**< window messages dropped */
-    struct match_counts counts;
-    uint64_t sampled, passed_over; /**< ends of messages between nodes */
-    uint64_t uplink_bytes;
-    uint64_t cpu_ns; /**< processor time of workers that ended, and of this one so far */
+    struct match_counts matches;
+    uint64_t sampled, passed_over; /**< ends of messages between nodes: sent, and left out */
+    uint64_t uplink_bytes;         /**< handed to the transport */
+    uint64_t cpu_ns;               /**< processor time, nanoseconds */
+};
+
+/** State that belongs to the messages appended so far. */
+struct journal_state {
+    uint64_t end;       /**< position after the newest message; positions only grow */
+    uint64_t next_seq;  /**< number of the next message, from 1 up */
+    uint64_t window;    /**< number of the open window; 0: none was opened yet */
+    uint64_t window_ns; /**< length of that window */
+    struct daemon_clock clock;
+    struct node_totals totals;
     uint32_t ring_count;
     struct journal_ring rings[JOURNAL_RINGS];
 };
@@ -65,12 +70,12 @@ uint64_t journal_instance(const struct journal *journal);
 uint64_t journal_start_ns(const struct journal *journal);
 
 /** How often a worker took over from a crashed one; counted by the supervisor with
- * journal_restarted(). */
+ * journal_count_restart(). */
 uint64_t journal_restarts(const struct journal *journal);
-void journal_restarted(struct journal *journal);
+void journal_count_restart(struct journal *journal);
 
 /** A worker begins: state and messages are those of the last commit. */
-void journal_begin(struct journal *journal);
+void journal_resume(struct journal *journal);
 
 /** The state in force. */
 const struct journal_state *journal_state(const struct journal *journal);
@@ -84,8 +89,8 @@ void journal_commit(struct journal *journal);
 
 /** One kept message. */
 struct journal_message {
-    uint64_t position; /**< of this message */
-    uint64_t behind;   /**< position behind it */
+    uint64_t position;      /**< of this message */
+    uint64_t next_position; /**< position after the message */
     uint64_t seq;
     uint32_t type; /**< enum wire_type */
     uint32_t length;
@@ -101,7 +106,7 @@ uint64_t journal_next_seq(const struct journal *journal);
 int journal_append(struct journal *journal, uint32_t type, const void *bytes, size_t length,
                    void (*dropped)(void *user, const struct journal_message *message), void *user);
 
-/** The first committed message at or behind a position. @return 1 when out was set, 0 when there is
+/** The first committed message at or after a position. @return 1 when out was set, 0 when there is
  * none */
 int journal_read(const struct journal *journal, uint64_t position, struct journal_message *out);
 
@@ -109,7 +114,7 @@ int journal_read(const struct journal *journal, uint64_t position, struct journa
 void journal_ack(struct journal *journal, uint64_t seq);
 
 /** Are there messages, committed or not, that are not acknowledged? */
-int journal_holds(const struct journal *journal);
+int journal_has_pending(const struct journal *journal);
 
 /** Bytes of the messages that are not acknowledged. */
 size_t journal_backlog(const struct journal *journal);

@@ -1,3 +1,5 @@
+/* Watches /dev/shm, the registrations and the ends of processes, and reports changes to the agent.
+ */
 #include "agent/node/node.h"
 
 #include "holter/segment.h"
@@ -21,7 +23,7 @@ struct node {
     int registrations_changed;
 };
 
-static void node_announce_segment(struct node *node, const char *file)
+static void node_report_segment(struct node *node, const char *file)
 {
     uint32_t uid;
     char session[32], name[80];
@@ -34,14 +36,14 @@ static void node_announce_segment(struct node *node, const char *file)
     node->options.wake(node->options.user);
 }
 
-static void on_shm(uv_fs_event_t *watch, const char *file, int events, int status)
+static void node_on_shm(uv_fs_event_t *watch, const char *file, int events, int status)
 {
     struct node *node = watch->data;
     if (status == 0 && file != NULL && (events & UV_RENAME)) /* created, moved or removed */
-        node_announce_segment(node, file);
+        node_report_segment(node, file);
 }
 
-static void on_ranks(uv_fs_event_t *watch, const char *file, int events, int status)
+static void node_on_ranks(uv_fs_event_t *watch, const char *file, int events, int status)
 {
     struct node *node = watch->data;
     (void)file;
@@ -51,7 +53,7 @@ static void on_ranks(uv_fs_event_t *watch, const char *file, int events, int sta
     node->options.wake(node->options.user);
 }
 
-static void start_watch(uv_fs_event_t *watch, uv_fs_event_cb callback, const char *path)
+static void node_start_watch(uv_fs_event_t *watch, uv_fs_event_cb callback, const char *path)
 {
     int rc = uv_fs_event_start(watch, callback, path, 0);
     if (rc != 0)
@@ -71,17 +73,17 @@ int node_create(struct node **out, const struct node_options *options)
     node->shm.data = node->ranks.data = node;
     char ranks[PATH_MAX];
     rendezvous_ranks_dir(options->rendezvous, ranks, sizeof ranks);
-    start_watch(&node->shm, on_shm, SHM_DIR);
-    start_watch(&node->ranks, on_ranks, ranks);
+    node_start_watch(&node->shm, node_on_shm, SHM_DIR);
+    node_start_watch(&node->ranks, node_on_ranks, ranks);
     *out = node;
     return 0;
 }
 
-void node_look(struct node *node)
+void node_scan_segments(struct node *node)
 {
     DIR *d = opendir(SHM_DIR);
     for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
-        node_announce_segment(node, entry->d_name);
+        node_report_segment(node, entry->d_name);
     if (d != NULL)
         closedir(d);
 }
@@ -93,7 +95,7 @@ int node_registrations_changed(struct node *node)
     return changed;
 }
 
-static void on_node_closed(uv_handle_t *handle)
+static void node_on_closed(uv_handle_t *handle)
 {
     struct node *node = handle->data;
     if (--node->open == 0)
@@ -104,8 +106,8 @@ void node_close(struct node *node)
 {
     if (node == NULL)
         return;
-    uv_close((uv_handle_t *)&node->shm, on_node_closed);
-    uv_close((uv_handle_t *)&node->ranks, on_node_closed);
+    uv_close((uv_handle_t *)&node->shm, node_on_closed);
+    uv_close((uv_handle_t *)&node->ranks, node_on_closed);
 }
 
 struct process_watch {
@@ -115,24 +117,24 @@ struct process_watch {
     uint64_t pid_start;
     void (*ended)(void *user);
     void *user;
-    int told;
+    int reported;
 };
 
-static void node_announce_end(struct process_watch *watch)
+static void process_watch_report_end(struct process_watch *watch)
 {
-    if (watch->told)
+    if (watch->reported)
         return;
-    watch->told = 1;
+    watch->reported = 1;
     if (watch->fd >= 0)
         uv_poll_stop(&watch->poll);
     watch->ended(watch->user);
 }
 
-static void on_pidfd(uv_poll_t *poll, int status, int events)
+static void process_watch_on_pidfd(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    node_announce_end(poll->data);
+    process_watch_report_end(poll->data);
 }
 
 int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,
@@ -161,20 +163,20 @@ int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid,
     }
     watch->poll.data = watch;
     if (watch->fd >= 0)
-        uv_poll_start(&watch->poll, UV_READABLE, on_pidfd);
+        uv_poll_start(&watch->poll, UV_READABLE, process_watch_on_pidfd);
     else
         log_warn("no pidfd for process %d: its end will be noticed late", (int)pid);
     *out = watch;
     return 0;
 }
 
-void process_watch_look(struct process_watch *watch)
+void process_watch_check(struct process_watch *watch)
 {
     if (watch->fd < 0 && process_start_time(watch->pid) != watch->pid_start)
-        node_announce_end(watch);
+        process_watch_report_end(watch);
 }
 
-static void on_watch_closed(uv_handle_t *handle)
+static void process_watch_on_closed(uv_handle_t *handle)
 {
     struct process_watch *watch = handle->data;
     close(watch->fd);
@@ -186,7 +188,7 @@ void process_watch_close(struct process_watch *watch)
     if (watch == NULL)
         return;
     if (watch->fd >= 0)
-        uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+        uv_close((uv_handle_t *)&watch->poll, process_watch_on_closed);
     else
         free(watch);
 }

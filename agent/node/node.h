@@ -1,7 +1,7 @@
 /* What happens on the node: segments and registrations that appear, processes that end.
  *
- * Directories are watched (inotify(7)), processes by their pidfd (pidfd_open(2)), which tells of
- * their end at once, also of a kill -9. Where the kernel refuses either (limits on watches or
+ * Directories are watched (inotify(7)), processes by their pidfd (pidfd_open(2)), which reports
+ * their end at once, after a kill -9 too. Where the kernel refuses either (limits on watches or
  * descriptors), looking once a second takes their place.
  */
 #ifndef HOLTER_AGENT_NODE_NODE_H
@@ -16,10 +16,10 @@ struct node;
 struct node_options {
     uv_loop_t *loop;                     /**< borrowed */
     const struct rendezvous *rendezvous; /**< borrowed */
-    /** A segment of the session is in /dev/shm; told again at every look. @param name  with its
+    /** A segment of the session is in /dev/shm; reported again at every scan. @param name  with its
      * slash */
     void (*segment)(void *user, const char *name, int32_t pid);
-    /** Something changed: look now. */
+    /** Something changed: process it now. */
     void (*wake)(void *user);
     void *user;
 };
@@ -28,7 +28,7 @@ struct node_options {
 int node_create(struct node **out, const struct node_options *options);
 
 /** Look through /dev/shm. */
-void node_look(struct node *node);
+void node_scan_segments(struct node *node);
 
 /** Did anything change in the registrations since this was last asked? */
 int node_registrations_changed(struct node *node);
@@ -40,13 +40,13 @@ void node_close(struct node *node);
 struct process_watch;
 
 /** @param pid_start  its start time: a process with the same pid and another start is not it
- *  @param ended      called once, from the loop or from process_watch_look(); may close the watch
+ *  @param ended      called once, from the loop or from process_watch_check(); may close the watch
  *  @return 0, -ESRCH when it has ended already, or -ENOMEM */
 int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,
                        void (*ended)(void *user), void *user);
 
 /** Where there is no pidfd: look whether it lives. */
-void process_watch_look(struct process_watch *watch);
+void process_watch_check(struct process_watch *watch);
 
 /** NULL is fine. */
 void process_watch_close(struct process_watch *watch);

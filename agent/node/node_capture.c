@@ -1,3 +1,4 @@
+/* Encodes the newest records of several ranks as capture messages. */
 #include "agent/node/node_capture.h"
 
 #include "holter/error.h"
@@ -27,7 +28,7 @@ struct capture {
 /* ---- messages ------------------------------------------------------------ */
 
 /* Position 0 stands for none, in both lists. */
-static void begin_message(struct capture *c)
+static void capture_begin_message(struct capture *c)
 {
     c->threads = c->events = 0;
     c->comms = c->regions = 1;
@@ -64,7 +65,7 @@ static int node_capture_flush(struct capture *c, int more, const char *fault)
     int rc = wire_encode(&c->buffer, WIRE_TYPE_CAPTURED, &message);
     if (rc == 0)
         rc = c->frame.emit(c->frame.user, c->buffer.bytes, c->buffer.length);
-    begin_message(c);
+    capture_begin_message(c);
     return rc;
 }
 
@@ -74,14 +75,14 @@ static int node_capture_flush(struct capture *c, int more, const char *fault)
 static size_t node_capture_comm_position(struct capture *c, const struct rank *rank, uint32_t slot)
 {
     struct comm_slot copy;
-    if (!rank_comm(rank, slot, &copy) || copy.id == 0)
+    if (!rank_copy_comm(rank, slot, &copy) || copy.id == 0)
         return 0;
     for (size_t i = 1; i < c->comms; i++)
         if (c->comm_rows[i].id == copy.id)
             return i;
     if (c->comms == CAPTURE_NAMES)
         return CAPTURE_NAMES;
-    rank_text(c->comm_names[c->comms], NAME_ROOM, copy.name, sizeof copy.name);
+    rank_copy_text(c->comm_names[c->comms], NAME_ROOM, copy.name, sizeof copy.name);
     c->comm_rows[c->comms] = (struct wire_comm_row){.id = copy.id,
                                                     .parent = copy.parent,
                                                     .size = copy.size,
@@ -94,7 +95,7 @@ static size_t node_capture_region_position(struct capture *c, const struct rank 
                                            uint32_t slot)
 {
     char name[NAME_ROOM];
-    if (!rank_region(rank, slot, name, sizeof name))
+    if (!rank_copy_region(rank, slot, name, sizeof name))
         return 0;
     for (size_t i = 1; i < c->regions; i++)
         if (strcmp(c->region_rows[i].name, name) == 0)
@@ -117,17 +118,17 @@ static int64_t node_capture_ns_since_start(const struct capture *c, const struct
     return (int64_t)(daemon_clock_best(c->frame.clock, mono) - c->at_ns);
 }
 
-static int is_sendrecv(uint16_t call)
+static int capture_is_sendrecv(uint16_t call)
 {
     return call == CALL_Sendrecv || call == CALL_Sendrecv_replace;
 }
 
 /* The fifth word of a record is another thing in each kind of call, see struct event. */
-static void fill_fifth(const struct capture *c, const struct captured_record *record,
-                       const struct tick_clock *clock, struct wire_capture_event_row *row)
+static void capture_fill_fifth(const struct capture *c, const struct captured_record *record,
+                               const struct tick_clock *clock, struct wire_capture_event_row *row)
 {
     const struct event *event = &record->event;
-    if (event->kind == EVENT_CALL && is_sendrecv(event->call)) {
+    if (event->kind == EVENT_CALL && capture_is_sendrecv(event->call)) {
         row->source = event_receive_source(event);
         row->source_tag = event_receive_tag(event);
     } else if (event->flags & EVENT_DONE && event->request != 0) {
@@ -139,9 +140,9 @@ static void fill_fifth(const struct capture *c, const struct captured_record *re
     }
 }
 
-static struct wire_capture_event_row row_of(const struct capture *c,
-                                            const struct captured_record *record,
-                                            const struct tick_clock *clock)
+static struct wire_capture_event_row capture_make_row(const struct capture *c,
+                                                      const struct captured_record *record,
+                                                      const struct tick_clock *clock)
 {
     const struct event *event = &record->event;
     struct wire_capture_event_row row = {
@@ -161,11 +162,11 @@ static struct wire_capture_event_row row_of(const struct capture *c,
     };
     int64_t end_ns = record->running ? 0 : node_capture_ns_since_start(c, clock, event->t_exit);
     row.length_ns = end_ns > row.begin_ns ? (uint64_t)(end_ns - row.begin_ns) : 0;
-    fill_fifth(c, record, clock, &row);
+    capture_fill_fifth(c, record, clock, &row);
     return row;
 }
 
-static void begin_thread(struct capture *c, const struct rank *rank, uint32_t ring)
+static void capture_begin_thread(struct capture *c, const struct rank *rank, uint32_t ring)
 {
     const struct ring_control *control = rank->rings[ring].reader.control;
     c->thread_rows[c->threads++] = (struct wire_capture_thread_row){
@@ -177,16 +178,16 @@ static void begin_thread(struct capture *c, const struct rank *rank, uint32_t ri
     };
 }
 
-static int add_record(struct capture *c, const struct rank *rank,
-                      const struct captured_record *record, int new_thread)
+static int capture_add_record(struct capture *c, const struct rank *rank,
+                              const struct captured_record *record, int new_thread)
 {
     const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? c->frame.tsc : c->frame.plain;
     if (record->event.kind < EVENT_CALL || record->event.kind > EVENT_REGION)
         return 0; /* no probe writes such */
     for (;;) {
         if (new_thread || c->threads == 0)
-            begin_thread(c, rank, record->ring);
-        struct wire_capture_event_row row = row_of(c, record, clock);
+            capture_begin_thread(c, rank, record->ring);
+        struct wire_capture_event_row row = capture_make_row(c, record, clock);
         row.comm = node_capture_comm_position(c, rank, record->event.comm);
         row.region = node_capture_region_position(c, rank, record->event.region);
         if (row.comm < CAPTURE_NAMES && row.region < CAPTURE_NAMES) {
@@ -208,7 +209,7 @@ int capture_rank(struct capture *c, const struct rank *rank)
     int rc = rank_capture_read(&c->read, rank, c->most);
     for (size_t i = 0; rc == 0 && i < c->read.count; i++) {
         const struct captured_record *record = &c->read.list[i];
-        rc = add_record(c, rank, record, i == 0 || record->ring != record[-1].ring);
+        rc = capture_add_record(c, rank, record, i == 0 || record->ring != record[-1].ring);
     }
     return rc;
 }
@@ -221,14 +222,14 @@ int capture_create(struct capture **out, const struct capture_frame *frame)
     if (c == NULL)
         return -ENOMEM;
     size_t share = frame->ranks == 0 ? CAPTURE_RECORDS : CAPTURE_RECORDS / frame->ranks;
-    share = share < RANK_CAPTURE_MOST ? share : RANK_CAPTURE_MOST;
+    share = share < RANK_CAPTURE_MAXIMUM ? share : RANK_CAPTURE_MAXIMUM;
     c->frame = *frame;
     c->read = (struct rank_capture){0};
     c->buffer = (struct wire_buffer){0};
     c->most = frame->ask->events < share ? (size_t)frame->ask->events : share;
     c->most = c->most < 1 ? 1 : c->most;
     c->at_ns = daemon_clock_best(frame->clock, frame->now_ns);
-    begin_message(c);
+    capture_begin_message(c);
     *out = c;
     return 0;
 }
@@ -247,7 +248,7 @@ int capture_end(struct capture *c, const char *fault)
     char shared[160];
     if (fault == NULL && c->most < c->frame.ask->events) {
         snprintf(shared, sizeof shared,
-                 "%zu records of each rank instead of %" PRIu64 ": a node tells %u at most",
+                 "%zu records of each rank instead of %" PRIu64 ": a node sends at most %u",
                  c->most, c->frame.ask->events, CAPTURE_RECORDS);
         fault = shared;
     }

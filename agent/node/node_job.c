@@ -1,3 +1,4 @@
+/* One job on this node: its members, its announcement, and the encoding of its windows. */
 #include "agent/node/node_job.h"
 
 #include "agent/launch/process_file.h"
@@ -13,10 +14,10 @@
 #include <unistd.h>
 
 #define ENVIRONMENT_BYTES                                                                          \
-    ((size_t)256 << 10) /* of a rank; what is behind that is not looked at                         \
+    ((size_t)256 << 10) /* environment of a rank: bytes after these are not read                   \
                          */
 
-static void read_user(char *out, size_t room)
+static void node_job_read_user(char *out, size_t room)
 {
     struct passwd *entry = getpwuid(getuid());
     if (entry != NULL)
@@ -36,7 +37,7 @@ static void node_job_read_command(char *out, size_t room, int32_t pid)
     out[n] = '\0';
 }
 
-/* Of a process: "NAME=value" behind each other, one more NUL behind the last. */
+/* Of a process: "NAME=value" one after the other, one more NUL after the last. */
 static const char *node_job_variable(void *user, const char *name)
 {
     size_t length = strlen(name);
@@ -46,7 +47,7 @@ static const char *node_job_variable(void *user, const char *name)
     return NULL;
 }
 
-static const char *find_launcher(int32_t pid)
+static const char *node_job_find_launcher(int32_t pid)
 {
     char *environment = calloc(1, ENVIRONMENT_BYTES);
     enum launcher launcher = LAUNCHER_NONE;
@@ -59,34 +60,34 @@ static const char *find_launcher(int32_t pid)
     return launcher == LAUNCHER_NONE ? "" : launcher_name(launcher);
 }
 
-int job_create(struct job **out, struct rank *first)
+int node_job_create(struct node_job **out, struct rank *first)
 {
-    struct job *job = calloc(1, sizeof *job);
-    if (job == NULL || event_sum_create(&job->sum, JOB_MOST_PAIRS) != 0 ||
-        transfer_sum_create(&job->transfers, JOB_MOST_PAIRS) != 0) {
-        job_destroy(job);
+    struct node_job *job = calloc(1, sizeof *job);
+    if (job == NULL || event_sum_create(&job->sum, NODE_JOB_MAXIMUM_PAIRS) != 0 ||
+        transfer_sum_create(&job->transfers, NODE_JOB_MAXIMUM_PAIRS) != 0) {
+        node_job_destroy(job);
         return -ENOMEM;
     }
     struct match_sink sink = {transfer_sum_message, transfer_sum_half, job->transfers};
     if (match_create(&job->match, (uint64_t)first->world_size, &sink) != 0) {
-        job_destroy(job);
+        node_job_destroy(job);
         return -ENOMEM;
     }
     const struct segment *segment = first->segment;
     memcpy(job->id, first->job, sizeof job->id);
     job->world = (uint64_t)first->world_size;
-    rank_text(job->app, sizeof job->app, segment->app, sizeof segment->app);
-    rank_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
-    rank_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
-    read_user(job->user, sizeof job->user);
-    job->launcher = find_launcher(first->pid);
+    rank_copy_text(job->app, sizeof job->app, segment->app, sizeof segment->app);
+    rank_copy_text(job->mpi, sizeof job->mpi, segment->mpi, sizeof segment->mpi);
+    rank_copy_text(job->probe, sizeof job->probe, segment->probe, sizeof segment->probe);
+    node_job_read_user(job->user, sizeof job->user);
+    job->launcher = node_job_find_launcher(first->pid);
     job->command_rank = UINT64_MAX;
     job->registered = 1; /* until a look at the registrations says otherwise */
     *out = job;
     return 0;
 }
 
-void job_destroy(struct job *job)
+void node_job_destroy(struct node_job *job)
 {
     if (job == NULL)
         return;
@@ -101,11 +102,11 @@ void job_destroy(struct job *job)
     free(job);
 }
 
-static int reserve_member(struct job *job)
+static int node_job_reserve_member(struct node_job *job)
 {
-    if (job->member_count < job->member_room)
+    if (job->member_count < job->member_capacity)
         return 0;
-    uint32_t room = job->member_room == 0 ? 64 : 2 * job->member_room;
+    uint32_t room = job->member_capacity == 0 ? 64 : 2 * job->member_capacity;
     struct wire_member_row *members = realloc(job->members, room * sizeof *members);
     if (members != NULL)
         job->members = members;
@@ -114,12 +115,12 @@ static int reserve_member(struct job *job)
         job->placements = placements;
     if (members == NULL || placements == NULL)
         return -ENOMEM;
-    job->member_room = room;
+    job->member_capacity = room;
     return 0;
 }
 
 /* The probe leaves out what does not fit: then it is not known where the rest is. */
-static int may_be_cut(const char *cpu_list)
+static int node_job_may_be_cut(const char *cpu_list)
 {
     const size_t longest = sizeof ",1023-1023" - 1;
     return strlen(cpu_list) + longest >= sizeof((struct segment *)0)->placement;
@@ -128,22 +129,23 @@ static int may_be_cut(const char *cpu_list)
 static void node_job_find_place(struct wire_member_row *member, const struct places *places,
                                 const char *cpu_list)
 {
-    if (!may_be_cut(cpu_list))
+    if (!node_job_may_be_cut(cpu_list))
         places_find(places, cpu_list, &member->core, &member->numa);
 }
 
-int job_add(struct job *job, struct rank *rank, const struct places *places, uint64_t now_ns)
+int node_job_add_rank(struct node_job *job, struct rank *rank, const struct places *places,
+                      uint64_t now_ns)
 {
-    int rc = reserve_member(job);
+    int rc = node_job_reserve_member(job);
     if (rc == 0)
         rc = rank_join(rank, job->sum);
     if (rc != 0)
         return rc;
-    rank_match(rank, job->match);
+    rank_match_start(rank, job->match);
     const struct segment *segment = rank->segment;
     uint32_t number = job->member_count++;
-    rank_text(job->placements[number], sizeof job->placements[number], segment->placement,
-              sizeof segment->placement);
+    rank_copy_text(job->placements[number], sizeof job->placements[number], segment->placement,
+                   sizeof segment->placement);
     job->members[number] =
         (struct wire_member_row){.rank = (uint64_t)rank->world_rank, .pid = (uint64_t)rank->pid};
     node_job_find_place(&job->members[number], places, job->placements[number]);
@@ -157,13 +159,13 @@ int job_add(struct job *job, struct rank *rank, const struct places *places, uin
     return 0;
 }
 
-void job_take_carts(struct job *job, struct rank *rank, uint64_t now_ns)
+void node_job_collect_carts(struct node_job *job, struct rank *rank, uint64_t now_ns)
 {
-    if (rank_carts(rank, &job->carts) > 0 && job->unannounced_since_ns == 0)
+    if (rank_collect_carts(rank, &job->carts) > 0 && job->unannounced_since_ns == 0)
         job->unannounced_since_ns = now_ns;
 }
 
-void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns)
+void node_job_set_uncovered(struct node_job *job, const struct uncovered *found, uint64_t now_ns)
 {
     uncovered_finish(&job->uncovered);
     job->uncovered = *found;
@@ -172,29 +174,29 @@ void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_
         job->unannounced_since_ns = now_ns;
 }
 
-void job_add_death(struct job *job, const struct wire_death_row *death)
+void node_job_add_death(struct node_job *job, const struct wire_death_row *death)
 {
-    if (job->death_count == job->death_room) {
-        uint32_t room = job->death_room == 0 ? 16 : 2 * job->death_room;
+    if (job->death_count == job->death_capacity) {
+        uint32_t room = job->death_capacity == 0 ? 16 : 2 * job->death_capacity;
         struct wire_death_row *deaths = realloc(job->deaths, room * sizeof *deaths);
         if (deaths == NULL)
             return;
         job->deaths = deaths;
-        job->death_room = room;
+        job->death_capacity = room;
     }
     job->deaths[job->death_count++] = *death;
 }
 
-void job_count_lost(struct job *job, uint64_t rank, uint64_t records)
+void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records)
 {
     event_sum_lost_of(job->sum, rank, records);
 }
 
-int job_announce(struct job *job, const char *host, uint64_t seq, int all,
-                 struct wire_buffer *buffer)
+int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int all,
+                      struct wire_buffer *buffer)
 {
     uint32_t first = all ? 0 : job->announced;
-    int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_told);
+    int with_uncovered = job->uncovered_search == SEARCH_DONE && (all || !job->uncovered_announced);
     for (uint32_t i = 0; i < job->member_count; i++)
         job->members[i].placement = job->placements[i]; /* the texts may have moved */
     struct wire_ranks message = {
@@ -214,19 +216,19 @@ int job_announce(struct job *job, const char *host, uint64_t seq, int all,
         .probe = job->probe,
         .launcher = job->launcher,
     };
-    int rc = carts_rows(&job->carts, all, &message);
+    int rc = carts_list_rows(&job->carts, all, &message);
     if (rc == 0)
         rc = wire_encode(buffer, WIRE_TYPE_RANKS, &message);
     if (rc != 0)
         return rc;
-    carts_told(&job->carts);
+    carts_mark_announced(&job->carts);
     job->announced = job->member_count;
     job->unannounced_since_ns = 0;
-    job->uncovered_told |= with_uncovered;
+    job->uncovered_announced |= with_uncovered;
     return 0;
 }
 
-struct match_counts job_match_counts(struct job *job)
+struct match_counts node_job_match_counts(struct node_job *job)
 {
     struct match_counts now = match_counts(job->match), before = job->counted;
     job->counted = now;
@@ -235,7 +237,7 @@ struct match_counts job_match_counts(struct job *job)
 }
 
 /* Until the daemon says how many. Nodes are taken to have as many ranks as this one. */
-static uint64_t burst_rows_of(const struct job *job)
+static uint64_t node_job_burst_rows(const struct node_job *job)
 {
     if (job->burst_rows != 0)
         return job->burst_rows;
@@ -243,18 +245,17 @@ static uint64_t burst_rows_of(const struct job *job)
     return burst_gather_share(job->world / members);
 }
 
-int job_close_window(struct job *job, struct wire_window *window,
-                     const struct transfer_clock *clock, const struct counters *counters,
-                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                     void *user)
+int node_job_close_window(struct node_job *job, struct wire_window *window,
+                          const struct transfer_clock *clock, const struct counters *counters,
+                          struct node_job_output *output)
 {
-    struct wire_counter_row counter_rows[INTERFACES_MOST];
+    struct wire_counter_row counter_rows[MAXIMUM_INTERFACES];
     struct window_rows rows;
     struct transfer_rows transfers;
     struct window_bursts bursts = {
         .sum = job->sum,
         .clock = {clock->at, clock->user, clock->begin_ns, clock->begin_ns + window->length_ns},
-        .most_rows = burst_rows_of(job),
+        .most_rows = node_job_burst_rows(job),
     };
     int rc = event_sum_rows(job->sum, &rows);
     if (rc == 0)
@@ -265,14 +266,14 @@ int job_close_window(struct job *job, struct wire_window *window,
     window->flags |= job->flags;
     window->counters = counter_rows;
     window->counters_count =
-        counters == NULL ? 0 : counters_since(counters, &job->told, counter_rows);
+        counters == NULL ? 0 : counters_since(counters, &job->counters_reported, counter_rows);
     if (rc == 0)
-        rc =
-            window_message_encode(window, &rows, &transfers, &bursts, limits, next_seq, emit, user);
+        rc = window_message_encode(window, &rows, &transfers, &bursts, &output->limits,
+                                   &output->next_seq, output->emit, output->user);
     window->counters = NULL; /* the rows end here */
     if (rc >= 0) {
         if (counters != NULL)
-            counters_mark(counters, &job->told);
+            counters_mark(counters, &job->counters_reported);
         job->flags = 0;
         job->death_count = 0;
         event_sum_clear(job->sum);

@@ -1,4 +1,4 @@
-/* One job on this node: its ranks, their sums, and the messages that tell of them. */
+/* One job on this node: its ranks, their sums, and the messages that describe them. */
 #ifndef HOLTER_AGENT_NODE_NODE_JOB_H
 #define HOLTER_AGENT_NODE_NODE_JOB_H
 
@@ -8,85 +8,95 @@
 #include "agent/node/uncovered.h"
 #include "daemon/encoding/window_message.h"
 
-#define JOB_MOST_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */
+#define NODE_JOB_MAXIMUM_PAIRS (1u << 17) /* rows of pairs in one window: 8 MiB of sums */
 
-struct job {
-    struct job *next;
+struct node_job {
+    struct node_job *next;
     char id[64];
     uint64_t world;
     char app[256], mpi[128], probe[32], user[64], command[1024];
     const char *launcher;           /**< name; static. "": not known */
-    uint64_t command_rank;          /**< lowest rank seen: the command line is its */
+    uint64_t command_rank;          /**< lowest rank seen: `command` is its command line */
     struct event_sum *sum;          /**< owned */
     struct match *match;            /**< owned */
     struct transfer_sum *transfers; /**< owned: what was matched in the window that is open */
-    struct match_counts counted;    /**< of match, what is in the node's counters */
+    struct match_counts counted;    /**< counts of `match` that are in the node's totals already */
 
     struct wire_member_row *members; /**< owned: every rank seen, ended ones too */
     char (*placements)[128];         /**< owned: their texts */
-    uint32_t member_count, member_room;
-    uint32_t announced;            /**< members that a message has told of */
+    uint32_t member_count, member_capacity;
+    uint32_t announced;            /**< members that a message has announced */
     uint64_t unannounced_since_ns; /**< CLOCK_MONOTONIC; 0: all are announced */
     struct carts carts;
     struct uncovered uncovered;
     enum { SEARCH_NOT_BEGUN, SEARCH_RUNS, SEARCH_DONE } uncovered_search;
-    int uncovered_told;
+    int uncovered_announced;
 
     struct wire_death_row *deaths; /**< owned: of the window that is open */
-    uint32_t death_count, death_room;
+    uint32_t death_count, death_capacity;
     uint32_t living;     /**< ranks whose process lives, or whose end is not in a window yet */
     int registered;      /**< a live registration names the job */
     uint64_t flags;      /**< WINDOW_* to go with the next window */
-    uint64_t burst_rows; /**< of bursts and their pairs in a window at most; 0: not told */
+    uint64_t burst_rows; /**< of bursts and their pairs in a window at most; 0: the daemon has not
+                            said */
 
     uint64_t captured_ns[3]; /**< CLOCK_MONOTONIC of its newest captures: asked for by persons, for
                                   alerts, because a rank died; 0: there was none */
-    int has_died;            /**< a rank has, since that was last looked at */
-    uint64_t died;           /**< the first of them */
+    int has_died;            /**< a rank has died since the last check */
+    uint64_t died;           /**< the first rank that died */
 
-    struct counters_mark told; /**< how far the counts of interfaces have been told */
+    struct counters_mark counters_reported; /**< interface counts that windows have reported */
 };
 
 /** @param first  a rank of it, known already. @return 0 or -ENOMEM */
-int job_create(struct job **out, struct rank *first);
-void job_destroy(struct job *job);
+int node_job_create(struct node_job **out, struct rank *first);
+void node_job_destroy(struct node_job *job);
 
-/** A rank appeared.
+/** Add a rank to the job, its sums and its matcher.
  *  @param places  NULL: cores are not known
  *  @param now_ns  CLOCK_MONOTONIC. @return 0, -HOLTER_ERANGE or -ENOMEM */
-int job_add(struct job *job, struct rank *rank, const struct places *places, uint64_t now_ns);
+int node_job_add_rank(struct node_job *job, struct rank *rank, const struct places *places,
+                      uint64_t now_ns);
 
-/** Look what Cartesian communicators a rank of it has made. */
-void job_take_carts(struct job *job, struct rank *rank, uint64_t now_ns);
+/** Collect the Cartesian communicators that a rank of the job has made since the last call. */
+void node_job_collect_carts(struct node_job *job, struct rank *rank, uint64_t now_ns);
 
 /** The search for calls that the probe does not cover has ended, with or without success.
  *  @param found  owned by the job from now on */
-void job_uncovered(struct job *job, const struct uncovered *found, uint64_t now_ns);
+void node_job_set_uncovered(struct node_job *job, const struct uncovered *found, uint64_t now_ns);
 
-/** A rank died: to be told with the window. */
-void job_add_death(struct job *job, const struct wire_death_row *death);
+/** A rank died: the row is sent with the next window. */
+void node_job_add_death(struct node_job *job, const struct wire_death_row *death);
 
 /** Records of a dropped message are lost: they count with the rank that made them. */
-void job_count_lost(struct job *job, uint64_t rank, uint64_t records);
+void node_job_count_lost(struct node_job *job, uint64_t rank, uint64_t records);
 
-/** Tell of the members, and places in Cartesian communicators, that were not announced, or of all.
+/** Encode the announcement of members and of places in Cartesian communicators: those not announced
+ * yet, or all.
  *  @param buffer  filled with the message. @return 0 or an error of wire_encode() */
-int job_announce(struct job *job, const char *host, uint64_t seq, int all,
-                 struct wire_buffer *buffer);
+int node_job_announce(struct node_job *job, const char *host, uint64_t seq, int all,
+                      struct wire_buffer *buffer);
 
-/** What the matcher did since it was last asked. */
-struct match_counts job_match_counts(struct job *job);
+/** What the matcher did since the last call. */
+struct match_counts node_job_match_counts(struct node_job *job);
 
-/** Close the window: encode it, and begin the next.
- *  @param window  number, length and flags, clock_error_ns, host and node set by the caller; the
- *                 rest is set here
- *  @param clock   daemon time, for the ends of messages between nodes
- *  @param counters  of interfaces; NULL: none are told
- *  @return number of messages, or a negative error: then the rows are lost and have to be counted
- * so */
-int job_close_window(struct job *job, struct wire_window *window,
-                     const struct transfer_clock *clock, const struct counters *counters,
-                     const struct window_limits *limits, uint64_t *next_seq, window_emit *emit,
-                     void *user);
+/** Where the messages of a window go. */
+struct node_job_output {
+    struct window_limits limits;
+    uint64_t next_seq; /**< number of the next message; advanced with each */
+    window_emit *emit; /**< receives each encoded message */
+    void *user;        /**< of emit */
+};
+
+/** The stage `encode`: encode the window that ends, and begin the next one.
+ *  @param window    number, length and flags, clock_error_ns, host and node set by the caller; the
+ *                   rest is set here
+ *  @param clock     daemon time, for the ends of messages between nodes
+ *  @param counters  of interfaces; NULL: none are reported
+ *  @return number of messages, or a negative error: then the rows are lost, and the caller counts
+ *  them as lost */
+int node_job_close_window(struct node_job *job, struct wire_window *window,
+                          const struct transfer_clock *clock, const struct counters *counters,
+                          struct node_job_output *output);
 
 #endif

@@ -1,3 +1,4 @@
+/* Cores and NUMA nodes of this node, read once from hwloc. */
 #include "agent/node/places.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static int places_load(hwloc_topology_t topology, const char *synthetic)
 {
     if (synthetic != NULL && hwloc_topology_set_synthetic(topology, synthetic) != 0)
         return -ENODEV;
-    /* A rank's processors are told by their numbers on the machine, whatever this process may use.
+    /* A rank's processors are given by their numbers on the machine, whatever this process may use.
      */
     int rc = hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     rc |= hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -55,7 +56,7 @@ int places_create(struct places **out, const char *synthetic)
     int last = rc == 0 ? hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(topology)) : 0;
     if (rc == 0 && last < 0)
         rc = -ENODEV;
-    uint32_t count = last < (int)PLACES_MOST ? (uint32_t)last + 1 : PLACES_MOST;
+    uint32_t count = last < (int)PLACES_MAXIMUM ? (uint32_t)last + 1 : PLACES_MAXIMUM;
     struct places *places = rc == 0 ? calloc(1, sizeof *places + count * sizeof *places->of) : NULL;
     if (rc == 0 && places == NULL)
         rc = -ENOMEM;
@@ -75,14 +76,14 @@ void places_destroy(struct places *places)
 }
 
 /* A number of the list. @return NULL when there is none, or one too large for a processor */
-static const char *read_cpu(const char *at, uint32_t *out)
+static const char *places_read_cpu(const char *at, uint32_t *out)
 {
     uint32_t value = 0;
     if (*at < '0' || *at > '9')
         return NULL;
     for (; *at >= '0' && *at <= '9'; at++) {
         value = 10 * value + (uint32_t)(*at - '0');
-        if (value >= PLACES_MOST)
+        if (value >= PLACES_MAXIMUM)
             return NULL;
     }
     *out = value;
@@ -105,10 +106,10 @@ static int places_find_object(const struct places *places, const char *at, struc
 {
     for (int is_first = 1;; at++) {
         uint32_t first, last;
-        at = read_cpu(at, &first);
+        at = places_read_cpu(at, &first);
         last = first;
         if (at != NULL && *at == '-')
-            at = read_cpu(at + 1, &last);
+            at = places_read_cpu(at + 1, &last);
         if (at == NULL || last < first || last >= places->count)
             return 0;
         for (uint32_t cpu = first; cpu <= last; cpu++, is_first = 0)

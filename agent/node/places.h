@@ -1,6 +1,6 @@
 /* Cores and NUMA nodes of this node: to which ones a rank's processors belong.
  *
- * hwloc tells them; only cores, processors and NUMA nodes are asked for, without the probing of
+ * They come from hwloc; only cores, processors and NUMA nodes are asked for, without the probing of
  * processors one by one that it does by default, which takes ten times as long. What is kept are 8
  * bytes a processor.
  */
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define PLACES_MOST 65536u /**< processors */
+#define PLACES_MAXIMUM 65536u /**< processors */
 
 struct places;
 

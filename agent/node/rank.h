@@ -1,6 +1,6 @@
 /* One rank on this node: its mapped segment, readers of its rings, and how far they are summed.
  *
- * Nothing in the segment is believed: tables are located once, within the mapping, when the rank is
+ * Nothing in the segment is trusted: tables are located once, within the mapping, when the rank is
  * attached, and every number that is read later is data, not an index.
  */
 #ifndef HOLTER_AGENT_NODE_RANK_H
@@ -35,8 +35,22 @@ struct rank_ring {
     struct journal_ring saved; /**< as of the last window of its job; pid 0: there was none yet */
 };
 
+/** What rank_match_start keeps of a rank; no other file writes it. */
+struct rank_matching {
+    struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
+    struct match_member *member; /**< owned by match; NULL: match had no memory for the rank */
+    struct comm_matched {
+        uint32_t batch; /**< value of the member `batch` below when the slot was read */
+        uint32_t lost;  /**< generation of the slot when records were lost */
+        uint64_t id;    /**< 0: sends and receives on it are not matched */
+    } * comms;          /**< owned; by slot */
+    uint32_t batch;     /**< counts batches: slots are read once in each */
+    int has_lost;       /**< records were lost at some time */
+    uint64_t dropped;   /**< segment->dropped, as far as the matcher knows of it */
+};
+
 struct rank {
-    char name[80]; /**< of the segment, with its slash */
+    char name[80]; /**< shared-memory name of the segment, with its slash */
     int32_t pid;
     uint64_t pid_start;
     char job[64];
@@ -52,33 +66,22 @@ struct rank {
     const struct comm_slot *comms; /**< in the mapping */
     const struct region_slot *regions; /**< in the mapping */
     const struct cart_slot *carts;     /**< in the mapping */
-    uint32_t cart_count, carts_taken;  /**< slots, and how many of them rank_carts() has told */
+    uint32_t cart_count, carts_taken;  /**< slots, and how many of them were collected */
     struct sum_tables tables;
     struct comm_seen {
         uint32_t generation, epoch; /**< of the slot, of the window */
         uint32_t position;
-    } * comms_seen;          /**< owned; by slot */
+    } * comm_positions_seen; /**< owned; by slot */
     struct rank_ring *rings; /**< owned; [0, open) are being read */
     uint32_t open;
     uint32_t ring_limit; /**< rings in the segment */
     uint64_t dropped;    /**< segment->dropped, what is in sums already */
 
-    struct match *match;         /**< borrowed from the job; NULL while the rank is unknown */
-    struct match_member *member; /**< owned by match; NULL: it has no memory for the rank */
-    struct comm_matched {
-        uint32_t batch; /**< of match_batch when it was read */
-        uint32_t lost;  /**< generation of the slot when records were lost */
-        uint64_t id;    /**< 0: not to be told */
-    } * comms_matched;  /**< owned; by slot */
-    uint32_t match_batch;
-    int match_lost;           /**< records were lost at some time */
-    uint64_t dropped_matched; /**< of segment->dropped, what the matcher knows of */
-    uint64_t drained_ns;      /**< CLOCK_MONOTONIC when the newest drain began */
+    struct rank_matching matching;
+    uint64_t drained_ns; /**< CLOCK_MONOTONIC when the newest drain began */
 
     struct event_sum *sum; /**< borrowed from the job; NULL while the rank is unknown */
     int index;             /**< in sum */
-    int told;              /**< its death, if it was one, is in a window */
-    int announced;
 };
 
 /** Map and check a segment.
@@ -91,62 +94,27 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
 /** Unmap and free; the segment's name stays. NULL is fine. */
 void rank_destroy(struct rank *rank);
 
-/** Has MPI_Init returned? Looks again while it had not. */
-int rank_known(struct rank *rank);
+/** Has MPI_Init returned? The segment is read until it has. */
+int rank_is_initialised(struct rank *rank);
 
-/** Give it a place in its job's sums. @return 0 or an error of event_sum_add_rank() */
+/** Add the rank to the sums of its job. @return 0 or an error of event_sum_add_rank() */
 int rank_join(struct rank *rank, struct event_sum *sum);
 
-/** Go back to a place in sums that it had. */
-void rank_rejoin(struct rank *rank, struct event_sum *sum, int index);
+/** Count the rank in sums again in which it had an index before. */
+void rank_return_to_sum(struct rank *rank, struct event_sum *sum, int index);
 
-/** From when on its calls are in no committed message, CLOCK_MONOTONIC: when its segment was made,
- *  or when an agent that is gone with all its memory last looked. UINT64_MAX when the journal has
- *  its state. */
-uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal);
-
-/** Sum what its rings hold, up to the end of the window.
- *  @param journal  where to take up a ring that an earlier worker has read; may be NULL
- *  @param batch    room for RANK_BATCH records
- *  @return records taken */
-uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
-                    const struct journal_state *journal, struct event *batch);
-
-/** Ask for the memory that rank_drain() will read first: it lies in lines that the rank has
- * written. */
-void rank_ask(const struct rank *rank);
-
-/** Is everything in the sums that its rings hold? */
-int rank_drained(const struct rank *rank);
-
-/** The window ends: count calls in progress, polls and losses. Call after rank_drain() up to that
- * end. */
-void rank_end_window(struct rank *rank, const struct drain_clocks *clocks);
-
-/** How long the rings can wait, nanoseconds. */
-uint64_t rank_wait(const struct rank *rank);
-
-/** The window of its job is closed: note how far the rings are summed, to be committed with it. */
-void rank_save(struct rank *rank);
-
-/** Copy what was noted. @return entries written */
-uint32_t rank_saved(const struct rank *rank, struct journal_ring *out, uint32_t room);
-
-/** The committed state holds: tell the segment, for an agent that comes after this one. */
-void rank_committed(struct rank *rank, uint64_t now_ns);
-
-/** Copy what a slot says of a communicator. @return 1; 0: the slot was never used, or is changing
+/** Copy the slot of a communicator. @return 1; 0: the slot was never used, or is changing
  */
-int rank_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
+int rank_copy_comm(const struct rank *rank, uint32_t slot, struct comm_slot *out);
 
 /** Name of the code region in a slot. @return 1; 0: outside all, or not known */
-int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
+int rank_copy_region(const struct rank *rank, uint32_t slot, char *out, size_t room);
 
-/** Cartesian communicators that it has made since it was last asked.
+/** Collect the Cartesian communicators that the rank has made since the last call.
  *  @return how many were added */
-uint32_t rank_carts(struct rank *rank, struct carts *carts);
+uint32_t rank_collect_carts(struct rank *rank, struct carts *carts);
 
-/** Copy a text out of the segment, ended by force. */
-void rank_text(char *out, size_t room, const char *text, size_t bound);
+/** Copy a text out of the segment, which may lack a NUL; the copy is always terminated. */
+void rank_copy_text(char *out, size_t room, const char *text, size_t bound);
 
 #endif

@@ -1,14 +1,16 @@
+/* Describes a rank that makes no calls: pending receives, state of its process, its death. */
 #include "agent/node/rank_activity.h"
 
 #include "agent/launch/process_file.h"
 
-#define PENDING_NS UINT64_C(2000000000) /* in one call for so long: what it waits for is told */
-#define PENDING_ROWS 4u                 /* of one rank */
+#define PENDING_NS                                                                                 \
+    UINT64_C(2000000000) /* a rank that is in one call for longer reports what it waits for */
+#define PENDING_ROWS 4u  /* of one rank */
 
-static uint64_t comm_id(const struct rank *rank, uint32_t slot)
+static uint64_t rank_activity_comm_id(const struct rank *rank, uint32_t slot)
 {
     struct comm_slot copy;
-    return rank_comm(rank, slot, &copy) ? copy.id : 0;
+    return rank_copy_comm(rank, slot, &copy) ? copy.id : 0;
 }
 
 static void rank_activity_describe_receive(const struct rank *rank, uint64_t comm, int32_t source,
@@ -31,32 +33,33 @@ static void rank_activity_describe_waits(const struct rank *rank, const struct e
     case CALL_Recv:
     case CALL_Probe:
     case CALL_Mprobe:
-        rank_activity_describe_receive(rank, comm_id(rank, event->comm), event->peer, event->tag,
-                                       waited_ns, transfers);
+        rank_activity_describe_receive(rank, rank_activity_comm_id(rank, event->comm), event->peer,
+                                       event->tag, waited_ns, transfers);
         return;
     case CALL_Sendrecv:
     case CALL_Sendrecv_replace:
-        rank_activity_describe_receive(rank, comm_id(rank, event->comm),
+        rank_activity_describe_receive(rank, rank_activity_comm_id(rank, event->comm),
                                        event_receive_source(event), event_receive_tag(event),
                                        waited_ns, transfers);
         return;
     default:
         break;
     }
-    if (call_class_of(event->call) != CALL_WAIT || rank->member == NULL)
+    if (call_class_of(event->call) != CALL_WAIT || rank->matching.member == NULL)
         return;
     uint32_t most = event->call == CALL_Wait ? 1 : PENDING_ROWS;
     uint32_t request = event->flags & EVENT_RECV ? event->request : 0;
     if (event->call == CALL_Wait && request == 0)
         return; /* for a send, or a collective */
-    uint32_t count = match_open_receives(rank->match, rank->member, request, open, most);
+    uint32_t count =
+        match_open_receives(rank->matching.match, rank->matching.member, request, open, most);
     for (uint32_t i = 0; i < count; i++)
         rank_activity_describe_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns,
                                        transfers);
 }
 
-void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
-                       struct transfer_sum *transfers)
+void rank_report_pending(const struct rank *rank, const struct drain_clocks *clocks,
+                         struct transfer_sum *transfers)
 {
     const struct tick_clock *clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
     struct event event;
@@ -69,7 +72,7 @@ void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clock
     }
 }
 
-void rank_tell_state(const struct rank *rank, uint64_t window_ns)
+void rank_report_state(const struct rank *rank, uint64_t window_ns)
 {
     char state;
     if (event_sum_is_silent(rank->sum, rank->index, window_ns) &&
@@ -78,7 +81,7 @@ void rank_tell_state(const struct rank *rank, uint64_t window_ns)
 }
 
 /* The ring whose thread did something last. */
-static const struct rank_ring *latest_ring(const struct rank *rank)
+static const struct rank_ring *rank_activity_latest_ring(const struct rank *rank)
 {
     const struct rank_ring *latest = NULL;
     for (uint32_t i = 0; i < rank->open; i++)
@@ -87,7 +90,7 @@ static const struct rank_ring *latest_ring(const struct rank *rank)
     return latest;
 }
 
-static int ended_in_order(const struct rank *rank, uint32_t state)
+static int rank_activity_ended_in_order(const struct rank *rank, uint32_t state)
 {
     int finalized = state == SEGMENT_FINALIZED;
     for (uint32_t i = 0; i < rank->open; i++)
@@ -95,11 +98,11 @@ static int ended_in_order(const struct rank *rank, uint32_t state)
     return finalized && state != SEGMENT_ABORTED;
 }
 
-int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
-               const struct daemon_clock *clock, struct wire_death_row *out)
+int rank_describe_death(const struct rank *rank, const struct drain_clocks *clocks,
+                        const struct daemon_clock *clock, struct wire_death_row *out)
 {
     uint32_t state = atomic_load_explicit(&rank->segment->state, memory_order_acquire);
-    if (ended_in_order(rank, state))
+    if (rank_activity_ended_in_order(rank, state))
         return 0;
     const struct tick_clock *ticks = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain;
     struct wire_death_row row = {
@@ -109,11 +112,11 @@ int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
         .abort_code = atomic_load_explicit(&rank->segment->abort_code, memory_order_relaxed),
         .peer = PEER_NONE,
     };
-    const struct rank_ring *latest = latest_ring(rank);
+    const struct rank_ring *latest = rank_activity_latest_ring(rank);
     if (latest != NULL && latest->sum.last_call != 0) {
         row.call = latest->sum.last_call;
         row.peer = latest->sum.last_peer;
-        row.comm = comm_id(rank, latest->sum.last_comm);
+        row.comm = rank_activity_comm_id(rank, latest->sum.last_comm);
         row.at_ns = daemon_clock_at(clock, latest->sum.last_exit_ns);
     }
     struct event event;
@@ -125,7 +128,7 @@ int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
         row.call = event.call;
         row.in_call = 1;
         row.peer = event.peer;
-        row.comm = comm_id(rank, event.comm);
+        row.comm = rank_activity_comm_id(rank, event.comm);
         row.at_ns = daemon_clock_at(clock, enter_ns);
         break;
     }

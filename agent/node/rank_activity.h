@@ -6,20 +6,20 @@
 #include "agent/node/daemon_clock.h"
 #include "agent/node/rank.h"
 
-/** Say what it waits for, when it has been in one call for long at the end of a window.
+/** Report what the rank waits for, when it has been in one call for long at the end of a window.
  *  Call after rank_end_window(). */
-void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
-                       struct transfer_sum *transfers);
+void rank_report_pending(const struct rank *rank, const struct drain_clocks *clocks,
+                         struct transfer_sum *transfers);
 
-/** Note the state of its process when it made no call in the window.
+/** Record the state of the process when the rank made no call in the window.
  *  Call after rank_end_window(). */
-void rank_tell_state(const struct rank *rank, uint64_t window_ns);
+void rank_report_state(const struct rank *rank, uint64_t window_ns);
 
 /** After the process is gone and its rings are drained: did it die?
  *  @param clock  daemon time, for the row
  *  @param out    set when it did
  *  @return 1 when it ended without MPI_Finalize */
-int rank_death(const struct rank *rank, const struct drain_clocks *clocks,
-               const struct daemon_clock *clock, struct wire_death_row *out);
+int rank_describe_death(const struct rank *rank, const struct drain_clocks *clocks,
+                        const struct daemon_clock *clock, struct wire_death_row *out);
 
 #endif

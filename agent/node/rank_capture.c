@@ -1,3 +1,4 @@
+/* Copies the newest records of a rank out of its rings, merged over its threads. */
 #include "agent/node/rank_capture.h"
 
 #include "holter/error.h"
@@ -41,11 +42,11 @@ static int rank_capture_reserve(struct rank_capture *c, size_t most, uint32_t ri
     return 0;
 }
 
-/* Published records and, behind them without a gap, the call in progress. When the thread goes on
- * between the two looks, it is looked at anew.
+/* Published records and, after them without a gap, the call in progress. When the thread goes on
+ * between the two looks, the ring is read again.
  * @return how many; *running: the last is in progress */
-static size_t read_ring(const struct ring_reader *reader, struct event *out, size_t most,
-                        int *running, uint64_t *lapped)
+static size_t rank_capture_read_ring(const struct ring_reader *reader, struct event *out,
+                                     size_t most, int *running, uint64_t *lapped)
 {
     size_t count = 0;
     struct event now;
@@ -111,7 +112,7 @@ static int rank_capture_compare_places(const void *a, const void *b)
 }
 
 /* Merging may have cut a call from its parts. */
-static void drop_orphans(struct rank_capture *c)
+static void rank_capture_drop_orphans(struct rank_capture *c)
 {
     size_t kept = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -124,19 +125,20 @@ static void drop_orphans(struct rank_capture *c)
 
 int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t most)
 {
-    most = most < 1 ? 1 : most > RANK_CAPTURE_MOST ? RANK_CAPTURE_MOST : most;
+    most = most < 1 ? 1 : most > RANK_CAPTURE_MAXIMUM ? RANK_CAPTURE_MAXIMUM : most;
     int rc = rank_capture_reserve(c, most, rank->open);
     c->count = 0;
     for (uint32_t i = 0; rc == 0 && i < rank->open; i++) {
         int running;
-        size_t count = read_ring(&rank->rings[i].reader, c->batch, most, &running, &c->lapped[i]);
+        size_t count =
+            rank_capture_read_ring(&rank->rings[i].reader, c->batch, most, &running, &c->lapped[i]);
         size_t from = rank_capture_count_orphans(c->batch, count);
         rank_capture_merge(c, c->batch + from, count - from, i, running, most);
     }
     if (rc == 0) {
         if (rank->open > 1) /* merged by time */
             qsort(c->list, c->count, sizeof *c->list, rank_capture_compare_places);
-        drop_orphans(c);
+        rank_capture_drop_orphans(c);
     }
     return rc;
 }

@@ -7,7 +7,7 @@
 
 #include "agent/node/rank.h"
 
-#define RANK_CAPTURE_MOST 16384u /**< records of one rank: 1 MiB */
+#define RANK_CAPTURE_MAXIMUM 16384u /**< records of one rank: 1 MiB */
 
 /** A record and where it comes from. */
 struct captured_record {
@@ -31,7 +31,7 @@ void rank_capture_finish(struct rank_capture *capture);
 
 /** Copy the newest records of a rank, at most `most` of all its threads together, in place of what
  *  was there. A message whose call is older than all of them is left out.
- *  @param most  1 to RANK_CAPTURE_MOST
+ *  @param most  1 to RANK_CAPTURE_MAXIMUM
  *  @return 0 or -ENOMEM */
 int rank_capture_read(struct rank_capture *capture, const struct rank *rank, size_t most);
 

@@ -1,32 +1,33 @@
-/* Matching of one rank's sends and receives on this node: which of its records the matcher is
- * given, and what it is told when records are missing. */
+/* Matching of one rank's sends and receives on this node: which of its records the
+ * matcher receives, and how losses are reported to it. */
 #ifndef HOLTER_AGENT_NODE_RANK_MATCH_H
 #define HOLTER_AGENT_NODE_RANK_MATCH_H
 
 #include "agent/node/rank.h"
 
-/** Have its messages matched from now on. */
-void rank_match(struct rank *rank, struct match *match);
+/** Match the messages of the rank from now on. */
+void rank_match_start(struct rank *rank, struct match *match);
 
-/** All its records were taken: have what it leaves open given up. */
-void rank_unmatch(struct rank *rank);
+/** All records of the rank were read: drop what it leaves unmatched. */
+void rank_match_stop(struct rank *rank);
 
 /** Decide whether the records that a ring holds are to be matched. Sums come before matches, which
  * take most of the time: a ring that fills faster than matching goes may be lapped, and so may
  * others meanwhile. Its records are then summed only.
  *  @param head  number of records that were written to the ring so far */
-void rank_match_shed(const struct rank *rank, struct rank_ring *ring,
-                     const struct tick_clock *clock, uint64_t head);
+void rank_match_decide_shedding(const struct rank *rank, struct rank_ring *ring,
+                                const struct tick_clock *clock, uint64_t head);
 
-/** Give records of a ring to the matcher, in order, after what was lost before them.
+/** Pass records of a ring to the matcher, in order, after what was lost before them.
  *  @param number  of the ring @param batch  `taken` records */
 void rank_match_batch(struct rank *rank, uint32_t number, const struct tick_clock *clock,
                       const struct event *batch, size_t taken);
 
-/** Records of the rank are missing: what is open can not be known any more. */
-void rank_match_lost(struct rank *rank);
+/** Records of the rank are missing: what is unmatched so far cannot be matched any more. */
+void rank_match_mark_lost(struct rank *rank);
 
-/** The rings were drained: tell until when all is known, for ranks of several threads. */
-void rank_match_known(struct rank *rank, const struct drain_clocks *clocks);
+/** The rings were drained: report to the matcher up to which time all records are known. For ranks
+ * of several threads. */
+void rank_match_report_watermark(struct rank *rank, const struct drain_clocks *clocks);
 
 #endif

@@ -1,3 +1,4 @@
+/* Measures what the agent costs: its resident memory, and the cost of one watched call. */
 #include "agent/node/self.h"
 
 #include "agent/launch/process_file.h"
@@ -15,7 +16,7 @@
 #include <x86intrin.h>
 #endif
 
-static uint64_t kilobytes_after(const char *text, const char *label)
+static uint64_t self_parse_kilobytes(const char *text, const char *label)
 {
     const char *at = strstr(text, label);
     return at == NULL ? 0 : strtoull(at + strlen(label), NULL, 10) * 1024;
@@ -25,7 +26,7 @@ uint64_t self_resident(void)
 {
     char text[4096];
     process_file(text, sizeof text, 0, "status");
-    return kilobytes_after(text, "RssAnon:") + kilobytes_after(text, "RssFile:");
+    return self_parse_kilobytes(text, "RssAnon:") + self_parse_kilobytes(text, "RssFile:");
 }
 
 static inline uint64_t self_cpu_time(void)
@@ -37,7 +38,7 @@ static inline uint64_t self_cpu_time(void)
 #endif
 }
 
-static void write_record(struct ring_writer *writer)
+static void self_write_record(struct ring_writer *writer)
 {
     struct event *slot = ring_slot(writer);
     ring_put(slot, RING_WORD_T_ENTER, self_cpu_time());
@@ -74,7 +75,7 @@ double self_call_cost(void)
         for (int batch = 0; batch < BATCHES; batch++) {
             uint64_t begin = clock_mono_ns();
             for (int i = 0; i < CALLS; i++)
-                write_record(&writer);
+                self_write_record(&writer);
             batches[batch] = (double)(clock_mono_ns() - begin) / CALLS;
         }
         qsort(batches, BATCHES, sizeof *batches, self_compare_by_value);

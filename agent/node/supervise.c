@@ -1,3 +1,4 @@
+/* Forks the worker, waits for it and starts it again after a crash. */
 #include "agent/node/supervise.h"
 
 #include "proto/log.h"
@@ -25,7 +26,7 @@ int supervise_backoff(const unsigned long *crashes, int count)
     return FIRST_WAIT_MS << (recent - 1);
 }
 
-static unsigned long seconds_now(void)
+static unsigned long supervise_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,11 +58,11 @@ static int supervise_wait_for(pid_t worker, const sigset_t *handled, int *asked)
 }
 
 /* @return milliseconds before the next worker, or -1 */
-static int note_crash(unsigned long crashes[SUPERVISE_RESTARTS + 1], int *count)
+static int supervise_record_crash(unsigned long crashes[SUPERVISE_RESTARTS + 1], int *count)
 {
     if (*count == SUPERVISE_RESTARTS + 1)
         memmove(crashes, crashes + 1, (size_t)-- * count * sizeof *crashes);
-    crashes[(*count)++] = seconds_now();
+    crashes[(*count)++] = supervise_seconds();
     return supervise_backoff(crashes, *count);
 }
 
@@ -87,7 +88,7 @@ int supervise_worker(int (*work)(void *user), void (*restarted)(void *user), voi
             return WEXITSTATUS(status);
         if (asked)
             return 1;
-        int wait_ms = note_crash(crashes, &count);
+        int wait_ms = supervise_record_crash(crashes, &count);
         log_error("the worker %s %d", WIFSIGNALED(status) ? "was ended by signal" : "exited with",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         if (wait_ms < 0) {

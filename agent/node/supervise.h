@@ -1,4 +1,4 @@
-/* A worker process that is started anew when it crashes or is killed. */
+/* A worker process that is started again when it crashes or is killed. */
 #ifndef HOLTER_AGENT_NODE_SUPERVISE_H
 #define HOLTER_AGENT_NODE_SUPERVISE_H
 

@@ -1,3 +1,4 @@
+/* Reads symbol tables to find MPI functions that the application uses and Holter does not cover. */
 #include "agent/node/uncovered.h"
 
 #include "holter/call.h"
@@ -25,7 +26,7 @@ struct symbols {
     size_t string_bytes;
 };
 
-static void symbols_finish(struct symbols *symbols)
+static void uncovered_finish_symbols(struct symbols *symbols)
 {
     free(symbols->table);
     free(symbols->strings);
@@ -70,13 +71,13 @@ static int uncovered_read_tables(struct symbols *out, int fd, uint64_t length,
         out->strings = uncovered_read_at(fd, strings->sh_offset, strings->sh_size, length);
         if (out->table != NULL && out->strings != NULL)
             return 0;
-        symbols_finish(out);
+        uncovered_finish_symbols(out);
         return -HOLTER_ECORRUPT;
     }
     return -HOLTER_EMISSING;
 }
 
-static int read_symbols(struct symbols *out, const char *path)
+static int uncovered_read_symbols(struct symbols *out, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
@@ -101,7 +102,7 @@ static int read_symbols(struct symbols *out, const char *path)
 }
 
 /* Name of a symbol of MPI's own, defined or imported as asked; NULL: another symbol. */
-static const char *mpi_symbol(const struct symbols *symbols, size_t i, int defined)
+static const char *uncovered_is_mpi_symbol(const struct symbols *symbols, size_t i, int defined)
 {
     const Elf64_Sym *symbol = &symbols->table[i];
     if (symbol->st_name >= symbols->string_bytes || (symbol->st_shndx != SHN_UNDEF) != defined)
@@ -119,7 +120,7 @@ static int uncovered_compare_by_name(const void *left, const void *right)
                   ((const struct wire_uncovered_row *)right)->name);
 }
 
-static int list_library(struct uncovered *out, const struct symbols *symbols)
+static int uncovered_list_library(struct uncovered *out, const struct symbols *symbols)
 {
     struct uncovered list = {.rows = calloc(MOST_ROWS, sizeof *list.rows),
                              .names = calloc(MOST_ROWS, NAME_BYTES)};
@@ -128,7 +129,7 @@ static int list_library(struct uncovered *out, const struct symbols *symbols)
         return -ENOMEM;
     }
     for (size_t i = 0; i < symbols->count && list.count < MOST_ROWS; i++) {
-        const char *name = mpi_symbol(symbols, i, 1);
+        const char *name = uncovered_is_mpi_symbol(symbols, i, 1);
         if (name == NULL || strlen(name) >= NAME_BYTES || call_by_name(name) != 0 ||
             call_is_local(name))
             continue;
@@ -144,7 +145,7 @@ static int list_library(struct uncovered *out, const struct symbols *symbols)
 static void uncovered_mark_used(struct uncovered *list, const struct symbols *symbols)
 {
     for (size_t i = 0; i < symbols->count; i++) {
-        struct wire_uncovered_row wanted = {.name = mpi_symbol(symbols, i, 0)};
+        struct wire_uncovered_row wanted = {.name = uncovered_is_mpi_symbol(symbols, i, 0)};
         struct wire_uncovered_row *row =
             wanted.name == NULL ? NULL
                                 : bsearch(&wanted, list->rows, list->count, sizeof *list->rows,
@@ -158,16 +159,16 @@ int uncovered_in(struct uncovered *out, const char *library, const char *const u
                  uint64_t user_count)
 {
     struct symbols symbols;
-    int rc = read_symbols(&symbols, library);
+    int rc = uncovered_read_symbols(&symbols, library);
     if (rc != 0)
         return rc;
-    rc = list_library(out, &symbols);
-    symbols_finish(&symbols);
+    rc = uncovered_list_library(out, &symbols);
+    uncovered_finish_symbols(&symbols);
     for (uint64_t i = 0; rc == 0 && i < user_count; i++) {
-        if (read_symbols(&symbols, users[i]) != 0)
+        if (uncovered_read_symbols(&symbols, users[i]) != 0)
             continue;
         uncovered_mark_used(out, &symbols);
-        symbols_finish(&symbols);
+        uncovered_finish_symbols(&symbols);
     }
     return rc;
 }
@@ -184,14 +185,14 @@ static int uncovered_starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static int is_mpi_library(const char *base)
+static int uncovered_is_mpi_library(const char *base)
 {
     return uncovered_starts_with(base, "libmpi.so") || uncovered_starts_with(base, "libmpich.so") ||
            uncovered_starts_with(base, "libmpi-");
 }
 
 /* Parts of MPI and Holter call MPI themselves; that is not the application's use. */
-static int is_own_binary(const char *base)
+static int uncovered_is_own_binary(const char *base)
 {
     return !uncovered_starts_with(base, "libmpi") && !uncovered_starts_with(base, "libholter-") &&
            !uncovered_starts_with(base, "libopen-") && !uncovered_starts_with(base, "mca_") &&
@@ -212,7 +213,7 @@ static char *uncovered_path_of(int32_t pid, const char *path)
     return asprintf(&whole, "/proc/%d/root%s", (int)pid, path) < 0 ? NULL : whole;
 }
 
-static int known_user(const struct mapped_files *files, const char *whole)
+static int uncovered_is_known_user(const struct mapped_files *files, const char *whole)
 {
     for (uint64_t i = 0; i < files->user_count; i++)
         if (strcmp(files->users[i], whole) == 0)
@@ -223,15 +224,16 @@ static int known_user(const struct mapped_files *files, const char *whole)
 static void uncovered_add_file(struct mapped_files *files, int32_t pid, const char *path)
 {
     const char *base = strrchr(path, '/') + 1;
-    int library = is_mpi_library(base);
-    if (library ? files->library != NULL : files->user_count == MOST_FILES || !is_own_binary(base))
+    int library = uncovered_is_mpi_library(base);
+    if (library ? files->library != NULL
+                : files->user_count == MOST_FILES || !uncovered_is_own_binary(base))
         return;
     char *whole = uncovered_path_of(pid, path);
     if (whole == NULL)
         return;
     if (library)
         files->library = whole;
-    else if (known_user(files, whole))
+    else if (uncovered_is_known_user(files, whole))
         free(whole);
     else
         files->users[files->user_count++] = whole;

@@ -1,3 +1,4 @@
+/* The connection to the daemon: hello, clock round trips, and sending of what the journal holds. */
 #include "agent/node/uplink.h"
 
 #include "holter/clock.h"
@@ -20,13 +21,13 @@
 #define SILENCE_NS UINT64_C(3000000000) /* unanswered for so long: dial again */
 #define REFUSED_NS UINT64_C(5000000000) /* wait after a refusal */
 /* The clock is asked once in so long. At first, while the drift is not known, more often. */
-#define ASK_EVERY_NS UINT64_C(1000000000)
-#define ASK_EARLY_NS UINT64_C(200000000)
+#define CLOCK_INTERVAL_NS UINT64_C(1000000000)
+#define CLOCK_EARLY_INTERVAL_NS UINT64_C(200000000)
 #define EARLY_NS UINT64_C(3000000000)
-#define FIRST_ASKS 8                   /* round trips right after the welcome */
-#define MORE_ASKS 3                    /* further ones, while they take longer than the shortest */
+#define FIRST_ROUND_TRIPS 8            /* round trips right after the welcome */
+#define FURTHER_ROUND_TRIPS 3          /* further ones, while they take longer than the shortest */
 #define BUSY_TRIP_NS UINT64_C(1000000) /* a daemon that takes so long is not asked more often */
-#define READ_BOUND 64                  /* messages read in one turn of the loop */
+#define READ_BATCH 64                  /* messages read in one turn of the loop */
 #define LINGER_MS 500
 
 static void uplink_on_tick(uv_timer_t *timer);
@@ -36,7 +37,7 @@ struct uplink {
     struct curve_keys keys;
     void *context;
     void *socket;
-    void *monitor; /* PAIR that tells of lost connections */
+    void *monitor; /* PAIR socket that reports lost connections */
     struct zloop *socket_watch;
     struct zloop *monitor_watch;
     uv_timer_t timer;
@@ -45,18 +46,18 @@ struct uplink {
 
     int welcomed;
     int ready; /* the clock has been asked once since: windows have their numbers */
-    int redial_wanted;
-    uint64_t daemon;     /* instance of the last daemon; 0: none yet */
-    uint64_t patient_ns; /* a refusal before this is the second in a row: CLOCK_MONOTONIC */
-    uint64_t heard_ns;   /* last message from the daemon, or dialled */
+    int redial_pending;
+    uint64_t daemon;           /* instance of the last daemon; 0: none yet */
+    uint64_t refusal_limit_ns; /* a refusal before this is the second in a row: CLOCK_MONOTONIC */
+    uint64_t received_ns;      /* last message from the daemon, or dialled */
     uint64_t asked_ns;
     uint64_t welcomed_ns;
-    uint64_t trip_ns;    /* until the newest answer */
-    uint64_t dial_at_ns; /* not before */
-    unsigned asks_left;  /* round trips that follow in any case, */
-    unsigned more_left;  /* and those that may, after a slow one */
-    uint64_t position;   /* in the journal: the next message to send */
-    uint64_t flight;     /* bytes sent and not acknowledged */
+    uint64_t trip_ns;            /* until the newest answer */
+    uint64_t dial_at_ns;         /* not before */
+    unsigned first_trips_left;   /* round trips that follow in any case, */
+    unsigned further_trips_left; /* and those that may, after a slow one */
+    uint64_t position;           /* in the journal: the next message to send */
+    uint64_t in_flight;          /* bytes sent and not acknowledged */
     uint64_t bytes;
     unsigned dials;
     void (*closed)(void *user);
@@ -90,7 +91,7 @@ static void uplink_send_hello(struct uplink *uplink)
     uplink_send_message(uplink, WIRE_TYPE_HELLO, &hello);
 }
 
-static void ask_clock(struct uplink *uplink)
+static void uplink_ask_clock(struct uplink *uplink)
 {
     struct wire_clock_ask ask = {.t1_ns = clock_mono_ns()};
     uplink->asked_ns = ask.t1_ns;
@@ -111,12 +112,12 @@ static void uplink_handle_welcome(struct uplink *uplink, const struct wire_welco
     uplink->welcomed = 1;
     uplink->ready = 0;
     uplink->position = 0;
-    uplink->flight = 0;
-    uplink->asks_left = FIRST_ASKS;
+    uplink->in_flight = 0;
+    uplink->first_trips_left = FIRST_ROUND_TRIPS;
     uplink->welcomed_ns = clock_mono_ns();
     journal_ack(uplink->options.journal, welcome->acked);
     uplink->options.welcome(uplink->options.user, welcome, fresh);
-    ask_clock(uplink);
+    uplink_ask_clock(uplink);
 }
 
 static void uplink_handle_ack(struct uplink *uplink, uint64_t seq)
@@ -126,14 +127,14 @@ static void uplink_handle_ack(struct uplink *uplink, uint64_t seq)
     journal_ack(journal, seq);
     uint64_t begin =
         journal_read(journal, 0, &oldest) ? oldest.position : journal_state(journal)->end;
-    uplink->flight = uplink->position > begin ? uplink->position - begin : 0;
-    uplink_kick(uplink);
+    uplink->in_flight = uplink->position > begin ? uplink->position - begin : 0;
+    uplink_send_pending(uplink);
 }
 
-static void want_redial(struct uplink *uplink, uint64_t wait_ns)
+static void uplink_schedule_redial(struct uplink *uplink, uint64_t wait_ns)
 {
     uplink->welcomed = uplink->ready = 0;
-    uplink->redial_wanted = 1; /* from the timer: not inside the socket's own callback */
+    uplink->redial_pending = 1; /* from the timer: not inside the socket's own callback */
     uplink->dial_at_ns = clock_mono_ns() + wait_ns;
     if (wait_ns == 0)
         uv_timer_start(&uplink->timer, uplink_on_tick, 0, TICK_MS);
@@ -145,20 +146,20 @@ static void uplink_handle_clock(struct uplink *uplink, const struct wire_clock_a
     int slow = uplink->options.clock(uplink->options.user, answer, now_ns);
     uplink->trip_ns = now_ns > uplink->asked_ns ? now_ns - uplink->asked_ns : 0;
     uplink->ready = uplink->welcomed;
-    uplink_kick(uplink);
-    if (uplink->asks_left > 0) {
-        uplink->asks_left--;
-        ask_clock(uplink);
-    } else if (slow && uplink->more_left > 0 && uplink->trip_ns < BUSY_TRIP_NS) {
-        uplink->more_left--;
-        ask_clock(uplink);
+    uplink_send_pending(uplink);
+    if (uplink->first_trips_left > 0) {
+        uplink->first_trips_left--;
+        uplink_ask_clock(uplink);
+    } else if (slow && uplink->further_trips_left > 0 && uplink->trip_ns < BUSY_TRIP_NS) {
+        uplink->further_trips_left--;
+        uplink_ask_clock(uplink);
     }
 }
 
 static void uplink_handle_message(struct uplink *uplink, const struct wire_message *message,
                                   uint64_t now_ns)
 {
-    uplink->heard_ns = now_ns;
+    uplink->received_ns = now_ns;
     switch (message->type) {
     case WIRE_TYPE_WELCOME:
         uplink_handle_welcome(uplink, &message->welcome);
@@ -181,19 +182,20 @@ static void uplink_handle_message(struct uplink *uplink, const struct wire_messa
         log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
                   holter_errname((int)message->refused.code));
         /* Once welcomed, it is another daemon at the same place that has not been greeted yet; or
-         * this one takes a message amiss, and will again. */
-        want_redial(uplink, uplink->welcomed && now_ns >= uplink->patient_ns ? 0 : REFUSED_NS);
-        uplink->patient_ns = now_ns + REFUSED_NS;
+         * this one rejects a message, and will reject it again. */
+        uplink_schedule_redial(
+            uplink, uplink->welcomed && now_ns >= uplink->refusal_limit_ns ? 0 : REFUSED_NS);
+        uplink->refusal_limit_ns = now_ns + REFUSED_NS;
         break;
     default:
         log_warn("unexpected %s from the daemon", wire_type_name(message->type));
     }
 }
 
-static int read_socket(void *user, void *socket)
+static int uplink_read_socket(void *user, void *socket)
 {
     struct uplink *uplink = user;
-    for (int i = 0; i < READ_BOUND; i++) {
+    for (int i = 0; i < READ_BATCH; i++) {
         zmq_msg_t part;
         zmq_msg_init(&part);
         if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
@@ -216,10 +218,10 @@ static int read_socket(void *user, void *socket)
 }
 
 /* A connection was lost: whoever answers next has to be greeted first. */
-static int read_monitor(void *user, void *socket)
+static int uplink_read_monitor(void *user, void *socket)
 {
     struct uplink *uplink = user;
-    for (int i = 0; i < READ_BOUND; i++) {
+    for (int i = 0; i < READ_BATCH; i++) {
         uint8_t event[6];
         char address[256];
         int more = zmq_recv(socket, event, sizeof event, ZMQ_DONTWAIT);
@@ -230,7 +232,7 @@ static int read_monitor(void *user, void *socket)
         memcpy(&number, event, sizeof number);
         if (number == ZMQ_EVENT_DISCONNECTED) {
             log_info("connection to the daemon at %s is lost", uplink->options.endpoint);
-            want_redial(uplink, 0);
+            uplink_schedule_redial(uplink, 0);
         }
     }
     return 1;
@@ -238,7 +240,7 @@ static int read_monitor(void *user, void *socket)
 
 /* A uv_poll's descriptor may be closed as soon as uv_close() was called for it (libuv,
  * uv_poll_stop). */
-static void hang_up(struct uplink *uplink, int linger_ms)
+static void uplink_disconnect(struct uplink *uplink, int linger_ms)
 {
     if (uplink->socket == NULL)
         return;
@@ -255,7 +257,7 @@ static void hang_up(struct uplink *uplink, int linger_ms)
 }
 
 /* Watch for lost connections. Without it their loss is noticed by silence, later. */
-static void watch_connection(struct uplink *uplink)
+static void uplink_watch_connection(struct uplink *uplink)
 {
     char name[64];
     snprintf(name, sizeof name, "inproc://monitor-%u", uplink->dials);
@@ -267,12 +269,12 @@ static void watch_connection(struct uplink *uplink)
     int linger = 0;
     zmq_setsockopt(uplink->monitor, ZMQ_LINGER, &linger, sizeof linger);
     if (zmq_connect(uplink->monitor, name) != 0 ||
-        zloop_open(&uplink->monitor_watch, uplink->options.loop, uplink->monitor, read_monitor,
-                   uplink) != 0)
+        zloop_open(&uplink->monitor_watch, uplink->options.loop, uplink->monitor,
+                   uplink_read_monitor, uplink) != 0)
         log_warn("lost connections will be noticed late: %s", zmq_strerror(zmq_errno()));
 }
 
-static int set_options(struct uplink *uplink)
+static int uplink_set_options(struct uplink *uplink)
 {
     static const struct {
         int option, value;
@@ -295,22 +297,22 @@ static int set_options(struct uplink *uplink)
 
 static int uplink_connect(struct uplink *uplink)
 {
-    hang_up(uplink, 0);
+    uplink_disconnect(uplink, 0);
     uplink->dials++;
-    uplink->redial_wanted = 0;
-    uplink->heard_ns = clock_mono_ns();
+    uplink->redial_pending = 0;
+    uplink->received_ns = clock_mono_ns();
     uplink->socket = zmq_socket(uplink->context, ZMQ_DEALER);
-    int rc = uplink->socket == NULL ? -zmq_errno() : set_options(uplink);
+    int rc = uplink->socket == NULL ? -zmq_errno() : uplink_set_options(uplink);
     if (rc == 0) {
-        watch_connection(uplink);
-        rc = zloop_open(&uplink->socket_watch, uplink->options.loop, uplink->socket, read_socket,
-                        uplink);
+        uplink_watch_connection(uplink);
+        rc = zloop_open(&uplink->socket_watch, uplink->options.loop, uplink->socket,
+                        uplink_read_socket, uplink);
     }
     if (rc == 0 && zmq_connect(uplink->socket, uplink->options.endpoint) != 0)
         rc = -zmq_errno();
     if (rc != 0) {
         log_error("cannot dial %s: %s", uplink->options.endpoint, holter_strerror(rc));
-        hang_up(uplink, 0);
+        uplink_disconnect(uplink, 0);
         return rc;
     }
     uplink_send_hello(uplink);
@@ -321,12 +323,12 @@ static void uplink_on_tick(uv_timer_t *timer)
 {
     struct uplink *uplink = timer->data;
     uint64_t now = clock_mono_ns();
-    if (uplink->redial_wanted || uplink->socket == NULL) {
+    if (uplink->redial_pending || uplink->socket == NULL) {
         if (now >= uplink->dial_at_ns)
             uplink_connect(uplink);
         return;
     }
-    if (now - uplink->heard_ns > SILENCE_NS) {
+    if (now - uplink->received_ns > SILENCE_NS) {
         if (uplink->welcomed)
             log_warn("nothing heard from the daemon at %s: dialling again",
                      uplink->options.endpoint);
@@ -334,12 +336,12 @@ static void uplink_on_tick(uv_timer_t *timer)
         return;
     }
     int early = now - uplink->welcomed_ns < EARLY_NS && uplink->trip_ns < BUSY_TRIP_NS;
-    uint64_t every = early ? ASK_EARLY_NS : ASK_EVERY_NS;
+    uint64_t every = early ? CLOCK_EARLY_INTERVAL_NS : CLOCK_INTERVAL_NS;
     if (uplink->welcomed && now - uplink->asked_ns >= every) {
-        uplink->more_left = MORE_ASKS;
-        ask_clock(uplink);
+        uplink->further_trips_left = FURTHER_ROUND_TRIPS;
+        uplink_ask_clock(uplink);
     }
-    uplink_kick(uplink);
+    uplink_send_pending(uplink);
 }
 
 int uplink_create(struct uplink **out, const struct uplink_options *options)
@@ -366,16 +368,16 @@ int uplink_create(struct uplink **out, const struct uplink_options *options)
     return 0;
 }
 
-void uplink_kick(struct uplink *uplink)
+void uplink_send_pending(struct uplink *uplink)
 {
     struct journal_message message;
     int sent = 0;
     while (uplink->ready && journal_read(uplink->options.journal, uplink->position, &message) &&
-           (uplink->flight == 0 || uplink->flight + message.length <= UPLINK_FLIGHT)) {
+           (uplink->in_flight == 0 || uplink->in_flight + message.length <= UPLINK_FLIGHT)) {
         if (zmq_send(uplink->socket, message.bytes, message.length, ZMQ_DONTWAIT) < 0)
             break;
-        uplink->position = message.behind;
-        uplink->flight += message.behind - message.position;
+        uplink->position = message.next_position;
+        uplink->in_flight += message.next_position - message.position;
         uplink->bytes += message.length;
         sent = 1;
     }
@@ -410,9 +412,9 @@ void uplink_close(struct uplink *uplink, void (*closed)(void *user))
     if (uplink == NULL)
         return;
     struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1};
-    /* Also when the welcome is still on its way: the daemon has heard the hello by then. */
+    /* Also when the welcome is still on its way: the daemon has received the hello by then. */
     uplink_send_message(uplink, WIRE_TYPE_BYE, &bye);
-    hang_up(uplink, LINGER_MS);
+    uplink_disconnect(uplink, LINGER_MS);
     uplink->closed = closed;
     uv_close((uv_handle_t *)&uplink->timer, uplink_on_timer_closed);
 }

@@ -34,7 +34,7 @@ struct uplink_options {
     int (*clock)(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono);
     /** What messages of a job normally take. */
     void (*criteria)(void *user, const struct wire_criteria *criteria);
-    /** The newest records of ranks are wanted. */
+    /** The daemon asks for the newest records of ranks. */
     void (*capture)(void *user, const struct wire_capture_ask *ask);
     void *user;
 };
@@ -42,10 +42,11 @@ struct uplink_options {
 /** Dial. @return 0, -ENOMEM, or an error of curve_load() or zmq */
 int uplink_create(struct uplink **out, const struct uplink_options *options);
 
-/** Send what the journal has and the flight allows. Call after each commit. */
-void uplink_kick(struct uplink *uplink);
+/** Send what the journal has, up to UPLINK_FLIGHT bytes without acknowledgement. Call after each
+ * commit. */
+void uplink_send_pending(struct uplink *uplink);
 
-/** Has the daemon welcomed us, and been heard since? */
+/** Has the daemon welcomed this agent on the present connection? */
 int uplink_connected(const struct uplink *uplink);
 
 /** Bytes handed to the transport since the start. */

@@ -1,6 +1,6 @@
-/* Captures: what the rings hold, told when the daemon asks for it. */
+/* Captures: the newest records of the rings, sent when the daemon asks for them. */
 #include "agent/node/node_capture.h"
-#include "agent/node/windows.h"
+#include "agent/node/windows_journal.h"
 
 #include "holter/error.h"
 #include "proto/log.h"
@@ -15,7 +15,7 @@
 #define DEATH_RECORDS 256u /* of each rank, when one has died */
 #define BACKLOG (2u << 20) /* bytes that the daemon has not acknowledged: windows have the rest */
 
-static uint64_t next_seq(void *user)
+static uint64_t windows_capture_next_seq(void *user)
 {
     return journal_next_seq(((struct windows *)user)->journal);
 }
@@ -29,9 +29,9 @@ static int windows_capture_append(void *user, const void *bytes, size_t length)
     return windows_append(windows, WIRE_TYPE_CAPTURED, bytes, length);
 }
 
-static struct job *windows_capture_find_job(const struct windows *windows, const char *id)
+static struct node_job *windows_capture_find_job(const struct windows *windows, const char *id)
 {
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
         if (strcmp(job->id, id) == 0)
             return job;
     return NULL;
@@ -40,8 +40,9 @@ static struct job *windows_capture_find_job(const struct windows *windows, const
 enum occasion { PERSON, ALERT, DEATH };
 
 /* @return why nothing is captured now; NULL: it may be */
-static const char *windows_capture_refusal(const struct windows *windows, const struct job *job,
-                                           enum occasion occasion, uint64_t now_ns)
+static const char *windows_capture_refusal(const struct windows *windows,
+                                           const struct node_job *job, enum occasion occasion,
+                                           uint64_t now_ns)
 {
     uint64_t pause = occasion == PERSON ? WINDOWS_CAPTURE_NS : WINDOWS_CAPTURE_ALERT_NS;
     if (job->captured_ns[occasion] != 0 && now_ns - job->captured_ns[occasion] < pause)
@@ -51,8 +52,9 @@ static const char *windows_capture_refusal(const struct windows *windows, const 
     return NULL;
 }
 
-/* Ranks of the job here that are wanted. @param out  owned by the caller @return 0 or -ENOMEM */
-static int windows_capture_list_ranks(const struct windows *windows, const struct job *job,
+/* Ranks of the job on this node that the capture asks for. @param out  owned by the caller @return
+ * 0 or -ENOMEM */
+static int windows_capture_list_ranks(const struct windows *windows, const struct node_job *job,
                                       const struct wire_capture_ask *ask, const struct rank ***out,
                                       size_t *count)
 {
@@ -82,7 +84,7 @@ static int windows_capture_read_ranks(struct windows *windows, const struct rank
         .clock = &windows->clock,
         .now_ns = now_ns,
         .ranks = count,
-        .next_seq = next_seq,
+        .next_seq = windows_capture_next_seq,
         .emit = windows_capture_append,
         .user = windows,
     };
@@ -101,9 +103,9 @@ static int windows_capture_read_ranks(struct windows *windows, const struct rank
 }
 
 /* @param fault  why nothing is captured; NULL: it is */
-static int windows_capture_write_capture(struct windows *windows, struct job *job,
-                                         const struct wire_capture_ask *ask, const char *fault,
-                                         uint64_t now_ns)
+static int windows_capture_write(struct windows *windows, struct node_job *job,
+                                 const struct wire_capture_ask *ask, const char *fault,
+                                 uint64_t now_ns)
 {
     const struct rank **ranks = NULL;
     size_t count = 0;
@@ -123,17 +125,17 @@ static int windows_capture_write_capture(struct windows *windows, struct job *jo
 
 int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns)
 {
-    struct job *job = windows_capture_find_job(windows, ask->job);
+    struct node_job *job = windows_capture_find_job(windows, ask->job);
     enum occasion occasion = ask->alert == 0 ? PERSON : ALERT;
     if (job == NULL || !windows->clock.known)
         return 0; /* the daemon does not wait for ever */
     const char *fault = windows_capture_refusal(windows, job, occasion, now_ns);
     if (fault == NULL)
         job->captured_ns[occasion] = now_ns;
-    return windows_capture_write_capture(windows, job, ask, fault, now_ns);
+    return windows_capture_write(windows, job, ask, fault, now_ns);
 }
 
-static int capture_death(struct windows *windows, struct job *job, uint64_t now_ns)
+static int windows_capture_death(struct windows *windows, struct node_job *job, uint64_t now_ns)
 {
     char reason[48];
     snprintf(reason, sizeof reason, "rank %llu died", (unsigned long long)job->died);
@@ -146,18 +148,18 @@ static int capture_death(struct windows *windows, struct job *job, uint64_t now_
         .nodes = 1,
     };
     job->captured_ns[DEATH] = now_ns;
-    return windows_capture_write_capture(windows, job, &ask, NULL, now_ns);
+    return windows_capture_write(windows, job, &ask, NULL, now_ns);
 }
 
 int windows_capture_deaths(struct windows *windows, uint64_t now_ns)
 {
     int committed = 0;
-    for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next) {
         int died = job->has_died;
         job->has_died = 0;
         if (died && windows->clock.known &&
             windows_capture_refusal(windows, job, DEATH, now_ns) == NULL)
-            committed |= capture_death(windows, job, now_ns);
+            committed |= windows_capture_death(windows, job, now_ns);
     }
     return committed;
 }

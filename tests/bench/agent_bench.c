@@ -9,6 +9,7 @@
  * The mix of events: each rank has 26 partners (a 3-D halo with corners), messages of several sizes
  * and tags, Isend, Irecv and Waitall with its parts, an Allreduce now and then, two regions, two
  * communicators. */
+#include "agent/node/rank_drain.h"
 #include "agent/node/rank_match.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -127,11 +128,11 @@ static int sum_ranks_open(struct fake_rank *fakes, struct rank **ranks, struct e
             rc = rank_open(&ranks[i], fakes[i].name, SESSION, (int32_t)getpid());
         }
         if (rc == 0)
-            rc = rank_known(ranks[i]) ? rank_join(ranks[i], sum) : -HOLTER_EEMPTY;
+            rc = rank_is_initialised(ranks[i]) ? rank_join(ranks[i], sum) : -HOLTER_EEMPTY;
         if (rc != 0)
             return rc;
         if (match != NULL)
-            rank_match(ranks[i], match);
+            rank_match_start(ranks[i], match);
     }
     return 0;
 }

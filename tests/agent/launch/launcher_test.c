@@ -244,20 +244,20 @@ static void launchers_are_known_through_their_links(void **state)
     snprintf(target, sizeof target, "%s/alternative", p->dir);
     assert_int_equal(symlink(target, in_place(p, "mpirun")), 0);
     assert_int_equal(symlink("mpiexec.hydra", in_place(p, "mpiexec.mpich")), 0);
-    assert_int_equal(launcher_of(in_place(p, "mpirun")), LAUNCHER_OPENMPI);
-    assert_int_equal(launcher_of(in_place(p, "mpiexec.mpich")), LAUNCHER_HYDRA);
-    assert_int_equal(launcher_of(in_place(p, "srun")), LAUNCHER_SRUN);
-    assert_int_equal(launcher_of(in_place(p, "sim")), LAUNCHER_NONE);
-    assert_int_equal(launcher_of(in_place(p, "missing")), LAUNCHER_NONE);
+    assert_int_equal(launcher_detect(in_place(p, "mpirun")), LAUNCHER_OPENMPI);
+    assert_int_equal(launcher_detect(in_place(p, "mpiexec.mpich")), LAUNCHER_HYDRA);
+    assert_int_equal(launcher_detect(in_place(p, "srun")), LAUNCHER_SRUN);
+    assert_int_equal(launcher_detect(in_place(p, "sim")), LAUNCHER_NONE);
+    assert_int_equal(launcher_detect(in_place(p, "missing")), LAUNCHER_NONE);
 }
 
 static void a_script_called_mpirun_is_known_by_what_it_calls(void **state)
 {
     struct place *p = *state;
     make_file(p, "mpirun", "#!/bin/sh\nexec /opt/impi/bin/mpiexec.hydra \"$@\"\n");
-    assert_int_equal(launcher_of(in_place(p, "mpirun")), LAUNCHER_HYDRA);
+    assert_int_equal(launcher_detect(in_place(p, "mpirun")), LAUNCHER_HYDRA);
     make_file(p, "mpiexec", "#!/bin/sh\nexec prterun \"$@\"\n");
-    assert_int_equal(launcher_of(in_place(p, "mpiexec")), LAUNCHER_OPENMPI);
+    assert_int_equal(launcher_detect(in_place(p, "mpiexec")), LAUNCHER_OPENMPI);
 }
 
 int main(void)

@@ -147,16 +147,16 @@ static void nonsense_in_the_environment_is_survived(void **state)
 static void options_are_read_in_both_spellings(void **state)
 {
     (void)state;
-    assert_string_equal(command_option("p\0--pgid\0"
-                                       "7\0",
-                                       "--pgid"),
+    assert_string_equal(rank_env_command_option("p\0--pgid\0"
+                                                "7\0",
+                                                "--pgid"),
                         "7");
-    assert_string_equal(command_option("p\0--pgid=7\0", "--pgid"), "7");
-    assert_null(command_option("p\0--pgid\0", "--pgid"));
-    assert_null(command_option("p\0--pgids\0"
-                               "7\0",
-                               "--pgid"));
-    assert_null(command_option("\0", "--pgid"));
+    assert_string_equal(rank_env_command_option("p\0--pgid=7\0", "--pgid"), "7");
+    assert_null(rank_env_command_option("p\0--pgid\0", "--pgid"));
+    assert_null(rank_env_command_option("p\0--pgids\0"
+                                        "7\0",
+                                        "--pgid"));
+    assert_null(rank_env_command_option("\0", "--pgid"));
 }
 
 static enum launcher launcher_in(const char *const *pairs)

@@ -269,11 +269,11 @@ static void counts_are_written_in_full(void **state)
 {
     (void)state;
     char out[64];
-    print_count(out, sizeof out, 0);
+    run_report_print_count(out, sizeof out, 0);
     assert_string_equal(out, "0");
-    print_count(out, sizeof out, 1234567);
+    run_report_print_count(out, sizeof out, 1234567);
     assert_string_equal(out, "1,234,567");
-    print_count(out, sizeof out, UINT64_MAX);
+    run_report_print_count(out, sizeof out, UINT64_MAX);
     assert_string_equal(out, "18,446,744,073,709,551,615");
 }
 
@@ -311,9 +311,9 @@ static void this_host_is_not_elsewhere(void **state)
     char own[HOST_NAME_ROOM], list[600], out[64] = "";
     host_name(own);
     snprintf(list, sizeof list, "localhost:4,127.0.0.1:2, %s", own);
-    assert_int_equal(hosts_elsewhere(list, out, sizeof out), 0);
-    assert_int_equal(hosts_elsewhere("", out, sizeof out), 0);
-    assert_int_equal(hosts_elsewhere("localhost,node9.invalid:8", out, sizeof out), 1);
+    assert_int_equal(launch_hosts_find_other(list, out, sizeof out), 0);
+    assert_int_equal(launch_hosts_find_other("", out, sizeof out), 0);
+    assert_int_equal(launch_hosts_find_other("localhost,node9.invalid:8", out, sizeof out), 1);
     assert_string_equal(out, "node9.invalid");
 }
 
@@ -326,11 +326,11 @@ static void host_files_are_read_as_launchers_read_them(void **state)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, sizeof text - 1), (ssize_t)sizeof text - 1);
     close(fd);
-    int rc = hosts_elsewhere_in_file(path, out, sizeof out);
+    int rc = launch_hosts_find_other_in_file(path, out, sizeof out);
     unlink(path);
     assert_int_equal(rc, 1);
     assert_string_equal(out, "node9.invalid");
-    assert_true(hosts_elsewhere_in_file("/nonexistent/hosts", out, sizeof out) < 0);
+    assert_true(launch_hosts_find_other_in_file("/nonexistent/hosts", out, sizeof out) < 0);
 }
 
 static void what_is_said_of_alerts_goes_to_the_daemon(void **state)

@@ -34,7 +34,7 @@ static void ranks_of_a_node_share_what_is_told_of_a_communicator(void **state)
         assert_int_equal(carts_add(&carts, &whole, rank, 8), 1);
         assert_int_equal(carts_add(&carts, &row, rank, 8), 1);
     }
-    assert_int_equal(carts_rows(&carts, 0, &out), 0);
+    assert_int_equal(carts_list_rows(&carts, 0, &out), 0);
     assert_int_equal(out.carts_count, 6);
     assert_int_equal(out.cart_members_count, 8);
     for (uint64_t i = 0; i < 8; i++) {
@@ -46,15 +46,15 @@ static void ranks_of_a_node_share_what_is_told_of_a_communicator(void **state)
         assert_int_equal(c[0].size, i % 2 == 0 ? 2 : 1);
         assert_true(c[0].made == 7 && c[0].wraps == 0 && c[1].wraps == 1 && c[1].size == 2);
     }
-    carts_told(&carts);
-    assert_int_equal(carts_rows(&carts, 0, &out), 0);
+    carts_mark_announced(&carts);
+    assert_int_equal(carts_list_rows(&carts, 0, &out), 0);
     assert_int_equal(out.carts_count + out.cart_members_count, 0);
     struct cart_slot late = grid(601, 1, 1, 2);
     assert_int_equal(carts_add(&carts, &late, 9, 10), 1);
-    assert_int_equal(carts_rows(&carts, 0, &out), 0); /* only what it is of */
+    assert_int_equal(carts_list_rows(&carts, 0, &out), 0); /* only what it is of */
     assert_int_equal(out.carts_count, 2);
     assert_int_equal(out.carts[out.cart_members[0].cart].id, 601);
-    assert_int_equal(carts_rows(&carts, 1, &out), 0);
+    assert_int_equal(carts_list_rows(&carts, 1, &out), 0);
     assert_int_equal(out.carts_count, 6);
     assert_int_equal(out.cart_members_count, 9);
     carts_finish(&carts);
@@ -91,12 +91,12 @@ static void there_is_a_bound(void **state)
     (void)state;
     struct carts carts = {.count = 0};
     struct wire_ranks out = {.seq = 0};
-    for (uint64_t id = 1; id <= CARTS_MOST + 10; id++) {
+    for (uint64_t id = 1; id <= CARTS_MAXIMUM + 10; id++) {
         struct cart_slot slot = grid(id, 0, 2, 2);
-        assert_int_equal(carts_add(&carts, &slot, 0, 4), id <= CARTS_MOST);
+        assert_int_equal(carts_add(&carts, &slot, 0, 4), id <= CARTS_MAXIMUM);
     }
-    assert_int_equal(carts_rows(&carts, 1, &out), 0);
-    assert_int_equal(out.carts_count, 2 * CARTS_MOST);
+    assert_int_equal(carts_list_rows(&carts, 1, &out), 0);
+    assert_int_equal(out.carts_count, 2 * CARTS_MAXIMUM);
     carts_finish(&carts);
 }
 
@@ -116,17 +116,17 @@ static void a_rank_is_asked_for_what_is_new(void **state)
     struct carts carts = {.count = 0};
     assert_int_equal(fake_rank_create(&fake, SESSION, (int32_t)getpid(), "job.0", 2, 8, 64), 0);
     assert_int_equal(rank_open(&rank, fake.name, SESSION, 1), 0);
-    assert_true(rank_known(rank));
-    assert_int_equal(rank_carts(rank, &carts), 0);
+    assert_true(rank_is_initialised(rank));
+    assert_int_equal(rank_collect_carts(rank, &carts), 0);
     put(&fake, 0, 40);
     put(&fake, 2, 42); /* 1 is being filled */
-    assert_int_equal(rank_carts(rank, &carts), 1);
+    assert_int_equal(rank_collect_carts(rank, &carts), 1);
     put(&fake, 1, 41);
-    assert_int_equal(rank_carts(rank, &carts), 2);
+    assert_int_equal(rank_collect_carts(rank, &carts), 2);
     for (uint32_t i = 3; i < SEGMENT_CARTS; i++)
         put(&fake, i, i == 10 ? 0 : 100 + i); /* one is not right */
-    assert_int_equal(rank_carts(rank, &carts), SEGMENT_CARTS - 4);
-    assert_int_equal(rank_carts(rank, &carts), 0);
+    assert_int_equal(rank_collect_carts(rank, &carts), SEGMENT_CARTS - 4);
+    assert_int_equal(rank_collect_carts(rank, &carts), 0);
     assert_int_equal(carts.places[0].rank, 2);
     carts_finish(&carts);
     rank_destroy(rank);

@@ -21,7 +21,7 @@ struct bed {
     char root[DIRECTORY_ROOM];
     struct counters *counters;
     struct counters_mark mark;
-    struct wire_counter_row rows[INTERFACES_MOST];
+    struct wire_counter_row rows[MAXIMUM_INTERFACES];
     uint64_t count, now_ns;
 };
 
@@ -319,13 +319,13 @@ static void no_more_interfaces_are_watched_than_there_is_room_for(void **state)
     put_port(bed, "mlx5_0/ports/1");
     next(bed);
     next(bed);
-    assert_int_equal(bed->count, INTERFACES_MOST);
+    assert_int_equal(bed->count, MAXIMUM_INTERFACES);
     assert_non_null(row_of(bed, "zcard"));
     assert_non_null(row_of(bed, "mlx5_0/1"));
     assert_non_null(row_of(bed, "veth00"));
     assert_null(row_of(bed, "veth99"));
     next_look(bed);
-    assert_int_equal(bed->count, INTERFACES_MOST);
+    assert_int_equal(bed->count, MAXIMUM_INTERFACES);
 }
 
 static void a_node_without_any_is_told_nothing_of(void **state)
@@ -558,7 +558,7 @@ static void interfaces_of_this_machine_are_counted(void **state)
     counters_mark(real, &mark);
     counters_read(real, 2 * SECOND);
     uint64_t count = counters_since(real, &mark, bed->rows);
-    assert_true(count <= INTERFACES_MOST);
+    assert_true(count <= MAXIMUM_INTERFACES);
     for (uint64_t i = 0; i < count; i++) {
         assert_string_not_equal(bed->rows[i].name, "lo");
         assert_int_equal(bed->rows[i].length_ns, SECOND);

@@ -31,7 +31,7 @@ static void idle_ring_is_left_alone_as_long_as_allowed(void **state)
     uint64_t now = 1;
     drain_pace_observe(&pace, 0, now);
     run(&pace, &now, 0, 1000);
-    assert_int_equal(drain_pace_wait(&pace, CAPACITY), DRAIN_MOST_NS);
+    assert_int_equal(drain_pace_wait(&pace, CAPACITY), DRAIN_MAXIMUM_NS);
 }
 
 static void busy_ring_is_read_at_the_wanted_fill(void **state)
@@ -65,7 +65,7 @@ static void burst_is_forgotten_in_the_end(void **state)
     drain_pace_observe(&pace, 0, now);
     run(&pace, &now, 8000, 50);
     run(&pace, &now, 10, 600000);
-    assert_int_equal(drain_pace_wait(&pace, CAPACITY), DRAIN_MOST_NS);
+    assert_int_equal(drain_pace_wait(&pace, CAPACITY), DRAIN_MAXIMUM_NS);
 }
 
 static void writers_are_never_disturbed_more_often_than_allowed(void **state)
@@ -74,7 +74,7 @@ static void writers_are_never_disturbed_more_often_than_allowed(void **state)
     struct drain_pace pace = {0};
     drain_pace_observe(&pace, 0, 1);
     drain_pace_observe(&pace, UINT64_MAX / 2, 2);
-    assert_int_equal(drain_pace_wait(&pace, 64), DRAIN_LEAST_NS);
+    assert_int_equal(drain_pace_wait(&pace, 64), DRAIN_MINIMUM_NS);
 }
 
 int main(void)

@@ -52,7 +52,7 @@ static unsigned count_messages(const struct journal *journal, uint64_t *first)
     struct journal_message message = {0};
     unsigned count = 0;
     uint64_t last = 0;
-    for (uint64_t at = 0; journal_read(journal, at, &message); at = message.behind) {
+    for (uint64_t at = 0; journal_read(journal, at, &message); at = message.next_position) {
         if (count++ == 0)
             *first = message.seq;
         else
@@ -73,7 +73,7 @@ static void messages_are_kept_until_acknowledged(void **state)
     for (int i = 0; i < 10; i++)
         append(journal, 100, &drops);
     assert_int_equal(count_messages(journal, &first), 0);
-    assert_true(journal_holds(journal));
+    assert_true(journal_has_pending(journal));
     commit(journal, 1);
     assert_int_equal(count_messages(journal, &first), 10);
     journal_ack(journal, 4);
@@ -82,7 +82,7 @@ static void messages_are_kept_until_acknowledged(void **state)
     journal_ack(journal, 2);
     journal_ack(journal, 1000);
     assert_int_equal(count_messages(journal, &first), 0);
-    assert_false(journal_holds(journal));
+    assert_false(journal_has_pending(journal));
     assert_int_equal(drops.count, 0);
     journal_destroy(journal);
 }
@@ -172,7 +172,7 @@ static void killed_worker_leaves_the_last_commit(void **state)
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
-    journal_begin(journal);
+    journal_resume(journal);
     assert_int_equal(journal_state(journal)->window, 41);
     assert_int_equal(journal_state(journal)->rings[0].next, 4711);
     assert_int_equal(journal_next_seq(journal), 2);

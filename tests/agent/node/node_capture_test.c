@@ -1,6 +1,7 @@
 /* Captures: what a rank wrote last is told, exactly and within bounds, while it goes on writing. */
 #include "agent/node/node_capture.h"
 #include "agent/node/windows.h"
+#include "agent/node/windows_journal.h"
 
 #include "holter/error.h"
 #include "tests/agent/node/fake_rank.h"
@@ -53,13 +54,13 @@ static int set_up(void **state)
                                   .reader = 1,
                                   .journal = bed->journal,
                                   .wake = no_wake};
-    journal_begin(bed->journal);
+    journal_resume(bed->journal);
     if (windows_init(&bed->windows, &bed->census, bed->journal, "here") != 0)
         return -1;
     daemon_clock_init(&bed->windows.clock, 0, 0);
     bed->windows.clock.known = 1;
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
     bed->position = journal_state(bed->journal)->end;
     *state = bed;
     return 0;
@@ -118,7 +119,7 @@ static const struct wire_captured *next(struct bed *bed)
 {
     struct journal_message kept;
     while (journal_read(bed->journal, bed->position, &kept)) {
-        bed->position = kept.behind;
+        bed->position = kept.next_position;
         assert_int_equal(wire_decode(&bed->message, &bed->arena, kept.bytes, kept.length, NULL), 0);
         if (bed->message.type == WIRE_TYPE_CAPTURED) {
             assert_int_equal(bed->message.captured.seq, kept.seq);
@@ -374,17 +375,17 @@ static void rank_that_dies_is_captured_before_it_is_removed(void **state)
     close(gate[0]);
     assert_int_equal(fake_rank_create(&other, SESSION, (int32_t)pid, JOB, 3, 4, 1024), 0);
     other.segment->mono_start_ns = BEGIN;
-    census_meet(&bed->census, other.name, (int32_t)pid);
-    windows_turn(&bed->windows, BEGIN + 2000);
+    census_add_segment(&bed->census, other.name, (int32_t)pid);
+    windows_process(&bed->windows, BEGIN + 2000);
     write_sends(bed, 0, 5);
     struct event event = send_of(77);
     fake_rank_write(&other, &event);
-    windows_turn(&bed->windows, BEGIN + 3000);
+    windows_process(&bed->windows, BEGIN + 3000);
     assert_null(next(bed)); /* all live */
     close(gate[1]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     uv_run(&bed->loop, UV_RUN_NOWAIT); /* that it has ended is an event of the loop */
-    windows_turn(&bed->windows, NOW);
+    windows_process(&bed->windows, NOW);
     const struct wire_captured *m = next(bed);
     assert_non_null(m);
     assert_int_equal(m->id, 0);
@@ -393,7 +394,7 @@ static void rank_that_dies_is_captured_before_it_is_removed(void **state)
     assert_int_equal(m->events_count, 6);
     assert_int_equal(m->threads[1].rank, 3);
     assert_int_equal(m->events[5].tag, 77);
-    windows_turn(&bed->windows, BEGIN + SECOND + 1000); /* it goes, and is not captured again */
+    windows_process(&bed->windows, BEGIN + SECOND + 1000); /* it goes, and is not captured again */
     assert_null(next(bed));
     fake_rank_destroy(&other);
 }
@@ -423,14 +424,14 @@ static void what_is_overwritten_meanwhile_is_left_out_and_counted(void **state)
     assert_int_equal(census_ranks(&bed->census, bed->census.jobs, &rank, 1), 1);
     assert_int_equal(pthread_create(&thread, NULL, write_on, &writer), 0);
     for (int round = 0; round < 50; round++) {
-        assert_int_equal(rank_capture_read(&read, rank, RANK_CAPTURE_MOST), 0);
+        assert_int_equal(rank_capture_read(&read, rank, RANK_CAPTURE_MAXIMUM), 0);
         for (size_t i = 0; i < read.count; i++) {
             const struct event *event = &read.list[i].event;
             assert_int_equal(event->t_enter, BEGIN + 10 * event->seq);
             assert_int_equal(event->bytes, 1000 + event->seq);
             assert_true(i == 0 || event->seq == read.list[i - 1].event.seq + 1);
         }
-        assert_true(read.count + read.lapped[0] <= RANK_CAPTURE_MOST + 1);
+        assert_true(read.count + read.lapped[0] <= RANK_CAPTURE_MAXIMUM + 1);
     }
     atomic_store(&writer.stop, 1);
     pthread_join(thread, NULL);
@@ -463,7 +464,7 @@ static void newest_records_of_all_threads_together_are_told(void **state)
         by_ring[other] += i >= 20;
     }
     bed->fake.writer = first;
-    windows_turn(&bed->windows, BEGIN + 2000); /* the further thread is seen */
+    windows_process(&bed->windows, BEGIN + 2000); /* the further thread is seen */
     assert_true(capture(bed, "", 40, 0, NOW));
     const struct wire_captured *m = next(bed);
     assert_int_equal(m->events_count, 40);

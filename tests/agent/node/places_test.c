@@ -148,7 +148,7 @@ static void this_machine_is_understood(void **state)
     struct places *places = make(NULL);
     uint64_t core, numa;
     places_find(places, "0", &core, &numa);
-    assert_true(core <= PLACES_MOST && numa <= PLACES_MOST);
+    assert_true(core <= PLACES_MAXIMUM && numa <= PLACES_MAXIMUM);
     places_destroy(places);
 }
 

@@ -1,5 +1,6 @@
 /* Messages of a rank of two threads, from its rings to matches: whichever ring is looked at first,
  * however full. */
+#include "agent/node/rank_drain.h"
 #include "agent/node/rank_match.h"
 #include "daemon/analysis/matching/match.h"
 
@@ -52,10 +53,10 @@ static int set_up(void **state)
     if (bed == NULL ||
         fake_rank_create(&bed->fake, SESSION, (int32_t)getpid(), "job.0", 0, 1, CAPACITY) != 0 ||
         event_sum_create(&bed->sum, 1000) != 0 || match_create(&bed->match, 1, &sink) != 0 ||
-        rank_open(&bed->rank, bed->fake.name, SESSION, 1) != 0 || !rank_known(bed->rank) ||
+        rank_open(&bed->rank, bed->fake.name, SESSION, 1) != 0 || !rank_is_initialised(bed->rank) ||
         rank_join(bed->rank, bed->sum) != 0)
         return -1;
-    rank_match(bed->rank, bed->match);
+    rank_match_start(bed->rank, bed->match);
     tick_clock_init_ns(&bed->plain);
     bed->now_ns = clock_mono_ns() - 1000 * MS;
     *state = bed;
@@ -183,7 +184,7 @@ static void where_one_ring_fills_fast_the_others_are_not_matched_wrongly(void **
     send(bed, 0);
     call(bed, 1, CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 0, 0);
     look(bed);
-    rank_unmatch(bed->rank);
+    rank_match_stop(bed->rank);
     match_settle(bed->match, clock_mono_ns());
     assert_counts(bed, 0, 10 + 20 + 2);
 }

@@ -1,6 +1,7 @@
 /* A rank's segment read by the agent: nothing lost uncounted, nothing believed. */
 #include "agent/node/rank.h"
 #include "agent/node/rank_activity.h"
+#include "agent/node/rank_drain.h"
 
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -31,7 +32,7 @@ static void attach(struct bed *bed)
 {
     assert_int_equal(event_sum_create(&bed->sum, 1000), 0);
     assert_int_equal(rank_open(&bed->rank, bed->fake.name, SESSION, 1), 0);
-    assert_true(rank_known(bed->rank));
+    assert_true(rank_is_initialised(bed->rank));
     assert_int_equal(rank_join(bed->rank, bed->sum), 0);
 }
 
@@ -150,15 +151,15 @@ static void worker_that_takes_over_counts_nothing_twice(void **state)
     struct drain_clocks clocks = until(bed, 205); /* 11 of them end by then */
     assert_int_equal(rank_drain(bed->rank, &clocks, &journal, bed->batch), 11);
     rank_end_window(bed->rank, &clocks);
-    rank_save(bed->rank);
-    journal.ring_count = rank_saved(bed->rank, journal.rings, JOURNAL_RINGS);
+    rank_store_positions(bed->rank);
+    journal.ring_count = rank_copy_positions(bed->rank, journal.rings, JOURNAL_RINGS);
     assert_int_equal(journal.ring_count, 1);
     clocks.end_ns = 1000; /* summed, but never committed */
     rank_drain(bed->rank, &clocks, &journal, bed->batch);
     detach(bed);
 
     attach(bed);
-    assert_int_equal(rank_begin(bed->rank, &journal), UINT64_MAX);
+    assert_int_equal(rank_drain_begin_ns(bed->rank, &journal), UINT64_MAX);
     assert_int_equal(rank_drain(bed->rank, &clocks, &journal, bed->batch), 9);
     assert_int_equal(row_of(bed).sent, 9);
     detach(bed);
@@ -175,12 +176,12 @@ static void agent_without_memory_begins_where_the_one_before_ended(void **state)
     struct drain_clocks clocks = until(bed, 150);
     assert_int_equal(rank_drain(bed->rank, &clocks, NULL, bed->batch), 5);
     rank_end_window(bed->rank, &clocks);
-    rank_save(bed->rank);
-    rank_committed(bed->rank, 150);
+    rank_store_positions(bed->rank);
+    rank_publish_positions(bed->rank, 150);
     detach(bed);
 
     attach(bed);
-    assert_int_equal(rank_begin(bed->rank, NULL), 150);
+    assert_int_equal(rank_drain_begin_ns(bed->rank, NULL), 150);
     clocks.end_ns = clocks.now_ns = 1000;
     assert_int_equal(rank_drain(bed->rank, &clocks, NULL, bed->batch), 5);
     detach(bed);
@@ -197,7 +198,7 @@ static void rank_that_dies_in_a_call_is_told_with_that_call(void **state)
     fake_rank_write(&bed->fake, &event);
     struct drain_clocks clocks = until(bed, 1000);
     rank_drain(bed->rank, &clocks, NULL, bed->batch);
-    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 1);
     assert_int_equal(death.call, CALL_Send);
     assert_int_equal(death.in_call, 0);
     assert_int_equal(death.at_ns, 5105);
@@ -205,7 +206,7 @@ static void rank_that_dies_in_a_call_is_told_with_that_call(void **state)
 
     struct event receive = {.t_enter = 200, .kind = EVENT_CALL, .call = CALL_Recv, .peer = 5};
     fake_rank_enter(&bed->fake, &receive);
-    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 1);
     assert_int_equal(death.call, CALL_Recv);
     assert_int_equal(death.in_call, 1);
     assert_int_equal(death.peer, 5);
@@ -215,7 +216,7 @@ static void rank_that_dies_in_a_call_is_told_with_that_call(void **state)
 
     atomic_store(&bed->fake.segment->abort_code, 17);
     atomic_store(&bed->fake.segment->state, SEGMENT_ABORTED);
-    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 1);
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 1);
     assert_int_equal(death.aborted, 1);
     assert_int_equal(death.abort_code, 17);
     detach(bed);
@@ -233,7 +234,7 @@ static void rank_that_finalized_did_not_die(void **state)
     atomic_store(&bed->fake.segment->state, SEGMENT_ENDED);
     struct drain_clocks clocks = until(bed, 1000);
     rank_drain(bed->rank, &clocks, NULL, bed->batch);
-    assert_int_equal(rank_death(bed->rank, &clocks, &clock, &death), 0);
+    assert_int_equal(rank_describe_death(bed->rank, &clocks, &clock, &death), 0);
     detach(bed);
 }
 
@@ -261,7 +262,7 @@ static void foreign_and_damaged_segments_are_refused(void **state)
     *segment = good;
     assert_int_equal(rank_open(&rank, bed->fake.name, SESSION, 1), 0);
     atomic_store(&segment->size, 1); /* rank 2 of 1 */
-    assert_false(rank_known(rank));
+    assert_false(rank_is_initialised(rank));
     rank_destroy(rank);
 }
 
@@ -284,7 +285,7 @@ static void random_memory_does_no_harm(void **state)
         daemon_clock_init(&clock, 0, 0);
         rank_drain(bed->rank, &clocks, NULL, bed->batch);
         rank_end_window(bed->rank, &clocks);
-        rank_death(bed->rank, &clocks, &clock, &death);
+        rank_describe_death(bed->rank, &clocks, &clock, &death);
         row_of(bed);
         event_sum_clear(bed->sum);
     }

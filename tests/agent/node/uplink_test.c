@@ -196,7 +196,7 @@ static void messages_wait_for_the_first_answer_of_the_clock(void **state)
     append_window(bed);
     while (bed->asks == 0)
         turn(bed);
-    uplink_kick(bed->uplink);
+    uplink_send_pending(bed->uplink);
     for (int i = 0; i < 20; i++)
         turn(bed);
     assert_int_equal(bed->seq_count, 0);
@@ -258,7 +258,7 @@ static void refused_agent_keeps_what_it_has(void **state)
         turn(bed);
     assert_int_equal(bed->seq_count, 0);
     assert_false(uplink_connected(bed->uplink));
-    assert_true(journal_holds(bed->journal));
+    assert_true(journal_has_pending(bed->journal));
 }
 
 static void leaving_agent_says_bye(void **state)

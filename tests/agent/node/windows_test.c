@@ -44,7 +44,7 @@ static void start_worker(struct bed *bed)
                                   .reader = 1,
                                   .journal = bed->journal,
                                   .wake = no_wake};
-    journal_begin(bed->journal);
+    journal_resume(bed->journal);
     assert_int_equal(windows_init(&bed->windows, &bed->census, bed->journal, "here"), 0);
 }
 
@@ -135,7 +135,7 @@ static struct seen look(struct bed *bed)
     struct seen seen = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         if (message.type == WIRE_TYPE_WINDOW)
@@ -149,12 +149,12 @@ static struct seen look(struct bed *bed)
 static void no_window_holds_more_time_than_it_is_long(void **state)
 {
     struct bed *bed = *state;
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + SECOND);
     assert_int_equal(look(bed).windows, 0);
     write_call(bed, CALL_Init, BEGIN + SECOND / 10, BEGIN + 7 * SECOND / 2);
     make_known(bed);
-    windows_turn(&bed->windows, BEGIN + 7 * SECOND / 2 + 1000);
+    windows_process(&bed->windows, BEGIN + 7 * SECOND / 2 + 1000);
     struct seen early = look(bed);
     assert_int_equal(early.windows, 3);
     assert_int_equal(early.first, 100);
@@ -163,7 +163,7 @@ static void no_window_holds_more_time_than_it_is_long(void **state)
     assert_int_equal(early.time, 29 * SECOND / 10);
     assert_true(early.most_time <= SECOND);
     assert_int_equal(early.ranks_messages, 1);
-    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    windows_process(&bed->windows, BEGIN + 4 * SECOND);
     struct seen now = look(bed);
     assert_int_equal(now.windows, 1);
     assert_int_equal(now.first, 103);
@@ -176,12 +176,12 @@ static void agent_that_slept_closes_each_window_by_itself(void **state)
 {
     struct bed *bed = *state;
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
     for (uint64_t i = 0; i < 50; i++)
         write_call(bed, CALL_Barrier, BEGIN + i * SECOND / 10,
                    BEGIN + i * SECOND / 10 + SECOND / 20);
-    windows_turn(&bed->windows, BEGIN + 5 * SECOND);
+    windows_process(&bed->windows, BEGIN + 5 * SECOND);
     struct seen seen = look(bed);
     assert_int_equal(seen.windows, 5);
     assert_int_equal(seen.calls, 50);
@@ -217,7 +217,8 @@ static struct wire_counter_row counted(struct bed *bed, unsigned *rows)
     struct wire_counter_row sum = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (*rows = 0; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (*rows = 0; journal_read(bed->journal, bed->position, &kept);
+         bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         for (uint64_t i = 0; message.type == WIRE_TYPE_WINDOW && i < message.window.counters_count;
@@ -243,19 +244,19 @@ static void windows_tell_what_interfaces_counted_since_the_job_was_met(void **st
     put_bytes(root, 1000, 100);
     assert_int_equal(counters_create(&bed->windows.counters, root, 0), 0);
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
     counted(bed, &rows);
     assert_int_equal(rows, 0);
     put_bytes(root, 1500, 101);
-    windows_turn(&bed->windows, BEGIN + SECOND + 5);
+    windows_process(&bed->windows, BEGIN + SECOND + 5);
     struct wire_counter_row sum = counted(bed, &rows);
     assert_int_equal(rows, 1);
     assert_int_equal(sum.sent, 500);
     assert_int_equal(sum.received, 1);
     assert_int_equal(sum.length_ns, SECOND + 5 - 1000);
     put_bytes(root, 1900, 101);
-    windows_turn(&bed->windows, BEGIN + 4 * SECOND + 5); /* three windows end together */
+    windows_process(&bed->windows, BEGIN + 4 * SECOND + 5); /* three windows end together */
     sum = counted(bed, &rows);
     assert_int_equal(rows, 1);
     assert_int_equal(sum.sent, 400);
@@ -268,19 +269,19 @@ static void worker_that_takes_over_goes_on_where_the_killed_one_was(void **state
 {
     struct bed *bed = *state;
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
     write_call(bed, CALL_Barrier, BEGIN + 2000, BEGIN + 3000);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     write_call(bed, CALL_Barrier, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
-    windows_turn(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
+    windows_process(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
     struct seen before = look(bed);
     stop_worker(bed);
-    journal_restarted(bed->journal);
+    journal_count_restart(bed->journal);
     start_worker(bed);
     write_call(bed, CALL_Barrier, BEGIN + 3 * SECOND, BEGIN + 3 * SECOND + 500);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 4 * SECOND);
     struct seen after = look(bed);
     assert_int_equal(before.windows, 1);
     assert_int_equal(before.calls, 1);
@@ -304,7 +305,7 @@ static void replace_by_dead_process(struct bed *bed)
     bed->fake.segment->mono_start_ns = BEGIN;
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    census_meet(&bed->census, bed->fake.name, (int32_t)pid);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)pid);
 }
 
 /* The agent had no core for a while: the rank ended after the window that is still open. */
@@ -315,8 +316,8 @@ static void rank_that_has_ended_is_read_to_its_last_record(void **state)
     write_call(bed, CALL_Barrier, BEGIN + 1000, BEGIN + 2000);
     write_call(bed, CALL_Barrier, BEGIN + 2 * SECOND, BEGIN + 2 * SECOND + 1000);
     write_call(bed, CALL_Finalize, BEGIN + 3 * SECOND, BEGIN + 3 * SECOND + 1000);
-    windows_turn(&bed->windows, BEGIN + SECOND / 2);
-    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND / 2);
+    windows_process(&bed->windows, BEGIN + 4 * SECOND);
     struct seen seen = look(bed);
     assert_int_equal(seen.calls, 3);
     assert_int_equal(seen.lost, 0);
@@ -328,15 +329,15 @@ static void windows_before_the_first_contact_get_their_numbers_then(void **state
     struct bed *bed = *state;
     bed->windows.clock.known = 0;
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
-    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
+    windows_process(&bed->windows, BEGIN + 3 * SECOND);
     /* the daemon is 50 s behind the guess */
     struct wire_clock_answer answer = {.t1_ns = BEGIN + 3 * SECOND + 1000,
                                        .t2_ns = BEGIN - 47 * SECOND + 2000,
                                        .t3_ns = BEGIN - 47 * SECOND + 2000};
     windows_observe_daemon(&bed->windows, &answer, BEGIN + 3 * SECOND + 3000);
-    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    windows_process(&bed->windows, BEGIN + 4 * SECOND);
     struct seen seen = look(bed);
     assert_int_equal(seen.windows, 4);
     assert_int_equal(seen.first, 50);
@@ -348,15 +349,15 @@ static void window_numbers_never_go_back(void **state)
 {
     struct bed *bed = *state;
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
-    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
     assert_int_equal(look(bed).last, 101);
     struct wire_clock_answer answer = {.t1_ns = BEGIN + 2 * SECOND, .t2_ns = BEGIN, .t3_ns = BEGIN};
     daemon_clock_restart(&bed->windows.clock);
     windows_observe_daemon(&bed->windows, &answer, BEGIN + 2 * SECOND + 10);
     for (uint64_t tenth = 1; tenth < 60; tenth++)
-        windows_turn(&bed->windows, BEGIN + 2 * SECOND + tenth * SECOND / 10);
+        windows_process(&bed->windows, BEGIN + 2 * SECOND + tenth * SECOND / 10);
     struct seen seen = look(bed);
     assert_true(seen.windows >= 3);
     assert_int_equal(seen.first, 102);
@@ -367,12 +368,12 @@ static void length_that_the_daemon_wants_holds_from_the_next_window(void **state
 {
     struct bed *bed = *state;
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
     windows_welcome(&bed->windows, SECOND / 4, WINDOWS_BUDGET);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     assert_int_equal(look(bed).last, 100);
-    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
     struct seen seen = look(bed);
     assert_int_equal(seen.windows, 4);
     assert_int_equal(seen.first, 404);
@@ -386,20 +387,20 @@ static void what_dropped_windows_held_is_lost_and_counted(void **state)
     bed->windows.journal = bed->journal;
     bed->census.journal = bed->journal;
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
     uint64_t written = 0;
     for (uint64_t s = 0; s < 40; s++) {
         for (int i = 0; i < 10; i++, written++)
             write_call(bed, CALL_Barrier, BEGIN + s * SECOND + 5000, BEGIN + s * SECOND + 5000);
-        windows_turn(&bed->windows, BEGIN + (s + 1) * SECOND);
+        windows_process(&bed->windows, BEGIN + (s + 1) * SECOND);
     }
     struct seen seen = look(bed);
     assert_true(seen.windows < 40);
     assert_true(seen.flags & WINDOW_GAP);
-    assert_true(bed->windows.dropped > 0);
+    assert_true(bed->windows.totals.dropped > 0);
     /* what the newest drop took is counted in the window that is open */
-    windows_turn(&bed->windows, BEGIN + 41 * SECOND);
+    windows_process(&bed->windows, BEGIN + 41 * SECOND);
     struct journal_message first;
     assert_int_equal(journal_read(bed->journal, 0, &first), 1);
     bed->position = 0;
@@ -423,7 +424,7 @@ static struct told tell(struct bed *bed)
     struct told told = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         const struct wire_window *window = &message.window;
@@ -476,8 +477,8 @@ static void write_message(struct bed *bed, uint64_t enter, uint64_t leave)
 static void begin_watching(struct bed *bed)
 {
     make_known(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 1000);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 1000);
 }
 
 static void messages_within_the_node_are_told_with_their_times(void **state)
@@ -487,7 +488,7 @@ static void messages_within_the_node_are_told_with_their_times(void **state)
     struct wire_criteria criteria = {.job = JOB, .criteria = &criterion, .criteria_count = 1};
     begin_watching(bed);
     write_message(bed, BEGIN + 2000, BEGIN + 3000);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     struct told told = tell(bed);
     assert_int_equal(told.transfers, 1);
     assert_int_equal(told.transfer.source, 2);
@@ -503,7 +504,7 @@ static void messages_within_the_node_are_told_with_their_times(void **state)
     windows_criteria(&bed->windows, &criteria);
     write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
     write_message(bed, BEGIN + SECOND + 4000, BEGIN + SECOND + 6000);
-    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
     told = tell(bed);
     assert_int_equal(told.transfer.messages, 2);
     assert_int_equal(told.transfer.delayed, 1);
@@ -518,10 +519,10 @@ static void ends_between_nodes_are_told_in_daemon_time(void **state)
     struct event sent = message_event(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, 1,
                                       BEGIN + 5000, BEGIN + 5700);
     fake_rank_write(&bed->fake, &sent);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     assert_int_equal(tell(bed).halves, 0); /* rank 1 may yet turn out to live here */
     for (uint64_t s = 2; s < 6; s++)
-        windows_turn(&bed->windows, BEGIN + s * SECOND);
+        windows_process(&bed->windows, BEGIN + s * SECOND);
     struct journal_message kept;
     bed->position = 0;
     assert_int_equal(journal_read(bed->journal, 0, &kept), 1);
@@ -543,10 +544,10 @@ static void a_rank_that_waits_for_long_tells_for_what(void **state)
     struct event waits =
         message_event(CALL_Recv, EVENT_RECV | EVENT_POST | EVENT_DONE, 1, BEGIN + SECOND / 2, 0);
     fake_rank_enter(&bed->fake, &waits);
-    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
     struct told told = tell(bed);
     assert_int_equal(told.pendings, 0);
-    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    windows_process(&bed->windows, BEGIN + 3 * SECOND);
     told = tell(bed);
     assert_int_equal(told.pendings, 1);
     assert_int_equal(told.pending.rank, 2);
@@ -563,9 +564,9 @@ static void state_of_a_process_that_calls_is_not_looked_at(void **state)
     struct bed *bed = *state;
     begin_watching(bed);
     write_call(bed, CALL_Barrier, BEGIN + 2000, BEGIN + 3000);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     assert_int_equal(tell(bed).rank.process_state, 0);
-    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
     assert_int_equal(tell(bed).rank.process_state, 'R');
 }
 
@@ -608,7 +609,7 @@ static struct bursts_told look_at_bursts(struct bed *bed)
     struct bursts_told told = {0};
     struct wire_arena arena = {0};
     struct journal_message kept;
-    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.behind) {
+    for (; journal_read(bed->journal, bed->position, &kept); bed->position = kept.next_position) {
         struct wire_message message;
         assert_int_equal(wire_decode(&message, &arena, kept.bytes, kept.length, NULL), 0);
         if (message.type == WIRE_TYPE_WINDOW)
@@ -628,7 +629,7 @@ static void bursts_are_told_in_daemon_time(void **state)
     for (uint64_t run = 1; run <= 3; run++)
         for (uint64_t i = 0; i < 10 * run; i++) /* all of a run at one moment */
             write_message(bed, BEGIN + run * SECOND / 4, BEGIN + run * SECOND / 4 + 100);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     struct bursts_told told = look_at_bursts(bed);
     assert_int_equal(told.windows, 1);
     assert_int_equal(told.bursts, 3);
@@ -642,7 +643,7 @@ static void bursts_are_told_in_daemon_time(void **state)
         assert_int_equal(burst->last_ns, burst->first_ns);
     }
     assert_int_equal(told.degraded, 0);
-    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
     assert_int_equal(look_at_bursts(bed).bursts, 0);
 }
 
@@ -661,7 +662,7 @@ static void collectives_are_told_with_their_communicators(void **state)
                               .peer = 3,
                               .comm = 3};
         fake_rank_write(&bed->fake, &event);
-        windows_turn(&bed->windows, BEGIN + (i + 1) * SECOND);
+        windows_process(&bed->windows, BEGIN + (i + 1) * SECOND);
         struct bursts_told told = look_at_bursts(bed);
         assert_int_equal(told.calls, 1);
         assert_int_equal(told.burst[0].collective, 1);
@@ -683,7 +684,7 @@ static void collectives_are_told_with_their_communicators(void **state)
                           .call = CALL_Barrier,
                           .peer = PEER_NONE};
     fake_rank_write(&bed->fake, &world);
-    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    windows_process(&bed->windows, BEGIN + 3 * SECOND);
     struct bursts_told told = look_at_bursts(bed);
     assert_int_equal(told.calls, 2);
     assert_int_equal(told.collectives, 2); /* one communicator is not known */
@@ -695,14 +696,14 @@ static void a_cartesian_communicator_is_announced_before_the_window_it_was_made_
 {
     struct bed *bed = *state;
     begin_watching(bed);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     look(bed);
     struct cart_slot *slot = segment_cart(bed->fake.segment, 0);
     *slot = (struct cart_slot){
         .dimensions = 1, .periods = 1, .position = 3, .id = 99, .made = 5, .sizes = {4}};
     atomic_store(&slot->ready, 1);
     write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
-    windows_turn(&bed->windows, BEGIN + 2 * SECOND);
+    windows_process(&bed->windows, BEGIN + 2 * SECOND);
     struct wire_arena arena = {0};
     struct wire_message message;
     struct journal_message kept;
@@ -720,7 +721,7 @@ static void a_cartesian_communicator_is_announced_before_the_window_it_was_made_
     wire_arena_finish(&arena);
     struct seen seen = look(bed);
     assert_true(seen.windows == 1 && seen.ranks_messages == 1);
-    windows_turn(&bed->windows, BEGIN + 3 * SECOND);
+    windows_process(&bed->windows, BEGIN + 3 * SECOND);
     assert_int_equal(look(bed).ranks_messages, 0);
     windows_announce_all(&bed->windows);
     assert_int_equal(look(bed).ranks_messages, 1);
@@ -732,15 +733,15 @@ static void bursts_of_a_killed_worker_do_not_count_twice(void **state)
     struct bed *bed = *state;
     begin_watching(bed);
     write_message(bed, BEGIN + 2000, BEGIN + 3000);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     write_message(bed, BEGIN + SECOND + 2000, BEGIN + SECOND + 3000);
-    windows_turn(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
+    windows_process(&bed->windows, BEGIN + SECOND + SECOND / 2); /* summed, not committed */
     struct bursts_told before = look_at_bursts(bed);
     stop_worker(bed);
-    journal_restarted(bed->journal);
+    journal_count_restart(bed->journal);
     start_worker(bed);
-    census_meet(&bed->census, bed->fake.name, (int32_t)getpid());
-    windows_turn(&bed->windows, BEGIN + 4 * SECOND);
+    census_add_segment(&bed->census, bed->fake.name, (int32_t)getpid());
+    windows_process(&bed->windows, BEGIN + 4 * SECOND);
     struct bursts_told after = look_at_bursts(bed);
     assert_int_equal(before.messages, 1);
     assert_int_equal(after.messages, 1);
@@ -753,7 +754,7 @@ static void bursts_of_a_guessed_time_move_with_their_window(void **state)
     bed->windows.clock.known = 0;
     begin_watching(bed);
     write_message(bed, BEGIN + 2000, BEGIN + 3000);
-    windows_turn(&bed->windows, BEGIN + SECOND);
+    windows_process(&bed->windows, BEGIN + SECOND);
     /* the daemon is 50 s behind the guess */
     struct wire_clock_answer answer = {.t1_ns = BEGIN + SECOND + 1000,
                                        .t2_ns = BEGIN - 49 * SECOND + 2000,
@@ -774,7 +775,7 @@ static void daemon_says_how_many_rows_bursts_may_have(void **state)
         for (uint64_t i = 0; i < 6; i++)
             write_message(bed, BEGIN + second * SECOND + i * SECOND / 10 + 2000,
                           BEGIN + second * SECOND + i * SECOND / 10 + 3000);
-        windows_turn(&bed->windows, BEGIN + (second + 1) * SECOND);
+        windows_process(&bed->windows, BEGIN + (second + 1) * SECOND);
         struct bursts_told told = look_at_bursts(bed);
         assert_int_equal(told.messages, 6);
         assert_true(second == 1 ? told.rows <= 4 : told.rows == 12);

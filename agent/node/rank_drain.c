@@ -1,0 +1,249 @@
+/* The first stages of an event's way, for one rank: its rings are read in batches, each batch is
+ * summed (event_sum), then matched (rank_match_start). Also where reading begins, and how far it
+ * has come. */
+#include "agent/node/rank_drain.h"
+
+#include "agent/node/rank_match.h"
+#include "holter/clock.h"
+
+static const struct journal_ring *rank_drain_find_saved(const struct journal_state *state,
+                                                        const struct rank *rank, uint32_t ring)
+{
+    for (uint32_t i = 0; state != NULL && i < state->ring_count && i < JOURNAL_RINGS; i++) {
+        const struct journal_ring *saved = &state->rings[i];
+        if (saved->pid == rank->pid && saved->pid_start == rank->pid_start && saved->ring == ring)
+            return saved;
+    }
+    return NULL;
+}
+
+uint64_t rank_drain_begin_ns(const struct rank *rank, const struct journal_state *journal)
+{
+    if (rank_drain_find_saved(journal, rank, 0) != NULL)
+        return UINT64_MAX;
+    uint64_t visited = atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
+    return visited != 0 ? visited : *(const volatile uint64_t *)&rank->segment->mono_start_ns;
+}
+
+/* Take up where an earlier reader left: this agent's journal knows best; an agent that is gone with
+ * all its memory left the number of records that it had handed on. */
+static void rank_drain_resume_ring(struct rank *rank, uint32_t number,
+                                   const struct journal_state *state)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    const struct ring_control *control = ring->reader.control;
+    const struct journal_ring *saved = rank_drain_find_saved(state, rank, number);
+    if (saved != NULL) {
+        ring->reader.next = saved->next;
+        ring->reader.lost = ring->lost_counted = saved->lost;
+        ring->sum = saved->sum;
+        ring->saved = *saved;
+        ring->lost_matched = UINT64_MAX; /* what was posted before is not known any more */
+        rank->dropped = number == 0 ? saved->dropped : rank->dropped;
+        return;
+    }
+    ring->reader.next = atomic_load_explicit(&control->agent_next, memory_order_relaxed);
+    ring->saved.next = ring->reader.next;
+    if (ring->reader.next == 0)
+        return;
+    ring->lost_matched = UINT64_MAX;
+    ring->sum.last_exit_ns =
+        atomic_load_explicit(&rank->segment->agent_beat_ns, memory_order_relaxed);
+    for (int family = 0; family < POLL_FAMILIES; family++) {
+        ring->sum.polls[family] =
+            atomic_load_explicit(&control->polls[family].calls, memory_order_relaxed);
+        ring->sum.poll_ticks[family] =
+            atomic_load_explicit(&control->polls[family].ticks, memory_order_relaxed);
+    }
+    ring->sum.untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
+    rank->dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+}
+
+/* Rings are taken in order, so only the next one can have come into use: a look at its state, one
+ * cache line, at every drain. */
+static void rank_drain_open_rings(struct rank *rank, const struct journal_state *state)
+{
+    while (rank->open < rank->ring_limit &&
+           atomic_load_explicit(&rank->controls[rank->open].state, memory_order_relaxed) !=
+               RING_FREE &&
+           ring_reader_init(&rank->rings[rank->open].reader, rank->segment, rank->bytes,
+                            rank->open) == 0) {
+        rank_drain_resume_ring(rank, rank->open, state);
+        rank->open++;
+    }
+}
+
+static struct sum_source rank_drain_make_source(struct rank *rank, struct rank_ring *ring,
+                                                const struct drain_clocks *clocks)
+{
+    return (struct sum_source){
+        .ring = &ring->sum,
+        .tables = &rank->tables,
+        .clock = rank->tick_unit == TICK_TSC ? clocks->tsc : clocks->plain,
+        .end_ns = clocks->end_ns,
+        .now_ns = clocks->now_ns,
+    };
+}
+
+/* @return records taken; *beyond is set to the first one that was not, when there is one */
+static uint64_t rank_drain_batches(struct rank *rank, uint32_t number,
+                                   const struct drain_clocks *clocks, struct event *batch,
+                                   int *beyond)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    struct sum_source source = rank_drain_make_source(rank, ring, clocks);
+    uint64_t total = 0;
+    *beyond = 0;
+    /* Bounded by what is there now: a fast writer must not keep the agent here while the other
+     * rings fill. */
+    uint64_t head = atomic_load_explicit(&ring->reader.control->head, memory_order_acquire);
+    rank_match_decide_shedding(rank, ring, source.clock, head);
+    if (ring->match_shed && rank->open > 1)
+        rank_match_mark_lost(rank); /* the others' records are matched */
+    while (ring->reader.next < head) {
+        size_t count = ring_read(&ring->reader, batch, RANK_BATCH);
+        if (count == 0)
+            break;
+        /* On a full node the agent may have been without a core since the drain began, for seconds,
+         * while the rank wrote on: those records are not from the future. */
+        uint64_t now_ns = clock_mono_ns();
+        source.now_ns = now_ns > source.now_ns ? now_ns : source.now_ns;
+        size_t taken = event_sum_events(rank->sum, rank->index, &source, batch, count);
+        rank_match_batch(rank, number, source.clock, batch, taken);
+        total += taken;
+        if (taken < count) {
+            ring->reader.next -= count - taken;
+            batch[0] = batch[taken];
+            *beyond = 1;
+            break;
+        }
+    }
+    return total;
+}
+
+static uint64_t rank_drain_ring(struct rank *rank, uint32_t number,
+                                const struct drain_clocks *clocks, struct event *batch)
+{
+    struct rank_ring *ring = &rank->rings[number];
+    int beyond;
+    uint64_t lost = ring->reader.lost;
+    uint64_t taken = rank_drain_batches(rank, number, clocks, batch, &beyond);
+    drain_pace_observe(&ring->pace, taken + (ring->reader.lost - lost), clocks->now_ns);
+    ring_alarm_set(&rank->controls[number], ring->reader.next + ring->reader.capacity / 2,
+                   rank->reader_pid);
+    return taken;
+}
+
+uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
+                    const struct journal_state *journal, struct event *batch)
+{
+    uint64_t total = 0;
+    rank->tables.comm_epoch++;
+    rank->tables.region_epoch = event_sum_epoch(rank->sum);
+    rank->drained_ns = clock_mono_ns();
+    rank->drained_ns = clocks->now_ns < rank->drained_ns ? clocks->now_ns : rank->drained_ns;
+    rank_drain_open_rings(rank, journal);
+    /* A thread that comes meanwhile is read, too: the order between threads has to be known. */
+    for (uint32_t i = 0; i < rank->open; i++) {
+        total += rank_drain_ring(rank, i, clocks, batch);
+        if (i + 1 == rank->open)
+            rank_drain_open_rings(rank, journal);
+    }
+    rank_match_report_watermark(rank, clocks);
+    return total;
+}
+
+int rank_is_drained(const struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->open; i++) {
+        const struct ring_reader *reader = &rank->rings[i].reader;
+        if (atomic_load_explicit(&reader->control->head, memory_order_acquire) != reader->next)
+            return 0;
+    }
+    return 1;
+}
+
+/* Growth of a counter in shared memory since the last call; one that went back starts again from
+ * its new value. */
+static uint64_t rank_drain_count_growth(uint64_t value, uint64_t *counted)
+{
+    uint64_t more = value > *counted ? value - *counted : 0;
+    *counted = value;
+    return more;
+}
+
+static void rank_drain_sample_counters(struct rank *rank, struct rank_ring *ring,
+                                       const struct sum_source *source)
+{
+    const struct ring_control *control = ring->reader.control;
+    uint64_t calls[POLL_FAMILIES], ticks[POLL_FAMILIES];
+    for (int family = 0; family < POLL_FAMILIES; family++) {
+        calls[family] = atomic_load_explicit(&control->polls[family].calls, memory_order_relaxed);
+        ticks[family] = atomic_load_explicit(&control->polls[family].ticks, memory_order_relaxed);
+    }
+    event_sum_polls(rank->sum, rank->index, source, calls, ticks);
+    uint64_t untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
+    event_sum_losses(rank->sum, rank->index,
+                     rank_drain_count_growth(ring->reader.lost, &ring->lost_counted),
+                     rank_drain_count_growth(untracked, &ring->sum.untracked), rank->open);
+}
+
+void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
+{
+    struct event event;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        struct rank_ring *ring = &rank->rings[i];
+        struct sum_source source = rank_drain_make_source(rank, ring, clocks);
+        struct ring_reader ahead = ring->reader;
+        if (ring_read(&ahead, &event, 1) == 1 || ring_peek(&ring->reader, &event) == 0)
+            event_sum_in_progress(rank->sum, rank->index, &source, &event);
+        rank_drain_sample_counters(rank, ring, &source);
+    }
+    uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
+    event_sum_losses(rank->sum, rank->index, rank_drain_count_growth(dropped, &rank->dropped), 0,
+                     rank->open);
+}
+
+uint64_t rank_drain_wait(const struct rank *rank)
+{
+    uint64_t wait = DRAIN_MAXIMUM_NS;
+    for (uint32_t i = 0; i < rank->open; i++) {
+        uint64_t one = drain_pace_wait(&rank->rings[i].pace, rank->rings[i].reader.capacity);
+        wait = one < wait ? one : wait;
+    }
+    return wait;
+}
+
+void rank_store_positions(struct rank *rank)
+{
+    for (uint32_t i = 0; i < rank->open; i++) {
+        struct rank_ring *ring = &rank->rings[i];
+        ring->saved = (struct journal_ring){
+            .pid_start = rank->pid_start,
+            .pid = rank->pid,
+            .ring = i,
+            .next = ring->reader.next,
+            .lost = ring->reader.lost,
+            .dropped = rank->dropped,
+            .sum = ring->sum,
+        };
+    }
+}
+
+uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t room)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rank->open && count < room; i++)
+        if (rank->rings[i].saved.pid != 0)
+            out[count++] = rank->rings[i].saved;
+    return count;
+}
+
+void rank_publish_positions(struct rank *rank, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < rank->open; i++) {
+        atomic_store_explicit(&rank->controls[i].agent_next, rank->rings[i].saved.next,
+                              memory_order_relaxed);
+    }
+    atomic_store_explicit(&rank->segment->agent_beat_ns, now_ns, memory_order_relaxed);
+}

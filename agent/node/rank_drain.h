@@ -1,0 +1,40 @@
+/* Draining one rank: its rings are read, and what they hold is summed and matched.
+ *
+ * Stages before: the probe, which writes the rings. After: census and windows, which close. */
+#ifndef HOLTER_AGENT_NODE_RANK_DRAIN_H
+#define HOLTER_AGENT_NODE_RANK_DRAIN_H
+
+#include "agent/node/rank.h"
+
+/** From when on its calls are in no committed message, CLOCK_MONOTONIC: when its segment was made,
+ *  or when an agent that is gone with all its memory last looked. UINT64_MAX when the journal has
+ *  its state. */
+uint64_t rank_drain_begin_ns(const struct rank *rank, const struct journal_state *journal);
+
+/** Sum what its rings hold, up to the end of the window.
+ *  @param journal  where to take up a ring that an earlier worker has read; may be NULL
+ *  @param batch    room for RANK_BATCH records
+ *  @return records taken */
+uint64_t rank_drain(struct rank *rank, const struct drain_clocks *clocks,
+                    const struct journal_state *journal, struct event *batch);
+
+/** Is everything in the sums that its rings hold? */
+int rank_is_drained(const struct rank *rank);
+
+/** The window ends: count calls in progress, polls and losses. Call after rank_drain() up to that
+ * end. */
+void rank_end_window(struct rank *rank, const struct drain_clocks *clocks);
+
+/** How long the rings can wait, nanoseconds. */
+uint64_t rank_drain_wait(const struct rank *rank);
+
+/** The window of its job is closed: note how far the rings are summed, to be committed with it. */
+void rank_store_positions(struct rank *rank);
+
+/** Copy what was noted. @return entries written */
+uint32_t rank_copy_positions(const struct rank *rank, struct journal_ring *out, uint32_t room);
+
+/** The committed state holds: tell the segment, for an agent that comes after this one. */
+void rank_publish_positions(struct rank *rank, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,184 @@
+/* Windows, the stage `journal`: messages are appended and committed with the state that belongs to
+ * them; what a full journal drops is counted; windows that were numbered by a guess are numbered
+ * again. */
+#include "agent/node/windows_journal.h"
+
+#include "holter/clock.h"
+#include "holter/error.h"
+#include "proto/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_TOPIC "windows"
+
+/* Records of a rank, or a death, that went with a dropped message. */
+struct window_loss {
+    char job[64];
+    uint64_t rank;
+    uint64_t records;
+    int is_death;
+    struct wire_death_row death;
+};
+
+static void windows_note_loss(struct windows *windows, const struct window_loss *loss)
+{
+    if (windows->loss_count == windows->loss_capacity) {
+        uint32_t room = windows->loss_capacity == 0 ? 64 : 2 * windows->loss_capacity;
+        struct window_loss *losses = realloc(windows->losses, room * sizeof *losses);
+        if (losses == NULL)
+            return;
+        windows->losses = losses;
+        windows->loss_capacity = room;
+    }
+    windows->losses[windows->loss_count++] = *loss;
+}
+
+/* No room in the journal: what the oldest message held is lost, and that is counted. */
+static void windows_on_dropped(void *user, const struct journal_message *dropped)
+{
+    struct windows *windows = user;
+    struct wire_message message;
+    if (dropped->type == WIRE_TYPE_RANKS) {
+        windows->ranks_dropped = 1;
+        return;
+    }
+    log_warn("the journal is full and the daemon does not acknowledge: message %llu is dropped",
+             (unsigned long long)dropped->seq);
+    if (dropped->type != WIRE_TYPE_WINDOW)
+        return;
+    windows->totals.dropped++;
+    if (wire_decode(&message, &windows->arena, dropped->bytes, dropped->length, NULL) != 0 ||
+        message.type != WIRE_TYPE_WINDOW)
+        return;
+    const struct wire_window *window = &message.window;
+    struct window_loss loss = {0};
+    memcpy(loss.job, window->job, strnlen(window->job, sizeof loss.job - 1));
+    for (uint64_t i = 0; i < window->ranks_count; i++) {
+        loss.rank = window->ranks[i].rank;
+        loss.records = window->ranks[i].events + window->ranks[i].lost;
+        windows_note_loss(windows, &loss);
+    }
+    loss.is_death = 1;
+    for (uint64_t i = 0; i < window->deaths_count; i++) {
+        loss.death = window->deaths[i];
+        windows_note_loss(windows, &loss);
+    }
+}
+
+/* After the windows are encoded, so that the losses go with the next one. */
+static void windows_count_losses(struct windows *windows)
+{
+    for (uint32_t i = 0; i < windows->loss_count; i++) {
+        const struct window_loss *loss = &windows->losses[i];
+        struct node_job *job = windows->census->jobs;
+        while (job != NULL && strcmp(job->id, loss->job) != 0)
+            job = job->next;
+        if (!loss->is_death)
+            windows->totals.lost += loss->records;
+        if (job == NULL)
+            continue;
+        job->flags |= WINDOW_GAP;
+        if (loss->is_death)
+            node_job_add_death(job, &loss->death);
+        else
+            node_job_count_lost(job, loss->rank, loss->records);
+    }
+    windows->loss_count = 0;
+}
+
+int windows_append(struct windows *windows, enum wire_type type, const void *bytes, size_t length)
+{
+    return journal_append(windows->journal, type, bytes, length, windows_on_dropped, windows);
+}
+
+int windows_append_window(void *user, uint64_t seq, const void *bytes, size_t length)
+{
+    (void)seq; /* the journal counts the same numbers */
+    return windows_append(user, WIRE_TYPE_WINDOW, bytes, length);
+}
+
+void windows_announce_ranks(struct windows *windows, struct node_job *job, int all)
+{
+    int rc = node_job_announce(job, windows->host, journal_next_seq(windows->journal), all,
+                               &windows->buffer);
+    if (rc == 0)
+        rc =
+            windows_append(windows, WIRE_TYPE_RANKS, windows->buffer.bytes, windows->buffer.length);
+    if (rc != 0)
+        log_error("ranks of job %s cannot be announced: %s", job->id, holter_strerror(rc));
+}
+
+/* Totals up to now: those of earlier workers, and this one's. */
+struct node_totals windows_totals(const struct windows *windows)
+{
+    struct node_totals totals = windows->totals;
+    totals.uplink_bytes += windows->uplink_bytes;
+    totals.cpu_ns += clock_process_cpu_ns();
+    return totals;
+}
+
+void windows_commit(struct windows *windows)
+{
+    struct journal_state *state = journal_prepare(windows->journal);
+    state->window = windows->window;
+    state->window_ns = windows->length_ns;
+    state->clock = windows->clock;
+    state->totals = windows_totals(windows);
+    census_copy_positions(windows->census, state);
+    journal_commit(windows->journal);
+    windows_count_losses(windows);
+}
+
+void windows_announce_all(struct windows *windows)
+{
+    for (struct node_job *job = windows->census->jobs; job != NULL; job = job->next)
+        windows_announce_ranks(windows, job, 1);
+    if (windows->census->jobs != NULL)
+        windows_commit(windows);
+}
+
+/* The rows are the arena's, which is ours. */
+static void windows_shift_bursts(struct wire_window *window, int64_t shift_ns)
+{
+    burst_rows_shift((struct wire_burst_row *)window->bursts, window->bursts_count, shift_ns);
+}
+
+/* Windows that were closed on a guess, before any daemon was there to see them, get the numbers
+ * that they would have had. */
+int windows_renumber(struct windows *windows, int64_t shift_ns)
+{
+    struct journal *journal = windows->journal;
+    struct journal_message old;
+    uint64_t last = journal_next_seq(journal) - 1;
+    while (journal_read(journal, 0, &old) && old.seq <= last) {
+        struct wire_message message;
+        uint64_t seq = old.seq, next = journal_next_seq(journal);
+        int rc = wire_decode(&message, &windows->arena, old.bytes, old.length, NULL);
+        if (rc == 0 && message.type == WIRE_TYPE_WINDOW) {
+            struct wire_window *window = &message.window;
+            int64_t middle = (int64_t)(window->window * window->length_ns + window->length_ns / 2);
+            window->window = (uint64_t)(middle + shift_ns) / windows->length_ns;
+            window->length_ns = windows->length_ns;
+            window->seq = next;
+            /* Ends of messages were timed by the guess: nobody can join them. */
+            window->keys_below = window->halves_count > 0 ? 1 : window->keys_below;
+            window->degraded |= window->halves_count > 0 ? DEGRADED_SAMPLES : 0u;
+            window->halves_count = 0;
+            windows_shift_bursts(window, shift_ns);
+            rc = wire_encode(&windows->buffer, WIRE_TYPE_WINDOW, window);
+        } else if (rc == 0 && message.type == WIRE_TYPE_RANKS) {
+            message.ranks.seq = next;
+            rc = wire_encode(&windows->buffer, WIRE_TYPE_RANKS, &message.ranks);
+        }
+        uint32_t type = old.type;
+        journal_ack(journal, seq);
+        if (rc == 0)
+            rc = journal_append(journal, type, windows->buffer.bytes, windows->buffer.length,
+                                windows_on_dropped, windows);
+        windows_commit(windows);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
