@@ -1,3 +1,4 @@
+/* Dendrogram of communities, from scratch or from the one of the graph before. */
 #include "daemon/analysis/communities/communities.h"
 
 #include "daemon/analysis/communities/community_keep.h"
@@ -30,7 +31,8 @@ struct result {
 
 struct communities {
     struct communities_params params;
-    struct communities_edge *edges; /* owned: as told the last time, and the sum of their weights */
+    struct communities_edge
+        *edges; /* owned: edges of the last update, and the sum of their weights */
     size_t edge_count, edge_room;
     double weight;
     enum communities_start started;

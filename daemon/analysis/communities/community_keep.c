@@ -1,3 +1,4 @@
+/* Merges that a dendrogram keeps of the one of the graph before. */
 #include "daemon/analysis/communities/community_keep.h"
 
 #include "include/holter/error.h"

@@ -1,3 +1,4 @@
+/* Live clusters of bursts: a list by time, a treap to search, a heap of the gaps that may merge. */
 #include "daemon/analysis/phases/burst_clusters.h"
 
 #include "holter/error.h"

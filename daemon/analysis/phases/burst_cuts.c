@@ -1,3 +1,4 @@
+/* Cuts of all bursts into phases, by gap or by count. */
 #include "daemon/analysis/phases/burst_chunk.h"
 
 #include "holter/bisect.h"

@@ -1,3 +1,4 @@
+/* Phases of a job: temporal clustering of bursts, online. */
 #include "daemon/analysis/phases/phases.h"
 
 #include "daemon/analysis/phases/burst_clusters.h"
