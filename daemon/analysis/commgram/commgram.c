@@ -1,3 +1,4 @@
+/* The CommGram picture of a span: phases one after the other, then bars and ribbons. */
 #include "daemon/analysis/commgram/commgram.h"
 
 #include "daemon/analysis/commgram/commgram_bars.h"

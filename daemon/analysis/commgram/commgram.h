@@ -1,5 +1,5 @@
-/* The CommGram picture of a span of time (001, sections D to H): phases side by side, in each the
- * ranks as bars of communities, between them what was sent.
+/* The CommGram picture of a span of time (CommGram, sections D to H): phases side by side, in each
+ * the ranks as bars of communities, between them what was sent.
  *
  * Each phase is a column. Its graph has an edge between two ranks that exchanged messages, of
  * weight messages + bytes; what a rank sent to itself does not count there. The ranks that

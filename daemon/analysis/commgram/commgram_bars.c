@@ -1,3 +1,4 @@
+/* Bars of the CommGram: the communities of each phase, in an order that keeps ribbons short. */
 #include "daemon/analysis/commgram/commgram_bars.h"
 
 #include "daemon/analysis/commgram/commgram_cut.h"

@@ -1,3 +1,4 @@
+/* Dendrograms of graphs that pictures have shown, with the least recently used dropped first. */
 #include "daemon/analysis/commgram/commgram_cache.h"
 
 #include "holter/error.h"

@@ -2,7 +2,7 @@
  * for again: a live view asks every window, and moving through the levels of detail changes only
  * the cut.
  *
- * A dendrogram belongs to a graph: to a 128-bit hash of its edges, told apart by nothing else. It
+ * A dendrogram belongs to a graph: to a 128-bit hash of its edges, identified by nothing else. It
  * does not depend on how many communities are asked for. When there is no room, those that were not
  * used for longest go.
  *

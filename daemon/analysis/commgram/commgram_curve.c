@@ -1,3 +1,4 @@
+/* The CommGram curve: one height for each phase, by its distance to the phases before it. */
 #include "daemon/analysis/commgram/commgram_curve.h"
 
 #include "daemon/analysis/communities/assignment.h"

@@ -1,4 +1,4 @@
-/* The CommGram curve (001, section H): one height for each phase, which moves as far as the
+/* The CommGram curve (CommGram, section H): one height for each phase, which moves as far as the
  * communities of ranks change.
  *
  * The difference of two phases is 1 - matched / all: of all assignments of communities of the one
@@ -19,8 +19,8 @@
  *   whichever is nearer to the height of the most similar pattern. Where that is the pattern before
  *   both are as near, and the one is taken whose distance from the height of the next similar is
  *   nearer to the difference from it: a pattern that drifts does not turn back. -d if there still
- * is no choice: so the first change is a drop (001, Fig. 7). The first height is 0. The paper gives
- * no sign, and no heights but by figure: both rules are ours. Slow drift is not lost in the
+ * is no choice: so the first change is a drop (CommGram, Fig. 7). The first height is 0. The paper
+ * gives no sign, and no heights but by figure: both rules are ours. Slow drift is not lost in the
  * tolerance, since phases are compared with the pattern's first.
  *
  * Patterns are remembered up to a number; the one that was not there for longest is forgotten, and

@@ -1,3 +1,4 @@
+/* The level of a dendrogram that a picture shows. */
 #include "daemon/analysis/commgram/commgram_cut.h"
 
 #include "holter/bisect.h"

@@ -1,3 +1,4 @@
+/* The graph of one phase in a picture, and its dendrogram. */
 #include "daemon/analysis/commgram/commgram_graph.h"
 
 #include "daemon/analysis/tables/array.h"

@@ -1,3 +1,4 @@
+/* Ribbons of the CommGram: what communities send to each other. */
 #include "daemon/analysis/commgram/commgram_ribbons.h"
 
 #include "daemon/analysis/tables/key_order.h"

@@ -1,3 +1,4 @@
+/* Assignments of the largest sum between rows and columns of a sparse table. */
 #include "daemon/analysis/communities/assignment.h"
 
 #include "holter/error.h"

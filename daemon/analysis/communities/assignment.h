@@ -1,7 +1,7 @@
 /* Optimal assignment: of all ways to give each row of a sparse table at most one column, each
  * column to one row, the one of the largest sum (maximum weight bipartite matching; Kuhn 1955,
- * cited as [30] in 001). Rows and columns are the communities of two partitions, entries what they
- * share.
+ * cited as [30] in CommGram). Rows and columns are the communities of two partitions, entries what
+ * they share.
  *
  * By shortest augmenting paths with potentials (Jonker and Volgenant 1987) on the entries that are
  * there: rows first bid for columns (their augmenting row reduction), and for each that is left a

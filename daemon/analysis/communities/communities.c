@@ -1,3 +1,4 @@
+/* Dendrogram of communities, from scratch or from the one of the graph before. */
 #include "daemon/analysis/communities/communities.h"
 
 #include "daemon/analysis/communities/community_keep.h"
@@ -30,7 +31,8 @@ struct result {
 
 struct communities {
     struct communities_params params;
-    struct communities_edge *edges; /* owned: as told the last time, and the sum of their weights */
+    struct communities_edge
+        *edges; /* owned: edges of the last update, and the sum of their weights */
     size_t edge_count, edge_room;
     double weight;
     enum communities_start started;
@@ -90,7 +92,7 @@ static double communities_improve(const struct community_graph *g, uint32_t *lab
 }
 
 /* The best level of the plain greedy dendrogram. */
-static int merge_greedily(const struct community_graph *g, uint32_t *label)
+static int communities_merge_greedily(const struct community_graph *g, uint32_t *label)
 {
     struct community_tree tree;
     double now = 0, best = 0;
@@ -119,10 +121,10 @@ static int merge_greedily(const struct community_graph *g, uint32_t *label)
 
 /* The better of what moving makes of the greedy partition and of single vertices. Each is misled
  * where the other is not: regular grids, random graphs. */
-static int find_partition(const struct community_graph *g, uint32_t *label)
+static int communities_find_partition(const struct community_graph *g, uint32_t *label)
 {
     uint32_t *other = malloc(((size_t)g->vertices + 1) * sizeof(*other));
-    int rc = other == NULL ? -ENOMEM : merge_greedily(g, label);
+    int rc = other == NULL ? -ENOMEM : communities_merge_greedily(g, label);
     for (uint32_t v = 0; rc == 0 && v < g->vertices; v++)
         other[v] = v;
     double one = rc == 0 ? communities_improve(g, label) : rc,
@@ -137,8 +139,8 @@ static int find_partition(const struct community_graph *g, uint32_t *label)
 
 /* Merge within groups, then what that made: each of one vertex of the graph that is contracted to
  * parts. */
-static int grow_both(struct result *r, struct community_kept *k,
-                     const struct community_graph *graph)
+static int communities_grow_both(struct result *r, struct community_kept *k,
+                                 const struct community_graph *graph)
 {
     struct community_graph top;
     int rc = community_tree_grow(&r->tree, graph, COMMUNITY_BY_RESOLUTION, k->group, k->node);
@@ -185,7 +187,7 @@ static int communities_make_tree(struct result *r, const struct result *before, 
         rc = community_keep_nothing(&k, r->label, r->graph.vertices);
     if (rc == 0 && kept == 0)
         rc = community_graph_contract(&contracted, &r->graph, k.part, k.parts);
-    rc = rc == 0 ? grow_both(r, &k, kept == 0 ? &contracted : &r->graph) : rc;
+    rc = rc == 0 ? communities_grow_both(r, &k, kept == 0 ? &contracted : &r->graph) : rc;
     community_graph_finish(&contracted);
     community_kept_finish(&k);
     return rc;
@@ -226,7 +228,8 @@ static int communities_list_merges(struct result *r)
 /* ---- updates ------------------------------------------------------------------- */
 
 /* From the partition before, beginning at what is touched; what has moved is touched then. */
-static int improve_partition(struct result *r, const struct result *before, bool *touched)
+static int communities_improve_partition(struct result *r, const struct result *before,
+                                         bool *touched)
 {
     memcpy(r->label, before->label, r->graph.vertices * sizeof(*r->label));
     int rc = community_move(&r->graph, r->label, touched);
@@ -238,7 +241,7 @@ static int improve_partition(struct result *r, const struct result *before, bool
 enum made { MADE, SAME, WOULD_BE_COLD };
 
 /* @return enum made, or -ENOMEM */
-static int make_result(struct communities *c, struct result *r, bool may_be_cold)
+static int communities_make_result(struct communities *c, struct result *r, bool may_be_cold)
 {
     const struct result *before = &c->result;
     bool comparable = before->graph.vertices == r->graph.vertices && r->graph.vertices > 0;
@@ -253,7 +256,8 @@ static int make_result(struct communities *c, struct result *r, bool may_be_cold
     bool warm = comparable && drift <= c->params.restart; /* false where the total is 0 */
     int rc = comparable && changed == 0 ? SAME : warm || may_be_cold ? MADE : WOULD_BE_COLD;
     if (rc == 0)
-        rc = warm ? improve_partition(r, before, touched) : find_partition(&r->graph, r->label);
+        rc = warm ? communities_improve_partition(r, before, touched)
+                  : communities_find_partition(&r->graph, r->label);
     if (rc == 0)
         rc = communities_make_tree(r, warm ? before : NULL, touched);
     if (rc == 0)
@@ -266,7 +270,7 @@ static int make_result(struct communities *c, struct result *r, bool may_be_cold
     return rc;
 }
 
-static double sum_weights(const struct communities_edge *edges, size_t count)
+static double communities_sum_weights(const struct communities_edge *edges, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -276,12 +280,12 @@ static double sum_weights(const struct communities_edge *edges, size_t count)
 
 /* Is this the graph of before, but for one factor in all weights, which changes no modularity?
  * Phases of a job that repeats itself are so, of more and fewer repetitions. */
-static bool is_multiple(const struct communities *c, uint32_t vertices,
-                        const struct communities_edge *edges, size_t count)
+static bool communities_is_multiple(const struct communities *c, uint32_t vertices,
+                                    const struct communities_edge *edges, size_t count)
 {
     if (count == 0 || count != c->edge_count || vertices != c->result.graph.vertices)
         return false;
-    double factor = sum_weights(edges, count) / c->weight;
+    double factor = communities_sum_weights(edges, count) / c->weight;
     for (size_t i = 0; i < count; i++) {
         const struct communities_edge *e = &edges[i], *before = &c->edges[i];
         double difference = e->weight - before->weight * factor;
@@ -298,7 +302,7 @@ static bool is_multiple(const struct communities *c, uint32_t vertices,
 static bool communities_is_far(const struct communities *c, uint32_t vertices,
                                const struct communities_edge *edges, size_t count)
 {
-    double before = c->result.graph.total, now = 2 * sum_weights(edges, count);
+    double before = c->result.graph.total, now = 2 * communities_sum_weights(edges, count);
     double changed = fabs(now - before) - ROUNDING * (now + before);
     return vertices == c->result.graph.vertices &&
            changed > (c->params.restart - c->drift + ROUNDING) * now &&
@@ -314,7 +318,7 @@ static void communities_store_edges(struct communities *c, const struct communit
         return;
     memcpy(c->edges, edges, count * sizeof(*edges));
     c->edge_count = count;
-    c->weight = sum_weights(edges, count);
+    c->weight = communities_sum_weights(edges, count);
 }
 
 static int communities_update_communities(struct communities *c, uint32_t vertices,
@@ -324,14 +328,14 @@ static int communities_update_communities(struct communities *c, uint32_t vertic
     struct result result = {0};
     if (vertices > c->params.most_vertices || count > c->params.most_edges)
         return -HOLTER_ELIMIT;
-    if (is_multiple(c, vertices, edges, count)) {
+    if (communities_is_multiple(c, vertices, edges, count)) {
         c->started = COMMUNITIES_SAME;
         return 0;
     }
     if (!may_be_cold && communities_is_far(c, vertices, edges, count))
         return 1;
     int rc = community_graph_build(&result.graph, vertices, edges, count);
-    rc = rc == 0 ? make_result(c, &result, may_be_cold) : rc;
+    rc = rc == 0 ? communities_make_result(c, &result, may_be_cold) : rc;
     if (rc == 0) {
         result_finish(&c->result);
         c->result = result;

@@ -1,5 +1,6 @@
-/* Communities of ranks that communicate more with each other than with the rest (001, section G):
- * a dendrogram of the weighted graph of one phase, and labels that stay put from phase to phase.
+/* Communities of ranks that communicate more with each other than with the rest (CommGram, section
+ * G): a dendrogram of the weighted graph of one phase, and labels that stay put from phase to
+ * phase.
  *
  * Modularity (Newman, Girvan 2004) of a partition is
  *     Q = sum over communities c of (w_c / 2m - (s_c / 2m)^2),
@@ -60,7 +61,7 @@
 
 struct communities_params {
     uint32_t most_vertices; /**< at most COMMUNITIES_MOST_VERTICES */
-    uint32_t most_edges;    /**< as told, duplicates included; at most COMMUNITIES_MOST_EDGES */
+    uint32_t most_edges;    /**< as passed, duplicates included; at most COMMUNITIES_MOST_EDGES */
     double restart;         /**< share of the weight that may change before a start is cold again;
                                  0 (always cold) to 1 */
 };

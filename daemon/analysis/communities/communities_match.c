@@ -1,3 +1,4 @@
+/* Labels of communities that follow those of the partition before. */
 #include "daemon/analysis/communities/communities.h"
 
 #include "include/holter/error.h"

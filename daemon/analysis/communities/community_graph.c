@@ -1,3 +1,4 @@
+/* Weighted undirected graphs: build, contract, compare, modularity. */
 #include "daemon/analysis/communities/community_graph.h"
 
 #include "include/holter/error.h"

@@ -1,3 +1,4 @@
+/* Agglomeration: merges of neighbouring clusters, the best first. */
 #include "daemon/analysis/communities/community_tree.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Merges that a dendrogram keeps of the one of the graph before. */
 #include "daemon/analysis/communities/community_keep.h"
 
 #include "include/holter/error.h"
@@ -93,14 +94,14 @@ static void keeping_finish(struct keeping *k)
     free(k->strength);
 }
 
-static bool has_moved(const struct keeping *k, uint32_t v)
+static bool keeping_has_moved(const struct keeping *k, uint32_t v)
 {
     return k->label[v] != k->past->label[v];
 }
 
 /* The merge that brought two vertices together. Merges come after those that made their clusters:
  * the lower node is the one to climb from. NONE: none did, or too many steps. */
-static uint32_t find_merge(struct keeping *k, uint32_t a, uint32_t b)
+static uint32_t keeping_find_merge(struct keeping *k, uint32_t a, uint32_t b)
 {
     while (a != b && k->steps > 0) {
         uint32_t *low = a < b ? &a : &b;
@@ -110,18 +111,19 @@ static uint32_t find_merge(struct keeping *k, uint32_t a, uint32_t b)
     return a == b && a != NONE ? a - k->graph->vertices : NONE;
 }
 
-static void change_edge(struct keeping *k, uint32_t a, uint32_t b, double before, double now)
+static void keeping_change_edge(struct keeping *k, uint32_t a, uint32_t b, double before,
+                                double now)
 {
     if (k->past->label[a] != k->past->label[b])
         return;
-    now = has_moved(k, a) || has_moved(k, b) ? 0 : now;
-    uint32_t merge = now == before ? NONE : find_merge(k, a, b);
+    now = keeping_has_moved(k, a) || keeping_has_moved(k, b) ? 0 : now;
+    uint32_t merge = now == before ? NONE : keeping_find_merge(k, a, b);
     if (merge != NONE)
         k->between[merge] += now - before;
 }
 
 /* Tell each edge that differs once: from its lower end, or from the only one that is touched. */
-static void change_row(struct keeping *k, uint32_t v, const bool *touched)
+static void keeping_change_row(struct keeping *k, uint32_t v, const bool *touched)
 {
     const struct community_graph *old = k->past->graph, *new = k->graph;
     uint32_t i = old->first[v], i_end = old->first[v + 1];
@@ -132,19 +134,19 @@ static void change_row(struct keeping *k, uint32_t v, const bool *touched)
         double before = from == other ? old->weight[i++] : 0;
         double now = to == other ? new->weight[j++] : 0;
         if (v < other || !touched[other])
-            change_edge(k, v, other, before, now);
+            keeping_change_edge(k, v, other, before, now);
     }
 }
 
 /* One that has moved is to merge with its closest partner, not with all that the partner is in. */
-static void open_partner(struct keeping *k, uint32_t v)
+static void keeping_open_partner(struct keeping *k, uint32_t v)
 {
     const struct community_graph *g = k->graph;
     uint32_t best = NONE;
     double most = 0;
     for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++) {
         uint32_t to = g->to[i];
-        if (k->label[to] != k->label[v] || has_moved(k, to) || !(g->weight[i] > most))
+        if (k->label[to] != k->label[v] || keeping_has_moved(k, to) || !(g->weight[i] > most))
             continue;
         best = to;
         most = g->weight[i];
@@ -153,11 +155,11 @@ static void open_partner(struct keeping *k, uint32_t v)
         k->open[best] = true;
 }
 
-static void copy_merges(struct keeping *k, struct community_tree *tree)
+static void keeping_copy_merges(struct keeping *k, struct community_tree *tree)
 {
     uint32_t leaves = k->graph->vertices;
     for (uint32_t v = 0; v < leaves; v++) {
-        k->new_node[v] = has_moved(k, v) ? NONE : v;
+        k->new_node[v] = keeping_has_moved(k, v) ? NONE : v;
         k->strength[v] = k->graph->strength[v];
     }
     for (uint32_t i = 0; i < k->past->within; i++) {
@@ -182,8 +184,8 @@ static void copy_merges(struct keeping *k, struct community_tree *tree)
 }
 
 /* From the top down: a node that is kept and not part of one above becomes a part. */
-static void number_parts(const struct keeping *k, const struct community_tree *tree, uint32_t *part,
-                         struct community_kept *out)
+static void keeping_number_parts(const struct keeping *k, const struct community_tree *tree,
+                                 uint32_t *part, struct community_kept *out)
 {
     uint32_t leaves = k->graph->vertices;
     memset(part, 0xff, k->nodes * sizeof(*part));
@@ -218,15 +220,15 @@ int community_keep(struct community_kept *out, struct community_tree *tree,
     rc = part == NULL ? -ENOMEM : rc;
     for (uint32_t v = 0; rc == 0 && v < graph->vertices; v++) {
         if (touched[v])
-            change_row(&k, v, touched);
-        if (has_moved(&k, v))
-            open_partner(&k, v);
+            keeping_change_row(&k, v, touched);
+        if (keeping_has_moved(&k, v))
+            keeping_open_partner(&k, v);
     }
     if (rc == 0 && k.steps == 0)
         rc = -HOLTER_ELIMIT;
     if (rc == 0) {
-        copy_merges(&k, tree);
-        number_parts(&k, tree, part, &kept);
+        keeping_copy_merges(&k, tree);
+        keeping_number_parts(&k, tree, part, &kept);
         *out = kept;
     } else {
         community_kept_finish(&kept);

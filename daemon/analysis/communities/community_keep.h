@@ -30,7 +30,8 @@ int community_keep_nothing(struct community_kept *out, const uint32_t *label, ui
  *  @param graph    of as many vertices as before
  *  @param label    of each vertex now; vertices that have not moved have that of before
  *  @param touched  of each vertex: whether its edges changed or it moved
- *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: starting anew is less effort; tree is unchanged */
+ *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: starting from scratch is less effort; tree is unchanged
+ */
 int community_keep(struct community_kept *out, struct community_tree *tree,
                    const struct community_past *past, const struct community_graph *graph,
                    const uint32_t *label, const bool *touched);

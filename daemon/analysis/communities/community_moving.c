@@ -1,3 +1,4 @@
+/* Moving single vertices between communities while modularity grows. */
 #include "daemon/analysis/communities/community_moving.h"
 
 #include <errno.h>

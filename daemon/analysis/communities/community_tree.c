@@ -1,3 +1,4 @@
+/* The merges of a dendrogram and their order. */
 #include "daemon/analysis/communities/community_tree.h"
 
 #include <errno.h>

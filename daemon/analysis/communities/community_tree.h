@@ -26,7 +26,7 @@ void community_tree_finish(struct community_tree *tree);
 /** Add a merge. @return its node */
 uint32_t community_tree_join(struct community_tree *tree, const struct community_join *join);
 
-/** Merge vertices of a graph until none is left that shares an edge, as told in communities.h.
+/** Merge vertices of a graph until none is left that shares an edge, as communities.h says.
  *  @param by     which pair is best
  *  @param group  of each vertex: only vertices of the same one merge; NULL: all
  *  @param node   of each vertex: its node in the tree; afterwards, that of its cluster

@@ -1,3 +1,4 @@
+/* Partitions of ranks. */
 #include "daemon/analysis/communities/partition.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* Hangs: which ranks wait, since when, and for whom. */
 #include "daemon/analysis/hang/hang.h"
 
 #include "daemon/analysis/hang/hang_watch.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* A rank without a row for so many windows is not heard of: its agent is gone, or it has ended. */
+/* A rank without a row for so many windows sends no records: its agent is gone, or it has ended. */
 #define UNHEARD_WINDOWS 3u
 
 /* Blocking calls of the class io that all ranks of the file's communicator make together. */

@@ -25,7 +25,7 @@
 
 #define HANG_WORLD 1u  /**< id of MPI_COMM_WORLD */
 #define HANG_NAMED 16u /**< ranks behind that are described one by one */
-#define HANG_MOST 64u  /**< hangs told of at a time */
+#define HANG_MOST 64u  /**< hangs reported at a time */
 
 struct hang_params {
     uint64_t for_ns;      /**< how long ranks wait; 0: 10 s */
@@ -101,7 +101,7 @@ enum hang_state {
     HANG_IS_STOPPED, /**< its process is stopped */
     HANG_DEAD,       /**< it died */
     HANG_FINISHED,   /**< it has called MPI_Finalize */
-    HANG_UNHEARD     /**< nothing is heard of it, or it has made no call yet */
+    HANG_UNHEARD     /**< no record of it has arrived, or it has made no call yet */
 };
 
 /** A rank that is behind, or one of a circle. */

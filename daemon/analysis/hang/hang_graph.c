@@ -1,3 +1,4 @@
+/* The graph of who waits for whom, and its cycles. */
 #include "daemon/analysis/hang/hang_graph.h"
 
 #include "holter/call.h"

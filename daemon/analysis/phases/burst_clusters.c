@@ -1,3 +1,4 @@
+/* Live clusters of bursts: a list by time, a treap to search, a heap of the gaps that may merge. */
 #include "daemon/analysis/phases/burst_clusters.h"
 
 #include "holter/error.h"
@@ -95,7 +96,7 @@ size_t burst_clusters_bytes(const struct burst_clusters *c)
 
 /* ---- the heap of gaps ----------------------------------------------------------- */
 
-static bool is_sooner(const struct candidate *a, const struct candidate *b)
+static bool burst_clusters_is_sooner(const struct candidate *a, const struct candidate *b)
 {
     return a->first_ns < b->first_ns;
 }
@@ -109,7 +110,7 @@ static void burst_clusters_place(struct burst_clusters *c, uint32_t at, const st
 static uint32_t burst_clusters_rise(struct burst_clusters *c, uint32_t at,
                                     const struct candidate *one)
 {
-    for (; at > 0 && is_sooner(one, &c->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && burst_clusters_is_sooner(one, &c->heap[(at - 1) / 2]); at = (at - 1) / 2)
         burst_clusters_place(c, at, &c->heap[(at - 1) / 2]);
     return at;
 }
@@ -118,8 +119,9 @@ static uint32_t burst_clusters_sink(struct burst_clusters *c, uint32_t at,
                                     const struct candidate *one)
 {
     for (uint32_t child; (child = 2 * at + 1) < c->candidates; at = child) {
-        child += child + 1 < c->candidates && is_sooner(&c->heap[child + 1], &c->heap[child]);
-        if (!is_sooner(&c->heap[child], one))
+        child += child + 1 < c->candidates &&
+                 burst_clusters_is_sooner(&c->heap[child + 1], &c->heap[child]);
+        if (!burst_clusters_is_sooner(&c->heap[child], one))
             break;
         burst_clusters_place(c, at, &c->heap[child]);
     }
@@ -144,7 +146,7 @@ static void burst_clusters_remove(struct burst_clusters *c, uint32_t id)
 }
 
 /* Whether the gap before a cluster is one that may be taken: see the header. */
-static bool is_settled(const struct burst_clusters *c, uint32_t id)
+static bool burst_clusters_is_settled(const struct burst_clusters *c, uint32_t id)
 {
     const struct burst_cluster *one = &c->at[id];
     if (one->before == BURST_NONE || one->after == BURST_NONE)
@@ -162,7 +164,7 @@ static void burst_clusters_refresh(struct burst_clusters *c, uint32_t id)
 {
     if (id == BURST_NONE)
         return;
-    if (!is_settled(c, id)) {
+    if (!burst_clusters_is_settled(c, id)) {
         burst_clusters_remove(c, id);
         return;
     }
@@ -174,7 +176,7 @@ static void burst_clusters_refresh(struct burst_clusters *c, uint32_t id)
 /* ---- the treap ------------------------------------------------------------------ */
 
 /* Priorities need not be hard to foresee, only unlike the times: xorshift (Marsaglia 2003). */
-static uint32_t next_random(struct burst_clusters *c)
+static uint32_t burst_clusters_next_random(struct burst_clusters *c)
 {
     c->random ^= c->random << 13;
     c->random ^= c->random >> 17;
@@ -220,7 +222,7 @@ static void burst_clusters_grow(struct burst_clusters *c, uint32_t id)
 {
     struct burst_cluster *one = &c->at[id];
     one->low = one->high = one->parent = BURST_NONE;
-    one->priority = next_random(c);
+    one->priority = burst_clusters_next_random(c);
     if (c->root == BURST_NONE) {
         c->root = id;
         return;
@@ -236,7 +238,7 @@ static void burst_clusters_grow(struct burst_clusters *c, uint32_t id)
         burst_clusters_rotate(c, id);
 }
 
-static void cut_off(struct burst_clusters *c, uint32_t id)
+static void burst_clusters_detach(struct burst_clusters *c, uint32_t id)
 {
     struct burst_cluster *one = &c->at[id];
     while (one->low != BURST_NONE && one->high != BURST_NONE)
@@ -296,7 +298,7 @@ void burst_clusters_merge(struct burst_clusters *c, uint32_t id)
     uint32_t left = gone->before, after = gone->after;
     struct burst_cluster *one = &c->at[left];
     burst_clusters_remove(c, id);
-    cut_off(c, id);
+    burst_clusters_detach(c, id);
     one->height_ns = gone->mean_ns - one->mean_ns;
     one->mean_ns += one->height_ns / 2;
     one->last_ns = gone->last_ns;

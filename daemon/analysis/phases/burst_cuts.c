@@ -1,3 +1,4 @@
+/* Cuts of all bursts into phases, by gap or by count. */
 #include "daemon/analysis/phases/burst_chunk.h"
 
 #include "holter/bisect.h"
@@ -82,7 +83,7 @@ struct highest {
     size_t count, room;
 };
 
-static bool is_lower(const struct burst_cutoff *a, const struct burst_cutoff *b)
+static bool burst_cuts_is_lower(const struct burst_cutoff *a, const struct burst_cutoff *b)
 {
     return a->height != b->height ? a->height < b->height : a->position < b->position;
 }
@@ -91,8 +92,8 @@ static void burst_cuts_sink(struct highest *h)
 {
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < h->count; at = child) {
-        child += child + 1 < h->count && is_lower(&h->heap[child + 1], &h->heap[child]);
-        if (!is_lower(&h->heap[child], &h->heap[at]))
+        child += child + 1 < h->count && burst_cuts_is_lower(&h->heap[child + 1], &h->heap[child]);
+        if (!burst_cuts_is_lower(&h->heap[child], &h->heap[at]))
             return;
         const struct burst_cutoff swap = h->heap[at];
         h->heap[at] = h->heap[child];
@@ -103,22 +104,22 @@ static void burst_cuts_sink(struct highest *h)
 static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
 {
     if (h->count == h->room) {
-        if (!is_lower(&h->heap[0], &one))
+        if (!burst_cuts_is_lower(&h->heap[0], &one))
             return;
         h->heap[0] = one;
         burst_cuts_sink(h);
         return;
     }
     size_t at = h->count++;
-    for (; at > 0 && is_lower(&one, &h->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && burst_cuts_is_lower(&one, &h->heap[(at - 1) / 2]); at = (at - 1) / 2)
         h->heap[at] = h->heap[(at - 1) / 2];
     h->heap[at] = one;
 }
 
 /* A height that enough boundaries reach, judging by the highest of each chunk. The first chunk of a
  * view is left out, for its first boundary does not count, and so are those partly in it. */
-static int64_t find_floor(const struct burst_items *items, const struct burst_view *view,
-                          struct highest *h)
+static int64_t burst_cuts_find_floor(const struct burst_items *items, const struct burst_view *view,
+                                     struct highest *h)
 {
     struct walk walk = walk_begin(items, view);
     const struct chunk *c;
@@ -134,8 +135,8 @@ static int64_t find_floor(const struct burst_items *items, const struct burst_vi
 }
 
 /* Offer the boundaries of a chunk that reach a floor. *first: of the view, which is none. */
-static void offer_chunk(struct walk *walk, const struct chunk *c, int64_t floor, bool *first,
-                        struct highest *h)
+static void burst_cuts_offer_chunk(struct walk *walk, const struct chunk *c, int64_t floor,
+                                   bool *first, struct highest *h)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         if ((!*first && c->height[i] < floor) || !walk_has(walk, c, i))
@@ -160,13 +161,13 @@ int burst_items_cutoff(const struct burst_items *items, const struct burst_view 
     h.heap = malloc(h.room * sizeof(*h.heap));
     if (h.heap == NULL)
         return -ENOMEM;
-    int64_t floor = find_floor(items, view, &h);
+    int64_t floor = burst_cuts_find_floor(items, view, &h);
     struct walk walk = walk_begin(items, view);
     while ((c = walk_chunk(&walk)) != NULL) {
         if (h.count == h.room && h.heap[0].height > floor)
             floor = h.heap[0].height;
         if (first || walk_highest(&walk, c) >= floor)
-            offer_chunk(&walk, c, floor, &first, &h);
+            burst_cuts_offer_chunk(&walk, c, floor, &first, &h);
         walk_pass(&walk, c->time[c->count - 1]);
     }
     *out = h.count == h.room ? h.heap[0] : (struct burst_cutoff){-1, 0};
@@ -190,8 +191,8 @@ static void burst_cuts_end_run(struct runs *runs)
     runs->last.bursts = 0;
 }
 
-static void cut_chunk(struct walk *walk, const struct chunk *c, const struct burst_cutoff *cutoff,
-                      struct runs *runs)
+static void burst_cuts_cut_chunk(struct walk *walk, const struct chunk *c,
+                                 const struct burst_cutoff *cutoff, struct runs *runs)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         if (!walk_has(walk, c, i))
@@ -199,7 +200,7 @@ static void cut_chunk(struct walk *walk, const struct chunk *c, const struct bur
         struct phase one = burst_sum_of(c, i);
         one.height_ns = walk_height(walk, c, i);
         const struct burst_cutoff here = {one.height_ns, burst_cuts_position_of(walk->slot - 1, i)};
-        if (!is_lower(&here, cutoff))
+        if (!burst_cuts_is_lower(&here, cutoff))
             burst_cuts_end_run(runs);
         burst_sum_add(&runs->last, &one);
     }
@@ -217,7 +218,7 @@ size_t burst_items_cut(const struct burst_items *items, const struct burst_view 
         if (whole)
             burst_sum_add(&runs.last, &c->sum);
         else
-            cut_chunk(&walk, c, cutoff, &runs);
+            burst_cuts_cut_chunk(&walk, c, cutoff, &runs);
         walk_pass(&walk, c->time[c->count - 1]);
     }
     burst_cuts_end_run(&runs);

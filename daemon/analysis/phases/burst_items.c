@@ -1,3 +1,4 @@
+/* Bursts in chunks by time, with the heights at which neighbours merged. */
 #include "daemon/analysis/phases/burst_chunk.h"
 
 #include "holter/bisect.h"

@@ -1,8 +1,8 @@
 /* Bursts in the order of their times, and the heights at which neighbours merged.
  *
  * Clusters of points on a line are runs of neighbours, so a merge removes one boundary between two
- * items, and the whole binary tree (001, section F) is one height per boundary: the root splits at
- * the highest, and so on down. No child or parent is stored.
+ * items, and the whole binary tree (CommGram, section F) is one height per boundary: the root
+ * splits at the highest, and so on down. No child or parent is stored.
  *
  * Items lie in chunks of BURST_CHUNK, each with its sums and its highest boundary, so that cuts
  * look into those chunks only that hold a boundary of theirs. An item takes 52 bytes. When the
@@ -65,7 +65,7 @@ enum burst_side { BURST_WITHIN, BURST_FIRST, BURST_LAST };
 struct burst_items;
 
 /** @param most  items that are kept apart; at least 16 chunks, and 4 for each live cluster. Memory
- *              is 52 bytes for each, in chunks as they come
+ *              is 52 bytes for each, in chunks that are allocated as needed
  *  @return 0, -ENOMEM or -HOLTER_ERANGE */
 int burst_items_create(struct burst_items **out, uint32_t most);
 void burst_items_destroy(struct burst_items *items);

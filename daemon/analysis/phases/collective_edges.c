@@ -1,3 +1,4 @@
+/* Messages that a collective call of one rank stands for, by algorithm. */
 #include "daemon/analysis/phases/collective_edges.h"
 
 #include "holter/call.h"

@@ -1,5 +1,5 @@
 /* The messages that collectives send, by the algorithms that MPI libraries document. A probe sees
- * the call, not what the library does; the CommGram (001) shows these messages as modelled ones.
+ * the call, not what the library does; the CommGram shows these messages as modelled ones.
  *
  * Algorithms and where they change are MPICH's defaults (src/mpi/coll, MPIR_CVAR_*, and Thakur,
  * Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005). Open
@@ -39,7 +39,7 @@
 #define COLLECTIVE_MOST_EDGES 64u
 #define COLLECTIVE_MOST_RANKS (1u << 24) /**< of a communicator */
 
-/** Whose record tells what is sent. */
+/** Whose record says what is sent. */
 enum collective_teller {
     COLLECTIVE_NOBODY, /**< not modelled: neighbourhoods, which only the topology knows, and calls
                             that are no collectives */

@@ -1,3 +1,4 @@
+/* Edges of graphs, counted references to arrays. */
 #include "daemon/analysis/phases/phase_edges.h"
 
 #include <errno.h>

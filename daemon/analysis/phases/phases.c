@@ -1,3 +1,4 @@
+/* Phases of a job: temporal clustering of bursts, online. */
 #include "daemon/analysis/phases/phases.h"
 
 #include "daemon/analysis/phases/burst_clusters.h"
@@ -99,7 +100,7 @@ static int64_t run_gap(const struct run *runs, uint32_t i)
 
 /* Copy clusters from this one on, as long as they end before a time.
  * @return how many; *next: the first that was not copied */
-static uint32_t copy_runs(struct phases *p, uint32_t id, int64_t until_ns, uint32_t *next)
+static uint32_t phases_copy_runs(struct phases *p, uint32_t id, int64_t until_ns, uint32_t *next)
 {
     uint32_t count = 0;
     for (; id != BURST_NONE; id = burst_clusters_at(p->clusters, id)->after) {
@@ -200,12 +201,12 @@ static uint32_t phases_merge_previous(struct run *runs, struct burst_height *hei
 }
 
 /* Heights of the boundaries between live clusters, as if all merged now. */
-static void merge_live(struct phases *p)
+static void phases_merge_live(struct phases *p)
 {
     uint32_t next, count;
     if (p->merged)
         return;
-    count = copy_runs(p, burst_clusters_head(p->clusters), NEVER, &next);
+    count = phases_copy_runs(p, burst_clusters_head(p->clusters), NEVER, &next);
     for (uint32_t i = 0; i < count; i++)
         p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
     if (count > 0)
@@ -213,13 +214,13 @@ static void merge_live(struct phases *p)
     p->merged = true;
 }
 
-/* Heights as by merge_live() of the boundaries behind the first of some live clusters that are the
- * last ones.
+/* Heights as by phases_merge_live() of the boundaries behind the first of some live clusters that
+ * are the last ones.
  * @param from_ns  of the boundaries at this time or later
  * @return how many clusters there are; 0: more are needed to tell */
-static uint32_t merge_last(struct phases *p, uint32_t id, int64_t from_ns)
+static uint32_t phases_merge_last(struct phases *p, uint32_t id, int64_t from_ns)
 {
-    uint32_t next, count = copy_runs(p, id, NEVER, &next);
+    uint32_t next, count = phases_copy_runs(p, id, NEVER, &next);
     for (uint32_t i = 0; i < count; i++)
         p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
     return p->runs[phases_merge_previous(p->runs, p->heights)].first_ns < from_ns ? count : 0;
@@ -231,7 +232,7 @@ static struct burst_view phases_view_of(struct phases *p, int64_t from_ns, int64
 {
     struct burst_view view = {.from_ns = from_ns, .to_ns = to_ns, .live = p->heights + 1};
     uint32_t count = burst_clusters_count(p->clusters);
-    merge_live(p);
+    phases_merge_live(p);
     view.live_count = count > 0 ? count - 1 : 0;
     return view;
 }
@@ -267,7 +268,7 @@ int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t mo
 
 /* A view of what is from a time on, for which no more clusters before it are looked at than are
  * needed. */
-static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
+static struct burst_view phases_view_of_last(struct phases *p, int64_t from_ns)
 {
     const struct burst_clusters *c = p->clusters;
     uint32_t id = burst_clusters_tail(c), count = 1, most = burst_clusters_count(c) / 2, told = 0;
@@ -278,7 +279,7 @@ static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
     for (uint32_t wanted = count + LEAST_BEFORE; wanted < most; wanted *= 2) {
         for (; count < wanted; count++)
             id = burst_clusters_at(c, id)->before;
-        told = merge_last(p, id, from_ns);
+        told = phases_merge_last(p, id, from_ns);
         if (told > 0)
             return (struct burst_view){from_ns, INT64_MAX, p->heights + 1, told - 1};
     }
@@ -288,7 +289,7 @@ static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
 int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
 {
     int64_t from = p->closed_ns == INT64_MIN ? INT64_MIN : p->closed_ns + 1;
-    const struct burst_view view = view_of_last(p, from);
+    const struct burst_view view = phases_view_of_last(p, from);
     const struct burst_cutoff cutoff = phases_height_above(p->counts.gap_ns);
     *count = burst_items_cut(p->items, &view, &cutoff, out, room);
     return 0;
@@ -296,7 +297,7 @@ int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
 
 /* ---- the gap of the online phases ----------------------------------------------- */
 
-static int highest_first(const void *left, const void *right)
+static int phases_compare_heights(const void *left, const void *right)
 {
     const struct phase *a = left, *b = right;
     return (a->height_ns < b->height_ns) - (a->height_ns > b->height_ns);
@@ -312,7 +313,7 @@ struct jump {
     double low, high;
 };
 
-static struct jump jump_at(const struct phases_params *p, const struct phase *all, size_t i)
+static struct jump phases_jump_at(const struct phases_params *p, const struct phase *all, size_t i)
 {
     struct jump jump = {phases_height_of(&all[i]), phases_height_of(&all[i - 1])};
     if (jump.low < (double)p->gap_least_ns)
@@ -323,12 +324,12 @@ static struct jump jump_at(const struct phases_params *p, const struct phase *al
 }
 
 /* The gap in the largest ratio of heights, highest first. @return NEVER: there is none */
-static int64_t gap_between(const struct phases_params *p, const struct phase *all, size_t count,
-                           int64_t now_ns)
+static int64_t phases_find_gap(const struct phases_params *p, const struct phase *all, size_t count,
+                               int64_t now_ns)
 {
     struct jump most = {1, 0};
     for (size_t i = LEAST_ABOVE; i < count; i++) {
-        struct jump jump = jump_at(p, all, i);
+        struct jump jump = phases_jump_at(p, all, i);
         if (jump.high / jump.low > most.high / most.low)
             most = jump;
     }
@@ -339,7 +340,7 @@ static int64_t gap_between(const struct phases_params *p, const struct phase *al
     return (int64_t)sqrt(most.low * most.high);
 }
 
-static int choose_gap(struct phases *p)
+static int phases_choose_gap(struct phases *p)
 {
     size_t count, room = RECENT + BURST_CHUNK;
     struct phase *all = malloc(room * sizeof(*all));
@@ -348,8 +349,8 @@ static int choose_gap(struct phases *p)
     phases_cut_gap(p, burst_items_recent(p->items, RECENT), INT64_MAX, -1, all, room, &count);
     count = count < room ? count : room;
     /* The first is bounded by what is not looked at. */
-    qsort(all + 1, count - 1, sizeof(*all), highest_first);
-    int64_t gap = gap_between(&p->params, all + 1, count - 1, p->counts.gap_ns);
+    qsort(all + 1, count - 1, sizeof(*all), phases_compare_heights);
+    int64_t gap = phases_find_gap(&p->params, all + 1, count - 1, p->counts.gap_ns);
     free(all);
     if (gap != NEVER)
         p->counts.gap_ns = gap;
@@ -360,7 +361,7 @@ static int choose_gap(struct phases *p)
 
 /* ---- closing -------------------------------------------------------------------- */
 
-static void append_closed(struct phases *p, const struct run *run)
+static void phases_append_closed(struct phases *p, const struct run *run)
 {
     const struct burst_view view = {.from_ns = run->first_ns, .to_ns = run->last_ns};
     const struct burst_cutoff none = phases_height_above(NEVER);
@@ -375,7 +376,7 @@ static void append_closed(struct phases *p, const struct run *run)
 }
 
 /* The first run of those at the open end whose gaps may still go; BURST_NONE: none may. */
-static uint32_t find_tail(const struct run *runs, int64_t limit, int64_t end_ns)
+static uint32_t phases_find_tail(const struct run *runs, int64_t limit, int64_t end_ns)
 {
     uint32_t i = 0;
     while (runs[i].after != BURST_NONE)
@@ -387,30 +388,30 @@ static uint32_t find_tail(const struct run *runs, int64_t limit, int64_t end_ns)
     return i;
 }
 
-static void close_settled(struct phases *p, int64_t horizon_ns)
+static void phases_close_settled(struct phases *p, int64_t horizon_ns)
 {
     uint32_t id = burst_clusters_find(p->clusters, p->closed_ns), next;
     int64_t limit = p->counts.gap_ns, end_ns = horizon_ns;
     id = id == BURST_NONE ? burst_clusters_head(p->clusters)
                           : burst_clusters_at(p->clusters, id)->after;
     p->merged = false; /* runs are written over */
-    if (copy_runs(p, id, horizon_ns, &next) == 0)
+    if (phases_copy_runs(p, id, horizon_ns, &next) == 0)
         return;
     if (next != BURST_NONE && burst_clusters_at(p->clusters, next)->first_ns < end_ns)
         end_ns = burst_clusters_at(p->clusters, next)->first_ns;
     phases_merge_runs(p->runs, limit, end_ns, NULL);
-    uint32_t tail = find_tail(p->runs, limit, end_ns);
+    uint32_t tail = phases_find_tail(p->runs, limit, end_ns);
     for (uint32_t i = 0; i != tail; i = p->runs[i].after)
-        append_closed(p, &p->runs[i]);
+        phases_append_closed(p, &p->runs[i]);
 }
 
 int phases_close(struct phases *p, int64_t horizon_ns)
 {
-    if (p->counts.bursts >= p->choose_at && choose_gap(p) != 0)
+    if (p->counts.bursts >= p->choose_at && phases_choose_gap(p) != 0)
         return -ENOMEM;
     int64_t most = PHASES_TIME_MOST;
     if (p->counts.gap_ns != NEVER)
-        close_settled(p, horizon_ns > most ? most : horizon_ns < -most ? -most : horizon_ns);
+        phases_close_settled(p, horizon_ns > most ? most : horizon_ns < -most ? -most : horizon_ns);
     burst_clusters_hold(p->clusters, p->counts.gap_ns, p->closed_ns);
     return 0;
 }
@@ -418,12 +419,12 @@ int phases_close(struct phases *p, int64_t horizon_ns)
 /* ---- adding --------------------------------------------------------------------- */
 
 /* One merge more. When all that is settled is held for phases, those that can be are closed. */
-static void merge_one(struct phases *p)
+static void phases_merge_one(struct phases *p)
 {
     struct burst_clusters *c = p->clusters;
     uint32_t id = burst_clusters_next(c);
     if (id == BURST_NONE && p->patience == 0 && p->counts.gap_ns != NEVER) {
-        close_settled(p, p->newest_ns);
+        phases_close_settled(p, p->newest_ns);
         burst_clusters_hold(c, p->counts.gap_ns, p->closed_ns);
         p->patience = p->params.clusters / 2;
         id = burst_clusters_next(c);
@@ -447,7 +448,7 @@ static uint64_t phases_add_saturating(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static struct phase *closed_at(const struct phases *p, uint64_t id)
+static struct phase *phases_closed_at(const struct phases *p, uint64_t id)
 {
     return &p->closed[(id - 1) % p->params.closed];
 }
@@ -458,25 +459,25 @@ static void phases_add_late(struct phases *p, const struct burst *burst)
     uint64_t low = p->counts.forgotten + 1, high = p->counts.closed + 1;
     int64_t t = burst->time_ns;
     p->counts.late++;
-    if (t < closed_at(p, low)->begin_ns && p->counts.forgotten > 0)
+    if (t < phases_closed_at(p, low)->begin_ns && p->counts.forgotten > 0)
         return;
     while (low + 1 < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (closed_at(p, middle)->begin_ns <= t)
+        if (phases_closed_at(p, middle)->begin_ns <= t)
             low = middle;
         else
             high = middle;
     }
-    struct phase *phase = closed_at(p, low);
+    struct phase *phase = phases_closed_at(p, low);
     if (low < p->counts.closed && t > phase->end_ns &&
-        closed_at(p, low + 1)->begin_ns - t < t - phase->end_ns)
-        phase = closed_at(p, low + 1);
+        phases_closed_at(p, low + 1)->begin_ns - t < t - phase->end_ns)
+        phase = phases_closed_at(p, low + 1);
     phase->bursts = phases_add_saturating(phase->bursts, 1);
     phase->messages = phases_add_saturating(phase->messages, burst->messages);
     phase->bytes = phases_add_saturating(phase->bytes, burst->bytes);
 }
 
-static bool is_burst(const struct burst *b)
+static bool phases_is_valid_burst(const struct burst *b)
 {
     return b->time_ns >= -PHASES_TIME_MOST && b->time_ns <= PHASES_TIME_MOST &&
            b->first_ns <= b->time_ns && b->time_ns <= b->last_ns;
@@ -490,13 +491,13 @@ struct home {
 };
 
 /* Whether a late burst that is so far from a cluster would have been part of it. */
-static bool would_be_part(const struct phases *p, uint32_t id, int64_t t, int64_t distance)
+static bool phases_would_be_part(const struct phases *p, uint32_t id, int64_t t, int64_t distance)
 {
     const struct burst_cluster *c = burst_clusters_at(p->clusters, id);
     return distance <= c->height_ns && (t <= p->closed_ns) == (c->first_ns <= p->closed_ns);
 }
 
-static struct home find_home(const struct phases *p, int64_t t)
+static struct home phases_find_home(const struct phases *p, int64_t t)
 {
     const struct burst_clusters *c = p->clusters;
     struct home home = {burst_clusters_find(c, t), BURST_NONE, BURST_WITHIN};
@@ -513,15 +514,15 @@ static struct home find_home(const struct phases *p, int64_t t)
     } else if (t >= p->newest_ns) {
         return home; /* in order */
     } else if (to_before <= to_after && home.before != BURST_NONE) {
-        if (would_be_part(p, home.before, t, to_before))
+        if (phases_would_be_part(p, home.before, t, to_before))
             home = (struct home){home.before, home.before, BURST_LAST};
-    } else if (after != BURST_NONE && would_be_part(p, after, t, to_after)) {
+    } else if (after != BURST_NONE && phases_would_be_part(p, after, t, to_after)) {
         home = (struct home){home.before, after, BURST_FIRST};
     }
     return home;
 }
 
-static int add_item(struct phases *p, const struct burst *burst, const struct home *home)
+static int phases_add_item(struct phases *p, const struct burst *burst, const struct home *home)
 {
     if (home->id == BURST_NONE)
         return burst_items_add(p->items, burst);
@@ -530,11 +531,11 @@ static int add_item(struct phases *p, const struct burst *burst, const struct ho
 
 int phases_add(struct phases *p, const struct burst *burst)
 {
-    if (!is_burst(burst))
+    if (!phases_is_valid_burst(burst))
         return -HOLTER_ERANGE;
     int64_t t = burst->time_ns;
-    const struct home home = find_home(p, t);
-    int rc = add_item(p, burst, &home);
+    const struct home home = phases_find_home(p, t);
+    int rc = phases_add_item(p, burst, &home);
     if (rc != 0)
         return rc;
     p->counts.bursts++;
@@ -550,7 +551,7 @@ int phases_add(struct phases *p, const struct burst *burst)
     else
         burst_clusters_extend(p->clusters, home.id, t);
     if (burst_clusters_full(p->clusters))
-        merge_one(p);
+        phases_merge_one(p);
     return 0;
 }
 
@@ -561,7 +562,7 @@ size_t phases_closed(const struct phases *p, uint64_t id, struct phase *out, siz
     size_t count = 0;
     id = id <= p->counts.forgotten ? p->counts.forgotten + 1 : id;
     for (; id <= p->counts.closed && count < room; id++)
-        out[count++] = *closed_at(p, id);
+        out[count++] = *phases_closed_at(p, id);
     return count;
 }
 

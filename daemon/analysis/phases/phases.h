@@ -1,4 +1,4 @@
-/* Phases of a job: temporal clustering of bursts of communication (001, section F), online.
+/* Phases of a job: temporal clustering of bursts of communication (CommGram, section F), online.
  *
  * Each burst has a representative time. Of all neighbouring clusters the two whose times are
  * closest merge, until one is left; of equal gaps the earliest. The time of the new cluster is the
@@ -6,8 +6,8 @@
  * nanosecond: rounding errors halve with every merge, so a time is never off by more than 1 ns, and
  * since integers cannot rise or fall by rounding, gaps never shrink and a merge is never below the
  * merges that made its clusters. Merges therefore happen in the order of (height, place), and the
- * tree is told entirely by the height of the boundary between any two neighbours: the gap at which
- * it went.
+ * tree is described entirely by the height of the boundary between any two neighbours: the gap at
+ * which it went.
  *
  * Which merges are made early. At most `clusters` are live. When there are more, two neighbours
  * merge whose gap is smaller than that on its left and not larger than that on its right: whatever
@@ -18,8 +18,8 @@
  * to messages a microsecond apart, so 32 live clusters are needed for none to be forced (measured
  * on one rank's 911 events: with 14, most are, and cuts are no longer the batch's). Of such gaps
  * the oldest is taken, so that the youngest bursts are still apart when late ones come among them,
- * and those too are told as by a batch. Where clusters have merged already it is too late for that:
- * a late burst within one, or as near to it as the two that merged last to make it, joins it
+ * and those too are placed as by a batch. Where clusters have merged already it is too late for
+ * that: a late burst within one, or as near to it as the two that merged last to make it, joins it
  * (joined); its distance to the nearer neighbour becomes the height there, and no other height
  * changes. What is still live is merged to the root when a cut asks for it, without changing
  * anything: O(clusters).
@@ -50,12 +50,13 @@
  * all is open. Where g has bounds, only the part of a jump that lies between them counts.
  * Whenever g changes, phases that are closed stay as they are.
  *
- * Memory: chunks of 512 items of 52 bytes as they come, for at most `items` of them; 128 bytes a
- * live cluster and 72 a closed phase, allocated with the state. With the defaults at most 159 MB. A
- * day of 32 bursts a second (2,764,800) in order takes 155 MB and keeps every merge. When chunks
- * are used up, the lowest heights are folded until a quarter is free, of equal ones the oldest
- * first: finer cuts are gone, coarser ones stay as they were. Bursts that come late leave chunks
- * half full, so that folding may begin at three quarters. A cut by count borrows 16 bytes a phase.
+ * Memory: chunks of 512 items of 52 bytes, allocated as needed, for at most `items` of them; 128
+ * bytes a live cluster and 72 a closed phase, allocated with the state. With the defaults at most
+ * 159 MB. A day of 32 bursts a second (2,764,800) in order takes 155 MB and keeps every merge. When
+ * chunks are used up, the lowest heights are folded until a quarter is free, of equal ones the
+ * oldest first: finer cuts are gone, coarser ones stay as they were. Bursts that come late leave
+ * chunks half full, so that folding may begin at three quarters. A cut by count borrows 16 bytes a
+ * phase.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_PHASES_PHASES_H

@@ -188,7 +188,7 @@ static void the_curve_is_flat_while_the_pattern_repeats(void **state)
     curve_destroy(curve);
 }
 
-/* 001, Fig. 7: long flat, drop, short flat, back up. */
+/* CommGram, Fig. 7: long flat, drop, short flat, back up. */
 static void an_alternation_has_two_levels(void **state)
 {
     struct curve *curve = create_exact();

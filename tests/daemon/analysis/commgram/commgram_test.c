@@ -94,7 +94,7 @@ static void stages_of_binary_swap_are_their_pairs(void **state)
 {
     static struct graph g;
     (void)state;
-    for (uint32_t log = 3; log <= 4; log++) { /* 001, Fig. 3 */
+    for (uint32_t log = 3; log <= 4; log++) { /* CommGram, Fig. 3 */
         uint32_t ranks = 1u << log;
         struct commgram *commgram = create(ranks, log, ranks);
         for (uint32_t stage = 0; stage < log; stage++) {
@@ -127,7 +127,7 @@ static void binary_swap_in_one_phase_is_nested_pairs(void **state)
 {
     static struct graph g;
     (void)state;
-    for (uint32_t communities = 1; communities <= 16; communities *= 2) { /* 001, Fig. 5 */
+    for (uint32_t communities = 1; communities <= 16; communities *= 2) { /* CommGram, Fig. 5 */
         uint32_t bar_of[16], each = 16 / communities;
         struct commgram *commgram = create(16, 1, communities);
         g.count = 0;
@@ -152,7 +152,7 @@ static void two_three_swap_keeps_its_groups(void **state)
     static struct graph g;
     uint32_t bar_of[12];
     (void)state;
-    g.count = 0; /* 12 ranks: groups of 3, then pairs of groups, then all (001, section IV) */
+    g.count = 0; /* 12 ranks: groups of 3, then pairs of groups, then all (CommGram, section IV) */
     for (uint32_t r = 0; r < 12; r++) {
         for (uint32_t k = 1; k < 3; k++)
             send(&g, r, r / 3 * 3 + (r + k) % 3, 1, 90000);

@@ -96,7 +96,7 @@ static inline void random_times(int64_t *times, size_t count, int64_t range, uin
     }
 }
 
-/* ---- binary swap and 2-3 swap (001, Fig. 3 and 4) ------------------------------- */
+/* ---- binary swap and 2-3 swap (CommGram, Fig. 3 and 4) ------------------------------- */
 
 static inline int64_t jitter(uint64_t *random, int64_t most)
 {

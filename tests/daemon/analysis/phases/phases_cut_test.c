@@ -116,7 +116,7 @@ static void gaps_that_only_shrink_are_forced_and_counted(void **state)
     phases_destroy(phases);
 }
 
-/* ---- binary swap and 2-3 swap (001, Fig. 3 and 4) ------------------------------- */
+/* ---- binary swap and 2-3 swap (CommGram, Fig. 3 and 4) ------------------------------- */
 
 static void cuts_agree_with_the_batch_on_swaps(void **state)
 {
