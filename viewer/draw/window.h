@@ -3,7 +3,7 @@
 #define HOLTER_VIEWER_DRAW_WINDOW_H
 
 #include "viewer/draw/painter.h"
-#include "viewer/ui/ui_input.h"
+#include "viewer/layout/input_event.h"
 
 struct window;
 
