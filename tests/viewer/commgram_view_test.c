@@ -433,12 +433,12 @@ static void the_legend_bounds_the_sizes(void **state)
     const struct scene_hit legend = *hit_of(f, HIT_SIZES, 0);
     double y = legend.box.y + legend.box.h / 2;
     drag(f, legend.box.x + 6, legend.box.x + legend.box.w / 2, y, 0);
-    assert_true(f->desk.ui.size_low > legend.x0 + 3 && f->desk.ui.size_high == UI_SIZE_MOST);
+    assert_true(f->desk.ui.size_low > legend.x0 + 3 && f->desk.ui.size_high == UI_SIZE_MAXIMUM);
     assert_true(says(f, "ribbons of other sizes left out"));
     drag(f, legend.box.x + legend.box.w - 6, legend.box.x + legend.box.w * 0.7, y, 0);
     assert_true(f->desk.ui.size_high < legend.x1 - 2 && f->desk.ui.size_high > f->desk.ui.size_low);
     click(f, legend.box.x + legend.box.w / 2, y, 2);
-    assert_true(f->desk.ui.size_low == UI_SIZE_LEAST && f->desk.ui.size_high == UI_SIZE_MOST);
+    assert_true(f->desk.ui.size_low == UI_SIZE_MINIMUM && f->desk.ui.size_high == UI_SIZE_MAXIMUM);
     assert_false(says(f, "ribbons of other sizes left out"));
 }
 

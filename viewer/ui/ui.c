@@ -23,7 +23,7 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .graph_zoom = 1,
         .phases = 24,
         .communities = 16,
-        .size_high = UI_SIZE_MOST,
+        .size_high = UI_SIZE_MAXIMUM,
         .metric = METRIC_LOAD,
         .routes_most = 64,
         .lens_zoom = 8,
@@ -193,10 +193,18 @@ void ui_pan_time(struct ui *ui, const struct model *m, int64_t by_ns)
         ui->end_ns = newest;
 }
 
-static void ui_clamp_time(struct ui *ui, const struct model *m)
+void ui_pause_time(struct ui *ui, const struct model *m)
 {
     ui_pan_time(ui, m, 0);
     ui->moving = 0;
+}
+
+void ui_widen_to_windows(struct ui *ui, const struct model *m)
+{
+    int64_t begin, end;
+    ui_visible(ui, m, &begin, &end);
+    if (ui->view != VIEW_COMMGRAM && ui->view != VIEW_TORUS && end - begin < shortest_span(m))
+        ui_zoom_time(ui, m, 1, begin + (end - begin) / 2);
 }
 
 /* ---- matrix ------------------------------------------------------------------------------------
@@ -417,122 +425,14 @@ void ui_pan_graph(struct ui *ui, double dx, double dy)
     ui->graph_y = ui_within(ui->graph_y + dy, -1, 1);
 }
 
-static void whole_graph(struct ui *ui)
+void ui_graph_home(struct ui *ui)
 {
     ui->graph_x = ui->graph_y = 0;
     ui->graph_zoom = 1;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
+/* ---- search ------------------------------------------------------------------------------------
  */
-
-int ui_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
-{
-    int64_t begin, end;
-    ui_visible(ui, m, &begin, &end);
-    switch (command) {
-    case COMMAND_VIEW:
-        ui_go(ui, (enum view_id)argument);
-        if (ui->view != VIEW_COMMGRAM && ui->view != VIEW_TORUS && end - begin < shortest_span(m))
-            ui_zoom_time(ui, m, 1, begin + (end - begin) / 2);
-        break;
-    case COMMAND_PAUSE:
-        if (ui->follow)
-            ui_clamp_time(ui, m);
-        else
-            ui->follow = 1;
-        break;
-    case COMMAND_FOLLOW:
-        ui->follow = 1;
-        break;
-    case COMMAND_THEME:
-        ui->theme = ui->theme == THEME_DARK ? THEME_LIGHT : THEME_DARK;
-        break;
-    case COMMAND_HELP:
-        ui->help = !ui->help;
-        break;
-    case COMMAND_DRAWER:
-        ui->drawer = !ui->drawer;
-        break;
-    case COMMAND_QUANTITY:
-        ui->quantity = argument == PAIR_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
-        break;
-    case COMMAND_RANGE:
-        ui->range = argument == RANGE_START ? RANGE_START : RANGE_SPAN;
-        break;
-    case COMMAND_TIME_IN:
-        ui_zoom_time(ui, m, 0.5, ui->follow ? end : begin + (end - begin) / 2);
-        break;
-    case COMMAND_TIME_OUT:
-        ui_zoom_time(ui, m, 2, ui->follow ? end : begin + (end - begin) / 2);
-        break;
-    case COMMAND_MATRIX_ALL:
-        ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
-        break;
-    case COMMAND_GROUP:
-        ui->group = argument <= GROUP_NONE ? (enum call_group)argument : GROUP_CALL;
-        break;
-    case COMMAND_SEARCH:
-        ui->searching = 1;
-        ui->search[0] = 0;
-        ui->cursor[LIST_FOUND] = 0;
-        break;
-    case COMMAND_PICTURE:
-        return UI_CHANGED | UI_PICTURE;
-    case COMMAND_LET_GO:
-        ui_select(ui, (struct selection){0});
-        ui->alert_picked = 0;
-        break;
-    case COMMAND_COLOUR:
-        ui->colour = argument == COLOUR_LATENCY ? COLOUR_LATENCY : COLOUR_REGION;
-        break;
-    case COMMAND_COMPRESS:
-        ui->compress = argument != 0;
-        break;
-    case COMMAND_GRAPH_ALL:
-        whole_graph(ui);
-        break;
-    case COMMAND_GRAPH_OPEN:
-        if (ui->graph_open != argument)
-            ui_remember(ui);
-        ui->graph_open = argument;
-        break;
-    case COMMAND_METRIC:
-    case COMMAND_FILTER_CLEAR:
-    case COMMAND_RANK_SCALE:
-    case COMMAND_OBJECTIVE:
-    case COMMAND_ONLY_SELECTED:
-    case COMMAND_REMAP:
-    case COMMAND_REROUTE:
-    case COMMAND_APPLY:
-    case COMMAND_DISCARD:
-    case COMMAND_SAVE_MAPPING:
-        return ui_network_command(ui, m, command, argument);
-    case COMMAND_ROUTES_ALL:
-    case COMMAND_FOLD:
-    case COMMAND_LENS:
-    case COMMAND_ROUTE_LOADS:
-    case COMMAND_ROUTE_ORDER:
-    case COMMAND_ROUTES_MOST:
-        return ui_routes_command(ui, m, command, argument);
-    case COMMAND_REPLAY_PLAY:
-    case COMMAND_REPLAY_STEP:
-    case COMMAND_REPLAY_SPEED:
-    case COMMAND_REPLAY_LOOP:
-    case COMMAND_REPLAY_MARK:
-        return transport_command(ui, m, (int)command, argument);
-    default:
-        if (command >= COMMAND_TORUS_VIEW && command <= COMMAND_TORUS_LAST)
-            torus_command(ui, m, (int)command, argument);
-        if (command >= COMMAND_NET_TOOL && command <= COMMAND_NET_LAST)
-            network_graph_command(ui, (int)command, argument);
-        if (command >= COMMAND_CAPTURE && command <= COMMAND_CAPTURE_LAST)
-            ui_capture_command(ui, m, command, argument);
-        ui_commgram_command(ui, m, command, argument);
-        break;
-    }
-    return UI_CHANGED;
-}
 
 int ui_search(const struct model *m, const char *text, struct selection *out, int max)
 {

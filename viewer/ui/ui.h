@@ -10,6 +10,7 @@
 #include "viewer/layout/theme.h"
 #include "viewer/model/model.h"
 #include "viewer/model/range.h"
+#include "viewer/ui/ui_command.h"
 #include "viewer/ui/ui_network_graph.h"
 #include "viewer/ui/ui_torus.h"
 #include "viewer/ui/ui_transport.h"
@@ -45,102 +46,6 @@ enum ui_list {
     LIST_LINKS,
     LIST_CAPTURE, /**< threads of a capture */
     UI_LISTS
-};
-
-/** What buttons and keys ask for. */
-enum ui_command {
-    COMMAND_VIEW,   /**< argument: enum view_id */
-    COMMAND_PAUSE,  /**< hold the span of time, or go on */
-    COMMAND_FOLLOW, /**< newest data at the right edge */
-    COMMAND_THEME,
-    COMMAND_HELP,
-    COMMAND_DRAWER,   /**< context column, where it is folded away */
-    COMMAND_QUANTITY, /**< argument: enum pair_column */
-    COMMAND_RANGE,    /**< argument: enum range_kind */
-    COMMAND_TIME_IN,
-    COMMAND_TIME_OUT,
-    COMMAND_MATRIX_ALL,
-    COMMAND_GROUP, /**< argument: enum call_group */
-    COMMAND_SEARCH,
-    COMMAND_PICTURE,
-    COMMAND_LET_GO,      /**< of the selection */
-    COMMAND_COLOUR,      /**< argument: enum graph_colour */
-    COMMAND_COMPRESS,    /**< argument: 0 time as it ran, 1 what does not matter compressed */
-    COMMAND_GRAPH_ALL,   /**< the whole graph in sight */
-    COMMAND_GRAPH_OPEN,  /**< argument: region whose ranks are to be seen one by one; 0: none */
-    COMMAND_PHASES,      /**< argument: 0 fewer, 1 more */
-    COMMAND_COMMUNITIES, /**< likewise */
-    COMMAND_MODELLED,    /**< with or without what stands for collectives */
-    COMMAND_SIZES_ALL,   /**< messages of all sizes */
-    COMMAND_LEVEL,       /**< back to a level of the path; argument: which */
-    COMMAND_TIME_ALL,    /**< the whole job in sight */
-
-    /* the network */
-    COMMAND_METRIC,       /**< argument: enum flow_metric that is ranked and filtered by */
-    COMMAND_FILTER_CLEAR, /**< everything in sight again */
-    COMMAND_RANK_SCALE,   /**< argument: 0 ranks in a line, 1 by their logarithm */
-    COMMAND_OBJECTIVE,    /**< argument: enum remap_objective */
-    COMMAND_REMAP,        /**< ask for a better mapping */
-    COMMAND_REROUTE,      /**< ask for better routes for what is selected */
-    COMMAND_APPLY,   /**< argument: enum suggestion_kind: see the network with it, or as it is */
-    COMMAND_DISCARD, /**< argument: enum suggestion_kind: forget it */
-    COMMAND_ONLY_SELECTED, /**< argument: 1: only ranks of the selection may move */
-    COMMAND_SAVE_MAPPING,  /**< write the suggested mapping to a file */
-
-    /* the torus */
-    COMMAND_TORUS_VIEW,   /**< argument: which of the dimensions that are seen is looked along */
-    COMMAND_TORUS_LINKS,  /**< argument: dimension whose links are drawn or not */
-    COMMAND_TORUS_FIGURE, /**< argument: enum torus_figure */
-    COMMAND_TORUS_PAINT,  /**< argument: enum torus_paint */
-    COMMAND_TORUS_COLOURS_ALL, /**< colours from nothing to the largest load */
-    COMMAND_TORUS_PIN,         /**< keep the present picture */
-    COMMAND_TORUS_UNPIN,       /**< argument: panel */
-    COMMAND_TORUS_PANEL,       /**< argument: panel to be seen large */
-    COMMAND_TORUS_GRID,        /**< all panels side by side, or one large */
-    COMMAND_TORUS_PLAY,        /**< argument: enum torus_playing; or stop */
-    COMMAND_TORUS_MENU,        /**< open or close the choice of communicator and region */
-    COMMAND_TORUS_COMM,        /**< argument: number of a communicator + 1, 0: all */
-    COMMAND_TORUS_REGION,      /**< argument: number of a code region + 1, 0: all */
-    COMMAND_TORUS_DIMENSION,   /**< argument: dimension that is to be seen */
-    COMMAND_TORUS_SLICE, /**< argument: dimension whose next coordinate is seen, after the last all
-                          */
-    COMMAND_TORUS_HOME,  /**< all of it in sight, as at first */
-    COMMAND_TORUS_LAST = COMMAND_TORUS_HOME,
-
-    /* the graph of the network */
-    COMMAND_NET_TOOL,      /**< argument: enum network_tool */
-    COMMAND_NET_SIZE,      /**< argument: enum network_size */
-    COMMAND_NET_DIMENSION, /**< argument: dimension that tells groups apart, or not */
-    COMMAND_NET_LEVEL,     /**< argument: switches above nodes that stand for a group; 0: none */
-    COMMAND_NET_OPEN,      /**< argument: group whose vertices are to be seen one by one */
-    COMMAND_NET_CLOSE,     /**< all groups again */
-    COMMAND_NET_ALL,       /**< the whole graph in sight */
-    COMMAND_NET_LAST = COMMAND_NET_ALL,
-
-    /* the route matrix */
-    COMMAND_ROUTES_ALL, /**< the whole matrix in sight */
-    COMMAND_FOLD, /**< argument: 0 nothing; else a level and 1: fold its blocks without routes; the
-                            same again unfolds */
-    COMMAND_LENS, /**< the magnifying lens, or none */
-    COMMAND_ROUTE_LOADS, /**< links outlined by their load, or not */
-    COMMAND_ROUTE_ORDER, /**< argument: place in the order whose dimension becomes slower by one, 0:
-                            the fastest; behind the last: as numbered */
-    COMMAND_ROUTES_MOST, /**< argument: 0 fewer of the heaviest routes, 1 more */
-
-    /* captures */
-    COMMAND_CAPTURE,      /**< argument: number of the one that is to be seen */
-    COMMAND_CAPTURE_STEP, /**< argument: 0 the one before, 1 the next */
-    COMMAND_CAPTURE_ALL,  /**< its whole time in sight */
-    COMMAND_CAPTURE_ROWS, /**< argument: 0 all ranks in sight, 1 so that each can be read */
-    COMMAND_CAPTURE_ZOOM, /**< argument: 0 more time, 1 less */
-    COMMAND_CAPTURE_LAST = COMMAND_CAPTURE_ZOOM,
-
-    /* a replay */
-    COMMAND_REPLAY_PLAY,  /**< pause it, or go on */
-    COMMAND_REPLAY_STEP,  /**< by one window; argument: 0 back, 1 forward */
-    COMMAND_REPLAY_SPEED, /**< argument: 0 slower, 1 faster */
-    COMMAND_REPLAY_LOOP,  /**< begin anew behind the end, or not */
-    COMMAND_REPLAY_MARK,  /**< to an alert; argument: 0 the one before, 1 the next */
 };
 
 /** What a mapping is to make small, as request "remap" has it. */
@@ -193,7 +98,7 @@ struct ui_level {
 };
 
 #define UI_LEVELS 8
-#define UI_MOST_PHASES 256u /**< that can be asked for */
+#define UI_MAXIMUM_PHASES 256u /**< that can be asked for */
 
 struct input;
 
@@ -377,10 +282,6 @@ int ui_follow_data(struct ui *ui, const struct model *model, uint64_t now_ms);
 /** Advance what moves. @return 1 while it does */
 int ui_tick(struct ui *ui, uint64_t now_ms);
 
-/** A command from a button or a key. @return enum ui_effect, or-ed */
-int ui_command(struct ui *ui, const struct model *model, enum ui_command command,
-               uint64_t argument);
-
 /** Select, remembering where we were. */
 void ui_select(struct ui *ui, struct selection selection);
 
@@ -418,8 +319,8 @@ void ui_capture_span(const struct ui *ui, const struct capture *capture, int64_t
                      int64_t *end);
 
 /** Commands, keys (0: the key is none of them), arrows and the mouse in the view of captures. */
-void ui_capture_command(struct ui *ui, const struct model *model, enum ui_command command,
-                        uint64_t argument);
+int ui_capture_command(struct ui *ui, const struct model *model, enum ui_command command,
+                       uint64_t argument);
 int ui_capture_key(struct ui *ui, const struct model *model, int key);
 int ui_capture_arrow(struct ui *ui, const struct model *model, int horizontal, int far);
 void ui_capture_drag(struct ui *ui, const struct model *model, const struct scene_hit *hit,
@@ -432,12 +333,21 @@ void ui_capture_click(struct ui *ui, const struct model *model, const struct sce
 void ui_zoom_graph(struct ui *ui, double factor, double x, double y);
 void ui_pan_graph(struct ui *ui, double dx, double dy);
 
+/** The whole graph in sight. */
+void ui_graph_home(struct ui *ui);
+
 /** Is it selected? A pair's ends count as selected ranks. */
 int ui_rank_selected(const struct ui *ui, uint64_t rank);
 int ui_pair_selected(const struct ui *ui, uint64_t source, uint64_t destination);
 
 /** Zoom the visible time by a factor around a point of it. */
 void ui_zoom_time(struct ui *ui, const struct model *model, double factor, int64_t around_ns);
+
+/** Hold the visible time where it is. */
+void ui_pause_time(struct ui *ui, const struct model *model);
+
+/** Show enough windows for a view that draws them one by one; other views may show less. */
+void ui_widen_to_windows(struct ui *ui, const struct model *model);
 
 /** Move the visible time. */
 void ui_pan_time(struct ui *ui, const struct model *model, int64_t by_ns);
@@ -452,8 +362,8 @@ void ui_matrix(const struct ui *ui, const struct model *model, double *column, d
                double *extent);
 
 /** Sizes beyond any message, and none. */
-#define UI_SIZE_LEAST 0.0
-#define UI_SIZE_MOST 64.0
+#define UI_SIZE_MINIMUM 0.0
+#define UI_SIZE_MAXIMUM 64.0
 
 /** The picture that the CommGram needs, from visible time, detail and selection.
  *  @return 1; 2 when the selected ranks are too many to be named, then it is of all; 0: nothing can
@@ -479,8 +389,8 @@ void ui_open_marked(struct ui *ui, const struct model *model, const struct scene
 void ui_close_to(struct ui *ui, int level);
 
 /** Commands about the CommGram. */
-void ui_commgram_command(struct ui *ui, const struct model *model, enum ui_command command,
-                         uint64_t argument);
+int ui_commgram_command(struct ui *ui, const struct model *model, enum ui_command command,
+                        uint64_t argument);
 
 /** Show a span of time, within what the job has. */
 void ui_show_span(struct ui *ui, const struct model *model, int64_t begin, int64_t end);

@@ -88,8 +88,8 @@ static void ui_captures_step(struct ui *ui, const struct model *m, int newer)
         ui_captures_see(ui, all->items[newer ? at - 1 : at + 1].id);
 }
 
-void ui_capture_command(struct ui *ui, const struct model *m, enum ui_command command,
-                        uint64_t argument)
+int ui_capture_command(struct ui *ui, const struct model *m, enum ui_command command,
+                       uint64_t argument)
 {
     const struct capture *c = ui_capture(ui, m);
     if (command == COMMAND_CAPTURE) {
@@ -106,6 +106,7 @@ void ui_capture_command(struct ui *ui, const struct model *m, enum ui_command co
     } else if (command == COMMAND_CAPTURE_ZOOM && c) {
         ui_captures_zoom(ui, c, argument ? 0.5 : 2, 0.5);
     }
+    return UI_CHANGED;
 }
 
 int ui_capture_key(struct ui *ui, const struct model *m, int key)

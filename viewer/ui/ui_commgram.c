@@ -92,9 +92,9 @@ void ui_move_size(struct ui *ui, const struct scene_hit *hit)
 {
     double at = fmin(fmax(scene_hit_x(hit, ui->mouse_x), hit->x0), hit->x1);
     if (ui->size_handle)
-        ui->size_high = at >= hit->x1 ? UI_SIZE_MOST : fmax(at, ui->size_low);
+        ui->size_high = at >= hit->x1 ? UI_SIZE_MAXIMUM : fmax(at, ui->size_low);
     else
-        ui->size_low = at <= hit->x0 ? UI_SIZE_LEAST : fmin(at, ui->size_high);
+        ui->size_low = at <= hit->x0 ? UI_SIZE_MINIMUM : fmin(at, ui->size_high);
 }
 
 /* The span of time that was marked: phases that it touches, or of the curve just what was marked.
@@ -133,14 +133,14 @@ static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t most)
     return value > quarter ? value - quarter : 1;
 }
 
-void ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command command,
-                         uint64_t argument)
+int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command command,
+                        uint64_t argument)
 {
     int64_t begin, end;
     uint64_t ranks = m->world > m->rank_count ? m->world : m->rank_count;
     switch (command) {
     case COMMAND_PHASES:
-        ui->phases = ui_commgram_step(ui->phases, argument != 0, UI_MOST_PHASES);
+        ui->phases = ui_commgram_step(ui->phases, argument != 0, UI_MAXIMUM_PHASES);
         break;
     case COMMAND_COMMUNITIES:
         ui->communities = ui_commgram_step(ui->communities, argument != 0, ranks ? ranks : 1);
@@ -149,8 +149,8 @@ void ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command c
         ui->unmodelled = !ui->unmodelled;
         break;
     case COMMAND_SIZES_ALL:
-        ui->size_low = UI_SIZE_LEAST;
-        ui->size_high = UI_SIZE_MOST;
+        ui->size_low = UI_SIZE_MINIMUM;
+        ui->size_high = UI_SIZE_MAXIMUM;
         break;
     case COMMAND_LEVEL:
         if (argument < UI_LEVELS)
@@ -166,6 +166,7 @@ void ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command c
     default:
         break;
     }
+    return UI_CHANGED;
 }
 
 /* ---- the question ------------------------------------------------------------------------------

@@ -1,3 +1,5 @@
+/* Acts on mouse and keyboard: what a click on a hit of the scene does, what a drag, the wheel and
+ * the keys do. `hit_actions` and `letter_keys` are the tables to add a kind of hit or a key to. */
 #include "viewer/ui/ui_input.h"
 
 #include "viewer/ui/ui_lists.h"
@@ -44,96 +46,153 @@ static void ui_input_choose(struct ui *ui, const struct model *m, const struct s
         ui_select(ui, selection_of(hit));
 }
 
-/* A click on a cell of the matrix: zoom in while a cell is several ranks, else take the pair. */
-static void click_matrix(struct ui *ui, const struct model *m, const struct scene_hit *hit,
-                         int clicks)
+struct click {
+    struct ui *ui;
+    const struct model *model;
+    const struct scene_hit *hit;
+    int clicks; /* 2: double click */
+};
+
+static int click_button(const struct click *c)
 {
-    double column = scene_hit_x(hit, ui->mouse_x), row = scene_hit_y(hit, ui->mouse_y);
-    if (hit->a > 1) {
-        ui_zoom_matrix(ui, m, clicks > 1 ? 0.25 : 0.5, column, row);
-        return;
-    }
-    if (column >= 0 && row >= 0)
-        ui_select(ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
+    return ui_command(c->ui, c->model, (enum ui_command)c->hit->a, c->hit->b);
 }
+
+static int click_selectable(const struct click *c)
+{
+    ui_input_choose(c->ui, c->model, c->hit);
+    c->ui->searching = 0;
+    if (c->hit->list)
+        c->ui->cursor[c->hit->list - 1] = c->hit->row;
+    if (c->hit->kind == HIT_REGION && c->clicks > 1)
+        return ui_command(c->ui, c->model, COMMAND_GRAPH_OPEN, c->hit->a);
+    return UI_CHANGED;
+}
+
+static int click_job(const struct click *c)
+{
+    return ui_choose_job(c->ui, c->model, c->hit->a);
+}
+
+/* While a cell of the matrix stands for several ranks, a click zooms in; else it selects the pair.
+ */
+static int click_matrix(const struct click *c)
+{
+    double column = scene_hit_x(c->hit, c->ui->mouse_x), row = scene_hit_y(c->hit, c->ui->mouse_y);
+    if (c->hit->a > 1)
+        ui_zoom_matrix(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5, column, row);
+    else if (column >= 0 && row >= 0)
+        ui_select(c->ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
+    return UI_CHANGED;
+}
+
+static int click_column(const struct click *c)
+{
+    if (c->clicks > 1)
+        ui_open(c->ui, c->model, (int64_t)c->hit->a, (int64_t)c->hit->b, NULL);
+    return UI_CHANGED;
+}
+
+static int click_bar(const struct click *c)
+{
+    ui_click_bar(c->ui, c->model, c->hit, c->clicks);
+    return UI_CHANGED;
+}
+
+static int click_sizes(const struct click *c)
+{
+    if (c->clicks > 1)
+        return ui_command(c->ui, c->model, COMMAND_SIZES_ALL, 0);
+    ui_move_size(c->ui, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_metric(const struct click *c)
+{
+    ui_click_metric(c->ui, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_unit(const struct click *c)
+{
+    return ui_command(c->ui, c->model, COMMAND_NET_OPEN, c->hit->a);
+}
+
+/* A click on an aggregated cell of the route matrix zooms in to the routes in it. */
+static int click_routes(const struct click *c)
+{
+    if (c->hit->a > 1)
+        ui_zoom_routes(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5,
+                       scene_hit_x(c->hit, c->ui->mouse_x), scene_hit_y(c->hit, c->ui->mouse_y));
+    return UI_CHANGED;
+}
+
+static int click_mark(const struct click *c)
+{
+    transport_click(c->ui, c->model, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_capture(const struct click *c)
+{
+    ui_capture_click(c->ui, c->model, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_sort(const struct click *c)
+{
+    ui_sort_list(c->ui, c->hit->a, c->hit->b);
+    return UI_CHANGED;
+}
+
+static int click_scale(const struct click *c)
+{
+    if (c->clicks > 1)
+        return ui_command(c->ui, c->model, COMMAND_TORUS_COLOURS_ALL, 0);
+    torus_take_colour(&c->ui->torus, c->hit, c->ui->mouse_x);
+    return UI_CHANGED;
+}
+
+/* A click beside an overlay closes all overlays. */
+static int click_cover(const struct click *c)
+{
+    c->ui->torus.menu = c->ui->help = c->ui->searching = c->ui->drawer = 0;
+    return UI_CHANGED;
+}
+
+/* A click on the band of the whole time puts the middle of the visible time there. */
+static int click_band(const struct click *c)
+{
+    int64_t begin, end, at = (int64_t)scene_hit_x(c->hit, c->ui->mouse_x);
+    ui_visible(c->ui, c->model, &begin, &end);
+    ui_pan_time(c->ui, c->model, at - (begin + (end - begin) / 2));
+    return UI_CHANGED;
+}
+
+/* What a click does, by the kind of hit that the button went down on. */
+static int (*const hit_actions[])(const struct click *c) = {
+    [HIT_BUTTON] = click_button,     [HIT_RANK] = click_selectable,
+    [HIT_PAIR] = click_selectable,   [HIT_NODE] = click_selectable,
+    [HIT_CALL] = click_selectable,   [HIT_REGION] = click_selectable,
+    [HIT_PLANE] = click_selectable,  [HIT_ALERT] = click_selectable,
+    [HIT_LINK] = click_selectable,   [HIT_ROUTE] = click_selectable,
+    [HIT_VERTEX] = click_selectable, [HIT_JOB] = click_job,
+    [HIT_MATRIX] = click_matrix,     [HIT_COLUMN] = click_column,
+    [HIT_BAR] = click_bar,           [HIT_SIZES] = click_sizes,
+    [HIT_METRIC] = click_metric,     [HIT_UNIT] = click_unit,
+    [HIT_ROUTES] = click_routes,     [HIT_MARK] = click_mark,
+    [HIT_CAPTURE] = click_capture,   [HIT_SORT] = click_sort,
+    [HIT_SCALE] = click_scale,       [HIT_COVER] = click_cover,
+    [HIT_BAND] = click_band,
+};
 
 static int ui_input_click(struct ui *ui, const struct model *m, const struct scene_hit *hit,
                           int clicks)
 {
-    switch (hit->kind) {
-    case HIT_BUTTON:
-        return ui_command(ui, m, (enum ui_command)hit->a, hit->b);
-    case HIT_RANK:
-    case HIT_PAIR:
-    case HIT_NODE:
-    case HIT_CALL:
-    case HIT_REGION:
-    case HIT_PLANE:
-    case HIT_ALERT:
-    case HIT_LINK:
-    case HIT_ROUTE:
-    case HIT_VERTEX:
-        ui_input_choose(ui, m, hit);
-        ui->searching = 0;
-        if (hit->list)
-            ui->cursor[hit->list - 1] = hit->row;
-        if (hit->kind == HIT_REGION && clicks > 1)
-            return ui_command(ui, m, COMMAND_GRAPH_OPEN, hit->a);
-        break;
-    case HIT_JOB:
-        return ui_choose_job(ui, m, hit->a);
-    case HIT_MATRIX:
-        click_matrix(ui, m, hit, clicks);
-        break;
-    case HIT_COLUMN:
-        if (clicks > 1)
-            ui_open(ui, m, (int64_t)hit->a, (int64_t)hit->b, NULL);
-        break;
-    case HIT_BAR:
-        ui_click_bar(ui, m, hit, clicks);
-        break;
-    case HIT_SIZES:
-        if (clicks > 1)
-            return ui_command(ui, m, COMMAND_SIZES_ALL, 0);
-        ui_move_size(ui, hit);
-        break;
-    case HIT_METRIC:
-        ui_click_metric(ui, hit);
-        break;
-    case HIT_UNIT:
-        return ui_command(ui, m, COMMAND_NET_OPEN, hit->a);
-    case HIT_ROUTES: /* what lies in an aggregated cell is to be seen */
-        if (hit->a > 1)
-            ui_zoom_routes(ui, m, clicks > 1 ? 0.25 : 0.5, scene_hit_x(hit, ui->mouse_x),
-                           scene_hit_y(hit, ui->mouse_y));
-        break;
-    case HIT_MARK:
-        transport_click(ui, m, hit);
-        break;
-    case HIT_CAPTURE:
-        ui_capture_click(ui, m, hit);
-        break;
-    case HIT_SORT:
-        ui_sort_list(ui, hit->a, hit->b);
-        break;
-    case HIT_SCALE:
-        if (clicks > 1)
-            return ui_command(ui, m, COMMAND_TORUS_COLOURS_ALL, 0);
-        torus_take_colour(&ui->torus, hit, ui->mouse_x);
-        break;
-    case HIT_COVER:
-        ui->torus.menu = ui->help = ui->searching = ui->drawer = 0;
-        break;
-    case HIT_BAND: {
-        int64_t begin, end;
-        ui_visible(ui, m, &begin, &end);
-        int64_t at = (int64_t)scene_hit_x(hit, ui->mouse_x);
-        ui_pan_time(ui, m, at - (begin + (end - begin) / 2));
-        break;
-    }
-    default:
-        break;
-    }
+    struct click c = {ui, m, hit, clicks};
+    size_t kind = (size_t)hit->kind;
+    if (kind < sizeof hit_actions / sizeof *hit_actions && hit_actions[kind])
+        return hit_actions[kind](&c);
     return UI_CHANGED;
 }
 
@@ -369,7 +428,7 @@ static int ui_input_escape(struct ui *ui, const struct model *m)
     if (ui->help || ui->searching || ui->drawer)
         ui->help = ui->searching = ui->drawer = 0;
     else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
-        return ui_command(ui, m, COMMAND_LET_GO, 0);
+        return ui_command(ui, m, COMMAND_DESELECT, 0);
     else if (flow_filter_active(&ui->filter))
         return ui_command(ui, m, COMMAND_FILTER_CLEAR, 0);
     else if (ui->view == VIEW_COMMGRAM && ui->level)
@@ -423,70 +482,82 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
     return 0;
 }
 
-static int ui_input_letter(struct ui *ui, const struct model *m, int key)
+/* Arguments of keys that step to the next value of a choice. */
+
+static uint64_t next_metric(const struct ui *ui)
 {
-    if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
-        return UI_CHANGED;
-    int own = ui->view == VIEW_ROUTES     ? ui_routes_key(ui, m, key)
-              : ui->view == VIEW_CAPTURES ? ui_capture_key(ui, m, key)
-                                          : 0;
-    if (own)
-        return own;
-    if (key >= '1' && key <= '9' && key < '1' + VIEWS)
-        return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
-    if (torus_key(ui, m, key))
-        return UI_CHANGED;
-    int replay = transport_key(ui, m, key);
-    if (replay)
-        return replay;
+    return ((uint64_t)ui->metric + 1) % METRICS;
+}
+
+static uint64_t next_rank_scale(const struct ui *ui)
+{
+    return !ui->rank_log;
+}
+
+static uint64_t next_compress(const struct ui *ui)
+{
+    return !ui->compress;
+}
+
+static uint64_t next_colour(const struct ui *ui)
+{
+    return ui->colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION;
+}
+
+static uint64_t next_quantity(const struct ui *ui)
+{
+    return ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES;
+}
+
+static uint64_t next_range(const struct ui *ui)
+{
+    return ui->range == RANGE_SPAN ? RANGE_START : RANGE_SPAN;
+}
+
+static uint64_t next_group(const struct ui *ui)
+{
+    return ((uint64_t)ui->group + 1) % (GROUP_NONE + 1);
+}
+
+/* The command of a key that means the same in all views. */
+static const struct {
+    int key;
+    enum ui_command command;
+    uint64_t argument;
+    uint64_t (*next)(const struct ui *ui); /* computes the argument, where it is not constant */
+} letter_keys[] = {
+    {' ', COMMAND_PAUSE, 0, NULL},
+    {'f', COMMAND_FOLLOW, 0, NULL},
+    {'t', COMMAND_THEME, 0, NULL},
+    {'s', COMMAND_PICTURE, 0, NULL},
+    {'?', COMMAND_HELP, 0, NULL},
+    {'h', COMMAND_HELP, 0, NULL},
+    {'/', COMMAND_SEARCH, 0, NULL},
+    {'d', COMMAND_DRAWER, 0, NULL},
+    {'j', COMMAND_VIEW, VIEW_JOBS, NULL},
+    {'r', COMMAND_VIEW, VIEW_CAPTURES, NULL},
+    {'{', COMMAND_COMMUNITIES, 0, NULL},
+    {'}', COMMAND_COMMUNITIES, 1, NULL},
+    {'m', COMMAND_MODELLED, 0, NULL},
+    {'n', COMMAND_METRIC, 0, next_metric},
+    {'o', COMMAND_RANK_SCALE, 0, next_rank_scale},
+    {'c', COMMAND_COMPRESS, 0, next_compress},
+    {'l', COMMAND_COLOUR, 0, next_colour},
+    {'b', COMMAND_QUANTITY, 0, next_quantity},
+    {'w', COMMAND_RANGE, 0, next_range},
+    {'g', COMMAND_GROUP, 0, next_group},
+};
+
+/* Keys whose meaning depends on the view. @return enum ui_effect; 0: the key has no meaning */
+static int letter_special(struct ui *ui, const struct model *m, int key)
+{
     switch (key) {
-    case ' ':
-        return ui_command(ui, m, COMMAND_PAUSE, 0);
-    case 'f':
-        return ui_command(ui, m, COMMAND_FOLLOW, 0);
-    case 't':
-        return ui_command(ui, m, COMMAND_THEME, 0);
-    case 's':
-        return ui_command(ui, m, COMMAND_PICTURE, 0);
-    case '?':
-    case 'h':
-        return ui_command(ui, m, COMMAND_HELP, 0);
-    case '/':
-        return ui_command(ui, m, COMMAND_SEARCH, 0);
-    case 'd':
-        return ui_command(ui, m, COMMAND_DRAWER, 0);
-    case 'j':
-        return ui_command(ui, m, COMMAND_VIEW, VIEW_JOBS);
     case '[':
     case ']':
-        if (ui->view == VIEW_LINKS) {
-            ui_narrow_metric(ui, key == '[');
-            return UI_CHANGED;
-        }
-        return ui_command(ui, m, COMMAND_PHASES, key == ']');
-    case '{':
-    case '}':
-        return ui_command(ui, m, COMMAND_COMMUNITIES, key == '}');
-    case 'm':
-        return ui_command(ui, m, COMMAND_MODELLED, 0);
-    case 'n':
-        return ui_command(ui, m, COMMAND_METRIC, ((uint64_t)ui->metric + 1) % METRICS);
-    case 'o':
-        return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->rank_log);
-    case 'c':
-        return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
-    case 'r':
-        return ui_command(ui, m, COMMAND_VIEW, VIEW_CAPTURES);
-    case 'l':
-        return ui_command(ui, m, COMMAND_COLOUR,
-                          ui->colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);
-    case 'b':
-        return ui_command(ui, m, COMMAND_QUANTITY,
-                          ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
-    case 'w':
-        return ui_command(ui, m, COMMAND_RANGE, ui->range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);
-    case 'g':
-        return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
+        if (ui->view != VIEW_LINKS)
+            return ui_command(ui, m, COMMAND_PHASES, key == ']');
+        ui_narrow_metric(ui, key == '[');
+        return UI_CHANGED;
     case '0':
         return ui_command(ui, m,
                           ui->view == VIEW_REGIONS    ? COMMAND_GRAPH_ALL
@@ -503,6 +574,30 @@ static int ui_input_letter(struct ui *ui, const struct model *m, int key)
     default:
         return 0;
     }
+}
+
+static int ui_input_letter(struct ui *ui, const struct model *m, int key)
+{
+    if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
+        return UI_CHANGED;
+    int own = ui->view == VIEW_ROUTES     ? ui_routes_key(ui, m, key)
+              : ui->view == VIEW_CAPTURES ? ui_capture_key(ui, m, key)
+                                          : 0;
+    if (own)
+        return own;
+    if (key >= '1' && key <= '9' && key < '1' + VIEWS)
+        return ui_command(ui, m, COMMAND_VIEW, (uint64_t)(key - '1'));
+    if (torus_key(ui, m, key))
+        return UI_CHANGED;
+    int replay = transport_key(ui, m, key);
+    if (replay)
+        return replay;
+    for (size_t i = 0; i < sizeof letter_keys / sizeof *letter_keys; i++)
+        if (letter_keys[i].key == key)
+            return ui_command(ui, m, letter_keys[i].command,
+                              letter_keys[i].next ? letter_keys[i].next(ui)
+                                                  : letter_keys[i].argument);
+    return letter_special(ui, m, key);
 }
 
 static int ends_of_time(struct ui *ui, const struct model *m, int key)

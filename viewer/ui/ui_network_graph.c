@@ -236,8 +236,10 @@ static void ui_graph_choose(struct network_graph *g)
     g->open_count = 0;
 }
 
-void network_graph_command(struct ui *ui, int command, uint64_t argument)
+int network_graph_command(struct ui *ui, const struct model *model, enum ui_command command,
+                          uint64_t argument)
 {
+    (void)model;
     struct network_graph *g = &ui->graph;
     switch (command) {
     case COMMAND_NET_TOOL:
@@ -268,6 +270,7 @@ void network_graph_command(struct ui *ui, int command, uint64_t argument)
     default:
         break;
     }
+    return UI_CHANGED;
 }
 
 void network_graph_escape(struct ui *ui)

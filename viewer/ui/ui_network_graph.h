@@ -10,6 +10,7 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/flows.h"
 
+#include "viewer/ui/ui_command.h"
 #define NETWORK_LASSO 512u /**< points of a lasso */
 #define NETWORK_OPEN 256u  /**< groups that can be open at once */
 #define NETWORK_SINGLE                                                                             \
@@ -65,7 +66,8 @@ int network_graph_update(struct network_graph *graph, const struct model *model,
 int network_graph_open(const struct network_graph *graph, uint32_t group);
 
 /** Commands that begin with COMMAND_NET. */
-void network_graph_command(struct ui *ui, int command, uint64_t argument);
+int network_graph_command(struct ui *ui, const struct model *model, enum ui_command command,
+                          uint64_t argument);
 
 /** Mouse: a button went down in the graph; it moved; it was released after a drag.
  *  @return 1: it was the graph's business */

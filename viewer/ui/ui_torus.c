@@ -121,7 +121,7 @@ static void ui_torus_play(struct ui *ui, const struct model *m, uint64_t what)
     }
 }
 
-void torus_command(struct ui *ui, const struct model *m, int command, uint64_t argument)
+int torus_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
 {
     struct torus_choice *t = &ui->torus;
     switch (command) {
@@ -180,6 +180,7 @@ void torus_command(struct ui *ui, const struct model *m, int command, uint64_t a
     default:
         break;
     }
+    return UI_CHANGED;
 }
 
 /* The next window, or still at the end. */

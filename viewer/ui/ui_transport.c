@@ -118,7 +118,8 @@ static void seek_mark(struct ui *ui, const struct playback *p, int forward)
         ui_transport_seek(ui, p, best);
 }
 
-int transport_command(struct ui *ui, const struct model *m, int command, uint64_t argument)
+int transport_command(struct ui *ui, const struct model *m, enum ui_command command,
+                      uint64_t argument)
 {
     struct transport *t = &ui->transport;
     const struct playback *p = &m->playback;

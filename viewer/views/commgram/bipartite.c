@@ -24,7 +24,7 @@ void bipartite_sizes(const struct stage *s, const struct commgram_drawing *d, do
 {
     *low = s->ui->size_low;
     /* the last whole number of the legend stands for itself and what rounds to it */
-    *high = s->ui->size_high >= d->columns.size_most ? UI_SIZE_MOST : s->ui->size_high;
+    *high = s->ui->size_high >= d->columns.size_most ? UI_SIZE_MAXIMUM : s->ui->size_high;
 }
 
 double bipartite_shift(const struct stage *s, struct box plot)
