@@ -21,10 +21,10 @@ static int command_toggle_pause(struct ui *ui, const struct model *model, enum u
 {
     (void)command;
     (void)argument;
-    if (ui->follow)
+    if (ui->time.follow)
         ui_pause_time(ui, model);
     else
-        ui->follow = 1;
+        ui->time.follow = 1;
     return UI_CHANGED;
 }
 
@@ -34,7 +34,7 @@ static int command_follow_time(struct ui *ui, const struct model *model, enum ui
     (void)model;
     (void)command;
     (void)argument;
-    ui->follow = 1;
+    ui->time.follow = 1;
     return UI_CHANGED;
 }
 
@@ -54,7 +54,7 @@ static int command_toggle_help(struct ui *ui, const struct model *model, enum ui
     (void)model;
     (void)command;
     (void)argument;
-    ui->help = !ui->help;
+    ui->overlay.help = !ui->overlay.help;
     return UI_CHANGED;
 }
 
@@ -64,7 +64,7 @@ static int command_toggle_drawer(struct ui *ui, const struct model *model, enum 
     (void)model;
     (void)command;
     (void)argument;
-    ui->drawer = !ui->drawer;
+    ui->overlay.drawer = !ui->overlay.drawer;
     return UI_CHANGED;
 }
 
@@ -82,7 +82,7 @@ static int command_set_range(struct ui *ui, const struct model *model, enum ui_c
 {
     (void)model;
     (void)command;
-    ui->range = argument == RANGE_START ? RANGE_START : RANGE_SPAN;
+    ui->time.range = argument == RANGE_START ? RANGE_START : RANGE_SPAN;
     return UI_CHANGED;
 }
 
@@ -93,7 +93,7 @@ static int command_zoom_time(struct ui *ui, const struct model *model, enum ui_c
     int64_t begin, end;
     ui_visible(ui, model, &begin, &end);
     ui_zoom_time(ui, model, command == COMMAND_TIME_IN ? 0.5 : 2,
-                 ui->follow ? end : begin + (end - begin) / 2);
+                 ui->time.follow ? end : begin + (end - begin) / 2);
     return UI_CHANGED;
 }
 
@@ -103,7 +103,7 @@ static int command_show_matrix(struct ui *ui, const struct model *model, enum ui
     (void)model;
     (void)command;
     (void)argument;
-    ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
+    ui->matrix.row = ui->matrix.column = ui->matrix.extent = 0;
     return UI_CHANGED;
 }
 
@@ -122,9 +122,9 @@ static int command_open_search(struct ui *ui, const struct model *model, enum ui
     (void)model;
     (void)command;
     (void)argument;
-    ui->searching = 1;
-    ui->search[0] = 0;
-    ui->cursor[LIST_FOUND] = 0;
+    ui->overlay.searching = 1;
+    ui->overlay.search[0] = 0;
+    ui->list.cursor[LIST_FOUND] = 0;
     return UI_CHANGED;
 }
 
@@ -154,7 +154,7 @@ static int command_set_colour(struct ui *ui, const struct model *model, enum ui_
 {
     (void)model;
     (void)command;
-    ui->colour = (enum graph_colour)argument;
+    ui->regions.colour = (enum graph_colour)argument;
     return UI_CHANGED;
 }
 
@@ -182,9 +182,9 @@ static int command_open_region(struct ui *ui, const struct model *model, enum ui
 {
     (void)model;
     (void)command;
-    if (ui->graph_open != argument)
+    if (ui->regions.open != argument)
         ui_remember(ui);
-    ui->graph_open = argument;
+    ui->regions.open = argument;
     return UI_CHANGED;
 }
 

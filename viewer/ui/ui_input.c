@@ -61,9 +61,9 @@ static int click_button(const struct click *c)
 static int click_selectable(const struct click *c)
 {
     ui_input_choose(c->ui, c->model, c->hit);
-    c->ui->searching = 0;
+    c->ui->overlay.searching = 0;
     if (c->hit->list)
-        c->ui->cursor[c->hit->list - 1] = c->hit->row;
+        c->ui->list.cursor[c->hit->list - 1] = c->hit->row;
     if (c->hit->kind == HIT_REGION && c->clicks > 1)
         return ui_command(c->ui, c->model, COMMAND_GRAPH_OPEN, c->hit->a);
     return UI_CHANGED;
@@ -78,7 +78,7 @@ static int click_job(const struct click *c)
  */
 static int click_matrix(const struct click *c)
 {
-    double column = scene_hit_x(c->hit, c->ui->mouse_x), row = scene_hit_y(c->hit, c->ui->mouse_y);
+    double column = scene_hit_x(c->hit, c->ui->mouse.x), row = scene_hit_y(c->hit, c->ui->mouse.y);
     if (c->hit->a > 1)
         ui_zoom_matrix(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5, column, row);
     else if (column >= 0 && row >= 0)
@@ -123,7 +123,7 @@ static int click_routes(const struct click *c)
 {
     if (c->hit->a > 1)
         ui_zoom_routes(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5,
-                       scene_hit_x(c->hit, c->ui->mouse_x), scene_hit_y(c->hit, c->ui->mouse_y));
+                       scene_hit_x(c->hit, c->ui->mouse.x), scene_hit_y(c->hit, c->ui->mouse.y));
     return UI_CHANGED;
 }
 
@@ -149,21 +149,21 @@ static int click_scale(const struct click *c)
 {
     if (c->clicks > 1)
         return ui_command(c->ui, c->model, COMMAND_TORUS_COLOURS_ALL, 0);
-    torus_take_colour(&c->ui->torus, c->hit, c->ui->mouse_x);
+    torus_take_colour(&c->ui->torus, c->hit, c->ui->mouse.x);
     return UI_CHANGED;
 }
 
 /* A click beside an overlay closes all overlays. */
 static int click_cover(const struct click *c)
 {
-    c->ui->torus.menu = c->ui->help = c->ui->searching = c->ui->drawer = 0;
+    c->ui->torus.menu = c->ui->overlay.help = c->ui->overlay.searching = c->ui->overlay.drawer = 0;
     return UI_CHANGED;
 }
 
 /* A click on the band of the whole time puts the middle of the visible time there. */
 static int click_band(const struct click *c)
 {
-    int64_t begin, end, at = (int64_t)scene_hit_x(c->hit, c->ui->mouse_x);
+    int64_t begin, end, at = (int64_t)scene_hit_x(c->hit, c->ui->mouse.x);
     ui_visible(c->ui, c->model, &begin, &end);
     ui_pan_time(c->ui, c->model, at - (begin + (end - begin) / 2));
     return UI_CHANGED;
@@ -201,11 +201,11 @@ static int ui_input_click(struct ui *ui, const struct model *m, const struct sce
 
 static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double dy)
 {
-    const struct scene_hit *h = &ui->pressed;
+    const struct scene_hit *h = &ui->mouse.pressed;
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
-    if (transport_drag(ui, m, h) || ui->boxing || torus_move(ui, dx, dy) ||
+    if (transport_drag(ui, m, h) || ui->commgram.boxing || torus_move(ui, dx, dy) ||
         network_graph_drag(ui, dx, dy))
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
@@ -214,9 +214,10 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_brush_metric(ui, h);
     else if (h->kind == HIT_HANDLE)
         ui_move_colour(ui, h);
-    else if (ui->ground.kind == HIT_COMMGRAM)
+    else if (ui->mouse.ground.kind == HIT_COMMGRAM)
         ui_pan_time(ui, m,
-                    (int64_t)(-dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1)));
+                    (int64_t)(-dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) /
+                              fmax(ui->mouse.ground.box.w, 1)));
     else if (timed && h->x1 > h->x0)
         ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
     else if (h->kind == HIT_BAND)
@@ -225,12 +226,14 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_capture_drag(ui, m, h, dx, dy);
     else if (h->kind == HIT_MATRIX)
         ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
-    else if (ui->ground.kind == HIT_ROUTES)
-        ui_pan_routes(ui, -dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1),
-                      -dy * (ui->ground.y1 - ui->ground.y0) / fmax(ui->ground.box.h, 1));
-    else if (ui->ground.kind == HIT_GRAPH)
-        ui_pan_graph(ui, -dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1),
-                     -dy * (ui->ground.y1 - ui->ground.y0) / fmax(ui->ground.box.h, 1));
+    else if (ui->mouse.ground.kind == HIT_ROUTES)
+        ui_pan_routes(
+            ui, -dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) / fmax(ui->mouse.ground.box.w, 1),
+            -dy * (ui->mouse.ground.y1 - ui->mouse.ground.y0) / fmax(ui->mouse.ground.box.h, 1));
+    else if (ui->mouse.ground.kind == HIT_GRAPH)
+        ui_pan_graph(
+            ui, -dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) / fmax(ui->mouse.ground.box.w, 1),
+            -dy * (ui->mouse.ground.y1 - ui->mouse.ground.y0) / fmax(ui->mouse.ground.box.h, 1));
     else
         return 0;
     return UI_CHANGED;
@@ -238,17 +241,17 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
 
 static int ui_input_move(struct ui *ui, const struct model *m, const struct input *in)
 {
-    double dx = in->x - ui->last_x, dy = in->y - ui->last_y;
-    ui->mouse_x = ui->last_x = in->x;
-    ui->mouse_y = ui->last_y = in->y;
-    if (ui->pressed.kind == HIT_NONE)
+    double dx = in->x - ui->mouse.last_x, dy = in->y - ui->mouse.last_y;
+    ui->mouse.x = ui->mouse.last_x = in->x;
+    ui->mouse.y = ui->mouse.last_y = in->y;
+    if (ui->mouse.pressed.kind == HIT_NONE)
         return UI_CHANGED;
-    if (!ui->dragging && hypot(in->x - ui->press_x, in->y - ui->press_y) < 4)
+    if (!ui->mouse.dragging && hypot(in->x - ui->mouse.press_x, in->y - ui->mouse.press_y) < 4)
         return 0;
-    if (!ui->dragging) {
-        ui->dragging = 1;
-        dx = in->x - ui->press_x;
-        dy = in->y - ui->press_y;
+    if (!ui->mouse.dragging) {
+        ui->mouse.dragging = 1;
+        dx = in->x - ui->mouse.press_x;
+        dy = in->y - ui->mouse.press_y;
     }
     return ui_input_drag(ui, m, dx, dy) | UI_CHANGED;
 }
@@ -257,40 +260,41 @@ static int ui_input_press(struct ui *ui, const struct model *m, const struct sce
                           const struct input *in)
 {
     const struct scene_hit *hit = scene_hit_at(scene, in->x, in->y);
-    ui->mouse_x = ui->press_x = ui->last_x = in->x;
-    ui->mouse_y = ui->press_y = ui->last_y = in->y;
-    ui->dragging = 0;
-    ui->pressed = hit ? *hit : (struct scene_hit){0};
+    ui->mouse.x = ui->mouse.press_x = ui->mouse.last_x = in->x;
+    ui->mouse.y = ui->mouse.press_y = ui->mouse.last_y = in->y;
+    ui->mouse.dragging = 0;
+    ui->mouse.pressed = hit ? *hit : (struct scene_hit){0};
     const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_ROUTES);
-    ui->ground = ground ? *ground : (struct scene_hit){0};
+    ui->mouse.ground = ground ? *ground : (struct scene_hit){0};
     torus_press(ui, scene, in->shift, in->ctrl);
     network_graph_press(ui, scene, in->shift, in->ctrl);
-    ui->boxing = in->shift && ui->view == VIEW_COMMGRAM &&
-                 (ui->ground.kind == HIT_COMMGRAM || ui->pressed.kind == HIT_TIME);
-    if (ui->pressed.kind == HIT_SIZES) {
-        const struct scene_hit *h = &ui->pressed;
-        double at = scene_hit_x(h, in->x), low = fmax(ui->size_low, h->x0),
-               high = fmin(ui->size_high, h->x1);
-        ui->size_handle = fabs(at - high) < fabs(at - low) || (at > high && high <= low);
+    ui->commgram.boxing =
+        in->shift && ui->view == VIEW_COMMGRAM &&
+        (ui->mouse.ground.kind == HIT_COMMGRAM || ui->mouse.pressed.kind == HIT_TIME);
+    if (ui->mouse.pressed.kind == HIT_SIZES) {
+        const struct scene_hit *h = &ui->mouse.pressed;
+        double at = scene_hit_x(h, in->x), low = fmax(ui->commgram.size_low, h->x0),
+               high = fmin(ui->commgram.size_high, h->x1);
+        ui->commgram.size_handle = fabs(at - high) < fabs(at - low) || (at > high && high <= low);
     }
-    return transport_press(ui, m, &ui->pressed) ? UI_CHANGED : 0;
+    return transport_press(ui, m, &ui->mouse.pressed) ? UI_CHANGED : 0;
 }
 
 static int ui_input_release(struct ui *ui, const struct model *m, const struct scene *scene,
                             const struct input *in)
 {
-    struct scene_hit pressed = ui->pressed;
-    int dragged = ui->dragging, boxed = ui->boxing;
+    struct scene_hit pressed = ui->mouse.pressed;
+    int dragged = ui->mouse.dragging, boxed = ui->commgram.boxing;
     if (dragged)
         torus_release(ui, m, scene);
     transport_release(ui);
-    ui->boxing = 0;
-    ui->pressed.kind = HIT_NONE;
-    ui->dragging = 0;
-    ui->mouse_x = in->x;
-    ui->mouse_y = in->y;
+    ui->commgram.boxing = 0;
+    ui->mouse.pressed.kind = HIT_NONE;
+    ui->mouse.dragging = 0;
+    ui->mouse.x = in->x;
+    ui->mouse.y = in->y;
     network_graph_release(ui, m, scene, dragged);
     if (dragged && boxed)
         ui_open_marked(ui, m, scene, &pressed);
@@ -328,7 +332,7 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
         return UI_CHANGED;
     }
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_ROUTES))) {
-        if (ui->lens && (in->shift || in->ctrl))
+        if (ui->routes.lens && (in->shift || in->ctrl))
             ui_zoom_lens(ui, 1 / factor);
         else
             ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
@@ -352,13 +356,13 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
 
 int ui_settle(struct ui *ui, const struct model *m, const struct scene *scene)
 {
-    int list = ui->cursor_moved;
-    ui->cursor_moved = 0;
+    int list = ui->list.cursor_moved;
+    ui->list.cursor_moved = 0;
     if (!list || list - 1 == LIST_JOBS || list - 1 == LIST_FOUND)
         return 0;
     for (size_t i = 0; i < scene->hit_count; i++) {
         const struct scene_hit *hit = &scene->hits[i];
-        if (hit->list == (uint32_t)list && hit->row == ui->cursor[list - 1]) {
+        if (hit->list == (uint32_t)list && hit->row == ui->list.cursor[list - 1]) {
             ui_input_choose(ui, m, hit);
             return 1;
         }
@@ -373,27 +377,27 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
     ui_visible(ui, m, &begin, &end);
     int horizontal = key == KEY_LEFT ? -1 : key == KEY_RIGHT ? 1 : 0;
     int vertical = key == KEY_UP ? -1 : key == KEY_DOWN ? 1 : 0;
-    if (ui->view == VIEW_MATRIX && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_MATRIX && !ui->overlay.searching && !ui->jobs_first) {
         double column, row, extent;
         ui_matrix(ui, m, &column, &row, &extent);
         double step = extent / (shift ? 2 : 8);
         ui_pan_matrix(ui, m, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_TORUS && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_TORUS && !ui->overlay.searching && !ui->jobs_first) {
         torus_pan(ui, horizontal * (shift ? 4.0 : 1.0), vertical * (shift ? 4.0 : 1.0));
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_ROUTES && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_ROUTES && !ui->overlay.searching && !ui->jobs_first) {
         ui_move_routes(ui, horizontal, vertical, shift);
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_REGIONS && !ui->searching && !ui->jobs_first) {
-        double step = (shift ? 1.0 : 0.25) / ui->graph_zoom;
+    if (ui->view == VIEW_REGIONS && !ui->overlay.searching && !ui->jobs_first) {
+        double step = (shift ? 1.0 : 0.25) / ui->regions.zoom;
         ui_pan_graph(ui, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_NETWORK && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_NETWORK && !ui->overlay.searching && !ui->jobs_first) {
         network_graph_arrow(ui, horizontal, vertical, shift);
         return UI_CHANGED;
     }
@@ -413,11 +417,11 @@ static int ui_input_back(struct ui *ui)
     struct ui_place *p = &ui->places[--ui->place_count];
     ui->view = p->view;
     ui->selection = p->selection;
-    ui->matrix_row = p->matrix_row;
-    ui->matrix_column = p->matrix_column;
-    ui->matrix_extent = p->matrix_extent;
-    ui->graph_open = p->graph_open;
-    if (p->level < ui->level)
+    ui->matrix.row = p->matrix_row;
+    ui->matrix.column = p->matrix_column;
+    ui->matrix.extent = p->matrix_extent;
+    ui->regions.open = p->graph_open;
+    if (p->level < ui->commgram.level)
         ui_close_to(ui, p->level);
     return UI_CHANGED;
 }
@@ -425,22 +429,22 @@ static int ui_input_back(struct ui *ui)
 /* Escape closes what lies on top, else lets the selection go. */
 static int ui_input_escape(struct ui *ui, const struct model *m)
 {
-    if (ui->help || ui->searching || ui->drawer)
-        ui->help = ui->searching = ui->drawer = 0;
+    if (ui->overlay.help || ui->overlay.searching || ui->overlay.drawer)
+        ui->overlay.help = ui->overlay.searching = ui->overlay.drawer = 0;
     else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
         return ui_command(ui, m, COMMAND_DESELECT, 0);
-    else if (flow_filter_active(&ui->filter))
+    else if (flow_filter_active(&ui->network.filter))
         return ui_command(ui, m, COMMAND_FILTER_CLEAR, 0);
-    else if (ui->view == VIEW_COMMGRAM && ui->level)
-        ui_close_to(ui, ui->level - 1);
-    else if (ui->view == VIEW_REGIONS && ui->graph_open)
+    else if (ui->view == VIEW_COMMGRAM && ui->commgram.level)
+        ui_close_to(ui, ui->commgram.level - 1);
+    else if (ui->view == VIEW_REGIONS && ui->regions.open)
         return ui_command(ui, m, COMMAND_GRAPH_OPEN, 0);
     else if (ui->view == VIEW_REGIONS)
         return ui_command(ui, m, COMMAND_GRAPH_ALL, 0);
     else if (ui->view == VIEW_NETWORK)
         network_graph_escape(ui);
-    else if (ui->matrix_extent > 0)
-        ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
+    else if (ui->matrix.extent > 0)
+        ui->matrix.row = ui->matrix.column = ui->matrix.extent = 0;
     return UI_CHANGED;
 }
 
@@ -453,7 +457,7 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         return UI_CHANGED;
     }
     if (ui->view == VIEW_REGIONS) {
-        ui_zoom_graph(ui, factor, ui->graph_x, ui->graph_y);
+        ui_zoom_graph(ui, factor, ui->regions.x, ui->regions.y);
         return UI_CHANGED;
     }
     if (ui->view == VIEW_TORUS) {
@@ -469,16 +473,18 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
 
 static int ui_input_enter(struct ui *ui, const struct model *m)
 {
-    if (ui->searching) {
+    if (ui->overlay.searching) {
         struct selection found[16];
-        int n = ui_search(m, ui->search, found, 16);
+        int n = ui_search(m, ui->overlay.search, found, 16);
         if (n > 0)
-            ui_select(ui, found[ui->cursor[LIST_FOUND] < (uint32_t)n ? ui->cursor[LIST_FOUND] : 0]);
-        ui->searching = 0;
+            ui_select(
+                ui,
+                found[ui->list.cursor[LIST_FOUND] < (uint32_t)n ? ui->list.cursor[LIST_FOUND] : 0]);
+        ui->overlay.searching = 0;
         return UI_CHANGED;
     }
     if (ui->view == VIEW_JOBS || ui->jobs_first)
-        return ui_choose_job(ui, m, ui->cursor[LIST_JOBS]);
+        return ui_choose_job(ui, m, ui->list.cursor[LIST_JOBS]);
     return 0;
 }
 
@@ -486,12 +492,12 @@ static int ui_input_enter(struct ui *ui, const struct model *m)
 
 static uint64_t next_metric(const struct ui *ui)
 {
-    return ((uint64_t)ui->metric + 1) % METRICS;
+    return ((uint64_t)ui->network.metric + 1) % METRICS;
 }
 
 static uint64_t next_rank_scale(const struct ui *ui)
 {
-    return !ui->rank_log;
+    return !ui->network.rank_log;
 }
 
 static uint64_t next_compress(const struct ui *ui)
@@ -501,7 +507,7 @@ static uint64_t next_compress(const struct ui *ui)
 
 static uint64_t next_colour(const struct ui *ui)
 {
-    return ui->colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION;
+    return ui->regions.colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION;
 }
 
 static uint64_t next_quantity(const struct ui *ui)
@@ -511,7 +517,7 @@ static uint64_t next_quantity(const struct ui *ui)
 
 static uint64_t next_range(const struct ui *ui)
 {
-    return ui->range == RANGE_SPAN ? RANGE_START : RANGE_SPAN;
+    return ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN;
 }
 
 static uint64_t next_group(const struct ui *ui)
@@ -634,29 +640,29 @@ static int ui_input_key(struct ui *ui, const struct model *m, const struct scene
         return ui_command(ui, m, COMMAND_VIEW,
                           (uint64_t)((ui->view + (in->shift ? VIEWS - 1 : 1)) % VIEWS));
     case KEY_BACKSPACE:
-        if (!ui->searching)
+        if (!ui->overlay.searching)
             return ui_input_back(ui);
-        for (size_t n = strlen(ui->search); n > 0;) {
-            int whole = (ui->search[--n] & 0xc0) != 0x80;
-            ui->search[n] = 0;
+        for (size_t n = strlen(ui->overlay.search); n > 0;) {
+            int whole = (ui->overlay.search[--n] & 0xc0) != 0x80;
+            ui->overlay.search[n] = 0;
             if (whole)
                 break;
         }
         return UI_CHANGED;
     default:
-        return ui->searching ? 0 : ui_input_letter(ui, m, in->key);
+        return ui->overlay.searching ? 0 : ui_input_letter(ui, m, in->key);
     }
 }
 
 static int ui_input_typed(struct ui *ui, const struct model *m, const char *text)
 {
-    size_t length = strlen(ui->search), more = strlen(text);
-    if (!ui->searching)
+    size_t length = strlen(ui->overlay.search), more = strlen(text);
+    if (!ui->overlay.searching)
         return more == 1 ? ui_input_letter(ui, m, (unsigned char)text[0]) : 0;
-    if (length + more >= sizeof ui->search)
+    if (length + more >= sizeof ui->overlay.search)
         return 0;
-    memcpy(ui->search + length, text, more + 1);
-    ui->cursor[LIST_FOUND] = 0;
+    memcpy(ui->overlay.search + length, text, more + 1);
+    ui->list.cursor[LIST_FOUND] = 0;
     return UI_CHANGED;
 }
 
@@ -671,7 +677,7 @@ int ui_input(struct ui *ui, const struct model *m, const struct scene *scene,
     case INPUT_MOVE:
         return ui_input_move(ui, m, in);
     case INPUT_LEAVE:
-        ui->mouse_x = ui->mouse_y = -1;
+        ui->mouse.x = ui->mouse.y = -1;
         return UI_CHANGED;
     case INPUT_PRESS:
         return ui_input_press(ui, m, scene, in);

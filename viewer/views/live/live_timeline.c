@@ -128,7 +128,7 @@ void timeline_cursor(const struct stage *s, const struct timeline *l, struct box
     const struct scene_hit *hover = s->hover;
     int timed = hover && hover->x1 > hover->x0 &&
                 (hover->kind == HIT_TIME || hover->kind == HIT_SERIES || hover->kind == HIT_REGION);
-    if (!timed || s->ui->dragging)
+    if (!timed || s->ui->mouse.dragging)
         return;
     /* The same moment in every plot, also where time runs on another scale. */
     double x = floor(timeline_x(l, (int64_t)scene_hit_x(hover, s->brush.mouse_x))) + 0.5;
