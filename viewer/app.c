@@ -1,3 +1,5 @@
+/* The program of the viewer: connects, feeds the model, lays out scenes and shows them until the
+ * user quits. */
 #include "viewer/app.h"
 #include "viewer/app_state.h"
 

@@ -1,3 +1,4 @@
+/* The command line of holter-view. */
 #include "viewer/view_options.h"
 
 #include "viewer/views/view.h"

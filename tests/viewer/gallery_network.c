@@ -290,7 +290,7 @@ static const struct shot shots[] = {
      .suggested = 2,
      .applied = FLOWS_ROUTES},
     {.name = "routes-small", .view = VIEW_ROUTES, SMALL, .loads = 1},
-    /* 000, Fig. 6 */
+    /* Visuco, Fig. 6 */
     {.name = "routes-one",
      .view = VIEW_ROUTES,
      .job = JOB_SMALL,
@@ -315,7 +315,7 @@ static const struct shot shots[] = {
      .keep = 0.6,
      .fold = 4,
      .loads = 1},
-    /* 000, Fig. 12 */
+    /* Visuco, Fig. 12 */
     {.name = "routes-io-default",
      .view = VIEW_ROUTES,
      .job = JOB_IO_DEFAULT,

@@ -399,7 +399,7 @@ static void test_many_nodes_come_together(void **state)
     struct fixture *f = begin("torus:4,4,4,16,2", 1);
     show(f);
     assert_int_equal(count_hits(f, HIT_UNIT), 64);
-    assert_int_equal(f->desk.ui.graph.applied, 7); /* A, B, C as in 000, Fig. 7 */
+    assert_int_equal(f->desk.ui.graph.applied, 7); /* A, B, C as in Visuco, Fig. 7 */
     desk_check(&f->desk, "many");
     end(f);
 }

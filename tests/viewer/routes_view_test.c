@@ -160,7 +160,7 @@ static int has_rect(const struct bed *b, color_t color, double x0, double y0, do
 /* ---- one route ---------------------------------------------------------------------------------
  */
 
-/* 000, Fig. 6. */
+/* Visuco, Fig. 6. */
 static void a_route_steps_along_rows_and_columns(void **state)
 {
     (void)state;
@@ -401,7 +401,7 @@ static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
     close_job(b);
 }
 
-/* 000, section 7.4: the small job runs within one cabinet, the larger one in several. */
+/* Visuco, section 7.4: the small job runs within one cabinet, the larger one in several. */
 static void tiers_of_a_cray_tell_how_far_routes_go(void **state)
 {
     (void)state;
@@ -442,7 +442,7 @@ static void open_routes(struct bed *b, const char *file)
     desk_layout(&b->desk, b->model);
 }
 
-/* 000, Fig. 12: the optimised approach uses links that the default leaves idle, and loads them
+/* Visuco, Fig. 12: the optimised approach uses links that the default leaves idle, and loads them
  * less. */
 static void optimised_io_spreads_over_more_links(void **state)
 {

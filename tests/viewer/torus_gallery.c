@@ -143,7 +143,7 @@ static void pair_line(void *user, uint32_t source, uint32_t destination, uint64_
                                 (unsigned long long)bytes);
 }
 
-/* pF3D under its five mappings, as 002, Fig. 8. */
+/* pF3D under its five mappings, as Landge et al., Fig. 8. */
 static void pf3d(const char *directory)
 {
     struct synthetic_network net;

@@ -1,3 +1,4 @@
+/* The facts about a job: dispatches published messages to the parts that keep them. */
 #include "viewer/model/model.h"
 
 #include "viewer/model/model_tables.h"
@@ -200,7 +201,7 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
             m->node_count++;
         }
         struct model_node *node = &m->nodes[k];
-        /* An agent that was started anew counts from zero again: no rate across that. */
+        /* A restarted agent counts from zero: no rate across that. */
         int anew = row->agent_pid != node->now.agent_pid || row->cpu_ns < node->now.cpu_ns;
         if (n->window != node->window) {
             node->before = anew ? *row : node->now;

@@ -1,3 +1,4 @@
+/* The choices of the user that all views share: visible time, matrix, selection and search. */
 #include "viewer/ui/ui.h"
 
 #include <math.h>

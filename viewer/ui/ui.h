@@ -37,7 +37,7 @@ enum view_id {
     VIEW_NODES,
     VIEW_CAPTURES,
     VIEW_JOBS,
-    VIEW_LINKS, /**< it and those behind it are of the network */
+    VIEW_LINKS, /**< this view and all after it show the network */
     VIEW_NETWORK,
     VIEW_TORUS,
     VIEW_ROUTES,
@@ -123,7 +123,7 @@ struct ui {
 
 /** What an input asks of the program. */
 enum ui_effect {
-    UI_CHANGED = 1, /**< lay out anew */
+    UI_CHANGED = 1, /**< lay out the scene again */
     UI_QUIT = 2,
     UI_PICTURE = 4,   /**< save a picture */
     UI_JOB = 8,       /**< follow wanted_job */
@@ -156,7 +156,7 @@ void ui_remember(struct ui *ui);
 /** Go to a view, remembering where we were. */
 void ui_go(struct ui *ui, enum view_id view);
 
-/** Follow the job of a row of the list; what belonged to the one before is let go. @return enum
+/** Follow the job of a row of the list; choices about the previous job are reset. @return enum
  * ui_effect */
 int ui_choose_job(struct ui *ui, const struct model *model, uint64_t row);
 

@@ -1,3 +1,4 @@
+/* Scrolling, sorting and the cursor of lists. */
 #include "viewer/ui/ui_lists.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Choices that the network views share: filter, metric, colours, suggestions. */
 #include "viewer/ui/ui.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Choices about the graph of the network: groups, tools and the lasso. */
 #include "viewer/ui/ui_network_graph.h"
 
 #include "holter/bisect.h"

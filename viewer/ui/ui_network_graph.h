@@ -1,5 +1,5 @@
 /* What the user has chosen to see of the network as a graph: which nodes are put together, which of
- * those are open, how much of it is in sight, and the lasso being drawn (000, sections 4.2
+ * those are open, how much of it is in sight, and the lasso being drawn (Visuco, sections 4.2
  * and 6.1).
  *
  * A vertex is drawn alone or as a part of a group: nodes with the same coordinates in the chosen

@@ -1,3 +1,4 @@
+/* Choices about the route matrix: order, visible part, folded blocks and the lens. */
 #include "viewer/ui/ui.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Choices about the torus: dimensions, slices, colours, playing, and the mouse. */
 #include "viewer/ui/ui_torus.h"
 
 #include "viewer/layout/projection.h"

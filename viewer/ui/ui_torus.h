@@ -1,6 +1,6 @@
 /* What the user has chosen to see of a torus, and the loads in sight: one panel of the job as it is
  * now and one for each picture that was pinned, or mapping that was given, all under one range of
- * colours (002, section 4.2 and Fig. 8). */
+ * colours (Landge et al., section 4.2 and Fig. 8). */
 #ifndef HOLTER_VIEWER_UI_UI_TORUS_H
 #define HOLTER_VIEWER_UI_UI_TORUS_H
 

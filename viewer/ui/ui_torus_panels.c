@@ -1,3 +1,4 @@
+/* The panels of the torus view, and the loads in each. */
 #include "viewer/ui/ui_torus.h"
 
 #include "viewer/ui/ui.h"

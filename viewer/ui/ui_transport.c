@@ -1,3 +1,4 @@
+/* What the user asks of a replay: pause, speed, place, loop. */
 #include "viewer/ui/ui_transport.h"
 
 #include "viewer/ui/ui.h"

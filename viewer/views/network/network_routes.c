@@ -7,7 +7,7 @@
 enum {
     PAINT_SHARE = 600000, /* pixels that one frame paints */
     MANY = 4000,          /* edges: then lines are a little coarser */
-    FEW = 7,              /* so many selected routes have a colour each (000, section 8) */
+    FEW = 7,              /* so many selected routes have a colour each (Visuco, section 8) */
 };
 
 static const double near_enough = 5; /* logical pixels */

@@ -233,7 +233,7 @@ static const struct network_gain *gain_of(const struct suggestion *g, const char
     return NULL;
 }
 
-/* Reduction of length and load (000, section 5.1). @return "" when nothing is suggested */
+/* Reduction of length and load (Visuco, section 5.1). @return "" when nothing is suggested */
 static char *gains_text(const struct stage *s, char *out, size_t room)
 {
     const struct suggestion *g = &s->model->network.suggestions[SUGGEST_ROUTES];
@@ -313,7 +313,7 @@ static void legend_part(struct column_pen *c)
     }
 }
 
-/* How far the routes go: of each level, the blocks that they pass (000, section 7.4). */
+/* How far the routes go: of each level, the blocks that they pass (Visuco, section 7.4). */
 static void spread_part(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct route_order *o = &d->order;
