@@ -1,3 +1,5 @@
+/* The program of the viewer: connects, feeds the model, lays out scenes and shows them until the
+ * user quits. */
 #include "viewer/app.h"
 #include "viewer/app_state.h"
 
@@ -101,12 +103,12 @@ int app_start(struct app *a, const struct options *o, double scale)
     }
     ui_init(&a->ui, (int)(o->w / scale), (int)(o->h / scale), scale, o->theme);
     a->ui.view = o->view >= 0 ? (enum view_id)o->view : VIEW_LIVE;
-    a->ui.range = o->since_start ? RANGE_START : RANGE_SPAN;
-    a->ui.phases = o->phases ? o->phases : a->ui.phases;
-    a->ui.communities = o->communities ? o->communities : a->ui.communities;
-    a->ui.objective = (enum remap_objective)o->objective;
-    a->ui.unmodelled = o->no_collectives;
-    memcpy(a->ui.opened, o->ranks, sizeof a->ui.opened);
+    a->ui.time.range = o->since_start ? RANGE_START : RANGE_SPAN;
+    a->ui.commgram.phases = o->phases ? o->phases : a->ui.commgram.phases;
+    a->ui.commgram.communities = o->communities ? o->communities : a->ui.commgram.communities;
+    a->ui.network.objective = (enum remap_objective)o->objective;
+    a->ui.commgram.unmodelled = o->no_collectives;
+    memcpy(a->ui.commgram.opened, o->ranks, sizeof a->ui.commgram.opened);
     theme_init(&a->theme, o->theme);
     error = read_mappings(a);
     if (error)
@@ -155,7 +157,7 @@ static void app_sum_up(struct app *a)
         r->pair_count <= a->model->pairs.keys.count && r->call_count <= a->model->calls.keys.count;
     a->sums_old =
         usable && a->sums_cost_ms > FRAME_MS / 2 && start < a->sums_ms + 4 * a->sums_cost_ms;
-    if (a->sums_old || range_update(&a->range, a->model, a->ui.range, first, last) == 0)
+    if (a->sums_old || range_update(&a->range, a->model, a->ui.time.range, first, last) == 0)
         return;
     a->sums_ms = app_now_ms();
     a->sums_cost_ms = a->sums_ms - start;
@@ -237,10 +239,12 @@ static void save_picture(struct app *a)
              clock);
     int error = app_save(a, path);
     if (error)
-        snprintf(a->ui.notice, sizeof a->ui.notice, "no picture: %.100s", holter_strerror(error));
+        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "no picture: %.100s",
+                 holter_strerror(error));
     else
-        snprintf(a->ui.notice, sizeof a->ui.notice, "picture saved as %.120s", path);
-    a->ui.notice_until_ms = app_now_ms() + 5000;
+        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "picture saved as %.120s",
+                 path);
+    a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
 }
 
 /* ---- better mappings and routes ----------------------------------------------------------------
@@ -249,18 +253,20 @@ static void save_picture(struct app *a)
 static void ask_suggestion(struct app *a, enum suggestion_kind kind)
 {
     char argument[2 * COMMGRAM_LIST];
-    const char *objective = kind == SUGGEST_MAPPING ? ui_objective_name(a->ui.objective) : "";
+    const char *objective =
+        kind == SUGGEST_MAPPING ? ui_objective_name(a->ui.network.objective) : "";
     char *asked = kind == SUGGEST_MAPPING
                       ? ui_remap_argument(&a->ui, a->model, argument, sizeof argument)
                       : ui_reroute_argument(&a->ui, a->model, argument, sizeof argument);
     if (a->model->network.suggestions[kind].waiting)
         return; /* one search at a time; it can be given up */
     if (!asked) {
-        snprintf(a->ui.notice, sizeof a->ui.notice, "the selected ranks are too many to be named");
-        a->ui.notice_until_ms = app_now_ms() + 5000;
+        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice,
+                 "the selected ranks are too many to be named");
+        a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
         return;
     }
-    a->ui.applied &= ~(1u << kind);
+    a->ui.network.applied &= ~(1u << kind);
     connection_suggest(a->connection, a->model, kind, objective, asked);
 }
 
@@ -293,7 +299,7 @@ void app_suggest_given(struct app *a)
             !n->suggestions[k].ready)
             continue;
         a->applied |= 1 << k; /* once: it is the user's then */
-        a->ui.applied |= 1u << k;
+        a->ui.network.applied |= 1u << k;
     }
 }
 
@@ -301,10 +307,11 @@ static void keep_mapping(struct app *a)
 {
     char path[300], why[200] = "";
     if (save_mapping(a->model, ".", path, sizeof path, why, sizeof why) < 0)
-        snprintf(a->ui.notice, sizeof a->ui.notice, "no file: %.140s", why);
+        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "no file: %.140s", why);
     else
-        snprintf(a->ui.notice, sizeof a->ui.notice, "mapping saved as %.120s", path);
-    a->ui.notice_until_ms = app_now_ms() + 5000;
+        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "mapping saved as %.120s",
+                 path);
+    a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
 }
 
 static void do_suggestions(struct app *a, int effects)
@@ -314,8 +321,8 @@ static void do_suggestions(struct app *a, int effects)
     if (effects & UI_REROUTE)
         ask_suggestion(a, SUGGEST_ROUTES);
     if (effects & UI_DISCARD) {
-        connection_give_up(a->connection, a->ui.discarded);
-        suggestion_clear(&a->model->network.suggestions[a->ui.discarded]);
+        connection_give_up(a->connection, a->ui.network.discarded);
+        suggestion_clear(&a->model->network.suggestions[a->ui.network.discarded]);
     }
     if (effects & UI_MAPPING)
         keep_mapping(a);
@@ -328,8 +335,8 @@ static void control_replay(struct app *a)
     struct playback *p = &a->model->playback;
     char argument[64];
     if (p->refused[0]) {
-        snprintf(a->ui.notice, sizeof a->ui.notice, "%.150s", p->refused);
-        a->ui.notice_until_ms = app_now_ms() + 5000;
+        snprintf(a->ui.overlay.notice, sizeof a->ui.overlay.notice, "%.150s", p->refused);
+        a->ui.overlay.notice_until_ms = app_now_ms() + 5000;
         p->refused[0] = 0;
     }
     if (connection_replay_ready(a->connection)) {
@@ -408,9 +415,9 @@ static int app_loop(struct app *a, struct window *window, struct waker *waker,
     int offered = 0, changed = 1;
     uint64_t shown = 0;
     while (!*stop) {
-        int had_notice = a->ui.notice[0] != 0;
+        int had_notice = a->ui.overlay.notice[0] != 0;
         uint64_t now = app_now_ms(), due = shown + FRAME_MS;
-        int busy = changed || a->ui.moving || a->sums_old || a->pictures.busy;
+        int busy = changed || a->ui.time.moving || a->sums_old || a->pictures.busy;
         int soon = a->picture_due || a->replay_due || a->ui.torus.playing;
         int wait = !busy ? soon ? PICTURE_MS : IDLE_MS : now < due ? (int)(due - now) : 0;
         int effects = app_handle_inputs(a, window, wait);
@@ -427,7 +434,7 @@ static int app_loop(struct app *a, struct window *window, struct waker *waker,
         waker_rearm(waker);
         int moved = ui_tick(&a->ui, app_now_ms());
         changed |= news || moved || effects || a->sums_old || a->pictures.busy ||
-                   had_notice != (a->ui.notice[0] != 0);
+                   had_notice != (a->ui.overlay.notice[0] != 0);
         if (!changed || app_now_ms() < shown + FRAME_MS)
             continue;
         if (app_show_progress(a, window) < 0)

@@ -1,3 +1,4 @@
+/* Paints one view to a PNG file without a display, for option --snapshot. */
 #include "viewer/app.h"
 #include "viewer/app_state.h"
 

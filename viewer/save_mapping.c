@@ -1,3 +1,4 @@
+/* Writes a suggested mapping to a file that launchers read. */
 #include "viewer/save_mapping.h"
 
 #include "daemon/analysis/network/mapping_text.h"

@@ -1,3 +1,4 @@
+/* The command line of holter-view. */
 #include "viewer/view_options.h"
 
 #include "viewer/views/view.h"
@@ -172,7 +173,7 @@ static int view_options_set_commgram_option(struct options *o, int option, const
 {
     switch (option) {
     case OPTION_PHASES:
-        return view_options_parse_whole(value, UI_MOST_PHASES, &o->phases);
+        return view_options_parse_whole(value, UI_MAXIMUM_PHASES, &o->phases);
     case OPTION_COMMUNITIES:
         return view_options_parse_whole(value, MODEL_RANKS, &o->communities);
     case OPTION_FROM:

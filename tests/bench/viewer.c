@@ -55,7 +55,7 @@ static int frame(struct desk *d)
 {
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, d->model, &first, &last);
-    range_update(&d->range, d->model, d->ui.range, first, last);
+    range_update(&d->range, d->model, d->ui.time.range, first, last);
     ui_update_flows(&d->ui, d->model, &d->range);
     theme_init(&d->theme, d->ui.theme);
     frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
@@ -90,8 +90,8 @@ static void zoom(struct desk *d, int i)
 
 static void hover(struct desk *d, int i)
 {
-    d->ui.mouse_x = 500 + i;
-    d->ui.mouse_y = 300 + i / 2;
+    d->ui.mouse.x = 500 + i;
+    d->ui.mouse.y = 300 + i / 2;
 }
 
 static void nothing(struct desk *d, int i)
@@ -113,8 +113,8 @@ static void pan_graph(struct desk *d, int i)
 
 static void hover_graph(struct desk *d, int i)
 {
-    d->ui.mouse_x = 300 + i * 4;
-    d->ui.mouse_y = 300 + i;
+    d->ui.mouse.x = 300 + i * 4;
+    d->ui.mouse.y = 300 + i;
 }
 
 static void data_graph(struct desk *d, int i)
@@ -249,8 +249,8 @@ static void pan_fine(struct desk *d, int i)
 
 static void hover_gram(struct desk *d, int i)
 {
-    d->ui.mouse_x = 200 + i * 7;
-    d->ui.mouse_y = 420 + i * 2;
+    d->ui.mouse.x = 200 + i * 7;
+    d->ui.mouse.y = 420 + i * 2;
 }
 
 /* Two pictures a second at thirty frames: the making of the messages is not the viewer's. */
@@ -270,8 +270,8 @@ static double gram(const char *what, uint64_t phases, uint64_t communities, int6
         return 0;
     synthetic_phases(&halo_and_swap, 1, 45, into, &d);
     d.ui.view = VIEW_COMMGRAM;
-    d.ui.phases = phases;
-    d.ui.communities = communities;
+    d.ui.commgram.phases = phases;
+    d.ui.commgram.communities = communities;
     int64_t begin = (int64_t)halo_and_swap.begin_ns + 40ll * 1000000000;
     ui_show_span(&d.ui, d.model, begin, begin + span);
     frame(&d);
@@ -331,14 +331,14 @@ int main(int argc, char **argv)
            "take in\n",
            ranks, d.model->pairs.keys.count, (double)d.apply_ns / 100 / 1e6);
     measure(&d, "live, scrolling", VIEW_LIVE, scroll);
-    d.ui.follow = 1;
+    d.ui.time.follow = 1;
     double live = measure(&d, "live, data", VIEW_LIVE, data);
     double zoomed = measure(&d, "matrix, zooming", VIEW_MATRIX, zoom);
     ui_command(&d.ui, d.model, COMMAND_MATRIX_ALL, 0);
     double streamed = measure(&d, "matrix, data", VIEW_MATRIX, data);
     measure(&d, "matrix, hover", VIEW_MATRIX, hover);
     measure(&d, "ranks, data", VIEW_RANKS, data);
-    d.ui.mouse_x = d.ui.mouse_y = -1;
+    d.ui.mouse.x = d.ui.mouse.y = -1;
     double idle = measure(&d, "idle", VIEW_LIVE, nothing);
     /* when nothing changes the window wakes twice a second, and then lays out at most once */
     printf("idle: %.3f %% of a core (2 wake-ups a second, laid out each time)\n", 2 / idle * 100);

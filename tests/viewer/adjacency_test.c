@@ -101,7 +101,7 @@ static void the_lowest_dimensions_are_aggregated_first(void **state)
     assert_true(c.count == 2048 && c.most == 1 && c.level == 4);
     adjacency_reduce(&c, &a, starts, 5, 1.0 / 1500);
     assert_true(c.count == 1024 && c.most == 2 && c.level == 3);
-    /* 000, Fig. 8: D and E of 16 and 2 are aggregated, 32 to a cell */
+    /* Visuco, Fig. 8: D and E of 16 and 2 are aggregated, 32 to a cell */
     adjacency_reduce(&c, &a, starts, 5, 1.0 / 800);
     assert_true(c.count == 64 && c.most == 32 && c.level == 2 && c.group == 1);
     for (uint32_t r = 0; r < rows; r++)

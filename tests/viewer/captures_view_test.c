@@ -184,8 +184,8 @@ static void hovering_a_call_tells_what_it_is(void **state)
     assert_non_null(find_text(&d.scene, "in region halo exchange"));
     /* zoomed in, the send beside it is told apart: peer, tag and bytes */
     call = &c->threads[3].calls[1];
-    d.ui.capture_begin_ns = call->begin_ns - 10000;
-    d.ui.capture_end_ns = call->begin_ns + 20000;
+    d.ui.capture.begin_ns = call->begin_ns - 10000;
+    d.ui.capture.end_ns = call->begin_ns + 20000;
     desk_layout(&d, m);
     place_of(&d, c, 3, call->begin_ns + (int64_t)call->length_ns / 2, &x, &y);
     point_at(&d, m, x, y);
@@ -264,7 +264,7 @@ static void many_ranks_share_lanes_until_one_looks_closer(void **state)
     point_at(&d, m, x, y);
     assert_non_null(find_text(&d.scene, "click to see them rank by rank"));
     click_at(&d, m, x, y);
-    d.ui.mouse_x = d.ui.mouse_y = -1;
+    d.ui.mouse.x = d.ui.mouse.y = -1;
     desk_layout(&d, m);
     h = find_hit(&d.scene, HIT_CAPTURE, 1, 0);
     assert_non_null(h);
@@ -357,7 +357,7 @@ static void it_fits_every_window(void **state)
                              sizes[i][1], rows);
                     desk_open(&d, sizes[i][0], sizes[i][1], 1, (enum theme_kind)theme,
                               VIEW_CAPTURES);
-                    d.ui.capture_rows = rows;
+                    d.ui.capture.rows = rows;
                     d.ui.selection = (struct selection){SELECT_RANK, 3, 0};
                     desk_layout(&d, m);
                     desk_check(&d, what);

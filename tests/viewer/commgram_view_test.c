@@ -181,7 +181,7 @@ static void badges_say_what_is_not_shown_one_by_one(void **state)
     f->gram.resolved = 5;
     type_text(f, "]");
     assert_true(says(f, "finer phases are no longer kept"));
-    f->desk.ui.communities = 64;
+    f->desk.ui.commgram.communities = 64;
     f->desk.ui.h = 500;
     show(f);
     assert_true(says(f, "bars"));
@@ -247,8 +247,8 @@ static void every_size_and_theme_keeps_its_panels(void **state)
                      theme);
             show(f);
             desk_check(&f->desk, what);
-            f->desk.ui.communities = 64;
-            f->desk.ui.size_low = 11;
+            f->desk.ui.commgram.communities = 64;
+            f->desk.ui.commgram.size_low = 11;
             f->desk.ui.selection = (struct selection){SELECT_COMMUNITY, 3, 2};
             ui_open(&f->desk.ui, f->model, (int64_t)gram.begin_ns, (int64_t)gram.begin_ns * 2,
                     "3,9-40");
@@ -269,19 +269,19 @@ static void the_mouse_is_told_what_lies_under_it(void **state)
     show(f);
     const struct scene_hit *bar = hit_of(f, HIT_BAR, 20), *strip = hit_of(f, HIT_TIME, 0);
     struct box box = bar->box, time = strip->box;
-    f->desk.ui.mouse_x = box.x + box.w / 2;
-    f->desk.ui.mouse_y = box.y + box.h / 2;
+    f->desk.ui.mouse.x = box.x + box.w / 2;
+    f->desk.ui.mouse.y = box.y + box.h / 2;
     for (int i = 0; i < 2; i++) /* what is hovered comes from the scene before */
         desk_layout(&f->desk, f->model);
     assert_true(says(f, "community 5, phase 2: 4 ranks"));
     assert_true(says(f, "ranks 16-19"));
-    f->desk.ui.mouse_x = box.x + box.w + 12;
+    f->desk.ui.mouse.x = box.x + box.w + 12;
     for (int i = 0; i < 2; i++)
         desk_layout(&f->desk, f->model);
     assert_true(says(f, "per message"));
     assert_true(says(f, "\xe2\x86\x92 community"));
-    f->desk.ui.mouse_x = time.x + time.w * 0.52;
-    f->desk.ui.mouse_y = time.y + 20;
+    f->desk.ui.mouse.x = time.x + time.w * 0.52;
+    f->desk.ui.mouse.y = time.y + 20;
     for (int i = 0; i < 2; i++)
         desk_layout(&f->desk, f->model);
     assert_true(says(f, "modularity 0.63"));
@@ -296,25 +296,25 @@ static void keys_and_wheel_change_the_detail(void **state)
     struct fixture *f = *state;
     show(f);
     type_text(f, "]");
-    assert_int_equal(f->desk.ui.phases, 30);
+    assert_int_equal(f->desk.ui.commgram.phases, 30);
     type_text(f, "[");
-    assert_int_equal(f->desk.ui.phases, 24);
+    assert_int_equal(f->desk.ui.commgram.phases, 24);
     type_text(f, "}");
-    assert_int_equal(f->desk.ui.communities, 20);
+    assert_int_equal(f->desk.ui.commgram.communities, 20);
     type_text(f, "{");
-    assert_int_equal(f->desk.ui.communities, 16);
+    assert_int_equal(f->desk.ui.commgram.communities, 16);
     turn_wheel(f, 1, 0, 0);
-    assert_int_equal(f->desk.ui.phases, 30);
+    assert_int_equal(f->desk.ui.commgram.phases, 30);
     turn_wheel(f, -1, 1, 0);
-    assert_int_equal(f->desk.ui.communities, 13);
+    assert_int_equal(f->desk.ui.commgram.communities, 13);
     turn_wheel(f, 1, 0, 1);
-    assert_int_equal(f->desk.ui.communities, 16);
+    assert_int_equal(f->desk.ui.commgram.communities, 16);
     for (int i = 0; i < 60; i++) {
         type_text(f, "[");
         type_text(f, "}");
     }
-    assert_int_equal(f->desk.ui.phases, 1);
-    assert_int_equal(f->desk.ui.communities, 64); /* no more than there are ranks */
+    assert_int_equal(f->desk.ui.commgram.phases, 1);
+    assert_int_equal(f->desk.ui.commgram.communities, 64); /* no more than there are ranks */
     assert_int_equal(f->model->commgram.now.asked.communities, 64);
 }
 
@@ -328,13 +328,13 @@ static void a_double_click_opens_a_phase_and_backspace_leads_back(void **state)
     span_of(f, &begin, &end);
     assert_int_equal(begin, column.a);
     assert_int_equal(end, column.b + 1);
-    assert_int_equal(f->desk.ui.level, 1);
+    assert_int_equal(f->desk.ui.commgram.level, 1);
     assert_true(says(f, "last 60"));
     assert_true(f->model->commgram.now.column_count > 12); /* finer now */
     press_key(f, KEY_BACKSPACE);
     span_of(f, &begin, &end);
-    assert_int_equal(f->desk.ui.level, 0);
-    assert_true(f->desk.ui.follow);
+    assert_int_equal(f->desk.ui.commgram.level, 0);
+    assert_true(f->desk.ui.time.follow);
     assert_int_equal(end - begin, 60 * (int64_t)SYNTHETIC_SECOND);
 }
 
@@ -346,7 +346,7 @@ static void the_path_is_clickable(void **state)
             (int64_t)(gram.begin_ns + 70 * SYNTHETIC_SECOND), NULL);
     ui_open_bar(&f->desk.ui, f->model, 0, 2);
     show(f);
-    assert_int_equal(f->desk.ui.level, 2);
+    assert_int_equal(f->desk.ui.commgram.level, 2);
     assert_true(says(f, "ranks 8-11"));
     assert_true(says(f, "only messages from or to ranks 8-11"));
     for (size_t i = 0; i < f->desk.scene.hit_count; i++) {
@@ -356,9 +356,9 @@ static void the_path_is_clickable(void **state)
             break;
         }
     }
-    assert_int_equal(f->desk.ui.level, 0);
-    assert_string_equal(f->desk.ui.opened, "");
-    assert_true(f->desk.ui.follow);
+    assert_int_equal(f->desk.ui.commgram.level, 0);
+    assert_string_equal(f->desk.ui.commgram.opened, "");
+    assert_true(f->desk.ui.time.follow);
 }
 
 static void a_click_on_a_bar_selects_its_community(void **state)
@@ -378,7 +378,7 @@ static void a_click_on_a_bar_selects_its_community(void **state)
     press_key(f, KEY_ESCAPE);
     assert_int_equal(f->desk.ui.selection.kind, SELECT_NONE);
     click(f, bar.box.x + bar.box.w / 2, bar.box.y + bar.box.h / 2, 2);
-    assert_string_equal(f->desk.ui.opened, "16-19");
+    assert_string_equal(f->desk.ui.commgram.opened, "16-19");
     assert_string_equal(f->model->commgram.now.asked.ranks, "16-19");
 }
 
@@ -410,20 +410,20 @@ static void dragging_moves_time_and_marks_it_with_shift(void **state)
     double y = ground.box.y + ground.box.h - 6, x = ground.box.x;
     drag(f, x + 300, x + 300 + ground.box.w / 4, y, 0);
     span_of(f, &begin, &end);
-    assert_false(f->desk.ui.follow);
+    assert_false(f->desk.ui.time.follow);
     assert_true(llabs(newest - end - 15 * (int64_t)SYNTHETIC_SECOND) < (int64_t)SYNTHETIC_SECOND);
     const struct scene_hit a = *hit_of(f, HIT_COLUMN, 2), b = *hit_of(f, HIT_COLUMN, 4);
     drag(f, a.box.x + a.box.w / 2, b.box.x + b.box.w / 2, y, 1);
     span_of(f, &begin, &end);
     assert_int_equal(begin, a.a);
     assert_int_equal(end, b.b + 1);
-    assert_int_equal(f->desk.ui.level, 1);
+    assert_int_equal(f->desk.ui.commgram.level, 1);
     const struct scene_hit strip = *hit_of(f, HIT_TIME, 0);
     drag(f, strip.box.x + strip.box.w * 0.25, strip.box.x + strip.box.w * 0.5, strip.box.y + 40, 1);
     int64_t was = end - begin;
     span_of(f, &begin, &end);
     assert_true(fabs((double)(end - begin) / (double)was - 0.25) < 0.01);
-    assert_int_equal(f->desk.ui.level, 2);
+    assert_int_equal(f->desk.ui.commgram.level, 2);
 }
 
 static void the_legend_bounds_the_sizes(void **state)
@@ -433,12 +433,15 @@ static void the_legend_bounds_the_sizes(void **state)
     const struct scene_hit legend = *hit_of(f, HIT_SIZES, 0);
     double y = legend.box.y + legend.box.h / 2;
     drag(f, legend.box.x + 6, legend.box.x + legend.box.w / 2, y, 0);
-    assert_true(f->desk.ui.size_low > legend.x0 + 3 && f->desk.ui.size_high == UI_SIZE_MOST);
+    assert_true(f->desk.ui.commgram.size_low > legend.x0 + 3 &&
+                f->desk.ui.commgram.size_high == UI_SIZE_MAXIMUM);
     assert_true(says(f, "ribbons of other sizes left out"));
     drag(f, legend.box.x + legend.box.w - 6, legend.box.x + legend.box.w * 0.7, y, 0);
-    assert_true(f->desk.ui.size_high < legend.x1 - 2 && f->desk.ui.size_high > f->desk.ui.size_low);
+    assert_true(f->desk.ui.commgram.size_high < legend.x1 - 2 &&
+                f->desk.ui.commgram.size_high > f->desk.ui.commgram.size_low);
     click(f, legend.box.x + legend.box.w / 2, y, 2);
-    assert_true(f->desk.ui.size_low == UI_SIZE_LEAST && f->desk.ui.size_high == UI_SIZE_MOST);
+    assert_true(f->desk.ui.commgram.size_low == UI_SIZE_MINIMUM &&
+                f->desk.ui.commgram.size_high == UI_SIZE_MAXIMUM);
     assert_false(says(f, "ribbons of other sizes left out"));
 }
 
@@ -454,12 +457,12 @@ static void other_views_show_whole_windows_again(void **state)
     type_text(f, "1");
     ui_visible(&f->desk.ui, f->model, &begin, &end);
     assert_int_equal(end - begin, 5 * (int64_t)SYNTHETIC_SECOND);
-    f->desk.ui.follow = 1;
-    f->desk.ui.span_ns = 60 * (int64_t)SYNTHETIC_SECOND;
+    f->desk.ui.time.follow = 1;
+    f->desk.ui.time.span_ns = 60 * (int64_t)SYNTHETIC_SECOND;
     type_text(f, "2");
     assert_int_equal(f->desk.ui.view, VIEW_COMMGRAM);
     type_text(f, "1");
-    assert_int_equal(f->desk.ui.span_ns, 60 * (int64_t)SYNTHETIC_SECOND);
+    assert_int_equal(f->desk.ui.time.span_ns, 60 * (int64_t)SYNTHETIC_SECOND);
 }
 
 static void times_of_users_are_from_the_start_or_the_end(void **state)
@@ -471,9 +474,9 @@ static void times_of_users_are_from_the_start_or_the_end(void **state)
     assert_int_equal(ui_time_of(f->model, -60), end - 60 * (int64_t)SYNTHETIC_SECOND);
     assert_int_equal(ui_time_of(f->model, 0), (int64_t)f->model->start_ns);
     ui_show_span(&f->desk.ui, f->model, begin - 5, end + 5);
-    assert_int_equal(f->desk.ui.span_ns, end - begin);
+    assert_int_equal(f->desk.ui.time.span_ns, end - begin);
     ui_show_span(&f->desk.ui, f->model, end + 5, begin - 5);
-    assert_true(f->desk.ui.span_ns > 0 && f->desk.ui.end_ns <= end);
+    assert_true(f->desk.ui.time.span_ns > 0 && f->desk.ui.time.end_ns <= end);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

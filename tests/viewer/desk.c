@@ -40,7 +40,7 @@ void desk_layout(struct desk *d, const struct model *m)
 {
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, m, &first, &last);
-    assert_true(range_update(&d->range, m, d->ui.range, first, last) >= 0);
+    assert_true(range_update(&d->range, m, d->ui.time.range, first, last) >= 0);
     assert_true(ui_update_flows(&d->ui, m, &d->range) >= 0);
     assert_true(torus_update(&d->ui, m, &d->range) >= 0);
     do

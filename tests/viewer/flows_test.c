@@ -29,7 +29,7 @@ static int update(struct bed *b)
 {
     uint64_t first = 0, last = 0;
     ui_windows(&b->ui, b->model, &first, &last);
-    assert_true(range_update(&b->range, b->model, b->ui.range, first, last) >= 0);
+    assert_true(range_update(&b->range, b->model, b->ui.time.range, first, last) >= 0);
     int changed = ui_update_flows(&b->ui, b->model, &b->range);
     assert_true(changed >= 0);
     return changed;
@@ -165,7 +165,7 @@ static void a_part_of_the_time_has_its_own_loads(void **state)
     open_bed(&b, "torus:4,4,4", 2, 90);
     uint64_t all = b.range.flows.bytes;
     ui_pan_time(&b.ui, b.model, -20ll * 1000000000);
-    ui_zoom_time(&b.ui, b.model, 0.25, b.ui.end_ns);
+    ui_zoom_time(&b.ui, b.model, 0.25, b.ui.time.end_ns);
     assert_int_equal(update(&b), 1);
     assert_true(b.range.flows.bytes < all);
     assert_as_plain(&b, b.model->network.seats);
@@ -244,7 +244,7 @@ static void a_suggested_mapping_is_applied_and_undone(void **state)
     double before = b.range.flows.hop_bytes;
     uint64_t largest = b.range.flows.largest;
     ui_command(&b.ui, b.model, COMMAND_APPLY, SUGGEST_MAPPING); /* there is none */
-    assert_int_equal(b.ui.applied, 0);
+    assert_int_equal(b.ui.network.applied, 0);
     network_asked(n, SUGGEST_MAPPING, "hop-bytes");
     synthetic_network_mapping(&b.net, 1, into, b.model);
     network_replied(n, SUGGEST_MAPPING, 0, NULL);
@@ -291,7 +291,7 @@ static void suggested_routes_unload_the_hot_link(void **state)
     assert_int_equal(given, count);
     suggestion_clear(&n->suggestions[SUGGEST_ROUTES]); /* discarded: all is as it was */
     update(&b);
-    assert_int_equal(b.ui.applied, 0);
+    assert_int_equal(b.ui.network.applied, 0);
     assert_int_equal(f->loads[b.net.hot], before);
     close_bed(&b);
 }
@@ -381,26 +381,26 @@ static void filters_let_pass_what_is_in_range(void **state)
     const struct flows *f = &b.range.flows;
     assert_int_equal(f->shown_routes, f->route_count);
     double low = f->most[METRIC_LOAD] * 0.5;
-    flow_filter_range(&b.ui.filter, METRIC_LOAD, low, f->most[METRIC_LOAD]);
+    flow_filter_range(&b.ui.network.filter, METRIC_LOAD, low, f->most[METRIC_LOAD]);
     update(&b);
     assert_in_range(f->shown_routes, 1, f->route_count - 1);
     for (uint32_t i = 0; i < f->route_count; i++)
         assert_int_equal((f->route_marks[i] & FLOW_SHOWN) != 0, loaded_above(&b, i, low));
     for (uint32_t l = 0; l < f->link_count; l++)
         assert_int_equal((f->link_marks[l] & FLOW_SHOWN) != 0, (double)f->loads[l] >= low);
-    flow_filter_range(&b.ui.filter, METRIC_LENGTH, 3, 100);
+    flow_filter_range(&b.ui.network.filter, METRIC_LENGTH, 3, 100);
     update(&b);
     for (uint32_t i = 0; i < f->route_count; i++)
         assert_int_equal((f->route_marks[i] & FLOW_SHOWN) != 0, f->routes[i].length >= 3);
-    flow_filter_range(&b.ui.filter, METRIC_OUT, f->most[METRIC_OUT], INFINITY);
+    flow_filter_range(&b.ui.network.filter, METRIC_OUT, f->most[METRIC_OUT], INFINITY);
     update(&b);
     for (uint32_t i = 0; i < f->route_count; i++)
         assert_int_equal((f->route_marks[i] & FLOW_SHOWN) != 0,
                          (double)f->vertices[f->routes[i].source].out >= f->most[METRIC_OUT]);
-    flow_filter_range(&b.ui.filter, METRIC_TRANSIT, NAN, NAN);
+    flow_filter_range(&b.ui.network.filter, METRIC_TRANSIT, NAN, NAN);
     update(&b);
     assert_int_equal(f->shown_routes, 0);
-    flow_filter_clear(&b.ui.filter);
+    flow_filter_clear(&b.ui.network.filter);
     update(&b);
     assert_int_equal(f->shown_routes, f->route_count);
     close_bed(&b);
@@ -415,12 +415,13 @@ static void picked_sets_filter_too(void **state)
     const struct flows *f = &b.range.flows;
     const uint64_t links[] = {b.net.hot}, nodes[] = {9, 3, UINT64_MAX},
                    routes[] = {(uint64_t)f->routes[7].source << 32 | f->routes[7].destination};
-    assert_int_equal(flow_filter_pick(&b.ui.filter, FLOW_ROUTES, routes, 1), 0);
+    assert_int_equal(flow_filter_pick(&b.ui.network.filter, FLOW_ROUTES, routes, 1), 0);
     update(&b);
     assert_int_equal(f->shown_routes, 1);
     assert_true(f->route_marks[7] & FLOW_SHOWN);
-    assert_string_equal(flow_filter_text(&b.ui.filter, text, sizeof text), "1 route picked");
-    flow_filter_pick(&b.ui.filter, FLOW_VERTICES, nodes, 3);
+    assert_string_equal(flow_filter_text(&b.ui.network.filter, text, sizeof text),
+                        "1 route picked");
+    flow_filter_pick(&b.ui.network.filter, FLOW_VERTICES, nodes, 3);
     update(&b);
     for (uint32_t i = 0; i < f->route_count; i++) {
         const struct flow *r = &f->routes[i];
@@ -428,11 +429,12 @@ static void picked_sets_filter_too(void **state)
                                                                     r->destination == 3 ||
                                                                     r->destination == 9);
     }
-    flow_filter_pick(&b.ui.filter, FLOW_LINKS, links, 1);
-    flow_filter_range(&b.ui.filter, METRIC_BYTES, f->most[METRIC_BYTES], f->most[METRIC_BYTES]);
+    flow_filter_pick(&b.ui.network.filter, FLOW_LINKS, links, 1);
+    flow_filter_range(&b.ui.network.filter, METRIC_BYTES, f->most[METRIC_BYTES],
+                      f->most[METRIC_BYTES]);
     update(&b);
     assert_int_equal(f->shown_routes, 1);
-    flow_filter_text(&b.ui.filter, text, sizeof text);
+    flow_filter_text(&b.ui.network.filter, text, sizeof text);
     assert_non_null(strstr(text, "message size"));
     assert_non_null(strstr(text, "1 link picked"));
     close_bed(&b);

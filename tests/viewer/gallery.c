@@ -90,27 +90,27 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     theme_init(&theme, shot->theme);
     ui.view = shot->view;
     ui.connection.state = CLIENT_CONNECTED;
-    ui.help = shot->help;
-    ui.drawer = shot->drawer;
-    ui.searching = shot->searching;
+    ui.overlay.help = shot->help;
+    ui.overlay.drawer = shot->drawer;
+    ui.overlay.searching = shot->searching;
     ui.selection = shot->selection;
     ui.compress = shot->compress;
-    ui.colour = shot->colour;
-    ui.graph_open = shot->graph_open;
-    ui.graph_zoom = shot->zoom > 0 ? shot->zoom : 1;
-    ui.span_ns = shot->span ? shot->span * 1000000000 : ui.span_ns;
+    ui.regions.colour = shot->colour;
+    ui.regions.open = shot->graph_open;
+    ui.regions.zoom = shot->zoom > 0 ? shot->zoom : 1;
+    ui.time.span_ns = shot->span ? shot->span * 1000000000 : ui.time.span_ns;
     if (shot->picked)
         ui_pick_alert(&ui, model, shot->picked);
-    snprintf(ui.search, sizeof ui.search, "%s", shot->searching ? "1" : "");
-    ui.mouse_x = shot->mouse_x ? shot->mouse_x : -1;
-    ui.mouse_y = shot->mouse_y ? shot->mouse_y : -1;
+    snprintf(ui.overlay.search, sizeof ui.overlay.search, "%s", shot->searching ? "1" : "");
+    ui.mouse.x = shot->mouse_x ? shot->mouse_x : -1;
+    ui.mouse.y = shot->mouse_y ? shot->mouse_y : -1;
     replay(shot, &ui, model);
     if (shot->paused && !shot->replay)
         ui_pan_time(&ui, model, -15ll * 1000000000);
-    ui.phases = shot->phases ? shot->phases : ui.phases;
-    ui.communities = shot->communities ? shot->communities : ui.communities;
-    ui.size_low = shot->size_low;
-    ui.unmodelled = shot->unmodelled;
+    ui.commgram.phases = shot->phases ? shot->phases : ui.commgram.phases;
+    ui.commgram.communities = shot->communities ? shot->communities : ui.commgram.communities;
+    ui.commgram.size_low = shot->size_low;
+    ui.commgram.unmodelled = shot->unmodelled;
     if (shot->open) {
         uint64_t begin = gram->begin_ns + (shot->open - 1) * gram->phase_ns;
         uint64_t length = gram->phase_ns * 2 / 3 / (shot->stages ? shot->stages : 1);

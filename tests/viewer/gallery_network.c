@@ -133,18 +133,18 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     ui.view = shot->view;
     ui.connection.state = CLIENT_CONNECTED;
     ui.selection = shot->selection;
-    ui.metric = shot->metric;
-    ui.rank_log = shot->log;
-    ui.applied = shot->applied;
-    ui.drawer = shot->drawer;
-    ui.mouse_x = shot->mouse_x ? shot->mouse_x : -1;
-    ui.mouse_y = shot->mouse_y ? shot->mouse_y : -1;
-    ui.routes_fold = shot->fold;
-    ui.lens = shot->lens;
-    ui.route_loads = shot->loads;
-    ui.routes_most = shot->all_routes ? UINT32_MAX : ui.routes_most;
-    ui.routes_x = ui.routes_y = 0.5 - shot->routes_extent / 2;
-    ui.routes_extent = shot->routes_extent;
+    ui.network.metric = shot->metric;
+    ui.network.rank_log = shot->log;
+    ui.network.applied = shot->applied;
+    ui.overlay.drawer = shot->drawer;
+    ui.mouse.x = shot->mouse_x ? shot->mouse_x : -1;
+    ui.mouse.y = shot->mouse_y ? shot->mouse_y : -1;
+    ui.routes.fold = shot->fold;
+    ui.routes.lens = shot->lens;
+    ui.routes.loads = shot->loads;
+    ui.routes.maximum = shot->all_routes ? UINT32_MAX : ui.routes.maximum;
+    ui.routes.x = ui.routes.y = 0.5 - shot->routes_extent / 2;
+    ui.routes.extent = shot->routes_extent;
     if (shot->paused)
         ui_pan_time(&ui, model, -15ll * 1000000000);
     ui_windows(&ui, model, &first, &last);
@@ -153,8 +153,9 @@ static int take(const char *directory, const struct shot *shot, struct model *mo
     if (ui.selection.kind == SELECT_LINK && !ui.selection.a)
         ui.selection.a = range.flows.largest_link;
     if (shot->keep > 0)
-        flow_filter_range(&ui.filter, ui.metric, range.flows.most[ui.metric] * shot->keep,
-                          range.flows.most[ui.metric]);
+        flow_filter_range(&ui.network.filter, ui.network.metric,
+                          range.flows.most[ui.network.metric] * shot->keep,
+                          range.flows.most[ui.network.metric]);
     ui.graph.chosen = shot->single;
     ui_update_flows(&ui, model, &range);
     for (int i = 0; (uint32_t)i < shot->opened; i++)
@@ -289,7 +290,7 @@ static const struct shot shots[] = {
      .suggested = 2,
      .applied = FLOWS_ROUTES},
     {.name = "routes-small", .view = VIEW_ROUTES, SMALL, .loads = 1},
-    /* 000, Fig. 6 */
+    /* Visuco, Fig. 6 */
     {.name = "routes-one",
      .view = VIEW_ROUTES,
      .job = JOB_SMALL,
@@ -314,7 +315,7 @@ static const struct shot shots[] = {
      .keep = 0.6,
      .fold = 4,
      .loads = 1},
-    /* 000, Fig. 12 */
+    /* Visuco, Fig. 12 */
     {.name = "routes-io-default",
      .view = VIEW_ROUTES,
      .job = JOB_IO_DEFAULT,

@@ -166,7 +166,7 @@ static void held_time_has_its_own_ranking(void **state)
 {
     struct bed *b = *state;
     letter(b, " ");
-    assert_false(b->desk.ui.follow);
+    assert_false(b->desk.ui.time.follow);
     SEEN("loaded, ");
     NOT_SEEN("newest window");
     const struct scene_hit *first =
@@ -272,15 +272,16 @@ static void a_brush_along_the_values_filters_all_views(void **state)
     struct box plot = hit_of(&b->desk.scene, HIT_METRIC, METRIC_LOAD)->box;
     double middle = plot.x + plot.w / 2;
     drag(b, middle, plot.y + 20, plot.x + plot.w - 1, plot.y + 26);
-    assert_true(b->desk.ui.filter.ranged);
-    assert_float_equal(b->desk.ui.filter.low, f->most[METRIC_LOAD] / 2, f->most[METRIC_LOAD] / 50);
+    assert_true(b->desk.ui.network.filter.ranged);
+    assert_float_equal(b->desk.ui.network.filter.low, f->most[METRIC_LOAD] / 2,
+                       f->most[METRIC_LOAD] / 50);
     assert_in_range(f->shown_routes, 1, f->route_count - 1);
     SEEN("only link load");
     for (uint32_t i = 0; i < b->net.link_count; i++)
         assert_true((f->link_marks[b->net.links[i].link] & FLOW_SHOWN) ||
-                    (double)f->loads[b->net.links[i].link] < b->desk.ui.filter.low);
+                    (double)f->loads[b->net.links[i].link] < b->desk.ui.network.filter.low);
     press_key(b, KEY_ESCAPE);
-    assert_false(flow_filter_active(&b->desk.ui.filter));
+    assert_false(flow_filter_active(&b->desk.ui.network.filter));
     assert_int_equal(f->shown_routes, f->route_count);
     NOT_SEEN("only link load");
 }
@@ -294,8 +295,8 @@ static void a_brush_along_the_ranks_keeps_the_first_of_them(void **state)
     struct box plot = hit->box;
     assert_float_equal(hit->y1, f->ranked_count, 0.5);
     drag(b, plot.x + 9, plot.y + 0.2, plot.x + 10, plot.y + plot.h / 4);
-    assert_int_equal(b->desk.ui.filter.metric, METRIC_HOP_BYTES);
-    uint32_t kept = flows_above(f, b->desk.ui.filter.low);
+    assert_int_equal(b->desk.ui.network.filter.metric, METRIC_HOP_BYTES);
+    uint32_t kept = flows_above(f, b->desk.ui.network.filter.low);
     assert_true(kept >= f->ranked_count / 4 && kept < f->ranked_count);
     assert_int_equal(f->shown_routes, kept);
     button(b, COMMAND_FILTER_CLEAR, 0);
@@ -327,19 +328,19 @@ static void keys_choose_figure_scale_and_range(void **state)
 {
     struct bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
-    assert_int_equal(b->desk.ui.metric, METRIC_LOAD);
+    assert_int_equal(b->desk.ui.network.metric, METRIC_LOAD);
     letter(b, "[");
-    uint32_t half = flows_above(f, b->desk.ui.filter.low);
+    uint32_t half = flows_above(f, b->desk.ui.network.filter.low);
     assert_in_range(half, f->ranked_count / 2, f->ranked_count - 1);
     letter(b, "[");
-    assert_true(flows_above(f, b->desk.ui.filter.low) <= half);
+    assert_true(flows_above(f, b->desk.ui.network.filter.low) <= half);
     for (int i = 0; i < 12; i++)
         letter(b, "]");
-    assert_false(b->desk.ui.filter.ranged);
+    assert_false(b->desk.ui.network.filter.ranged);
     letter(b, "n");
-    assert_int_equal(b->desk.ui.metric, METRIC_IN);
+    assert_int_equal(b->desk.ui.network.metric, METRIC_IN);
     letter(b, "o");
-    assert_int_equal(b->desk.ui.rank_log, 1);
+    assert_int_equal(b->desk.ui.network.rank_log, 1);
     const struct scene_hit *hit = hit_of(&b->desk.scene, HIT_METRIC, METRIC_IN);
     assert_float_equal(hit->y1, log10(f->ranked_count + 1), 1e-9);
     desk_check(&b->desk, "logarithm");
@@ -354,9 +355,9 @@ static void the_ends_of_the_colours_can_be_moved(void **state)
         if (s->hits[i].kind == HIT_HANDLE && !s->hits[i].b)
             low = s->hits[i].box;
     drag(b, low.x + 6, low.y + 5, low.x + 6 + low.w / 2, low.y + 5);
-    assert_float_equal(b->desk.ui.colour_low[METRIC_LOAD], 0.25, 0.02);
-    assert_float_equal(b->desk.ui.colour_high[METRIC_LOAD], 1, 0);
-    assert_int_equal(b->desk.ui.filter.ranged, 0);
+    assert_float_equal(b->desk.ui.network.colour_low[METRIC_LOAD], 0.25, 0.02);
+    assert_float_equal(b->desk.ui.network.colour_high[METRIC_LOAD], 1, 0);
+    assert_int_equal(b->desk.ui.network.filter.ranged, 0);
     desk_check(&b->desk, "colours");
 }
 
@@ -391,7 +392,7 @@ static void a_mapping_is_asked_for_shown_and_undone(void **state)
     assert_int_equal(b->desk.range.flows.applied, 0);
     assert_true(button(b, COMMAND_SAVE_MAPPING, 0) & UI_MAPPING);
     assert_true(button(b, COMMAND_DISCARD, SUGGEST_MAPPING) & UI_DISCARD);
-    assert_int_equal(b->desk.ui.discarded, SUGGEST_MAPPING);
+    assert_int_equal(b->desk.ui.network.discarded, SUGGEST_MAPPING);
 }
 
 static void only_selected_ranks_move_when_that_is_wanted(void **state)
@@ -461,17 +462,17 @@ static void it_fits_windows_of_all_sizes(void **state)
             for (int shown = 0; shown < METRICS; shown++) {
                 desk_open(&bed.desk, sizes[s][0], sizes[s][1], shown % 2 ? 2 : 1,
                           shown % 2 ? THEME_LIGHT : THEME_DARK, VIEW_LINKS);
-                bed.desk.ui.metric = (enum flow_metric)shown;
-                bed.desk.ui.rank_log = shown % 3 == 1;
+                bed.desk.ui.network.metric = (enum flow_metric)shown;
+                bed.desk.ui.network.rank_log = shown % 3 == 1;
                 bed.desk.ui.selection =
                     (struct selection){shown % 2 ? SELECT_LINK : SELECT_VERTEX, 3, 0};
                 if (shown > 2)
-                    flow_filter_range(&bed.desk.ui.filter, METRIC_LENGTH, 2, 5);
+                    flow_filter_range(&bed.desk.ui.network.filter, METRIC_LENGTH, 2, 5);
                 desk_layout(&bed.desk, bed.model);
                 desk_check(&bed.desk, forms[i]);
-                bed.desk.ui.drawer = 1;
-                bed.desk.ui.follow = 0;
-                bed.desk.ui.end_ns = (int64_t)model_now_ns(bed.model);
+                bed.desk.ui.overlay.drawer = 1;
+                bed.desk.ui.time.follow = 0;
+                bed.desk.ui.time.end_ns = (int64_t)model_now_ns(bed.model);
                 bed.desk.ui.selection = (struct selection){SELECT_ROUTE, 0, 1};
                 desk_layout(&bed.desk, bed.model);
                 desk_check(&bed.desk, forms[i]);

@@ -36,7 +36,7 @@ static struct fixture *begin(const char *form, uint32_t per_node)
     for (int i = 0; i < 20; i++)
         synthetic_network_window(&f->net, into, f->model);
     desk_open(&f->desk, 1600, 900, 1, THEME_DARK, VIEW_NETWORK);
-    f->desk.ui.metric = METRIC_BYTES;
+    f->desk.ui.network.metric = METRIC_BYTES;
     return f;
 }
 
@@ -170,8 +170,8 @@ static void test_fits_every_window(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         f->desk.ui.w = sizes[i][0];
         f->desk.ui.h = sizes[i][1];
-        f->desk.ui.mouse_x = sizes[i][0] / 2;
-        f->desk.ui.mouse_y = sizes[i][1] / 2;
+        f->desk.ui.mouse.x = sizes[i][0] / 2;
+        f->desk.ui.mouse.y = sizes[i][1] / 2;
         show(f);
         desk_check(&f->desk, "network");
     }
@@ -275,7 +275,7 @@ static void test_suggested_routes_are_blue(void **state)
     network_asked(&f->model->network, SUGGEST_ROUTES, "");
     synthetic_network_routes(&f->net, into, f->model);
     network_replied(&f->model->network, SUGGEST_ROUTES, 0, NULL);
-    f->desk.ui.applied = FLOWS_ROUTES;
+    f->desk.ui.network.applied = FLOWS_ROUTES;
     show(f);
     for (size_t i = 0; i < f->desk.scene.item_count; i++)
         blue += f->desk.scene.items[i].kind == SCENE_LINE &&
@@ -292,13 +292,13 @@ static void test_lasso_within(void **state)
     show(f);
     struct box all = plot_of_scene(f);
     lasso(f, (struct box){all.x + 2, all.y + 2, all.w - 4, all.h - 4}, 1, 0);
-    assert_true(f->desk.ui.filter.picked);
-    assert_int_equal(f->desk.ui.filter.set.count, f->desk.range.flows.route_count);
+    assert_true(f->desk.ui.network.filter.picked);
+    assert_int_equal(f->desk.ui.network.filter.set.count, f->desk.range.flows.route_count);
     press_key(f, KEY_ESCAPE);
-    assert_false(flow_filter_active(&f->desk.ui.filter));
+    assert_false(flow_filter_active(&f->desk.ui.network.filter));
     struct point at = place(f, 3, 0); /* no route stays within one node */
     lasso(f, (struct box){at.x - 14, at.y - 14, 28, 28}, 1, 0);
-    assert_false(flow_filter_active(&f->desk.ui.filter));
+    assert_false(flow_filter_active(&f->desk.ui.network.filter));
 }
 
 /* Whatever begins, ends or passes there; of others those whose line does, by chance. */
@@ -312,7 +312,7 @@ static void test_lasso_crossing(void **state)
     press_key(f, 'e'); /* dragging draws a lasso without a modifier */
     assert_int_equal(f->desk.ui.graph.tool, NETWORK_CROSSING);
     lasso(f, (struct box){at.x - 8, at.y - 8, 16, 16}, 0, 0);
-    assert_true(f->desk.ui.filter.picked);
+    assert_true(f->desk.ui.network.filter.picked);
     const struct flows *flows = &f->desk.range.flows;
     for (uint32_t i = 0; i < flows->route_count; i++) {
         picked += is_picked(f, i) != 0;
@@ -399,7 +399,7 @@ static void test_many_nodes_come_together(void **state)
     struct fixture *f = begin("torus:4,4,4,16,2", 1);
     show(f);
     assert_int_equal(count_hits(f, HIT_UNIT), 64);
-    assert_int_equal(f->desk.ui.graph.applied, 7); /* A, B, C as in 000, Fig. 7 */
+    assert_int_equal(f->desk.ui.graph.applied, 7); /* A, B, C as in Visuco, Fig. 7 */
     desk_check(&f->desk, "many");
     end(f);
 }

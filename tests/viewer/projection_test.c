@@ -1,5 +1,5 @@
-/* The concentric projection of a torus: what 002, section 4.1, says of it, for cubes and for other
- * shapes. */
+/* The concentric projection of a torus: what Landge et al., section 4.1, says of it, for cubes and
+ * for other shapes. */
 #include "viewer/layout/projection.h"
 
 #include "holter/error.h"

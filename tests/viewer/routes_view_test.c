@@ -160,7 +160,7 @@ static int has_rect(const struct bed *b, color_t color, double x0, double y0, do
 /* ---- one route ---------------------------------------------------------------------------------
  */
 
-/* 000, Fig. 6. */
+/* Visuco, Fig. 6. */
 static void a_route_steps_along_rows_and_columns(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void the_filter_of_the_other_views_holds(void **state)
 {
     struct bed *b = *state;
     const struct flows *f = &b->desk.range.flows;
-    flow_filter_range(&b->desk.ui.filter, METRIC_LOAD, f->most[METRIC_LOAD] * 0.9,
+    flow_filter_range(&b->desk.ui.network.filter, METRIC_LOAD, f->most[METRIC_LOAD] * 0.9,
                       f->most[METRIC_LOAD]);
     desk_layout(&b->desk, b->model);
     assert_int_equal(drawing(b)->set.routes, f->shown_routes);
@@ -330,7 +330,7 @@ static void what_no_route_passes_is_folded(void **state)
     button(b, COMMAND_FOLD, 2);
     assert_int_equal(drawing(b)->axis.open, 128);
     letter(b, "z");
-    assert_int_equal(b->desk.ui.routes_fold, 1);
+    assert_int_equal(b->desk.ui.routes.fold, 1);
 }
 
 static void the_wheel_zooms_and_a_drag_moves(void **state)
@@ -339,12 +339,12 @@ static void the_wheel_zooms_and_a_drag_moves(void **state)
     struct box plot = plot_of(b);
     double x = plot.x + plot.w / 2, y = plot.y + plot.h / 2;
     input(b, (struct input){.kind = INPUT_WHEEL, .x = x, .y = y, .wheel = 5});
-    assert_true(b->desk.ui.routes_extent < 0.5);
-    double before = b->desk.ui.routes_x;
+    assert_true(b->desk.ui.routes.extent < 0.5);
+    double before = b->desk.ui.routes.x;
     input(b, (struct input){.kind = INPUT_PRESS, .x = x, .y = y, .clicks = 1});
     input(b, (struct input){.kind = INPUT_MOVE, .x = x - 80, .y = y});
     input(b, (struct input){.kind = INPUT_RELEASE, .x = x - 80, .y = y, .clicks = 1});
-    assert_true(b->desk.ui.routes_x > before);
+    assert_true(b->desk.ui.routes.x > before);
     SEEN("a part of the matrix");
     desk_check(&b->desk, "zoomed");
     letter(b, "0");
@@ -370,10 +370,10 @@ static void suggested_routes_are_blue_and_can_be_undone(void **state)
     }
     assert_true(blue > 0 && plain > 0);
     button(b, COMMAND_APPLY, SUGGEST_ROUTES);
-    assert_int_equal(b->desk.ui.applied, FLOWS_ROUTES);
+    assert_int_equal(b->desk.ui.network.applied, FLOWS_ROUTES);
     SEEN(", applied");
     letter(b, "u");
-    assert_int_equal(b->desk.ui.applied, 0);
+    assert_int_equal(b->desk.ui.network.applied, 0);
     button(b, COMMAND_DISCARD, SUGGEST_ROUTES);
 }
 
@@ -397,11 +397,11 @@ static void large_networks_are_aggregated_and_the_lens_shows_more(void **state)
     desk_check(&b->desk, "lens");
     letter(b, "v");
     click_at(b, plot.x + at, plot.y + at); /* a cell of several: closer */
-    assert_true(b->desk.ui.routes_extent < 1);
+    assert_true(b->desk.ui.routes.extent < 1);
     close_job(b);
 }
 
-/* 000, section 7.4: the small job runs within one cabinet, the larger one in several. */
+/* Visuco, section 7.4: the small job runs within one cabinet, the larger one in several. */
 static void tiers_of_a_cray_tell_how_far_routes_go(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ static void tiers_of_a_cray_tell_how_far_routes_go(void **state)
     uint32_t all;
     open_job(b, "dragonfly:2,12,3,16,4", "par-comm-data/hopbyte/MiniMD_Theta_n128_c1_w_hopbyte.txt",
              3);
-    b->desk.ui.routes_most = UINT32_MAX;
+    b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
     assert_true(drawing(b)->order.tiers);
     SEEN("group 1 of 12, cabinet 1 of 24");
@@ -418,7 +418,7 @@ static void tiers_of_a_cray_tell_how_far_routes_go(void **state)
     close_job(b);
     open_job(b, "dragonfly:2,12,3,16,4", "par-comm-data/hopbyte/MiniMD_Theta_n256_c1_w_hopbyte.txt",
              3);
-    b->desk.ui.routes_most = UINT32_MAX;
+    b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
     assert_int_equal(route_blocks_passed(drawing(b), 1, &all), 3);
     assert_int_equal(route_blocks_passed(drawing(b), -1, &all), 2);
@@ -438,11 +438,11 @@ static void open_routes(struct bed *b, const char *file)
     for (int i = 0; i < 2; i++)
         synthetic_network_window(&b->net, into, b->model);
     desk_open(&b->desk, 1600, 900, 1, THEME_DARK, VIEW_ROUTES);
-    b->desk.ui.routes_most = UINT32_MAX;
+    b->desk.ui.routes.maximum = UINT32_MAX;
     desk_layout(&b->desk, b->model);
 }
 
-/* 000, Fig. 12: the optimised approach uses links that the default leaves idle, and loads them
+/* Visuco, Fig. 12: the optimised approach uses links that the default leaves idle, and loads them
  * less. */
 static void optimised_io_spreads_over_more_links(void **state)
 {
@@ -485,7 +485,7 @@ static void all_kinds_of_networks_have_an_order(void **state)
         }
         free(seen);
         for (uint64_t l = 1; l <= o->levels; l++) {
-            b->desk.ui.routes_fold = (int)l;
+            b->desk.ui.routes.fold = (int)l;
             desk_layout(&b->desk, b->model);
             desk_check(&b->desk, forms[i]);
         }

@@ -46,7 +46,7 @@ static void compose(struct stand *d, struct model *m)
 {
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, m, &first, &last);
-    range_update(&d->range, m, d->ui.range, first, last);
+    range_update(&d->range, m, d->ui.time.range, first, last);
     ui_update_flows(&d->ui, m, &d->range);
     torus_update(&d->ui, m, &d->range);
     frame_scene(&d->scene, m, &d->range, &d->ui, &d->theme, &d->pictures, type_measure(d->type));
@@ -85,7 +85,7 @@ static void take(const char *directory, const struct shot *shot, struct model *m
     theme_init(&d.theme, shot->theme);
     d.ui.view = VIEW_TORUS;
     d.ui.connection.state = CLIENT_CONNECTED;
-    d.ui.range = shot->to ? RANGE_SPAN : RANGE_START;
+    d.ui.time.range = shot->to ? RANGE_SPAN : RANGE_START;
     if (shot->to)
         ui_show_span(&d.ui, m,
                      (int64_t)((SYNTHETIC_FIRST + (uint64_t)shot->from) * SYNTHETIC_SECOND),
@@ -97,8 +97,8 @@ static void take(const char *directory, const struct shot *shot, struct model *m
     d.ui.torus.zoom = shot->zoom > 0 ? shot->zoom : 1;
     d.ui.torus.grid = shot->grid;
     d.ui.selection = shot->selection;
-    d.ui.mouse_x = shot->mouse_x > 0 ? shot->mouse_x : -1;
-    d.ui.mouse_y = shot->mouse_x > 0 ? shot->mouse_y : -1;
+    d.ui.mouse.x = shot->mouse_x > 0 ? shot->mouse_x : -1;
+    d.ui.mouse.y = shot->mouse_x > 0 ? shot->mouse_y : -1;
     for (int i = 0; i < shot->mappings; i++) {
         uint32_t *seats = malloc(PF3D_RANKS * sizeof *seats);
         for (uint32_t rank = 0; seats && rank < PF3D_RANKS; rank++)
@@ -143,7 +143,7 @@ static void pair_line(void *user, uint32_t source, uint32_t destination, uint64_
                                 (unsigned long long)bytes);
 }
 
-/* pF3D under its five mappings, as 002, Fig. 8. */
+/* pF3D under its five mappings, as Landge et al., Fig. 8. */
 static void pf3d(const char *directory)
 {
     struct synthetic_network net;

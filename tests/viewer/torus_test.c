@@ -302,10 +302,11 @@ static void a_box_picks_the_nodes_inside_it(void **state)
     struct box plot = find_hit(&s.desk.scene, HIT_TORUS, 0, 0)->box;
     drag(&s, plot.x + 1, plot.y + 1, plot.x + plot.w / 2, plot.y + plot.h - 1, 1, 0);
     /* the left half of the rings: half of all nodes */
-    assert_true(s.desk.ui.filter.picked && s.desk.ui.filter.kind == FLOW_VERTICES);
-    assert_int_equal(s.desk.ui.filter.set.count, 32);
+    assert_true(s.desk.ui.network.filter.picked && s.desk.ui.network.filter.kind == FLOW_VERTICES);
+    assert_int_equal(s.desk.ui.network.filter.set.count, 32);
     drag(&s, plot.x + 1, plot.y + 1, plot.x + plot.w / 2, plot.y + plot.h - 1, 1, 1);
-    assert_true(s.desk.ui.filter.kind == FLOW_LINKS && s.desk.ui.filter.set.count > 32);
+    assert_true(s.desk.ui.network.filter.kind == FLOW_LINKS &&
+                s.desk.ui.network.filter.set.count > 32);
     close_stand(&s);
 }
 

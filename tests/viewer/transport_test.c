@@ -375,7 +375,7 @@ static void keys_control_the_replay(void **state)
 {
     struct bed *b = *state;
     assert_true(type(b, " ") & UI_CHANGED);
-    assert_true(b->desk.ui.follow); /* not the view */
+    assert_true(b->desk.ui.time.follow); /* not the view */
     assert_non_null(find_text(&b->desk.scene, "REPLAY PAUSED"));
     assert_string_equal(asks(b), "pause");
     assert_string_equal(asks(b), "");
@@ -446,7 +446,7 @@ static void without_a_replay_they_do_not(void **state)
     type(b, ")");
     assert_false(transport_pending(&b->desk.ui.transport));
     type(b, " ");
-    assert_false(b->desk.ui.follow);
+    assert_false(b->desk.ui.time.follow);
     assert_false(transport_pending(&b->desk.ui.transport));
 }
 
@@ -456,16 +456,16 @@ static void a_click_goes_to_a_place_and_keeps_what_the_user_sees(void **state)
     struct ui *ui = &b->desk.ui;
     ui_select(ui, (struct selection){SELECT_RANK, 3, 0});
     ui->view = VIEW_MATRIX;
-    ui->matrix_extent = 16;
-    ui->span_ns = 30 * (int64_t)SYNTHETIC_SECOND;
+    ui->matrix.extent = 16;
+    ui->time.span_ns = 30 * (int64_t)SYNTHETIC_SECOND;
     desk_layout(&b->desk, b->model);
     click(b, line_x(b, 0.6), line_y(b));
     assert_near(asked_share(asks(b)), 0.6, 2e-3);
     assert_string_equal(asks(b), "");
     assert_int_equal(ui->view, VIEW_MATRIX);
     assert_int_equal(ui->selection.kind, SELECT_RANK);
-    assert_near(ui->matrix_extent, 16, 0);
-    assert_int_equal(ui->span_ns, 30 * (int64_t)SYNTHETIC_SECOND);
+    assert_near(ui->matrix.extent, 16, 0);
+    assert_int_equal(ui->time.span_ns, 30 * (int64_t)SYNTHETIC_SECOND);
 }
 
 static void beyond_its_ends_are_its_ends(void **state)
@@ -536,11 +536,11 @@ static void going_to_a_place_shows_it(void **state)
 {
     struct bed *b = *state;
     ui_pan_time(&b->desk.ui, b->model, -20 * (int64_t)SYNTHETIC_SECOND);
-    assert_false(b->desk.ui.follow);
+    assert_false(b->desk.ui.time.follow);
     type(b, " ");
-    assert_false(b->desk.ui.follow);
+    assert_false(b->desk.ui.time.follow);
     click(b, line_x(b, 0.1), line_y(b));
-    assert_true(b->desk.ui.follow);
+    assert_true(b->desk.ui.time.follow);
 }
 
 static void buttons_do_what_keys_do(void **state)

@@ -97,7 +97,7 @@ static void space_holds_the_span_until_space_again(void **state)
     struct fixture *f = *state;
     int64_t begin, end, held = newest(f);
     type_text(f, " ");
-    assert_false(f->ui.follow);
+    assert_false(f->ui.time.follow);
     synthetic_window(&f->job, into, f->model);
     ui_visible(&f->ui, f->model, &begin, &end);
     assert_int_equal(end, held);
@@ -120,7 +120,7 @@ static void moving_back_stops_at_the_begin_of_the_job(void **state)
     ui_visible(&f->ui, f->model, &begin, &end);
     assert_int_equal(begin, oldest);
     press_key(f, KEY_END);
-    assert_true(f->ui.follow);
+    assert_true(f->ui.time.follow);
 }
 
 static void zooming_keeps_the_moment_under_the_mouse(void **state)
@@ -155,7 +155,7 @@ static void dragging_moves_time_with_the_mouse(void **state)
     mouse(f, INPUT_RELEASE, 200, 100);
     ui_visible(&f->ui, f->model, &begin, &moved);
     assert_true(llabs(end - moved - 10 * second) < second / 1000);
-    assert_false(f->ui.follow);
+    assert_false(f->ui.time.follow);
 }
 
 static void one_selection_holds_in_all_views_and_backspace_leads_back(void **state)
@@ -185,15 +185,15 @@ static void letters_choose_colours_time_and_drawer(void **state)
 {
     struct fixture *f = *state;
     type_text(f, "l");
-    assert_int_equal(f->ui.colour, COLOUR_LATENCY);
+    assert_int_equal(f->ui.regions.colour, COLOUR_LATENCY);
     type_text(f, "l");
-    assert_int_equal(f->ui.colour, COLOUR_REGION);
+    assert_int_equal(f->ui.regions.colour, COLOUR_REGION);
     type_text(f, "c");
     assert_true(f->ui.compress);
     type_text(f, "d");
-    assert_true(f->ui.drawer);
+    assert_true(f->ui.overlay.drawer);
     press_key(f, KEY_ESCAPE);
-    assert_false(f->ui.drawer);
+    assert_false(f->ui.overlay.drawer);
 }
 
 static void an_alert_selects_what_it_is_about(void **state)
@@ -209,7 +209,7 @@ static void an_alert_selects_what_it_is_about(void **state)
     assert_int_equal(f->ui.selection.kind, SELECT_ALERT);
     assert_true(ui_marks_rank(&f->ui, f->model, 16) && !ui_marks_rank(&f->ui, f->model, 15));
     ui_visible(&f->ui, f->model, &begin, &end);
-    assert_false(f->ui.follow);
+    assert_false(f->ui.time.follow);
     assert_true(begin < onset && onset < end);
     synthetic_regions(&f->job, &slow, into, f->model);
     ui_pick_alert(&f->ui, f->model, 4);
@@ -227,9 +227,9 @@ static void escape_closes_what_lies_on_top_first(void **state)
     struct fixture *f = *state;
     ui_select(&f->ui, (struct selection){SELECT_RANK, 1, 0});
     type_text(f, "?");
-    assert_true(f->ui.help);
+    assert_true(f->ui.overlay.help);
     press_key(f, KEY_ESCAPE);
-    assert_false(f->ui.help);
+    assert_false(f->ui.overlay.help);
     assert_int_equal(f->ui.selection.kind, SELECT_RANK);
 }
 
@@ -237,12 +237,12 @@ static void search_finds_ranks_and_nodes(void **state)
 {
     struct fixture *f = *state;
     type_text(f, "/");
-    assert_true(f->ui.searching);
+    assert_true(f->ui.overlay.searching);
     type_text(f, "4");
     type_text(f, "2");
-    assert_string_equal(f->ui.search, "42");
+    assert_string_equal(f->ui.overlay.search, "42");
     press_key(f, KEY_ENTER);
-    assert_false(f->ui.searching);
+    assert_false(f->ui.overlay.searching);
     assert_true(ui_rank_selected(&f->ui, 42));
     struct selection found[4];
     assert_int_equal(ui_search(f->model, "NODE00", found, 4), 4);
@@ -260,10 +260,10 @@ static void letters_typed_into_the_search_are_no_commands(void **state)
     assert_int_equal(type_text(f, "q"), UI_CHANGED);
     type_text(f, "\xc3\xa4");
     press_key(f, KEY_BACKSPACE);
-    assert_string_equal(f->ui.search, "q");
+    assert_string_equal(f->ui.overlay.search, "q");
     for (int i = 0; i < 200; i++)
         type_text(f, "x");
-    assert_true(strlen(f->ui.search) < sizeof f->ui.search);
+    assert_true(strlen(f->ui.overlay.search) < sizeof f->ui.overlay.search);
     press_key(f, KEY_ESCAPE);
     assert_int_equal(type_text(f, "q"), UI_QUIT);
 }
@@ -312,13 +312,13 @@ static void lists_are_walked_with_the_keys(void **state)
         ui_settle(&f->ui, f->model, &f->scene);
     }
     assert_true(ui_rank_selected(&f->ui, 57));
-    assert_true(f->ui.scroll[LIST_RANKS] == 3);
+    assert_true(f->ui.list.scroll[LIST_RANKS] == 3);
     press_key(f, KEY_PAGE_DOWN);
     press_key(f, KEY_PAGE_DOWN);
     press_key(f, KEY_PAGE_DOWN);
     ui_settle(&f->ui, f->model, &f->scene);
     assert_true(ui_rank_selected(&f->ui, 0));
-    assert_true(f->ui.scroll[LIST_RANKS] == 60);
+    assert_true(f->ui.list.scroll[LIST_RANKS] == 60);
 }
 
 static void a_job_is_chosen_with_mouse_or_enter(void **state)
@@ -331,9 +331,9 @@ static void a_job_is_chosen_with_mouse_or_enter(void **state)
     assert_string_equal(f->ui.wanted_job, "48213.0");
     assert_int_equal(f->ui.view, VIEW_LIVE);
     f->ui.view = VIEW_JOBS;
-    f->ui.cursor[LIST_JOBS] = 7; /* no such row */
+    f->ui.list.cursor[LIST_JOBS] = 7; /* no such row */
     assert_false(press_key(f, KEY_ENTER) & UI_JOB);
-    f->ui.cursor[LIST_JOBS] = 0;
+    f->ui.list.cursor[LIST_JOBS] = 0;
     assert_true(press_key(f, KEY_ENTER) & UI_JOB);
 }
 

@@ -85,14 +85,14 @@ static void every_view_keeps_its_panels(void **state)
                     desk_layout(&d, models[m]);
                     desk_check(&d, what);
                     d.ui.selection = (struct selection){SELECT_PAIR, 1, 2};
-                    d.ui.drawer = 1;
-                    d.ui.range = RANGE_START;
+                    d.ui.overlay.drawer = 1;
+                    d.ui.time.range = RANGE_START;
                     d.ui.compress = 1;
-                    d.ui.colour = COLOUR_LATENCY;
+                    d.ui.regions.colour = COLOUR_LATENCY;
                     ui_pick_alert(&d.ui, models[m], 7);
                     desk_layout(&d, models[m]);
                     desk_check(&d, what);
-                    d.ui.help = 1;
+                    d.ui.overlay.help = 1;
                     desk_layout(&d, models[m]);
                     desk_check(&d, what);
                     desk_close(&d);
@@ -414,7 +414,7 @@ static void the_graph_shows_every_rank_of_a_small_job(void **state)
     struct input l = {.kind = INPUT_TEXT, .text = "l"};
     ui_input(&d.ui, m, &d.scene, &l);
     ui_pan_time(&d.ui, m, 0);
-    d.ui.span_ns = 6 * (int64_t)SYNTHETIC_SECOND; /* only the slow time is in sight */
+    d.ui.time.span_ns = 6 * (int64_t)SYNTHETIC_SECOND; /* only the slow time is in sight */
     desk_layout(&d, m);
     assert_true(red_discs(&d, "regions.plot") >= 8);
     const struct scene_hit *hit = find_hit(&d.scene, HIT_RANK, 40);
@@ -443,12 +443,12 @@ static void many_ranks_are_discs_that_open(void **state)
             disc = &d.scene.hits[i];
     assert_non_null(disc);
     click_at(&d, m, disc->box.x + disc->box.w / 2, disc->box.y + disc->box.h / 2);
-    assert_int_equal(d.ui.graph_open, 2);
+    assert_int_equal(d.ui.regions.open, 2);
     desk_layout(&d, m);
     assert_int_equal(ranks_drawn(&d.scene), 1024);
     struct input escape = {.kind = INPUT_KEY, .key = KEY_ESCAPE};
     ui_input(&d.ui, m, &d.scene, &escape);
-    assert_int_equal(d.ui.graph_open, 0);
+    assert_int_equal(d.ui.regions.open, 0);
     desk_close(&d);
     model_destroy(m);
 }
@@ -483,7 +483,7 @@ static void the_graph_moves_under_the_mouse(void **state)
     desk_layout(&d, m);
     hit = find_hit(&d.scene, HIT_RANK, 40);
     assert_true(fabs(hit->box.x + hit->box.w / 2 - x) < 0.01);
-    assert_true(d.ui.graph_zoom > 1.3);
+    assert_true(d.ui.regions.zoom > 1.3);
     desk_close(&d);
     model_destroy(m);
 }
@@ -531,8 +531,8 @@ static void the_same_scene_is_not_painted_twice(void **state)
     assert_int_equal(painter_paint(&painter, &d.scene, d.type), 0);
     assert_int_equal(painter.dirty_count, 0);
     /* what is painted in parts equals what is painted at once */
-    d.ui.mouse_x = 300;
-    d.ui.mouse_y = 150;
+    d.ui.mouse.x = 300;
+    d.ui.mouse.y = 150;
     d.ui.selection = (struct selection){SELECT_RANK, 3, 0};
     desk_layout(&d, m);
     desk_layout(&d, m);

@@ -1,3 +1,4 @@
+/* A picture in memory: areas, lines and masks blended onto its pixels. */
 #include "viewer/draw/canvas.h"
 
 #include <errno.h>

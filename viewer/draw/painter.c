@@ -1,3 +1,4 @@
+/* Paints the shapes and texts of a scene onto a canvas, only where the scene changed. */
 #include "viewer/draw/painter.h"
 
 #include <errno.h>

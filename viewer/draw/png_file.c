@@ -1,3 +1,4 @@
+/* Writes a picture as a PNG file. */
 #include "viewer/draw/png_file.h"
 
 #include <errno.h>

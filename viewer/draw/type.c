@@ -1,3 +1,4 @@
+/* Fonts: text to pixels, and the width of texts. */
 #include "viewer/draw/type.h"
 
 #include <SDL_ttf.h>

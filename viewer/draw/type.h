@@ -15,7 +15,7 @@ int type_create(struct type **out, double scale, char *why, size_t room);
 /** NULL is fine. */
 void type_destroy(struct type *type);
 
-/** Another scale: the fonts are loaded anew. @return 0 or as type_create() (the old ones stay) */
+/** Another scale: the fonts are loaded again. @return 0 or as type_create() (the old ones stay) */
 int type_rescale(struct type *type, double scale);
 
 /** For layouts: widths are those that type_draw() will give. Valid as long as the type. */

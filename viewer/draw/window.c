@@ -1,3 +1,4 @@
+/* The viewer's window on the display: SDL events become input events, the canvas is shown. */
 #include "viewer/draw/window.h"
 
 #include "holter/error.h"

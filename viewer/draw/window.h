@@ -3,7 +3,7 @@
 #define HOLTER_VIEWER_DRAW_WINDOW_H
 
 #include "viewer/draw/painter.h"
-#include "viewer/ui/ui_input.h"
+#include "viewer/layout/input_event.h"
 
 struct window;
 
@@ -24,7 +24,7 @@ void window_size(const struct window *window, double *w, double *h);
 
 /** Wait for the next event.
  *  @return 1 when input was set, 0 when none came in time, 2 for an event that is no input (woken,
- * or the window must be shown anew) */
+ * or the window must be shown again) */
 int window_wait(struct window *window, int timeout_ms, struct input *input);
 
 /** Wake window_wait() from another thread. */

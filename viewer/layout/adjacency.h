@@ -1,5 +1,5 @@
 /* Rows and columns of an adjacency matrix in a given order: blocks that are folded to thin bands,
- * and cells that hold several rows where one would have less than a pixel (000, section 6.2).
+ * and cells that hold several rows where one would have less than a pixel (Visuco, section 6.2).
  *
  * The order has levels, 0 the outermost: a block of a level holds whole blocks of the next, and
  * those of the last level are single rows. It is told by `starts`: of each row the outermost level

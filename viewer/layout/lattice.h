@@ -1,5 +1,5 @@
-/* The same places and wires as a regular grid in space (002, section 4.3), seen from where the user
- * turned it. Wires that wrap around are open ends at both borders.
+/* The same places and wires as a regular grid in space (Landge et al., section 4.3), seen from
+ * where the user turned it. Wires that wrap around are open ends at both borders.
  *
  * The grid fits in a ball of radius 1 around the middle of what is in sight; x to the right, y
  * down, z away from the eye. Pure geometry. */

@@ -19,7 +19,7 @@ struct theme {
     color_t map[256];         /**< from little to much */
     uint32_t map_pixels[256]; /**< the same as pixels of map_image */
     struct image map_image;   /**< for legends: 256 x 1 */
-    color_t sizes[256];       /**< of messages: small blue, large green (001, section IV) */
+    color_t sizes[256];       /**< of messages: small blue, large green (CommGram, section IV) */
     uint32_t sizes_pixels[256];
     struct image sizes_image;
     color_t diverging[256]; /**< relative latency, a quarter to four times, by its logarithm */

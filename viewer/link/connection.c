@@ -1,3 +1,4 @@
+/* The connection to the daemon: receives the published stream, and sends requests. */
 #include "viewer/link/connection.h"
 
 #include "viewer/link/held_state.h"

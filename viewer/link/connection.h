@@ -44,7 +44,7 @@ int connection_picture(struct connection *connection, struct model *model,
 int connection_suggest(struct connection *connection, struct model *model,
                        enum suggestion_kind kind, const char *objective, const char *argument);
 
-/** Give up a question: the daemon is told, and answers that come yet are passed over. */
+/** Cancel a request: the daemon is notified, and late answers are ignored. */
 void connection_give_up(struct connection *connection, enum suggestion_kind kind);
 
 /** Ask something of a replay, as request "replay" has it: one thing at a time.

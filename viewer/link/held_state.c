@@ -1,3 +1,4 @@
+/* Holds back the state that a replay publishes after a seek until it is complete. */
 #include "viewer/link/held_state.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* The ssh tunnel to a daemon on another host. */
 #include "viewer/link/ssh.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* The thread that wakes the window when messages wait at the socket. */
 #include "viewer/link/waker.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* What ranks sent to each other within one communicator and code region, in bounded memory. */
 #include "viewer/model/contexts.h"
 
 #include <errno.h>

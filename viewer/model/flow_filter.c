@@ -1,3 +1,4 @@
+/* Which routes, links and vertices the filter of the network views leaves in. */
 #include "viewer/model/flows_work.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Loads of links and vertices from the messages between vertices and their routes. */
 #include "viewer/model/flows_work.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Messages between vertices of the network in the visible time, with routes and loads. */
 #include "viewer/model/flows.h"
 
 #include "holter/bisect.h"

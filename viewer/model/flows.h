@@ -3,9 +3,9 @@
  * ranks.
  *
  * Suggested seats and routes may take the place of the real ones: then everything here is as it
- * would be. Kept between frames, computed anew only when sums, topology or that choice changed. The
- * way of each pair of ranks to its route is kept for longer: it changes with seats and new pairs
- * only.
+ * would be. Kept between frames, computed again only when sums, topology or that choice changed.
+ * The way of each pair of ranks to its route is kept for longer: it changes with seats and new
+ * pairs only.
  *
  * Memory: about 16 bytes a pair of ranks, 80 bytes a pair of vertices, 17 a link, 50 a vertex. */
 #ifndef HOLTER_VIEWER_MODEL_FLOWS_H
@@ -21,7 +21,7 @@ enum flow_applied {
     FLOWS_ROUTES = 1u << SUGGEST_ROUTES,
 };
 
-/** All messages from one vertex to another: a route of 000, section 4.1. */
+/** All messages from one vertex to another: a route of Visuco, section 4.1. */
 struct flow {
     uint32_t source, destination; /**< vertices, never the same */
     uint32_t length;              /**< links on it; TOPOLOGY_NONE: there is no way */
@@ -31,7 +31,7 @@ struct flow {
 };
 
 struct flow_vertex {
-    uint64_t in, out; /**< degrees (000, section 4.1): messages received and sent, to and from
+    uint64_t in, out; /**< degrees (Visuco, section 4.1): messages received and sent, to and from
                                        other vertices */
     uint64_t in_bytes, out_bytes;
     uint64_t transit; /**< bytes of routes that pass through it */
@@ -44,7 +44,8 @@ enum flow_mark {
         2, /**< belongs to the selection: of a link its routes, their ends and their ranks */
 };
 
-/** Figures that routes, links or vertices are ranked, coloured and filtered by (000, section 4.3).
+/** Figures that routes, links or vertices are ranked, coloured and filtered by (Visuco,
+ * section 4.3).
  */
 enum flow_metric {
     METRIC_BYTES,     /**< message size: bytes of a route */

@@ -1,3 +1,4 @@
+/* A hash map from a key of three integers to an ordinal. */
 #include "viewer/model/keymap.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Measured traffic of links, by window. */
 #include "viewer/model/measured.h"
 
 #include "daemon/analysis/network/topology.h"

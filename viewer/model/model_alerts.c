@@ -1,3 +1,4 @@
+/* The alerts of a job. */
 #include "viewer/model/model_alerts.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@ enum alert_state { ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
 
 struct alert_cause {
     char name[33];
-    double share; /**< 0 to 1; NaN: not told */
+    double share; /**< 0 to 1; NaN: not reported */
     char text[257];
 };
 
@@ -25,7 +25,7 @@ struct alert {
     uint64_t id;
     enum alert_state state;
     uint64_t since_ns, updated_ns; /**< daemon time; of a resolved one updated is its end */
-    uint64_t onset_ns;             /**< when it set in; since_ns when that was not told */
+    uint64_t onset_ns;             /**< onset of the growth; since_ns when not reported */
     uint64_t fired_ns;             /**< when it began to fire; 0: it never did */
     int64_t rank;                  /**< -1: none */
     uint64_t region;               /**< 0: none */

@@ -1,3 +1,4 @@
+/* Captures: single events of ranks over a short span, as the daemon sent them. */
 #include "viewer/model/model_captures.h"
 
 #include "holter/bisect.h"
@@ -280,7 +281,7 @@ static int add_events(struct captures *captures, struct capture *c, const struct
             continue;
         struct capture_thread *t = &c->threads[place];
         if (e->number < t->next)
-            continue; /* told before */
+            continue; /* received before */
         t->next = e->number + (e->number != UINT64_MAX);
         if (e->kind == EVENT_CALL)
             error = model_captures_add_call(captures, c, t, m, e);

@@ -1,3 +1,4 @@
+/* Phases, the curve of communication patterns, and the picture of the CommGram. */
 #include "viewer/model/model_commgram.h"
 
 #include "holter/bisect.h"

@@ -41,7 +41,7 @@ struct commgram_request {
 struct commgram_picture {
     struct commgram_request asked; /**< the question that it answers */
     uint64_t from_ns, to_ns;
-    uint64_t resolved;                  /**< parts that the span is kept in; 0: not told */
+    uint64_t resolved;                  /**< parts that the span is kept in; 0: not reported */
     struct wire_column_row *columns;    /**< owned */
     struct wire_bar_row *bars;          /**< owned; by column, from the top */
     struct wire_bar_ranks_row *members; /**< owned; by bar, in order of rank */
@@ -83,7 +83,7 @@ int commgram_apply_curve(struct commgram *commgram, const struct wire_curve *mes
 /** A part of a picture. Parts that nobody asked for are passed over. @return 0 or -ENOMEM */
 int commgram_apply_picture(struct commgram *commgram, const struct wire_commgram *message);
 
-/** A state begins anew: the one before may have been cut off. */
+/** A state begins: the previous one may be incomplete. */
 void commgram_restart(struct commgram *commgram);
 
 /** A question was asked: parts of an earlier answer that are still missing are given up. */

@@ -1,3 +1,4 @@
+/* Latency by region over time, and the ranks of each region. */
 #include "viewer/model/model_latency.h"
 
 #include "holter/bisect.h"

@@ -1,7 +1,7 @@
 /* Latency as the daemon judges it: series of the job, of both localities and of each communication
  * region over the whole run, in bounded memory; the regions and who belongs to them; what single
  * ranks see. Relative latency is transfer time by what such a message normally takes: 1 is normal
- * (003, Eq. 1 and 2). */
+ * (PCLVis, Eq. 1 and 2). */
 #ifndef HOLTER_VIEWER_MODEL_MODEL_LATENCY_H
 #define HOLTER_VIEWER_MODEL_MODEL_LATENCY_H
 
@@ -27,7 +27,7 @@ enum latency_part {
 /** One window of a series, or several that became one to save room. */
 struct latency_point {
     uint64_t first, last; /**< windows covered, both included */
-    uint64_t windows;     /**< of them, those that were told */
+    uint64_t windows;     /**< of them, those that were reported */
     uint64_t messages, delayed;
     double recent, reference; /**< means over the messages; NaN: no messages */
     double typical; /**< geometric mean by reference: few messages that took very long do not
@@ -59,7 +59,7 @@ struct latency_region {
 enum latency_column { LATENCY_MESSAGES, LATENCY_LOGS, LATENCY_COLUMNS };
 
 struct latency {
-    uint8_t known;                 /**< the daemon told something */
+    uint8_t known;                 /**< the daemon reported something */
     struct latency_series *series; /**< owned; in the order of their appearance */
     uint32_t series_count;
 
@@ -78,7 +78,7 @@ struct latency {
 
     uint64_t matched, unmatched, rejected, uncertain; /**< since this viewer listens */
     uint64_t error_ns; /**< of the newest window; WIRE_ANY: not known, 0: one clock */
-    uint64_t newest;   /**< newest window told */
+    uint64_t newest;   /**< newest window reported */
     uint64_t ignored;  /**< rows outside the bounds */
 };
 

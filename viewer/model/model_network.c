@@ -1,3 +1,4 @@
+/* The topology of the network, the placement of ranks, and the links with their traces. */
 #include "viewer/model/model_network.h"
 
 #include "holter/bisect.h"

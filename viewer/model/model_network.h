@@ -103,7 +103,7 @@ struct suggestion {
     int optimal;                /**< 1: none is better */
     struct network_gain *gains; /**< owned */
     uint32_t gain_count;
-    uint32_t *seats; /**< owned; mapping: vertex by rank, TOPOLOGY_NONE: not told */
+    uint32_t *seats; /**< owned; mapping: vertex by rank, TOPOLOGY_NONE: unknown */
     uint32_t seat_count;
     struct network_reroute *routes; /**< owned; by source, then destination */
     uint32_t route_count;
@@ -114,15 +114,15 @@ struct suggestion {
 };
 
 struct network {
-    struct topology *topology; /**< owned; NULL: not told yet, or it cannot be used */
+    struct topology *topology; /**< owned; NULL: not received yet, or it cannot be used */
     char name[65], source[513];
     char fault[513]; /**< why the file, or what was told, cannot be used; "": all is well */
     uint32_t *seats; /**< owned; vertex by rank, TOPOLOGY_NONE: not known */
     uint32_t seat_count;
-    uint64_t version; /**< raised when topology or seats changed; 0: never told */
+    uint64_t version; /**< raised when topology or seats changed; 0: never received */
 
     uint64_t window;            /**< of all rows below; only when rows_known */
-    uint8_t rows_known;         /**< links were told at least once */
+    uint8_t rows_known;         /**< links were received at least once */
     struct network_link *links; /**< owned; as the daemon ranks them, largest load first */
     uint32_t link_count;
     uint32_t *by_link;            /**< owned; positions in links, in order of link */
@@ -162,7 +162,7 @@ void network_replied(struct network *network, enum suggestion_kind kind, int cod
 /** Forget a suggestion. */
 void suggestion_clear(struct suggestion *suggestion);
 
-/** A current state begins anew: what was cut off is dropped. */
+/** A state begins: an incomplete previous one is dropped. */
 void network_restart(struct network *network);
 
 /** Forget everything. */

@@ -1,3 +1,4 @@
+/* Tables of ranks, pairs and calls, by window. */
 #include "viewer/model/model_tables.h"
 
 #include "holter/error.h"

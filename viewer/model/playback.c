@@ -1,3 +1,4 @@
+/* The state of a replay, as the daemon reports it. */
 #include "viewer/model/playback.h"
 
 #include "holter/error.h"

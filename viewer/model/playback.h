@@ -32,8 +32,8 @@ struct playback {
     uint64_t begin_ns, end_ns; /**< of the recording; begin is below end */
     uint64_t position_ns;      /**< that is shown, between them */
     uint64_t indexed_ns;       /**< seeks up to here are fast, between them */
-    uint64_t target_ns;        /**< seeking: where to; 0: it is not told */
-    uint64_t reached_ns;       /**< seeking: how far; 0: not told */
+    uint64_t target_ns;        /**< seeking: where to; 0: not reported */
+    uint64_t reached_ns;       /**< seeking: how far; 0: not reported */
     uint64_t known_ns; /**< a preview is shown, which knows the job from here on; 0: it is none */
     uint64_t window, window_ns;
     double speed; /**< times as fast as it was; 0: as fast as it goes */

@@ -1,3 +1,4 @@
+/* Sums over a range of windows: ranks, pairs, calls, and latency. */
 #include "viewer/model/range.h"
 
 #include "holter/call.h"

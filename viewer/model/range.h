@@ -1,5 +1,5 @@
 /* What the model says about a span of windows: the sums that lists, matrix and bars show. Kept
- * between frames and computed anew only when span or facts changed. */
+ * between frames and computed again only when span or facts changed. */
 #ifndef HOLTER_VIEWER_MODEL_RANGE_H
 #define HOLTER_VIEWER_MODEL_RANGE_H
 

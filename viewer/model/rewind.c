@@ -1,3 +1,4 @@
+/* Drops the facts that a replay will publish again after a seek backwards. */
 #include "viewer/model/rewind.h"
 
 #include "viewer/model/model.h"

@@ -1,3 +1,4 @@
+/* The totals of windows, in a ring. */
 #include "viewer/model/series.h"
 
 #include "holter/error.h"

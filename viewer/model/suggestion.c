@@ -1,3 +1,4 @@
+/* Suggested mappings and routes: what they would change. */
 #include "viewer/model/model_network_parts.h"
 
 #include "holter/error.h"

@@ -1,3 +1,4 @@
+/* The choices of the user that all views share: visible time, matrix, selection and search. */
 #include "viewer/ui/ui.h"
 
 #include <math.h>
@@ -15,36 +16,36 @@ void ui_init(struct ui *ui, double w, double h, double scale, enum theme_kind th
         .h = h,
         .scale = scale,
         .theme = theme,
-        .follow = 1,
-        .span_ns = 60 * second,
+        .time.follow = 1,
+        .time.span_ns = 60 * second,
         .quantity = PAIR_BYTES,
-        .mouse_x = -1,
-        .mouse_y = -1,
-        .graph_zoom = 1,
-        .phases = 24,
-        .communities = 16,
-        .size_high = UI_SIZE_MOST,
-        .metric = METRIC_LOAD,
-        .routes_most = 64,
-        .lens_zoom = 8,
+        .mouse.x = -1,
+        .mouse.y = -1,
+        .regions.zoom = 1,
+        .commgram.phases = 24,
+        .commgram.communities = 16,
+        .commgram.size_high = UI_SIZE_MAXIMUM,
+        .network.metric = METRIC_LOAD,
+        .routes.maximum = 64,
+        .routes.lens_zoom = 8,
     };
     network_graph_init(&ui->graph);
     for (int i = 0; i < METRICS; i++)
-        ui->colour_high[i] = 1;
+        ui->network.colour_high[i] = 1;
     torus_init(&ui->torus);
     for (int i = 0; i < UI_LISTS; i++)
-        ui->sort[i] = -1;
+        ui->list.sort[i] = -1;
 }
 
 void ui_finish(struct ui *ui)
 {
-    flow_filter_finish(&ui->filter);
+    flow_filter_finish(&ui->network.filter);
     torus_finish(&ui->torus);
     network_graph_finish(&ui->graph);
-    free(ui->picked_ranks);
-    ui->picked_ranks = NULL;
-    ui->picked_count = 0;
-    ui->flows = NULL;
+    free(ui->network.picked_ranks);
+    ui->network.picked_ranks = NULL;
+    ui->network.picked_count = 0;
+    ui->network.flows = NULL;
 }
 
 /* ---- time --------------------------------------------------------------------------------------
@@ -73,7 +74,7 @@ static int64_t shown_span(const struct ui *ui, const struct model *m)
                                  (ui->view == VIEW_COMMGRAM || ui->view == VIEW_TORUS ? 1 : 12)
                            : second;
     int64_t age = end - begin > least ? end - begin : least;
-    return ui->follow && age < ui->span_ns ? age : ui->span_ns;
+    return ui->time.follow && age < ui->time.span_ns ? age : ui->time.span_ns;
 }
 
 void ui_visible(const struct ui *ui, const struct model *m, int64_t *begin, int64_t *end)
@@ -84,7 +85,7 @@ void ui_visible(const struct ui *ui, const struct model *m, int64_t *begin, int6
         *begin = *end = 0;
         return;
     }
-    *end = !ui->follow ? ui->end_ns : ui->moving ? ui->moved_from_ns : newest;
+    *end = !ui->time.follow ? ui->time.end_ns : ui->time.moving ? ui->time.moved_from_ns : newest;
     *begin = *end - shown_span(ui, m);
 }
 
@@ -92,7 +93,7 @@ int ui_settled_time(const struct ui *ui, const struct model *m, int64_t *begin, 
 {
     int64_t oldest, newest;
     ui_whole_time(m, &oldest, &newest);
-    *end = ui->follow ? newest : ui->end_ns;
+    *end = ui->time.follow ? newest : ui->time.end_ns;
     *begin = *end - shown_span(ui, m);
     *begin = *begin < oldest ? oldest : *begin;
     *end = *end > newest ? newest : *end;
@@ -114,34 +115,34 @@ int ui_follow_data(struct ui *ui, const struct model *m, uint64_t now_ms)
 {
     int64_t begin, end;
     ui_whole_time(m, &begin, &end);
-    if (end == ui->moved_to_ns)
-        return ui->moving;
+    if (end == ui->time.moved_to_ns)
+        return ui->time.moving;
     const struct window_totals *newest = series_newest(&m->series);
-    int64_t step = end - ui->moved_to_ns;
+    int64_t step = end - ui->time.moved_to_ns;
     /* Glide over a step of a few windows; jump over more, as after a snapshot. */
-    ui->moving = ui->follow && ui->moved_to_ns && newest && step > 0 &&
-                 step <= (int64_t)newest->length_ns * 4 && end - begin > ui->span_ns;
-    ui->moved_from_ns = ui->moving ? ui->moved_to_ns : end;
-    ui->moved_to_ns = end;
-    ui->move_start_ms = now_ms;
-    return ui->moving;
+    ui->time.moving = ui->time.follow && ui->time.moved_to_ns && newest && step > 0 &&
+                      step <= (int64_t)newest->length_ns * 4 && end - begin > ui->time.span_ns;
+    ui->time.moved_from_ns = ui->time.moving ? ui->time.moved_to_ns : end;
+    ui->time.moved_to_ns = end;
+    ui->time.move_start_ms = now_ms;
+    return ui->time.moving;
 }
 
 int ui_tick(struct ui *ui, uint64_t now_ms)
 {
-    if (ui->notice[0] && now_ms >= ui->notice_until_ms)
-        ui->notice[0] = 0;
-    if (!ui->moving)
+    if (ui->overlay.notice[0] && now_ms >= ui->overlay.notice_until_ms)
+        ui->overlay.notice[0] = 0;
+    if (!ui->time.moving)
         return 0;
-    uint64_t gone = now_ms - ui->move_start_ms;
+    uint64_t gone = now_ms - ui->time.move_start_ms;
     if (gone >= GLIDE_MS) {
-        ui->moving = 0;
+        ui->time.moving = 0;
         return 1;
     }
     /* Closes the same share of what is left at each step: quick at first, then soft. */
-    int64_t left = ui->moved_to_ns - ui->moved_from_ns;
+    int64_t left = ui->time.moved_to_ns - ui->time.moved_from_ns;
     double share = (double)(GLIDE_MS - gone) / GLIDE_MS;
-    ui->moved_from_ns = ui->moved_to_ns - (int64_t)((double)left * share * share);
+    ui->time.moved_from_ns = ui->time.moved_to_ns - (int64_t)((double)left * share * share);
     return 1;
 }
 
@@ -167,10 +168,10 @@ void ui_zoom_time(struct ui *ui, const struct model *m, double factor, int64_t a
     double most = fmax((double)(newest - oldest) * 1.05, least);
     double span = fmin(fmax((double)(end - begin) * factor, least), most);
     double share = (double)(around_ns - begin) / (double)(end - begin);
-    ui->span_ns = (int64_t)span;
-    if (ui->follow)
+    ui->time.span_ns = (int64_t)span;
+    if (ui->time.follow)
         return; /* the right edge stays with the newest data */
-    ui->end_ns = around_ns + (int64_t)((1 - share) * span);
+    ui->time.end_ns = around_ns + (int64_t)((1 - share) * span);
     ui_pan_time(ui, m, 0);
 }
 
@@ -181,22 +182,30 @@ void ui_pan_time(struct ui *ui, const struct model *m, int64_t by_ns)
     ui_whole_time(m, &oldest, &newest);
     if (end == 0)
         return;
-    if (ui->follow) {
-        ui->span_ns = end - begin;
-        ui->follow = 0;
-        ui->end_ns = end;
+    if (ui->time.follow) {
+        ui->time.span_ns = end - begin;
+        ui->time.follow = 0;
+        ui->time.end_ns = end;
     }
-    ui->end_ns += by_ns;
-    if (ui->end_ns < oldest + ui->span_ns)
-        ui->end_ns = oldest + ui->span_ns;
-    if (ui->end_ns > newest)
-        ui->end_ns = newest;
+    ui->time.end_ns += by_ns;
+    if (ui->time.end_ns < oldest + ui->time.span_ns)
+        ui->time.end_ns = oldest + ui->time.span_ns;
+    if (ui->time.end_ns > newest)
+        ui->time.end_ns = newest;
 }
 
-static void ui_clamp_time(struct ui *ui, const struct model *m)
+void ui_pause_time(struct ui *ui, const struct model *m)
 {
     ui_pan_time(ui, m, 0);
-    ui->moving = 0;
+    ui->time.moving = 0;
+}
+
+void ui_widen_to_windows(struct ui *ui, const struct model *m)
+{
+    int64_t begin, end;
+    ui_visible(ui, m, &begin, &end);
+    if (ui->view != VIEW_COMMGRAM && ui->view != VIEW_TORUS && end - begin < shortest_span(m))
+        ui_zoom_time(ui, m, 1, begin + (end - begin) / 2);
 }
 
 /* ---- matrix ------------------------------------------------------------------------------------
@@ -212,9 +221,9 @@ void ui_matrix(const struct ui *ui, const struct model *m, double *column, doubl
                double *extent)
 {
     double all = ui_ranks_of(m);
-    *extent = ui->matrix_extent > 0 && ui->matrix_extent < all ? ui->matrix_extent : all;
-    *column = fmin(fmax(ui->matrix_column, 0), all - *extent);
-    *row = fmin(fmax(ui->matrix_row, 0), all - *extent);
+    *extent = ui->matrix.extent > 0 && ui->matrix.extent < all ? ui->matrix.extent : all;
+    *column = fmin(fmax(ui->matrix.column, 0), all - *extent);
+    *row = fmin(fmax(ui->matrix.row, 0), all - *extent);
 }
 
 void ui_zoom_matrix(struct ui *ui, const struct model *m, double factor, double column, double row)
@@ -222,18 +231,18 @@ void ui_zoom_matrix(struct ui *ui, const struct model *m, double factor, double 
     double c, r, extent, all = ui_ranks_of(m);
     ui_matrix(ui, m, &c, &r, &extent);
     double next = fmin(fmax(extent * factor, fmin(4, all)), all);
-    ui->matrix_column = column - (column - c) * next / extent;
-    ui->matrix_row = row - (row - r) * next / extent;
-    ui->matrix_extent = next >= all ? 0 : next;
-    ui_matrix(ui, m, &ui->matrix_column, &ui->matrix_row, &extent);
+    ui->matrix.column = column - (column - c) * next / extent;
+    ui->matrix.row = row - (row - r) * next / extent;
+    ui->matrix.extent = next >= all ? 0 : next;
+    ui_matrix(ui, m, &ui->matrix.column, &ui->matrix.row, &extent);
 }
 
 void ui_pan_matrix(struct ui *ui, const struct model *m, double columns, double rows)
 {
     double extent;
-    ui->matrix_column += columns;
-    ui->matrix_row += rows;
-    ui_matrix(ui, m, &ui->matrix_column, &ui->matrix_row, &extent);
+    ui->matrix.column += columns;
+    ui->matrix.row += rows;
+    ui_matrix(ui, m, &ui->matrix.column, &ui->matrix.row, &extent);
 }
 
 /* ---- selection and places ----------------------------------------------------------------------
@@ -244,8 +253,8 @@ void ui_remember(struct ui *ui)
     if (ui->place_count == UI_PLACES)
         memmove(ui->places, ui->places + 1, (size_t)--ui->place_count * sizeof *ui->places);
     ui->places[ui->place_count++] =
-        (struct ui_place){ui->view,          ui->selection,  ui->matrix_row, ui->matrix_column,
-                          ui->matrix_extent, ui->graph_open, ui->level};
+        (struct ui_place){ui->view,          ui->selection,    ui->matrix.row,    ui->matrix.column,
+                          ui->matrix.extent, ui->regions.open, ui->commgram.level};
 }
 
 void ui_select(struct ui *ui, struct selection s)
@@ -275,16 +284,16 @@ int ui_choose_job(struct ui *ui, const struct model *m, uint64_t row)
         ui->view = VIEW_LIVE;
     ui->selection = (struct selection){0};
     ui->place_count = 0;
-    ui->graph_open = 0;
-    ui->level = 0;
-    ui->opened[0] = 0;
+    ui->regions.open = 0;
+    ui->commgram.level = 0;
+    ui->commgram.opened[0] = 0;
     ui->alert_picked = 0;
-    ui->capture = 0;
+    ui->capture.chosen = 0;
     ui->torus.comm = ui->torus.region = 0;
     ui->torus.playing = TORUS_STILL;
     ui->transport = (struct transport){0};
-    ui->follow = 1;
-    ui->moved_to_ns = 0;
+    ui->time.follow = 1;
+    ui->time.moved_to_ns = 0;
     return UI_CHANGED | UI_JOB;
 }
 
@@ -348,8 +357,8 @@ int ui_marks_rank(const struct ui *ui, const struct model *m, uint32_t rank)
     case SELECT_LINK:
     case SELECT_ROUTE:
     case SELECT_VERTEX:
-        return ui->flows && rank < ui->flows->rank_count &&
-               (ui->flows->rank_marks[rank] & FLOW_SELECTED) != 0;
+        return ui->network.flows && rank < ui->network.flows->rank_count &&
+               (ui->network.flows->rank_marks[rank] & FLOW_SELECTED) != 0;
     default:
         return 0;
     }
@@ -386,8 +395,8 @@ void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
     ui_select(ui, selection_by(m, a));
     ui->alert = id;
     ui->alert_picked = 1;
-    ui->capture = 0; /* that of the alert is seen */
-    ui->capture_begin_ns = ui->capture_end_ns = 0;
+    ui->capture.chosen = 0; /* that of the alert is seen */
+    ui->capture.begin_ns = ui->capture.end_ns = 0;
     ui_visible(ui, m, &begin, &end);
     int64_t onset = (int64_t)a->onset_ns;
     if (end > begin && (onset < begin || onset >= end)) /* two fifths before it, the rest behind */
@@ -404,135 +413,27 @@ static double ui_within(double value, double low, double high)
 
 void ui_zoom_graph(struct ui *ui, double factor, double x, double y)
 {
-    double zoom = ui_within(ui->graph_zoom / factor, 0.5, 64), share = ui->graph_zoom / zoom;
-    ui->graph_x = x + (ui->graph_x - x) * share;
-    ui->graph_y = y + (ui->graph_y - y) * share;
-    ui->graph_zoom = zoom;
+    double zoom = ui_within(ui->regions.zoom / factor, 0.5, 64), share = ui->regions.zoom / zoom;
+    ui->regions.x = x + (ui->regions.x - x) * share;
+    ui->regions.y = y + (ui->regions.y - y) * share;
+    ui->regions.zoom = zoom;
     ui_pan_graph(ui, 0, 0);
 }
 
 void ui_pan_graph(struct ui *ui, double dx, double dy)
 {
-    ui->graph_x = ui_within(ui->graph_x + dx, -1, 1);
-    ui->graph_y = ui_within(ui->graph_y + dy, -1, 1);
+    ui->regions.x = ui_within(ui->regions.x + dx, -1, 1);
+    ui->regions.y = ui_within(ui->regions.y + dy, -1, 1);
 }
 
-static void whole_graph(struct ui *ui)
+void ui_graph_home(struct ui *ui)
 {
-    ui->graph_x = ui->graph_y = 0;
-    ui->graph_zoom = 1;
+    ui->regions.x = ui->regions.y = 0;
+    ui->regions.zoom = 1;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
+/* ---- search ------------------------------------------------------------------------------------
  */
-
-int ui_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
-{
-    int64_t begin, end;
-    ui_visible(ui, m, &begin, &end);
-    switch (command) {
-    case COMMAND_VIEW:
-        ui_go(ui, (enum view_id)argument);
-        if (ui->view != VIEW_COMMGRAM && ui->view != VIEW_TORUS && end - begin < shortest_span(m))
-            ui_zoom_time(ui, m, 1, begin + (end - begin) / 2);
-        break;
-    case COMMAND_PAUSE:
-        if (ui->follow)
-            ui_clamp_time(ui, m);
-        else
-            ui->follow = 1;
-        break;
-    case COMMAND_FOLLOW:
-        ui->follow = 1;
-        break;
-    case COMMAND_THEME:
-        ui->theme = ui->theme == THEME_DARK ? THEME_LIGHT : THEME_DARK;
-        break;
-    case COMMAND_HELP:
-        ui->help = !ui->help;
-        break;
-    case COMMAND_DRAWER:
-        ui->drawer = !ui->drawer;
-        break;
-    case COMMAND_QUANTITY:
-        ui->quantity = argument == PAIR_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
-        break;
-    case COMMAND_RANGE:
-        ui->range = argument == RANGE_START ? RANGE_START : RANGE_SPAN;
-        break;
-    case COMMAND_TIME_IN:
-        ui_zoom_time(ui, m, 0.5, ui->follow ? end : begin + (end - begin) / 2);
-        break;
-    case COMMAND_TIME_OUT:
-        ui_zoom_time(ui, m, 2, ui->follow ? end : begin + (end - begin) / 2);
-        break;
-    case COMMAND_MATRIX_ALL:
-        ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
-        break;
-    case COMMAND_GROUP:
-        ui->group = argument <= GROUP_NONE ? (enum call_group)argument : GROUP_CALL;
-        break;
-    case COMMAND_SEARCH:
-        ui->searching = 1;
-        ui->search[0] = 0;
-        ui->cursor[LIST_FOUND] = 0;
-        break;
-    case COMMAND_PICTURE:
-        return UI_CHANGED | UI_PICTURE;
-    case COMMAND_LET_GO:
-        ui_select(ui, (struct selection){0});
-        ui->alert_picked = 0;
-        break;
-    case COMMAND_COLOUR:
-        ui->colour = argument == COLOUR_LATENCY ? COLOUR_LATENCY : COLOUR_REGION;
-        break;
-    case COMMAND_COMPRESS:
-        ui->compress = argument != 0;
-        break;
-    case COMMAND_GRAPH_ALL:
-        whole_graph(ui);
-        break;
-    case COMMAND_GRAPH_OPEN:
-        if (ui->graph_open != argument)
-            ui_remember(ui);
-        ui->graph_open = argument;
-        break;
-    case COMMAND_METRIC:
-    case COMMAND_FILTER_CLEAR:
-    case COMMAND_RANK_SCALE:
-    case COMMAND_OBJECTIVE:
-    case COMMAND_ONLY_SELECTED:
-    case COMMAND_REMAP:
-    case COMMAND_REROUTE:
-    case COMMAND_APPLY:
-    case COMMAND_DISCARD:
-    case COMMAND_SAVE_MAPPING:
-        return ui_network_command(ui, m, command, argument);
-    case COMMAND_ROUTES_ALL:
-    case COMMAND_FOLD:
-    case COMMAND_LENS:
-    case COMMAND_ROUTE_LOADS:
-    case COMMAND_ROUTE_ORDER:
-    case COMMAND_ROUTES_MOST:
-        return ui_routes_command(ui, m, command, argument);
-    case COMMAND_REPLAY_PLAY:
-    case COMMAND_REPLAY_STEP:
-    case COMMAND_REPLAY_SPEED:
-    case COMMAND_REPLAY_LOOP:
-    case COMMAND_REPLAY_MARK:
-        return transport_command(ui, m, (int)command, argument);
-    default:
-        if (command >= COMMAND_TORUS_VIEW && command <= COMMAND_TORUS_LAST)
-            torus_command(ui, m, (int)command, argument);
-        if (command >= COMMAND_NET_TOOL && command <= COMMAND_NET_LAST)
-            network_graph_command(ui, (int)command, argument);
-        if (command >= COMMAND_CAPTURE && command <= COMMAND_CAPTURE_LAST)
-            ui_capture_command(ui, m, command, argument);
-        ui_commgram_command(ui, m, command, argument);
-        break;
-    }
-    return UI_CHANGED;
-}
 
 int ui_search(const struct model *m, const char *text, struct selection *out, int max)
 {

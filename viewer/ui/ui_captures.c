@@ -11,7 +11,7 @@ static const int64_t shortest_ns = 1000;
 const struct capture *ui_capture(const struct ui *ui, const struct model *m)
 {
     const struct captures *all = &m->captures;
-    const struct capture *c = ui->capture ? captures_find(all, ui->capture) : NULL;
+    const struct capture *c = ui->capture.chosen ? captures_find(all, ui->capture.chosen) : NULL;
     const struct alert *alert = !c && ui->alert_picked ? alerts_find(&m->alerts, ui->alert) : NULL;
     c = alert ? captures_of_alert(all, alert) : c;
     return c || !all->count ? c : &all->items[0];
@@ -29,11 +29,11 @@ static void whole_span(const struct capture *c, int64_t *begin, int64_t *end)
 void ui_capture_span(const struct ui *ui, const struct capture *c, int64_t *begin, int64_t *end)
 {
     whole_span(c, begin, end);
-    if (ui->capture_end_ns <= ui->capture_begin_ns || ui->capture_end_ns <= *begin ||
-        ui->capture_begin_ns >= *end)
+    if (ui->capture.end_ns <= ui->capture.begin_ns || ui->capture.end_ns <= *begin ||
+        ui->capture.begin_ns >= *end)
         return; /* nothing was chosen, or it was of another capture */
-    *begin = ui->capture_begin_ns;
-    *end = ui->capture_end_ns;
+    *begin = ui->capture.begin_ns;
+    *end = ui->capture.end_ns;
 }
 
 /* Keep a span within the capture's. */
@@ -45,8 +45,8 @@ static void ui_captures_show_progress(struct ui *ui, const struct capture *c, do
     double most = (double)(last - first);
     span = fmin(fmax(span, (double)shortest_ns), most);
     begin = fmin(fmax(begin, 0), most - span);
-    ui->capture_begin_ns = first + (int64_t)begin;
-    ui->capture_end_ns = span < most ? ui->capture_begin_ns + (int64_t)span : last;
+    ui->capture.begin_ns = first + (int64_t)begin;
+    ui->capture.end_ns = span < most ? ui->capture.begin_ns + (int64_t)span : last;
 }
 
 /* @param around  part of the visible time that stays where it is */
@@ -71,10 +71,10 @@ static void ui_captures_pan(struct ui *ui, const struct capture *c, double share
 
 static void ui_captures_see(struct ui *ui, uint64_t id)
 {
-    ui->capture = id;
-    ui->capture_begin_ns = ui->capture_end_ns = 0;
-    ui->scroll[LIST_CAPTURE] = 0;
-    ui->cursor[LIST_CAPTURE] = 0;
+    ui->capture.chosen = id;
+    ui->capture.begin_ns = ui->capture.end_ns = 0;
+    ui->list.scroll[LIST_CAPTURE] = 0;
+    ui->list.cursor[LIST_CAPTURE] = 0;
 }
 
 static void ui_captures_step(struct ui *ui, const struct model *m, int newer)
@@ -88,8 +88,8 @@ static void ui_captures_step(struct ui *ui, const struct model *m, int newer)
         ui_captures_see(ui, all->items[newer ? at - 1 : at + 1].id);
 }
 
-void ui_capture_command(struct ui *ui, const struct model *m, enum ui_command command,
-                        uint64_t argument)
+int ui_capture_command(struct ui *ui, const struct model *m, enum ui_command command,
+                       uint64_t argument)
 {
     const struct capture *c = ui_capture(ui, m);
     if (command == COMMAND_CAPTURE) {
@@ -100,12 +100,13 @@ void ui_capture_command(struct ui *ui, const struct model *m, enum ui_command co
     } else if (command == COMMAND_CAPTURE_STEP) {
         ui_captures_step(ui, m, argument != 0);
     } else if (command == COMMAND_CAPTURE_ALL) {
-        ui->capture_begin_ns = ui->capture_end_ns = 0;
+        ui->capture.begin_ns = ui->capture.end_ns = 0;
     } else if (command == COMMAND_CAPTURE_ROWS) {
-        ui->capture_rows = argument != 0;
+        ui->capture.rows = argument != 0;
     } else if (command == COMMAND_CAPTURE_ZOOM && c) {
         ui_captures_zoom(ui, c, argument ? 0.5 : 2, 0.5);
     }
+    return UI_CHANGED;
 }
 
 int ui_capture_key(struct ui *ui, const struct model *m, int key)
@@ -117,7 +118,7 @@ int ui_capture_key(struct ui *ui, const struct model *m, int key)
     case '0':
         return ui_command(ui, m, COMMAND_CAPTURE_ALL, 0);
     case 'o':
-        return ui_command(ui, m, COMMAND_CAPTURE_ROWS, !ui->capture_rows);
+        return ui_command(ui, m, COMMAND_CAPTURE_ROWS, !ui->capture.rows);
     case '+':
     case '=':
     case '-':
@@ -142,10 +143,10 @@ void ui_capture_drag(struct ui *ui, const struct model *m, const struct scene_hi
     if (!c)
         return;
     ui_captures_pan(ui, c, -dx / fmax(hit->box.w, 1));
-    if (ui->capture_rows) {
+    if (ui->capture.rows) {
         double rows = hit->y1 - hit->y0;
-        ui->scroll[LIST_CAPTURE] =
-            fmin(fmax(ui->scroll[LIST_CAPTURE] - dy * rows / fmax(hit->box.h, 1), 0),
+        ui->list.scroll[LIST_CAPTURE] =
+            fmin(fmax(ui->list.scroll[LIST_CAPTURE] - dy * rows / fmax(hit->box.h, 1), 0),
                  fmax(c->thread_count - rows, 0));
     }
 }
@@ -165,7 +166,7 @@ void ui_capture_wheel(struct ui *ui, const struct model *m, const struct scene_h
 void ui_capture_click(struct ui *ui, const struct model *m, const struct scene_hit *hit)
 {
     const struct capture *c = ui_capture(ui, m);
-    double row = scene_hit_y(hit, ui->mouse_y);
+    double row = scene_hit_y(hit, ui->mouse.y);
     if (!c || !(row >= 0) || row >= c->thread_count)
         return;
     if (hit->a == 1) {
@@ -173,6 +174,6 @@ void ui_capture_click(struct ui *ui, const struct model *m, const struct scene_h
         return;
     }
     /* rows that share a lane are to be seen one by one, in the middle of the view */
-    ui->capture_rows = 1;
-    ui->scroll[LIST_CAPTURE] = fmax(floor(row) - floor(hit->box.h / LANES_READ / 2), 0);
+    ui->capture.rows = 1;
+    ui->list.scroll[LIST_CAPTURE] = fmax(floor(row) - floor(hit->box.h / LANES_READ / 2), 0);
 }

@@ -25,9 +25,9 @@ void ui_show_span(struct ui *ui, const struct model *m, int64_t begin, int64_t e
         return;
     begin = begin < oldest ? oldest : begin > newest - least_span ? newest - least_span : begin;
     end = end > newest ? newest : end < begin + least_span ? begin + least_span : end;
-    ui->follow = ui->moving = 0;
-    ui->span_ns = end - begin;
-    ui->end_ns = end;
+    ui->time.follow = ui->time.moving = 0;
+    ui->time.span_ns = end - begin;
+    ui->time.end_ns = end;
 }
 
 /* ---- the path ----------------------------------------------------------------------------------
@@ -36,15 +36,15 @@ void ui_show_span(struct ui *ui, const struct model *m, int64_t begin, int64_t e
 void ui_open(struct ui *ui, const struct model *m, int64_t begin, int64_t end, const char *ranks)
 {
     ui_remember(ui);
-    if (ui->level < UI_LEVELS) {
-        struct ui_level *l = &ui->levels[ui->level++];
-        *l = (struct ui_level){ui->follow, ui->span_ns, ui->end_ns, ""};
-        memcpy(l->opened, ui->opened, sizeof l->opened);
+    if (ui->commgram.level < UI_LEVELS) {
+        struct ui_level *l = &ui->commgram.levels[ui->commgram.level++];
+        *l = (struct ui_level){ui->time.follow, ui->time.span_ns, ui->time.end_ns, ""};
+        memcpy(l->opened, ui->commgram.opened, sizeof l->opened);
     }
     if (begin < end)
         ui_show_span(ui, m, begin, end + 1); /* the last burst belongs to it */
     if (ranks)
-        snprintf(ui->opened, sizeof ui->opened, "%s", ranks);
+        snprintf(ui->commgram.opened, sizeof ui->commgram.opened, "%s", ranks);
 }
 
 void ui_open_bar(struct ui *ui, const struct model *m, uint64_t column, uint64_t bar)
@@ -61,14 +61,14 @@ void ui_open_bar(struct ui *ui, const struct model *m, uint64_t column, uint64_t
 
 void ui_close_to(struct ui *ui, int level)
 {
-    if (level < 0 || level >= ui->level)
+    if (level < 0 || level >= ui->commgram.level)
         return;
-    const struct ui_level *l = &ui->levels[level];
-    ui->level = level;
-    ui->follow = l->follow;
-    ui->span_ns = l->span_ns;
-    ui->end_ns = l->end_ns;
-    memcpy(ui->opened, l->opened, sizeof ui->opened);
+    const struct ui_level *l = &ui->commgram.levels[level];
+    ui->commgram.level = level;
+    ui->time.follow = l->follow;
+    ui->time.span_ns = l->span_ns;
+    ui->time.end_ns = l->end_ns;
+    memcpy(ui->commgram.opened, l->opened, sizeof ui->commgram.opened);
 }
 
 /* ---- mouse -------------------------------------------------------------------------------------
@@ -90,11 +90,11 @@ void ui_click_bar(struct ui *ui, const struct model *m, const struct scene_hit *
 /* The nearer end of the range of sizes goes where the mouse is. */
 void ui_move_size(struct ui *ui, const struct scene_hit *hit)
 {
-    double at = fmin(fmax(scene_hit_x(hit, ui->mouse_x), hit->x0), hit->x1);
-    if (ui->size_handle)
-        ui->size_high = at >= hit->x1 ? UI_SIZE_MOST : fmax(at, ui->size_low);
+    double at = fmin(fmax(scene_hit_x(hit, ui->mouse.x), hit->x0), hit->x1);
+    if (ui->commgram.size_handle)
+        ui->commgram.size_high = at >= hit->x1 ? UI_SIZE_MAXIMUM : fmax(at, ui->commgram.size_low);
     else
-        ui->size_low = at <= hit->x0 ? UI_SIZE_LEAST : fmin(at, ui->size_high);
+        ui->commgram.size_low = at <= hit->x0 ? UI_SIZE_MINIMUM : fmin(at, ui->commgram.size_high);
 }
 
 /* The span of time that was marked: phases that it touches, or of the curve just what was marked.
@@ -102,7 +102,7 @@ void ui_move_size(struct ui *ui, const struct scene_hit *hit)
 void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *scene,
                     const struct scene_hit *pressed)
 {
-    double x0 = fmin(ui->press_x, ui->mouse_x), x1 = fmax(ui->press_x, ui->mouse_x);
+    double x0 = fmin(ui->mouse.press_x, ui->mouse.x), x1 = fmax(ui->mouse.press_x, ui->mouse.x);
     if (pressed->kind == HIT_TIME) {
         ui_open(ui, m, (int64_t)scene_hit_x(pressed, fmax(x0, pressed->box.x)),
                 (int64_t)scene_hit_x(pressed, fmin(x1, pressed->box.x + pressed->box.w)), NULL);
@@ -133,24 +133,26 @@ static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t most)
     return value > quarter ? value - quarter : 1;
 }
 
-void ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command command,
-                         uint64_t argument)
+int ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command command,
+                        uint64_t argument)
 {
     int64_t begin, end;
     uint64_t ranks = m->world > m->rank_count ? m->world : m->rank_count;
     switch (command) {
     case COMMAND_PHASES:
-        ui->phases = ui_commgram_step(ui->phases, argument != 0, UI_MOST_PHASES);
+        ui->commgram.phases =
+            ui_commgram_step(ui->commgram.phases, argument != 0, UI_MAXIMUM_PHASES);
         break;
     case COMMAND_COMMUNITIES:
-        ui->communities = ui_commgram_step(ui->communities, argument != 0, ranks ? ranks : 1);
+        ui->commgram.communities =
+            ui_commgram_step(ui->commgram.communities, argument != 0, ranks ? ranks : 1);
         break;
     case COMMAND_MODELLED:
-        ui->unmodelled = !ui->unmodelled;
+        ui->commgram.unmodelled = !ui->commgram.unmodelled;
         break;
     case COMMAND_SIZES_ALL:
-        ui->size_low = UI_SIZE_LEAST;
-        ui->size_high = UI_SIZE_MOST;
+        ui->commgram.size_low = UI_SIZE_MINIMUM;
+        ui->commgram.size_high = UI_SIZE_MAXIMUM;
         break;
     case COMMAND_LEVEL:
         if (argument < UI_LEVELS)
@@ -158,14 +160,15 @@ void ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command c
         break;
     case COMMAND_TIME_ALL:
         ui_whole_time(m, &begin, &end);
-        if (ui->follow)
-            ui->span_ns = end - begin > least_span ? end - begin : ui->span_ns;
+        if (ui->time.follow)
+            ui->time.span_ns = end - begin > least_span ? end - begin : ui->time.span_ns;
         else
             ui_show_span(ui, m, begin, end);
         break;
     default:
         break;
     }
+    return UI_CHANGED;
 }
 
 /* ---- the question ------------------------------------------------------------------------------
@@ -200,9 +203,9 @@ int ui_commgram_wish(const struct ui *ui, const struct model *m, struct commgram
         return 0;
     *out = (struct commgram_request){.from_ns = (uint64_t)begin,
                                      .to_ns = (uint64_t)end,
-                                     .phases = ui->phases,
-                                     .communities = ui->communities,
-                                     .modelled = !ui->unmodelled};
+                                     .phases = ui->commgram.phases,
+                                     .communities = ui->commgram.communities,
+                                     .modelled = !ui->commgram.unmodelled};
     switch (ui->selection.kind) {
     case SELECT_RANK:
         snprintf(out->ranks, sizeof out->ranks, "%" PRIu64, ui->selection.a);
@@ -224,6 +227,6 @@ int ui_commgram_wish(const struct ui *ui, const struct model *m, struct commgram
     if (!fits)
         out->ranks[0] = 0;
     if (!out->ranks[0])
-        memcpy(out->ranks, ui->opened, sizeof out->ranks);
+        memcpy(out->ranks, ui->commgram.opened, sizeof out->ranks);
     return fits ? 1 : 2;
 }

@@ -1,3 +1,5 @@
+/* Acts on mouse and keyboard: what a click on a hit of the scene does, what a drag, the wheel and
+ * the keys do. `hit_actions` and `letter_keys` are the tables to add a kind of hit or a key to. */
 #include "viewer/ui/ui_input.h"
 
 #include "viewer/ui/ui_lists.h"
@@ -44,96 +46,153 @@ static void ui_input_choose(struct ui *ui, const struct model *m, const struct s
         ui_select(ui, selection_of(hit));
 }
 
-/* A click on a cell of the matrix: zoom in while a cell is several ranks, else take the pair. */
-static void click_matrix(struct ui *ui, const struct model *m, const struct scene_hit *hit,
-                         int clicks)
+struct click {
+    struct ui *ui;
+    const struct model *model;
+    const struct scene_hit *hit;
+    int clicks; /* 2: double click */
+};
+
+static int click_button(const struct click *c)
 {
-    double column = scene_hit_x(hit, ui->mouse_x), row = scene_hit_y(hit, ui->mouse_y);
-    if (hit->a > 1) {
-        ui_zoom_matrix(ui, m, clicks > 1 ? 0.25 : 0.5, column, row);
-        return;
-    }
-    if (column >= 0 && row >= 0)
-        ui_select(ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
+    return ui_command(c->ui, c->model, (enum ui_command)c->hit->a, c->hit->b);
 }
+
+static int click_selectable(const struct click *c)
+{
+    ui_input_choose(c->ui, c->model, c->hit);
+    c->ui->overlay.searching = 0;
+    if (c->hit->list)
+        c->ui->list.cursor[c->hit->list - 1] = c->hit->row;
+    if (c->hit->kind == HIT_REGION && c->clicks > 1)
+        return ui_command(c->ui, c->model, COMMAND_GRAPH_OPEN, c->hit->a);
+    return UI_CHANGED;
+}
+
+static int click_job(const struct click *c)
+{
+    return ui_choose_job(c->ui, c->model, c->hit->a);
+}
+
+/* While a cell of the matrix stands for several ranks, a click zooms in; else it selects the pair.
+ */
+static int click_matrix(const struct click *c)
+{
+    double column = scene_hit_x(c->hit, c->ui->mouse.x), row = scene_hit_y(c->hit, c->ui->mouse.y);
+    if (c->hit->a > 1)
+        ui_zoom_matrix(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5, column, row);
+    else if (column >= 0 && row >= 0)
+        ui_select(c->ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
+    return UI_CHANGED;
+}
+
+static int click_column(const struct click *c)
+{
+    if (c->clicks > 1)
+        ui_open(c->ui, c->model, (int64_t)c->hit->a, (int64_t)c->hit->b, NULL);
+    return UI_CHANGED;
+}
+
+static int click_bar(const struct click *c)
+{
+    ui_click_bar(c->ui, c->model, c->hit, c->clicks);
+    return UI_CHANGED;
+}
+
+static int click_sizes(const struct click *c)
+{
+    if (c->clicks > 1)
+        return ui_command(c->ui, c->model, COMMAND_SIZES_ALL, 0);
+    ui_move_size(c->ui, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_metric(const struct click *c)
+{
+    ui_click_metric(c->ui, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_unit(const struct click *c)
+{
+    return ui_command(c->ui, c->model, COMMAND_NET_OPEN, c->hit->a);
+}
+
+/* A click on an aggregated cell of the route matrix zooms in to the routes in it. */
+static int click_routes(const struct click *c)
+{
+    if (c->hit->a > 1)
+        ui_zoom_routes(c->ui, c->model, c->clicks > 1 ? 0.25 : 0.5,
+                       scene_hit_x(c->hit, c->ui->mouse.x), scene_hit_y(c->hit, c->ui->mouse.y));
+    return UI_CHANGED;
+}
+
+static int click_mark(const struct click *c)
+{
+    transport_click(c->ui, c->model, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_capture(const struct click *c)
+{
+    ui_capture_click(c->ui, c->model, c->hit);
+    return UI_CHANGED;
+}
+
+static int click_sort(const struct click *c)
+{
+    ui_sort_list(c->ui, c->hit->a, c->hit->b);
+    return UI_CHANGED;
+}
+
+static int click_scale(const struct click *c)
+{
+    if (c->clicks > 1)
+        return ui_command(c->ui, c->model, COMMAND_TORUS_COLOURS_ALL, 0);
+    torus_take_colour(&c->ui->torus, c->hit, c->ui->mouse.x);
+    return UI_CHANGED;
+}
+
+/* A click beside an overlay closes all overlays. */
+static int click_cover(const struct click *c)
+{
+    c->ui->torus.menu = c->ui->overlay.help = c->ui->overlay.searching = c->ui->overlay.drawer = 0;
+    return UI_CHANGED;
+}
+
+/* A click on the band of the whole time puts the middle of the visible time there. */
+static int click_band(const struct click *c)
+{
+    int64_t begin, end, at = (int64_t)scene_hit_x(c->hit, c->ui->mouse.x);
+    ui_visible(c->ui, c->model, &begin, &end);
+    ui_pan_time(c->ui, c->model, at - (begin + (end - begin) / 2));
+    return UI_CHANGED;
+}
+
+/* What a click does, by the kind of hit that the button went down on. */
+static int (*const hit_actions[])(const struct click *c) = {
+    [HIT_BUTTON] = click_button,     [HIT_RANK] = click_selectable,
+    [HIT_PAIR] = click_selectable,   [HIT_NODE] = click_selectable,
+    [HIT_CALL] = click_selectable,   [HIT_REGION] = click_selectable,
+    [HIT_PLANE] = click_selectable,  [HIT_ALERT] = click_selectable,
+    [HIT_LINK] = click_selectable,   [HIT_ROUTE] = click_selectable,
+    [HIT_VERTEX] = click_selectable, [HIT_JOB] = click_job,
+    [HIT_MATRIX] = click_matrix,     [HIT_COLUMN] = click_column,
+    [HIT_BAR] = click_bar,           [HIT_SIZES] = click_sizes,
+    [HIT_METRIC] = click_metric,     [HIT_UNIT] = click_unit,
+    [HIT_ROUTES] = click_routes,     [HIT_MARK] = click_mark,
+    [HIT_CAPTURE] = click_capture,   [HIT_SORT] = click_sort,
+    [HIT_SCALE] = click_scale,       [HIT_COVER] = click_cover,
+    [HIT_BAND] = click_band,
+};
 
 static int ui_input_click(struct ui *ui, const struct model *m, const struct scene_hit *hit,
                           int clicks)
 {
-    switch (hit->kind) {
-    case HIT_BUTTON:
-        return ui_command(ui, m, (enum ui_command)hit->a, hit->b);
-    case HIT_RANK:
-    case HIT_PAIR:
-    case HIT_NODE:
-    case HIT_CALL:
-    case HIT_REGION:
-    case HIT_PLANE:
-    case HIT_ALERT:
-    case HIT_LINK:
-    case HIT_ROUTE:
-    case HIT_VERTEX:
-        ui_input_choose(ui, m, hit);
-        ui->searching = 0;
-        if (hit->list)
-            ui->cursor[hit->list - 1] = hit->row;
-        if (hit->kind == HIT_REGION && clicks > 1)
-            return ui_command(ui, m, COMMAND_GRAPH_OPEN, hit->a);
-        break;
-    case HIT_JOB:
-        return ui_choose_job(ui, m, hit->a);
-    case HIT_MATRIX:
-        click_matrix(ui, m, hit, clicks);
-        break;
-    case HIT_COLUMN:
-        if (clicks > 1)
-            ui_open(ui, m, (int64_t)hit->a, (int64_t)hit->b, NULL);
-        break;
-    case HIT_BAR:
-        ui_click_bar(ui, m, hit, clicks);
-        break;
-    case HIT_SIZES:
-        if (clicks > 1)
-            return ui_command(ui, m, COMMAND_SIZES_ALL, 0);
-        ui_move_size(ui, hit);
-        break;
-    case HIT_METRIC:
-        ui_click_metric(ui, hit);
-        break;
-    case HIT_UNIT:
-        return ui_command(ui, m, COMMAND_NET_OPEN, hit->a);
-    case HIT_ROUTES: /* what lies in an aggregated cell is to be seen */
-        if (hit->a > 1)
-            ui_zoom_routes(ui, m, clicks > 1 ? 0.25 : 0.5, scene_hit_x(hit, ui->mouse_x),
-                           scene_hit_y(hit, ui->mouse_y));
-        break;
-    case HIT_MARK:
-        transport_click(ui, m, hit);
-        break;
-    case HIT_CAPTURE:
-        ui_capture_click(ui, m, hit);
-        break;
-    case HIT_SORT:
-        ui_sort_list(ui, hit->a, hit->b);
-        break;
-    case HIT_SCALE:
-        if (clicks > 1)
-            return ui_command(ui, m, COMMAND_TORUS_COLOURS_ALL, 0);
-        torus_take_colour(&ui->torus, hit, ui->mouse_x);
-        break;
-    case HIT_COVER:
-        ui->torus.menu = ui->help = ui->searching = ui->drawer = 0;
-        break;
-    case HIT_BAND: {
-        int64_t begin, end;
-        ui_visible(ui, m, &begin, &end);
-        int64_t at = (int64_t)scene_hit_x(hit, ui->mouse_x);
-        ui_pan_time(ui, m, at - (begin + (end - begin) / 2));
-        break;
-    }
-    default:
-        break;
-    }
+    struct click c = {ui, m, hit, clicks};
+    size_t kind = (size_t)hit->kind;
+    if (kind < sizeof hit_actions / sizeof *hit_actions && hit_actions[kind])
+        return hit_actions[kind](&c);
     return UI_CHANGED;
 }
 
@@ -142,11 +201,11 @@ static int ui_input_click(struct ui *ui, const struct model *m, const struct sce
 
 static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double dy)
 {
-    const struct scene_hit *h = &ui->pressed;
+    const struct scene_hit *h = &ui->mouse.pressed;
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
            y_unit = (h->y1 - h->y0) / fmax(h->box.h, 1);
     int timed = h->kind == HIT_TIME || h->kind == HIT_SERIES || h->kind == HIT_REGION;
-    if (transport_drag(ui, m, h) || ui->boxing || torus_move(ui, dx, dy) ||
+    if (transport_drag(ui, m, h) || ui->commgram.boxing || torus_move(ui, dx, dy) ||
         network_graph_drag(ui, dx, dy))
         return UI_CHANGED;
     if (h->kind == HIT_SIZES)
@@ -155,9 +214,10 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_brush_metric(ui, h);
     else if (h->kind == HIT_HANDLE)
         ui_move_colour(ui, h);
-    else if (ui->ground.kind == HIT_COMMGRAM)
+    else if (ui->mouse.ground.kind == HIT_COMMGRAM)
         ui_pan_time(ui, m,
-                    (int64_t)(-dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1)));
+                    (int64_t)(-dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) /
+                              fmax(ui->mouse.ground.box.w, 1)));
     else if (timed && h->x1 > h->x0)
         ui_pan_time(ui, m, (int64_t)(-dx * x_unit));
     else if (h->kind == HIT_BAND)
@@ -166,12 +226,14 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
         ui_capture_drag(ui, m, h, dx, dy);
     else if (h->kind == HIT_MATRIX)
         ui_pan_matrix(ui, m, -dx * x_unit, -dy * y_unit);
-    else if (ui->ground.kind == HIT_ROUTES)
-        ui_pan_routes(ui, -dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1),
-                      -dy * (ui->ground.y1 - ui->ground.y0) / fmax(ui->ground.box.h, 1));
-    else if (ui->ground.kind == HIT_GRAPH)
-        ui_pan_graph(ui, -dx * (ui->ground.x1 - ui->ground.x0) / fmax(ui->ground.box.w, 1),
-                     -dy * (ui->ground.y1 - ui->ground.y0) / fmax(ui->ground.box.h, 1));
+    else if (ui->mouse.ground.kind == HIT_ROUTES)
+        ui_pan_routes(
+            ui, -dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) / fmax(ui->mouse.ground.box.w, 1),
+            -dy * (ui->mouse.ground.y1 - ui->mouse.ground.y0) / fmax(ui->mouse.ground.box.h, 1));
+    else if (ui->mouse.ground.kind == HIT_GRAPH)
+        ui_pan_graph(
+            ui, -dx * (ui->mouse.ground.x1 - ui->mouse.ground.x0) / fmax(ui->mouse.ground.box.w, 1),
+            -dy * (ui->mouse.ground.y1 - ui->mouse.ground.y0) / fmax(ui->mouse.ground.box.h, 1));
     else
         return 0;
     return UI_CHANGED;
@@ -179,17 +241,17 @@ static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double
 
 static int ui_input_move(struct ui *ui, const struct model *m, const struct input *in)
 {
-    double dx = in->x - ui->last_x, dy = in->y - ui->last_y;
-    ui->mouse_x = ui->last_x = in->x;
-    ui->mouse_y = ui->last_y = in->y;
-    if (ui->pressed.kind == HIT_NONE)
+    double dx = in->x - ui->mouse.last_x, dy = in->y - ui->mouse.last_y;
+    ui->mouse.x = ui->mouse.last_x = in->x;
+    ui->mouse.y = ui->mouse.last_y = in->y;
+    if (ui->mouse.pressed.kind == HIT_NONE)
         return UI_CHANGED;
-    if (!ui->dragging && hypot(in->x - ui->press_x, in->y - ui->press_y) < 4)
+    if (!ui->mouse.dragging && hypot(in->x - ui->mouse.press_x, in->y - ui->mouse.press_y) < 4)
         return 0;
-    if (!ui->dragging) {
-        ui->dragging = 1;
-        dx = in->x - ui->press_x;
-        dy = in->y - ui->press_y;
+    if (!ui->mouse.dragging) {
+        ui->mouse.dragging = 1;
+        dx = in->x - ui->mouse.press_x;
+        dy = in->y - ui->mouse.press_y;
     }
     return ui_input_drag(ui, m, dx, dy) | UI_CHANGED;
 }
@@ -198,40 +260,41 @@ static int ui_input_press(struct ui *ui, const struct model *m, const struct sce
                           const struct input *in)
 {
     const struct scene_hit *hit = scene_hit_at(scene, in->x, in->y);
-    ui->mouse_x = ui->press_x = ui->last_x = in->x;
-    ui->mouse_y = ui->press_y = ui->last_y = in->y;
-    ui->dragging = 0;
-    ui->pressed = hit ? *hit : (struct scene_hit){0};
+    ui->mouse.x = ui->mouse.press_x = ui->mouse.last_x = in->x;
+    ui->mouse.y = ui->mouse.press_y = ui->mouse.last_y = in->y;
+    ui->mouse.dragging = 0;
+    ui->mouse.pressed = hit ? *hit : (struct scene_hit){0};
     const struct scene_hit *ground = scene_hit_under(scene, in->x, in->y, HIT_GRAPH);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_COMMGRAM);
     ground = ground ? ground : scene_hit_under(scene, in->x, in->y, HIT_ROUTES);
-    ui->ground = ground ? *ground : (struct scene_hit){0};
+    ui->mouse.ground = ground ? *ground : (struct scene_hit){0};
     torus_press(ui, scene, in->shift, in->ctrl);
     network_graph_press(ui, scene, in->shift, in->ctrl);
-    ui->boxing = in->shift && ui->view == VIEW_COMMGRAM &&
-                 (ui->ground.kind == HIT_COMMGRAM || ui->pressed.kind == HIT_TIME);
-    if (ui->pressed.kind == HIT_SIZES) {
-        const struct scene_hit *h = &ui->pressed;
-        double at = scene_hit_x(h, in->x), low = fmax(ui->size_low, h->x0),
-               high = fmin(ui->size_high, h->x1);
-        ui->size_handle = fabs(at - high) < fabs(at - low) || (at > high && high <= low);
+    ui->commgram.boxing =
+        in->shift && ui->view == VIEW_COMMGRAM &&
+        (ui->mouse.ground.kind == HIT_COMMGRAM || ui->mouse.pressed.kind == HIT_TIME);
+    if (ui->mouse.pressed.kind == HIT_SIZES) {
+        const struct scene_hit *h = &ui->mouse.pressed;
+        double at = scene_hit_x(h, in->x), low = fmax(ui->commgram.size_low, h->x0),
+               high = fmin(ui->commgram.size_high, h->x1);
+        ui->commgram.size_handle = fabs(at - high) < fabs(at - low) || (at > high && high <= low);
     }
-    return transport_press(ui, m, &ui->pressed) ? UI_CHANGED : 0;
+    return transport_press(ui, m, &ui->mouse.pressed) ? UI_CHANGED : 0;
 }
 
 static int ui_input_release(struct ui *ui, const struct model *m, const struct scene *scene,
                             const struct input *in)
 {
-    struct scene_hit pressed = ui->pressed;
-    int dragged = ui->dragging, boxed = ui->boxing;
+    struct scene_hit pressed = ui->mouse.pressed;
+    int dragged = ui->mouse.dragging, boxed = ui->commgram.boxing;
     if (dragged)
         torus_release(ui, m, scene);
     transport_release(ui);
-    ui->boxing = 0;
-    ui->pressed.kind = HIT_NONE;
-    ui->dragging = 0;
-    ui->mouse_x = in->x;
-    ui->mouse_y = in->y;
+    ui->commgram.boxing = 0;
+    ui->mouse.pressed.kind = HIT_NONE;
+    ui->mouse.dragging = 0;
+    ui->mouse.x = in->x;
+    ui->mouse.y = in->y;
     network_graph_release(ui, m, scene, dragged);
     if (dragged && boxed)
         ui_open_marked(ui, m, scene, &pressed);
@@ -269,7 +332,7 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
         return UI_CHANGED;
     }
     if ((hit = scene_hit_under(scene, in->x, in->y, HIT_ROUTES))) {
-        if (ui->lens && (in->shift || in->ctrl))
+        if (ui->routes.lens && (in->shift || in->ctrl))
             ui_zoom_lens(ui, 1 / factor);
         else
             ui_zoom_routes(ui, m, factor, scene_hit_x(hit, in->x), scene_hit_y(hit, in->y));
@@ -293,13 +356,13 @@ static int ui_input_wheel(struct ui *ui, const struct model *m, const struct sce
 
 int ui_settle(struct ui *ui, const struct model *m, const struct scene *scene)
 {
-    int list = ui->cursor_moved;
-    ui->cursor_moved = 0;
+    int list = ui->list.cursor_moved;
+    ui->list.cursor_moved = 0;
     if (!list || list - 1 == LIST_JOBS || list - 1 == LIST_FOUND)
         return 0;
     for (size_t i = 0; i < scene->hit_count; i++) {
         const struct scene_hit *hit = &scene->hits[i];
-        if (hit->list == (uint32_t)list && hit->row == ui->cursor[list - 1]) {
+        if (hit->list == (uint32_t)list && hit->row == ui->list.cursor[list - 1]) {
             ui_input_choose(ui, m, hit);
             return 1;
         }
@@ -314,27 +377,27 @@ static int ui_input_arrows(struct ui *ui, const struct model *m, const struct sc
     ui_visible(ui, m, &begin, &end);
     int horizontal = key == KEY_LEFT ? -1 : key == KEY_RIGHT ? 1 : 0;
     int vertical = key == KEY_UP ? -1 : key == KEY_DOWN ? 1 : 0;
-    if (ui->view == VIEW_MATRIX && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_MATRIX && !ui->overlay.searching && !ui->jobs_first) {
         double column, row, extent;
         ui_matrix(ui, m, &column, &row, &extent);
         double step = extent / (shift ? 2 : 8);
         ui_pan_matrix(ui, m, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_TORUS && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_TORUS && !ui->overlay.searching && !ui->jobs_first) {
         torus_pan(ui, horizontal * (shift ? 4.0 : 1.0), vertical * (shift ? 4.0 : 1.0));
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_ROUTES && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_ROUTES && !ui->overlay.searching && !ui->jobs_first) {
         ui_move_routes(ui, horizontal, vertical, shift);
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_REGIONS && !ui->searching && !ui->jobs_first) {
-        double step = (shift ? 1.0 : 0.25) / ui->graph_zoom;
+    if (ui->view == VIEW_REGIONS && !ui->overlay.searching && !ui->jobs_first) {
+        double step = (shift ? 1.0 : 0.25) / ui->regions.zoom;
         ui_pan_graph(ui, horizontal * step, vertical * step);
         return UI_CHANGED;
     }
-    if (ui->view == VIEW_NETWORK && !ui->searching && !ui->jobs_first) {
+    if (ui->view == VIEW_NETWORK && !ui->overlay.searching && !ui->jobs_first) {
         network_graph_arrow(ui, horizontal, vertical, shift);
         return UI_CHANGED;
     }
@@ -354,11 +417,11 @@ static int ui_input_back(struct ui *ui)
     struct ui_place *p = &ui->places[--ui->place_count];
     ui->view = p->view;
     ui->selection = p->selection;
-    ui->matrix_row = p->matrix_row;
-    ui->matrix_column = p->matrix_column;
-    ui->matrix_extent = p->matrix_extent;
-    ui->graph_open = p->graph_open;
-    if (p->level < ui->level)
+    ui->matrix.row = p->matrix_row;
+    ui->matrix.column = p->matrix_column;
+    ui->matrix.extent = p->matrix_extent;
+    ui->regions.open = p->graph_open;
+    if (p->level < ui->commgram.level)
         ui_close_to(ui, p->level);
     return UI_CHANGED;
 }
@@ -366,22 +429,22 @@ static int ui_input_back(struct ui *ui)
 /* Escape closes what lies on top, else lets the selection go. */
 static int ui_input_escape(struct ui *ui, const struct model *m)
 {
-    if (ui->help || ui->searching || ui->drawer)
-        ui->help = ui->searching = ui->drawer = 0;
+    if (ui->overlay.help || ui->overlay.searching || ui->overlay.drawer)
+        ui->overlay.help = ui->overlay.searching = ui->overlay.drawer = 0;
     else if (ui->selection.kind != SELECT_NONE || ui->alert_picked)
-        return ui_command(ui, m, COMMAND_LET_GO, 0);
-    else if (flow_filter_active(&ui->filter))
+        return ui_command(ui, m, COMMAND_DESELECT, 0);
+    else if (flow_filter_active(&ui->network.filter))
         return ui_command(ui, m, COMMAND_FILTER_CLEAR, 0);
-    else if (ui->view == VIEW_COMMGRAM && ui->level)
-        ui_close_to(ui, ui->level - 1);
-    else if (ui->view == VIEW_REGIONS && ui->graph_open)
+    else if (ui->view == VIEW_COMMGRAM && ui->commgram.level)
+        ui_close_to(ui, ui->commgram.level - 1);
+    else if (ui->view == VIEW_REGIONS && ui->regions.open)
         return ui_command(ui, m, COMMAND_GRAPH_OPEN, 0);
     else if (ui->view == VIEW_REGIONS)
         return ui_command(ui, m, COMMAND_GRAPH_ALL, 0);
     else if (ui->view == VIEW_NETWORK)
         network_graph_escape(ui);
-    else if (ui->matrix_extent > 0)
-        ui->matrix_row = ui->matrix_column = ui->matrix_extent = 0;
+    else if (ui->matrix.extent > 0)
+        ui->matrix.row = ui->matrix.column = ui->matrix.extent = 0;
     return UI_CHANGED;
 }
 
@@ -394,7 +457,7 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
         return UI_CHANGED;
     }
     if (ui->view == VIEW_REGIONS) {
-        ui_zoom_graph(ui, factor, ui->graph_x, ui->graph_y);
+        ui_zoom_graph(ui, factor, ui->regions.x, ui->regions.y);
         return UI_CHANGED;
     }
     if (ui->view == VIEW_TORUS) {
@@ -410,17 +473,113 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
 
 static int ui_input_enter(struct ui *ui, const struct model *m)
 {
-    if (ui->searching) {
+    if (ui->overlay.searching) {
         struct selection found[16];
-        int n = ui_search(m, ui->search, found, 16);
+        int n = ui_search(m, ui->overlay.search, found, 16);
         if (n > 0)
-            ui_select(ui, found[ui->cursor[LIST_FOUND] < (uint32_t)n ? ui->cursor[LIST_FOUND] : 0]);
-        ui->searching = 0;
+            ui_select(
+                ui,
+                found[ui->list.cursor[LIST_FOUND] < (uint32_t)n ? ui->list.cursor[LIST_FOUND] : 0]);
+        ui->overlay.searching = 0;
         return UI_CHANGED;
     }
     if (ui->view == VIEW_JOBS || ui->jobs_first)
-        return ui_choose_job(ui, m, ui->cursor[LIST_JOBS]);
+        return ui_choose_job(ui, m, ui->list.cursor[LIST_JOBS]);
     return 0;
+}
+
+/* Arguments of keys that step to the next value of a choice. */
+
+static uint64_t next_metric(const struct ui *ui)
+{
+    return ((uint64_t)ui->network.metric + 1) % METRICS;
+}
+
+static uint64_t next_rank_scale(const struct ui *ui)
+{
+    return !ui->network.rank_log;
+}
+
+static uint64_t next_compress(const struct ui *ui)
+{
+    return !ui->compress;
+}
+
+static uint64_t next_colour(const struct ui *ui)
+{
+    return ui->regions.colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION;
+}
+
+static uint64_t next_quantity(const struct ui *ui)
+{
+    return ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES;
+}
+
+static uint64_t next_range(const struct ui *ui)
+{
+    return ui->time.range == RANGE_SPAN ? RANGE_START : RANGE_SPAN;
+}
+
+static uint64_t next_group(const struct ui *ui)
+{
+    return ((uint64_t)ui->group + 1) % (GROUP_NONE + 1);
+}
+
+/* The command of a key that means the same in all views. */
+static const struct {
+    int key;
+    enum ui_command command;
+    uint64_t argument;
+    uint64_t (*next)(const struct ui *ui); /* computes the argument, where it is not constant */
+} letter_keys[] = {
+    {' ', COMMAND_PAUSE, 0, NULL},
+    {'f', COMMAND_FOLLOW, 0, NULL},
+    {'t', COMMAND_THEME, 0, NULL},
+    {'s', COMMAND_PICTURE, 0, NULL},
+    {'?', COMMAND_HELP, 0, NULL},
+    {'h', COMMAND_HELP, 0, NULL},
+    {'/', COMMAND_SEARCH, 0, NULL},
+    {'d', COMMAND_DRAWER, 0, NULL},
+    {'j', COMMAND_VIEW, VIEW_JOBS, NULL},
+    {'r', COMMAND_VIEW, VIEW_CAPTURES, NULL},
+    {'{', COMMAND_COMMUNITIES, 0, NULL},
+    {'}', COMMAND_COMMUNITIES, 1, NULL},
+    {'m', COMMAND_MODELLED, 0, NULL},
+    {'n', COMMAND_METRIC, 0, next_metric},
+    {'o', COMMAND_RANK_SCALE, 0, next_rank_scale},
+    {'c', COMMAND_COMPRESS, 0, next_compress},
+    {'l', COMMAND_COLOUR, 0, next_colour},
+    {'b', COMMAND_QUANTITY, 0, next_quantity},
+    {'w', COMMAND_RANGE, 0, next_range},
+    {'g', COMMAND_GROUP, 0, next_group},
+};
+
+/* Keys whose meaning depends on the view. @return enum ui_effect; 0: the key has no meaning */
+static int letter_special(struct ui *ui, const struct model *m, int key)
+{
+    switch (key) {
+    case '[':
+    case ']':
+        if (ui->view != VIEW_LINKS)
+            return ui_command(ui, m, COMMAND_PHASES, key == ']');
+        ui_narrow_metric(ui, key == '[');
+        return UI_CHANGED;
+    case '0':
+        return ui_command(ui, m,
+                          ui->view == VIEW_REGIONS    ? COMMAND_GRAPH_ALL
+                          : ui->view == VIEW_COMMGRAM ? COMMAND_TIME_ALL
+                                                      : COMMAND_MATRIX_ALL,
+                          0);
+    case '+':
+    case '=':
+        return zoom_key(ui, m, 0.5);
+    case '-':
+        return zoom_key(ui, m, 2);
+    case 'q':
+        return UI_QUIT;
+    default:
+        return 0;
+    }
 }
 
 static int ui_input_letter(struct ui *ui, const struct model *m, int key)
@@ -439,70 +598,12 @@ static int ui_input_letter(struct ui *ui, const struct model *m, int key)
     int replay = transport_key(ui, m, key);
     if (replay)
         return replay;
-    switch (key) {
-    case ' ':
-        return ui_command(ui, m, COMMAND_PAUSE, 0);
-    case 'f':
-        return ui_command(ui, m, COMMAND_FOLLOW, 0);
-    case 't':
-        return ui_command(ui, m, COMMAND_THEME, 0);
-    case 's':
-        return ui_command(ui, m, COMMAND_PICTURE, 0);
-    case '?':
-    case 'h':
-        return ui_command(ui, m, COMMAND_HELP, 0);
-    case '/':
-        return ui_command(ui, m, COMMAND_SEARCH, 0);
-    case 'd':
-        return ui_command(ui, m, COMMAND_DRAWER, 0);
-    case 'j':
-        return ui_command(ui, m, COMMAND_VIEW, VIEW_JOBS);
-    case '[':
-    case ']':
-        if (ui->view == VIEW_LINKS) {
-            ui_narrow_metric(ui, key == '[');
-            return UI_CHANGED;
-        }
-        return ui_command(ui, m, COMMAND_PHASES, key == ']');
-    case '{':
-    case '}':
-        return ui_command(ui, m, COMMAND_COMMUNITIES, key == '}');
-    case 'm':
-        return ui_command(ui, m, COMMAND_MODELLED, 0);
-    case 'n':
-        return ui_command(ui, m, COMMAND_METRIC, ((uint64_t)ui->metric + 1) % METRICS);
-    case 'o':
-        return ui_command(ui, m, COMMAND_RANK_SCALE, !ui->rank_log);
-    case 'c':
-        return ui_command(ui, m, COMMAND_COMPRESS, !ui->compress);
-    case 'r':
-        return ui_command(ui, m, COMMAND_VIEW, VIEW_CAPTURES);
-    case 'l':
-        return ui_command(ui, m, COMMAND_COLOUR,
-                          ui->colour == COLOUR_REGION ? COLOUR_LATENCY : COLOUR_REGION);
-    case 'b':
-        return ui_command(ui, m, COMMAND_QUANTITY,
-                          ui->quantity == PAIR_BYTES ? PAIR_MESSAGES : PAIR_BYTES);
-    case 'w':
-        return ui_command(ui, m, COMMAND_RANGE, ui->range == RANGE_SPAN ? RANGE_START : RANGE_SPAN);
-    case 'g':
-        return ui_command(ui, m, COMMAND_GROUP, ((uint64_t)ui->group + 1) % (GROUP_NONE + 1));
-    case '0':
-        return ui_command(ui, m,
-                          ui->view == VIEW_REGIONS    ? COMMAND_GRAPH_ALL
-                          : ui->view == VIEW_COMMGRAM ? COMMAND_TIME_ALL
-                                                      : COMMAND_MATRIX_ALL,
-                          0);
-    case '+':
-    case '=':
-        return zoom_key(ui, m, 0.5);
-    case '-':
-        return zoom_key(ui, m, 2);
-    case 'q':
-        return UI_QUIT;
-    default:
-        return 0;
-    }
+    for (size_t i = 0; i < sizeof letter_keys / sizeof *letter_keys; i++)
+        if (letter_keys[i].key == key)
+            return ui_command(ui, m, letter_keys[i].command,
+                              letter_keys[i].next ? letter_keys[i].next(ui)
+                                                  : letter_keys[i].argument);
+    return letter_special(ui, m, key);
 }
 
 static int ends_of_time(struct ui *ui, const struct model *m, int key)
@@ -539,29 +640,29 @@ static int ui_input_key(struct ui *ui, const struct model *m, const struct scene
         return ui_command(ui, m, COMMAND_VIEW,
                           (uint64_t)((ui->view + (in->shift ? VIEWS - 1 : 1)) % VIEWS));
     case KEY_BACKSPACE:
-        if (!ui->searching)
+        if (!ui->overlay.searching)
             return ui_input_back(ui);
-        for (size_t n = strlen(ui->search); n > 0;) {
-            int whole = (ui->search[--n] & 0xc0) != 0x80;
-            ui->search[n] = 0;
+        for (size_t n = strlen(ui->overlay.search); n > 0;) {
+            int whole = (ui->overlay.search[--n] & 0xc0) != 0x80;
+            ui->overlay.search[n] = 0;
             if (whole)
                 break;
         }
         return UI_CHANGED;
     default:
-        return ui->searching ? 0 : ui_input_letter(ui, m, in->key);
+        return ui->overlay.searching ? 0 : ui_input_letter(ui, m, in->key);
     }
 }
 
 static int ui_input_typed(struct ui *ui, const struct model *m, const char *text)
 {
-    size_t length = strlen(ui->search), more = strlen(text);
-    if (!ui->searching)
+    size_t length = strlen(ui->overlay.search), more = strlen(text);
+    if (!ui->overlay.searching)
         return more == 1 ? ui_input_letter(ui, m, (unsigned char)text[0]) : 0;
-    if (length + more >= sizeof ui->search)
+    if (length + more >= sizeof ui->overlay.search)
         return 0;
-    memcpy(ui->search + length, text, more + 1);
-    ui->cursor[LIST_FOUND] = 0;
+    memcpy(ui->overlay.search + length, text, more + 1);
+    ui->list.cursor[LIST_FOUND] = 0;
     return UI_CHANGED;
 }
 
@@ -576,7 +677,7 @@ int ui_input(struct ui *ui, const struct model *m, const struct scene *scene,
     case INPUT_MOVE:
         return ui_input_move(ui, m, in);
     case INPUT_LEAVE:
-        ui->mouse_x = ui->mouse_y = -1;
+        ui->mouse.x = ui->mouse.y = -1;
         return UI_CHANGED;
     case INPUT_PRESS:
         return ui_input_press(ui, m, scene, in);

@@ -1,3 +1,4 @@
+/* Scrolling, sorting and the cursor of lists. */
 #include "viewer/ui/ui_lists.h"
 
 #include <math.h>
@@ -6,16 +7,16 @@ void ui_sort_list(struct ui *ui, uint64_t list, uint64_t column)
 {
     if (list >= UI_LISTS)
         return;
-    ui->descending[list] = ui->sort[list] == (int)column ? !ui->descending[list] : 1;
-    ui->sort[list] = (int)column;
-    ui->scroll[list] = 0;
+    ui->list.descending[list] = ui->list.sort[list] == (int)column ? !ui->list.descending[list] : 1;
+    ui->list.sort[list] = (int)column;
+    ui->list.scroll[list] = 0;
 }
 
 void ui_scroll_list(struct ui *ui, const struct scene_hit *hit, double rows)
 {
     double shown = hit->y1 - hit->y0, all = hit->x1;
     double last = fmax(all - floor(shown), 0);
-    ui->scroll[hit->a] = fmin(fmax(ui->scroll[hit->a] + rows, 0), last);
+    ui->list.scroll[hit->a] = fmin(fmax(ui->list.scroll[hit->a] + rows, 0), last);
 }
 
 static const struct scene_hit *list_of(const struct scene *scene, enum ui_list list)
@@ -28,7 +29,7 @@ static const struct scene_hit *list_of(const struct scene *scene, enum ui_list l
 
 static int view_list(const struct ui *ui)
 {
-    if (ui->searching)
+    if (ui->overlay.searching)
         return LIST_FOUND;
     switch (ui->view) {
     case VIEW_LIVE:
@@ -61,15 +62,16 @@ int ui_step_list(struct ui *ui, const struct scene *scene, double rows)
     if (!area || area->x1 < 1)
         return 0;
     double shown = fmax(floor(area->y1 - area->y0), 1);
-    double at = fmin(fmax(ui->cursor[list] + rows, 0), area->x1 - 1);
-    if (!ui->cursor_moved && ui->selection.kind == SELECT_NONE && list != LIST_JOBS &&
+    double at = fmin(fmax(ui->list.cursor[list] + rows, 0), area->x1 - 1);
+    if (!ui->list.cursor_moved && ui->selection.kind == SELECT_NONE && list != LIST_JOBS &&
         list != LIST_FOUND)
-        at = fmin(fmax(ui->scroll[list], 0), area->x1 - 1); /* first key: the first row in sight */
-    ui->cursor[list] = (uint32_t)at;
-    if (at < ui->scroll[list])
-        ui->scroll[list] = at;
-    if (at > ui->scroll[list] + shown - 1)
-        ui->scroll[list] = at - shown + 1;
-    ui->cursor_moved = list + 1;
+        at = fmin(fmax(ui->list.scroll[list], 0),
+                  area->x1 - 1); /* first key: the first row in sight */
+    ui->list.cursor[list] = (uint32_t)at;
+    if (at < ui->list.scroll[list])
+        ui->list.scroll[list] = at;
+    if (at > ui->list.scroll[list] + shown - 1)
+        ui->list.scroll[list] = at - shown + 1;
+    ui->list.cursor_moved = list + 1;
     return UI_CHANGED;
 }

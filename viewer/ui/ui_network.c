@@ -1,3 +1,4 @@
+/* Choices that the network views share: filter, metric, colours, suggestions. */
 #include "viewer/ui/ui.h"
 
 #include <errno.h>
@@ -13,21 +14,21 @@
 /* The ranks of selections that only the ranks can tell, as of a region. */
 static int pick_ranks(struct ui *ui, const struct model *m)
 {
-    int changed = ui->picked_count != m->rank_count;
+    int changed = ui->network.picked_count != m->rank_count;
     if (changed) {
-        uint8_t *fresh = realloc(ui->picked_ranks, m->rank_count + 1u);
+        uint8_t *fresh = realloc(ui->network.picked_ranks, m->rank_count + 1u);
         if (!fresh)
             return -ENOMEM;
-        ui->picked_ranks = fresh;
-        ui->picked_count = m->rank_count;
+        ui->network.picked_ranks = fresh;
+        ui->network.picked_count = m->rank_count;
         memset(fresh, 0, m->rank_count);
     }
     for (uint32_t r = 0; r < m->rank_count; r++) {
         uint8_t marked = ui_marks_rank(ui, m, r) != 0;
-        changed |= marked != ui->picked_ranks[r];
-        ui->picked_ranks[r] = marked;
+        changed |= marked != ui->network.picked_ranks[r];
+        ui->network.picked_ranks[r] = marked;
     }
-    ui->picked_version += changed != 0;
+    ui->network.picked_version += changed != 0;
     return 0;
 }
 
@@ -58,9 +59,9 @@ static int ui_network_pick(struct ui *ui, const struct model *m, struct flow_pic
     if (pick_ranks(ui, m) < 0)
         return -ENOMEM;
     out->kind = PICK_RANKS;
-    out->ranks = ui->picked_ranks;
-    out->rank_count = ui->picked_count;
-    out->version = ui->picked_version;
+    out->ranks = ui->network.picked_ranks;
+    out->rank_count = ui->network.picked_count;
+    out->version = ui->network.picked_version;
     return 0;
 }
 
@@ -77,18 +78,18 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
     struct flow_pick picked;
     for (int k = 0; k < SUGGESTIONS; k++)
         if (!m->network.suggestions[k].ready)
-            ui->applied &= ~(1u << k);
-    ui->flows = &range->flows;
+            ui->network.applied &= ~(1u << k);
+    ui->network.flows = &range->flows;
     if (!needs_flows(ui)) {
         flows_rest(&range->flows);
         return 0;
     }
-    int changed = flows_update(&range->flows, m, range, ui->applied);
+    int changed = flows_update(&range->flows, m, range, ui->network.applied);
     if (changed < 0 || ui_network_pick(ui, m, &picked) < 0)
         return -ENOMEM;
-    if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->metric) < 0)
+    if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->network.metric) < 0)
         return -ENOMEM;
-    int marked = flows_mark(&range->flows, m, &ui->filter, &picked);
+    int marked = flows_mark(&range->flows, m, &ui->network.filter, &picked);
     int grouped = ui->view == VIEW_NETWORK ? network_graph_update(&ui->graph, m, &range->flows) : 0;
     if (marked < 0 || grouped < 0)
         return -ENOMEM;
@@ -111,7 +112,7 @@ static int moving_ranks(const struct ui *ui, const struct model *m, char *out, s
 {
     size_t used = 0;
     out[0] = 0;
-    if (!ui->only_selected || ui->selection.kind == SELECT_NONE)
+    if (!ui->network.only_selected || ui->selection.kind == SELECT_NONE)
         return 1;
     for (uint32_t r = 0; r < m->rank_count; r++) {
         uint32_t first = r;
@@ -134,7 +135,7 @@ char *ui_remap_argument(const struct ui *ui, const struct model *m, char *out, s
     char ranks[COMMGRAM_LIST];
     if (!m->network.topology || !moving_ranks(ui, m, ranks, sizeof ranks))
         return NULL;
-    int used = snprintf(out, room, "objective=%s", ui_objective_name(ui->objective));
+    int used = snprintf(out, room, "objective=%s", ui_objective_name(ui->network.objective));
     if (ranks[0] && used > 0 && (size_t)used < room)
         used += snprintf(out + used, room - (size_t)used, " ranks=%s", ranks);
     return used > 0 && (size_t)used < room ? out : NULL;
@@ -169,7 +170,8 @@ char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out,
         snprintf(out, room, "link=%" PRIu64, s->a);
     else if (s->kind == SELECT_ROUTE)
         snprintf(out, room, "routes=%" PRIu64 "-%" PRIu64, s->a, s->b);
-    else if (s->kind == SELECT_NONE || !ui->flows || !name_routes(ui->flows, out, room))
+    else if (s->kind == SELECT_NONE || !ui->network.flows ||
+             !name_routes(ui->network.flows, out, room))
         snprintf(out, room, "top=100");
     return out;
 }
@@ -179,28 +181,28 @@ char *ui_reroute_argument(const struct ui *ui, const struct model *m, char *out,
 
 double ui_rank_at(const struct ui *ui, double place)
 {
-    return ui->rank_log ? pow(10, place) - 1 : place;
+    return ui->network.rank_log ? pow(10, place) - 1 : place;
 }
 
 /* What is ranked at a place; its number, or FLOWS_NONE. */
 static uint32_t ranked_at(const struct ui *ui, double place)
 {
-    const struct flows *f = ui->flows;
+    const struct flows *f = ui->network.flows;
     double rank = floor(ui_rank_at(ui, place));
-    if (!f || !f->ranked_count || f->ranked_metric != ui->metric)
+    if (!f || !f->ranked_count || f->ranked_metric != ui->network.metric)
         return FLOWS_NONE;
     return f->ranked[(uint32_t)fmin(fmax(rank, 0), f->ranked_count - 1)];
 }
 
 void ui_click_metric(struct ui *ui, const struct scene_hit *hit)
 {
-    uint32_t number = ranked_at(ui, scene_hit_y(hit, ui->mouse_y));
+    uint32_t number = ranked_at(ui, scene_hit_y(hit, ui->mouse.y));
     if (number == FLOWS_NONE)
         return;
-    switch (flows_kind(ui->metric)) {
+    switch (flows_kind(ui->network.metric)) {
     case FLOW_ROUTES:
-        ui_select(ui, (struct selection){SELECT_ROUTE, ui->flows->routes[number].source,
-                                         ui->flows->routes[number].destination});
+        ui_select(ui, (struct selection){SELECT_ROUTE, ui->network.flows->routes[number].source,
+                                         ui->network.flows->routes[number].destination});
         break;
     case FLOW_LINKS:
         ui_select(ui, (struct selection){SELECT_LINK, number, 0});
@@ -213,29 +215,30 @@ void ui_click_metric(struct ui *ui, const struct scene_hit *hit)
 
 void ui_brush_metric(struct ui *ui, const struct scene_hit *hit)
 {
-    int along = fabs(ui->mouse_x - ui->press_x) >= fabs(ui->mouse_y - ui->press_y);
+    int along = fabs(ui->mouse.x - ui->mouse.press_x) >= fabs(ui->mouse.y - ui->mouse.press_y);
     double a, b;
     if (along) {
         double pixel = (hit->x1 - hit->x0) / fmax(hit->box.w, 1);
-        a = scene_hit_x(hit, fmin(ui->press_x, ui->mouse_x));
-        b = scene_hit_x(hit, fmax(ui->press_x, ui->mouse_x));
+        a = scene_hit_x(hit, fmin(ui->mouse.press_x, ui->mouse.x));
+        b = scene_hit_x(hit, fmax(ui->mouse.press_x, ui->mouse.x));
         a = a < hit->x0 + 1.5 * pixel ? hit->x0 : a;
         b = b > hit->x1 - 1.5 * pixel ? hit->x1 : b; /* the largest lie upon the edge */
     } else {
-        uint32_t from = ranked_at(ui, scene_hit_y(hit, ui->press_y));
-        uint32_t to = ranked_at(ui, scene_hit_y(hit, ui->mouse_y));
+        uint32_t from = ranked_at(ui, scene_hit_y(hit, ui->mouse.press_y));
+        uint32_t to = ranked_at(ui, scene_hit_y(hit, ui->mouse.y));
         if (from == FLOWS_NONE || to == FLOWS_NONE)
             return;
-        a = flows_value(ui->flows, ui->metric, from);
-        b = flows_value(ui->flows, ui->metric, to);
+        a = flows_value(ui->network.flows, ui->network.metric, from);
+        b = flows_value(ui->network.flows, ui->network.metric, to);
     }
-    flow_filter_range(&ui->filter, ui->metric, fmax(fmin(a, b), 0), fmax(a, b));
+    flow_filter_range(&ui->network.filter, ui->network.metric, fmax(fmin(a, b), 0), fmax(a, b));
 }
 
 void ui_move_colour(struct ui *ui, const struct scene_hit *hit)
 {
-    double at = fmin(fmax(scene_hit_x(hit, ui->mouse_x), 0), 1);
-    double *low = &ui->colour_low[ui->metric], *high = &ui->colour_high[ui->metric];
+    double at = fmin(fmax(scene_hit_x(hit, ui->mouse.x), 0), 1);
+    double *low = &ui->network.colour_low[ui->network.metric],
+           *high = &ui->network.colour_high[ui->network.metric];
     if (hit->b)
         *high = fmax(at, *low + 0.01);
     else
@@ -244,20 +247,21 @@ void ui_move_colour(struct ui *ui, const struct scene_hit *hit)
 
 void ui_narrow_metric(struct ui *ui, int narrower)
 {
-    const struct flows *f = ui->flows;
-    if (!f || !f->ranked_count || f->ranked_metric != ui->metric)
+    const struct flows *f = ui->network.flows;
+    if (!f || !f->ranked_count || f->ranked_metric != ui->network.metric)
         return;
-    int ranged = ui->filter.ranged && ui->filter.metric == ui->metric;
-    uint32_t kept = ranged ? flows_above(f, ui->filter.low) : f->ranked_count;
+    int ranged = ui->network.filter.ranged && ui->network.filter.metric == ui->network.metric;
+    uint32_t kept = ranged ? flows_above(f, ui->network.filter.low) : f->ranked_count;
     kept = narrower ? kept / 2 : kept * 2;
     if (kept >= f->ranked_count) {
-        ui->filter.ranged = 0;
-        ui->filter.version++;
+        ui->network.filter.ranged = 0;
+        ui->network.filter.version++;
         return;
     }
     kept = kept ? kept : 1;
-    flow_filter_range(&ui->filter, ui->metric, flows_value(f, ui->metric, f->ranked[kept - 1]),
-                      flows_value(f, ui->metric, f->ranked[0]));
+    flow_filter_range(&ui->network.filter, ui->network.metric,
+                      flows_value(f, ui->network.metric, f->ranked[kept - 1]),
+                      flows_value(f, ui->network.metric, f->ranked[0]));
 }
 
 /* ---- commands ----------------------------------------------------------------------------------
@@ -269,20 +273,20 @@ int ui_network_command(struct ui *ui, const struct model *m, enum ui_command com
     unsigned bit = argument < SUGGESTIONS ? 1u << argument : 0;
     switch (command) {
     case COMMAND_METRIC:
-        ui->metric = argument < METRICS ? (enum flow_metric)argument : METRIC_BYTES;
+        ui->network.metric = argument < METRICS ? (enum flow_metric)argument : METRIC_BYTES;
         break;
     case COMMAND_FILTER_CLEAR:
-        flow_filter_clear(&ui->filter);
+        flow_filter_clear(&ui->network.filter);
         break;
     case COMMAND_RANK_SCALE:
-        ui->rank_log = argument != 0;
+        ui->network.rank_log = argument != 0;
         break;
     case COMMAND_OBJECTIVE:
-        ui->objective =
+        ui->network.objective =
             argument < REMAP_OBJECTIVES ? (enum remap_objective)argument : REMAP_HOP_BYTES;
         break;
     case COMMAND_ONLY_SELECTED:
-        ui->only_selected = argument != 0;
+        ui->network.only_selected = argument != 0;
         break;
     case COMMAND_REMAP:
         return m->network.topology ? UI_CHANGED | UI_REMAP : UI_CHANGED;
@@ -290,11 +294,11 @@ int ui_network_command(struct ui *ui, const struct model *m, enum ui_command com
         return m->network.topology ? UI_CHANGED | UI_REROUTE : UI_CHANGED;
     case COMMAND_APPLY:
         if (bit && m->network.suggestions[argument].ready)
-            ui->applied ^= bit;
+            ui->network.applied ^= bit;
         break;
     case COMMAND_DISCARD:
-        ui->applied &= ~bit;
-        ui->discarded = (enum suggestion_kind)argument;
+        ui->network.applied &= ~bit;
+        ui->network.discarded = (enum suggestion_kind)argument;
         return bit ? UI_CHANGED | UI_DISCARD : UI_CHANGED;
     case COMMAND_SAVE_MAPPING:
         return m->network.suggestions[SUGGEST_MAPPING].ready ? UI_CHANGED | UI_MAPPING : UI_CHANGED;

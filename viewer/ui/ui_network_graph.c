@@ -1,3 +1,4 @@
+/* Choices about the graph of the network: groups, tools and the lasso. */
 #include "viewer/ui/ui_network_graph.h"
 
 #include "holter/bisect.h"
@@ -236,8 +237,10 @@ static void ui_graph_choose(struct network_graph *g)
     g->open_count = 0;
 }
 
-void network_graph_command(struct ui *ui, int command, uint64_t argument)
+int network_graph_command(struct ui *ui, const struct model *model, enum ui_command command,
+                          uint64_t argument)
 {
+    (void)model;
     struct network_graph *g = &ui->graph;
     switch (command) {
     case COMMAND_NET_TOOL:
@@ -268,6 +271,7 @@ void network_graph_command(struct ui *ui, int command, uint64_t argument)
     default:
         break;
     }
+    return UI_CHANGED;
 }
 
 void network_graph_escape(struct ui *ui)
@@ -318,26 +322,27 @@ static void add_point(struct network_graph *g, double x, double y)
 int network_graph_press(struct ui *ui, const struct scene *scene, int shift, int ctrl)
 {
     struct network_graph *g = &ui->graph;
-    const struct scene_hit *ground = scene_hit_under(scene, ui->press_x, ui->press_y, HIT_NETWORK);
+    const struct scene_hit *ground =
+        scene_hit_under(scene, ui->mouse.press_x, ui->mouse.press_y, HIT_NETWORK);
     g->drawing = NETWORK_PAN;
     g->lasso_count = 0;
     if (!ground)
         return 0;
-    ui->ground = *ground;
+    ui->mouse.ground = *ground;
     g->drawing = ctrl ? NETWORK_CROSSING : shift ? NETWORK_WITHIN : g->tool;
-    add_point(g, ui->press_x, ui->press_y);
+    add_point(g, ui->mouse.press_x, ui->mouse.press_y);
     return 1;
 }
 
 int network_graph_drag(struct ui *ui, double dx, double dy)
 {
-    const struct scene_hit *ground = &ui->ground;
+    const struct scene_hit *ground = &ui->mouse.ground;
     if (ground->kind != HIT_NETWORK)
         return 0;
     if (ui->graph.drawing != NETWORK_PAN)
         add_point(&ui->graph,
-                  ui_graph_within(ui->mouse_x, ground->box.x, ground->box.x + ground->box.w),
-                  ui_graph_within(ui->mouse_y, ground->box.y, ground->box.y + ground->box.h));
+                  ui_graph_within(ui->mouse.x, ground->box.x, ground->box.x + ground->box.w),
+                  ui_graph_within(ui->mouse.y, ground->box.y, ground->box.y + ground->box.h));
     else
         network_graph_pan(ui, -dx * (ground->x1 - ground->x0) / fmax(ground->box.w, 1),
                           -dy * (ground->y1 - ground->y0) / fmax(ground->box.h, 1));
@@ -463,8 +468,8 @@ static void open_caught(struct network_graph *g, const struct catch *c)
 static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const struct scene *scene)
 {
     struct network_graph *g = &ui->graph;
-    const struct flows *f = ui->flows;
-    if (ui->ground.kind != HIT_NETWORK || g->drawing == NETWORK_PAN)
+    const struct flows *f = ui->network.flows;
+    if (ui->mouse.ground.kind != HIT_NETWORK || g->drawing == NETWORK_PAN)
         return 0;
     if (!f || !m->network.topology || g->lasso_count < 3 ||
         g->vertex_count != topology_vertices(m->network.topology) ||
@@ -484,7 +489,7 @@ static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const str
         ui_graph_find_places(&c, scene);
         uint32_t count = catch_routes(&c, m, f);
         if (count) {
-            flow_filter_pick(&ui->filter, FLOW_ROUTES, c.items, count);
+            flow_filter_pick(&ui->network.filter, FLOW_ROUTES, c.items, count);
             if (g->drawing == NETWORK_WITHIN)
                 open_caught(g, &c);
         }
@@ -524,7 +529,8 @@ int network_graph_letter(struct ui *ui, int key)
     struct network_graph *g = &ui->graph;
     switch (key) {
     case 'n': /* figures of routes only */
-        ui->metric = ui->metric < METRIC_LOAD ? ui->metric + 1 : METRIC_BYTES;
+        ui->network.metric =
+            ui->network.metric < METRIC_LOAD ? ui->network.metric + 1 : METRIC_BYTES;
         return 1;
     case 'e':
         g->tool = (g->tool + 1) % NETWORK_TOOLS;

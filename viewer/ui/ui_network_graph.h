@@ -1,5 +1,5 @@
 /* What the user has chosen to see of the network as a graph: which nodes are put together, which of
- * those are open, how much of it is in sight, and the lasso being drawn (000, sections 4.2
+ * those are open, how much of it is in sight, and the lasso being drawn (Visuco, sections 4.2
  * and 6.1).
  *
  * A vertex is drawn alone or as a part of a group: nodes with the same coordinates in the chosen
@@ -10,6 +10,7 @@
 #include "viewer/layout/scene.h"
 #include "viewer/model/flows.h"
 
+#include "viewer/ui/ui_command.h"
 #define NETWORK_LASSO 512u /**< points of a lasso */
 #define NETWORK_OPEN 256u  /**< groups that can be open at once */
 #define NETWORK_SINGLE                                                                             \
@@ -65,7 +66,8 @@ int network_graph_update(struct network_graph *graph, const struct model *model,
 int network_graph_open(const struct network_graph *graph, uint32_t group);
 
 /** Commands that begin with COMMAND_NET. */
-void network_graph_command(struct ui *ui, int command, uint64_t argument);
+int network_graph_command(struct ui *ui, const struct model *model, enum ui_command command,
+                          uint64_t argument);
 
 /** Mouse: a button went down in the graph; it moved; it was released after a drag.
  *  @return 1: it was the graph's business */

@@ -1,3 +1,4 @@
+/* Choices about the route matrix: order, visible part, folded blocks and the lens. */
 #include "viewer/ui/ui.h"
 
 #include <math.h>
@@ -5,9 +6,9 @@
 
 void ui_routes(const struct ui *ui, double *x, double *y, double *extent)
 {
-    *extent = ui->routes_extent > 0 ? ui->routes_extent : 1;
-    *x = fmin(fmax(ui->routes_x, 0), 1 - *extent);
-    *y = fmin(fmax(ui->routes_y, 0), 1 - *extent);
+    *extent = ui->routes.extent > 0 ? ui->routes.extent : 1;
+    *x = fmin(fmax(ui->routes.x, 0), 1 - *extent);
+    *y = fmin(fmax(ui->routes.y, 0), 1 - *extent);
 }
 
 void ui_zoom_routes(struct ui *ui, const struct model *m, double factor, double x, double y)
@@ -17,18 +18,18 @@ void ui_zoom_routes(struct ui *ui, const struct model *m, double factor, double 
     double least = t ? fmin(4.0 / fmax(topology_vertices(t), 1), 1) : 1;
     ui_routes(ui, &left, &top, &extent);
     double next = fmin(fmax(extent * factor, least), 1);
-    ui->routes_x = x - (x - left) * next / extent;
-    ui->routes_y = y - (y - top) * next / extent;
-    ui->routes_extent = next;
-    ui_routes(ui, &ui->routes_x, &ui->routes_y, &extent);
+    ui->routes.x = x - (x - left) * next / extent;
+    ui->routes.y = y - (y - top) * next / extent;
+    ui->routes.extent = next;
+    ui_routes(ui, &ui->routes.x, &ui->routes.y, &extent);
 }
 
 void ui_pan_routes(struct ui *ui, double dx, double dy)
 {
     double extent;
-    ui->routes_x += dx;
-    ui->routes_y += dy;
-    ui_routes(ui, &ui->routes_x, &ui->routes_y, &extent);
+    ui->routes.x += dx;
+    ui->routes.y += dy;
+    ui_routes(ui, &ui->routes.x, &ui->routes.y, &extent);
 }
 
 void ui_move_routes(struct ui *ui, int horizontal, int vertical, int far)
@@ -44,20 +45,20 @@ static void ui_routes_reorder(struct ui *ui, const struct model *m, uint64_t pla
 {
     const struct topology_grid *g = m->network.topology ? topology_grid(m->network.topology) : NULL;
     if (!g || place >= g->dimensions) {
-        ui->route_dimensions = 0;
+        ui->routes.dimensions = 0;
         return;
     }
-    if (ui->route_dimensions != g->dimensions)
+    if (ui->routes.dimensions != g->dimensions)
         for (uint32_t d = 0; d < g->dimensions; d++)
-            ui->route_order[d] = (uint8_t)d;
-    ui->route_dimensions = g->dimensions;
-    uint8_t moved = ui->route_order[place];
+            ui->routes.order[d] = (uint8_t)d;
+    ui->routes.dimensions = g->dimensions;
+    uint8_t moved = ui->routes.order[place];
     if (place) {
-        ui->route_order[place] = ui->route_order[place - 1];
-        ui->route_order[place - 1] = moved;
+        ui->routes.order[place] = ui->routes.order[place - 1];
+        ui->routes.order[place - 1] = moved;
     } else {
-        memmove(ui->route_order, ui->route_order + 1, g->dimensions - 1u);
-        ui->route_order[g->dimensions - 1] = moved;
+        memmove(ui->routes.order, ui->routes.order + 1, g->dimensions - 1u);
+        ui->routes.order[g->dimensions - 1] = moved;
     }
 }
 
@@ -66,25 +67,25 @@ int ui_routes_command(struct ui *ui, const struct model *m, enum ui_command comm
 {
     switch (command) {
     case COMMAND_ROUTES_ALL:
-        ui->routes_x = ui->routes_y = ui->routes_extent = 0;
+        ui->routes.x = ui->routes.y = ui->routes.extent = 0;
         break;
     case COMMAND_FOLD: /* the places of rows change with it */
-        ui->routes_fold = ui->routes_fold == (int)argument ? 0 : (int)(argument % 32);
-        ui->routes_x = ui->routes_y = ui->routes_extent = 0;
+        ui->routes.fold = ui->routes.fold == (int)argument ? 0 : (int)(argument % 32);
+        ui->routes.x = ui->routes.y = ui->routes.extent = 0;
         break;
     case COMMAND_LENS:
-        ui->lens = !ui->lens;
+        ui->routes.lens = !ui->routes.lens;
         break;
     case COMMAND_ROUTE_LOADS:
-        ui->route_loads = !ui->route_loads;
+        ui->routes.loads = !ui->routes.loads;
         break;
     case COMMAND_ROUTE_ORDER:
         ui_routes_reorder(ui, m, argument);
         break;
     case COMMAND_ROUTES_MOST:
-        ui->routes_most = argument ? ui->routes_most * 2 : ui->routes_most / 2;
-        ui->routes_most = ui->routes_most < 1 ? 1 : ui->routes_most;
-        ui->routes_most = ui->routes_most > 1u << 20 ? 1u << 20 : ui->routes_most;
+        ui->routes.maximum = argument ? ui->routes.maximum * 2 : ui->routes.maximum / 2;
+        ui->routes.maximum = ui->routes.maximum < 1 ? 1 : ui->routes.maximum;
+        ui->routes.maximum = ui->routes.maximum > 1u << 20 ? 1u << 20 : ui->routes.maximum;
         break;
     default:
         break;
@@ -107,7 +108,7 @@ int ui_routes_key(struct ui *ui, const struct model *m, int key)
         return ui_command(ui, m, COMMAND_LENS, 0);
     case 'z':
         return ui_command(ui, m, COMMAND_FOLD,
-                          (uint64_t)((ui->routes_fold + 1) % (levels_of(m) + 1)));
+                          (uint64_t)((ui->routes.fold + 1) % (levels_of(m) + 1)));
     case 'e':
         return ui_command(ui, m, COMMAND_ROUTE_ORDER, 0);
     case 'k':
@@ -133,5 +134,5 @@ int ui_routes_key(struct ui *ui, const struct model *m, int key)
 
 void ui_zoom_lens(struct ui *ui, double factor)
 {
-    ui->lens_zoom = fmin(fmax(ui->lens_zoom * factor, 2), 256);
+    ui->routes.lens_zoom = fmin(fmax(ui->routes.lens_zoom * factor, 2), 256);
 }

@@ -1,3 +1,4 @@
+/* Choices about the torus: dimensions, slices, colours, playing, and the mouse. */
 #include "viewer/ui/ui_torus.h"
 
 #include "viewer/layout/projection.h"
@@ -113,15 +114,15 @@ static void ui_torus_play(struct ui *ui, const struct model *m, uint64_t what)
         t->region = m->region_count ? 1 : 0;
     if (t->playing != TORUS_WINDOWS || end <= begin)
         return;
-    ui->range = RANGE_SPAN;
-    int64_t seen_end = ui->follow ? end : ui->end_ns;
+    ui->time.range = RANGE_SPAN;
+    int64_t seen_end = ui->time.follow ? end : ui->time.end_ns;
     if (seen_end >= end) { /* from the beginning, window by window */
         const struct window_totals *w = series_newest(&m->series);
         ui_show_span(ui, m, begin, begin + (int64_t)w->length_ns);
     }
 }
 
-void torus_command(struct ui *ui, const struct model *m, int command, uint64_t argument)
+int torus_command(struct ui *ui, const struct model *m, enum ui_command command, uint64_t argument)
 {
     struct torus_choice *t = &ui->torus;
     switch (command) {
@@ -180,6 +181,7 @@ void torus_command(struct ui *ui, const struct model *m, int command, uint64_t a
     default:
         break;
     }
+    return UI_CHANGED;
 }
 
 /* The next window, or still at the end. */
@@ -188,7 +190,7 @@ static void play_window(struct ui *ui, const struct model *m)
     const struct window_totals *w = series_newest(&m->series);
     int64_t begin, end;
     ui_whole_time(m, &begin, &end);
-    if (!w || ui->follow || ui->end_ns >= end)
+    if (!w || ui->time.follow || ui->time.end_ns >= end)
         ui->torus.playing = TORUS_STILL;
     else
         ui_pan_time(ui, m, (int64_t)w->length_ns);
@@ -231,15 +233,16 @@ int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl)
 {
     struct torus_choice *t = &ui->torus;
     t->drag = 0;
-    if (ui->pressed.kind == HIT_SCALE) {
-        double at = scene_hit_x(&ui->pressed, ui->press_x);
+    if (ui->mouse.pressed.kind == HIT_SCALE) {
+        double at = scene_hit_x(&ui->mouse.pressed, ui->mouse.press_x);
         t->handle = fabs(at - t->high) < fabs(at - t->low) || (at > t->high && t->high <= t->low);
         return 1;
     }
-    const struct scene_hit *ground = scene_hit_under(scene, ui->press_x, ui->press_y, HIT_TORUS);
+    const struct scene_hit *ground =
+        scene_hit_under(scene, ui->mouse.press_x, ui->mouse.press_y, HIT_TORUS);
     if (!ground)
         return 0;
-    ui->ground = *ground;
+    ui->mouse.ground = *ground;
     t->drag = shift                     ? (ctrl ? TORUS_LINK_BOX : TORUS_BOX)
               : ground->a == 1 && !ctrl ? TORUS_TURN
                                         : TORUS_PAN;
@@ -249,9 +252,9 @@ int torus_press(struct ui *ui, const struct scene *scene, int shift, int ctrl)
 int torus_move(struct ui *ui, double dx, double dy)
 {
     struct torus_choice *t = &ui->torus;
-    const struct scene_hit *g = &ui->ground;
-    if (ui->pressed.kind == HIT_SCALE) {
-        torus_take_colour(t, &ui->pressed, ui->mouse_x);
+    const struct scene_hit *g = &ui->mouse.ground;
+    if (ui->mouse.pressed.kind == HIT_SCALE) {
+        torus_take_colour(t, &ui->mouse.pressed, ui->mouse.x);
         return 1;
     }
     if (!t->drag || g->kind != HIT_TORUS)
@@ -335,17 +338,18 @@ int torus_release(struct ui *ui, const struct model *m, const struct scene *scen
         const struct scene_hit *h = &scene->hits[i];
         double x = h->box.x + h->box.w / 2, y = h->box.y + h->box.h / 2;
         if (h->kind == HIT_VERTEX && h->list == 0 && h->b && h->b <= p.places &&
-            in_span(x, ui->press_x, ui->mouse_x) && in_span(y, ui->press_y, ui->mouse_y))
+            in_span(x, ui->mouse.press_x, ui->mouse.x) &&
+            in_span(y, ui->mouse.press_y, ui->mouse.y))
             places[h->b - 1] = 1;
     }
     int links = drag == TORUS_LINK_BOX;
     if (places &&
         (links ? links_of(ui, m, places, &found) : nodes_of(ui, m, places, &found)) == 0) {
         if (found.count)
-            flow_filter_pick(&ui->filter, links ? FLOW_LINKS : FLOW_VERTICES, found.items,
+            flow_filter_pick(&ui->network.filter, links ? FLOW_LINKS : FLOW_VERTICES, found.items,
                              found.count);
         else
-            flow_filter_clear(&ui->filter);
+            flow_filter_clear(&ui->network.filter);
     }
     free(found.items);
     free(places);

@@ -1,6 +1,6 @@
 /* What the user has chosen to see of a torus, and the loads in sight: one panel of the job as it is
  * now and one for each picture that was pinned, or mapping that was given, all under one range of
- * colours (002, section 4.2 and Fig. 8). */
+ * colours (Landge et al., section 4.2 and Fig. 8). */
 #ifndef HOLTER_VIEWER_UI_UI_TORUS_H
 #define HOLTER_VIEWER_UI_UI_TORUS_H
 
@@ -8,6 +8,7 @@
 
 #include "viewer/layout/scene.h"
 
+#include "viewer/ui/ui_command.h"
 #define TORUS_PANELS 13 /**< the present and twelve more */
 
 enum torus_figure { TORUS_BYTES, TORUS_MESSAGES, TORUS_MEASURED, TORUS_FIGURES };
@@ -98,7 +99,8 @@ int torus_add_mapping(struct torus_choice *torus, const char *title, uint32_t *s
 int torus_read_mapping(const char *text, uint32_t **out, uint32_t *count, char *why, size_t room);
 
 /** Commands that begin with COMMAND_TORUS. */
-void torus_command(struct ui *ui, const struct model *model, int command, uint64_t argument);
+int torus_command(struct ui *ui, const struct model *model, enum ui_command command,
+                  uint64_t argument);
 
 /** Let a window go by when it is time. @return 1 when one did */
 int torus_play(struct ui *ui, const struct model *model, uint64_t now_ms);

@@ -1,3 +1,4 @@
+/* The panels of the torus view, and the loads in each. */
 #include "viewer/ui/ui_torus.h"
 
 #include "viewer/ui/ui.h"
@@ -145,7 +146,7 @@ static int ui_torus_panel_measures(const struct ui *ui, const struct range *r,
 static void measured_loads(struct torus_panel *p, const struct ui *ui, const struct model *m,
                            uint64_t first, uint64_t last)
 {
-    int start = ui->range == RANGE_START;
+    int start = ui->time.range == RANGE_START;
     history_sum(&m->measured.history, start ? 0 : first, start ? UINT64_MAX : last, p->loads,
                 p->link_count);
 }
@@ -165,12 +166,14 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
                        ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, m->measured.version),
                                                first),
                        last),
-                   (uint64_t)ui->range) |
+                   (uint64_t)ui->time.range) |
                1;
     key = ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, t->comm), t->region);
     key = ui_torus_panel_mix_hash(key,
                                   ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
-    return ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, r->flows.version), ui->applied) | 1;
+    return ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, r->flows.version),
+                                   ui->network.applied) |
+           1;
 }
 
 /* Of an unrestricted present the flows have the loads already, suggestions included. */
@@ -196,7 +199,7 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
     if (need_loads(p, m->network.topology) < 0)
         return -ENOMEM;
     const struct suggestion *suggested = &m->network.suggestions[SUGGEST_MAPPING];
-    int applied = (ui->applied & FLOWS_MAPPING) && suggested->ready;
+    int applied = (ui->network.applied & FLOWS_MAPPING) && suggested->ready;
     if (!p->mapping && need_seats(p, applied ? suggested->seats : m->network.seats,
                                   applied ? suggested->seat_count : m->network.seat_count) < 0)
         return -ENOMEM;
@@ -243,7 +246,7 @@ static void pin_title(const struct ui *ui, const struct model *m, struct torus_p
     const char *comm = t->comm && t->comm <= m->comm_count ? m->comms[t->comm - 1].name : "";
     const char *region =
         t->region && t->region <= m->region_count ? m->regions[t->region - 1].name : "";
-    const char *of = (ui->applied & FLOWS_MAPPING) ? "suggested mapping" : m->job;
+    const char *of = (ui->network.applied & FLOWS_MAPPING) ? "suggested mapping" : m->job;
     char title[280];
     snprintf(title, sizeof title, "%s%s%s%s%s", of, *comm ? ", " : "", comm, *region ? ", " : "",
              region);
@@ -251,7 +254,7 @@ static void pin_title(const struct ui *ui, const struct model *m, struct torus_p
     ui_settled_time(ui, m, &begin, &end);
     double from = (double)(begin - (int64_t)m->start_ns) / 1e9,
            to = (double)(end - (int64_t)m->start_ns) / 1e9;
-    if (ui->range == RANGE_START || ui_torus_panel_restricted(t))
+    if (ui->time.range == RANGE_START || ui_torus_panel_restricted(t))
         snprintf(p->note, sizeof p->note, "%s, since the start", figures[p->figure]);
     else
         snprintf(p->note, sizeof p->note, "%s, %.0f s to %.0f s", figures[p->figure], fmax(from, 0),

@@ -1,3 +1,4 @@
+/* What the user asks of a replay: pause, speed, place, loop. */
 #include "viewer/ui/ui_transport.h"
 
 #include "viewer/ui/ui.h"
@@ -66,7 +67,7 @@ static void ui_transport_seek(struct ui *ui, const struct playback *p, uint64_t 
     ui->transport.place_ns = playback_clamp(p, ns);
     ui->transport.steps = 0;
     ui_transport_request(&ui->transport, WISH_PLACE);
-    ui->follow = 1;
+    ui->time.follow = 1;
 }
 
 /* A step stands still behind it. */
@@ -78,7 +79,7 @@ static void ui_transport_step(struct ui *ui, int forward)
     t->plays = 0;
     t->wanted |= WISH_PLAY;
     t->due &= ~(unsigned)WISH_PLAY;
-    ui->follow = 1;
+    ui->time.follow = 1;
 }
 
 /* The next speed of those to choose from; "as fast as it goes" is above all others. */
@@ -118,7 +119,8 @@ static void seek_mark(struct ui *ui, const struct playback *p, int forward)
         ui_transport_seek(ui, p, best);
 }
 
-int transport_command(struct ui *ui, const struct model *m, int command, uint64_t argument)
+int transport_command(struct ui *ui, const struct model *m, enum ui_command command,
+                      uint64_t argument)
 {
     struct transport *t = &ui->transport;
     const struct playback *p = &m->playback;
@@ -175,7 +177,7 @@ int transport_key(struct ui *ui, const struct model *m, int key)
 
 static void seek_mouse(struct ui *ui, const struct playback *p, const struct scene_hit *hit)
 {
-    double at = scene_hit_x(hit, ui->mouse_x);
+    double at = scene_hit_x(hit, ui->mouse.x);
     ui_transport_seek(ui, p, at > 0 ? (uint64_t)at : 0);
 }
 

@@ -5,6 +5,7 @@
 
 #include "viewer/layout/scene.h"
 #include "viewer/model/playback.h"
+#include "viewer/ui/ui_command.h"
 
 struct ui;
 struct model;
@@ -39,7 +40,8 @@ uint64_t transport_position(const struct transport *transport, const struct play
 
 /** Commands and keys of a replay; without one they do nothing. @return enum ui_effect; of a key 0:
  * it is none of them */
-int transport_command(struct ui *ui, const struct model *model, int command, uint64_t argument);
+int transport_command(struct ui *ui, const struct model *model, enum ui_command command,
+                      uint64_t argument);
 int transport_key(struct ui *ui, const struct model *model, int key);
 
 /** The mouse: the button went down on the line of time and takes its knob along; or was clicked on

@@ -86,7 +86,7 @@ static uint64_t network_pieces_last_window(const struct stage *s)
 enum link_state piece_link_state(const struct stage *s, uint32_t link)
 {
     const struct network *n = &s->model->network;
-    if (!s->ui->follow) {
+    if (!s->ui->time.follow) {
         const struct network_sample *sample =
             network_sample(n, link, network_pieces_last_window(s));
         return sample ? (enum link_state)sample->state : LINK_IDLE;
@@ -101,7 +101,7 @@ enum link_state piece_link_state(const struct stage *s, uint32_t link)
 color_t piece_metric_color(const struct stage *s, enum flow_metric metric, double value)
 {
     const struct flows *f = &s->range->flows;
-    double low = s->ui->colour_low[metric], high = s->ui->colour_high[metric];
+    double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
     double share = f->most[metric] > 0 ? value / f->most[metric] : 0;
     return theme_map(s->brush.theme,
                      high > low ? fmin(fmax((share - low) / (high - low), 0), 1) : 0);
@@ -134,8 +134,8 @@ static void network_pieces_add_handle(struct stage *s, struct box map, int end, 
 double piece_metric_legend(struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
-    enum flow_metric metric = s->ui->metric;
-    double low = s->ui->colour_low[metric], high = s->ui->colour_high[metric];
+    enum flow_metric metric = s->ui->network.metric;
+    double low = s->ui->network.colour_low[metric], high = s->ui->network.colour_high[metric];
     double most = s->range->flows.most[metric];
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
     struct box map = {box.x, box.y + 4, box.w, 8};
@@ -169,10 +169,10 @@ double piece_filter(const struct stage *s, double right, double y, double most)
 {
     const struct theme *t = s->brush.theme;
     char text[200], what[160];
-    if (!flow_filter_active(&s->ui->filter))
+    if (!flow_filter_active(&s->ui->network.filter))
         return 0;
     snprintf(text, sizeof text, "only %s  \xc3\x97",
-             flow_filter_text(&s->ui->filter, what, sizeof what));
+             flow_filter_text(&s->ui->network.filter, what, sizeof what));
     double w = fmin(scene_width(s->brush.scene, TEXT_SMALL, 0, text) + 20, most);
     if (w < 40)
         return 0;

@@ -77,7 +77,7 @@ static void range_text(const struct stage *s, enum range_kind kind, uint64_t cov
     if (s->model->playback.known && covered && covered < r->last - r->first + 1)
         snprintf(part, sizeof part, "%s of ",
                  format_duration(a, sizeof a, (double)(covered * w->length_ns)));
-    if (s->ui->follow && (!s->model->playback.known || r->last + 1 >= newest)) {
+    if (s->ui->time.follow && (!s->model->playback.known || r->last + 1 >= newest)) {
         snprintf(out, room, "%s%s%s", part, part[0] ? "the last " : "last ",
                  format_duration(a, sizeof a, length));
         return;
@@ -100,7 +100,7 @@ void piece_pairs_range_text(const struct stage *s, char *out, size_t room)
 double piece_range_choice(const struct stage *s, double right, double y)
 {
     static const char *const labels[] = {"visible time", "since start"};
-    return widget_choice(&s->brush, right, y, labels, 2, (int)s->ui->range, COMMAND_RANGE);
+    return widget_choice(&s->brush, right, y, labels, 2, (int)s->ui->time.range, COMMAND_RANGE);
 }
 
 double piece_quantity_choice(const struct stage *s, double right, double y)
@@ -269,7 +269,7 @@ uint32_t piece_list(struct stage *s, struct box box, enum ui_list list, uint32_t
     double shown = box.h / row_height;
     double whole = floor(shown);
     double most = fmax((double)rows - whole, 0);
-    double first = fmin(fmax(s->ui->scroll[list], 0), most);
+    double first = fmin(fmax(s->ui->list.scroll[list], 0), most);
     struct scene_hit *hit = scene_hit(s->brush.scene, box, HIT_LIST, list, 0);
     hit->y0 = first;
     hit->y1 = first + shown;

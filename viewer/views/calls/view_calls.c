@@ -183,8 +183,9 @@ static void calls_view_add_table(struct stage *s, struct box panel, struct group
                                  uint32_t n)
 {
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    int sorted = s->ui->sort[LIST_CALLS] < 0 ? TIME : s->ui->sort[LIST_CALLS];
-    struct order o = {sorted, s->ui->sort[LIST_CALLS] < 0 || s->ui->descending[LIST_CALLS]};
+    int sorted = s->ui->list.sort[LIST_CALLS] < 0 ? TIME : s->ui->list.sort[LIST_CALLS];
+    struct order o = {sorted,
+                      s->ui->list.sort[LIST_CALLS] < 0 || s->ui->list.descending[LIST_CALLS]};
     widget_table_head(&s->brush, head, columns, COLUMNS, LIST_CALLS, sorted, o.descending);
     qsort_r(groups, n, sizeof *groups, calls_view_compare, &o);
     double all = 0, most = 0;

@@ -289,7 +289,8 @@ static void captures_plot_rank_text(const struct stage *s, const struct capture_
 void captures_plot_tip(struct stage *s, const struct captures_plot *p)
 {
     double mx = s->brush.mouse_x, my = s->brush.mouse_y;
-    if (!box_has(p->box, mx, my) || !s->hover || s->hover->kind != HIT_CAPTURE || s->ui->dragging)
+    if (!box_has(p->box, mx, my) || !s->hover || s->hover->kind != HIT_CAPTURE ||
+        s->ui->mouse.dragging)
         return;
     uint32_t row = p->lanes.first + (uint32_t)((my - p->box.y) / p->lanes.height) * p->lanes.per,
              end = row + p->lanes.per;

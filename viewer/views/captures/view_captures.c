@@ -83,7 +83,7 @@ static void captures_view_add_head(const struct stage *s, const struct capture *
     char title[64], what[400];
     double right = panel.x + panel.w - 12, left = panel.x + 12, shares[MODEL_CLASSES];
     right -= captures_view_add_steps(s, c, right, panel.y + 6);
-    right -= 12 + widget_choice(&s->brush, right - 12, panel.y + 6, rows, 2, s->ui->capture_rows,
+    right -= 12 + widget_choice(&s->brush, right - 12, panel.y + 6, rows, 2, s->ui->capture.rows,
                                 COMMAND_CAPTURE_ROWS);
     snprintf(title, sizeof title, "Capture %llu", (unsigned long long)c->id);
     captures_view_add_facts(s, c, what, sizeof what);
@@ -237,8 +237,8 @@ static void plot_layout(struct stage *s, const struct capture *c, struct box pan
         return;
     ui_capture_span(s->ui, c, &p.span.begin_ns, &p.span.end_ns);
     p.lanes = lanes_fit(c->thread_count, room.h);
-    if (s->ui->capture_rows && p.lanes.height < LANES_READ)
-        p.lanes = lanes_read(c->thread_count, room.h, s->ui->scroll[LIST_CAPTURE]);
+    if (s->ui->capture.rows && p.lanes.height < LANES_READ)
+        p.lanes = lanes_read(c->thread_count, room.h, s->ui->list.scroll[LIST_CAPTURE]);
     p.box.h = p.lanes.height * p.lanes.count;
     if (p.lanes.per == 1)
         piece_list(s, (struct box){panel.x + 4, room.y, panel.w - 8, p.box.h + 0.5}, LIST_CAPTURE,

@@ -22,9 +22,10 @@ enum {
 void bipartite_sizes(const struct stage *s, const struct commgram_drawing *d, double *low,
                      double *high)
 {
-    *low = s->ui->size_low;
+    *low = s->ui->commgram.size_low;
     /* the last whole number of the legend stands for itself and what rounds to it */
-    *high = s->ui->size_high >= d->columns.size_most ? UI_SIZE_MOST : s->ui->size_high;
+    *high = s->ui->commgram.size_high >= d->columns.size_most ? UI_SIZE_MAXIMUM
+                                                              : s->ui->commgram.size_high;
 }
 
 double bipartite_shift(const struct stage *s, struct box plot)
@@ -33,7 +34,7 @@ double bipartite_shift(const struct stage *s, struct box plot)
     int64_t begin, end;
     ui_visible(s->ui, s->model, &begin, &end);
     double span = (double)(end - begin), was = (double)(p->asked.to_ns - p->asked.from_ns);
-    if (s->ui->follow || span <= 0 || fabs(was - span) > span * 0.01)
+    if (s->ui->time.follow || span <= 0 || fabs(was - span) > span * 0.01)
         return 0;
     double shift = ((double)p->asked.from_ns - (double)begin) / span * plot.w;
     return fabs(shift) < plot.w ? shift : 0;
@@ -197,7 +198,8 @@ static void mark_ribbon(const struct stage *s, const struct columns *c, uint32_t
 
 static int mouse_in(const struct stage *s, struct box plot)
 {
-    return box_has(plot, s->brush.mouse_x, s->brush.mouse_y) && !s->ui->dragging && s->hover &&
+    return box_has(plot, s->brush.mouse_x, s->brush.mouse_y) && !s->ui->mouse.dragging &&
+           s->hover &&
            (s->hover->kind == HIT_COMMGRAM || s->hover->kind == HIT_COLUMN ||
             s->hover->kind == HIT_BAR);
 }
@@ -229,7 +231,7 @@ static void commgram_bipartite_add_hover(struct stage *s, struct commgram_drawin
 uint32_t bipartite_hovered(const struct stage *s, const struct commgram_drawing *d)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
-    if (!s->hover || s->ui->dragging || !d->columns.version)
+    if (!s->hover || s->ui->mouse.dragging || !d->columns.version)
         return COMMGRAM_NONE;
     for (uint32_t k = 0; s->hover->kind == HIT_COLUMN && k < p->column_count; k++)
         if (p->columns[k].begin_ns == s->hover->a)
@@ -306,10 +308,10 @@ static void commgram_bipartite_add_hits(const struct stage *s, const struct comm
 static void marked_span(const struct stage *s, struct box panel)
 {
     const struct ui *ui = s->ui;
-    if (!ui->boxing || !ui->dragging || ui->ground.kind != HIT_COMMGRAM)
+    if (!ui->commgram.boxing || !ui->mouse.dragging || ui->mouse.ground.kind != HIT_COMMGRAM)
         return;
-    double x0 = fmax(fmin(ui->press_x, ui->mouse_x), panel.x),
-           x1 = fmin(fmax(ui->press_x, ui->mouse_x), panel.x + panel.w);
+    double x0 = fmax(fmin(ui->mouse.press_x, ui->mouse.x), panel.x),
+           x1 = fmin(fmax(ui->mouse.press_x, ui->mouse.x), panel.x + panel.w);
     if (x1 <= x0)
         return;
     scene_rect(s->brush.scene, (struct box){x0, panel.y, x1 - x0, panel.h}, 0,
@@ -338,9 +340,9 @@ static void commgram_bipartite_add_reason(const struct stage *s, struct box pane
         text = "It is shown in a larger window.";
     } else if (g->now.version) {
         title = "No messages in this span of time";
-        text = s->ui->opened[0]    ? "None from or to these ranks."
-               : s->ui->unmodelled ? "Those that stand for collectives are switched off."
-                                   : "";
+        text = s->ui->commgram.opened[0]    ? "None from or to these ranks."
+               : s->ui->commgram.unmodelled ? "Those that stand for collectives are switched off."
+                                            : "";
     }
     piece_empty(s, panel, title, text);
 }

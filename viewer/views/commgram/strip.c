@@ -153,7 +153,7 @@ static void commgram_strip_add_beat(const struct stage *s, const struct commgram
                                     const struct timeline *l, struct box plot)
 {
     const struct commgram *g = &s->model->commgram;
-    if (!g->points.count || !s->ui->follow || model_ended(s->model))
+    if (!g->points.count || !s->ui->time.follow || model_ended(s->model))
         return;
     const struct wire_curve_point_row *p = commgram_point(g, g->points.count - 1);
     struct trace t;
@@ -185,7 +185,7 @@ static void commgram_strip_add_hover(struct stage *s, const struct commgram_draw
     if (column != COMMGRAM_NONE)
         commgram_strip_mark_span(s, l, plot, g->now.columns[column].begin_ns,
                                  g->now.columns[column].end_ns);
-    if (!s->hover || s->hover->kind != HIT_TIME || s->ui->dragging)
+    if (!s->hover || s->hover->kind != HIT_TIME || s->ui->mouse.dragging)
         return;
     double at = scene_hit_x(s->hover, s->brush.mouse_x), reach = (double)(l->end - l->begin) / l->w;
     uint32_t i = commgram_point_at(g, at > reach ? (uint64_t)(at - reach) : 0);
@@ -203,10 +203,10 @@ static void commgram_strip_add_hover(struct stage *s, const struct commgram_draw
 static void commgram_strip_marked_box(const struct stage *s, struct box plot)
 {
     const struct ui *ui = s->ui;
-    if (!ui->boxing || !ui->dragging || ui->pressed.kind != HIT_TIME)
+    if (!ui->commgram.boxing || !ui->mouse.dragging || ui->mouse.pressed.kind != HIT_TIME)
         return;
-    double x0 = fmax(fmin(ui->press_x, ui->mouse_x), plot.x),
-           x1 = fmin(fmax(ui->press_x, ui->mouse_x), plot.x + plot.w);
+    double x0 = fmax(fmin(ui->mouse.press_x, ui->mouse.x), plot.x),
+           x1 = fmin(fmax(ui->mouse.press_x, ui->mouse.x), plot.x + plot.w);
     if (x1 > x0)
         scene_rect(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h}, 0,
                    color_fade(s->brush.theme->accent, 0.2));

@@ -1,5 +1,5 @@
 /* The CommGram curve as an electrocardiogram: flat over each phase, a step where the pattern
- * changes, back at its height when the pattern returns (001, section H). */
+ * changes, back at its height when the pattern returns (CommGram, section H). */
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_STRIP_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_STRIP_H
 

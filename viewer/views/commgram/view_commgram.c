@@ -30,18 +30,19 @@ void commgram_drawing_destroy(struct commgram_drawing *d)
 static void level_text(const struct stage *s, int level, char *out, size_t room)
 {
     const struct ui *ui = s->ui;
-    struct ui_level here = {.follow = ui->follow, .span_ns = ui->span_ns, .end_ns = ui->end_ns};
-    const char *ranks = ui->opened, *before = "";
+    struct ui_level here = {
+        .follow = ui->time.follow, .span_ns = ui->time.span_ns, .end_ns = ui->time.end_ns};
+    const char *ranks = ui->commgram.opened, *before = "";
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
-    if (level < ui->level) {
-        here = ui->levels[level];
-        ranks = ui->levels[level].opened;
+    if (level < ui->commgram.level) {
+        here = ui->commgram.levels[level];
+        ranks = ui->commgram.levels[level].opened;
     }
     if (level > 0)
-        before = ui->levels[level - 1].opened;
+        before = ui->commgram.levels[level - 1].opened;
     int64_t begin, end;
     ui_visible(ui, s->model, &begin, &end);
-    if (level < ui->level) {
+    if (level < ui->commgram.level) {
         int64_t oldest, newest;
         ui_whole_time(s->model, &oldest, &newest);
         end = here.follow ? newest : here.end_ns;
@@ -67,19 +68,19 @@ static void commgram_view_add_path(const struct stage *s, double x, double y, do
     static const char sign[] = "\xe2\x80\xba"; /* single right-pointing angle */
     char texts[UI_LEVELS + 1][96];
     double widths[UI_LEVELS + 1], used = 0;
-    int first = s->ui->level;
-    for (int i = 0; i <= s->ui->level; i++) {
+    int first = s->ui->commgram.level;
+    for (int i = 0; i <= s->ui->commgram.level; i++) {
         level_text(s, i, texts[i], sizeof texts[i]);
         widths[i] = scene_width(s->brush.scene, TEXT_SMALL, 0, texts[i]) + 20;
     }
     for (; first >= 0 && used + widths[first] <= w; first--)
         used += widths[first] + 10;
-    for (int i = first + 1; i <= s->ui->level; i++) {
+    for (int i = first + 1; i <= s->ui->commgram.level; i++) {
         if (i > 0)
             scene_text(s->brush.scene, x - 3, y + 3, 10, TEXT_SMALL, 0, s->brush.theme->faint,
                        sign);
         x += i > 0 ? 4 : 0;
-        if (i < s->ui->level)
+        if (i < s->ui->commgram.level)
             widget_button(&s->brush, x, y, texts[i], 0, COMMAND_LEVEL, (uint64_t)i);
         else
             scene_text(s->brush.scene, x + 10, y + 4, widths[i], TEXT_SMALL, 0,
@@ -111,16 +112,19 @@ static void commgram_view_title_row(const struct stage *s, struct box box)
 {
     double right = box.x + box.w, y = box.y + 2, w;
     scene_panel(s->brush.scene, box, 0, "commgram.title");
-    const char *collectives = s->ui->unmodelled ? "collectives off" : "with collectives";
+    const char *collectives = s->ui->commgram.unmodelled ? "collectives off" : "with collectives";
     w = scene_width(s->brush.scene, TEXT_SMALL, 0, collectives) + 20;
-    widget_button(&s->brush, right - w, y, collectives, !s->ui->unmodelled, COMMAND_MODELLED, 0);
+    widget_button(&s->brush, right - w, y, collectives, !s->ui->commgram.unmodelled,
+                  COMMAND_MODELLED, 0);
     right -= w + 8;
-    right -= commgram_view_add_stepper(s, right, y, s->ui->communities,
-                                       s->ui->communities == 1 ? "community" : "communities",
-                                       COMMAND_COMMUNITIES) +
-             4;
-    right -= commgram_view_add_stepper(s, right, y, s->ui->phases,
-                                       s->ui->phases == 1 ? "phase" : "phases", COMMAND_PHASES) +
+    right -=
+        commgram_view_add_stepper(s, right, y, s->ui->commgram.communities,
+                                  s->ui->commgram.communities == 1 ? "community" : "communities",
+                                  COMMAND_COMMUNITIES) +
+        4;
+    right -= commgram_view_add_stepper(s, right, y, s->ui->commgram.phases,
+                                       s->ui->commgram.phases == 1 ? "phase" : "phases",
+                                       COMMAND_PHASES) +
              12;
     double x = widget_title(&s->brush, box.x, box.y + 4, right - box.x, "CommGram", "") + 12;
     commgram_view_add_path(s, x, y, right - x);
@@ -138,8 +142,8 @@ static double commgram_view_add_legend(const struct stage *s, const struct commg
     struct scene *scene = s->brush.scene;
     char low_text[FORMAT_ROOM], high_text[FORMAT_ROOM + 16], a[FORMAT_ROOM];
     const double bar = 150, gap = 10;
-    double low = fmin(fmax(s->ui->size_low, c->size_least), c->size_most),
-           high = fmin(fmax(s->ui->size_high, low), c->size_most),
+    double low = fmin(fmax(s->ui->commgram.size_low, c->size_least), c->size_most),
+           high = fmin(fmax(s->ui->commgram.size_high, low), c->size_most),
            range = c->size_most - c->size_least;
     tip_size(low_text, sizeof low_text, low);
     snprintf(high_text, sizeof high_text, "%s per message", tip_size(a, sizeof a, high));

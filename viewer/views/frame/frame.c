@@ -46,7 +46,7 @@ static struct state_text replay_state(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     const struct playback *p = &s->model->playback;
-    if (!s->ui->follow)
+    if (!s->ui->time.follow)
         return (struct state_text){"REPLAY, VIEW HELD", t->warn, t->warn_ground};
     if (p->state == PLAYBACK_SEEKING && p->known_ns && !(s->ui->transport.wanted & WISH_PLACE))
         return (struct state_text){"REPLAY, PREVIEW", t->warn, t->warn_ground};
@@ -76,7 +76,7 @@ static struct state_text frame_state_of(const struct stage *s)
         return (struct state_text){"NO JOB", t->second, t->raised};
     if (s->model->playback.known)
         return replay_state(s);
-    if (!s->ui->follow)
+    if (!s->ui->time.follow)
         return (struct state_text){"PAUSED", t->warn, t->warn_ground};
     if (!strcmp(s->model->state, "died"))
         return (struct state_text){"DIED", t->bad, t->bad_ground};
@@ -96,7 +96,7 @@ static double state_pill(const struct stage *s, double right, double y)
     scene_disc(s->brush.scene, box.x + 14, y + 11, 3.5, state.color);
     scene_text(s->brush.scene, box.x + 24, y + 3, w - 30, TEXT_SMALL_STRONG, 0, state.color,
                state.text);
-    enum ui_command command = !s->ui->follow             ? COMMAND_FOLLOW
+    enum ui_command command = !s->ui->time.follow        ? COMMAND_FOLLOW
                               : s->model->playback.known ? COMMAND_REPLAY_PLAY
                                                          : COMMAND_PAUSE;
     scene_hit(s->brush.scene, box, HIT_BUTTON, command, 0);
@@ -141,9 +141,12 @@ static void frame_add_header(const struct stage *s, int folded)
     scene_curve(scene, 1.6, t->accent);
     x += 66;
     double right = s->ui->w - 14;
-    right -= widget_button(&s->brush, right - 58, 11, "? help", s->ui->help, COMMAND_HELP, 0) + 8;
+    right -=
+        widget_button(&s->brush, right - 58, 11, "? help", s->ui->overlay.help, COMMAND_HELP, 0) +
+        8;
     int replay = s->model->playback.known;
-    int goes = replay ? transport_plays(&s->ui->transport, &s->model->playback) : s->ui->follow;
+    int goes =
+        replay ? transport_plays(&s->ui->transport, &s->model->playback) : s->ui->time.follow;
     const char *pause = goes ? "pause  space" : replay ? "play  space" : "go on  space";
     double pause_w = scene_width(scene, TEXT_SMALL, 0, pause) + 20;
     widget_button(&s->brush, right - pause_w, 11, pause, 0,
@@ -151,7 +154,8 @@ static void frame_add_header(const struct stage *s, int folded)
     right -= pause_w + 8;
     if (folded) {
         double w = scene_width(scene, TEXT_SMALL, 0, "context") + 20;
-        widget_button(&s->brush, right - w, 11, "context", s->ui->drawer, COMMAND_DRAWER, 0);
+        widget_button(&s->brush, right - w, 11, "context", s->ui->overlay.drawer, COMMAND_DRAWER,
+                      0);
         right -= w + 8;
     }
     right -= state_pill(s, right, 12) + 16;
@@ -346,9 +350,9 @@ static void recording_text(const struct stage *s, char *out, size_t room, color_
     const struct theme *t = s->brush.theme;
     char size[FORMAT_ROOM];
     *color = t->second;
-    if (s->ui->notice[0]) {
+    if (s->ui->overlay.notice[0]) {
         *color = t->text;
-        snprintf(out, room, "%s", s->ui->notice);
+        snprintf(out, room, "%s", s->ui->overlay.notice);
     } else if (m->playback.known) {
         snprintf(out, room, "replaying %s", frame_app_name(m->playback.file));
     } else if (m->daemon.recorder_error[0]) {
@@ -426,17 +430,17 @@ void frame_layout(struct stage *s)
     if (bar_h > 0)
         transport_layout(s, (struct box){RAIL, main_box.y + main_box.h, ui->w - RAIL, bar_h});
     stale_note(s, main_box);
-    if (folded && ui->drawer) {
+    if (folded && ui->overlay.drawer) {
         scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h}, HIT_COVER, 0, 0);
         s->tip.count = 0;
         double w = fmin(CONTEXT, ui->w - 20);
         context_layout(s, (struct box){ui->w - w, HEADER, w, main_box.h}, 1);
     }
-    if (ui->help || ui->searching)
+    if (ui->overlay.help || ui->overlay.searching)
         s->tip.count = 0;
-    if (ui->help)
+    if (ui->overlay.help)
         help_layout(s);
-    if (ui->searching)
+    if (ui->overlay.searching)
         search_layout(s);
     widget_tooltip(&s->brush, &s->tip);
 }
@@ -445,10 +449,10 @@ void frame_scene(struct scene *scene, const struct model *model, const struct ra
                  const struct ui *ui, const struct theme *theme, struct pictures *pictures,
                  struct text_measure measure)
 {
-    const struct scene_hit *under = scene_hit_at(scene, ui->mouse_x, ui->mouse_y);
+    const struct scene_hit *under = scene_hit_at(scene, ui->mouse.x, ui->mouse.y);
     struct scene_hit hover = under ? *under : (struct scene_hit){0};
     struct stage stage = {
-        .brush = {scene, theme, ui->mouse_x, ui->mouse_y},
+        .brush = {scene, theme, ui->mouse.x, ui->mouse.y},
         .model = model,
         .range = range,
         .ui = ui,

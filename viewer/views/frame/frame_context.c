@@ -254,7 +254,7 @@ static double selection_card(struct stage *s, struct box box)
     scene_rect(s->brush.scene, (struct box){card.x, card.y + 6, 3, h - 12}, 1.5, t->accent);
     selection_name(s, name, sizeof name);
     scene_text(s->brush.scene, card.x + 14, card.y + 9, card.w - 80, TEXT_TITLE, 0, t->text, name);
-    widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "let go", 0, COMMAND_LET_GO, 0);
+    widget_button(&s->brush, card.x + card.w - 54, card.y + 7, "let go", 0, COMMAND_DESELECT, 0);
     struct box inner = {card.x + 14, card.y, card.w - 28, h};
     double y = card.y + 38;
     if (context_is_network(sel->kind))

@@ -138,7 +138,7 @@ static void link_facts(const struct stage *s, struct box box, double *y, uint32_
     const struct network_link *row = measured_row(s);
     struct link_figures figures;
     char a[FORMAT_ROOM], b[FORMAT_ROOM], text[160];
-    link_figures(s, s->ui->follow && !s->ui->applied, link, &figures);
+    link_figures(s, s->ui->time.follow && !s->ui->network.applied, link, &figures);
     context_fact(s, box, y, "state", network_state_name(figures.state));
     snprintf(
         text, sizeof text, "%s, %s the mean",

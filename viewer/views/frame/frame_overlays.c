@@ -108,20 +108,20 @@ void search_layout(struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     struct selection found[16];
-    int n = ui_search(s->model, s->ui->search, found, 8);
-    double h = 62 + (n ? n * 28 + 10 : s->ui->search[0] ? 30 : 0);
+    int n = ui_search(s->model, s->ui->overlay.search, found, 8);
+    double h = 62 + (n ? n * 28 + 10 : s->ui->overlay.search[0] ? 30 : 0);
     struct box box = frame_overlays_card(s, 480, h, s->ui->h * 0.18, "search");
     double x = box.x + 20, end = x;
-    if (s->ui->search[0])
+    if (s->ui->overlay.search[0])
         end = x + scene_text(s->brush.scene, x, box.y + 20, box.w - 60, TEXT_TITLE, 0, t->text,
-                             s->ui->search);
+                             s->ui->overlay.search);
     else
         scene_text(s->brush.scene, x + 6, box.y + 21, box.w - 60, TEXT_BODY, 0, t->faint,
                    "rank number or node name");
     scene_rect(s->brush.scene, (struct box){end + 1, box.y + 21, 1.5, 18}, 0, t->accent);
     scene_rect(s->brush.scene, (struct box){box.x + 16, box.y + 50, box.w - 32, 1}, 0, t->line);
     double y = box.y + 58;
-    if (!n && s->ui->search[0])
+    if (!n && s->ui->overlay.search[0])
         scene_text(s->brush.scene, x, y + 4, box.w - 40, TEXT_SMALL, 0, t->second,
                    "no rank and no node of that name");
     uint32_t last;
@@ -131,7 +131,7 @@ void search_layout(struct stage *s)
         struct box row = {box.x + 8, y, box.w - 16, 26};
         int rank = found[i].kind == SELECT_RANK;
         piece_row(s, row, rank ? HIT_RANK : HIT_NODE, found[i].a, 0,
-                  s->ui->cursor[LIST_FOUND] == (uint32_t)i, LIST_FOUND, (uint32_t)i);
+                  s->ui->list.cursor[LIST_FOUND] == (uint32_t)i, LIST_FOUND, (uint32_t)i);
         if (rank)
             scene_textf(s->brush.scene, row.x + 14, y + 4, row.w - 28, TEXT_BODY, 0, t->text,
                         "rank %llu on %s", (unsigned long long)found[i].a,

@@ -284,7 +284,7 @@ static void line_tip(struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
     char at[64], wall[FORMAT_ROOM];
-    if (!s->hover || s->ui->dragging)
+    if (!s->hover || s->ui->mouse.dragging)
         return;
     if (s->hover->kind == HIT_MARK)
         mark_tip(s, s->hover->a, s->hover->b);

@@ -36,7 +36,7 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
     const struct theme *t = s->brush.theme;
     char text[FORMAT_ROOM];
     int here = !strcmp(job->job, s->model->job);
-    piece_row(s, row, HIT_JOB, at, 0, s->ui->cursor[LIST_JOBS] == at, LIST_JOBS, at);
+    piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     jobs_view_add_cell(s, row, JOB, here ? t->accent : t->text, job->job);
     jobs_view_add_cell(s, row, APP, t->text, frame_app_name(job->app));
     int running = !strcmp(job->state, "running");

@@ -79,7 +79,7 @@ static uint32_t better_routes(const struct suggestion *g)
 static void result_line(const struct stage *s, struct box box, enum suggestion_kind kind)
 {
     const struct suggestion *g = &s->model->network.suggestions[kind];
-    int applied = (s->ui->applied & 1u << kind) != 0;
+    int applied = (s->ui->network.applied & 1u << kind) != 0;
     char text[100];
     double x = box.x;
     if (kind == SUGGEST_ROUTES)
@@ -146,13 +146,14 @@ void better_layout(struct stage *s, struct box panel)
     for (int i = 0; i < REMAP_OBJECTIVES; i++)
         wide += scene_width(s->brush.scene, TEXT_SMALL, 0, objectives[i]) + 18;
     double second = end - x >= wide ? y : y + 30; /* below the button where there is no room */
-    widget_choice(&s->brush, end, second, objectives, REMAP_OBJECTIVES, (int)s->ui->objective,
-                  COMMAND_OBJECTIVE);
+    widget_choice(&s->brush, end, second, objectives, REMAP_OBJECTIVES,
+                  (int)s->ui->network.objective, COMMAND_OBJECTIVE);
     left.y = second + 34;
     if (s->ui->selection.kind != SELECT_NONE && end - x < wide) {
-        widget_choice(&s->brush, end, y, who, 2, s->ui->only_selected, COMMAND_ONLY_SELECTED);
+        widget_choice(&s->brush, end, y, who, 2, s->ui->network.only_selected,
+                      COMMAND_ONLY_SELECTED);
     } else if (s->ui->selection.kind != SELECT_NONE) {
-        widget_choice(&s->brush, end, left.y - 4, who, 2, s->ui->only_selected,
+        widget_choice(&s->brush, end, left.y - 4, who, 2, s->ui->network.only_selected,
                       COMMAND_ONLY_SELECTED);
         left.y += 26;
     }

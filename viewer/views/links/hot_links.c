@@ -47,7 +47,7 @@ static double live_mean(const struct network *n)
 int links_measured_only(const struct stage *s)
 {
     const struct network *n = &s->model->network;
-    if (s->range->flows.links_used || s->ui->applied)
+    if (s->range->flows.links_used || s->ui->network.applied)
         return 0;
     for (uint32_t i = 0; i < n->link_count; i++)
         if (n->links[i].measured != NETWORK_UNKNOWN)
@@ -86,16 +86,17 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     const struct network_link *row = network_row(n, link);
     const enum link_state would = LINK_BUSY;
     double mean = live ? live_mean(n) : f->mean;
-    *out = (struct link_figures){.state = s->ui->applied ? would : piece_link_state(s, link),
-                                 .multiple = NAN,
-                                 .share = NAN,
-                                 .latency = NAN,
-                                 .ratio = NAN};
+    *out =
+        (struct link_figures){.state = s->ui->network.applied ? would : piece_link_state(s, link),
+                              .multiple = NAN,
+                              .share = NAN,
+                              .latency = NAN,
+                              .ratio = NAN};
     if (links_measured_only(s)) {
         hot_links_add_counted(s, link, out);
         return;
     }
-    if (s->ui->applied) { /* nothing but the load can be foretold */
+    if (s->ui->network.applied) { /* nothing but the load can be foretold */
         out->load = link < f->link_count ? (double)f->loads[link] : 0;
     } else if (live) {
         out->load = row ? (double)row->bytes : 0;
@@ -141,7 +142,7 @@ static int hot_links_compare_rising(const void *left, const void *right)
 /* Each figure is looked up once, not for each comparison. */
 static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 {
-    int column = s->ui->sort[LIST_LINKS];
+    int column = s->ui->list.sort[LIST_LINKS];
     const struct flows *flows = &s->range->flows;
     struct sorted *items = malloc(((size_t)d->count + 1) * sizeof *items);
     if (!items)
@@ -157,8 +158,8 @@ static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
         items[i] = (struct sorted){isnan(figure) ? -1 : figure, link};
     }
     qsort(items, d->count, sizeof *items,
-          column < 0 || s->ui->descending[LIST_LINKS] ? hot_links_compare_falling
-                                                      : hot_links_compare_rising);
+          column < 0 || s->ui->list.descending[LIST_LINKS] ? hot_links_compare_falling
+                                                           : hot_links_compare_rising);
     double sum = 0;
     uint32_t some = 0;
     for (uint32_t i = 0; i < d->count; i++) {
@@ -174,15 +175,15 @@ static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 static int hot_links_passes(const struct stage *s, uint32_t link)
 {
     const struct flows *f = &s->range->flows;
-    if (!flow_filter_active(&s->ui->filter))
+    if (!flow_filter_active(&s->ui->network.filter))
         return 1;
     return link < f->link_count && (f->link_marks[link] & FLOW_SHOWN);
 }
 
 static int is_live(const struct stage *s)
 {
-    return s->ui->follow && !links_measured_only(s) && s->ui->range == RANGE_SPAN &&
-           !s->ui->applied && s->model->network.link_count;
+    return s->ui->time.follow && !links_measured_only(s) && s->ui->time.range == RANGE_SPAN &&
+           !s->ui->network.applied && s->model->network.link_count;
 }
 
 static uint64_t hot_links_mix_hash(uint64_t key, uint64_t value)
@@ -197,11 +198,11 @@ static uint64_t order_key(const struct stage *s)
     key = hot_links_mix_hash(key, s->model->network.links_version);
     key = hot_links_mix_hash(key, s->model->network.version);
     key = hot_links_mix_hash(key, f->version);
-    key = hot_links_mix_hash(key, s->ui->filter.version);
+    key = hot_links_mix_hash(key, s->ui->network.filter.version);
     key = hot_links_mix_hash(key, last);
     key = hot_links_mix_hash(key, (uint64_t)is_live(s) * 64 +
-                                      (uint64_t)(s->ui->sort[LIST_LINKS] + 1) * 2 +
-                                      (uint64_t)(s->ui->descending[LIST_LINKS] != 0));
+                                      (uint64_t)(s->ui->list.sort[LIST_LINKS] + 1) * 2 +
+                                      (uint64_t)(s->ui->list.descending[LIST_LINKS] != 0));
     return key | 1;
 }
 
@@ -246,7 +247,7 @@ const struct links_drawing *links_order(struct stage *s)
         return NULL;
     }
     /* the daemon's order is the largest load first */
-    if ((s->ui->sort[LIST_LINKS] >= 0 || !d->live) && hot_links_sort_links(s, d) < 0) {
+    if ((s->ui->list.sort[LIST_LINKS] >= 0 || !d->live) && hot_links_sort_links(s, d) < 0) {
         d->count = 0;
         return NULL;
     }
@@ -306,7 +307,7 @@ static void under_text(const struct stage *s, const struct link_figures *f, uint
         snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
         return;
     }
-    if (s->ui->applied) { /* what is known of it is of the network as it is */
+    if (s->ui->network.applied) { /* what is known of it is of the network as it is */
         snprintf(out, room, "as suggested");
         return;
     }
@@ -381,7 +382,7 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
     scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
     box = column_box(columns, COLUMNS, SPARK, row.x, row.w);
-    if (box.w > 0 && !s->ui->applied)
+    if (box.w > 0 && !s->ui->network.applied)
         link_sparkline(s, (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17}, link,
                        piece_state_color(t, f.state));
     figures_cells(s, row, &f);
@@ -410,7 +411,7 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
         return;
     }
     snprintf(out, room, "%s loaded, %s%s", format_count(a, sizeof a, s->range->flows.links_used),
-             range, s->ui->applied ? ", as suggested" : "");
+             range, s->ui->network.applied ? ", as suggested" : "");
 }
 
 /* What the figures leave out is said below them. */
@@ -436,7 +437,7 @@ static double left_out(const struct stage *s, struct box panel, const struct lin
 static void empty_list(const struct stage *s, struct box box)
 {
     const char *fault = s->model->daemon.topology_fault;
-    if (flow_filter_active(&s->ui->filter))
+    if (flow_filter_active(&s->ui->network.filter))
         piece_empty(s, box, "No link passes", "The filter lets no loaded link pass.");
     else if (fault[0])
         piece_empty(s, box, "No link is loaded; the network's description cannot be used", fault);
@@ -462,13 +463,13 @@ void hot_links_layout(struct stage *s, struct box panel)
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Hot links", what);
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
-    int sorted = s->ui->sort[LIST_LINKS] < 0 ? LOAD : s->ui->sort[LIST_LINKS];
+    int sorted = s->ui->list.sort[LIST_LINKS] < 0 ? LOAD : s->ui->list.sort[LIST_LINKS];
     struct column titles[COLUMNS];
     memcpy(titles, columns, sizeof titles);
     if (d->live && !isnan(s->model->network.links[0].share))
         titles[MULTIPLE].title = of_capacity;
     widget_table_head(&s->brush, head, titles, COLUMNS, LIST_LINKS, sorted,
-                      s->ui->sort[LIST_LINKS] < 0 || s->ui->descending[LIST_LINKS]);
+                      s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     list.h -= left_out(s, panel, d);
     if (!d->count) {

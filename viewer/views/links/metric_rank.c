@@ -18,7 +18,7 @@ struct axis {
 
 static double metric_rank_place_of(const struct stage *s, double rank)
 {
-    return s->ui->rank_log ? log10(rank + 1) : rank;
+    return s->ui->network.rank_log ? log10(rank + 1) : rank;
 }
 
 static double metric_rank_y_of(const struct stage *s, const struct axis *a, double rank)
@@ -44,7 +44,7 @@ static void metric_rank_name_of(const struct stage *s, uint32_t number, char *ou
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
     char from[80], to[80];
-    switch (flows_kind(s->ui->metric)) {
+    switch (flows_kind(s->ui->network.metric)) {
     case FLOW_ROUTES:
         network_vertex_name(n, f->routes[number].source, from, sizeof from);
         network_vertex_name(n, f->routes[number].destination, to, sizeof to);
@@ -68,7 +68,7 @@ static void metric_rank_add_bar(struct stage *s, const struct axis *a, uint32_t 
 {
     const struct flows *f = &s->range->flows;
     const struct theme *t = s->brush.theme;
-    enum flow_metric metric = s->ui->metric;
+    enum flow_metric metric = s->ui->network.metric;
     double value = flows_value(f, metric, f->ranked[first]);
     uint8_t marks = 0;
     for (uint32_t i = first; i <= last; i++)
@@ -131,7 +131,7 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
     double n = s->range->flows.ranked_count;
     char text[FORMAT_ROOM];
     rank_tick(s, a, 0);
-    if (s->ui->rank_log) {
+    if (s->ui->network.rank_log) {
         for (double rank = 10; rank <= n; rank *= 10)
             if (metric_rank_y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
                 rank_tick(s, a, rank - 1);
@@ -144,10 +144,10 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
     double step = nice_ceil(a->most / fmax(floor(a->plot.w / 90), 1));
     for (double value = step; value <= a->most && step > 0; value += step) {
         double x = metric_rank_x_of(a, value);
-        int whole = s->ui->metric == METRIC_LENGTH;
+        int whole = s->ui->network.metric == METRIC_LENGTH;
         scene_line(s->brush.scene, x, a->plot.y, x, a->plot.y + a->plot.h, 1, t->grid);
         format_axis(text, sizeof text, value,
-                    strcmp(flows_metric_unit(s->ui->metric), "B") ? "" : "B");
+                    strcmp(flows_metric_unit(s->ui->network.metric), "B") ? "" : "B");
         if (whole && value != floor(value))
             continue;
         scene_text(s->brush.scene, fmin(x - 30, a->plot.x + a->plot.w - 58),
@@ -158,9 +158,9 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
 /* What the filter keeps, when it is by this figure. */
 static void metric_rank_add_kept(const struct stage *s, const struct axis *a)
 {
-    const struct flow_filter *filter = &s->ui->filter;
+    const struct flow_filter *filter = &s->ui->network.filter;
     const struct flows *f = &s->range->flows;
-    if (!filter->ranged || filter->metric != s->ui->metric)
+    if (!filter->ranged || filter->metric != s->ui->network.metric)
         return;
     double x0 = fmax(metric_rank_x_of(a, filter->low), a->plot.x),
            x1 = fmin(metric_rank_x_of(a, filter->high), a->plot.x + a->plot.w);
@@ -178,13 +178,13 @@ static void metric_rank_add_tip(struct stage *s, const struct axis *a)
     const struct flows *f = &s->range->flows;
     char text[FORMAT_ROOM], rank[FORMAT_ROOM], all[FORMAT_ROOM];
     double y = s->brush.mouse_y;
-    if (!box_has(a->plot, s->brush.mouse_x, y) || s->ui->dragging)
+    if (!box_has(a->plot, s->brush.mouse_x, y) || s->ui->mouse.dragging)
         return;
     double at = floor(ui_rank_at(s->ui, (y - a->plot.y) / a->plot.h * a->places));
     if (at < 0 || at >= f->ranked_count)
         return;
     uint32_t number = f->ranked[(uint32_t)at];
-    switch (flows_kind(s->ui->metric)) {
+    switch (flows_kind(s->ui->network.metric)) {
     case FLOW_ROUTES:
         piece_route_tip(s, f->routes[number].source, f->routes[number].destination);
         break;
@@ -195,11 +195,12 @@ static void metric_rank_add_tip(struct stage *s, const struct axis *a)
         piece_vertex_tip(s, number);
         break;
     }
-    tooltip_add(
-        &s->tip, s->brush.theme->accent, "%s %s: number %s of %s", flows_metric_name(s->ui->metric),
-        piece_metric_text(text, sizeof text, s->ui->metric, flows_value(f, s->ui->metric, number)),
-        format_count(rank, sizeof rank, (uint64_t)at + 1),
-        format_count(all, sizeof all, f->ranked_count));
+    tooltip_add(&s->tip, s->brush.theme->accent, "%s %s: number %s of %s",
+                flows_metric_name(s->ui->network.metric),
+                piece_metric_text(text, sizeof text, s->ui->network.metric,
+                                  flows_value(f, s->ui->network.metric, number)),
+                format_count(rank, sizeof rank, (uint64_t)at + 1),
+                format_count(all, sizeof all, f->ranked_count));
 }
 
 /* ---- the panel ---------------------------------------------------------------------------------
@@ -216,7 +217,7 @@ static double metric_rank_add_choices(const struct stage *s, struct box panel, d
             x = panel.x + 8;
             y += 25;
         }
-        x += widget_button(&s->brush, x, y, name, (int)s->ui->metric == i, COMMAND_METRIC,
+        x += widget_button(&s->brush, x, y, name, (int)s->ui->network.metric == i, COMMAND_METRIC,
                            (uint64_t)i);
     }
     return y + 30;
@@ -237,19 +238,20 @@ void metric_rank_layout(struct stage *s, struct box panel)
     scene_panel(s->brush.scene, panel, 0, "metric-rank");
     scene_rect(s->brush.scene, panel, 6, t->panel);
     double right = panel.x + panel.w - 12;
-    right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->rank_log,
+    right -= widget_choice(&s->brush, right, panel.y + 6, scales, 2, s->ui->network.rank_log,
                            COMMAND_RANK_SCALE) +
              8;
-    snprintf(what, sizeof what, "%s %s; drag to keep some",
-             format_count(a, sizeof a, f->ranked_metric == s->ui->metric ? f->ranked_count : 0),
-             metric_rank_things(s->ui->metric));
+    snprintf(
+        what, sizeof what, "%s %s; drag to keep some",
+        format_count(a, sizeof a, f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0),
+        metric_rank_things(s->ui->network.metric));
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
     double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {
         .plot = {panel.x + LEFT, y + 2, panel.w - LEFT - 16, panel.y + panel.h - y - FOOT - 2},
-        .most = f->most[s->ui->metric],
+        .most = f->most[s->ui->network.metric],
         .places = metric_rank_place_of(s, f->ranked_count)};
-    if (!f->ranked_count || f->ranked_metric != s->ui->metric || axis.plot.h < 40) {
+    if (!f->ranked_count || f->ranked_metric != s->ui->network.metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)
             piece_empty(s, axis.plot, "Nothing to rank",
                         links_measured_only(s) ? "No messages are known, only counters." : NULL);
@@ -258,7 +260,8 @@ void metric_rank_layout(struct stage *s, struct box panel)
     metric_rank_add_ticks(s, &axis);
     metric_rank_add_bars(s, &axis);
     metric_rank_add_kept(s, &axis);
-    struct scene_hit *hit = scene_hit(s->brush.scene, axis.plot, HIT_METRIC, s->ui->metric, 0);
+    struct scene_hit *hit =
+        scene_hit(s->brush.scene, axis.plot, HIT_METRIC, s->ui->network.metric, 0);
     hit->x1 = axis.most;
     hit->y1 = axis.places;
     piece_metric_legend(s,

@@ -1,5 +1,5 @@
 /* View "links": hot links of the network as they are ranked, and the figures of routes, links and
- * vertices by rank (000, section 4.3). */
+ * vertices by rank (Visuco, section 4.3). */
 #ifndef HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_H
 #define HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_H
 

@@ -36,7 +36,7 @@ void link_sparkline(const struct stage *stage, struct box box, uint32_t link, co
 /** The ranking of links. */
 void hot_links_layout(struct stage *stage, struct box box);
 
-/** Figures by rank (000, section 4.3). */
+/** Figures by rank (Visuco, section 4.3). */
 void metric_rank_layout(struct stage *stage, struct box box);
 
 /** Better mappings and routes. */

@@ -185,7 +185,7 @@ static void criterion_line(struct stage *s, const struct latency_series *series)
 
 static void row_tip(struct stage *s, const struct evolution_plot *p, const struct row *row)
 {
-    if (!box_has(row->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+    if (!box_has(row->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return;
     const struct evolution_column *c = NULL;
     for (uint32_t i = 0; i < p->count; i++)

@@ -1,7 +1,7 @@
-/* Latency by region over time (003, Fig. 6): a row for the job, each locality and each region, a
+/* Latency by region over time (PCLVis, Fig. 6): a row for the job, each locality and each region, a
  * circle for each window or some; colour is the latency by the reference, size the number of
  * delayed messages; periods of growth and steady ones are marked. Time runs as in the curve, or
- * with everything else compressed to start, middle and end (003, section 5.1). */
+ * with everything else compressed to start, middle and end (PCLVis, section 5.1). */
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_H
 #define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_H
 

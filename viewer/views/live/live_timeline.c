@@ -128,7 +128,7 @@ void timeline_cursor(const struct stage *s, const struct timeline *l, struct box
     const struct scene_hit *hover = s->hover;
     int timed = hover && hover->x1 > hover->x0 &&
                 (hover->kind == HIT_TIME || hover->kind == HIT_SERIES || hover->kind == HIT_REGION);
-    if (!timed || s->ui->dragging)
+    if (!timed || s->ui->mouse.dragging)
         return;
     /* The same moment in every plot, also where time runs on another scale. */
     double x = floor(timeline_x(l, (int64_t)scene_hit_x(hover, s->brush.mouse_x))) + 0.5;
@@ -371,34 +371,48 @@ static int live_timeline_stack_at(const struct stage *s, uint64_t first, uint64_
     return n;
 }
 
-/* One class of the stack over all points; ends at gaps. */
-static void layer(const struct stage *s, const struct timeline *l, struct box plot, uint64_t first,
-                  uint64_t last, uint64_t width, double (*share)(const struct window_totals *, int),
-                  int k, int count, color_t color)
+/* One class of a stack of areas. */
+struct timeline_layer {
+    const struct stage *stage;
+    const struct timeline *timeline;
+    struct box plot;
+    uint64_t first, last; /* windows */
+    uint64_t width;       /* windows for each point */
+    double (*share)(const struct window_totals *, int);
+    int class, count; /* class of this layer, classes of the stack */
+    color_t color;
+};
+
+/* Draw a layer over all points; the area ends at gaps. */
+static void live_timeline_layer(const struct timeline_layer *layer)
 {
-    double foot = plot.y + plot.h, shares[MODEL_CLASSES], some = 0;
-    scene_points(s->brush.scene);
-    for (uint64_t at = first / width * width; at <= last; at += width) {
-        if (!live_timeline_stack_at(s, at, width, share, count, shares)) {
-            scene_area(s->brush.scene, some > 0 ? color : 0);
-            scene_points(s->brush.scene);
+    struct scene *scene = layer->stage->brush.scene;
+    const struct model *model = layer->stage->model;
+    uint64_t width = layer->width;
+    double foot = layer->plot.y + layer->plot.h, shares[MODEL_CLASSES], some = 0;
+    scene_points(scene);
+    for (uint64_t at = layer->first / width * width; at <= layer->last; at += width) {
+        if (!live_timeline_stack_at(layer->stage, at, width, layer->share, layer->count, shares)) {
+            scene_area(scene, some > 0 ? layer->color : 0);
+            scene_points(scene);
             continue;
         }
         double below = 0;
-        for (int c = 0; c < k; c++)
+        for (int c = 0; c < layer->class; c++)
             below += shares[c];
-        some += shares[k];
-        double x0 = window_left(s->model, l, at), x1 = window_left(s->model, l, at + width);
+        some += shares[layer->class];
+        double x0 = window_left(model, layer->timeline, at),
+               x1 = window_left(model, layer->timeline, at + width);
         for (int edge = 0; edge < 2; edge++) {
             double x = edge ? x1 - 0.5 * (width == 1 && x1 - x0 > 4)
                             : x0 + 0.5 * (width == 1 && x1 - x0 > 4);
-            scene_point(s->brush.scene, x, foot - fmin(below + shares[k], 1) * plot.h);
-            scene_point(s->brush.scene, x, foot - fmin(below, 1) * plot.h);
+            scene_point(scene, x, foot - fmin(below + shares[layer->class], 1) * layer->plot.h);
+            scene_point(scene, x, foot - fmin(below, 1) * layer->plot.h);
         }
     }
     if (some > 0)
-        scene_area(s->brush.scene, color);
-    scene_points(s->brush.scene);
+        scene_area(scene, layer->color);
+    scene_points(scene);
 }
 
 void timeline_stack(const struct stage *s, const struct timeline *l, struct box plot,
@@ -410,5 +424,6 @@ void timeline_stack(const struct stage *s, const struct timeline *l, struct box 
         return;
     uint64_t width = per_point(l, s->model);
     for (int k = 0; k < count; k++)
-        layer(s, l, plot, first, last, width, share, k, count, colors[k]);
+        live_timeline_layer(
+            &(struct timeline_layer){s, l, plot, first, last, width, share, k, count, colors[k]});
 }

@@ -130,7 +130,7 @@ static void live_view_add_head(const struct stage *s, const struct strip *strip,
                                const struct timeline *l, struct box plot, double top, color_t color)
 {
     const struct window_totals *w = series_newest(&s->model->series);
-    if (!s->ui->follow || !w || model_ended(s->model))
+    if (!s->ui->time.follow || !w || model_ended(s->model))
         return;
     double x = timeline_x(l, (int64_t)(w->start_ns + w->length_ns / 2));
     double y = plot.y + plot.h - fmin(strip->value(w) / top, 1) * (plot.h - 4);
@@ -231,7 +231,8 @@ static void band_layout(struct stage *s, struct box box, int64_t begin, int64_t 
 static void window_tip(struct stage *s)
 {
     const struct window_totals *newest = series_newest(&s->model->series);
-    if (!s->hover || s->hover->kind != HIT_TIME || !newest || !newest->length_ns || s->ui->dragging)
+    if (!s->hover || s->hover->kind != HIT_TIME || !newest || !newest->length_ns ||
+        s->ui->mouse.dragging)
         return;
     int64_t at = (int64_t)scene_hit_x(s->hover, s->brush.mouse_x);
     const struct window_totals *w = series_at(&s->model->series, (uint64_t)at / newest->length_ns);
@@ -266,7 +267,7 @@ static void live_view_title_row(struct stage *s, struct box box)
     ui_visible(s->ui, s->model, &begin, &end);
     scene_panel(s->brush.scene, box, 0, "live.title");
     format_duration(a, sizeof a, (double)(end - begin));
-    snprintf(what, sizeof what, "%s in sight%s", a, s->ui->follow ? "" : ", held");
+    snprintf(what, sizeof what, "%s in sight%s", a, s->ui->time.follow ? "" : ", held");
     double right = box.x + box.w;
     right -= widget_button(&s->brush, right - 30, box.y + 2, "+", 0, COMMAND_TIME_IN, 0);
     widget_button(&s->brush, right - 30, box.y + 2, "\xe2\x88\x92", 0, COMMAND_TIME_OUT, 0);

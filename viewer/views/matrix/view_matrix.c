@@ -284,7 +284,7 @@ static void plot_items(struct stage *s, const struct grid *g)
     hit->x1 = g->column + g->extent;
     hit->y0 = g->row;
     hit->y1 = g->row + g->extent;
-    if (!s->hover || s->hover->kind != HIT_MATRIX || s->ui->dragging)
+    if (!s->hover || s->hover->kind != HIT_MATRIX || s->ui->mouse.dragging)
         return;
     uint32_t column =
         (uint32_t)fmax(scene_hit_x(hit, s->brush.mouse_x), 0) / g->per_cell * g->per_cell;
@@ -303,7 +303,7 @@ static double large_head(const struct stage *s, struct box box)
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 6) + 8;
     right -= piece_quantity_choice(s, right, box.y + 6) + 8;
-    if (s->ui->matrix_extent > 0)
+    if (s->ui->matrix.extent > 0)
         right -=
             widget_button(&s->brush, right - 84, box.y + 6, "whole job", 0, COMMAND_MATRIX_ALL, 0) +
             8;

@@ -129,8 +129,9 @@ void network_legend(struct stage *s, struct network_drawing *d, struct box box)
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = network_metric(s->ui);
     char low[FORMAT_ROOM], high[FORMAT_ROOM], text[200], a[FORMAT_ROOM];
-    piece_metric_text(low, sizeof low, metric, s->ui->colour_low[metric] * w->most[metric]);
-    piece_metric_text(high, sizeof high, metric, s->ui->colour_high[metric] * w->most[metric]);
+    piece_metric_text(low, sizeof low, metric, s->ui->network.colour_low[metric] * w->most[metric]);
+    piece_metric_text(high, sizeof high, metric,
+                      s->ui->network.colour_high[metric] * w->most[metric]);
     double right = box.x + box.w;
     right -= widget_map_legend(&s->brush, right, box.y, low, high) + 22;
     if (right - box.x > 280) {

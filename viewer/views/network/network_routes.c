@@ -7,7 +7,7 @@
 enum {
     PAINT_SHARE = 600000, /* pixels that one frame paints */
     MANY = 4000,          /* edges: then lines are a little coarser */
-    FEW = 7,              /* so many selected routes have a colour each (000, section 8) */
+    FEW = 7,              /* so many selected routes have a colour each (Visuco, section 8) */
 };
 
 static const double near_enough = 5; /* logical pixels */
@@ -60,7 +60,7 @@ struct plot plot_of(const struct stage *s, const struct arrangement *a, struct b
 
 enum flow_metric network_metric(const struct ui *ui)
 {
-    return (int)ui->metric < WIRING_METRICS ? ui->metric : METRIC_BYTES;
+    return (int)ui->network.metric < WIRING_METRICS ? ui->network.metric : METRIC_BYTES;
 }
 
 int network_selects(const struct stage *s, const struct wiring *w)
@@ -112,7 +112,8 @@ static color_t route_color(const struct paint *p, uint32_t r)
     const struct wiring_route *route = &p->w->routes[r];
     if (!(route->marks & FLOW_SHOWN))
         return color_mix(t->faint, t->panel, 0.82);
-    double low = p->s->ui->colour_low[p->metric], high = p->s->ui->colour_high[p->metric];
+    double low = p->s->ui->network.colour_low[p->metric],
+           high = p->s->ui->network.colour_high[p->metric];
     double share = route->values[p->metric] / fmax(p->w->most[p->metric], 1e-12);
     color_t color = theme_map(t, high > low ? (share - low) / (high - low) : 0);
     if (route->given)
@@ -238,7 +239,8 @@ static int color_routes(const struct stage *s, struct network_drawing *d, struct
     enum flow_metric metric = paint->metric;
     uint64_t key = network_routes_mix_hash(network_routes_mix_hash(w->order_key, w->key),
                                            (uint64_t)s->ui->theme);
-    key = mix_double(mix_double(key, s->ui->colour_low[metric]), s->ui->colour_high[metric]);
+    key = mix_double(mix_double(key, s->ui->network.colour_low[metric]),
+                     s->ui->network.colour_high[metric]);
     key = network_routes_mix_hash(key, (uint64_t)paint->some) | 1;
     if (d->color_count < w->route_count || !d->colors) {
         free(d->colors);
@@ -291,7 +293,8 @@ static uint64_t network_routes_key_of(const struct stage *s, const struct networ
                                   (uint64_t)s->ui->selection.kind);
     key = network_routes_mix_hash(network_routes_mix_hash(key, s->ui->selection.a),
                                   s->ui->selection.b);
-    key = mix_double(mix_double(key, s->ui->colour_low[metric]), s->ui->colour_high[metric]);
+    key = mix_double(mix_double(key, s->ui->network.colour_low[metric]),
+                     s->ui->network.colour_high[metric]);
     key = mix_double(mix_double(mix_double(key, plot->ux), plot->uy), s->brush.scene->scale);
     key = mix_double(mix_double(key, plot->box.x), plot->box.y);
     key = mix_double(mix_double(key, plot->box.w), plot->box.h);
@@ -424,7 +427,7 @@ uint32_t network_route_under(const struct stage *s, const struct wiring *w,
 {
     double best = near_enough, best_off = 0;
     uint32_t edge = WIRING_NONE;
-    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return WIRING_NONE;
     for (uint32_t e = 0; e < w->edge_count; e++) {
         struct course c = course_of(a, plot, &w->edges[e]);

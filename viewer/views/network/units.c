@@ -43,7 +43,7 @@ static color_t unit_color(const struct stage *s, const struct wiring_unit *u)
 int network_faded(const struct stage *s, const struct wiring *w, int some, uint32_t i)
 {
     uint8_t marks = w->units[i].marks;
-    return (flow_filter_active(&s->ui->filter) && !(marks & FLOW_SHOWN)) ||
+    return (flow_filter_active(&s->ui->network.filter) && !(marks & FLOW_SHOWN)) ||
            (some && !(marks & FLOW_SELECTED));
 }
 
@@ -148,7 +148,7 @@ static uint32_t unit_under(const struct stage *s, const struct network_drawing *
 {
     uint32_t best = WIRING_NONE;
     double nearest = INFINITY;
-    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+    if (!box_has(plot->box, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t i = 0; i < d->now.wiring.unit_count; i++) {
         double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);

@@ -63,7 +63,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
 static void network_view_add_lasso(const struct stage *s)
 {
     const struct network_graph *g = &s->ui->graph;
-    if (g->drawing == NETWORK_PAN || !s->ui->dragging || g->lasso_count < 2)
+    if (g->drawing == NETWORK_PAN || !s->ui->mouse.dragging || g->lasso_count < 2)
         return;
     scene_points(s->brush.scene);
     for (uint32_t i = 0; i < g->lasso_count; i++)

@@ -1,6 +1,7 @@
 /* View "network": who sends how much to whom over which links, as a graph in which vertices that
- * exchange much lie close together (000, section 4.2). Circles are nodes, squares switches; routes
- * are lines over the vertices on their way, stacked on the right-hand side of their direction. */
+ * exchange much lie close together (Visuco, section 4.2). Circles are nodes, squares switches;
+ * routes are lines over the vertices on their way, stacked on the right-hand side of their
+ * direction. */
 #ifndef HOLTER_VIEWER_VIEWS_NETWORK_VIEW_NETWORK_H
 #define HOLTER_VIEWER_VIEWS_NETWORK_VIEW_NETWORK_H
 

@@ -64,7 +64,7 @@ static const uint32_t *ranks_view_order_of(const struct stage *s)
 {
     struct pictures *p = s->pictures;
     const struct range *r = s->range;
-    int column = s->ui->sort[LIST_RANKS], descending = s->ui->descending[LIST_RANKS];
+    int column = s->ui->list.sort[LIST_RANKS], descending = s->ui->list.descending[LIST_RANKS];
     if (column < 0 || (column == WAITING && descending))
         return r->by_waiting;
     uint64_t key = 1 + (r->version * 64 + (uint64_t)column) * 8 + (uint64_t)descending;
@@ -231,9 +231,9 @@ static void ranks_layout(struct stage *s, struct box box)
     scene_panel(s->brush.scene, panel, 0, "ranks");
     scene_rect(s->brush.scene, panel, 6, t->panel);
     struct box head = {panel.x + 8, panel.y + 6, panel.w - 20, 24};
-    int sorted = s->ui->sort[LIST_RANKS];
+    int sorted = s->ui->list.sort[LIST_RANKS];
     widget_table_head(&s->brush, head, columns, COLUMNS, LIST_RANKS, sorted < 0 ? WAITING : sorted,
-                      sorted < 0 || s->ui->descending[LIST_RANKS]);
+                      sorted < 0 || s->ui->list.descending[LIST_RANKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 38};
     uint32_t last, first = piece_list(s, list, LIST_RANKS, s->range->by_waiting_count, ROW, &last);
     const uint32_t *order = ranks_view_order_of(s);

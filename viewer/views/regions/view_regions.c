@@ -63,8 +63,8 @@ static struct view_of regions_view_of(const struct stage *s, const struct graph 
         h = fmax(h, 2 * (fabs(g->groups[i].y) + g->groups[i].radius));
     }
     double unit = fmin((plot.w - 60) / w, (plot.h - 72) / h);
-    return (struct view_of){plot, fmax(unit, 1) * s->ui->graph_zoom, s->ui->graph_x,
-                            s->ui->graph_y};
+    return (struct view_of){plot, fmax(unit, 1) * s->ui->regions.zoom, s->ui->regions.x,
+                            s->ui->regions.y};
 }
 
 /* ---- what is shown -----------------------------------------------------------------------------
@@ -77,10 +77,10 @@ static struct regions_picture *regions_view_arrange(struct stage *s)
     if (!pictures->regions && !(pictures->regions = calloc(1, sizeof *pictures->regions)))
         return NULL;
     struct regions_picture *p = pictures->regions;
-    uint64_t key = rank_graph_key(s->model, s->ui->graph_open);
+    uint64_t key = rank_graph_key(s->model, s->ui->regions.open);
     int error = 0;
     if (key != p->now.key && !p->next.key)
-        error = rank_graph_build(&p->next, &p->now, s->model, s->ui->graph_open);
+        error = rank_graph_build(&p->next, &p->now, s->model, s->ui->regions.open);
     if (p->next.key && !graph_work(&p->next.graph, LAYOUT_UNITS)) {
         rank_graph_finish(&p->now);
         p->now = p->next;
@@ -94,8 +94,9 @@ static struct regions_picture *regions_view_arrange(struct stage *s)
 
 static color_t vertex_color(const struct stage *s, const struct rank_graph *n, uint32_t i)
 {
-    return s->ui->colour == COLOUR_LATENCY ? theme_latency(s->brush.theme, n->vertex_ratios[i])
-                                           : theme_region(s->brush.theme, n->vertices[i].region);
+    return s->ui->regions.colour == COLOUR_LATENCY
+               ? theme_latency(s->brush.theme, n->vertex_ratios[i])
+               : theme_region(s->brush.theme, n->vertices[i].region);
 }
 
 /* Is a part of it selected? A vertex of many ranks is when its first one is, or its place. */
@@ -133,8 +134,8 @@ static uint64_t regions_view_hash_double(uint64_t key, double part)
 static uint64_t edges_key(const struct stage *s, const struct rank_graph *n,
                           const struct view_of *v)
 {
-    uint64_t key =
-        regions_view_hash(regions_view_hash(n->key, n->figures_version), (uint64_t)s->ui->colour);
+    uint64_t key = regions_view_hash(regions_view_hash(n->key, n->figures_version),
+                                     (uint64_t)s->ui->regions.colour);
     key = regions_view_hash(regions_view_hash(key, (uint64_t)s->ui->theme),
                             (uint64_t)s->ui->selection.kind);
     key = regions_view_hash(regions_view_hash(key, s->ui->selection.a), s->ui->selection.b);
@@ -146,7 +147,7 @@ static uint64_t edges_key(const struct stage *s, const struct rank_graph *n,
 static color_t edge_color(const struct stage *s, const struct rank_graph *n,
                           const struct graph_edge *e)
 {
-    if (s->ui->colour == COLOUR_LATENCY)
+    if (s->ui->regions.colour == COLOUR_LATENCY)
         return theme_latency(s->brush.theme, fmax(n->vertex_ratios[e->a], n->vertex_ratios[e->b]));
     color_t a = vertex_color(s, n, e->a), b = vertex_color(s, n, e->b);
     return n->vertices[e->a].group == n->vertices[e->b].group
@@ -270,7 +271,7 @@ static uint32_t vertex_under(const struct stage *s, const struct rank_graph *n,
 {
     uint32_t best = NETWORK_NONE;
     double nearest = INFINITY;
-    if (!box_has(v->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+    if (!box_has(v->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
@@ -357,8 +358,8 @@ static void regions_view_add_label(const struct stage *s, const struct rank_grap
     int chosen = s->ui->selection.kind == SELECT_REGION && s->ui->selection.a == region;
     scene_rect(s->brush.scene, box, 4, color_fade(chosen ? t->raised : t->panel, 0.86));
     scene_rect(s->brush.scene, (struct box){box.x + 5, box.y + 7, 7, 7}, 2,
-               s->ui->colour == COLOUR_LATENCY ? theme_latency(t, n->group_ratios[g])
-                                               : theme_region(t, region));
+               s->ui->regions.colour == COLOUR_LATENCY ? theme_latency(t, n->group_ratios[g])
+                                                       : theme_region(t, region));
     double used = scene_text(s->brush.scene, box.x + 16, box.y + 2, box.w - 20, TEXT_SMALL_STRONG,
                              0, t->text, name);
     scene_text(s->brush.scene, box.x + 22 + used, box.y + 3, box.w - 24 - used, TEXT_AXIS, 0,
@@ -535,17 +536,17 @@ static void regions_view_add_head(const struct stage *s, const struct rank_graph
     char what[160], range[64];
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 7) + 10;
-    right -= widget_choice(&s->brush, right, box.y + 7, labels_of, 2, (int)s->ui->colour,
+    right -= widget_choice(&s->brush, right, box.y + 7, labels_of, 2, (int)s->ui->regions.colour,
                            COMMAND_COLOUR) +
              12;
-    if (s->ui->graph_zoom != 1 || s->ui->graph_x != 0 || s->ui->graph_y != 0)
+    if (s->ui->regions.zoom != 1 || s->ui->regions.x != 0 || s->ui->regions.y != 0)
         right -=
             widget_button(&s->brush, right - 76, box.y + 7, "whole job", 0, COMMAND_GRAPH_ALL, 0) +
             8;
     if (n && n->opened)
         right -=
             widget_button(&s->brush, right - 62, box.y + 7, "close", 0, COMMAND_GRAPH_OPEN, 0) + 8;
-    if (s->ui->colour == COLOUR_LATENCY && right - box.x > 420)
+    if (s->ui->regions.colour == COLOUR_LATENCY && right - box.x > 420)
         right -= widget_latency_legend(&s->brush, right, box.y + 12) + 12;
     piece_pairs_range_text(s, range, sizeof range);
     uint32_t regions = s->model->latency.region_count;
@@ -590,7 +591,7 @@ static void draw_graph(struct stage *s, struct regions_picture *p, struct box pl
     regions_view_add_labels(s, n, &v);
     if (under != NETWORK_NONE)
         vertex_tip(s, n, under);
-    else if (s->hover && s->hover->kind == HIT_REGION && !s->ui->dragging &&
+    else if (s->hover && s->hover->kind == HIT_REGION && !s->ui->mouse.dragging &&
              box_has(plot, s->brush.mouse_x, s->brush.mouse_y))
         region_tip(s, n, s->hover->a);
 }

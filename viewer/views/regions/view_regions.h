@@ -1,4 +1,4 @@
-/* The graph of regions (003, Fig. 4): ranks that talk to each other more than to others lie
+/* The graph of regions (PCLVis, Fig. 4): ranks that talk to each other more than to others lie
  * together; edges are bundled; colour is the region or the latency. */
 #ifndef HOLTER_VIEWER_VIEWS_REGIONS_VIEW_REGIONS_H
 #define HOLTER_VIEWER_VIEWS_REGIONS_VIEW_REGIONS_H

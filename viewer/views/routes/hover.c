@@ -45,7 +45,7 @@ static void routes_hover_add_single(struct stage *s, struct box cell, uint32_t f
     } else if (flows_find(&s->range->flows, from, to) != FLOWS_NONE) {
         scene_hit(s->brush.scene, cell, HIT_ROUTE, from, to);
         piece_route_tip(s, from, to);
-    } else if (!s->ui->lens) { /* which should not be covered for nothing */
+    } else if (!s->ui->routes.lens) { /* which should not be covered for nothing */
         char a[80], b[80];
         network_vertex_name(&s->model->network, from, a, sizeof a);
         network_vertex_name(&s->model->network, to, b, sizeof b);
@@ -58,7 +58,7 @@ static void routes_hover_add_several(struct stage *s, const struct routes_drawin
                                      const struct route_layer *l, uint32_t from, uint32_t to)
 {
     char name[200], load[FORMAT_ROOM];
-    if (s->ui->lens)
+    if (s->ui->routes.lens)
         return;
     cell_name(s, d, l, from, name, sizeof name);
     tooltip_add(&s->tip, 0, "%s", name);

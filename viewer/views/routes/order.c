@@ -29,13 +29,13 @@ static void by_dimensions(struct route_order *o, const struct topology *t, const
 {
     const struct topology_spec *spec = topology_spec(t);
     const struct topology_grid *g = topology_grid(t);
-    int chosen = ui->route_dimensions == g->dimensions;
+    int chosen = ui->routes.dimensions == g->dimensions;
     uint32_t digit[TOPOLOGY_DIMENSIONS] = {0}, vertex = 0;
     o->levels = g->dimensions;
     int cray = is_cray(spec);
     o->tiers = cray && !chosen;
     for (uint32_t l = 0; l < o->levels; l++) {
-        uint32_t d = o->dimension[l] = chosen ? ui->route_order[l] : l;
+        uint32_t d = o->dimension[l] = chosen ? ui->routes.order[l] : l;
         snprintf(o->names[l], sizeof o->names[l], "%s",
                  cray ? cray_words[d] : spec->dimensions[d].name);
     }
@@ -179,9 +179,9 @@ static void routes_order_by_number(struct route_order *o)
 
 static uint64_t routes_order_key_of(const struct model *m, const struct ui *ui)
 {
-    uint64_t key = m->network.version * 31 + ui->route_dimensions;
-    for (uint32_t d = 0; d < ui->route_dimensions; d++)
-        key = key * 13 + ui->route_order[d];
+    uint64_t key = m->network.version * 31 + ui->routes.dimensions;
+    for (uint32_t d = 0; d < ui->routes.dimensions; d++)
+        key = key * 13 + ui->routes.order[d];
     return key | UINT64_C(1) << 63;
 }
 

@@ -219,7 +219,7 @@ static void routes_paint_hops(const struct pen *p, int suggested, double cell)
         const struct route_hop *h = &p->layer->hops[i];
         if (((h->mark & ROUTE_SUGGESTED) != 0) != suggested || !hop_in_sight(p, h))
             continue;
-        if (p->stage->ui->route_loads)
+        if (p->stage->ui->routes.loads)
             routes_paint_hop(p, h, p->line + 4, piece_metric_color(p->stage, METRIC_LOAD, h->load));
         routes_paint_hop(p, h, p->line, color);
     }
@@ -271,7 +271,7 @@ static void paint_all(const struct pen *p)
                               color_mix(t->panel, t->line, 0.55));
     }
     routes_paint_squares(p, cell);
-    if (p->stage->ui->route_loads && cell < NARROW) {
+    if (p->stage->ui->routes.loads && cell < NARROW) {
         loaded_lines(p);
     } else {
         routes_paint_hops(p, 0, cell);
@@ -296,12 +296,12 @@ static uint64_t picture_key(const struct pen *p)
 {
     const struct ui *ui = p->stage->ui;
     const struct route_window *w = p->window;
-    uint64_t key = p->layer->version * 64 + (uint64_t)ui->theme * 2 + (ui->route_loads != 0);
+    uint64_t key = p->layer->version * 64 + (uint64_t)ui->theme * 2 + (ui->routes.loads != 0);
     key = routes_paint_mix_hash(routes_paint_mix_hash(key, w->x), w->y);
     key = routes_paint_mix_hash(routes_paint_mix_hash(key, w->extent), w->box.w);
     key = routes_paint_mix_hash(routes_paint_mix_hash(key, w->box.h), p->stage->brush.scene->scale);
-    key = routes_paint_mix_hash(routes_paint_mix_hash(key, ui->colour_low[METRIC_LOAD]),
-                                ui->colour_high[METRIC_LOAD]);
+    key = routes_paint_mix_hash(routes_paint_mix_hash(key, ui->network.colour_low[METRIC_LOAD]),
+                                ui->network.colour_high[METRIC_LOAD]);
     return key | 1;
 }
 

@@ -29,11 +29,11 @@ static uint64_t routes_set_key_of(const struct stage *s)
     key = routes_set_mix_hash(key, s->model->network.version);
     key = routes_set_mix_hash(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
     key = routes_set_mix_hash(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
-    key = routes_set_mix_hash(key, s->ui->filter.version);
+    key = routes_set_mix_hash(key, s->ui->network.filter.version);
     key = routes_set_mix_hash(key, s->ui->selection.kind);
     if (s->ui->selection.kind == SELECT_ROUTE)
         key = routes_set_mix_hash(routes_set_mix_hash(key, s->ui->selection.a), s->ui->selection.b);
-    key = routes_set_mix_hash(key, s->ui->routes_most);
+    key = routes_set_mix_hash(key, s->ui->routes.maximum);
     return key | 1;
 }
 
@@ -207,8 +207,8 @@ int route_set_update(struct route_set *set, const struct stage *s)
     const struct selection *one = &s->ui->selection;
     if (!picked && one->kind == SELECT_ROUTE)
         add_idle(&k, one->a, one->b);
-    else if (!picked && !flow_filter_active(&s->ui->filter))
-        add_heaviest(&k, s->ui->routes_most);
+    else if (!picked && !flow_filter_active(&s->ui->network.filter))
+        add_heaviest(&k, s->ui->routes.maximum);
     else
         for (uint32_t i = 0; i < f->route_count; i++)
             if ((f->route_marks[i] & wanted) == wanted)

@@ -46,7 +46,7 @@ static int routes_view_update(struct stage *s, struct routes_drawing *d)
 {
     if (route_order_update(&d->order, s->model, s->ui) < 0 || route_set_update(&d->set, s) < 0)
         return -ENOMEM;
-    int fold = s->ui->routes_fold - 1;
+    int fold = s->ui->routes.fold - 1;
     fold = fold < (int)d->order.levels ? fold : (int)d->order.levels - 1;
     uint64_t key = d->order.key * 3 + d->set.version;
     key = (key * 32 + (uint64_t)(fold + 1)) | 1;
@@ -79,7 +79,7 @@ static struct route_window lens_window(const struct stage *s, const struct route
     lens.box = (struct box){floor(fmin(fmax(mx - side / 2, w->box.x), w->box.x + w->box.w - side)),
                             floor(fmin(fmax(my - side / 2, w->box.y), w->box.y + w->box.h - side)),
                             side, side};
-    lens.extent = w->extent * side / w->box.w / s->ui->lens_zoom;
+    lens.extent = w->extent * side / w->box.w / s->ui->routes.lens_zoom;
     lens.x = w->x + (mx - w->box.x) / w->box.w * w->extent - (mx - lens.box.x) / side * lens.extent;
     lens.y = w->y + (my - w->box.y) / w->box.h * w->extent - (my - lens.box.y) / side * lens.extent;
     return lens;
@@ -112,7 +112,7 @@ static void routes_view_add_lens(struct stage *s, struct routes_drawing *d,
     scene_outline(s->brush.scene, w.box, 0, 2, s->brush.theme->accent);
     cell_text(d, &d->lens, text, sizeof text);
     scene_textf(s->brush.scene, w.box.x + 6, w.box.y + w.box.h - 18, w.box.w - 12, TEXT_AXIS, 0,
-                s->brush.theme->text, "%.0fx, %s", s->ui->lens_zoom, text);
+                s->brush.theme->text, "%.0fx, %s", s->ui->routes.lens_zoom, text);
 }
 
 /* ---- beside the matrix -------------------------------------------------------------------------
@@ -200,7 +200,7 @@ static void order_part(struct column_pen *c, const struct routes_drawing *d)
     routes_view_heading(c, "Order, slowest first");
     for (uint32_t l = 0; l < d->order.levels; l++)
         routes_view_button(c, d->order.names[l], 0, COMMAND_ROUTE_ORDER, l);
-    if (c->s->ui->route_dimensions)
+    if (c->s->ui->routes.dimensions)
         routes_view_button(c, "as numbered", 0, COMMAND_ROUTE_ORDER, TOPOLOGY_DIMENSIONS);
     buttons_end(c);
 }
@@ -210,10 +210,10 @@ static void fold_part(struct column_pen *c, const struct routes_drawing *d)
     char text[120], a[FORMAT_ROOM];
     routes_view_heading(c, "Fold what no route passes, by");
     for (uint32_t l = 0; l < d->order.levels; l++)
-        routes_view_button(c, d->order.names[l], c->s->ui->routes_fold == (int)l + 1, COMMAND_FOLD,
+        routes_view_button(c, d->order.names[l], c->s->ui->routes.fold == (int)l + 1, COMMAND_FOLD,
                            l + 1);
     buttons_end(c);
-    if (!c->s->ui->routes_fold)
+    if (!c->s->ui->routes.fold)
         return;
     if (!d->axis.blocks) {
         routes_view_note(c, c->s->brush.theme->second, "routes in sight pass all of them");
@@ -233,7 +233,7 @@ static const struct network_gain *gain_of(const struct suggestion *g, const char
     return NULL;
 }
 
-/* Reduction of length and load (000, section 5.1). @return "" when nothing is suggested */
+/* Reduction of length and load (Visuco, section 5.1). @return "" when nothing is suggested */
 static char *gains_text(const struct stage *s, char *out, size_t room)
 {
     const struct suggestion *g = &s->model->network.suggestions[SUGGEST_ROUTES];
@@ -247,7 +247,7 @@ static char *gains_text(const struct stage *s, char *out, size_t room)
     for (uint32_t i = 0; i < g->route_count; i++)
         better += g->routes[i].count > 0;
     used = (size_t)snprintf(out, room, "%u of %u routes better%s", better, g->route_count,
-                            s->ui->applied & FLOWS_ROUTES ? ", applied" : "");
+                            s->ui->network.applied & FLOWS_ROUTES ? ", applied" : "");
     if (length && used < room)
         used += (size_t)snprintf(out + used, room - used, ": total length %.0f \xe2\x86\x92 %.0f",
                                  length->before, length->after);
@@ -266,8 +266,9 @@ static void better_part(struct column_pen *c, const struct routes_drawing *d)
     routes_view_heading(c, "Better routes");
     routes_view_button(c, "Suggest routes", 0, COMMAND_REROUTE, 0);
     if (g->ready) {
-        routes_view_button(c, c->s->ui->applied & FLOWS_ROUTES ? "Undo" : "Show it",
-                           (c->s->ui->applied & FLOWS_ROUTES) != 0, COMMAND_APPLY, SUGGEST_ROUTES);
+        routes_view_button(c, c->s->ui->network.applied & FLOWS_ROUTES ? "Undo" : "Show it",
+                           (c->s->ui->network.applied & FLOWS_ROUTES) != 0, COMMAND_APPLY,
+                           SUGGEST_ROUTES);
         routes_view_button(c, "Discard", 0, COMMAND_DISCARD, SUGGEST_ROUTES);
     }
     buttons_end(c);
@@ -280,7 +281,8 @@ static void better_part(struct column_pen *c, const struct routes_drawing *d)
         routes_view_note(c, t->bad, g->error_text);
     } else if (g->ready) {
         snprintf(text, sizeof text, "%u of the routes in sight %s another way, in blue",
-                 d->set.suggested, c->s->ui->applied & FLOWS_ROUTES ? "take" : "could take");
+                 d->set.suggested,
+                 c->s->ui->network.applied & FLOWS_ROUTES ? "take" : "could take");
         routes_view_note(c, t->second, text);
     }
 }
@@ -302,7 +304,7 @@ static void legend_part(struct column_pen *c)
             scene_rect(scene, (struct box){x - 8, y - 1, 16, 2}, 0, i == 3 ? t->accent : t->info);
         scene_text(scene, c->x + 24, c->y, c->w - 24, TEXT_SMALL, 0, t->second, words[i]);
     }
-    if (c->s->ui->route_loads) {
+    if (c->s->ui->routes.loads) {
         char high[FORMAT_ROOM];
         format_si(high, sizeof high, (double)c->s->range->flows.largest, "B");
         c->y += 4;
@@ -311,7 +313,7 @@ static void legend_part(struct column_pen *c)
     }
 }
 
-/* How far the routes go: of each level, the blocks that they pass (000, section 7.4). */
+/* How far the routes go: of each level, the blocks that they pass (Visuco, section 7.4). */
 static void spread_part(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct route_order *o = &d->order;
@@ -341,9 +343,9 @@ static void routes_view_add_beside(const struct stage *s, const struct routes_dr
     order_part(&c, d);
     fold_part(&c, d);
     routes_view_heading(&c, "Look closer");
-    routes_view_button(&c, "lens", s->ui->lens, COMMAND_LENS, 0);
-    routes_view_button(&c, "loads", s->ui->route_loads, COMMAND_ROUTE_LOADS, 0);
-    if (s->ui->routes_extent > 0 && s->ui->routes_extent < 1)
+    routes_view_button(&c, "lens", s->ui->routes.lens, COMMAND_LENS, 0);
+    routes_view_button(&c, "loads", s->ui->routes.loads, COMMAND_ROUTE_LOADS, 0);
+    if (s->ui->routes.extent > 0 && s->ui->routes.extent < 1)
         routes_view_button(&c, "all", 0, COMMAND_ROUTES_ALL, 0);
     buttons_end(&c);
     better_part(&c, d);
@@ -372,9 +374,9 @@ static void routes_view_add_plot(struct stage *s, struct routes_drawing *d,
     hit->x1 = w->x + w->extent;
     hit->y0 = w->y;
     hit->y1 = w->y + w->extent;
-    if (!has_mouse(s, w->box) || s->ui->dragging)
+    if (!has_mouse(s, w->box) || s->ui->mouse.dragging)
         return;
-    if (s->ui->lens)
+    if (s->ui->routes.lens)
         routes_view_add_lens(s, d, w);
     else
         route_hover(s, d, &d->whole, w);

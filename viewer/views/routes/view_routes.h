@@ -1,4 +1,4 @@
-/* Routes in the adjacency matrix of the network: 000, section 4.4. */
+/* Routes in the adjacency matrix of the network: Visuco, section 4.4. */
 #ifndef HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_H
 #define HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_H
 

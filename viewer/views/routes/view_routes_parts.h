@@ -1,4 +1,4 @@
-/* Parts of view "routes": the detailed route view of 000, section 4.4. */
+/* Parts of view "routes": the detailed route view of Visuco, section 4.4. */
 #ifndef HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_PARTS_H
 #define HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_PARTS_H
 
@@ -18,7 +18,8 @@ struct route_order {
     uint32_t levels;
     char names[ADJACENCY_LEVELS][20]; /**< "A", "group", "node" */
     uint32_t dimension[ADJACENCY_LEVELS];
-    int tiers; /**< 1: row, column, cage, slot, cpu of a Cray XC, in this order (000, section 7.4)
+    int tiers; /**< 1: row, column, cage, slot, cpu of a Cray XC, in this order (Visuco,
+                * section 7.4)
                 */
 };
 

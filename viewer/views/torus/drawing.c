@@ -255,7 +255,7 @@ static int in_set(const struct flow_set *set, uint64_t item)
 static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
 {
     const struct selection *sel = &s->ui->selection;
-    const struct flow_filter *filter = &s->ui->filter;
+    const struct flow_filter *filter = &s->ui->network.filter;
     const struct flows *f = &s->range->flows;
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (filter->picked && filter->kind == FLOW_VERTICES) {
@@ -305,7 +305,7 @@ static int link_lit(const struct stage *s, const struct torus_drawing *d, const 
                     uint32_t link)
 {
     const struct selection *sel = &s->ui->selection;
-    const struct flow_filter *filter = &s->ui->filter;
+    const struct flow_filter *filter = &s->ui->network.filter;
     const struct flows *f = &s->range->flows;
     const struct topology *t = s->model->network.topology;
     uint32_t from, to;
@@ -331,17 +331,17 @@ static uint64_t lit_key(const struct stage *s, const struct torus_drawing *d)
     const struct selection *sel = &s->ui->selection;
     uint64_t key = torus_drawing_mix_hash(
         torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, sel->kind), sel->a), sel->b);
-    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, s->ui->filter.version),
+    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, s->ui->network.filter.version),
                                  s->range->flows.marks_version);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, (uint64_t)s->ui->torus.panel),
-                                 s->ui->picked_version);
+                                 s->ui->network.picked_version);
     return torus_drawing_mix_hash(key, s->model->version * (sel->kind != SELECT_NONE)) | 1;
 }
 
 static int make_lit(const struct stage *s, struct torus_drawing *d)
 {
     uint64_t key = lit_key(s, d);
-    d->some = flow_filter_active(&s->ui->filter) ||
+    d->some = flow_filter_active(&s->ui->network.filter) ||
               (s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL);
     if (key == d->lit_key)
         return 0;

@@ -117,7 +117,7 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
     double y = (s->brush.mouse_y - k->plot.y - k->plot.h / 2) / k->unit + k->y;
     double nearest = fmin(fmax(pitch_of(p, k) / 2, 2), 5) / k->unit;
     uint32_t best = PROJECTION_NONE;
-    if (!box_has(k->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+    if (!box_has(k->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t wire = 0; wire < p->places * PROJECTION_AXES; wire++) {
         struct projection_line l[2];
@@ -263,10 +263,10 @@ static void band_of_plane(const struct stage *s, const struct projection *p, con
 static void torus_plane_marked_box(const struct stage *s)
 {
     const struct ui *ui = s->ui;
-    if (!ui->dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
+    if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
         return;
-    struct box box = {fmin(ui->press_x, ui->mouse_x), fmin(ui->press_y, ui->mouse_y),
-                      fabs(ui->mouse_x - ui->press_x), fabs(ui->mouse_y - ui->press_y)};
+    struct box box = {fmin(ui->mouse.press_x, ui->mouse.x), fmin(ui->mouse.press_y, ui->mouse.y),
+                      fabs(ui->mouse.x - ui->mouse.press_x), fabs(ui->mouse.y - ui->mouse.press_y)};
     scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.12));
     scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
 }
@@ -282,7 +282,7 @@ static void torus_plane_point_at(struct stage *s, const struct torus_drawing *d,
                   d->sides[s->ui->torus.view].link_of[half], 0);
     torus_plane_node_hits(s, d, k);
     const struct scene_hit *hit = scene_hit_at(scene, mx, my);
-    if (!box_has(k->plot, mx, my) || s->ui->dragging || !hit)
+    if (!box_has(k->plot, mx, my) || s->ui->mouse.dragging || !hit)
         return;
     if (hit->kind == HIT_VERTEX && hit->b)
         torus_vertex_tip(s, d, (uint32_t)hit->b - 1);

@@ -143,7 +143,7 @@ static uint32_t torus_space_half_under(const struct stage *s, const struct torus
     const double *values = d->values[s->ui->torus.panel].halves[TORUS_SPACE];
     uint32_t best = PROJECTION_NONE;
     double least = INFINITY;
-    if (!values || !box_has(e->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->dragging)
+    if (!values || !box_has(e->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
     for (uint32_t wire = 0; wire < d->places * PROJECTION_AXES; wire++) {
         struct lattice_line l[2];
@@ -179,7 +179,7 @@ static void torus_space_point_at(struct stage *s, const struct torus_drawing *d,
                   d->sides[TORUS_SPACE].link_of[half], 0);
     torus_space_node_hits(s, d, e);
     const struct scene_hit *hit = scene_hit_at(scene, mx, my);
-    if (!box_has(e->plot, mx, my) || s->ui->dragging || !hit)
+    if (!box_has(e->plot, mx, my) || s->ui->mouse.dragging || !hit)
         return;
     if (hit->kind == HIT_VERTEX && hit->b)
         torus_vertex_tip(s, d, (uint32_t)hit->b - 1);
@@ -214,11 +214,11 @@ static void torus_space_add_edges(const struct stage *s, const struct torus_draw
 static void torus_space_marked_box(const struct stage *s, const struct eye *e)
 {
     const struct ui *ui = s->ui;
-    if (!ui->dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX) ||
-        !box_has(e->plot, ui->press_x, ui->press_y))
+    if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX) ||
+        !box_has(e->plot, ui->mouse.press_x, ui->mouse.press_y))
         return;
-    struct box box = {fmin(ui->press_x, ui->mouse_x), fmin(ui->press_y, ui->mouse_y),
-                      fabs(ui->mouse_x - ui->press_x), fabs(ui->mouse_y - ui->press_y)};
+    struct box box = {fmin(ui->mouse.press_x, ui->mouse.x), fmin(ui->mouse.press_y, ui->mouse.y),
+                      fabs(ui->mouse.x - ui->mouse.press_x), fabs(ui->mouse.y - ui->mouse.press_y)};
     scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.12));
     scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
 }

@@ -36,7 +36,7 @@ static void torus_time_add_visible(const struct stage *s, const struct timeline 
     struct box frame = {x0, plot.y, fmax(x1 - x0, 5), plot.h};
     if (frame.x + frame.w > plot.x + plot.w)
         frame.x = plot.x + plot.w - frame.w;
-    int start = s->ui->range == RANGE_START || s->ui->torus.comm || s->ui->torus.region;
+    int start = s->ui->time.range == RANGE_START || s->ui->torus.comm || s->ui->torus.region;
     scene_rect(s->brush.scene, frame, 3, color_fade(start ? t->faint : t->accent, 0.16));
     scene_outline(s->brush.scene, frame, 3, 1, start ? t->second : t->accent);
 }

@@ -18,7 +18,7 @@ static void measured_text(const struct stage *s, char *out, size_t room)
     const struct window_totals *w = series_newest(&s->model->series);
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
     uint64_t first, last;
-    if (s->ui->range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last)) {
+    if (s->ui->time.range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last)) {
         snprintf(out, room, "since the start");
         return;
     }

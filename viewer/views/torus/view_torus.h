@@ -1,5 +1,5 @@
 /* View "torus": a torus, mesh or other Cartesian network as concentric rings along three of its
- * dimensions, and as a grid in space; loads of links as colours (002, section 4). */
+ * dimensions, and as a grid in space; loads of links as colours (Landge et al., section 4). */
 #ifndef HOLTER_VIEWER_VIEWS_TORUS_VIEW_TORUS_H
 #define HOLTER_VIEWER_VIEWS_TORUS_VIEW_TORUS_H
 

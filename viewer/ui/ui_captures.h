@@ -1,0 +1,39 @@
+/* Which capture is shown, and which part of its time. */
+#ifndef HOLTER_VIEWER_UI_UI_CAPTURES_H
+#define HOLTER_VIEWER_UI_UI_CAPTURES_H
+
+#include "viewer/layout/scene.h"
+#include "viewer/model/model.h"
+#include "viewer/ui/ui_command.h"
+
+struct ui;
+struct model;
+struct input;
+
+/** Choices about captures. */
+struct ui_capture_choice {
+    uint64_t chosen;          /**< that was chosen; 0: none */
+    int64_t begin_ns, end_ns; /**< visible time; equal: all of it */
+    int rows;                 /**< 1: each rank can be read */
+};
+
+/** The capture that is seen: the one chosen, else that of the alert that was picked, else the
+ * newest. NULL: none. */
+const struct capture *ui_capture(const struct ui *ui, const struct model *model);
+
+/** Its visible time. */
+void ui_capture_span(const struct ui *ui, const struct capture *capture, int64_t *begin,
+                     int64_t *end);
+
+/** Commands, keys (0: the key is none of them), arrows and the mouse in the view of captures. */
+int ui_capture_command(struct ui *ui, const struct model *model, enum ui_command command,
+                       uint64_t argument);
+int ui_capture_key(struct ui *ui, const struct model *model, int key);
+int ui_capture_arrow(struct ui *ui, const struct model *model, int horizontal, int far);
+void ui_capture_drag(struct ui *ui, const struct model *model, const struct scene_hit *hit,
+                     double dx, double dy);
+void ui_capture_wheel(struct ui *ui, const struct model *model, const struct scene_hit *hit,
+                      const struct input *in);
+void ui_capture_click(struct ui *ui, const struct model *model, const struct scene_hit *hit);
+
+#endif
