@@ -10,12 +10,12 @@
 #define LOG_TOPIC "replay"
 
 int replay_network_read(struct network *out, const struct options *options,
-                        struct recording_cursor *recording, char *why, size_t room)
+                        struct recording_cursor *recording, char *why, size_t capacity)
 {
     struct network_parts parts = {.more = 0};
     network_read(out, options->topology);
     if (out->fault[0] != '\0') {
-        snprintf(why, room, "--topology: %s", out->fault);
+        snprintf(why, capacity, "--topology: %s", out->fault);
         return -HOLTER_EUSAGE;
     }
     if (options->topology != NULL)

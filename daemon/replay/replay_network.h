@@ -12,6 +12,6 @@
  *  @param why  set when it fails: one that is asked for has to be there
  *  @return 0 or -HOLTER_EUSAGE */
 int replay_network_read(struct network *out, const struct options *options,
-                        struct recording_cursor *recording, char *why, size_t room);
+                        struct recording_cursor *recording, char *why, size_t capacity);
 
 #endif

@@ -45,60 +45,60 @@ static int goes_on(void *user, const struct replay_place *place)
 }
 
 /* What the recording says of itself; it says how long its windows are. */
-static int read_recording(struct results *s, char *why, size_t room)
+static int read_recording(struct results *s, char *why, size_t capacity)
 {
     struct options *o = &s->options;
     struct recording_cursor *cursor;
-    int code = recording_cursor_open(&cursor, o->replay, why, room);
+    int code = recording_cursor_open(&cursor, o->replay, why, capacity);
     if (code != 0)
         return code;
     o->window_ns = recording_cursor_window_ns(cursor);
     o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
-    code = replay_network_read(&s->network, o, cursor, why, room);
+    code = replay_network_read(&s->network, o, cursor, why, capacity);
     int told = code != 0;
     code = code != 0 ? code : recording_cursor_span(cursor, &s->begin_ns, &s->end_ns);
     recording_cursor_close(cursor);
     if (code != 0 && !told)
-        snprintf(why, room, "%s: %s", o->replay, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", o->replay, holter_strerror(code));
     return code;
 }
 
-static int run(struct results *s, const struct rules *rules, char *why, size_t room)
+static int run(struct results *s, const struct rules *rules, char *why, size_t capacity)
 {
     const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
-    const struct replay_reel_options reel_options = {.options = &s->options,
-                                                     .network = &s->network,
-                                                     .rules = rules,
-                                                     .user = s,
-                                                     .table = on_table};
-    struct replay_reel *reel;
-    int code = replay_reel_create(&reel, &reel_options, why, room);
+    const struct replay_feeder_options feeder_options = {.options = &s->options,
+                                                         .network = &s->network,
+                                                         .rules = rules,
+                                                         .user = s,
+                                                         .table = on_table};
+    struct replay_feeder *feeder;
+    int code = replay_feeder_create(&feeder, &feeder_options, why, capacity);
     if (code != 0)
         return code;
-    replay_reel_run(reel, &end, goes_on, s);
-    replay_reel_destroy(reel, s->end_ns);
+    replay_feeder_run(feeder, &end, goes_on, s);
+    replay_feeder_destroy(feeder, s->end_ns);
     if (s->code != 0)
-        snprintf(why, room, "%s: %s", s->options.replay,
+        snprintf(why, capacity, "%s: %s", s->options.replay,
                  s->code == -EIO ? recording_error(s->recording) : holter_strerror(s->code));
     return s->code;
 }
 
 int results_make(const struct options *options, const struct rules *rules, FILE *progress,
-                 char *why, size_t room)
+                 char *why, size_t capacity)
 {
     struct results s = {.options = *options, .progress = progress};
-    int code = read_recording(&s, why, room);
+    int code = read_recording(&s, why, capacity);
     if (code == 0)
-        code = recording_open(&s.recording, options->replay, why, room);
+        code = recording_open(&s.recording, options->replay, why, capacity);
     if (code == 0) {
-        code = run(&s, rules, why, room);
+        code = run(&s, rules, why, capacity);
         if (code != 0) {
             recording_abandon(s.recording);
         } else {
             char said[200];
             code = recording_close_telling(s.recording, said, sizeof(said));
             if (code != 0)
-                snprintf(why, room, "%s: %s", options->replay, said);
+                snprintf(why, capacity, "%s: %s", options->replay, said);
         }
     }
     network_finish(&s.network);

@@ -13,6 +13,6 @@
  *  @param why       set on failure: a sentence for people
  *  @return 0, -EWOULDBLOCK when a daemon writes it, or another negative error */
 int results_make(const struct options *options, const struct rules *rules, FILE *progress,
-                 char *why, size_t room);
+                 char *why, size_t capacity);
 
 #endif

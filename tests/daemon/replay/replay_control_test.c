@@ -1,6 +1,5 @@
 /* Replays of the daemon as a process: the stream at any speed, what clients ask, what is left when
  * processes die. */
-#include "daemon/replay/replay_thin.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -430,7 +429,6 @@ static void steps_back_asked_for_at_once_are_all_made(void **state)
     assert_none_left();
 }
 
-/* Steps back begin at states that earlier steps have left behind, and these are not many. */
 static void steps_back_and_forth_meet_the_same_windows(void **state)
 {
     (void)state;
@@ -451,8 +449,8 @@ static void steps_back_and_forth_meet_the_same_windows(void **state)
     assert_string_equal(a.state, "paused");
     while (a.indexed_ns < a.end_ns)
         a = ask(c, "");
-    /* Server, the worker and one before it, a few states, and those near. */
-    assert_true(processes(all) < 8 + REPLAY_NEAR);
+    /* The server, the worker and the one before it, and a few checkpoints. */
+    assert_true(processes(all) < 8);
     settled(c, "seek +1s");
     client_destroy(c);
     stop();
@@ -492,7 +490,7 @@ static void alerts_lie_on_the_line_of_time(void **state)
 }
 
 /* Clients may come when it has ended already. */
-static void a_replay_at_full_speed_leaves_behind_what_seeks_begin_at(void **state)
+static void seeks_begin_at_checkpoints_after_a_replay_at_full_speed(void **state)
 {
     (void)state;
     start(NULL);
@@ -514,7 +512,6 @@ static void a_replay_at_full_speed_leaves_behind_what_seeks_begin_at(void **stat
     assert_none_left();
 }
 
-/* Wherever it is by then: what is left is indexed without it. */
 static void a_replay_that_is_paused_on_its_way_is_indexed_to_its_end(void **state)
 {
     (void)state;
@@ -877,7 +874,7 @@ int main(int argc, char **argv)
         TEST(steps_back_and_forth_meet_the_same_windows),
         TEST(what_cannot_be_is_refused),
         TEST(alerts_lie_on_the_line_of_time),
-        TEST(a_replay_at_full_speed_leaves_behind_what_seeks_begin_at),
+        TEST(seeks_begin_at_checkpoints_after_a_replay_at_full_speed),
         TEST(a_replay_that_is_paused_on_its_way_is_indexed_to_its_end),
         TEST(a_replay_begins_where_it_is_told_to),
         TEST(a_loop_begins_anew_until_it_is_told_not_to),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static const struct replay_note ready = {.kind = REPLAY_READY};
+static const struct replay_note ready = {.kind = REPLAY_NOTE_READY};
 
 static void open_pair(int pair[2])
 {
@@ -22,7 +22,8 @@ static void open_pair(int pair[2])
 static void notes_come_whole_with_what_goes_along(void **state)
 {
     (void)state;
-    const struct replay_note sent = {.kind = REPLAY_STATE, .place = {.time_ns = 7, .steps = 3}};
+    const struct replay_note sent = {.kind = REPLAY_NOTE_CHECKPOINT,
+                                     .place = {.time_ns = 7, .steps = 3}};
     struct replay_note came;
     int pair[2], fds[REPLAY_LINK_FDS];
     struct stat one, other;
@@ -31,7 +32,7 @@ static void notes_come_whole_with_what_goes_along(void **state)
     assert_int_equal(replay_link_send(pair[0], &sent, pair, 2), 0);
     assert_int_equal(replay_link_send(pair[0], &ready, NULL, 0), 0);
     assert_int_equal(replay_link_receive(pair[1], &came, fds, &count), 1);
-    assert_int_equal(came.kind, REPLAY_STATE);
+    assert_int_equal(came.kind, REPLAY_NOTE_CHECKPOINT);
     assert_true(came.place.time_ns == 7 && came.place.steps == 3);
     assert_int_equal(count, 2);
     for (size_t i = 0; i < count; i++) {
@@ -41,7 +42,7 @@ static void notes_come_whole_with_what_goes_along(void **state)
         close(fds[i]);
     }
     assert_int_equal(replay_link_receive(pair[1], &came, fds, &count), 1);
-    assert_int_equal(came.kind, REPLAY_READY);
+    assert_int_equal(came.kind, REPLAY_NOTE_READY);
     assert_int_equal(count, 0);
     close(pair[0]);
     close(pair[1]);
@@ -80,7 +81,7 @@ static void a_link_that_does_not_block_says_that_there_is_nothing(void **state)
     open_pair(pair);
     assert_int_equal(fcntl(pair[1], F_SETFL, O_NONBLOCK), 0);
     assert_int_equal(replay_link_receive(pair[1], &came, fds, &count), -EAGAIN);
-    assert_false(replay_link_over(pair[1]));
+    assert_false(replay_link_closed(pair[1]));
     close(pair[0]);
     close(pair[1]);
 }
@@ -99,7 +100,7 @@ static void who_has_gone_is_the_same_whether_or_not_all_was_read(void **state)
             for (int i = 0; i < unread; i++)
                 assert_int_equal(replay_link_send(pair[0], &ready, NULL, 0), 0);
             close(pair[1]);
-            assert_true(replay_link_over(pair[0]));
+            assert_true(replay_link_closed(pair[0]));
             if (sends)
                 assert_int_equal(replay_link_send(pair[0], &ready, NULL, 0), -EPIPE);
             assert_int_equal(replay_link_receive(pair[0], &came, fds, &count), 0);
