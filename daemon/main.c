@@ -36,7 +36,8 @@
 enum { EXIT_USAGE = 2 };
 
 struct daemon {
-    struct options options;
+    struct daemon_options options;
+    struct server_options server_options;
     struct timeline timeline;
     uint64_t instance;
     void *context;
@@ -205,12 +206,12 @@ static int open_sockets(struct daemon *d, const struct front_verbs *verbs, char 
 {
     void *socket;
     struct port *port;
-    int code = sockets_front(&socket, d->context, &d->options, &d->locks, why, room);
+    int code = sockets_front(&socket, d->context, &d->server_options, &d->locks, why, room);
     code = code != 0 ? code : port_open_socket(&port, &d->loop, socket);
     if (code == 0)
-        code = front_create(&d->front, port, &d->options, &d->timeline, d->instance, verbs);
+        code = front_create(&d->front, port, &d->server_options, &d->timeline, d->instance, verbs);
     code = code != 0 ? code : publisher_create(&d->publisher);
-    code = code != 0 ? code : sockets_stream(&socket, d->context, &d->options, why, room);
+    code = code != 0 ? code : sockets_stream(&socket, d->context, &d->server_options, why, room);
     code = code != 0 ? code : port_open_socket(&port, &d->loop, socket);
     if (code == 0)
         publisher_open(d->publisher, port, d->instance);
@@ -219,7 +220,7 @@ static int open_sockets(struct daemon *d, const struct front_verbs *verbs, char 
 
 static int start_modules(struct daemon *d, char *why, size_t room)
 {
-    struct options *o = &d->options;
+    const struct daemon_options *o = &d->options;
     d->context = zmq_ctx_new();
     if (d->context == NULL)
         return -zmq_errno();
@@ -246,11 +247,11 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                 .lost_ns = LOST_NS,
                 .most_pairs = MOST_PAIRS,
                 .modelled = !o->no_collectives,
-                .beside = o->replay == NULL,
+                .beside = 1,
                 .network = &d->network,
                 .rules = &d->rules},
         .record = o->record,
-        .most_bytes = o->most_bytes,
+        .most_bytes = o->maximum_record_bytes,
         .publisher = d->publisher,
         .sinks = d->sinks,
         .user = d,
@@ -262,7 +263,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
     code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
     struct captures_options captures = {d->jobs, &d->rules, d, on_ask_capture, on_send};
     code = code != 0 ? code : captures_create(&d->captures, &captures);
-    struct control_options control = {.options = o,
+    struct control_options control = {.options = &d->server_options,
                                       .timeline = &d->timeline,
                                       .jobs = d->jobs,
                                       .publisher = d->publisher,
@@ -328,14 +329,15 @@ static void on_fault(void *user, const char *text)
 static int read_command_line(struct daemon *d, int argc, char **argv)
 {
     char why[512];
-    enum options_verdict verdict = options_parse(&d->options, argc, argv, why, sizeof(why));
+    enum daemon_options_verdict verdict =
+        daemon_options_parse(&d->options, argc, argv, why, sizeof(why));
     if (verdict == OPTIONS_SHOWN)
         return EXIT_SUCCESS;
     if (verdict == OPTIONS_WRONG) {
         log_error("%s", why);
         return EXIT_USAGE;
     }
-    if (options_rules(&d->options, &d->rules, on_fault, NULL) != 0)
+    if (daemon_options_read_rules(&d->options, &d->rules, on_fault, NULL) != 0)
         return EXIT_USAGE;
     if (verdict != OPTIONS_CHECK)
         return -1;
@@ -350,7 +352,9 @@ static int read_command_line(struct daemon *d, int argc, char **argv)
 static int make_results(struct daemon *d)
 {
     char why[600];
-    int code = results_make(&d->options, &d->rules, stdout, why, sizeof(why));
+    struct replay_options options;
+    daemon_options_fill_replay(&d->options, &options);
+    int code = results_make(&options, &d->rules, stdout, why, sizeof(why));
     if (code != 0)
         log_error("%s", why);
     rules_finish(&d->rules);
@@ -360,6 +364,7 @@ static int make_results(struct daemon *d)
 int main(int argc, char **argv)
 {
     static struct daemon d;
+    struct replay_options replay_options;
     log_start("holterd", -1);
     int status = read_command_line(&d, argc, argv);
     if (status >= 0)
@@ -369,8 +374,11 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
     if (d.options.results)
         return make_results(&d);
-    if (d.options.replay != NULL)
-        return replay_serve(&d.options, &d.rules);
+    if (d.options.replay != NULL) {
+        daemon_options_fill_replay(&d.options, &replay_options);
+        return replay_serve(&replay_options, &d.rules);
+    }
+    daemon_options_fill_server(&d.options, &d.server_options);
     timeline_init(&d.timeline);
     if (getrandom(&d.instance, sizeof(d.instance), 0) != sizeof(d.instance)) {
         log_error("no random number: %s", holter_strerror(-errno));

@@ -87,15 +87,15 @@ static int replay_server_on_first_message(void *user, const struct recorded *hea
  * option. */
 static int replay_server_read_recording(struct replay_server *server, char *why, size_t capacity)
 {
-    struct options *options = server->options;
+    struct replay_options *options = server->options;
     struct recording_cursor *recording;
     uint64_t end_ns = 0, from_ns;
-    int code = recording_cursor_open(&recording, options->replay, why, capacity);
+    int code = recording_cursor_open(&recording, options->file, why, capacity);
     if (code != 0)
         return code;
-    options->window_ns = recording_cursor_window_ns(recording);
+    options->server.window_ns = recording_cursor_window_ns(recording);
     options->grace_ns =
-        options->grace_given ? options->grace_ns : options_grace(options->window_ns);
+        options->grace_given ? options->grace_ns : server_default_grace(options->server.window_ns);
     code = replay_network_read(&server->network, options, recording, why, capacity);
     if (code != 0) {
         recording_cursor_close(recording);
@@ -103,13 +103,13 @@ static int replay_server_read_recording(struct replay_server *server, char *why,
     }
     /* A file that grows is replayed up to its present end: so all workers meet the same end. */
     if (recording_cursor_last(recording, &server->last) != 0)
-        log_debug("%s: replayed up to its end when it is read", options->replay);
+        log_debug("%s: replayed up to its end when it is read", options->file);
     code = recording_cursor_span(recording, &server->begin_ns, &end_ns);
     if (code == 0 && recording_weights_read(&server->weights, recording) != 0)
-        log_debug("%s: seeks have no previews", options->replay);
+        log_debug("%s: seeks have no previews", options->file);
     recording_cursor_close(recording);
     if (code != 0)
-        snprintf(why, capacity, "%s: %s", options->replay, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", options->file, holter_strerror(code));
     else if (options->from != NULL)
         code = moment_parse(options->from, server->begin_ns, end_ns, &from_ns, why, capacity);
     if (code != 0)
@@ -120,8 +120,8 @@ static int replay_server_read_recording(struct replay_server *server, char *why,
     atomic_store(&server->shared->end_ns, end_ns);
     const struct recording_reader reader = {
         &server->shared->recorded, replay_server_on_recorded_alert, replay_server_on_first_message};
-    if (options->rules == NULL)
-        recording_read(options->replay, &reader); /* if it fails, the time line is empty at first */
+    if (options->server.rules == NULL)
+        recording_read(options->file, &reader); /* if it fails, the time line is empty at first */
     return 0;
 }
 
@@ -151,19 +151,20 @@ static int replay_server_open_sockets(struct replay_server *server, char *why, s
     if (server->context == NULL)
         return -zmq_errno();
     zmq_ctx_set(server->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(server->context, ZMQ_SOCKET_LIMIT));
-    if (server->options->keys != NULL) {
-        int code = zap_create(&server->zap, server->context, &server->loop, server->options->keys);
+    if (server->options->server.keys != NULL) {
+        int code =
+            zap_create(&server->zap, server->context, &server->loop, server->options->server.keys);
         if (code != 0) {
-            snprintf(why, capacity, "keys in %s cannot be used: %s", server->options->keys,
+            snprintf(why, capacity, "keys in %s cannot be used: %s", server->options->server.keys,
                      holter_strerror(code));
             return code;
         }
     }
-    int code =
-        sockets_front(&front, server->context, server->options, &server->locks, why, capacity);
+    int code = sockets_front(&front, server->context, &server->options->server, &server->locks, why,
+                             capacity);
     if (code != 0)
         return code;
-    code = sockets_stream(&stream, server->context, server->options, why, capacity);
+    code = sockets_stream(&stream, server->context, &server->options->server, why, capacity);
     if (code != 0) {
         zmq_close(front);
         return code;
@@ -239,14 +240,14 @@ static int replay_server_serve(struct replay_server *server)
         replay_server_finish(server);
         return EXIT_FAILURE;
     }
-    for (size_t i = 0; i < server->options->listen_count; i++)
-        log_info("listening on %s", server->options->listen[i]);
+    for (size_t i = 0; i < server->options->server.listen_count; i++)
+        log_info("listening on %s", server->options->server.listen[i]);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     replay_server_finish(server);
     return server->status;
 }
 
-int replay_serve(struct options *options, struct rules *rules)
+int replay_serve(struct replay_options *options, struct rules *rules)
 {
     struct replay_server server = {.options = options,
                                    .rules = rules,

@@ -13,9 +13,10 @@
 #define HOLTER_DAEMON_REPLAY_REPLAY_H
 
 #include "daemon/alert/rules.h"
-#include "daemon/daemon_options.h"
+#include "daemon/replay/replay_options.h"
 
-/** Serve until stopped. @param rules  taken over @return the exit status of the program */
-int replay_serve(struct options *options, struct rules *rules);
+/** Serve until stopped. @param options  window_ns and grace_ns are set
+ *  @param rules    taken over @return the exit status of the program */
+int replay_serve(struct replay_options *options, struct rules *rules);
 
 #endif

@@ -63,14 +63,14 @@ int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_
                          char *why, size_t capacity)
 {
     struct replay_feeder *feeder = calloc(1, sizeof(*feeder));
-    const struct options *o = options->options;
+    const struct replay_options *o = options->options;
     struct job_fault fault = {"no memory"};
     int code = feeder == NULL ? -ENOMEM : publisher_create(&feeder->publisher);
     snprintf(why, capacity, "no memory");
     if (code == 0) {
         feeder->options = *options;
         struct jobs_options jobs = {
-            .job = {.window_ns = o->window_ns,
+            .job = {.window_ns = o->server.window_ns,
                     .grace_ns = o->grace_ns,
                     .lost_ns = LOST_NS,
                     .most_pairs = MAXIMUM_PAIRS,
@@ -78,7 +78,7 @@ int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_
                     .network = options->network,
                     .rules = options->rules},
             .publisher = feeder->publisher,
-            .most_bytes = o->most_bytes,
+            .most_bytes = o->maximum_record_bytes,
             .user = feeder,
             .kept = replay_feeder_on_acknowledged,
             .alert = replay_feeder_on_alert,
@@ -86,10 +86,10 @@ int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_
         };
         code = jobs_create(&feeder->jobs, NULL, &jobs, why, capacity);
     }
-    code = code != 0 ? code : recording_cursor_open(&feeder->cursor, o->replay, why, capacity);
+    code = code != 0 ? code : recording_cursor_open(&feeder->cursor, o->file, why, capacity);
     if (code == 0 && (code = jobs_replay_begin(feeder->jobs, recording_cursor_job(feeder->cursor),
-                                               o->replay, &fault)) != 0)
-        snprintf(why, capacity, "%s: %s", o->replay, fault.text);
+                                               o->file, &fault)) != 0)
+        snprintf(why, capacity, "%s: %s", o->file, fault.text);
     if (code != 0) {
         replay_feeder_destroy(feeder, 0);
         return code;
@@ -140,7 +140,7 @@ static void replay_feeder_set_fault(struct replay_feeder *feeder, const char *wh
     snprintf(feeder->fault, sizeof(feeder->fault), "message %" PRIu64 ": %.200s",
              feeder->number + 1, what);
     if (!feeder->muted)
-        log_warn("%s: %s", feeder->options.options->replay, feeder->fault);
+        log_warn("%s: %s", feeder->options.options->file, feeder->fault);
 }
 
 static void replay_feeder_stop(struct replay_feeder *feeder, const char *what)
@@ -155,7 +155,7 @@ static int replay_feeder_open_file(struct replay_feeder *feeder)
     if (feeder->cursor != NULL)
         return 0;
     int code =
-        recording_cursor_open(&feeder->cursor, feeder->options.options->replay, why, sizeof(why));
+        recording_cursor_open(&feeder->cursor, feeder->options.options->file, why, sizeof(why));
     if (code == 0)
         recording_cursor_seek(feeder->cursor, feeder->number);
     else
@@ -280,7 +280,7 @@ static void replay_feeder_move(struct replay_feeder *feeder, uint64_t number)
 int replay_feeder_jump(struct replay_feeder *feeder, uint64_t time_ns, uint64_t *since_ns)
 {
     uint64_t first = 0, at = 0, last = 0,
-             back = REPLAY_PREVIEW_WINDOWS * feeder->options.options->window_ns;
+             back = REPLAY_PREVIEW_WINDOWS * feeder->options.options->server.window_ns;
     int code = replay_feeder_open_file(feeder);
     if (code == 0)
         code = recording_block_before(feeder->cursor, time_ns, time_ns > back ? time_ns - back : 0,

@@ -5,16 +5,16 @@
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_FEEDER_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_FEEDER_H
 
-#include "daemon/daemon_options.h"
 #include "daemon/job/jobs.h"
 #include "daemon/replay/replay_link.h"
+#include "daemon/replay/replay_options.h"
 #include "daemon/topology/shared_network.h"
 
 struct replay_feeder;
 
 struct replay_feeder_options {
-    const struct options *options; /**< borrowed, as the next two; window_ns and grace_ns are those
-                                      of the recording */
+    const struct replay_options *options; /**< borrowed, as the next two; window_ns and grace_ns
+                                             are those of the recording */
     const struct network *network;
     const struct rules *rules;
     uint64_t last; /**< number of the last message to be fed, of a file that grows; 0: all are */

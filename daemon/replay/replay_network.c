@@ -9,7 +9,7 @@
 
 #define LOG_TOPIC "replay"
 
-int replay_network_read(struct network *out, const struct options *options,
+int replay_network_read(struct network *out, const struct replay_options *options,
                         struct recording_cursor *recording, char *why, size_t capacity)
 {
     struct network_parts parts = {.more = 0};
@@ -22,7 +22,7 @@ int replay_network_read(struct network *out, const struct options *options,
         return 0;
     int code = recording_cursor_network(recording, &parts);
     if (code != 0)
-        log_warn("the network in %s cannot be read: %s", options->replay, holter_strerror(code));
+        log_warn("the network in %s cannot be read: %s", options->file, holter_strerror(code));
     else if (strcmp(parts.source, NETWORK_GRID) == 0)
         network_read(out, NETWORK_GRID); /* from what agents told, as it was made */
     else if (parts.source[0] != '\0' || parts.fault[0] != '\0')

@@ -2,7 +2,7 @@
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_NETWORK_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_NETWORK_H
 
-#include "daemon/daemon_options.h"
+#include "daemon/replay/replay_options.h"
 #include "daemon/storage/recording.h"
 #include "daemon/topology/shared_network.h"
 
@@ -11,7 +11,7 @@
 /** A recorded network that cannot be read is logged, and the replay goes without.
  *  @param why  set when it fails: one that is asked for has to be there
  *  @return 0 or -HOLTER_EUSAGE */
-int replay_network_read(struct network *out, const struct options *options,
+int replay_network_read(struct network *out, const struct replay_options *options,
                         struct recording_cursor *recording, char *why, size_t capacity);
 
 #endif

@@ -23,7 +23,7 @@ struct replay_server_worker {
 };
 
 struct replay_server {
-    struct options *options;
+    struct replay_options *options;
     struct rules *rules;
     struct network network;
     struct timeline timeline;

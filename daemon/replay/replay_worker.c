@@ -260,7 +260,7 @@ static int replay_worker_start_modules(struct replay_worker *worker, const int f
         replay_worker_on_request,
         replay_worker_on_turn,
     };
-    struct control_options control = {.options = given->options,
+    struct control_options control = {.options = &given->options->server,
                                       .timeline = given->timeline,
                                       .jobs = replay_feeder_jobs(worker->feeder),
                                       .publisher = publisher,
@@ -278,8 +278,8 @@ static int replay_worker_start_modules(struct replay_worker *worker, const int f
                               worker);
     code = code != 0 ? code : control_create(&worker->control, &worker->loop, &control);
     if (code == 0)
-        code = front_create(&worker->front, worker->front_port, given->options, given->timeline,
-                            worker->note.instance, &verbs);
+        code = front_create(&worker->front, worker->front_port, &given->options->server,
+                            given->timeline, worker->note.instance, &verbs);
     if (code == 0)
         publisher_open(publisher, worker->stream_port, worker->note.instance);
     return code;

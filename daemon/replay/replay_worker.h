@@ -9,7 +9,7 @@
 #include "daemon/replay/replay_shared.h"
 
 struct replay_worker_options {
-    const struct options *options; /**< borrowed, as all pointers here */
+    const struct replay_options *options; /**< borrowed, as all pointers here */
     const struct timeline *timeline;
     const struct rules *rules;
     const struct network *network;

@@ -64,14 +64,14 @@ static const char *replay_worker_state_name(const struct replay_worker *worker)
 
 const struct wire_replay *replay_worker_fill_report(struct replay_worker *worker, int with_marks)
 {
-    const struct options *options = worker->given->options;
+    const struct replay_options *options = worker->given->options;
     struct replay_shared *shared = worker->given->shared;
     int marked = replay_worker_fill_marks(worker) || with_marks;
     int to_time = worker->seeking && worker->seek_target.kind == REPLAY_TO_TIME;
     uint64_t target_ns = to_time ? worker->seek_target.value : 0; /* 0: a step, or none */
     worker->report = (struct wire_replay){
         .job = job_id(jobs_replayed(replay_feeder_jobs(worker->feeder))),
-        .file = options->replay,
+        .file = options->file,
         .state = replay_worker_state_name(worker),
         .begin_ns = worker->given->begin_ns,
         .end_ns = replay_worker_end_ns(worker),
@@ -82,7 +82,7 @@ const struct wire_replay *replay_worker_fill_report(struct replay_worker *worker
         .paused = (uint64_t)worker->pace.paused,
         .looping = (uint64_t)worker->looping,
         .window = replay_feeder_window(worker->feeder),
-        .window_ns = options->window_ns,
+        .window_ns = options->server.window_ns,
         .indexed_ns = atomic_load(&shared->indexed_ns),
         .target_ns = target_ns,
         /* This is no preview of a target that was asked for meanwhile. */

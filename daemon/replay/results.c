@@ -12,7 +12,7 @@
 #define TELL_NS UINT64_C(100000000)
 
 struct results {
-    struct options options;
+    struct replay_options options;
     struct network network;
     struct recording *recording;
     FILE *progress;
@@ -47,19 +47,19 @@ static int goes_on(void *user, const struct replay_place *place)
 /* What the recording says of itself; it says how long its windows are. */
 static int read_recording(struct results *s, char *why, size_t capacity)
 {
-    struct options *o = &s->options;
+    struct replay_options *o = &s->options;
     struct recording_cursor *cursor;
-    int code = recording_cursor_open(&cursor, o->replay, why, capacity);
+    int code = recording_cursor_open(&cursor, o->file, why, capacity);
     if (code != 0)
         return code;
-    o->window_ns = recording_cursor_window_ns(cursor);
-    o->grace_ns = o->grace_given ? o->grace_ns : options_grace(o->window_ns);
+    o->server.window_ns = recording_cursor_window_ns(cursor);
+    o->grace_ns = o->grace_given ? o->grace_ns : server_default_grace(o->server.window_ns);
     code = replay_network_read(&s->network, o, cursor, why, capacity);
     int told = code != 0;
     code = code != 0 ? code : recording_cursor_span(cursor, &s->begin_ns, &s->end_ns);
     recording_cursor_close(cursor);
     if (code != 0 && !told)
-        snprintf(why, capacity, "%s: %s", o->replay, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", o->file, holter_strerror(code));
     return code;
 }
 
@@ -78,18 +78,18 @@ static int run(struct results *s, const struct rules *rules, char *why, size_t c
     replay_feeder_run(feeder, &end, goes_on, s);
     replay_feeder_destroy(feeder, s->end_ns);
     if (s->code != 0)
-        snprintf(why, capacity, "%s: %s", s->options.replay,
+        snprintf(why, capacity, "%s: %s", s->options.file,
                  s->code == -EIO ? recording_error(s->recording) : holter_strerror(s->code));
     return s->code;
 }
 
-int results_make(const struct options *options, const struct rules *rules, FILE *progress,
+int results_make(const struct replay_options *options, const struct rules *rules, FILE *progress,
                  char *why, size_t capacity)
 {
     struct results s = {.options = *options, .progress = progress};
     int code = read_recording(&s, why, capacity);
     if (code == 0)
-        code = recording_open(&s.recording, options->replay, why, capacity);
+        code = recording_open(&s.recording, options->file, why, capacity);
     if (code == 0) {
         code = run(&s, rules, why, capacity);
         if (code != 0) {
@@ -98,7 +98,7 @@ int results_make(const struct options *options, const struct rules *rules, FILE 
             char said[200];
             code = recording_close_telling(s.recording, said, sizeof(said));
             if (code != 0)
-                snprintf(why, capacity, "%s: %s", options->replay, said);
+                snprintf(why, capacity, "%s: %s", options->file, said);
         }
     }
     network_finish(&s.network);

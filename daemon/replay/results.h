@@ -4,7 +4,7 @@
 #define HOLTER_DAEMON_REPLAY_RESULTS_H
 
 #include "daemon/alert/rules.h"
-#include "daemon/daemon_options.h"
+#include "daemon/replay/replay_options.h"
 
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
  *  @param progress  told how far it is: a share from 0 to 1 a line; NULL: it is not
  *  @param why       set on failure: a sentence for people
  *  @return 0, -EWOULDBLOCK when a daemon writes it, or another negative error */
-int results_make(const struct options *options, const struct rules *rules, FILE *progress,
+int results_make(const struct replay_options *options, const struct rules *rules, FILE *progress,
                  char *why, size_t capacity);
 
 #endif

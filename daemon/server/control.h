@@ -16,7 +16,7 @@
 struct control;
 
 struct control_options {
-    const struct options *options; /**< borrowed, all of these */
+    const struct server_options *options; /**< borrowed, all of these */
     const struct timeline *timeline;
     struct jobs *jobs;
     struct publisher *publisher;

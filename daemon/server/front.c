@@ -26,7 +26,7 @@
 struct front {
     struct port *port;
     struct peers *peers;
-    const struct options *options; /* borrowed */
+    const struct server_options *options; /* borrowed */
     const struct timeline *timeline;
     uint64_t instance;
     struct front_verbs verbs;
@@ -135,7 +135,7 @@ static void refuse_newcomer(struct front *f, struct port_message *from, int last
     }
     memcpy(stranger.id, zmq_msg_data(&from->parts[0]), stranger.id_length);
     /* Behind each seek of a replay, as behind a restart: nothing to be told of. */
-    if (lasting || f->options->replay == NULL)
+    if (lasting || !f->options->replays)
         count_rejected(f, NULL, from, why);
     send_refused(f, &stranger, code, why);
     struct peer *kept =
@@ -191,7 +191,7 @@ static void send_welcome(struct front *f, struct peer *peer, uint64_t instance, 
         .window_ns = f->options->window_ns,
         .daemon_ns = timeline_now(f->timeline),
         .acked = acked,
-        .replays = peer->role != ROLE_AGENT && f->options->replay != NULL,
+        .replays = peer->role != ROLE_AGENT && f->options->replays,
     };
     front_send(f, peer, WIRE_TYPE_WELCOME, &welcome);
 }
@@ -429,7 +429,7 @@ void front_count(const struct front *f, struct front_counts *out)
     peers_count(f->peers, &out->agents, &out->clients);
 }
 
-int front_create(struct front **out, struct port *port, const struct options *options,
+int front_create(struct front **out, struct port *port, const struct server_options *options,
                  const struct timeline *timeline, uint64_t instance,
                  const struct front_verbs *verbs)
 {

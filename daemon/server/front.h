@@ -6,11 +6,11 @@
 #ifndef HOLTER_DAEMON_SERVER_FRONT_H
 #define HOLTER_DAEMON_SERVER_FRONT_H
 
-#include "daemon/daemon_options.h"
 #include "daemon/job/daemon_time.h"
 #include "daemon/job/job.h"
 #include "daemon/server/msg_socket.h"
 #include "daemon/server/peers.h"
+#include "daemon/server/server_options.h"
 #include "holter/wire.h"
 
 #include <uv.h>
@@ -46,7 +46,7 @@ struct front_counts {
  *  @param port      taken over, whatever is returned
  *  @param instance  number that names this run of the daemon
  *  @return 0 or -ENOMEM */
-int front_create(struct front **out, struct port *port, const struct options *options,
+int front_create(struct front **out, struct port *port, const struct server_options *options,
                  const struct timeline *timeline, uint64_t instance,
                  const struct front_verbs *verbs);
 

@@ -15,7 +15,7 @@
 #define STREAM_QUEUE 512 /* frames that wait for one subscriber; about a minute of windows */
 #define STREAM_BACKLOG 4096
 
-static int set_keys(void *socket, const struct options *options, char *why, size_t room)
+static int set_keys(void *socket, const struct server_options *options, char *why, size_t room)
 {
     struct curve_keys keys;
     if (options->keys == NULL)
@@ -52,7 +52,7 @@ static void set_front(void *socket)
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_CNT, &probes, sizeof(probes));
 }
 
-int sockets_front(void **out, void *context, const struct options *options,
+int sockets_front(void **out, void *context, const struct server_options *options,
                   struct listen_locks *locks, char *why, size_t room)
 {
     void *socket = zmq_socket(context, ZMQ_ROUTER);
@@ -82,7 +82,8 @@ static void set_stream(void *socket)
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
 }
 
-int sockets_stream(void **out, void *context, const struct options *options, char *why, size_t room)
+int sockets_stream(void **out, void *context, const struct server_options *options, char *why,
+                   size_t room)
 {
     void *socket = zmq_socket(context, ZMQ_XPUB);
     if (socket == NULL)

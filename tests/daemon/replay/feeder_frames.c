@@ -1,7 +1,5 @@
 #include "tests/daemon/replay/feeder_frames.h"
 
-#include "daemon/daemon_options.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +10,12 @@
 
 struct replay_feeder *feeder_open(const char *path, uint64_t window_ns)
 {
-    static struct options options;
+    static struct replay_options options;
     static struct network network;
     struct replay_feeder *feeder;
     char why[512];
-    options = (struct options){
-        .replay = path, .window_ns = window_ns, .grace_ns = options_grace(window_ns)};
+    options = (struct replay_options){
+        .file = path, .server.window_ns = window_ns, .grace_ns = server_default_grace(window_ns)};
     const struct replay_feeder_options given = {.options = &options, .network = &network};
     if (replay_feeder_create(&feeder, &given, why, sizeof(why)) != 0)
         fail_msg("%s", why);

@@ -156,7 +156,7 @@ static void a_truncated_file_is_replayed_up_to_its_end_or_refused(void **state)
     film_make(path, WINDOWS, 0);
     assert_int_equal(stat(path, &kind), 0);
     for (off_t part = 1; part < 8; part++) {
-        struct options options = {.replay = path, .window_ns = FILM_WINDOW_NS};
+        struct replay_options options = {.file = path, .server.window_ns = FILM_WINDOW_NS};
         struct network network = {.source = ""};
         const struct replay_feeder_options given = {.options = &options, .network = &network};
         struct replay_feeder *feeder;
@@ -179,11 +179,11 @@ static void a_truncated_file_is_replayed_up_to_its_end_or_refused(void **state)
 static void a_recording_without_a_window_is_refused(void **state)
 {
     (void)state;
-    static struct options options;
+    static struct replay_options options;
     struct replay_feeder *feeder;
     char why[512] = "";
     film_make(path, 0, 0);
-    options = (struct options){.replay = path, .window_ns = FILM_WINDOW_NS};
+    options = (struct replay_options){.file = path, .server.window_ns = FILM_WINDOW_NS};
     const struct replay_feeder_options given = {.options = &options};
     assert_int_not_equal(replay_feeder_create(&feeder, &given, why, sizeof(why)), 0);
     assert_non_null(strstr(why, "film.hrec"));

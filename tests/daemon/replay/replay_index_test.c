@@ -22,7 +22,7 @@
 #define STEPS_TO_TARGET 2u /* from a checkpoint */
 
 static char directory[DIRECTORY_ROOM], path[160];
-static struct options options;
+static struct replay_options options;
 static struct network network;
 
 /* What a worker published from its target on. */
@@ -41,8 +41,9 @@ static int set_up(void **state)
     assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/film.hrec", directory);
     film_make(path, WINDOWS, 0);
-    options = (struct options){
-        .replay = path, .window_ns = FILM_WINDOW_NS, .grace_ns = options_grace(FILM_WINDOW_NS)};
+    options = (struct replay_options){.file = path,
+                                      .server.window_ns = FILM_WINDOW_NS,
+                                      .grace_ns = server_default_grace(FILM_WINDOW_NS)};
     return 0;
 }
 

@@ -1,6 +1,6 @@
-/* A feeder that jumps: what it publishes of windows after its target is what a feeder publishes that has met
- * all before, as far as it is told of a window alone; and what a recording tells of its blocks
- * without a look into them. */
+/* A feeder that jumps: what it publishes of windows after its target is what a feeder publishes
+ * that has met all before, as far as it is told of a window alone; and what a recording tells of
+ * its blocks without a look into them. */
 #include "daemon/storage/recording_blocks.h"
 #include "daemon/storage/recording_file.h"
 #include "tests/bench/replay_make.h"
