@@ -215,8 +215,8 @@ static int options_add_sink(struct options_parser *parser, const struct options_
                             const char *value)
 {
     struct daemon_options *options = parser->options;
-    if (options->sink_count == RULES_SINKS) {
-        snprintf(parser->why, parser->capacity, "at most %u sinks of alerts", RULES_SINKS);
+    if (options->sink_count == RULES_SINKS_MAXIMUM) {
+        snprintf(parser->why, parser->capacity, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
         return -HOLTER_EUSAGE;
     }
     options->sinks[options->sink_count].kind = entry->sink;

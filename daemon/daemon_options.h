@@ -33,7 +33,7 @@ struct daemon_options {
     struct {
         enum sink_kind kind;
         const char *target;
-    } sinks[RULES_SINKS];
+    } sinks[RULES_SINKS_MAXIMUM];
     size_t sink_count;
     char default_listen[280];
     char default_record[512];

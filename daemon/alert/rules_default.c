@@ -1,3 +1,4 @@
+/* The built-in rules: the text of a rules file. */
 #include "daemon/alert/rules.h"
 
 #include "holter/error.h"
@@ -6,7 +7,7 @@
 #include <string.h>
 
 /* What `holter check-rules --print-defaults` prints: a file to begin from. */
-static const char text[] =
+static const char rules_text[] =
     "# Alert rules of Holter: what is announced, and to whom. holter-rules(5) describes every "
     "key.\n"
     "# Numbers carry their units: ms, s, min, h; x (times); %/min.\n"
@@ -65,10 +66,10 @@ static const char text[] =
 
 const char *rules_default_text(void)
 {
-    return text;
+    return rules_text;
 }
 
-static void ignore(void *user, const char *fault)
+static void rules_default_on_fault(void *user, const char *fault)
 {
     (void)user;
     (void)fault;
@@ -76,5 +77,6 @@ static void ignore(void *user, const char *fault)
 
 int rules_default(struct rules *out)
 {
-    return rules_parse(out, "defaults", text, strlen(text), ignore, NULL);
+    return rules_parse(out, "defaults", rules_text, strlen(rules_text), rules_default_on_fault,
+                       NULL);
 }

@@ -14,16 +14,16 @@ enum measure {
 
 /** Read a number. Digits and at most one point; a space may stand before the unit.
  *  @param out    set on success
- *  @param least,most  bounds, in what *out is
+ *  @param minimum,maximum  bounds, in the unit of *out
  *  @param why    set on failure: a sentence that repeats the text
  *  @return 0, or -HOLTER_EUSAGE */
-int value_number(const char *text, enum measure measure, double least, double most, double *out,
-                 char *why, size_t room);
+int rules_value_parse_number(const char *text, enum measure measure, double minimum, double maximum,
+                             double *out, char *why, size_t room);
 
 /** Position of a word in a list.
  *  @param out  set on success @param why  set on failure; names the words that are in it
  *  @return 0, or -HOLTER_EUSAGE */
-int value_word(const char *text, const char *const words[], size_t count, size_t *out, char *why,
-               size_t room);
+int rules_value_parse_word(const char *text, const char *const words[], size_t count, size_t *out,
+                           char *why, size_t room);
 
 #endif

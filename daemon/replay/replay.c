@@ -160,11 +160,11 @@ static int replay_server_open_sockets(struct replay_server *server, char *why, s
             return code;
         }
     }
-    int code = sockets_front(&front, server->context, &server->options->server, &server->locks, why,
-                             capacity);
+    int code = sockets_open_front(&front, server->context, &server->options->server, &server->locks,
+                                  why, capacity);
     if (code != 0)
         return code;
-    code = sockets_stream(&stream, server->context, &server->options->server, why, capacity);
+    code = sockets_open_stream(&stream, server->context, &server->options->server, why, capacity);
     if (code != 0) {
         zmq_close(front);
         return code;

@@ -157,7 +157,7 @@ static void replay_server_on_leave_timer(uv_timer_t *timer)
         replay_server_stop(server);
         return;
     }
-    relay_drop(server->relay);
+    relay_drop_previous(server->relay);
     replay_server_forget_worker(&server->previous);
 }
 
@@ -176,7 +176,7 @@ static void replay_server_replace_worker(struct replay_server *server,
     serve.seeking = serve.preview;
     if (!serve.preview)
         replay_server_forget_worker(&server->preview);
-    relay_drop(server->relay);
+    relay_drop_previous(server->relay);
     replay_server_forget_worker(&server->previous);
     if (!first) {
         const struct replay_note leave = {.kind = REPLAY_NOTE_LEAVE, .instance = serve.instance};

@@ -76,10 +76,10 @@ static void replay_worker_on_request(void *user, struct peer *peer,
         control_request(worker->control, worker->front, peer, request);
 }
 
-static void replay_worker_on_turn(void *user, uint64_t heard_ns, uint64_t now_ns)
+static void replay_worker_on_turn(void *user, uint64_t watermark_ns, uint64_t now_ns)
 {
     (void)user;
-    (void)heard_ns;
+    (void)watermark_ns;
     (void)now_ns;
 }
 
@@ -100,7 +100,7 @@ static void replay_worker_end_loop(void *user)
 static void replay_worker_on_flush(uv_timer_t *timer)
 {
     struct replay_worker *worker = timer->data;
-    if (port_backlog(worker->front_port) == 0 && port_backlog(worker->stream_port) == 0)
+    if (msg_socket_backlog(worker->front_port) == 0 && msg_socket_backlog(worker->stream_port) == 0)
         replay_worker_end_loop(worker);
 }
 
@@ -147,7 +147,7 @@ static void replay_worker_on_leave(struct replay_worker *worker, const struct re
 {
     worker->replaced = note->instance != 0;
     if (worker->replaced)
-        front_restart(worker->front, note->instance);
+        front_announce_restart(worker->front, note->instance);
     worker->leaving = 1;
     uv_timer_start(&worker->flush, replay_worker_on_flush, 0, FLUSH_MS);
 }
@@ -252,7 +252,7 @@ static int replay_worker_start_modules(struct replay_worker *worker, const int f
 {
     const struct replay_worker_options *given = worker->given;
     struct publisher *publisher = replay_feeder_publisher(worker->feeder);
-    const struct front_verbs verbs = {
+    const struct front_callbacks verbs = {
         worker,
         replay_worker_on_acknowledged_seq,
         replay_worker_on_agent_message,
@@ -271,11 +271,11 @@ static int replay_worker_start_modules(struct replay_worker *worker, const int f
                                       .replay = replay_worker_request,
                                       .replay_state = replay_worker_report,
                                       .pid = given->server};
-    int code =
-        port_open_pipe(&worker->front_port, &worker->loop, fds[0], replay_worker_end_loop, worker);
+    int code = msg_socket_open_pipe(&worker->front_port, &worker->loop, fds[0],
+                                    replay_worker_end_loop, worker);
     if (code == 0)
-        code = port_open_pipe(&worker->stream_port, &worker->loop, fds[1], replay_worker_end_loop,
-                              worker);
+        code = msg_socket_open_pipe(&worker->stream_port, &worker->loop, fds[1],
+                                    replay_worker_end_loop, worker);
     code = code != 0 ? code : control_create(&worker->control, &worker->loop, &control);
     if (code == 0)
         code = front_create(&worker->front, worker->front_port, &given->options->server,

@@ -141,8 +141,8 @@ void replay_worker_on_end_of_recording(struct replay_worker *worker)
 
 static int replay_worker_is_congested(const struct replay_worker *worker)
 {
-    return port_backlog(worker->stream_port) > STREAM_BACKLOG_MAXIMUM ||
-           port_backlog(worker->front_port) > STREAM_BACKLOG_MAXIMUM ||
+    return msg_socket_backlog(worker->stream_port) > STREAM_BACKLOG_MAXIMUM ||
+           msg_socket_backlog(worker->front_port) > STREAM_BACKLOG_MAXIMUM ||
            jobs_replay_backlog(replay_feeder_jobs(worker->feeder)) > RECORD_BACKLOG_MAXIMUM;
 }
 

@@ -20,7 +20,7 @@ struct replay_worker {
     uv_poll_t link_poll;
     uv_timer_t feed_timer, report_timer, tick, flush;
     uv_idle_t feed_idle;
-    struct port *front_port, *stream_port;
+    struct msg_socket *front_port, *stream_port;
     struct front *front;
     struct control *control;
     struct replay_pace pace;

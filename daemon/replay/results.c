@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TELL_NS UINT64_C(100000000)
+#define PROGRESS_NS UINT64_C(100000000)
 
 struct results {
     struct replay_options options;
@@ -17,25 +17,25 @@ struct results {
     struct recording *recording;
     FILE *progress;
     uint64_t begin_ns, end_ns;
-    uint64_t told_ns; /* CLOCK_MONOTONIC */
-    int code;         /* of writing */
+    uint64_t progress_ns; /* CLOCK_MONOTONIC */
+    int code;             /* of writing */
 };
 
 /* The row of the job says already what it is of, and how it came about. */
-static void on_table(void *user, enum wire_type type, const void *message)
+static void results_on_table(void *user, enum wire_type type, const void *message)
 {
     struct results *s = user;
     if (s->code == 0 && type != WIRE_TYPE_JOB)
         s->code = recording_table(s->recording, type, message);
 }
 
-static int goes_on(void *user, const struct replay_place *place)
+static int results_on_message(void *user, const struct replay_place *place)
 {
     struct results *s = user;
     uint64_t now = clock_mono_ns();
-    if (s->progress == NULL || now - s->told_ns < TELL_NS)
+    if (s->progress == NULL || now - s->progress_ns < PROGRESS_NS)
         return s->code == 0;
-    s->told_ns = now;
+    s->progress_ns = now;
     uint64_t all = s->end_ns - s->begin_ns, done = place->time_ns - s->begin_ns;
     fprintf(s->progress, "%.4f\n",
             all == 0 || place->time_ns < s->begin_ns || done > all ? 0
@@ -45,7 +45,7 @@ static int goes_on(void *user, const struct replay_place *place)
 }
 
 /* What the recording says of itself; it says how long its windows are. */
-static int read_recording(struct results *s, char *why, size_t capacity)
+static int results_read_recording(struct results *s, char *why, size_t capacity)
 {
     struct replay_options *o = &s->options;
     struct recording_cursor *cursor;
@@ -63,19 +63,19 @@ static int read_recording(struct results *s, char *why, size_t capacity)
     return code;
 }
 
-static int run(struct results *s, const struct rules *rules, char *why, size_t capacity)
+static int results_run(struct results *s, const struct rules *rules, char *why, size_t capacity)
 {
     const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
     const struct replay_feeder_options feeder_options = {.options = &s->options,
                                                          .network = &s->network,
                                                          .rules = rules,
                                                          .user = s,
-                                                         .table = on_table};
+                                                         .table = results_on_table};
     struct replay_feeder *feeder;
     int code = replay_feeder_create(&feeder, &feeder_options, why, capacity);
     if (code != 0)
         return code;
-    replay_feeder_run(feeder, &end, goes_on, s);
+    replay_feeder_run(feeder, &end, results_on_message, s);
     replay_feeder_destroy(feeder, s->end_ns);
     if (s->code != 0)
         snprintf(why, capacity, "%s: %s", s->options.file,
@@ -87,11 +87,11 @@ int results_make(const struct replay_options *options, const struct rules *rules
                  char *why, size_t capacity)
 {
     struct results s = {.options = *options, .progress = progress};
-    int code = read_recording(&s, why, capacity);
+    int code = results_read_recording(&s, why, capacity);
     if (code == 0)
         code = recording_open(&s.recording, options->file, why, capacity);
     if (code == 0) {
-        code = run(&s, rules, why, capacity);
+        code = results_run(&s, rules, why, capacity);
         if (code != 0) {
             recording_abandon(s.recording);
         } else {

@@ -1,7 +1,7 @@
 /* Answers that take long: pictures, made in steps by an idle handle of the loop, one step a turn,
  * for one client after the other; and behind each what its client has asked meanwhile, in order.
  *
- * A client that leaves drops its work. At most ANSWERS_QUEUED requests of a client wait. */
+ * A client that leaves drops its work. At most ANSWERS_QUEUE_MAXIMUM requests of a client wait. */
 #ifndef HOLTER_DAEMON_SERVER_ANSWERS_H
 #define HOLTER_DAEMON_SERVER_ANSWERS_H
 
@@ -11,7 +11,7 @@
 
 #include <uv.h>
 
-#define ANSWERS_QUEUED 64u
+#define ANSWERS_QUEUE_MAXIMUM 64u
 
 struct answers;
 
@@ -26,11 +26,11 @@ void answers_destroy(struct answers *answers);
 
 /** Make a picture for a peer, which has none under way, and tell it with a reply to this request.
  *  @param picture  taken over, whatever is returned @return 0 or -ENOMEM */
-int answers_make(struct answers *answers, struct front *front, const struct peer *peer, uint64_t id,
-                 struct job *job, struct picture *picture);
+int answers_start_picture(struct answers *answers, struct front *front, const struct peer *peer,
+                          uint64_t id, struct job *job, struct picture *picture);
 
 /** Is a picture for this peer under way? */
-int answers_wait(const struct answers *answers, const struct peer *peer);
+int answers_is_busy(const struct answers *answers, const struct peer *peer);
 
 /** Put a request behind it. @param request  copied @return 0, -HOLTER_EFULL or -ENOMEM */
 int answers_queue(struct answers *answers, const struct peer *peer,

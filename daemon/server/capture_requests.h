@@ -1,8 +1,8 @@
 /* Asking agents for captures: because a person wants one, or because an alert fires.
  *
  * Bounded: of a capture at most CAPTURES_RECORDS in all, of a job one capture for alerts in
- * CAPTURES_PAUSE_NS, of persons CAPTURES_WAITING that wait for answers. Replays ask nobody: what a
- * recording holds of captures is told by the job (job_captures.h). */
+ * CAPTURES_PAUSE_NS, of persons CAPTURES_WAITING_MAXIMUM that wait for answers. Replays ask nobody:
+ * what a recording holds of captures is told by the job (job_captures.h). */
 #ifndef HOLTER_DAEMON_SERVER_CAPTURE_REQUESTS_H
 #define HOLTER_DAEMON_SERVER_CAPTURE_REQUESTS_H
 
@@ -14,8 +14,8 @@
 #define CAPTURES_EVENTS 256u        /**< of one rank, unless something else is wanted */
 #define CAPTURES_RANKS 64u          /**< of an alert, and as many that they exchange most with */
 #define CAPTURES_PAUSE_NS UINT64_C(10000000000)
-#define CAPTURES_PATIENCE_NS UINT64_C(5000000000) /**< for answers, to a person who waits */
-#define CAPTURES_WAITING 16u
+#define CAPTURES_TIMEOUT_NS UINT64_C(5000000000) /**< for answers, to a person who waits */
+#define CAPTURES_WAITING_MAXIMUM 16u
 
 struct captures;
 

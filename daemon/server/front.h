@@ -19,7 +19,7 @@
 struct front;
 
 /** What the front calls. */
-struct front_verbs {
+struct front_callbacks {
     void *user;
     /** Highest number of the agent's messages that is safe. */
     uint64_t (*kept)(void *user, uint64_t instance);
@@ -46,9 +46,9 @@ struct front_counts {
  *  @param port      taken over, whatever is returned
  *  @param instance  number that names this run of the daemon
  *  @return 0 or -ENOMEM */
-int front_create(struct front **out, struct port *port, const struct server_options *options,
-                 const struct timeline *timeline, uint64_t instance,
-                 const struct front_verbs *verbs);
+int front_create(struct front **out, struct msg_socket *socket,
+                 const struct server_options *options, const struct timeline *timeline,
+                 uint64_t instance, const struct front_callbacks *verbs);
 
 /** Handles close in further turns of the loop. NULL is fine. */
 void front_destroy(struct front *front);
@@ -62,23 +62,23 @@ int front_send_encoded(struct front *front, struct peer *peer, zmq_msg_t *encode
 
 /** The peer of a routing id, if it is still there. @return NULL: it has gone, or may not ask any
  * more */
-struct peer *front_peer(const struct front *front, const void *id, size_t length);
+struct peer *front_find_peer(const struct front *front, const void *id, size_t length);
 
 /** Tell an agent that its messages up to this number are safe. */
-void front_ack(struct front *front, uint64_t instance, uint64_t seq);
+void front_send_ack(struct front *front, uint64_t instance, uint64_t seq);
 
 /** Send one message to several agents; those that are not connected, or do not read, miss it. */
-void front_tell_agents(struct front *front, const uint64_t *instances, size_t count,
+void front_send_agents(struct front *front, const uint64_t *instances, size_t count,
                        enum wire_type type, const void *message);
 
 /** Tell all clients that another run of the daemon answers from now on: they start over. */
-void front_restart(struct front *front, uint64_t instance);
+void front_announce_restart(struct front *front, uint64_t instance);
 
 /** To be called from time to time: forgets peers that are gone. */
 void front_tick(struct front *front);
 
 /** Up to when has everything that arrived been read? Daemon time. */
-uint64_t front_heard(const struct front *front, uint64_t now_ns);
+uint64_t front_watermark(const struct front *front, uint64_t now_ns);
 
 void front_count(const struct front *front, struct front_counts *out);
 

@@ -15,7 +15,7 @@
 #define LOCK ".lock"
 
 /* A live listener that holds no lock of ours: another program's socket. */
-static int somebody_answers(const char *path)
+static int listen_is_answered(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof(address.sun_path))
@@ -29,7 +29,7 @@ static int somebody_answers(const char *path)
     return answers;
 }
 
-static int lock_ipc(struct listen_locks *locks, const char *path, char *why, size_t room)
+static int listen_lock_ipc(struct listen_locks *locks, const char *path, char *why, size_t room)
 {
     if (locks->count == sizeof(locks->held) / sizeof(locks->held[0]))
         return -ENOSPC;
@@ -39,7 +39,7 @@ static int lock_ipc(struct listen_locks *locks, const char *path, char *why, siz
         return -ENAMETOOLONG;
     }
     lock->fd = lock_file_take(lock->path);
-    if (lock->fd == -EWOULDBLOCK || (lock->fd >= 0 && somebody_answers(path))) {
+    if (lock->fd == -EWOULDBLOCK || (lock->fd >= 0 && listen_is_answered(path))) {
         if (lock->fd >= 0)
             lock_file_give(lock->fd, lock->path);
         snprintf(why, room,
@@ -58,7 +58,7 @@ int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, 
                 size_t room)
 {
     if (strncmp(endpoint, IPC, strlen(IPC)) == 0 && locks != NULL) {
-        int code = lock_ipc(locks, endpoint + strlen(IPC), why, room);
+        int code = listen_lock_ipc(locks, endpoint + strlen(IPC), why, room);
         if (code != 0)
             return code;
     }

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PEER_ID_BYTES 32u /**< longest routing id that is served; libzmq makes ids of 5 bytes */
-#define PEERS_MOST 65536u /**< connections known at one time */
+#define PEER_ID_BYTES 32u    /**< longest routing id that is served; libzmq makes ids of 5 bytes */
+#define PEERS_MAXIMUM 65536u /**< connections known at one time */
 
 struct peer {
     uint8_t id[PEER_ID_BYTES]; /**< routing id of the connection */
@@ -20,7 +20,7 @@ struct peer {
     uint64_t heard_ns; /**< daemon time of its last message */
     uint64_t pid;
     char host[65];
-    uint64_t messages_left, bytes_left; /**< of its rate, see peer_may() */
+    uint64_t messages_left, bytes_left; /**< of its rate, see peer_charge_rate() */
     uint64_t refilled_ns;
     struct peer *next_by_id, *next_by_instance, *next, *previous; /**< of peers.c */
 };
@@ -45,7 +45,7 @@ void peers_set_instance(struct peers *peers, struct peer *peer, uint64_t instanc
 void peers_remove(struct peers *peers, struct peer *peer);
 
 /** Call for each. */
-void peers_each(struct peers *peers, void (*one)(void *user, struct peer *peer), void *user);
+void peers_for_each(struct peers *peers, void (*one)(void *user, struct peer *peer), void *user);
 
 /** Forget those that were not heard of for a while.
  *  @param left  called for each before it goes; may be NULL */
@@ -53,7 +53,7 @@ void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint6
                   void (*left)(void *user, const struct peer *peer), void *user);
 
 /** May the peer send another message of so many bytes now? Its rate is a token bucket. */
-int peer_may(struct peer *peer, uint64_t now_ns, size_t bytes);
+int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes);
 
 /** How many agents are connected, and how many viewers and operators. */
 void peers_count(const struct peers *peers, size_t *agents, size_t *clients);

@@ -15,7 +15,7 @@ int publisher_create(struct publisher **out);
  *  @param port      taken over
  *  @param instance  of this run of the daemon, or of what it replays, as in welcome: each frame
  * tells it */
-void publisher_open(struct publisher *publisher, struct port *port, uint64_t instance);
+void publisher_open(struct publisher *publisher, struct msg_socket *socket, uint64_t instance);
 
 /** As it was created, without a word to those who listen: in a process that was forked from one
  * that published. */

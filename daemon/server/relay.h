@@ -9,7 +9,7 @@
 
 /** A subscriber of a replay that does not keep up is waited for, so long at a time: then it loses
  * frames, as of a running job, until it keeps up again. */
-#define RELAY_PATIENCE_NS UINT64_C(1000000000)
+#define RELAY_SUBSCRIBER_TIMEOUT_NS UINT64_C(1000000000)
 
 struct relay;
 
@@ -25,7 +25,7 @@ int relay_create(struct relay **out, uv_loop_t *loop, void *front, void *stream,
 int relay_attach(struct relay *relay, int front, int stream);
 
 /** The older worker is not listened to any more, though it has not ended. */
-void relay_drop(struct relay *relay);
+void relay_drop_previous(struct relay *relay);
 
 /** Handles close in further turns of the loop. NULL is fine. */
 void relay_destroy(struct relay *relay);

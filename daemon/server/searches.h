@@ -2,7 +2,7 @@
  * who asked.
  *
  * What their client asks meanwhile is answered at once. It has one search of a kind: a newer one
- * ends that before, and it can end them itself. At most SEARCHES_MOST are under way; others are
+ * ends that before, and it can end them itself. At most SEARCHES_MAXIMUM are under way; others are
  * told to ask again. A client that leaves ends its searches. */
 #ifndef HOLTER_DAEMON_SERVER_SEARCHES_H
 #define HOLTER_DAEMON_SERVER_SEARCHES_H
@@ -12,7 +12,7 @@
 
 #include <uv.h>
 
-#define SEARCHES_MOST 4u
+#define SEARCHES_MAXIMUM 4u
 
 struct searches;
 
@@ -26,12 +26,13 @@ void searches_destroy(struct searches *searches);
  * with a REPLY to this request in the end.
  *  @param ask  taken over, whatever is returned
  *  @return 0, -HOLTER_EFULL, -ENOMEM, or what fork(2) or pipe2(2) say */
-int searches_begin(struct searches *searches, struct front *front, const struct peer *peer,
+int searches_start(struct searches *searches, struct front *front, const struct peer *peer,
                    uint64_t id, struct job *job, struct network_ask *ask);
 
 /** End the search of this kind that the peer has under way: that request is answered with
  * -ECANCELED.
  *  @param why  told with it @return 0, or -HOLTER_EEMPTY: there is none */
-int searches_end(struct searches *searches, const struct peer *peer, int reroute, const char *why);
+int searches_cancel(struct searches *searches, const struct peer *peer, int reroute,
+                    const char *why);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <zmq.h>
 
-#define SNAPSHOTS_MOST 32u /**< states kept; the one made longest ago goes first */
+#define SNAPSHOTS_MAXIMUM 32u /**< states kept; the one made longest ago goes first */
 
 struct snapshot {
     char job[65];
@@ -20,7 +20,7 @@ struct snapshot {
 
 /** Zero-initialised is empty. */
 struct snapshots {
-    struct snapshot *list[SNAPSHOTS_MOST]; /**< owned; newest first */
+    struct snapshot *list[SNAPSHOTS_MAXIMUM]; /**< owned; newest first */
     struct wire_buffer buffer;
 };
 
@@ -29,7 +29,7 @@ void snapshots_finish(struct snapshots *snapshots);
 /** State of a job.
  *  @param frame  newest published frame of the job
  *  @return borrowed until the next call; NULL without memory */
-const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job,
-                                    enum wire_type type, uint64_t frame);
+const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *job,
+                                     enum wire_type type, uint64_t frame);
 
 #endif

@@ -15,7 +15,8 @@
 #define STREAM_QUEUE 512 /* frames that wait for one subscriber; about a minute of windows */
 #define STREAM_BACKLOG 4096
 
-static int set_keys(void *socket, const struct server_options *options, char *why, size_t room)
+static int sockets_set_keys(void *socket, const struct server_options *options, char *why,
+                            size_t room)
 {
     struct curve_keys keys;
     if (options->keys == NULL)
@@ -30,7 +31,7 @@ static int set_keys(void *socket, const struct server_options *options, char *wh
 
 /* ---- the front ----------------------------------------------------------------- */
 
-static void set_front(void *socket)
+static void sockets_configure_front(void *socket)
 {
     int receive_queue = RECEIVE_QUEUE, send_queue = SEND_QUEUE, linger = 500,
         backlog = FRONT_BACKLOG, on = 1;
@@ -52,14 +53,14 @@ static void set_front(void *socket)
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_CNT, &probes, sizeof(probes));
 }
 
-int sockets_front(void **out, void *context, const struct server_options *options,
-                  struct listen_locks *locks, char *why, size_t room)
+int sockets_open_front(void **out, void *context, const struct server_options *options,
+                       struct listen_locks *locks, char *why, size_t room)
 {
     void *socket = zmq_socket(context, ZMQ_ROUTER);
     if (socket == NULL)
         return -zmq_errno();
-    set_front(socket);
-    int code = set_keys(socket, options, why, room);
+    sockets_configure_front(socket);
+    int code = sockets_set_keys(socket, options, why, room);
     zap_domain(socket, ZAP_FRONT);
     for (size_t i = 0; code == 0 && i < options->listen_count; i++)
         code = listen_bind(locks, socket, options->listen[i], why, room);
@@ -72,24 +73,24 @@ int sockets_front(void **out, void *context, const struct server_options *option
 
 /* ---- the stream ---------------------------------------------------------------- */
 
-static void set_stream(void *socket)
+static void sockets_configure_stream(void *socket)
 {
     int queue = STREAM_QUEUE, linger = 1000, backlog = STREAM_BACKLOG;
-    int64_t most = SOCKETS_SUBSCRIPTION;
+    int64_t most = SOCKETS_SUBSCRIPTION_BYTES;
     zmq_setsockopt(socket, ZMQ_SNDHWM, &queue, sizeof(queue));
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
 }
 
-int sockets_stream(void **out, void *context, const struct server_options *options, char *why,
-                   size_t room)
+int sockets_open_stream(void **out, void *context, const struct server_options *options, char *why,
+                        size_t room)
 {
     void *socket = zmq_socket(context, ZMQ_XPUB);
     if (socket == NULL)
         return -zmq_errno();
-    set_stream(socket);
-    int code = set_keys(socket, options, why, room);
+    sockets_configure_stream(socket);
+    int code = sockets_set_keys(socket, options, why, room);
     zap_domain(socket, ZAP_STREAM);
     for (size_t i = 0; code == 0 && i < options->listen_count; i++) {
         char stream[300];

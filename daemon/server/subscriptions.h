@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define SUBSCRIPTIONS_MOST                                                                         \
+#define SUBSCRIPTIONS_MAXIMUM                                                                      \
     4096u /**< prefixes kept; when there are more, everything counts as wanted */
 #define SUBSCRIPTION_BYTES                                                                         \
     160u /**< longest prefix kept; no topic is longer, so longer ones match none */
@@ -25,8 +25,8 @@ void subscriptions_add(struct subscriptions *subscriptions, const void *prefix, 
 void subscriptions_remove(struct subscriptions *subscriptions, const void *prefix, size_t length);
 
 /** Call for each prefix; for those that did not fit with the empty one, which fits all topics. */
-void subscriptions_each(const struct subscriptions *subscriptions,
-                        void (*one)(void *user, const void *prefix, size_t length), void *user);
+void subscriptions_for_each(const struct subscriptions *subscriptions,
+                            void (*one)(void *user, const void *prefix, size_t length), void *user);
 
 /** Is any of them a prefix of this topic? */
 int subscriptions_match(const struct subscriptions *subscriptions, const char *topic);

@@ -347,7 +347,7 @@ static void sinks_of_the_command_line_are_checked_alike(void **state)
     assert_int_equal(rules.sink_count, 3);
     assert_int_equal(rules_add_sink(&rules, SINK_SYSLOG, NULL, why, sizeof(why)), 0);
     assert_int_equal(rules.sink_count, 3); /* it was there */
-    while (rules.sink_count < RULES_SINKS) {
+    while (rules.sink_count < RULES_SINKS_MAXIMUM) {
         char file[32];
         snprintf(file, sizeof(file), "/tmp/%zu", rules.sink_count);
         assert_int_equal(rules_add_sink(&rules, SINK_FILE, file, why, sizeof(why)), 0);

@@ -81,7 +81,7 @@ static int make_directory(void **state)
     pthread_mutex_init(&bed->reports.mutex, NULL);
     pthread_cond_init(&bed->reports.more, NULL);
     bed->options = (struct sinks_options){.retry_ns = MS,
-                                          .most_retry_ns = 2 * MS,
+                                          .maximum_retry_ns = 2 * MS,
                                           .update_ns = HOUR,
                                           .hang_ns = HOUR,
                                           .leave_ns = HOUR,
@@ -225,7 +225,7 @@ static void a_file_has_a_line_of_json_a_state_and_updates_at_a_bounded_rate(void
     add_sink(bed, SINK_FILE, path);
     start(bed);
     take(bed, 7, "firing", 0);
-    while (counts(bed).told < 1)
+    while (counts(bed).delivered < 1)
         sched_yield();
     for (uint64_t i = 1; i <= 50; i++)
         take(bed, 7, "firing", i);
@@ -333,7 +333,7 @@ static void a_terminal_that_hangs_is_reported_once_and_blocks_nobody(void **stat
     assert_int_equal(pipe(ends), 0);
     fill_pipe(ends[1]);
     bed->options.terminal = ends[1];
-    bed->options.most_waiting = 5;
+    bed->options.maximum_waiting = 5;
     bed->options.hang_ns = 1;
     add_sink(bed, SINK_TERMINAL, NULL);
     start(bed);
@@ -348,7 +348,7 @@ static void a_terminal_that_hangs_is_reported_once_and_blocks_nobody(void **stat
     assert_non_null(strstr(await_reports(&bed->reports, 2), "hangs"));
     assert_int_equal(pthread_create(&reader, NULL, drain, &ends[0]), 0);
     assert_non_null(strstr(await_reports(&bed->reports, 3), "works again"));
-    while (counts(bed).told + counts(bed).dropped < 10)
+    while (counts(bed).delivered + counts(bed).dropped < 10)
         sched_yield();
     sinks_destroy(bed->sinks);
     assert_int_equal(bed->reports.count, 3);
@@ -371,7 +371,7 @@ static void a_thread_that_does_not_come_back_is_left_behind(void **state)
     start(&left);
     take(&left, 1, "firing", 0);
     sinks_destroy(left.sinks);
-    assert_non_null(strstr(await_reports(&bed->reports, 1), "1 alerts were not told"));
+    assert_non_null(strstr(await_reports(&bed->reports, 1), "1 alerts were not delivered"));
     rules_finish(&left.rules);
 }
 
@@ -413,7 +413,7 @@ static void a_command_that_fails_is_reported_with_its_words(void **state)
     while (counts(bed).failed < 3)
         sched_yield();
     sinks_destroy(bed->sinks);
-    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not told"));
+    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not delivered"));
     assert_int_equal(bed->reports.count, 2);
 }
 
@@ -427,7 +427,7 @@ static void a_command_that_hangs_is_killed_with_its_process_group(void **state)
     add_sink(bed, SINK_COMMAND,
              "exec 3>\"$HOLTER_TEST_ALERTS\"; trap '' TERM; sleep 1000 & sleep 1000")
         ->timeout_ns = 20 * MS;
-    bed->options.retry_ns = bed->options.most_retry_ns = MS;
+    bed->options.retry_ns = bed->options.maximum_retry_ns = MS;
     start(bed);
     take(bed, 1, "firing", 0);
     int fd = open(path, O_RDONLY); /* until one has opened it */
@@ -452,7 +452,7 @@ static void a_command_may_say_much_and_read_nothing(void **state)
     a.title = title;
     a.text = text;
     sinks_take(bed->sinks, &a);
-    while (counts(bed).told < 1)
+    while (counts(bed).delivered < 1)
         sched_yield();
     assert_int_equal(counts(bed).failed, 0);
     sinks_destroy(bed->sinks);
@@ -466,7 +466,7 @@ static void what_a_command_leaves_running_does_not_hold_it_up(void **state)
     add_sink(bed, SINK_COMMAND, "cat \"$HOLTER_TEST_ALERTS\" >&2 & exit 0");
     start(bed);
     take(bed, 1, "firing", 0);
-    while (counts(bed).told < 1)
+    while (counts(bed).delivered < 1)
         sched_yield();
     sinks_destroy(bed->sinks);
     int fd = open(path, O_WRONLY); /* it waits for us, and ends */
@@ -598,14 +598,14 @@ static void alertmanager_gets_labels_that_stay_and_times(void **state)
 {
     struct wire_cause_row causes[] = {{"network", 0.81, "2.1 ms more"}, {"mapping", 0.1, ""}};
     struct wire_message message = {.type = WIRE_TYPE_ALERT, .alert = alert(9, "firing", 3)};
-    struct telling telling = {.message = &message, .severity = "critical", .region = 2};
+    struct sink_delivery delivery = {.message = &message, .severity = "critical", .region = 2};
     (void)state;
     message.alert.causes = causes;
     message.alert.causes_count = 2;
     message.alert.title = "say \"slow\"\n";
     message.alert.since_ns = UINT64_C(1700000000123456789);
     message.alert.slope = 0.25;
-    char *body = sink_alertmanager_body(&telling, 60000 * MS, UINT64_C(1700000100000000000));
+    char *body = sink_alertmanager_body(&delivery, 60000 * MS, UINT64_C(1700000100000000000));
     assert_string_equal(
         body, "[{\"labels\":{\"alertname\":\"latency-growth\",\"kind\":\"latency\",\"job\":"
               "\"job.0\",\"severity\":\"critical\",\"region\":\"2\",\"episode\":\"9\"},"
@@ -616,7 +616,7 @@ static void alertmanager_gets_labels_that_stay_and_times(void **state)
     free(body);
     message.alert.state = "resolved";
     message.alert.updated_ns = UINT64_C(1700000200000000001);
-    body = sink_alertmanager_body(&telling, 60000 * MS, 0);
+    body = sink_alertmanager_body(&delivery, 60000 * MS, 0);
     assert_non_null(strstr(body, "\"endsAt\":\"2023-11-14T22:16:40.000000001Z\""));
     free(body);
 }
@@ -755,7 +755,7 @@ static void without_a_server_nothing_waits_at_the_end(void **state)
     take(bed, 1, "firing", 0);
     await_reports(&bed->reports, 1);
     sinks_destroy(bed->sinks);
-    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not told"));
+    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not delivered"));
 }
 
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)

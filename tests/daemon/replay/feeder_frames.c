@@ -22,27 +22,28 @@ struct replay_feeder *feeder_open(const char *path, uint64_t window_ns)
     return feeder;
 }
 
-static void start(struct port *port)
+static void start(struct msg_socket *socket)
 {
-    port->readable(port->user);
+    socket->readable(socket->user);
 }
 
-static int receive(struct port *port, struct port_message *out)
+static int receive(struct msg_socket *socket, struct msg_socket_message *out)
 {
-    struct feeder_frames *f = (struct feeder_frames *)port;
+    struct feeder_frames *f = (struct feeder_frames *)socket;
     if (f->subscribed)
         return 0;
     f->subscribed = 1; /* to everything */
-    *out = (struct port_message){.count = 1};
+    *out = (struct msg_socket_message){.count = 1};
     zmq_msg_init_size(&out->parts[0], 1);
     zmq_msg_init(&out->parts[1]);
     memcpy(zmq_msg_data(&out->parts[0]), "\001", 1);
     return 1;
 }
 
-static int keep(struct port *port, const struct port_part *parts, size_t count, zmq_msg_t *last)
+static int keep(struct msg_socket *socket, const struct msg_socket_part *parts, size_t count,
+                zmq_msg_t *last)
 {
-    struct feeder_frames *f = (struct feeder_frames *)port;
+    struct feeder_frames *f = (struct feeder_frames *)socket;
     assert_int_equal(count, 3);
     assert_null(last);
     assert_true(f->count < FEEDER_FRAMES);
@@ -56,18 +57,18 @@ static int keep(struct port *port, const struct port_part *parts, size_t count, 
     return 0;
 }
 
-static void close_port(struct port *port)
+static void close_port(struct msg_socket *socket)
 {
-    if (port->closed != NULL)
-        port->closed(port->closed_user);
+    if (socket->closed != NULL)
+        socket->closed(socket->closed_user);
 }
 
 void feeder_frames_listen(struct feeder_frames *f, struct replay_feeder *feeder)
 {
-    static const struct port_type type = {
+    static const struct msg_socket_operations type = {
         .start = start, .receive = receive, .send = keep, .close = close_port};
-    *f = (struct feeder_frames){.port.type = &type};
-    publisher_open(replay_feeder_publisher(feeder), &f->port, 0);
+    *f = (struct feeder_frames){.socket.type = &type};
+    publisher_open(replay_feeder_publisher(feeder), &f->socket, 0);
 }
 
 void feeder_frames_only(struct feeder_frames *f, const char *const *names, size_t count)

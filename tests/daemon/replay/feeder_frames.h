@@ -11,7 +11,7 @@
 #define FEEDER_FRAMES 4096u /* most that are kept: more fail the test */
 
 struct feeder_frames {
-    struct port port;
+    struct msg_socket socket;
     int subscribed;
     size_t count;
     struct feeder_frame {

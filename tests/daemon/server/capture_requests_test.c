@@ -225,9 +225,9 @@ static void agents_that_do_not_answer_are_named(void **state)
     assert_int_equal(ask(bed, "", why), 0);
     answer(bed, 1, 1, 0);
     answer(bed, 2, 1, 1);
-    captures_tick(bed->captures, bed->now_ns + CAPTURES_PATIENCE_NS - 1);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_TIMEOUT_NS - 1);
     assert_string_equal(bed->sent, "1 2 ");
-    captures_tick(bed->captures, bed->now_ns + CAPTURES_PATIENCE_NS);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_TIMEOUT_NS);
     assert_string_equal(bed->sent, "1 2 r0 ");
     assert_non_null(strstr(bed->text, "n0"));
     assert_non_null(strstr(bed->text, "n2"));
@@ -240,7 +240,7 @@ static void nobody_answering_is_a_failure(void **state)
     struct bed *bed = *state;
     char why[256], expected[16];
     assert_int_equal(ask(bed, "ranks=3", why), 0);
-    captures_tick(bed->captures, bed->now_ns + CAPTURES_PATIENCE_NS);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_TIMEOUT_NS);
     snprintf(expected, sizeof(expected), "r%d ", -HOLTER_ETIMEOUT);
     assert_string_equal(bed->sent, expected);
 }

@@ -17,7 +17,7 @@
 
 /* A port that a test listens at. */
 struct wire_tap {
-    struct port port;
+    struct msg_socket port;
     const char *subscription; /* that comes next; NULL: none */
     struct {
         char topic[128];
@@ -27,15 +27,15 @@ struct wire_tap {
     size_t count;
 };
 
-static void start(struct port *port)
+static void start(struct msg_socket *port)
 {
     (void)port;
 }
 
-static int receive(struct port *port, struct port_message *out)
+static int receive(struct msg_socket *port, struct msg_socket_message *out)
 {
     struct wire_tap *tap = (struct wire_tap *)port;
-    *out = (struct port_message){.count = 1};
+    *out = (struct msg_socket_message){.count = 1};
     if (tap->subscription == NULL)
         return 0;
     size_t length = strlen(tap->subscription);
@@ -48,7 +48,8 @@ static int receive(struct port *port, struct port_message *out)
     return 1;
 }
 
-static int take(struct port *port, const struct port_part *parts, size_t count, zmq_msg_t *last)
+static int take(struct msg_socket *port, const struct msg_socket_part *parts, size_t count,
+                zmq_msg_t *last)
 {
     struct wire_tap *tap = (struct wire_tap *)port;
     uint64_t numbers[3];
@@ -66,12 +67,12 @@ static int take(struct port *port, const struct port_part *parts, size_t count, 
     return 0;
 }
 
-static void close_port(struct port *port)
+static void close_port(struct msg_socket *port)
 {
     port->closed(port->closed_user);
 }
 
-static const struct port_type heard = {
+static const struct msg_socket_operations heard = {
     .start = start, .receive = receive, .send = take, .close = close_port};
 
 static struct publisher *publisher;

@@ -35,7 +35,7 @@ static void with_too_many_prefixes_everything_is_wanted(void **state)
         int length = snprintf(prefix, sizeof(prefix), "junk%d", i);
         subscriptions_add(&s, prefix, (size_t)length);
     }
-    assert_true(s.count <= SUBSCRIPTIONS_MOST);
+    assert_true(s.count <= SUBSCRIPTIONS_MAXIMUM);
     assert_true(subscriptions_match(&s, "totals/a"));
     for (int i = 0; i < 10000; i++) {
         int length = snprintf(prefix, sizeof(prefix), "junk%d", i);
