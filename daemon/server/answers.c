@@ -1,5 +1,7 @@
+/* Pictures under way, and the requests of their clients that wait. */
 #include "daemon/server/answers.h"
 
+#include "daemon/server/front.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -19,10 +21,10 @@ struct answers_work {
     uint8_t peer[PEER_ID_BYTES];
     size_t peer_length;
     struct front *front;
-    struct picture *picture; /* owned; NULL: done, the queue is being answered */
+    struct picture *picture; /* owned; NULL: finished, the queue is being answered */
     uint64_t id;             /* of its request */
     char job[65];
-    struct job *of; /* only compared: it may be gone */
+    struct job *of; /* only compared, as it may have been freed */
     struct queued_request *queue, **end;
     size_t queued;
     struct answers_work *next;
@@ -31,7 +33,7 @@ struct answers_work {
 struct answers {
     uv_idle_t idle;
     const struct jobs *jobs;
-    struct answers_work *list; /* the one whose turn it is comes first */
+    struct answers_work *list; /* the first one is served next */
     void *user;
     void (*answer)(void *user, struct front *front, struct peer *peer,
                    const struct wire_request *request);
@@ -203,7 +205,7 @@ static int answers_step_picture(struct answers *a, struct answers_work *w, struc
     return 0;
 }
 
-/* What was asked meanwhile, up to the next picture. */
+/* Answer queued requests, up to the next picture. */
 static void answers_answer_queue(struct answers *a, struct answers_work *w, struct peer *peer)
 {
     while (w->picture == NULL && w->queue != NULL) {
@@ -229,7 +231,7 @@ static void answers_on_idle(uv_idle_t *idle)
     }
     if (w != NULL && (peer == NULL || w->picture == NULL)) {
         answers_destroy_work(w);
-    } else if (w != NULL) { /* the others' turn */
+    } else if (w != NULL) { /* the other clients go first */
         struct answers_work **end = &a->list;
         while (*end != NULL)
             end = &(*end)->next;

@@ -1,3 +1,4 @@
+/* Which captures agents are asked for, and who waits for them. */
 #include "daemon/server/capture_requests.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -16,29 +17,29 @@
 #define EVENTS_MAXIMUM 65536u /* see WIRE_CAPTURE_ASK */
 #define LIST_CAPACITY 4096u   /* likewise */
 #define DONE_CAPACITY 64u
-#define NAMED_MAXIMUM 8u /* agents that did not answer, told one by one */
+#define NAMED_MAXIMUM 8u /* agents that did not answer and are named */
 
-/* What is known of a job besides what it knows itself. */
+/* The captures of a job. */
 struct captures_track {
     char job[65];
-    uint64_t asked_id;            /* newest number that was given */
-    uint64_t paused_ns;           /* nothing is captured for alerts until then */
-    uint64_t done[DONE_CAPACITY]; /* alerts that were captured, the newest ones */
+    uint64_t asked_id;            /* newest number of a capture */
+    uint64_t paused_ns;           /* no captures for alerts before */
+    uint64_t done[DONE_CAPACITY]; /* the newest alerts that were captured */
     size_t done_count;
-    struct { /* the alert that is to be captured next; id 0: none */
+    struct { /* alert to be captured next; id 0: none */
         uint64_t id;
         enum severity severity;
         char ranks[257], reason[257];
     } pending;
 };
 
-/* A person who waits. */
+/* An operator who waits. */
 struct captures_waiting {
     uint8_t peer[PEER_ID_BYTES];
     size_t peer_length;
     uint64_t request, id, until_ns;
     char job[65];
-    uint64_t *instances; /* owned: who has not told all */
+    uint64_t *instances; /* owned: agents that have not answered */
     size_t count, answered;
 };
 
@@ -73,23 +74,23 @@ void captures_destroy(struct captures *c)
 /* @return NULL without memory */
 static struct captures_track *captures_get_track(struct captures *c, const char *job)
 {
-    size_t kept = 0;
+    size_t remaining = 0;
     for (size_t i = 0; i < c->track_count; i++) {
         if (strcmp(c->tracks[i].job, job) == 0)
             return &c->tracks[i];
     }
-    /* A further job: those that are forgotten make room. */
+    /* A further job: tracks of forgotten jobs are dropped. */
     for (size_t i = 0; i < c->track_count; i++) {
         if (jobs_find(c->options.jobs, c->tracks[i].job) != NULL)
-            c->tracks[kept++] = c->tracks[i];
+            c->tracks[remaining++] = c->tracks[i];
     }
-    c->track_count = kept;
-    if (array_fit(&c->tracks, sizeof(*c->tracks), &c->track_room, kept + 1) != 0)
+    c->track_count = remaining;
+    if (array_fit(&c->tracks, sizeof(*c->tracks), &c->track_room, remaining + 1) != 0)
         return NULL;
-    c->tracks[kept] = (struct captures_track){.asked_id = 0};
-    snprintf(c->tracks[kept].job, sizeof(c->tracks[kept].job), "%s", job);
+    c->tracks[remaining] = (struct captures_track){.asked_id = 0};
+    snprintf(c->tracks[remaining].job, sizeof(c->tracks[remaining].job), "%s", job);
     c->track_count++;
-    return &c->tracks[kept];
+    return &c->tracks[remaining];
 }
 
 /* ---- asking -------------------------------------------------------------- */
@@ -163,7 +164,7 @@ void captures_alert(struct captures *c, const struct wire_alert *alert)
         return;
     }
     enum severity severity = severity_of(alert->severity);
-    int known = captures_is_done(track, alert->id); /* updates of what was captured */
+    int known = captures_is_done(track, alert->id); /* an update of a captured alert */
     if (known || alert->id == track->pending.id || !captures_rule_wants(c, alert) ||
         (track->pending.id != 0 && track->pending.severity >= severity))
         return;
@@ -189,7 +190,7 @@ static void captures_start_for_alert(struct captures *c, struct captures_track *
     uint64_t alert = track->pending.id;
     track->pending.id = 0;
     track->done[track->done_count++ % DONE_CAPACITY] = alert;
-    /* One that is about no ranks (the whole job) is about all. */
+    /* An alert about no ranks is about the whole job. */
     if (job == NULL || job_state(job) != JOB_RUNNING ||
         (track->pending.ranks[0] != '\0' &&
          job_capture_partners(job, track->pending.ranks, CAPTURES_RANKS, ranks, sizeof(ranks)) !=
@@ -203,7 +204,7 @@ static void captures_start_for_alert(struct captures *c, struct captures_track *
     free(instances);
 }
 
-/* ---- persons ------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------ */
 
 struct captures_argument {
     char ranks[LIST_CAPACITY];

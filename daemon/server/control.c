@@ -1,3 +1,4 @@
+/* Answers the requests of clients: a table of operations. */
 #include "daemon/server/control.h"
 
 #include "daemon/analysis/commgram/commgram_cache.h"
@@ -19,7 +20,7 @@
 
 #define LOG_TOPIC "control"
 #define STATUS_JOBS 1024u
-#define CACHE_BYTES ((size_t)64 << 20) /* dendrograms: 1,900 phases of 4,320 ranks */
+#define CACHE_BYTES ((size_t)64 << 20) /* of dendrograms: 1,900 phases of 4,320 ranks */
 #define CACHE_PHASES 2048u
 
 struct control {
@@ -32,7 +33,7 @@ struct control {
     char host[HOST_NAME_ROOM];
 };
 
-/* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
+/* The order of topics in a snapshot: later ones refer to earlier ones. */
 static const enum wire_type control_topics[] = {
     WIRE_TYPE_JOB,         WIRE_TYPE_RECORDED,    WIRE_TYPE_PLACES,  WIRE_TYPE_TOPOLOGY,
     WIRE_TYPE_TOTALS,      WIRE_TYPE_RANK_WINDOW, WIRE_TYPE_HISTORY, WIRE_TYPE_PAIR_WINDOW,
@@ -98,7 +99,8 @@ static uint64_t control_resident_bytes(void)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void control_answer_status(struct control *c, struct front *front, struct peer *peer)
+static void control_answer_status(struct control *c, struct front *front, struct peer *peer,
+                                  const struct wire_request *request)
 {
     const struct jobs *jobs = c->options.jobs;
     struct wire_job_row *rows = malloc(STATUS_JOBS * sizeof(*rows));
@@ -145,6 +147,7 @@ static void control_answer_status(struct control *c, struct front *front, struct
     };
     front_send(front, peer, WIRE_TYPE_STATUS, &status);
     free(rows);
+    control_reply(front, peer, request->id, 0, "", 0);
 }
 
 /* ---- jobs and snapshots -------------------------------------------------- */
@@ -160,17 +163,19 @@ static int control_send_state(struct control *c, struct front *front, struct pee
     return code;
 }
 
-static void control_answer_jobs(struct control *c, struct front *front, struct peer *peer)
+static void control_answer_jobs(struct control *c, struct front *front, struct peer *peer,
+                                const struct wire_request *request)
 {
     struct job *job;
     int code = 0;
     for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++)
         code = control_send_state(c, front, peer, job, WIRE_TYPE_JOB,
                                   publisher_frame(c->options.publisher, job_id(job)));
+    control_reply(front, peer, request->id, 0, "", 0);
 }
 
-/* Is the topic in the list, which is separated by commas? An empty list holds all, but what agents
- * sent. */
+/* Is the topic in the list, which is separated by commas? An empty list stands for all topics but
+ * that of the messages of agents. */
 static int control_topic_listed(const char *list, const char *topic)
 {
     size_t length = strlen(topic);
@@ -266,13 +271,14 @@ static void control_answer_cancel(struct control *c, struct front *front, struct
         control_reply(front, peer, request->id, -HOLTER_EUSAGE, "remap or reroute is wanted", 0);
         return;
     }
-    searches_cancel(c->searches, peer, reroute, "given up"); /* it may just have been answered */
+    searches_cancel(c->searches, peer, reroute,
+                    "cancelled"); /* if it was answered just now, there is none */
     control_reply(front, peer, request->id, 0, "", 0);
 }
 
 /* ---- replays --------------------------------------------------------------- */
 
-/* Viewers may: nothing but what is looked at changes. */
+/* Viewers may control a replay, too. */
 static void control_answer_replay(struct control *c, struct front *front, struct peer *peer,
                                   const struct wire_request *request)
 {
@@ -285,9 +291,9 @@ static void control_answer_replay(struct control *c, struct front *front, struct
     control_reply(front, peer, request->id, code, code == 0 ? "" : why, 0);
 }
 
-/* ---- what operators may ---------------------------------------------------------------- */
+/* ---- requests of operators --------------------------------------------------------------- */
 
-/* Without keys whoever reaches the local endpoint is the user. */
+/* Without keys only the user can connect, as only local endpoints are listened on. */
 static int control_is_operator(const struct control *c, const struct peer *peer)
 {
     return c->options.options->keys == NULL || peer->role == ROLE_OPERATOR;
@@ -337,37 +343,47 @@ void control_request(struct control *c, struct front *front, struct peer *peer,
         control_reply(front, peer, request->id, code, "too many questions wait behind another", 0);
 }
 
+/* ---- the table of operations ----------------------------------------------- */
+
+static void control_answer_remap(struct control *c, struct front *front, struct peer *peer,
+                                 const struct wire_request *request)
+{
+    control_answer_search(c, front, peer, request, 0);
+}
+
+static void control_answer_reroute(struct control *c, struct front *front, struct peer *peer,
+                                   const struct wire_request *request)
+{
+    control_answer_search(c, front, peer, request, 1);
+}
+
+/* In the order in which an unknown operation names them. */
+static const struct {
+    const char *name;
+    void (*answer)(struct control *c, struct front *front, struct peer *peer,
+                   const struct wire_request *request);
+} control_operations[] = {
+    {"jobs", control_answer_jobs},         {"status", control_answer_status},
+    {"snapshot", control_answer_snapshot}, {"commgram", control_answer_commgram},
+    {"remap", control_answer_remap},       {"reroute", control_answer_reroute},
+    {"cancel", control_answer_cancel},     {"capture", control_answer_capture},
+    {"replay", control_answer_replay},     {"stop", control_answer_stop},
+};
+
 static void control_answer(void *user, struct front *front, struct peer *peer,
                            const struct wire_request *request)
 {
-    struct control *c = user;
-    if (strcmp(request->op, "snapshot") == 0) {
-        control_answer_snapshot(c, front, peer, request);
-    } else if (strcmp(request->op, "stop") == 0) {
-        control_answer_stop(c, front, peer, request);
-    } else if (strcmp(request->op, "status") == 0) {
-        control_answer_status(c, front, peer);
-        control_reply(front, peer, request->id, 0, "", 0);
-    } else if (strcmp(request->op, "jobs") == 0) {
-        control_answer_jobs(c, front, peer);
-        control_reply(front, peer, request->id, 0, "", 0);
-    } else if (strcmp(request->op, "commgram") == 0) {
-        control_answer_commgram(c, front, peer, request);
-    } else if (strcmp(request->op, "remap") == 0 || strcmp(request->op, "reroute") == 0) {
-        control_answer_search(c, front, peer, request, request->op[2] == 'r');
-    } else if (strcmp(request->op, "replay") == 0) {
-        control_answer_replay(c, front, peer, request);
-    } else if (strcmp(request->op, "capture") == 0) {
-        control_answer_capture(c, front, peer, request);
-    } else if (strcmp(request->op, "cancel") == 0) {
-        control_answer_cancel(c, front, peer, request);
-    } else {
-        char text[160];
-        snprintf(
-            text, sizeof(text),
-            "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, cancel, "
-            "capture, replay, stop",
-            request->op);
-        control_reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
+    const size_t count = sizeof(control_operations) / sizeof(control_operations[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(request->op, control_operations[i].name) != 0)
+            continue;
+        control_operations[i].answer(user, front, peer, request);
+        return;
     }
+    char text[200];
+    int length = snprintf(text, sizeof(text), "unknown operation '%.32s'", request->op);
+    for (size_t i = 0; i < count && (size_t)length < sizeof(text); i++)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, "%s %s",
+                           i == 0 ? ":" : ",", control_operations[i].name);
+    control_reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
 }

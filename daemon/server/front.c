@@ -1,3 +1,4 @@
+/* Receives messages of agents and clients: checks, roles, refusals. */
 #include "daemon/server/front.h"
 
 #include "holter/error.h"
@@ -12,14 +13,14 @@
 #include <string.h>
 
 #define LOG_TOPIC "front"
-#define TURN_MESSAGES 512          /* messages read in one turn of the loop */
-#define TURN_NS UINT64_C(10000000) /* and for how long at most */
+#define TURN_MESSAGES 512          /* messages that are read in one turn of the loop */
+#define TURN_NS UINT64_C(10000000) /* maximum duration of reading in one turn */
 #define CLIENT_SILENCE_NS                                                                          \
-    UINT64_C(600000000000) /* clients say little while they watch the stream */
+    UINT64_C(600000000000) /* clients send little while they receive the stream */
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
-#define RATE_INTERVAL_NS UINT64_C(100000000) /* the rate of messages is looked at so often */
-#define RATE_DELAY_FROM 100u                 /* with more of them, they are gathered */
+#define RATE_INTERVAL_NS UINT64_C(100000000) /* between two looks at the rate of messages */
+#define RATE_DELAY_FROM 100u                 /* from this many messages on, reading is delayed */
 #define READ_DELAY_MS 2
 #define WATERMARK_LAG_WINDOWS                                                                      \
     10u /* windows stay open so long while the socket is never read dry                            \
@@ -31,12 +32,12 @@ struct front {
     const struct server_options *options; /* borrowed */
     const struct timeline *timeline;
     uint64_t instance;
-    struct front_callbacks verbs;
+    struct front_callbacks callbacks;
     struct wire_arena arena;
     struct wire_buffer buffer;
-    uint64_t emptied_ns;                  /* when the socket was last read dry, daemon time */
-    uint64_t expire_ns;                   /* when peers are next looked through */
-    uint64_t read, read_before, rated_ns; /* messages, now and when last looked at */
+    uint64_t emptied_ns;                  /* when the socket was last found empty, daemon time */
+    uint64_t expire_ns;                   /* when silent peers are dropped next */
+    uint64_t read, read_before, rated_ns; /* number of messages, now and at rated_ns */
     int had_agents;
     uint64_t rejected;
     char rejected_last[257];
@@ -79,7 +80,7 @@ void front_send_agents(struct front *f, const uint64_t *instances, size_t count,
     zmq_msg_t encoded;
     if (wire_encode(&f->buffer, type, message) != 0 ||
         zmq_msg_init_size(&encoded, f->buffer.length) != 0)
-        return; /* without memory they go on with what they were told before */
+        return; /* without memory the agents keep what they have */
     memcpy(zmq_msg_data(&encoded), f->buffer.bytes, f->buffer.length);
     for (size_t i = 0; i < count; i++) {
         struct peer *peer = peers_find_instance(f->peers, instances[i]);
@@ -97,7 +98,7 @@ static void front_send_refused(struct front *f, struct peer *peer, int code, con
 
 /* ---- refusing ------------------------------------------------------------ */
 
-/* Where a message came from, for people. */
+/* Describe the sender of a message, for people. */
 static void front_describe_sender(const struct peer *peer, struct msg_socket_message *from,
                                   char *out, size_t room)
 {
@@ -117,7 +118,7 @@ static void front_count_rejected(struct front *f, const struct peer *peer,
     log_warn("rejected a message from %s: %s", source, why);
 }
 
-/* Tell the peer, and read nothing more from it. */
+/* Send the reason to the peer, and ignore it from now on. */
 static void front_refuse_peer(struct front *f, struct peer *peer, struct msg_socket_message *from,
                               int code, const char *why)
 {
@@ -137,7 +138,7 @@ static void front_refuse_stranger(struct front *f, struct msg_socket_message *fr
         return;
     }
     memcpy(sender.id, zmq_msg_data(&from->parts[0]), sender.id_length);
-    /* Behind each seek of a replay, as behind a restart: nothing to be told of. */
+    /* Usual after each seek of a replay, as after a restart: not logged. */
     if (lasting || !f->options->replays)
         front_count_rejected(f, NULL, from, why);
     front_send_refused(f, &sender, code, why);
@@ -154,7 +155,7 @@ static int front_role_level(enum role role)
     return role == ROLE_OPERATOR ? 2 : role == ROLE_VIEWER ? 1 : 0;
 }
 
-/* May a holder of this key say that it has this role? Operators may look on as viewers do. */
+/* May the holder of this key claim this role? Operators may be viewers, too. */
 static int front_key_allows(enum role key, enum role claimed)
 {
     if (claimed == ROLE_AGENT || key == ROLE_AGENT)
@@ -229,8 +230,9 @@ static void front_on_hello(struct front *f, struct peer *peer, struct msg_socket
         peers_set_instance(f->peers, peer, hello->instance);
     }
     front_send_welcome(f, peer, f->instance,
-                       peer->role == ROLE_AGENT ? f->verbs.kept(f->verbs.user, hello->instance)
-                                                : 0);
+                       peer->role == ROLE_AGENT
+                           ? f->callbacks.committed_seq(f->callbacks.user, hello->instance)
+                           : 0);
 }
 
 struct front_restarting {
@@ -270,12 +272,12 @@ static void front_on_agent_message(struct front *f, struct peer *peer,
     case WIRE_TYPE_RANKS:
     case WIRE_TYPE_WINDOW:
     case WIRE_TYPE_CAPTURED:
-        code =
-            f->verbs.take(f->verbs.user, peer->instance, message, &from->parts[1], now_ns, &fault);
+        code = f->callbacks.ingest(f->callbacks.user, peer->instance, message, &from->parts[1],
+                                   now_ns, &fault);
         break;
     case WIRE_TYPE_BYE:
         peer->said_bye = 1;
-        f->verbs.left(f->verbs.user, peer->instance, 1);
+        f->callbacks.left(f->callbacks.user, peer->instance, 1);
         return;
     default:
         code = -HOLTER_EDENIED;
@@ -294,7 +296,7 @@ static void front_on_client_message(struct front *f, struct peer *peer,
                                     const struct wire_message *message, uint64_t now_ns)
 {
     if (message->type == WIRE_TYPE_REQUEST) {
-        f->verbs.request(f->verbs.user, peer, &message->request);
+        f->callbacks.request(f->callbacks.user, peer, &message->request);
     } else if (message->type == WIRE_TYPE_CLOCK_ASK) {
         struct wire_clock_answer answer = {message->clock_ask.t1_ns, now_ns,
                                            timeline_now(f->timeline)};
@@ -338,7 +340,7 @@ static void front_on_message(struct front *f, struct msg_socket_message *from, u
         return;
     }
     if (peer == NULL) {
-        /* Usual after a restart of the daemon: the peer is told to begin anew, and may. */
+        /* Usual after a restart of the daemon: the peer is to send a hello, and may. */
         front_refuse_stranger(f, from, 0, -HOLTER_EPROTOCOL, "say hello first");
         return;
     }
@@ -351,7 +353,7 @@ static void front_on_message(struct front *f, struct msg_socket_message *from, u
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* Read one message of two parts. @return 1; 0: dry */
+/* Read one message, of two parts. @return 0: there was none */
 static int front_receive_message(struct front *f)
 {
     struct msg_socket_message from;
@@ -371,7 +373,7 @@ static int front_receive_message(struct front *f)
     return 1;
 }
 
-/* Waking for each message costs more than the message where thousands come in a second. */
+/* At thousands of messages a second, waking for each costs more than the message. */
 static void front_adapt_read_delay(struct front *f, uint64_t now_ns)
 {
     if (now_ns - f->rated_ns < RATE_INTERVAL_NS)
@@ -386,24 +388,24 @@ static int front_on_readable(void *user)
 {
     struct front *f = user;
     uint64_t begun = timeline_now(f->timeline), now = begun;
-    int dry = 0;
+    int empty = 0;
     for (int i = 0; i < TURN_MESSAGES && now - begun < TURN_NS; i++) {
         now = timeline_now(f->timeline);
-        dry = !front_receive_message(f);
-        if (dry) {
+        empty = !front_receive_message(f);
+        if (empty) {
             f->emptied_ns = now;
             break;
         }
         f->read++;
     }
     front_adapt_read_delay(f, now);
-    f->verbs.turn(f->verbs.user, front_watermark(f, now), timeline_now(f->timeline));
-    return !dry;
+    f->callbacks.turn(f->callbacks.user, front_watermark(f, now), timeline_now(f->timeline));
+    return !empty;
 }
 
 uint64_t front_watermark(const struct front *f, uint64_t now_ns)
 {
-    /* A socket that is never dry must not keep windows open for ever. */
+    /* A socket that is never empty must not keep windows open for ever. */
     uint64_t bound = now_ns - WATERMARK_LAG_WINDOWS * f->options->window_ns;
     return f->emptied_ns > bound ? f->emptied_ns : bound;
 }
@@ -414,13 +416,13 @@ static void front_on_expired(void *user, const struct peer *peer)
 {
     struct front *f = user;
     if (peer->role == ROLE_AGENT && peer->instance != 0 && !peer->said_bye)
-        f->verbs.left(f->verbs.user, peer->instance, 0);
+        f->callbacks.left(f->callbacks.user, peer->instance, 0);
 }
 
 void front_tick(struct front *f)
 {
     uint64_t now = timeline_now(f->timeline), agent = 10 * f->options->window_ns;
-    /* The loop reads as soon as something is there; what is not there has been heard. */
+    /* The loop reads at once: when the socket is empty, all was read. */
     if (msg_socket_is_empty(f->socket))
         f->emptied_ns = now;
     if (now < f->expire_ns)
@@ -440,7 +442,7 @@ void front_count(const struct front *f, struct front_counts *out)
 
 int front_create(struct front **out, struct msg_socket *socket,
                  const struct server_options *options, const struct timeline *timeline,
-                 uint64_t instance, const struct front_callbacks *verbs)
+                 uint64_t instance, const struct front_callbacks *callbacks)
 {
     struct front *f = calloc(1, sizeof(*f));
     int code = f == NULL ? -ENOMEM : peers_create(&f->peers);
@@ -453,7 +455,7 @@ int front_create(struct front **out, struct msg_socket *socket,
     f->options = options;
     f->timeline = timeline;
     f->instance = instance;
-    f->verbs = *verbs;
+    f->callbacks = *callbacks;
     f->emptied_ns = timeline_now(timeline);
     msg_socket_start(socket, front_on_readable, f);
     *out = f;

@@ -60,7 +60,7 @@ void msg_socket_close(struct msg_socket *socket, void (*closed)(void *user), voi
     socket->type->close(socket);
 }
 
-/* ---- a socket of ZeroMQ ------------------------------------------------------ */
+/* ---- ZeroMQ ------------------------------------------------------------------ */
 
 struct msg_zmq {
     struct msg_socket base;
@@ -78,7 +78,7 @@ static int msg_zmq_on_readable(void *user, void *socket)
 
 static void msg_zmq_start(struct msg_socket *socket)
 {
-    zloop_sent(((struct msg_zmq *)socket)->zloop); /* what came before is looked at */
+    zloop_sent(((struct msg_zmq *)socket)->zloop); /* messages may have arrived before */
 }
 
 static void msg_zmq_copy_property(char *out, size_t room, zmq_msg_t *part, const char *property)
@@ -155,7 +155,7 @@ static void msg_zmq_set_read_delay(struct msg_socket *socket, unsigned ms)
 static size_t msg_zmq_backlog(const struct msg_socket *socket)
 {
     (void)socket;
-    return 0; /* it is libzmq's */
+    return 0; /* libzmq has the queue */
 }
 
 static void msg_zmq_on_closed(void *user)

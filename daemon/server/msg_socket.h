@@ -1,8 +1,8 @@
-/* What the front and the publisher speak through: a message socket. Of a running daemon it is one
- * of ZeroMQ's; of the worker of a replay, which has no thread but its own, a pipe to the process
- * that has those (msg_socket_pipe.c, relay.h).
+/* A message socket: what the front and the publisher send and receive through. In a daemon of
+ * running jobs it is a socket of ZeroMQ; in the worker of a replay, which has one thread, a pipe to
+ * the process that has the ZeroMQ sockets (msg_socket_pipe.c, relay.h).
  *
- * A message is of one to three parts: routing id and body on the front; topic, numbers and body on
+ * A message has one to three parts: routing id and body on the front; topic, numbers and body on
  * the stream, where what comes in is a subscription, of one part. */
 #ifndef HOLTER_DAEMON_SERVER_MSG_SOCKET_H
 #define HOLTER_DAEMON_SERVER_MSG_SOCKET_H
@@ -16,11 +16,11 @@
 
 struct msg_socket;
 
-/** What has come in. Zero-initialised is empty; texts are borrowed from the parts. */
+/** A received message. Zero-initialised is empty; texts are borrowed from the parts. */
 struct msg_socket_message {
     zmq_msg_t parts[2];
-    unsigned count;   /**< parts that it had; those behind the second are dropped */
-    char address[96]; /**< of who sent it, for people; "": not known */
+    unsigned count;   /**< number of parts; those after the second are dropped */
+    char address[96]; /**< of the sender, for people; "": unknown */
     char user[32];    /**< "User-Id" of its connection, see zap.h; "": there are no keys */
 };
 
@@ -32,10 +32,11 @@ struct msg_socket_part {
     size_t length;
 };
 
-/** Something may be there: read a bounded amount. @return nonzero when more is there */
+/** Called when the socket may be readable; reads a bounded amount. @return nonzero when more is
+ * there */
 typedef int msg_socket_on_readable(void *user);
 
-/** @param socket  taken over: closed with the port; whatever is returned
+/** @param socket  taken over: closed with the message socket; whatever is returned
  *  @return 0, -ENOMEM or a libuv error */
 int msg_socket_open_zmq(struct msg_socket **out, uv_loop_t *loop, void *socket);
 
@@ -47,8 +48,8 @@ int msg_socket_open_pipe(struct msg_socket **out, uv_loop_t *loop, int fd, void 
 /** Begin to read. @param user  of the callback */
 void msg_socket_start(struct msg_socket *socket, msg_socket_on_readable *readable, void *user);
 
-/** What comes next. @param out  set when 1 is returned: to be finished by the caller @return 1, 0:
- * nothing is there */
+/** Receive a message. @param out  set when 1 is returned; finished by the caller @return 1, or 0:
+ * there is none */
 int msg_socket_receive(struct msg_socket *socket, struct msg_socket_message *out);
 
 /** Send one message, without waiting. @return 0, or a negative error: it was not sent */
@@ -58,17 +59,17 @@ int msg_socket_send(struct msg_socket *socket, const struct msg_socket_part *par
 int msg_socket_send_shared(struct msg_socket *socket, const struct msg_socket_part *parts,
                            size_t count, zmq_msg_t *last);
 
-/** Is nothing there to be read? */
+/** Is there nothing to be read? */
 int msg_socket_is_empty(struct msg_socket *socket);
 
-/** How long to let messages gather, milliseconds; 0: each is read at once. */
+/** Let messages gather for so long before they are read, milliseconds; 0: read at once. */
 void msg_socket_set_read_delay(struct msg_socket *socket, unsigned ms);
 
 /** Bytes that wait to be sent in this process. */
 size_t msg_socket_backlog(const struct msg_socket *socket);
 
-/** What was sent still goes out, on sockets. Handles close in further turns of the loop, then
- * closed is called. NULL is fine. */
+/** Close; a socket of ZeroMQ still sends what was queued. Handles close in later turns of the loop,
+ * then closed is called. NULL is fine. */
 void msg_socket_close(struct msg_socket *socket, void (*closed)(void *user), void *user);
 
 #endif

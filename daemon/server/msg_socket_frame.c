@@ -1,3 +1,4 @@
+/* Messages of several parts on a stream of bytes. */
 #include "daemon/server/msg_socket_frame.h"
 
 #include "holter/error.h"
@@ -8,21 +9,21 @@
 #include <unistd.h>
 
 #define READ_BYTES 65536u
-#define TURN_MESSAGES 64u /* messages handed out in one turn of the loop */
+#define TURN_MESSAGES 64u /* messages that are delivered in one turn of the loop */
 
 struct msg_stream {
     uv_pipe_t pipe;
-    uv_idle_t idle; /* hands out what is there already */
+    uv_idle_t idle; /* delivers what was read already */
     struct msg_stream_events events;
-    uint8_t *bytes; /* owned: what has come */
+    uint8_t *bytes; /* owned: bytes that were read */
     size_t length, capacity, delivered;
-    int reading; /* messages are wanted */
+    int reading; /* messages are to be delivered */
     int started; /* the pipe is read */
     int ended;
-    int closing; /* nothing more will come */
+    int closing; /* the other end was closed */
     void (*closed)(void *user);
     void *closed_user;
-    unsigned open; /* handles */
+    unsigned open; /* handles that are not closed */
 };
 
 struct msg_stream_chunk {
@@ -91,7 +92,7 @@ int msg_stream_has_message(const struct msg_stream *s)
 
 static void msg_stream_on_idle(uv_idle_t *idle);
 
-/* Hand out what is whole. */
+/* Deliver whole messages. */
 static void msg_stream_deliver(struct msg_stream *s)
 {
     int64_t length = 0;
@@ -124,7 +125,7 @@ static void msg_stream_on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *ou
 {
     struct msg_stream *s = handle->data;
     (void)wanted;
-    *out = uv_buf_init(NULL, 0); /* without memory: it ends */
+    *out = uv_buf_init(NULL, 0); /* without memory the stream ends */
     if (s->capacity - s->length < READ_BYTES) {
         size_t capacity = 2 * s->capacity + READ_BYTES;
         uint8_t *bytes = realloc(s->bytes, capacity);
@@ -146,7 +147,7 @@ static void msg_stream_on_read(uv_stream_t *stream, ssize_t count, const uv_buf_
         msg_stream_end(s);
         return;
     }
-    if (count < 0) { /* what is there already is handed out first */
+    if (count < 0) { /* what was read is delivered first */
         s->closing = 1;
         msg_stream_stop_reading(s);
         uv_idle_start(&s->idle, msg_stream_on_idle);

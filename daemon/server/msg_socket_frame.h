@@ -1,5 +1,5 @@
-/* Messages of several parts on a stream of bytes between two processes of ours, and the stream
- * itself in a libuv loop. On the wire: length of what follows (4 bytes, of this machine's order),
+/* Messages of several parts on a stream of bytes between two processes of a replay, and the stream
+ * itself in a libuv loop. On the wire: length of what follows (4 bytes, host order),
  * number of parts (1), each with its length (4). */
 #ifndef HOLTER_DAEMON_SERVER_MSG_SOCKET_FRAME_H
 #define HOLTER_DAEMON_SERVER_MSG_SOCKET_FRAME_H
@@ -8,17 +8,17 @@
 
 #define MSG_STREAM_PARTS_MAXIMUM 4u
 #define MSG_STREAM_BYTES_MAXIMUM                                                                   \
-    ((24u << 20)) /**< longest; the longest message and what goes with it is shorter */
+    ((24u << 20)) /**< more than the longest message with its address */
 
 struct msg_stream;
 
-/** What a stream tells. */
+/** Callbacks of a stream. */
 struct msg_stream_events {
     void *user;
-    /** A message. @return nonzero: it is taken; 0: it is not, and comes again after
+    /** A message. @return nonzero: it was accepted; 0: it is delivered again after
      * msg_stream_resume() */
     int (*message)(void *user, const struct msg_socket_part *parts, size_t count);
-    /** The other end was closed, or what came is no message. */
+    /** The other end was closed, or sent something that is no message. */
     void (*ended)(void *user);
 };
 
@@ -26,13 +26,13 @@ struct msg_stream_events {
 int msg_stream_open(struct msg_stream **out, uv_loop_t *loop, int fd,
                     const struct msg_stream_events *events);
 
-/** Begin to read, or go on. */
+/** Begin to read, or go on reading. */
 void msg_stream_resume(struct msg_stream *stream);
 
-/** Is a whole message there that was not handed out? */
+/** Is there a whole message that was not delivered? */
 int msg_stream_has_message(const struct msg_stream *stream);
 
-/** Write a message. @param last  one more part behind the others, by reference; may be NULL
+/** Write a message. @param last  one more part after the others, by reference; may be NULL
  *  @return 0, -ENOMEM, -HOLTER_ELIMIT or -EPIPE */
 int msg_stream_write(struct msg_stream *stream, const struct msg_socket_part *parts, size_t count,
                      zmq_msg_t *last);

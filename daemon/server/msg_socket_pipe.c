@@ -1,6 +1,6 @@
-/* A port whose other end is the process that has the sockets (relay.h). What comes in is one
- * message of MSG_STREAM_PARTS_MAXIMUM parts at most: address and user of the sender, then its
- * parts. */
+/* A message socket whose other end is the process that has the ZeroMQ sockets (relay.h). A message
+ * is one message of MSG_STREAM_PARTS_MAXIMUM parts at most: address and user of the sender, then
+ * its parts. */
 #include "daemon/server/msg_socket_frame.h"
 #include "daemon/server/msg_socket_type.h"
 
@@ -12,8 +12,8 @@
 struct msg_pipe {
     struct msg_socket base;
     struct msg_stream *stream;
-    struct msg_socket_message next; /* what has just come */
-    int has_next;                   /* and was not received */
+    struct msg_socket_message next; /* the message that is being delivered */
+    int has_next;                   /* it was not received yet */
     void (*on_ended)(void *user);
     void *on_ended_user;
 };
@@ -21,7 +21,7 @@ struct msg_pipe {
 static int msg_pipe_copy_part(zmq_msg_t *out, const struct msg_socket_part *part)
 {
     if (zmq_msg_init_size(out, part->length) != 0)
-        return zmq_msg_init(out); /* without memory it is empty: refused as such */
+        return zmq_msg_init(out); /* without memory it is empty, and refused as malformed */
     if (part->length > 0)
         memcpy(zmq_msg_data(out), part->bytes, part->length);
     return 0;
@@ -71,7 +71,7 @@ static int msg_pipe_receive(struct msg_socket *socket, struct msg_socket_message
     struct msg_pipe *p = (struct msg_pipe *)socket;
     if (!p->has_next)
         return 0;
-    *out = p->next; /* the parts are moved, their old places forgotten */
+    *out = p->next; /* the parts are moved below */
     zmq_msg_init(&out->parts[0]);
     zmq_msg_init(&out->parts[1]);
     zmq_msg_move(&out->parts[0], &p->next.parts[0]);
@@ -95,7 +95,7 @@ static int msg_pipe_is_empty(struct msg_socket *socket)
 
 static void msg_pipe_set_read_delay(struct msg_socket *socket, unsigned ms)
 {
-    (void)socket; /* the other end does */
+    (void)socket; /* the other end delays */
     (void)ms;
 }
 
@@ -126,8 +126,8 @@ int msg_socket_open_pipe(struct msg_socket **out, uv_loop_t *loop, int fd,
     struct msg_pipe *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return -ENOMEM;
-    *p = (struct msg_pipe){
-        .base.type = &type, .on_ended = on_ended, .on_ended_user = on_ended_user};
+    *p =
+        (struct msg_pipe){.base.type = &type, .on_ended = on_ended, .on_ended_user = on_ended_user};
     const struct msg_stream_events events = {p, msg_pipe_on_message, msg_pipe_on_ended};
     int code = msg_stream_open(&p->stream, loop, fd, &events);
     if (code != 0) {

@@ -1,4 +1,4 @@
-/* What a kind of port does: see msg_socket.h for each. */
+/* The operations of a kind of message socket; msg_socket.h describes each. */
 #ifndef HOLTER_DAEMON_SERVER_MSG_SOCKET_TYPE_H
 #define HOLTER_DAEMON_SERVER_MSG_SOCKET_TYPE_H
 
@@ -15,7 +15,7 @@ struct msg_socket_operations {
     void (*close)(struct msg_socket *socket);
 };
 
-/** Comes first in each kind. */
+/** The first member of each kind. */
 struct msg_socket {
     const struct msg_socket_operations *type;
     msg_socket_on_readable *readable;

@@ -1,3 +1,4 @@
+/* Parses the arguments of the requests "remap" and "reroute". */
 #include "daemon/server/network_ask.h"
 
 #include "holter/error.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #define ARGUMENT_BYTES 4096u
-#define DEFAULT_TOP 100u /* routes, when none are asked for */
+#define DEFAULT_TOP 100u /* routes, unless a number is given */
 #define SECONDS_MINIMUM 0.1
 #define SECONDS_MAXIMUM 600.0
 
@@ -21,7 +22,7 @@ void network_ask_finish(struct network_ask *ask)
     ask->routes = NULL;
 }
 
-/* Digits up to the first other character. @return that, or NULL: there is no number, or it is above
+/* Read digits. @return the first other character, or NULL: there is no number, or it is too large
  */
 static const char *network_ask_read_number(const char *at, uint64_t maximum, uint64_t *out)
 {
@@ -37,7 +38,7 @@ static const char *network_ask_read_number(const char *at, uint64_t maximum, uin
     return at == begin ? NULL : at;
 }
 
-/* @return NULL when it is one, else what is wanted */
+/* @return NULL, or what is expected in place of the value */
 static const char *network_ask_set_number(const char *value, uint64_t maximum, uint64_t *out)
 {
     uint64_t number;
@@ -56,7 +57,7 @@ static int network_ask_compare_ranks(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* "3,8-11": the ranks that it counts up, each once. */
+/* "3,8-11": a list of ranks, each once. */
 static const char *network_ask_set_ranks(struct network_ask *ask, const char *value)
 {
     static const char wanted[] = "a list of ranks is wanted, such as 3,8-11";
@@ -150,7 +151,7 @@ static const char *network_ask_set_seconds(struct network_ask *ask, const char *
     return NULL;
 }
 
-/* @return NULL when it was taken, else what is wanted */
+/* @return NULL, or what is expected in place of the word */
 static const char *network_ask_parse_remap_word(struct network_ask *ask, const char *word)
 {
     const char *value;
@@ -222,7 +223,7 @@ int network_ask_parse(struct network_ask *out, int reroute, const char *argument
     }
     free(copy);
     if (wrong == NULL && ask.from > ask.to) {
-        wrong = "from= is behind to=";
+        wrong = "from= is after to=";
         snprintf(why, capacity, "%s: %s", name, wrong);
     }
     if (wrong != NULL) {

@@ -1,3 +1,4 @@
+/* The connected peers, hashed by routing id and by instance, and their rates. */
 #include "daemon/server/peers.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ static void peers_unlink_instance(struct peers *peers, struct peer *peer)
     peer->instance = 0;
 }
 
-/* Without memory the chains get longer, and that is all. */
+/* Without memory the hash chains only get longer. */
 static void peers_grow(struct peers *peers)
 {
     size_t buckets = 2 * peers->buckets;
@@ -209,7 +210,7 @@ int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes)
     uint64_t passed = now_ns > peer->refilled_ns ? now_ns - peer->refilled_ns : 0;
     passed = passed > UINT64_C(10000000000) ? UINT64_C(10000000000) : passed;
     uint64_t messages = passed * MESSAGES_PER_SECOND / UINT64_C(1000000000);
-    if (messages > 0) { /* else the fraction would be lost */
+    if (messages > 0) { /* else the fraction of a message would be lost */
         peer->messages_left += messages;
         peer->bytes_left += passed / 1000 * BYTES_PER_SECOND / 1000000;
         peer->refilled_ns = now_ns;

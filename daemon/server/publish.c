@@ -1,3 +1,4 @@
+/* Numbers and sends the frames of the published stream. */
 #include "daemon/server/publish.h"
 
 #include "daemon/server/sockets.h"
@@ -26,10 +27,10 @@ struct publisher_counts {
 };
 
 struct publisher {
-    struct msg_socket *socket; /* NULL: silent */
+    struct msg_socket *socket; /* NULL: nothing is published */
     uint64_t instance;         /* as in welcome */
     struct subscriptions subscriptions;
-    struct publisher_counts *jobs; /* the one used last is first */
+    struct publisher_counts *jobs; /* most recently used first */
     struct wire_buffer buffer;
     uint64_t frames;
 };
@@ -61,8 +62,8 @@ static const struct publisher_counts *publisher_find_counts(const struct publish
     return c;
 }
 
-/* Which frames of the job that the topic ends with are the newest: who missed the last ones would
- * not know. */
+/* Send the numbers of the newest frames of a job, the last component of the topic: a subscriber
+ * that has missed the last frames would not know. */
 static void publisher_send_newest(struct publisher *p, const char *topic, size_t length)
 {
     const char *slash = memrchr(topic, '/', length);
@@ -70,16 +71,16 @@ static void publisher_send_newest(struct publisher *p, const char *topic, size_t
     const struct publisher_counts *c =
         publisher_find_counts(p, job, length - (size_t)(job - topic));
     for (unsigned type = 0; c != NULL && type < TYPES_CAPACITY; type++) {
-        char told[SOCKETS_SUBSCRIPTION_BYTES + 32];
+        char newest_topic[SOCKETS_SUBSCRIPTION_BYTES + 32];
         if (c->by_type[type] == 0)
             continue;
-        int used = snprintf(told, sizeof(told), "%.*s/%s", (int)length, topic,
+        int used = snprintf(newest_topic, sizeof(newest_topic), "%.*s/%s", (int)length, topic,
                             wire_topic((enum wire_type)type));
-        publisher_send_empty(p, told, (size_t)used, c->newest[type], c->by_type[type]);
+        publisher_send_empty(p, newest_topic, (size_t)used, c->newest[type], c->by_type[type]);
     }
 }
 
-/* Whoever sees this frame knows that its earlier subscriptions are in force. */
+/* A subscriber that receives this frame knows that its earlier subscriptions are in force. */
 static void publisher_answer_sync(struct publisher *p, const char *topic, size_t length)
 {
     publisher_send_newest(p, topic, length);
@@ -89,7 +90,7 @@ static void publisher_answer_sync(struct publisher *p, const char *topic, size_t
 static void publisher_on_subscription(struct publisher *p, const uint8_t *message, size_t length)
 {
     if (length == 0 || length > SOCKETS_SUBSCRIPTION_BYTES || message[0] > 1)
-        return; /* an ordinary message of a subscriber: nobody asked for it */
+        return; /* an ordinary message of a subscriber: ignored */
     const uint8_t *topic = message + 1;
     length--;
     int sync = length >= strlen(SYNC) && memcmp(topic, SYNC, strlen(SYNC)) == 0;
@@ -167,7 +168,7 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
     uint8_t numbers[WIRE_FRAME_NUMBERS];
     publisher_format_topic(topic, sizeof(topic), job, type);
     uint64_t ordinal = ++counts->by_type[type];
-    /* How far a replay is depends on the clock on the wall: the numbers of all else do not. */
+    /* Reports of a replay depend on the wall clock: the numbers of other frames must not. */
     uint64_t number = type == WIRE_TYPE_REPLAY ? ordinal : ++counts->all;
     publisher_put_numbers(numbers, number, ordinal, p->instance);
     counts->newest[type] = number;

@@ -1,3 +1,4 @@
+/* Passes messages between the sockets and the workers of a replay. */
 #include "daemon/server/relay.h"
 
 #include "daemon/server/msg_socket.h"

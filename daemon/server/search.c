@@ -1,3 +1,4 @@
+/* What a search works on: processes, their places, and messages between them. */
 #include "daemon/server/search_state.h"
 
 #include "daemon/analysis/sums/window_sum.h"

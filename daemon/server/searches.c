@@ -1,3 +1,4 @@
+/* The processes of searches, and their answers. */
 #include "daemon/server/searches.h"
 
 #include "holter/error.h"

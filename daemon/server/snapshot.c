@@ -1,3 +1,4 @@
+/* Current states, encoded once per frame. */
 #include "daemon/server/snapshot.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Opens and configures the ZeroMQ sockets of the daemon. */
 #include "daemon/server/sockets.h"
 
 #include "daemon/server/zap.h"

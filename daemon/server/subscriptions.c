@@ -1,3 +1,4 @@
+/* A list of subscribed prefixes. */
 #include "daemon/server/subscriptions.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Answers the authentication requests of libzmq (ZAP, ZeroMQ RFC 27). */
 #include "daemon/server/zap.h"
 
 #include "proto/log.h"
