@@ -29,9 +29,9 @@
 #include <zmq.h>
 
 #define LOG_TOPIC "main"
-#define TICK_MS 20                    /* how exactly grace is kept */
-#define MAXIMUM_PAIRS 131072u         /* rows of pairs published for one window: 8 parts */
-#define LOST_NS UINT64_C(30000000000) /* a job whose agents are all silent for so long is lost */
+#define TICK_MS 20                    /* the accuracy of grace times */
+#define MAXIMUM_PAIRS 131072u         /* pairs published per window: 8 messages */
+#define LOST_NS UINT64_C(30000000000) /* a job is lost after such a silence of all its agents */
 
 enum { EXIT_USAGE = 2 };
 
@@ -57,7 +57,7 @@ struct daemon {
     int leaving;
 };
 
-/* ---- what modules tell each other ---------------------------------------- */
+/* ---- callbacks between modules ------------------------------------------- */
 
 static void daemon_leave(struct daemon *d)
 {
@@ -99,7 +99,7 @@ static int daemon_on_send(void *user, const void *id, size_t length, enum wire_t
 static void daemon_on_alert(void *user, const struct wire_alert *alert)
 {
     struct daemon *d = user;
-    if (d->captures != NULL) /* none of a recording that is continued */
+    if (d->captures != NULL) /* not while a recording that is continued is restored */
         captures_alert(d->captures, alert);
 }
 
@@ -176,7 +176,7 @@ static void daemon_on_tick(uv_timer_t *timer)
 
 /* ---- start and finish ---------------------------------------------------- */
 
-/* One descriptor for each connection: as many as the system lets us have. */
+/* Each connection takes a descriptor: allow as many as the system does. */
 static void daemon_raise_limits(void)
 {
     struct rlimit limit;
@@ -203,7 +203,7 @@ static int daemon_start_loop(struct daemon *d)
     return code;
 }
 
-static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *verbs, char *why,
+static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *callbacks, char *why,
                                size_t capacity)
 {
     void *zmq_socket;
@@ -212,8 +212,8 @@ static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *v
         sockets_open_front(&zmq_socket, d->context, &d->server_options, &d->locks, why, capacity);
     code = code != 0 ? code : msg_socket_open_zmq(&socket, &d->loop, zmq_socket);
     if (code == 0)
-        code =
-            front_create(&d->front, socket, &d->server_options, &d->timeline, d->instance, verbs);
+        code = front_create(&d->front, socket, &d->server_options, &d->timeline, d->instance,
+                            callbacks);
     code = code != 0 ? code : publisher_create(&d->publisher);
     code = code != 0
                ? code
@@ -239,13 +239,13 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
             return code;
         }
     }
-    struct front_callbacks verbs = {d,
-                                    daemon_on_committed_seq,
-                                    daemon_on_agent_message,
-                                    daemon_on_agent_left,
-                                    daemon_on_request,
-                                    daemon_on_turn};
-    int code = daemon_open_sockets(d, &verbs, why, capacity);
+    struct front_callbacks callbacks = {d,
+                                        daemon_on_committed_seq,
+                                        daemon_on_agent_message,
+                                        daemon_on_agent_left,
+                                        daemon_on_request,
+                                        daemon_on_turn};
+    int code = daemon_open_sockets(d, &callbacks, why, capacity);
     if (code != 0)
         return code;
     code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});
@@ -305,7 +305,7 @@ static void daemon_finish(struct daemon *d)
     if (d->context != NULL)
         zmq_ctx_term(d->context);
     listen_finish(&d->locks);
-    sinks_destroy(d->sinks); /* may wait for those that are slow: last */
+    sinks_destroy(d->sinks); /* last, as it may wait for slow sinks */
     rules_finish(&d->rules);
     network_finish(&d->network);
 }
@@ -384,7 +384,7 @@ int main(int argc, char **argv)
         return status;
     umask(0077);
     daemon_raise_limits();
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is treated as a full disk */
     if (d.options.results)
         return daemon_make_results(&d);
     if (d.options.replay != NULL) {

@@ -1,4 +1,4 @@
-/* The network of a replay: the one that it is given, else the one that was recorded. */
+/* The network of a replay: the one given with --topology, else the one that was recorded. */
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_NETWORK_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_NETWORK_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /** A recorded network that cannot be read is logged, and the replay goes without.
- *  @param why  set when it fails: one that is asked for has to be there
+ *  @param why  set when it fails: a network that is given has to be valid
  *  @return 0 or -HOLTER_EUSAGE */
 int replay_network_read(struct network *out, const struct replay_options *options,
                         struct recording_cursor *recording, char *why, size_t capacity);

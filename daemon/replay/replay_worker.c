@@ -252,7 +252,7 @@ static int replay_worker_start_modules(struct replay_worker *worker, const int f
 {
     const struct replay_worker_options *given = worker->given;
     struct publisher *publisher = replay_feeder_publisher(worker->feeder);
-    const struct front_callbacks verbs = {
+    const struct front_callbacks callbacks = {
         worker,
         replay_worker_on_acknowledged_seq,
         replay_worker_on_agent_message,
@@ -279,7 +279,7 @@ static int replay_worker_start_modules(struct replay_worker *worker, const int f
     code = code != 0 ? code : control_create(&worker->control, &worker->loop, &control);
     if (code == 0)
         code = front_create(&worker->front, worker->front_port, &given->options->server,
-                            given->timeline, worker->note.instance, &verbs);
+                            given->timeline, worker->note.instance, &callbacks);
     if (code == 0)
         publisher_open(publisher, worker->stream_port, worker->note.instance);
     return code;

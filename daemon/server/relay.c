@@ -17,23 +17,22 @@
 
 #define LOG_TOPIC "relay"
 #define TURN_MESSAGES 256
-#define BACKLOG_MAXIMUM                                                                            \
-    ((size_t)4 << 20) /* bytes that wait for a worker: beyond, sockets are left alone */
+#define BACKLOG_MAXIMUM ((size_t)4 << 20) /* bytes for a worker: beyond, sockets are not read */
 #define RETRY_MS 5
 #define BROKEN_CAPACITY 64u
 
 enum { FRONT, STREAM, CHANNELS };
 
-/* One socket, and the workers' ends of it. */
+/* A socket, and the streams of the workers that use it. */
 struct relay_channel {
     struct relay *relay;
     void *zmq_socket; /* owned by the message socket */
     struct msg_socket *socket;
-    struct msg_stream *source,
-        *destination; /* of the older worker, and the newer: often the same; or NULL */
+    struct msg_stream *source;      /* worker whose messages are sent; NULL: none */
+    struct msg_stream *destination; /* worker that receives; the newer one during a takeover */
 };
 
-/* A connection that did not take a message: what follows would have a hole before it. */
+/* A connection that a message could not be sent to: later ones must not follow a gap. */
 struct relay_broken {
     uint8_t id[PEER_ID_BYTES];
     size_t length;
@@ -46,11 +45,11 @@ struct relay {
     struct subscriptions subscriptions;
     struct relay_broken broken[BROKEN_CAPACITY];
     size_t broken_next;
-    uint64_t stalled_ns; /* since when a subscriber is waited for; 0: none is */
-    int timed_out;       /* it was, in vain */
+    uint64_t stalled_ns; /* since when a subscriber is waited for; 0: not at all */
+    int timed_out;       /* the subscriber did not keep up */
     void (*on_closed)(void *user);
     void *user;
-    unsigned open; /* handles and ports that are not closed */
+    unsigned open; /* handles and sockets that are not closed */
 };
 
 /* ---- from the sockets to the worker ---------------------------------------------------- */
@@ -86,7 +85,7 @@ static int relay_on_readable(void *user)
     struct relay *r = c->relay;
     for (int i = 0; i < TURN_MESSAGES; i++) {
         struct msg_socket_message message;
-        /* A worker that is busy is not buried: what comes waits in the socket. */
+        /* Messages for a busy worker wait in the socket. */
         int busy = c->destination == NULL || msg_stream_backlog(c->destination) > BACKLOG_MAXIMUM;
         msg_socket_set_read_delay(c->socket, busy ? RETRY_MS : 0);
         if (busy || !msg_socket_receive(c->socket, &message))
@@ -111,7 +110,7 @@ static int relay_is_broken(const struct relay *r, const struct msg_socket_part *
     return 0;
 }
 
-/* It hears nothing any more, not even that we are there: so it dials anew. */
+/* The peer gets nothing from now on, no sign of life either, so that it connects again. */
 static void relay_mark_broken(struct relay *r, const struct msg_socket_part *id)
 {
     struct relay_broken *b = &r->broken[r->broken_next++ % BROKEN_CAPACITY];
@@ -191,12 +190,12 @@ static struct msg_stream *relay_open_stream(struct relay_channel *c, int fd, int
     return stream;
 }
 
-/* The newer one is source. */
+/* The newer worker becomes the source. */
 static void relay_switch_source(struct relay_channel *c)
 {
-    struct msg_stream *gone = c->source;
+    struct msg_stream *previous = c->source;
     c->source = c->destination;
-    msg_stream_close(gone, NULL, NULL);
+    msg_stream_close(previous, NULL, NULL);
     if (c->source != NULL)
         msg_stream_resume(c->source);
 }

@@ -62,7 +62,7 @@ static void search_add_edge(struct search *s, uint32_t from, uint32_t to, uint64
     const struct remap_edge edge = {s->process_of[from], s->process_of[to], bytes, messages};
     struct remap_edge *last = s->edge_count == 0 ? NULL : &s->edges[s->edge_count - 1];
     if (last != NULL && last->from == edge.from && last->to == edge.to) {
-        last->bytes += bytes; /* of another size, communicator or region */
+        last->bytes += bytes; /* the same pair with another size, communicator or region */
         last->messages += messages;
     } else {
         s->edges[s->edge_count++] = edge;
@@ -85,7 +85,7 @@ static int search_edges_since_start(struct search *s)
     return 0;
 }
 
-/* Of a span of windows, as far as it is resolved; without what stands for collectives. */
+/* Edges of a span of windows, at the resolution that is stored; without modelled collectives. */
 static int search_edges_of_span(struct search *s)
 {
     struct phase_graph graph = {.count = 0};

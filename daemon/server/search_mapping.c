@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TELL_NS UINT64_C(1000000000) /* how often it is said how far the mapping_run is */
+#define PROGRESS_NS UINT64_C(1000000000) /* between two progress messages */
 #define GAINS 4u
 
 static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node"};
@@ -88,7 +88,7 @@ static int mapping_run(struct mapping *m)
     uint64_t told = clock_mono_ns();
     for (double done = 0; code == 0 && done < 1;) {
         done = remap_step(m->remap);
-        if (done >= 1 || clock_mono_ns() - told < TELL_NS)
+        if (done >= 1 || clock_mono_ns() - told < PROGRESS_NS)
             continue;
         told = clock_mono_ns();
         code = mapping_send_progress(m, done);
@@ -96,7 +96,7 @@ static int mapping_run(struct mapping *m)
     return code;
 }
 
-/* The objective comes first. @return nonzero when the mapping_run has shown that none is better */
+/* The objective comes first. @return nonzero when it is shown that no mapping is better */
 static int mapping_measure(const struct mapping *m, const struct remap_measures *after,
                            struct wire_gain_row gains[GAINS])
 {

@@ -11,10 +11,10 @@
 
 #define GAINS 4u
 
-/* What one vertex sends another. */
+/* The messages from one vertex to another. */
 struct flow {
     uint32_t source, destination;
-    uint64_t bytes, messages, heaviest; /* heaviest: of its links */
+    uint64_t bytes, messages, heaviest; /* heaviest: largest load of its links */
 };
 
 struct routing {
@@ -152,7 +152,8 @@ static uint64_t routing_maximum_load(const struct routing *r, const struct flow 
     return most;
 }
 
-/* Of those that cross the link, or of all: largest loads first, then most bytes. */
+/* Add the heaviest flows, of those that cross the link or of all: largest load first, then most
+ * bytes. */
 static int routing_add_heaviest(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
@@ -177,7 +178,7 @@ static int routing_add_heaviest(struct routing *r)
     return 0;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------
+/* ---- results ---------------------------------------------------------------------------------
  */
 
 static double routing_link_maximum(const uint64_t *bytes, uint32_t links, double *sum)
@@ -209,7 +210,8 @@ static void routing_measure(const struct routing *r, struct wire_gain_row gains[
     }
 }
 
-/* Vertices of the better routes behind their sources. @return how many; NULL rows: only count */
+/* List the vertices of the better routes after their sources. @param rows  NULL: only count them
+ * @return their number */
 static size_t routing_list_hops(const struct routing *r, struct wire_hop_row *rows)
 {
     size_t count = 0;
@@ -246,7 +248,7 @@ static int routing_send_parts(const struct routing *r, const struct wire_reroute
         hop += message.hops_count;
         message.more = route < r->count || hop < hop_count;
         code = search_send(r->search, WIRE_TYPE_ROUTES, &message);
-        message.gains_count = 0; /* what is told once goes with the first part */
+        message.gains_count = 0; /* sent with the first part only */
     } while (code == 0 && message.more);
     return code;
 }

@@ -26,7 +26,7 @@ struct search {
     size_t edge_count;
 };
 
-/** Send an answer. @return 0 or -errno: the daemon has gone */
+/** Send an answer. @return 0, or -errno when the daemon has ended */
 int search_send(struct search *search, enum wire_type type, const void *message);
 
 /** @return 0 or a negative error, with search->why */

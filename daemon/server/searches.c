@@ -1,6 +1,7 @@
 /* The processes of searches, and their answers. */
 #include "daemon/server/searches.h"
 
+#include "daemon/server/front.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -16,13 +17,13 @@
 #include <unistd.h>
 
 #define LOG_TOPIC "search"
-#define CLIENT_CHECK_MS 200 /* how often it is seen whether clients are still there */
-#define SPARE_SECONDS 120.0 /* of processor time, besides what was asked for */
-#define NICENESS 10         /* the daemon and the job's own processes go first */
+#define CLIENT_CHECK_MS 200 /* between two checks that clients are connected */
+#define SPARE_SECONDS 120.0 /* of processor time, in addition to the request's */
+#define NICENESS 10         /* the daemon and the processes of the job go first */
 #define READ_BYTES 65536u
 
 struct search_process {
-    struct searches *all; /* NULL: the list is gone */
+    struct searches *all; /* NULL: it was removed from the list */
     uv_pipe_t pipe;
     pid_t process;
     struct front *front;
@@ -30,7 +31,7 @@ struct search_process {
     size_t peer_length;
     uint64_t id;
     int reroute;
-    uint8_t *bytes; /* owned: what came of messages that are not whole yet */
+    uint8_t *bytes; /* owned: bytes that were not forwarded */
     size_t length, capacity;
     int answered;
     struct search_process *next;
@@ -66,7 +67,7 @@ static void searches_on_pipe_closed(uv_handle_t *handle)
     free(search);
 }
 
-/* The process has answered, or nobody waits for it any more. */
+/* End the process and remove the search. */
 static void searches_end_process(struct search_process *search)
 {
     struct searches *s = search->all;
@@ -87,7 +88,7 @@ static void searches_end_process(struct search_process *search)
     uv_close((uv_handle_t *)&search->pipe, searches_on_pipe_closed);
 }
 
-/* @param why  told when it was not answered */
+/* @param why  text of the reply, if the search has not sent one */
 static void searches_finish(struct search_process *search, int code, const char *why)
 {
     struct peer *peer = front_find_peer(search->front, search->peer, search->peer_length);
@@ -98,7 +99,7 @@ static void searches_finish(struct search_process *search, int code, const char 
     searches_end_process(search);
 }
 
-/* Its process has ended, or its client has left. */
+/* The process has ended, or its client has left. */
 static void searches_finish_unanswered(struct search_process *search)
 {
     if (!search->answered &&
@@ -133,8 +134,9 @@ static void searches_on_timer(uv_timer_t *timer)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-/* It comes from a process of ours, encoded as it is sent. @return nonzero when the peer has all it
- * asked for */
+/* Forward an encoded message of the process. @return nonzero when it was the last, or cannot be
+ * sent
+ */
 static int searches_forward(struct search_process *search, const uint8_t *bytes, uint32_t length)
 {
     struct peer *peer = front_find_peer(search->front, search->peer, search->peer_length);
@@ -149,7 +151,7 @@ static int searches_forward(struct search_process *search, const uint8_t *bytes,
     return code != 0 || search->answered;
 }
 
-/* @return nonzero at the searches_end_process */
+/* @return nonzero after the last message */
 static int searches_forward_all(struct search_process *search)
 {
     size_t at = 0;
@@ -173,7 +175,7 @@ static void searches_on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
 {
     struct search_process *search = handle->data;
     (void)wanted;
-    *out = uv_buf_init(NULL, 0); /* without memory: it ends */
+    *out = uv_buf_init(NULL, 0); /* without memory the search ends */
     if (search->capacity - search->length < READ_BYTES) {
         size_t capacity = 2 * search->capacity + READ_BYTES;
         uint8_t *bytes = realloc(search->bytes, capacity);
@@ -195,15 +197,13 @@ static void searches_on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t 
         search->length += (size_t)count;
     if (count < 0)
         searches_finish_unanswered(search);
-    else if (searches_forward_all(
-                 search)) /* it is answered, or its client takes nothing any more */
-        searches_finish(search, -HOLTER_EINTERNAL, "the search's answer could not be passed on");
+    else if (searches_forward_all(search)) /* answered, or the client does not read */
+        searches_finish(search, -HOLTER_EINTERNAL, "the search's answer could not be forwarded");
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* In the process of its own: nothing of the daemon's is touched, and nothing of it told when it
- * ends. */
+/* In the child: it uses no descriptor of the daemon, and runs none of its exit handlers. */
 static void searches_run_child(struct job *job, const struct network_ask *ask, int fd, uint64_t id,
                                pid_t parent)
 {
@@ -235,7 +235,7 @@ static int searches_fork(struct search_process *search, struct job *job,
     if (pipe2(fds, O_CLOEXEC) != 0)
         return -errno;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* handlers are the daemon's: none may run there */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the daemon may run in the child */
     pid_t parent = getpid();
     search->process = fork();
     if (search->process == 0)

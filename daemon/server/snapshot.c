@@ -72,12 +72,12 @@ const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *jo
         const struct snapshot *s = snapshots->list[at];
         if (s->type != type || strcmp(s->job, job_id(job)) != 0)
             continue;
-        /* What agents said about ranks is told again in frames only while somebody wants it. */
+        /* Messages of agents about ranks make frames only while there are subscribers. */
         if (type != WIRE_TYPE_RECORDED && s->frame == frame && s->closings == job_closings(job))
             return s;
         break;
     }
-    /* The place is that of an older state of the same kind, a free one, or that of the oldest. */
+    /* Replace an older state of the same kind, or use a free place, or that of the oldest. */
     struct snapshot *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return NULL;

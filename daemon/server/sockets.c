@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <zmq.h>
 
-#define RECEIVE_QUEUE 64 /* messages that wait to be read, of one peer */
-#define SEND_QUEUE 8192  /* that wait to be sent to one peer: a snapshot has up to about 2,000 */
+#define RECEIVE_QUEUE 64 /* messages of one peer that wait to be read */
+#define SEND_QUEUE 8192  /* messages to one peer that wait; a snapshot has up to about 2,000 */
 #define FRONT_BACKLOG 4096
 #define STREAM_QUEUE 512 /* frames that wait for one subscriber; about a minute of windows */
 #define STREAM_BACKLOG 4096
@@ -43,11 +43,11 @@ static void sockets_configure_front(void *socket)
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
-    /* Sending to a peer that has gone is an error, not silence. */
+    /* Sending to a peer that has left is an error. */
     zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &on, sizeof(on));
-    /* The kernel finds out that a host has gone, within 30 s. libzmq's own heartbeats cost more
-     * than all other work here: each takes a timer back, for which libzmq walks through all timers
-     * of all connections (poller_base_t::cancel_timer). */
+    /* The kernel detects within 30 s that a host is down. Heartbeats of libzmq cost more than all
+     * other work here: each cancels a timer, for which libzmq searches all timers of all
+     * connections (poller_base_t::cancel_timer). */
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE, &on, sizeof(on));
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_IDLE, &idle_s, sizeof(idle_s));
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_INTVL, &probe_s, sizeof(probe_s));
@@ -96,7 +96,7 @@ int sockets_open_stream(void **out, void *context, const struct server_options *
     for (size_t i = 0; code == 0 && i < options->listen_count; i++) {
         char stream[300];
         code = endpoint_stream(stream, sizeof(stream), options->listen[i]);
-        /* The front's lock stands for both sockets of an ipc endpoint. */
+        /* The lock of the front covers both sockets of an ipc endpoint. */
         code = code != 0 ? code : listen_bind(NULL, socket, stream, why, room);
     }
     if (code == 0)

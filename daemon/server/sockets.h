@@ -10,7 +10,7 @@
 #define SOCKETS_SUBSCRIPTION_BYTES 512 /**< bytes of the longest subscription message */
 
 /** The front, ROUTER: agents and clients.
- *  @param locks  gets the locks of ipc endpoints; to be given up after the ZeroMQ context has
+ *  @param locks  gets the locks of ipc endpoints; to be released after the ZeroMQ context has
  * ended, because libzmq removes a socket's file some time after the socket was closed
  *  @param why    set on failure: a sentence for people @return 0, -EADDRINUSE or another -errno */
 int sockets_open_front(void **out, void *context, const struct server_options *options,

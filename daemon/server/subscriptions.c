@@ -45,7 +45,7 @@ void subscriptions_add(struct subscriptions *s, const void *prefix, size_t lengt
     if (length > SUBSCRIPTION_BYTES || subscriptions_find(s, prefix, length) != NULL)
         return;
     if (!subscriptions_reserve(s)) {
-        s->untold++;
+        s->overflow++;
         return;
     }
     struct subscription *added = &s->list[s->count++];
@@ -60,8 +60,8 @@ void subscriptions_remove(struct subscriptions *s, const void *prefix, size_t le
     struct subscription *gone = subscriptions_find(s, prefix, length);
     if (gone != NULL)
         *gone = s->list[--s->count];
-    else if (s->untold > 0)
-        s->untold--;
+    else if (s->overflow > 0)
+        s->overflow--;
 }
 
 void subscriptions_for_each(const struct subscriptions *s,
@@ -69,7 +69,7 @@ void subscriptions_for_each(const struct subscriptions *s,
 {
     for (size_t i = 0; i < s->count; i++)
         one(user, s->list[i].prefix, s->list[i].length);
-    if (s->untold > 0)
+    if (s->overflow > 0)
         one(user, "", 0);
 }
 
@@ -81,5 +81,5 @@ int subscriptions_match(const struct subscriptions *s, const char *topic)
         if (one->length <= length && memcmp(one->prefix, topic, one->length) == 0)
             return 1;
     }
-    return s->untold > 0;
+    return s->overflow > 0;
 }

@@ -51,8 +51,8 @@ enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[
     return role;
 }
 
-/* @return how many frames came; those beyond FRAMES are dropped, longer ones cut (they fit nothing
- *         known) */
+/* @return the number of frames; those beyond FRAMES are dropped, longer ones cut (they match
+ * nothing known) */
 static int zap_receive(void *socket, struct zap_frame frames[FRAMES])
 {
     int count = 0, more = 1;
