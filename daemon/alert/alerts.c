@@ -26,8 +26,8 @@ static const char *alerts_subject_text(const struct alert *alert)
     return alert->host[0] != '\0' || alert->evidence == NULL ? alert->host : alert->evidence->rule;
 }
 
-/* Find the subject, a host or a rule, of alerts of this kind. Hashed, as thousands of nodes may have
- * thousands of alerts.
+/* Find the subject, a host or a rule, of alerts of this kind. Hashed, as thousands of nodes may
+ * have thousands of alerts.
  * @param key  set to the key to add if there is none
  * @return its number, or KEY_NONE */
 static uint32_t alerts_find_subject(const struct alerts *alerts, const char *kind,

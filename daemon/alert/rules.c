@@ -73,14 +73,22 @@ static const struct sink_rule sink_fallbacks[SINK_KINDS] = {
 #define ALERTMANAGER ENTRY_OF(SINK_ALERTMANAGER)
 #define RULE_AT(member) offsetof(struct rule, member)
 #define SINK_AT(member) offsetof(struct sink_rule, member)
-#define NUMBER(measure, least, most) NULL, measure, least, most
+#define NUMBER(measure, minimum, maximum)                                                          \
+    NULL,                                                                                          \
+    {                                                                                              \
+        measure, minimum, maximum                                                                  \
+    }
+#define NO_NUMBER                                                                                  \
+    {                                                                                              \
+        0, 0, 0                                                                                    \
+    }
 
 static const struct entry_key rule_keys[] = {
-    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, 0, 0, 0, 0},
-    {"name", ENTRY_EVERY, ENTRY_NAME, RULE_AT(name), 0, 0, 0, 0},
-    {"severity", ENTRY_EVERY, ENTRY_WORD, RULE_AT(severity), &severity_words, 0, 0, 0},
-    {"capture", ENTRY_EVERY, ENTRY_WORD, RULE_AT(capture), &switch_words, 0, 0, 0},
-    {"scope", LATENCY, ENTRY_WORDS, RULE_AT(scopes), &scope_words, 0, 0, 0},
+    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, NULL, NO_NUMBER},
+    {"name", ENTRY_EVERY, ENTRY_NAME, RULE_AT(name), NULL, NO_NUMBER},
+    {"severity", ENTRY_EVERY, ENTRY_WORD, RULE_AT(severity), &severity_words, NO_NUMBER},
+    {"capture", ENTRY_EVERY, ENTRY_WORD, RULE_AT(capture), &switch_words, NO_NUMBER},
+    {"scope", LATENCY, ENTRY_WORDS, RULE_AT(scopes), &scope_words, NO_NUMBER},
     {"above", LATENCY, ENTRY_REAL, RULE_AT(above), NUMBER(MEASURE_RATIO, 1.01, 1000)},
     {"clear", LATENCY, ENTRY_REAL, RULE_AT(clear), NUMBER(MEASURE_RATIO, 1, 1000)},
     {"growth", LATENCY, ENTRY_REAL, RULE_AT(growth), NUMBER(MEASURE_GROWTH, 1e-4, 100)},
@@ -95,11 +103,11 @@ static const struct entry_key rule_keys[] = {
 };
 
 static const struct entry_key sink_keys[] = {
-    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, 0, 0, 0, 0},
-    {"severity", ENTRY_EVERY, ENTRY_WORD, SINK_AT(severity), &severity_words, 0, 0, 0},
-    {"path", ENTRY_OF(SINK_FILE), ENTRY_TARGET, SINK_AT(target), 0, 0, 0, 0},
-    {"command", COMMAND, ENTRY_TARGET, SINK_AT(target), 0, 0, 0, 0},
-    {"url", ALERTMANAGER, ENTRY_URL, SINK_AT(target), 0, 0, 0, 0},
+    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, NULL, NO_NUMBER},
+    {"severity", ENTRY_EVERY, ENTRY_WORD, SINK_AT(severity), &severity_words, NO_NUMBER},
+    {"path", ENTRY_OF(SINK_FILE), ENTRY_TARGET, SINK_AT(target), NULL, NO_NUMBER},
+    {"command", COMMAND, ENTRY_TARGET, SINK_AT(target), NULL, NO_NUMBER},
+    {"url", ALERTMANAGER, ENTRY_URL, SINK_AT(target), NULL, NO_NUMBER},
     {"timeout", COMMAND | ALERTMANAGER, ENTRY_INTEGER, SINK_AT(timeout_ns),
      NUMBER(MEASURE_TIME, 1e8, 600e9)},
     {"repeat", ALERTMANAGER, ENTRY_INTEGER, SINK_AT(repeat_ns), NUMBER(MEASURE_TIME, 1e9, HOUR_NS)},

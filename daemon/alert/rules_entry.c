@@ -105,8 +105,7 @@ static void entry_read_number(struct entry_reader *r, const struct entry_key *ke
 {
     char why[300];
     double number;
-    if (rules_value_parse_number(text, key->measure, key->minimum, key->maximum, &number, why,
-                                 sizeof(why)) != 0)
+    if (rules_value_parse_number(text, &key->range, &number, why, sizeof(why)) != 0)
         entry_fault(r, line, key->name, "%s", why);
     else if (key->type == ENTRY_REAL)
         *(double *)out = number;

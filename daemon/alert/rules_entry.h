@@ -35,8 +35,7 @@ struct entry_key {
     enum entry_type type;
     size_t offset;                   /**< in the structure */
     const struct entry_words *words; /**< ENTRY_WORD, ENTRY_WORDS */
-    enum measure measure;            /**< numbers */
-    double minimum, maximum;         /**< numbers */
+    struct value_range range;        /**< ENTRY_INTEGER, ENTRY_REAL */
 };
 
 /** Entries of one sort. */

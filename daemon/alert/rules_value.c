@@ -33,18 +33,18 @@ static int rules_value_refuse(char *why, size_t room, const char *text, const ch
 }
 
 static int rules_value_out_of_range(char *why, size_t room, const char *text,
-                                    const struct scale *scale, double minimum, double maximum)
+                                    const struct value_range *range)
 {
-    const struct unit *unit = &scale->units[0];
-    snprintf(why, room, "'%.40s' is out of range: %.6g%s to %.6g%s", text, minimum / unit->factor,
-             unit->name, maximum / unit->factor, unit->name);
+    const struct unit *unit = &scales[range->measure].units[0];
+    snprintf(why, room, "'%.40s' is out of range: %.6g%s to %.6g%s", text,
+             range->minimum / unit->factor, unit->name, range->maximum / unit->factor, unit->name);
     return -HOLTER_EUSAGE;
 }
 
-int rules_value_parse_number(const char *text, enum measure measure, double minimum, double maximum,
-                             double *out, char *why, size_t room)
+int rules_value_parse_number(const char *text, const struct value_range *range, double *out,
+                             char *why, size_t room)
 {
-    const struct scale *scale = &scales[measure];
+    const struct scale *scale = &scales[range->measure];
     const struct unit *unit = NULL;
     char number[32], *end;
     if (text[0] == '-' && strspn(text + 1, "0123456789.") > 0)
@@ -55,10 +55,11 @@ int rules_value_parse_number(const char *text, enum measure measure, double mini
     memcpy(number, text, digits);
     number[digits] = '\0';
     double value = strtod(number, &end);
-    if (*end != '\0' || end == number || (measure == MEASURE_COUNT && strchr(number, '.') != NULL))
-        return rules_value_refuse(why, room, text,
-                                  measure == MEASURE_COUNT ? "is no whole number" : "is no number",
-                                  scale);
+    if (*end != '\0' || end == number ||
+        (range->measure == MEASURE_COUNT && strchr(number, '.') != NULL))
+        return rules_value_refuse(
+            why, room, text,
+            range->measure == MEASURE_COUNT ? "is no whole number" : "is no number", scale);
     const char *rest = text + digits + strspn(text + digits, " ");
     for (size_t i = 0; i < sizeof(scale->units) / sizeof(scale->units[0]); i++) {
         if (scale->units[i].name != NULL && strcmp(rest, scale->units[i].name) == 0)
@@ -66,11 +67,10 @@ int rules_value_parse_number(const char *text, enum measure measure, double mini
     }
     if (unit == NULL)
         return rules_value_refuse(why, room, text,
-                                  rest[0] == '\0' ? "has no unit" : "has a wrong unit",
-                                  scale);
+                                  rest[0] == '\0' ? "has no unit" : "has a wrong unit", scale);
     value *= unit->factor;
-    if (!(value >= minimum && value <= maximum))
-        return rules_value_out_of_range(why, room, text, scale, minimum, maximum);
+    if (!(value >= range->minimum && value <= range->maximum))
+        return rules_value_out_of_range(why, room, text, range);
     *out = value;
     return 0;
 }

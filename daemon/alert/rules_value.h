@@ -12,13 +12,18 @@ enum measure {
     MEASURE_COUNT,  /**< "20": whole, without unit */
 };
 
+/** The numbers that a value may have. */
+struct value_range {
+    enum measure measure;
+    double minimum, maximum; /**< in the unit of the number, see enum measure */
+};
+
 /** Read a number. Digits and at most one point; a space may stand before the unit.
  *  @param out    set on success
- *  @param minimum,maximum  bounds, in the unit of *out
  *  @param why    set on failure: a sentence that repeats the text
  *  @return 0, or -HOLTER_EUSAGE */
-int rules_value_parse_number(const char *text, enum measure measure, double minimum, double maximum,
-                             double *out, char *why, size_t room);
+int rules_value_parse_number(const char *text, const struct value_range *range, double *out,
+                             char *why, size_t room);
 
 /** Position of a word in a list.
  *  @param out  set on success @param why  set on failure; names the words that are in it

@@ -25,7 +25,9 @@ struct replay_checkpoints {
     uint64_t maximum_bytes; /* of memory; 0: a share of what is available */
 };
 
-int replay_place_precedes(const struct replay_place *place, const struct replay_target *target)
+/* Can a worker that begins at this place reach the target? */
+static int replay_place_precedes(const struct replay_place *place,
+                                 const struct replay_target *target)
 {
     if (target->kind == REPLAY_TO_TIME)
         return place->time_ns <= target->value;

@@ -42,7 +42,4 @@ int replay_checkpoints_find(const struct replay_checkpoints *checkpoints,
  *  @return whether some were ended: the index is to leave checkpoints half as often */
 int replay_checkpoints_thin(struct replay_checkpoints *checkpoints);
 
-/** Can a worker that begins at this place reach the target? */
-int replay_place_precedes(const struct replay_place *place, const struct replay_target *target);
-
 #endif

@@ -8,8 +8,8 @@
 
 #define NEVER_NS 9e18 /* nanoseconds that are never reached */
 
-void replay_pace_init(struct replay_pace *p, double speed, int paused, uint64_t media_ns,
-                      uint64_t wall_ns)
+void replay_pace_set(struct replay_pace *p, double speed, int paused, uint64_t media_ns,
+                     uint64_t wall_ns)
 {
     *p = (struct replay_pace){speed, paused, media_ns, wall_ns};
 }
@@ -48,13 +48,7 @@ void replay_pace_fed(struct replay_pace *p, uint64_t media_ns, uint64_t wall_ns)
     p->wall_ns = wall_ns;
 }
 
-void replay_pace_set(struct replay_pace *p, double speed, int paused, uint64_t media_ns,
-                     uint64_t wall_ns)
-{
-    replay_pace_init(p, speed, paused, media_ns, wall_ns);
-}
-
-int replay_pace_speed_valid(double speed)
+static int replay_pace_speed_valid(double speed)
 {
     return speed == 0 || (speed >= PACE_SLOWEST && speed <= PACE_FASTEST);
 }

@@ -18,10 +18,6 @@ struct replay_pace {
     uint64_t wall_ns;  /**< of the anchor */
 };
 
-/** Set the pace at this media time. */
-void replay_pace_init(struct replay_pace *pace, double speed, int paused, uint64_t media_ns,
-                      uint64_t wall_ns);
-
 /** Media time now. @param next_ns  of the next message, which it does not pass; UINT64_MAX: none */
 uint64_t replay_pace_now(const struct replay_pace *pace, uint64_t wall_ns, uint64_t next_ns);
 
@@ -31,12 +27,9 @@ uint64_t replay_pace_due(const struct replay_pace *pace, uint64_t media_ns);
 /** A message was fed: without a speed, or paused, media time becomes that of the message. */
 void replay_pace_fed(struct replay_pace *pace, uint64_t media_ns, uint64_t wall_ns);
 
-/** Change the pace: media time stands still or goes on from this one. */
+/** Set the pace: media time stands still at this one, or goes on from it. */
 void replay_pace_set(struct replay_pace *pace, double speed, int paused, uint64_t media_ns,
                      uint64_t wall_ns);
-
-/** Is this 0 (as fast as it goes), or from PACE_SLOWEST to PACE_FASTEST? */
-int replay_pace_speed_valid(double speed);
 
 /** "2", "0.5", "max". @return 0 or -HOLTER_EUSAGE; out is set on success */
 int replay_pace_parse(const char *text, double *out);

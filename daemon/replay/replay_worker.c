@@ -321,8 +321,8 @@ static void replay_worker_init_pace(struct replay_worker *worker)
     if (target->kind == REPLAY_TO_TIME && target->value > media_ns)
         media_ns = target->value;
     media_ns = media_ns > begin_ns ? media_ns : begin_ns;
-    replay_pace_init(&worker->pace, worker->note.speed, worker->note.paused, media_ns,
-                     clock_mono_ns());
+    replay_pace_set(&worker->pace, worker->note.speed, worker->note.paused, media_ns,
+                    clock_mono_ns());
     worker->looping = worker->note.looping;
     worker->ended = place.ended;
 }

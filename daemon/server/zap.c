@@ -39,7 +39,8 @@ static int zap_frame_equals(const struct zap_frame *frame, const char *text)
     return frame->length == strlen(text) && memcmp(frame->bytes, text, frame->length) == 0;
 }
 
-enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32])
+/* @return the role of a public key in a domain; ROLE_NONE: refused */
+static enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32])
 {
     enum role role = ROLE_NONE;
     for (unsigned i = 0; i < ROLES; i++) {

@@ -34,7 +34,4 @@ void zap_domain(void *socket, const char *domain);
 /** @return number of connections refused since the start */
 uint64_t zap_refused(const struct zap *zap);
 
-/** Role of a 32-byte public key in a domain. @return ROLE_NONE: refused */
-enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32]);
-
 #endif

@@ -106,6 +106,46 @@ static void a_seek_begins_at_the_last_checkpoint_before_its_target(void **state)
     assert_int_equal(receive_kind(0), REPLAY_NOTE_FORK);
 }
 
+static int is_reachable(const struct replay_target *target)
+{
+    struct replay_place place;
+    return replay_checkpoints_find(checkpoints, target, &place) == 0;
+}
+
+static void add_place(uint64_t time_ns, uint64_t steps, int ended)
+{
+    int pair[2];
+    const struct replay_note note = {
+        .kind = REPLAY_NOTE_CHECKPOINT, .place = {time_ns, steps, ended}, .process = getpid()};
+    assert_int_equal(replay_link_pair(pair), 0);
+    ends[added++] = pair[1];
+    assert_int_equal(replay_checkpoints_add(checkpoints, &note, pair[0]), 0);
+}
+
+static void a_checkpoint_reaches_targets_at_its_place_and_after_it(void **state)
+{
+    (void)state;
+    const struct replay_target at = {REPLAY_TO_TIME, 100}, before = {REPLAY_TO_TIME, 99},
+                               step = {REPLAY_TO_STEP, 5}, earlier = {REPLAY_TO_STEP, 4};
+    assert_int_equal(replay_checkpoints_create(&checkpoints, &loop, 0), 0);
+    add_place(100, 5, 0);
+    assert_true(is_reachable(&at));
+    assert_false(is_reachable(&before));
+    assert_true(is_reachable(&step));
+    assert_false(is_reachable(&earlier));
+}
+
+/* The state after the last step is that before the end of the job. */
+static void the_checkpoint_at_the_end_does_not_reach_the_last_step(void **state)
+{
+    (void)state;
+    const struct replay_target at = {REPLAY_TO_TIME, 100}, step = {REPLAY_TO_STEP, 5};
+    assert_int_equal(replay_checkpoints_create(&checkpoints, &loop, 0), 0);
+    add_place(100, 5, 1);
+    assert_false(is_reachable(&step));
+    assert_true(is_reachable(&at));
+}
+
 static void a_seek_begins_earlier_when_a_checkpoint_was_killed(void **state)
 {
     (void)state;
@@ -173,6 +213,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_seek_begins_at_the_last_checkpoint_before_its_target,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_checkpoint_reaches_targets_at_its_place_and_after_it,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_checkpoint_at_the_end_does_not_reach_the_last_step,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_seek_begins_earlier_when_a_checkpoint_was_killed, set_up,
                                         tear_down),

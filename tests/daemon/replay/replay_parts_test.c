@@ -1,6 +1,5 @@
 /* Small parts of a replay: requests of clients, available memory, marks of alerts, and links
  * between processes. */
-#include "daemon/replay/replay_checkpoints.h"
 #include "daemon/replay/replay_link.h"
 #include "daemon/replay/replay_memory.h"
 #include "daemon/replay/replay_request.h"
@@ -194,21 +193,6 @@ static void notes_and_descriptors_go_over_links(void **state)
     close(pipes[1]);
 }
 
-static void a_place_precedes_the_targets_that_can_be_reached_from_it(void **state)
-{
-    (void)state;
-    struct replay_place place = {.time_ns = 100, .steps = 5};
-    const struct replay_target at = {REPLAY_TO_TIME, 100}, before = {REPLAY_TO_TIME, 99},
-                               step = {REPLAY_TO_STEP, 5}, earlier = {REPLAY_TO_STEP, 4};
-    assert_true(replay_place_precedes(&place, &at));
-    assert_false(replay_place_precedes(&place, &before));
-    assert_true(replay_place_precedes(&place, &step));
-    assert_false(replay_place_precedes(&place, &earlier));
-    place.ended = 1; /* the end of the job was fed after its last step */
-    assert_false(replay_place_precedes(&place, &step));
-    assert_true(replay_place_precedes(&place, &at));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,7 +201,6 @@ int main(void)
         cmocka_unit_test(marks_are_alerts_that_fired),
         cmocka_unit_test(recorded_marks_hold_until_all_is_indexed),
         cmocka_unit_test(notes_and_descriptors_go_over_links),
-        cmocka_unit_test(a_place_precedes_the_targets_that_can_be_reached_from_it),
     };
     return cmocka_run_group_tests_name("replay_parts", tests, NULL, NULL);
 }
