@@ -158,7 +158,7 @@ int job_captured(struct job *job, uint64_t instance, const struct wire_captured 
         return job_refuse(fault, -ENOMEM, "no memory for a node");
     struct job_captures *c = &job->captures;
     struct job_capture *known = known_of(c, m);
-    struct wire_capture told = capture_of(m);
+    struct wire_capture told = wire_capture_from_captured(m);
     told.job = job->id;
     told.id = known->id;
     told.answered = known->answered + !m->more;

@@ -39,7 +39,7 @@ static int is_alike(const struct report_rows *r, const struct wire_window *m, ui
 static void fetch_begin(const void *rows, size_t bytes)
 {
     for (size_t at = 0; at < AHEAD && at < bytes; at += FETCH_LINE)
-        fetch_behind(rows, at);
+        fetch_after(rows, at);
 }
 
 /* @return 0: no row differs */
@@ -94,7 +94,7 @@ WIDE static uint64_t pairs_differ_wide(const struct report_pair *known,
     __m256i names = _mm256_setzero_si256(); /* the last is of a figure, and does not count */
     for (size_t i = 0; i < count; i++) {
         const uint64_t *row = &rows[i].source;
-        fetch_behind(&known[i], AHEAD);
+        fetch_after(&known[i], AHEAD);
         __m128i k = _mm_cvtepi32_epi64(_mm_loadl_epi64((const __m128i *)&known[i]));
         ends = _mm_or_si128(ends, _mm_xor_si128(k, _mm_loadu_si128((const __m128i *)row)));
         k = _mm_and_si128(_mm_srlv_epi32(_mm_set1_epi32((int)known[i].names), shifts), most);
@@ -115,7 +115,7 @@ WIDE static uint64_t calls_differ_wide(const struct report_call *known,
                   most = _mm_setr_epi32(-1, MOST_CALL, MOST_CALL_NAME, MOST_CALL_NAME);
     __m256i differs = _mm256_setzero_si256();
     for (size_t i = 0; i < count; i++) {
-        fetch_behind(&known[i], AHEAD);
+        fetch_after(&known[i], AHEAD);
         __m128i k = _mm_loadl_epi64((const __m128i *)&known[i]);
         k = _mm_shuffle_epi32(k, _MM_SHUFFLE(1, 1, 1, 0)); /* rank, and three times the names */
         k = _mm_and_si128(_mm_srlv_epi32(k, shifts), most);

@@ -327,8 +327,8 @@ static inline bool set_rows(struct burst_pair *out, const struct wire_burst_pair
     uint64_t before = 0;
     bool ascend = true;
     for (uint64_t i = 0; i < count; i++) {
-        fetch_behind(&p[i], ROWS_AHEAD * sizeof(*p));
-        fetch_behind_written(&out[i], ROWS_AHEAD * sizeof(*out));
+        fetch_after(&p[i], ROWS_AHEAD * sizeof(*p));
+        fetch_after_for_write(&out[i], ROWS_AHEAD * sizeof(*out));
         set_row(&out[i], &p[i]);
         if (collectives != NULL)
             out[i].destination = collectives[p[i].destination];
