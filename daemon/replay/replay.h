@@ -2,7 +2,7 @@
  *
  * Processes, each with one thread except the server and a worker that records:
  *   server      has the ZeroMQ sockets, and relays what clients and worker send (relay.h)
- *   index       feeds the recording from begin to end, and leaves checkpoints behind
+ *   index       feeds the recording from begin to end, and forks checkpoints
  *   checkpoint  sleeps at one place of the recording, and forks workers (replay_index.h)
  *   worker      feeds on to its target, and serves clients from there (replay_worker.h)
  *

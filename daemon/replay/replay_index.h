@@ -1,5 +1,5 @@
-/* The index of a replay: a process that feeds the recording from begin to end, and leaves
- * checkpoints behind: forked processes that sleep until a worker is to go on from there. Memory is
+/* The index of a replay: a process that feeds the recording from begin to end, and forks
+ * checkpoints: processes that sleep until a worker is to go on from there. Memory is
  * shared until it is written to. */
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_INDEX_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_INDEX_H

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The contents of the files that tell it; a text may be NULL where there is no such file. */
+/** The contents of the files that the figures are read from; NULL where there is no such file. */
 struct replay_memory_texts {
     const char *meminfo;       /**< /proc/meminfo; required */
     const char *group_limit;   /**< memory.max of the control group (version 2), may be "max" */

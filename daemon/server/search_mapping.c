@@ -145,7 +145,7 @@ static int mapping_send_result(const struct mapping *m)
         message.seats_count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;
         message.more = left > WIRE_PART_ROWS;
         code = search_send(s, WIRE_TYPE_MAPPING, &message);
-        message.gains_count = 0; /* what is told once goes with the first part */
+        message.gains_count = 0; /* sent with the first part only */
     }
     free(rows);
     return code;

@@ -205,7 +205,7 @@ static void a_recording_has_a_size_of_16_MiB_and_more(void **state)
     assert_int_equal(size, 1000);
 }
 
-static void collectives_take_part_unless_they_are_put_off(void **state)
+static void collectives_take_part_unless_they_are_off(void **state)
 {
     struct daemon_options o;
     char why[512];
@@ -235,7 +235,7 @@ int main(void)
         cmocka_unit_test(a_replay_is_recorded_only_when_that_is_asked_for),
         cmocka_unit_test(how_a_replay_goes_is_said_of_replays_only),
         cmocka_unit_test(a_recording_has_a_size_of_16_MiB_and_more),
-        cmocka_unit_test(collectives_take_part_unless_they_are_put_off),
+        cmocka_unit_test(collectives_take_part_unless_they_are_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
     };

@@ -1,3 +1,4 @@
+/* The episodes of a job: raised, updated, resolved, restored. */
 #include "daemon/alert/alerts.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static void an_episode_is_one_alert_until_it_is_resolved(void **state)
     alerts_finish(&alerts);
 }
 
-static void kinds_and_hosts_are_told_apart(void **state)
+static void alerts_of_other_kinds_and_hosts_are_other_episodes(void **state)
 {
     struct alerts alerts = {0};
     (void)state;
@@ -159,7 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_episode_is_one_alert_until_it_is_resolved),
-        cmocka_unit_test(kinds_and_hosts_are_told_apart),
+        cmocka_unit_test(alerts_of_other_kinds_and_hosts_are_other_episodes),
         cmocka_unit_test(a_restored_alert_goes_on),
         cmocka_unit_test(an_episode_is_pending_before_it_fires_and_keeps_its_evidence),
         cmocka_unit_test(an_episode_fed_again_is_the_restored_one),

@@ -1,3 +1,4 @@
+/* Sinks: what is delivered when, failures, hanging sinks, the end of the daemon. */
 /* Sinks against what receives: pipes, files, commands and a server of the test's own, which fail,
  * hang, are slow, or say too much. */
 #include "daemon/alert/sinks.h"
@@ -175,9 +176,9 @@ static unsigned contents(const char *name, char *out, size_t room)
     return lines;
 }
 
-/* ---- when what is told --------------------------------------------------- */
+/* ---- what is delivered --------------------------------------------------- */
 
-static void one_episode_is_told_once_and_its_end_once(void **state)
+static void an_episode_is_delivered_once_and_its_end_once(void **state)
 {
     struct bed *bed = *state;
     int ends[2];
@@ -202,7 +203,7 @@ static void one_episode_is_told_once_and_its_end_once(void **state)
     close(ends[0]);
 }
 
-static void what_never_fired_is_not_told(void **state)
+static void an_alert_that_never_fired_is_not_delivered(void **state)
 {
     struct bed *bed = *state;
     char text[4096];
@@ -229,14 +230,14 @@ static void a_file_has_a_line_of_json_a_state_and_updates_at_a_bounded_rate(void
         sched_yield();
     for (uint64_t i = 1; i <= 50; i++)
         take(bed, 7, "firing", i);
-    sinks_destroy(bed->sinks); /* tells what waits: the newest of the updates */
+    sinks_destroy(bed->sinks); /* delivers what waits: the newest of the updates */
     assert_int_equal(contents(path, text, sizeof(text)), 2);
     assert_int_equal(strncmp(text, "{\"topic\":\"alerts\",\"job\":\"job.0\",\"id\":7,", 38), 0);
     assert_non_null(strstr(text, "\"ranks\":\"0-3\",\"ratio\":2,\"slope\":null"));
     assert_non_null(strstr(strchr(text, '\n'), "\"updates\":50"));
 }
 
-static void severities_below_the_sink_s_are_not_told(void **state)
+static void severities_below_the_sink_s_are_not_delivered(void **state)
 {
     struct bed *bed = *state;
     char text[8192];
@@ -246,7 +247,7 @@ static void severities_below_the_sink_s_are_not_told(void **state)
     b.severity = "critical";
     sinks_take(bed->sinks, &a);
     sinks_take(bed->sinks, &b);
-    b.severity = "info"; /* of what was told, the end is told */
+    b.severity = "info"; /* of an alert that was delivered, the end is delivered */
     b.state = "resolved";
     a.state = "resolved";
     sinks_take(bed->sinks, &a);
@@ -257,7 +258,7 @@ static void severities_below_the_sink_s_are_not_told(void **state)
     assert_non_null(strstr(text, "\"state\":\"resolved\""));
 }
 
-static void what_an_earlier_daemon_told_is_not_told_again_but_its_end_is(void **state)
+static void of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered(void **state)
 {
     struct bed *bed = *state;
     char text[8192];
@@ -275,7 +276,8 @@ static void what_an_earlier_daemon_told_is_not_told_again_but_its_end_is(void **
 
 /* ---- failing and hanging ------------------------------------------------- */
 
-static void failure_and_recovery_are_reported_once_and_the_newest_state_is_told_late(void **state)
+static void
+failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late(void **state)
 {
     struct bed *bed = *state;
     char file[128], text[8192], error[256];
@@ -298,7 +300,7 @@ static void failure_and_recovery_are_reported_once_and_the_newest_state_is_told_
     assert_string_equal(error, "");
     sinks_destroy(bed->sinks);
     assert_int_equal(bed->reports.count, 2);
-    /* the tries before the directory was there told nothing, whatever they had in hand */
+    /* the attempts before the directory was there delivered nothing */
     assert_in_range(contents(file, text, sizeof(text)), 1, 3);
     const char *last = strrchr(text, '{');
     while (last > text && last[-1] != '\n')
@@ -357,7 +359,7 @@ static void a_terminal_that_hangs_is_reported_once_and_blocks_nobody(void **stat
     close(ends[0]);
 }
 
-static void a_thread_that_does_not_come_back_is_left_behind(void **state)
+static void a_thread_that_does_not_return_is_detached(void **state)
 {
     struct bed *bed = *state;
     static int ends[2]; /* the thread keeps it */
@@ -474,7 +476,7 @@ static void what_a_command_leaves_running_does_not_hold_it_up(void **state)
     close(fd);
 }
 
-static void tellings_of_one_alert_keep_their_order(void **state)
+static void states_of_one_alert_are_delivered_in_order(void **state)
 {
     struct bed *bed = *state;
     char text[65536], *at = text;
@@ -661,7 +663,7 @@ static void answer(int fd, const char *text)
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-static void alertmanager_is_told_again_while_it_fires_and_once_of_the_end(void **state)
+static void a_firing_alert_is_repeated_to_alertmanager_and_its_end_is_sent_once(void **state)
 {
     struct bed *bed = *state;
     char url[64], request[8192];
@@ -766,23 +768,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         /* forks: before there are threads */
         IN_DIRECTORY(syslog_gets_the_line_and_its_absence_is_reported),
-        IN_DIRECTORY(one_episode_is_told_once_and_its_end_once),
-        IN_DIRECTORY(what_never_fired_is_not_told),
+        IN_DIRECTORY(an_episode_is_delivered_once_and_its_end_once),
+        IN_DIRECTORY(an_alert_that_never_fired_is_not_delivered),
         IN_DIRECTORY(a_file_has_a_line_of_json_a_state_and_updates_at_a_bounded_rate),
-        IN_DIRECTORY(severities_below_the_sink_s_are_not_told),
-        IN_DIRECTORY(what_an_earlier_daemon_told_is_not_told_again_but_its_end_is),
-        IN_DIRECTORY(failure_and_recovery_are_reported_once_and_the_newest_state_is_told_late),
+        IN_DIRECTORY(severities_below_the_sink_s_are_not_delivered),
+        IN_DIRECTORY(of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered),
+        IN_DIRECTORY(failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late),
         IN_DIRECTORY(a_terminal_that_hangs_is_reported_once_and_blocks_nobody),
-        IN_DIRECTORY(a_thread_that_does_not_come_back_is_left_behind),
+        IN_DIRECTORY(a_thread_that_does_not_return_is_detached),
         IN_DIRECTORY(a_command_gets_the_json_and_nothing_else_of_ours),
         IN_DIRECTORY(a_command_that_fails_is_reported_with_its_words),
         IN_DIRECTORY(a_command_that_hangs_is_killed_with_its_process_group),
         IN_DIRECTORY(a_command_may_say_much_and_read_nothing),
         IN_DIRECTORY(what_a_command_leaves_running_does_not_hold_it_up),
-        IN_DIRECTORY(tellings_of_one_alert_keep_their_order),
+        IN_DIRECTORY(states_of_one_alert_are_delivered_in_order),
         cmocka_unit_test(lines_say_what_and_why_and_steer_no_terminal),
         cmocka_unit_test(alertmanager_gets_labels_that_stay_and_times),
-        IN_DIRECTORY(alertmanager_is_told_again_while_it_fires_and_once_of_the_end),
+        IN_DIRECTORY(a_firing_alert_is_repeated_to_alertmanager_and_its_end_is_sent_once),
         IN_DIRECTORY(a_server_that_refuses_or_says_much_is_tried_again),
         IN_DIRECTORY(a_server_that_hangs_is_given_up_and_tried_again),
         IN_DIRECTORY(without_a_server_nothing_waits_at_the_end),

@@ -1,3 +1,4 @@
+/* Collects what a feeder publishes. */
 #include "tests/daemon/replay/feeder_frames.h"
 
 #include <setjmp.h>

@@ -58,7 +58,7 @@ static int tear_down(void **state)
 
 /* ---- frames of single windows ------------------------------------------------------- */
 
-/* What is told of four windows behind a time. */
+/* What is published of four windows after a time. */
 static void tell(struct replay_feeder *feeder, uint64_t from_ns, struct feeder_frames *out)
 {
     static const char *const single[] = {"totals", "calls", "pairs"};
@@ -92,7 +92,7 @@ static uint64_t compare(uint64_t at_ns)
     return fed;
 }
 
-static void windows_behind_a_jump_are_told_as_without(void **state)
+static void windows_after_a_jump_are_published_as_without_it(void **state)
 {
     (void)state;
     uint64_t late = compare(begin_ns + 70 * S), all = NODES * 70;
@@ -177,7 +177,7 @@ static void blocks_with_more_than_windows_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(windows_behind_a_jump_are_told_as_without, set_up,
+        cmocka_unit_test_setup_teardown(windows_after_a_jump_are_published_as_without_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             a_file_that_does_not_say_what_blocks_have_is_jumped_in_as_well, set_up, tear_down),

@@ -1,4 +1,4 @@
-/* Notes between the processes of a replay: what comes, and who has gone. */
+/* Notes between the processes of a replay: what is received, and how a closed link is reported. */
 #include "daemon/replay/replay_link.h"
 
 #include <errno.h>
@@ -86,8 +86,8 @@ static void a_link_that_does_not_block_says_that_there_is_nothing(void **state)
     close(pair[1]);
 }
 
-/* The system tells the two apart; for us both have gone, and neither is a failure. */
-static void who_has_gone_is_the_same_whether_or_not_all_was_read(void **state)
+/* The system reports the two cases differently; for a replay neither is a failure. */
+static void a_closed_link_is_reported_alike_whether_or_not_all_was_read(void **state)
 {
     (void)state;
     struct replay_note came;
@@ -117,7 +117,7 @@ int main(void)
         cmocka_unit_test(more_than_may_go_along_is_refused),
         cmocka_unit_test(what_is_no_note_is_an_error),
         cmocka_unit_test(a_link_that_does_not_block_says_that_there_is_nothing),
-        cmocka_unit_test(who_has_gone_is_the_same_whether_or_not_all_was_read),
+        cmocka_unit_test(a_closed_link_is_reported_alike_whether_or_not_all_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void media_time_goes_by_at_its_speed(void **state)
     assert_true(replay_pace_due(&p, BEGIN + S) == 110 * S);
 }
 
-static void what_is_not_told_has_not_been(void **state)
+static void media_time_does_not_pass_the_next_message(void **state)
 {
     (void)state;
     struct replay_pace p;
@@ -100,7 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(media_time_goes_by_at_its_speed),
-        cmocka_unit_test(what_is_not_told_has_not_been),
+        cmocka_unit_test(media_time_does_not_pass_the_next_message),
         cmocka_unit_test(paused_time_stands_still_and_goes_on_from_there),
         cmocka_unit_test(another_speed_holds_from_where_it_is),
         cmocka_unit_test(far_times_are_never),

@@ -133,7 +133,7 @@ static void marks_are_alerts_that_fired(void **state)
     }
     assert_int_equal(marks->count, REPLAY_MARKS_MAXIMUM);
     assert_int_equal(marks->left_out, 2 * REPLAY_MARKS_MAXIMUM - (REPLAY_MARKS_MAXIMUM - 1));
-    a = alert(1, "resolved", 15, 60); /* one that has a place is still told */
+    a = alert(1, "resolved", 15, 60); /* an alert that has a place is still updated */
     replay_marks_add(marks, &a);
     assert_true(marks->list[0].end_ns == 60);
     free(marks);

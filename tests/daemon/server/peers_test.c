@@ -1,3 +1,4 @@
+/* Peers by routing id and by instance, silence, and rates. */
 #include "daemon/server/peers.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* The published stream: subscriptions, frames and their numbers. */
 #include "daemon/server/msg_socket_type.h"
 #include "daemon/server/publish.h"
 
@@ -122,7 +123,7 @@ static void a_subscription_is_confirmed_by_an_empty_frame(void **state)
     assert_int_equal(tap.frames[0].length, 0);
 }
 
-static void the_newest_frames_of_a_job_are_told_before(void **state)
+static void the_newest_frames_of_a_job_are_sent_before_the_sync(void **state)
 {
     struct wire_nodes nodes = {.job = "job.0"};
     (void)state;
@@ -146,7 +147,7 @@ static void the_newest_frames_of_a_job_are_told_before(void **state)
     assert_int_equal(tap.frames[3].ordinal, 4);
 }
 
-static void of_a_job_that_is_not_known_there_is_nothing_to_tell(void **state)
+static void nothing_is_sent_before_the_sync_of_an_unknown_job(void **state)
 {
     (void)state;
     publish("job.0", 3);
@@ -167,8 +168,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_subscription_is_confirmed_by_an_empty_frame),
-        T(the_newest_frames_of_a_job_are_told_before),
-        T(of_a_job_that_is_not_known_there_is_nothing_to_tell),
+        T(the_newest_frames_of_a_job_are_sent_before_the_sync),
+        T(nothing_is_sent_before_the_sync_of_an_unknown_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

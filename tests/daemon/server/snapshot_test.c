@@ -1,3 +1,4 @@
+/* Encoded states, shared by the clients that ask between two frames. */
 #include "daemon/server/snapshot.h"
 
 #include <setjmp.h>
@@ -73,7 +74,7 @@ static void whoever_asks_before_the_next_frame_gets_the_same_bytes(void **state)
     job_destroy(job);
 }
 
-static void after_a_frame_the_state_is_made_anew_in_the_old_ones_place(void **state)
+static void after_a_frame_the_state_is_encoded_again_in_its_old_place(void **state)
 {
     struct snapshots snapshots = {0};
     struct job *job = make_job("j.0");
@@ -119,7 +120,7 @@ static void no_more_states_than_the_bound_are_kept(void **state)
         assert_string_equal(snapshots_get(&snapshots, jobs[i], WIRE_TYPE_JOB, 1)->job, id);
     }
     assert_string_equal(snapshots.list[0]->job, job_id(jobs[SNAPSHOTS_MAXIMUM]));
-    assert_string_equal(snapshots.list[SNAPSHOTS_MAXIMUM - 1]->job, "j.1"); /* "j.0" has gone */
+    assert_string_equal(snapshots.list[SNAPSHOTS_MAXIMUM - 1]->job, "j.1"); /* "j.0" was dropped */
     snapshots_finish(&snapshots);
     for (unsigned i = 0; i <= SNAPSHOTS_MAXIMUM; i++)
         job_destroy(jobs[i]);
@@ -129,7 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_asks_before_the_next_frame_gets_the_same_bytes),
-        cmocka_unit_test(after_a_frame_the_state_is_made_anew_in_the_old_ones_place),
+        cmocka_unit_test(after_a_frame_the_state_is_encoded_again_in_its_old_place),
         cmocka_unit_test(types_and_jobs_have_states_of_their_own),
         cmocka_unit_test(no_more_states_than_the_bound_are_kept),
     };
