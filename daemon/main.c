@@ -224,35 +224,9 @@ static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *c
     return code;
 }
 
-static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
+static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
 {
     const struct daemon_options *o = &d->options;
-    d->context = zmq_ctx_new();
-    if (d->context == NULL)
-        return -zmq_errno();
-    zmq_ctx_set(d->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(d->context, ZMQ_SOCKET_LIMIT));
-    if (o->keys != NULL) {
-        int code = zap_create(&d->zap, d->context, &d->loop, o->keys);
-        if (code != 0) {
-            snprintf(why, capacity, "keys in %s cannot be used: %s", o->keys,
-                     holter_strerror(code));
-            return code;
-        }
-    }
-    struct front_callbacks callbacks = {d,
-                                        daemon_on_committed_seq,
-                                        daemon_on_agent_message,
-                                        daemon_on_agent_left,
-                                        daemon_on_request,
-                                        daemon_on_turn};
-    int code = daemon_open_sockets(d, &callbacks, why, capacity);
-    if (code != 0)
-        return code;
-    code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});
-    if (code != 0) {
-        snprintf(why, capacity, "no sinks for alerts: %s", holter_strerror(code));
-        return code;
-    }
     struct jobs_options jobs = {
         .job = {.window_ns = o->window_ns,
                 .grace_ns = o->grace_ns,
@@ -272,10 +246,14 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
         .alert = daemon_on_alert,
         .captured = daemon_on_captured,
     };
-    code = jobs_create(&d->jobs, &d->loop, &jobs, why, capacity);
+    return jobs_create(&d->jobs, &d->loop, &jobs, why, capacity);
+}
+
+static int daemon_start_requests(struct daemon *d)
+{
     struct captures_options captures = {d->jobs, &d->rules, d, daemon_on_capture_ask,
                                         daemon_on_send};
-    code = code != 0 ? code : captures_create(&d->captures, &captures);
+    int code = captures_create(&d->captures, &captures);
     struct control_options control = {.options = &d->server_options,
                                       .timeline = &d->timeline,
                                       .jobs = d->jobs,
@@ -287,6 +265,38 @@ static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
                                       .stop = daemon_on_stop,
                                       .stop_when_idle = daemon_on_stop_when_idle};
     return code != 0 ? code : control_create(&d->control, &d->loop, &control);
+}
+
+static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
+{
+    const char *keys = d->options.keys;
+    d->context = zmq_ctx_new();
+    if (d->context == NULL)
+        return -zmq_errno();
+    zmq_ctx_set(d->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(d->context, ZMQ_SOCKET_LIMIT));
+    if (keys != NULL) {
+        int code = zap_create(&d->zap, d->context, &d->loop, keys);
+        if (code != 0) {
+            snprintf(why, capacity, "keys in %s cannot be used: %s", keys, holter_strerror(code));
+            return code;
+        }
+    }
+    const struct front_callbacks callbacks = {d,
+                                              daemon_on_committed_seq,
+                                              daemon_on_agent_message,
+                                              daemon_on_agent_left,
+                                              daemon_on_request,
+                                              daemon_on_turn};
+    int code = daemon_open_sockets(d, &callbacks, why, capacity);
+    if (code != 0)
+        return code;
+    code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});
+    if (code != 0) {
+        snprintf(why, capacity, "no sinks for alerts: %s", holter_strerror(code));
+        return code;
+    }
+    code = daemon_start_jobs(d, why, capacity);
+    return code != 0 ? code : daemon_start_requests(d);
 }
 
 static void daemon_finish(struct daemon *d)

@@ -23,7 +23,7 @@ static const char rules_text[] =
     "    growth: 10%/min        # or, while it grows, the slope from which it counts\n"
     "    for: 500ms             # so long before it is announced, after the windows to see it\n"
     "    clear-for: 5s          # so long below `clear` before it is over\n"
-    "    least-messages: 20     # a window with fewer messages tells nothing\n"
+    "    least-messages: 20     # windows with fewer messages are not judged\n"
     "    severity: warning\n"
     "    capture: true          # read back the last calls of its ranks when it fires\n"
     "\n"
@@ -61,7 +61,7 @@ static const char rules_text[] =
     "#   severity: warning\n"
     "# - kind: alertmanager     # Prometheus' Alertmanager, API version 2\n"
     "#   url: http://127.0.0.1:9093\n"
-    "#   repeat: 1min           # told again so often while it fires\n"
+    "#   repeat: 1min           # repeated so often while it fires\n"
     "#   timeout: 10s\n";
 
 const char *rules_default_text(void)

@@ -18,7 +18,7 @@
 #include <zmq.h>
 
 #define LOG_TOPIC "replay"
-#define MEMORY_MS 2000 /* between two checks of the memory of checkpoints */
+#define MEMORY_MS 250 /* between two checks of the memory of checkpoints */
 
 /* ---- ending --------------------------------------------------------------------------- */
 

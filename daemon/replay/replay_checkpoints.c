@@ -16,12 +16,14 @@ struct replay_checkpoint {
     struct replay_place place;
     struct replay_watch *watch;
     int64_t process;
+    uint64_t bytes; /* of memory, when it was measured last; 0: never */
 };
 
 struct replay_checkpoints {
     uv_loop_t *loop;
     struct replay_checkpoint list[REPLAY_CHECKPOINTS_MAXIMUM]; /* by place */
     size_t count;
+    size_t measured;        /* the checkpoint that was measured last */
     uint64_t maximum_bytes; /* of memory; 0: a share of what is available */
 };
 
@@ -80,6 +82,12 @@ void replay_checkpoints_destroy(struct replay_checkpoints *checkpoints)
     free(checkpoints);
 }
 
+/* This takes milliseconds, as the kernel walks through all pages: one checkpoint at a time. */
+static void replay_checkpoints_measure(struct replay_checkpoint *checkpoint)
+{
+    checkpoint->bytes = replay_memory_of_process(checkpoint->process);
+}
+
 int replay_checkpoints_add(struct replay_checkpoints *checkpoints, const struct replay_note *note,
                            int link)
 {
@@ -90,9 +98,13 @@ int replay_checkpoints_add(struct replay_checkpoints *checkpoints, const struct 
     }
     int code = replay_watch_open(&checkpoint.watch, checkpoints->loop, link,
                                  replay_checkpoints_on_note, checkpoints);
-    if (code == 0)
-        checkpoints->list[checkpoints->count++] = checkpoint;
-    return code;
+    if (code != 0)
+        return code;
+    /* The one before it shares little with the index by now. */
+    if (checkpoints->count > 0)
+        replay_checkpoints_measure(&checkpoints->list[checkpoints->count - 1]);
+    checkpoints->list[checkpoints->count++] = checkpoint;
+    return 0;
 }
 
 int replay_checkpoints_fork(struct replay_checkpoints *checkpoints, const struct replay_note *note,
@@ -120,11 +132,13 @@ int replay_checkpoints_find(const struct replay_checkpoints *checkpoints,
 }
 
 /* A checkpoint grows as its neighbours end: what it shared with them is its own then. */
-static int replay_checkpoints_exceed_memory(const struct replay_checkpoints *checkpoints)
+static int replay_checkpoints_exceed_memory(struct replay_checkpoints *checkpoints)
 {
     uint64_t used = 0, available, limit = checkpoints->maximum_bytes;
+    checkpoints->measured = (checkpoints->measured + 1) % checkpoints->count;
+    replay_checkpoints_measure(&checkpoints->list[checkpoints->measured]);
     for (size_t i = 0; i < checkpoints->count; i++)
-        used += replay_memory_of_process(checkpoints->list[i].process);
+        used += checkpoints->list[i].bytes;
     if (limit == 0 && replay_memory_available(&available) == 0)
         limit = (available + used) / REPLAY_CHECKPOINTS_SHARE;
     return limit != 0 && used > limit;
