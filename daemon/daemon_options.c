@@ -1,3 +1,4 @@
+/* Parses the command line of holterd: a table of options, and what is checked after all of them. */
 #include "daemon/daemon_options.h"
 
 #include "daemon/replay/replay_pace.h"
@@ -12,23 +13,22 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-#define LEAST_WINDOW (100 * MS)
-#define MOST_WINDOW (60000 * MS)
-#define MOST_GRACE (60000 * MS)
+#define WINDOW_MINIMUM_NS (100 * MS)
+#define WINDOW_MAXIMUM_NS (60000 * MS)
+#define GRACE_MAXIMUM_NS (60000 * MS)
 
-static const char usage[] =
+static const char options_usage[] =
     "usage: holterd [options]\n"
     "Collects what Holter's agents report about running MPI jobs, publishes and records it.\n"
     "\n"
     "  --listen ENDPOINT   tcp://HOST:PORT or ipc:///PATH; may be given several times. The "
     "published stream is\n"
-    "                      on the next port, or on the path with \".stream\" behind it.\n"
+    "                      on the next port, or on the path with \".stream\" appended.\n"
     "                      Default: HOLTER_DAEMON, else ipc in the user's run directory\n"
     "  --keys DIR          CURVE keys; without them only local endpoints can be listened on\n"
     "  --record DIR        where recordings (JOB.hrec) are written; default $XDG_DATA_HOME/holter\n"
@@ -48,16 +48,16 @@ static const char usage[] =
     "                      torus:8,8,8, or cart, each job's grid of processes; default:\n"
     "                      HOLTER_TOPOLOGY, else hosts below one switch\n"
     "  --session KEY       serve only agents of this session\n"
-    "  --replay FILE       replay a recording instead: agents are not served, no sink is told, and "
+    "  --replay FILE       replay a recording instead: agents are not served, no sink is used, and "
     "nothing is\n"
     "                      recorded unless --record is given; windows are as long as recorded\n"
     "  --speed X           of a replay: times as fast as it was, 0.01 to 100000, or max (default)\n"
     "  --from T            begin it there: nanoseconds since 1970, 2026-11-22T05:00:00Z, +90s "
     "(from its begin),\n"
     "                      -10s (before its end) or 40%\n"
-    "  --loop              begin it anew behind its end\n"
+    "  --loop              begin it again after its end\n"
     "  --paused            begin it when a client says so\n"
-    "  --quit-at-end       leave behind its end\n"
+    "  --quit-at-end       leave after its end\n"
     "  --results           serve nobody: put the results of a replay into the recording itself, "
     "and "
     "leave\n"
@@ -67,28 +67,403 @@ static const char usage[] =
     "  --alert-log FILE    append alerts to FILE, one JSON object a line\n"
     "  --on-alert COMMAND  run COMMAND in a shell for each alert and its end, JSON on standard "
     "input\n"
-    "  --syslog            tell alerts to syslog\n"
-    "  --alertmanager URL  tell alerts to Prometheus' Alertmanager, such as http://HOST:9093\n"
+    "  --syslog            send alerts to syslog\n"
+    "  --alertmanager URL  send alerts to Prometheus' Alertmanager, such as http://HOST:9093\n"
     "  --check-rules       only check the rules and the options on alerts: 0 right, 2 wrong\n"
     "  --print-rules       only print the built-in rules\n"
     "  --version, --help\n";
 
-int options_size(const char *text, uint64_t *out)
+/* What is known while the command line is parsed. */
+struct options_parser {
+    struct daemon_options *options;
+    int record;         /* a live daemon records */
+    int replay_options; /* an option was given that only a replay has */
+    int check_only, shown;
+    char *why;
+    size_t capacity;
+};
+
+struct options_entry;
+
+/* Handles an option. @param value  NULL: it takes none @return 0 or -HOLTER_EUSAGE, after setting
+ * why */
+typedef int options_handler(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value);
+
+struct options_entry {
+    const char *name;
+    int has_value; /* no_argument or required_argument */
+    options_handler *handle;
+    size_t offset;        /* of the member of struct daemon_options that it sets */
+    enum sink_kind sink;  /* of an option that adds a sink */
+    int is_replay_option; /* only a replay has it */
+};
+
+/* ---- handlers ------------------------------------------------------------------------ */
+
+static void *options_member(struct options_parser *parser, const struct options_entry *entry)
 {
-    return quantity_parse_bytes(text, out);
+    return (char *)parser->options + entry->offset;
 }
 
-int options_duration(const char *text, uint64_t *out)
+static int options_set_text(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value)
 {
-    return duration_parse(text, out);
+    *(const char **)options_member(parser, entry) = value;
+    return 0;
 }
 
-uint64_t options_grace(uint64_t window_ns)
+static int options_set_flag(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value)
 {
-    return window_ns / 4 < 250 * MS ? window_ns / 4 : 250 * MS;
+    (void)value;
+    *(int *)options_member(parser, entry) = 1;
+    return 0;
 }
 
-int options_rules(const struct options *o, struct rules *out, rules_fault *tell, void *user)
+static int options_add_endpoint(struct options_parser *parser, const struct options_entry *entry,
+                                const char *value)
+{
+    struct daemon_options *options = parser->options;
+    (void)entry;
+    if (options->listen_count == SERVER_ENDPOINTS_MAXIMUM) {
+        snprintf(parser->why, parser->capacity, "--listen: at most %u endpoints",
+                 SERVER_ENDPOINTS_MAXIMUM);
+        return -HOLTER_EUSAGE;
+    }
+    options->listen[options->listen_count++] = value;
+    return 0;
+}
+
+/* --record and, without a value, --no-record */
+static int options_set_record(struct options_parser *parser, const struct options_entry *entry,
+                              const char *value)
+{
+    (void)entry;
+    parser->options->record = value;
+    parser->record = value != NULL;
+    return 0;
+}
+
+static int options_set_size(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value)
+{
+    uint64_t *size = options_member(parser, entry);
+    if (quantity_parse_bytes(value, size) == 0 && *size >= RECORD_LEAST_BYTES)
+        return 0;
+    snprintf(parser->why, parser->capacity,
+             "--%s '%s': a size such as 500M or 20G is wanted, 16M and more", entry->name, value);
+    return -HOLTER_EUSAGE;
+}
+
+static int options_set_time(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value, uint64_t minimum_ns, uint64_t maximum_ns)
+{
+    uint64_t *time_ns = options_member(parser, entry);
+    if (duration_parse(value, time_ns) == 0 && *time_ns >= minimum_ns && *time_ns <= maximum_ns)
+        return 0;
+    snprintf(parser->why, parser->capacity,
+             "--%s '%s': a time from %gs to %gs is wanted, such as 500ms or 1s", entry->name, value,
+             (double)minimum_ns * 1e-9, (double)maximum_ns * 1e-9);
+    return -HOLTER_EUSAGE;
+}
+
+static int options_set_window(struct options_parser *parser, const struct options_entry *entry,
+                              const char *value)
+{
+    return options_set_time(parser, entry, value, WINDOW_MINIMUM_NS, WINDOW_MAXIMUM_NS);
+}
+
+static int options_set_grace(struct options_parser *parser, const struct options_entry *entry,
+                             const char *value)
+{
+    parser->options->grace_given = 1;
+    return options_set_time(parser, entry, value, 0, GRACE_MAXIMUM_NS);
+}
+
+static int options_set_collectives(struct options_parser *parser, const struct options_entry *entry,
+                                   const char *value)
+{
+    (void)entry;
+    parser->options->no_collectives = strcmp(value, "off") == 0;
+    if (parser->options->no_collectives || strcmp(value, "modelled") == 0)
+        return 0;
+    snprintf(parser->why, parser->capacity, "--collectives '%s': modelled or off is wanted", value);
+    return -HOLTER_EUSAGE;
+}
+
+static int options_set_speed(struct options_parser *parser, const struct options_entry *entry,
+                             const char *value)
+{
+    (void)entry;
+    if (replay_pace_parse(value, &parser->options->speed) == 0)
+        return 0;
+    snprintf(parser->why, parser->capacity, "--speed '%s': %g to %.0f, or max, is wanted", value,
+             PACE_SLOWEST, PACE_FASTEST);
+    return -HOLTER_EUSAGE;
+}
+
+static int options_set_from(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value)
+{
+    (void)entry;
+    parser->options->from = value;
+    return moment_check(value, parser->why, parser->capacity);
+}
+
+static int options_add_sink(struct options_parser *parser, const struct options_entry *entry,
+                            const char *value)
+{
+    struct daemon_options *options = parser->options;
+    if (options->sink_count == RULES_SINKS_MAXIMUM) {
+        snprintf(parser->why, parser->capacity, "at most %u sinks of alerts", RULES_SINKS_MAXIMUM);
+        return -HOLTER_EUSAGE;
+    }
+    options->sinks[options->sink_count].kind = entry->sink;
+    options->sinks[options->sink_count++].target = value;
+    return 0;
+}
+
+static int options_check_only(struct options_parser *parser, const struct options_entry *entry,
+                              const char *value)
+{
+    (void)entry;
+    (void)value;
+    parser->check_only = 1;
+    return 0;
+}
+
+static int options_show(struct options_parser *parser, const struct options_entry *entry,
+                        const char *value)
+{
+    (void)value;
+    fputs(strcmp(entry->name, "help") == 0      ? options_usage
+          : strcmp(entry->name, "version") == 0 ? "holterd " HOLTER_VERSION
+                                                  " (" HOLTER_BUILD_OPTIONS ")\n"
+                                                : rules_default_text(),
+          stdout);
+    parser->shown = 1;
+    return 0;
+}
+
+/* ---- the table ------------------------------------------------------------------------ */
+
+#define MEMBER(name) .offset = offsetof(struct daemon_options, name)
+#define VALUE(handler) .has_value = required_argument, .handle = (handler)
+#define NO_VALUE(handler) .has_value = no_argument, .handle = (handler)
+#define TEXT(member) VALUE(options_set_text), MEMBER(member)
+#define FLAG(member) NO_VALUE(options_set_flag), MEMBER(member)
+
+static const struct options_entry options_table[] = {
+    {"listen", VALUE(options_add_endpoint)},
+    {"keys", TEXT(keys)},
+    {"record", VALUE(options_set_record)},
+    {"no-record", NO_VALUE(options_set_record)},
+    {"max-size", VALUE(options_set_size), MEMBER(maximum_record_bytes)},
+    {"window", VALUE(options_set_window), MEMBER(window_ns)},
+    {"grace", VALUE(options_set_grace), MEMBER(grace_ns)},
+    {"collectives", VALUE(options_set_collectives)},
+    {"session", TEXT(session)},
+    {"topology", TEXT(topology)},
+    {"replay", TEXT(replay)},
+    {"speed", VALUE(options_set_speed), .is_replay_option = 1},
+    {"from", VALUE(options_set_from), .is_replay_option = 1},
+    {"loop", FLAG(loop), .is_replay_option = 1},
+    {"paused", FLAG(paused), .is_replay_option = 1},
+    {"quit-at-end", FLAG(quit_at_end), .is_replay_option = 1},
+    {"results", FLAG(results)},
+    {"quit-when-idle", FLAG(quit_when_idle)},
+    {"rules", TEXT(rules)},
+    {"alert-log", VALUE(options_add_sink), .sink = SINK_FILE},
+    {"on-alert", VALUE(options_add_sink), .sink = SINK_COMMAND},
+    {"syslog", NO_VALUE(options_add_sink), .sink = SINK_SYSLOG},
+    {"alertmanager", VALUE(options_add_sink), .sink = SINK_ALERTMANAGER},
+    {"check-rules", NO_VALUE(options_check_only)},
+    {"print-rules", NO_VALUE(options_show)},
+    {"version", NO_VALUE(options_show)},
+    {"help", NO_VALUE(options_show)},
+};
+
+#define OPTIONS_COUNT (sizeof(options_table) / sizeof(options_table[0]))
+#define OPTIONS_FIRST 256 /* value of the first option for getopt_long(3) */
+
+/* ---- after all options ------------------------------------------------------------------- */
+
+static int options_set_default_endpoint(struct options_parser *parser)
+{
+    struct daemon_options *options = parser->options;
+    const char *endpoint = getenv("HOLTER_DAEMON");
+    int code = 0;
+    if (options->listen_count > 0)
+        return 0;
+    if (endpoint != NULL && endpoint[0] != '\0')
+        snprintf(options->default_listen, sizeof(options->default_listen), "%s", endpoint);
+    else
+        code = session_default_endpoint(options->default_listen, sizeof(options->default_listen));
+    if (code != 0)
+        snprintf(parser->why, parser->capacity,
+                 "no run directory for the socket: %s; give --listen", holter_strerror(code));
+    else
+        options->listen[options->listen_count++] = options->default_listen;
+    return code;
+}
+
+static void options_set_default_record(struct daemon_options *options)
+{
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    char *path = options->default_record;
+    if (data != NULL && data[0] == '/')
+        snprintf(path, sizeof(options->default_record), "%s/holter", data);
+    else if (home != NULL && home[0] == '/')
+        snprintf(path, sizeof(options->default_record), "%s/.local/share/holter", home);
+    else
+        snprintf(path, sizeof(options->default_record), ".");
+    options->record = path;
+}
+
+/* @return the text, NULL if it is empty */
+static const char *options_text(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? NULL : text;
+}
+
+static void options_set_defaults(struct daemon_options *options)
+{
+    if (!options->grace_given)
+        options->grace_ns = server_default_grace(options->window_ns);
+    /* A replay has the network that was recorded. */
+    if (options->topology == NULL && options->replay == NULL)
+        options->topology = getenv("HOLTER_TOPOLOGY");
+    options->keys = options_text(options->keys);
+    options->session = options_text(options->session);
+    options->rules = options_text(options->rules);
+    options->topology = options_text(options->topology);
+}
+
+static int options_check_endpoint(struct options_parser *parser, const char *endpoint)
+{
+    char fault[256], stream[280];
+    if (endpoint_check(endpoint, fault, sizeof(fault)) != 0) {
+        snprintf(parser->why, parser->capacity, "--listen %s: %s", endpoint, fault);
+        return -HOLTER_EUSAGE;
+    }
+    if (endpoint_stream(stream, sizeof(stream), endpoint) != 0) {
+        snprintf(parser->why, parser->capacity,
+                 "--listen %s: there is no endpoint left for the stream, which takes the next port "
+                 "or a longer path",
+                 endpoint);
+        return -HOLTER_EUSAGE;
+    }
+    if (parser->options->keys == NULL && !endpoint_is_local(endpoint)) {
+        snprintf(parser->why, parser->capacity,
+                 "--listen %s: other machines can reach it, so keys are needed: make them with "
+                 "'holter keys DIR' and give --keys DIR, or listen on tcp://127.0.0.1:PORT or "
+                 "ipc:///PATH",
+                 endpoint);
+        return -HOLTER_EUSAGE;
+    }
+    return 0;
+}
+
+static int options_check_server(struct options_parser *parser)
+{
+    const struct daemon_options *options = parser->options;
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < options->listen_count; i++)
+        code = options_check_endpoint(parser, options->listen[i]);
+    if (code == 0 && options->session != NULL && !session_key_valid(options->session)) {
+        snprintf(parser->why, parser->capacity,
+                 "--session '%s': 1 to 31 hexadecimal digits are wanted", options->session);
+        code = -HOLTER_EUSAGE;
+    }
+    return code;
+}
+
+/* @return what contradicts what; NULL: nothing */
+static const char *options_find_contradiction(const struct options_parser *parser)
+{
+    const struct daemon_options *options = parser->options;
+    if (options->replay == NULL && options->results)
+        return "--results are of a --replay";
+    if (options->replay == NULL)
+        return parser->replay_options
+                   ? "--speed, --from, --loop, --paused and --quit-at-end are of a --replay"
+                   : NULL;
+    if (options->results && (parser->replay_options || options->record != NULL))
+        return "--results go once through the recording: no other option of a replay, and no "
+               "--record";
+    if (options->sink_count > 0)
+        return "a --replay reports to no sink of alerts";
+    if (options->record != NULL && (options->from != NULL || options->loop))
+        return "a --replay that is recorded goes once from its begin to its end: no --from, no "
+               "--loop";
+    if (options->loop && options->quit_at_end)
+        return "a --loop has no end to quit at";
+    return NULL;
+}
+
+/* ---- parsing ---------------------------------------------------------------------------- */
+
+static int options_parse_words(struct options_parser *parser, int argc, char **argv)
+{
+    struct option names[OPTIONS_COUNT + 1] = {{NULL, 0, NULL, 0}};
+    int option, code = 0;
+    for (size_t i = 0; i < OPTIONS_COUNT; i++)
+        names[i] = (struct option){options_table[i].name, options_table[i].has_value, NULL,
+                                   OPTIONS_FIRST + (int)i};
+    optind = 0; /* GNU: start again from scratch, as tests parse more than once */
+    opterr = 0;
+    while (code == 0 && !parser->shown &&
+           (option = getopt_long(argc, argv, "+", names, NULL)) != -1) {
+        if (option < OPTIONS_FIRST) {
+            snprintf(parser->why, parser->capacity,
+                     "%s: unknown option, or its value is missing; see holterd --help",
+                     argv[optind - 1]);
+            return -HOLTER_EUSAGE;
+        }
+        const struct options_entry *entry = &options_table[option - OPTIONS_FIRST];
+        parser->replay_options |= entry->is_replay_option;
+        code = entry->handle(parser, entry, entry->has_value ? optarg : NULL);
+    }
+    if (code == 0 && !parser->shown && optind < argc) {
+        snprintf(parser->why, parser->capacity, "%s: not an option; see holterd --help",
+                 argv[optind]);
+        code = -HOLTER_EUSAGE;
+    }
+    return code;
+}
+
+enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int argc, char **argv,
+                                                 char *why, size_t capacity)
+{
+    struct options_parser parser = {.options = out, .record = 1, .why = why, .capacity = capacity};
+    *out = (struct daemon_options){.window_ns = 1000 * MS,
+                                   .session = getenv("HOLTER_SESSION"),
+                                   .keys = getenv("HOLTER_KEYS"),
+                                   .rules = getenv("HOLTER_RULES")};
+    if (options_parse_words(&parser, argc, argv) != 0)
+        return OPTIONS_WRONG;
+    if (parser.shown)
+        return OPTIONS_SHOWN;
+    options_set_defaults(out);
+    if (parser.check_only)
+        return OPTIONS_CHECK;
+    const char *contradiction = options_find_contradiction(&parser);
+    if (contradiction != NULL) {
+        snprintf(why, capacity, "%s", contradiction);
+        return OPTIONS_WRONG;
+    }
+    if (options_set_default_endpoint(&parser) != 0)
+        return OPTIONS_WRONG;
+    if (parser.record && out->replay == NULL && out->record == NULL)
+        options_set_default_record(out);
+    return options_check_server(&parser) == 0 ? OPTIONS_RUN : OPTIONS_WRONG;
+}
+
+/* ---- for the rooms --------------------------------------------------------------------- */
+
+int daemon_options_read_rules(const struct daemon_options *options, struct rules *out,
+                              rules_fault *on_fault, void *user)
 {
     static const char *const names[SINK_KINDS] = {[SINK_FILE] = "--alert-log",
                                                   [SINK_COMMAND] = "--on-alert",
@@ -96,15 +471,17 @@ int options_rules(const struct options *o, struct rules *out, rules_fault *tell,
                                                   [SINK_ALERTMANAGER] = "--alertmanager"};
     char why[400], text[500];
     struct rules rules = {.count = 0};
-    int code = o->rules == NULL ? rules_default(&rules) : rules_read(&rules, o->rules, tell, user);
-    if (code != 0 && o->rules == NULL)
-        tell(user, holter_strerror(code));
-    for (size_t i = 0; i < o->sink_count; i++) {
-        int added = rules_add_sink(&rules, o->sinks[i].kind, o->sinks[i].target, why, sizeof(why));
+    int code = options->rules == NULL ? rules_default(&rules)
+                                      : rules_read(&rules, options->rules, on_fault, user);
+    if (code != 0 && options->rules == NULL)
+        on_fault(user, holter_strerror(code));
+    for (size_t i = 0; i < options->sink_count; i++) {
+        enum sink_kind kind = options->sinks[i].kind;
+        int added = rules_add_sink(&rules, kind, options->sinks[i].target, why, sizeof(why));
         if (added == 0)
             continue;
-        snprintf(text, sizeof(text), "%s: %s", names[o->sinks[i].kind], why);
-        tell(user, text);
+        snprintf(text, sizeof(text), "%s: %s", names[kind], why);
+        on_fault(user, text);
         code = added;
     }
     if (code != 0) {
@@ -115,330 +492,30 @@ int options_rules(const struct options *o, struct rules *out, rules_fault *tell,
     return 0;
 }
 
-static int bounded(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
-                   char *why, size_t room)
+void daemon_options_fill_server(const struct daemon_options *options, struct server_options *out)
 {
-    if (options_duration(text, out) == 0 && *out >= least && *out <= most)
-        return 0;
-    snprintf(why, room, "%s '%s': a time from %gs to %gs is wanted, such as 500ms or 1s", name,
-             text, (double)least * 1e-9, (double)most * 1e-9);
-    return -HOLTER_EUSAGE;
+    *out = (struct server_options){.listen_count = options->listen_count,
+                                   .keys = options->keys,
+                                   .session = options->session,
+                                   .rules = options->rules,
+                                   .window_ns = options->window_ns,
+                                   .replays = options->replay != NULL};
+    memcpy(out->listen, options->listen, sizeof(out->listen));
 }
 
-static int default_paths(struct options *o, int record, char *why, size_t room)
+void daemon_options_fill_replay(const struct daemon_options *options, struct replay_options *out)
 {
-    const char *endpoint = getenv("HOLTER_DAEMON"), *data = getenv("XDG_DATA_HOME"),
-               *home = getenv("HOME");
-    if (o->listen_count == 0) {
-        int code = 0;
-        if (endpoint != NULL && endpoint[0] != '\0')
-            snprintf(o->default_listen, sizeof(o->default_listen), "%s", endpoint);
-        else
-            code = session_default_endpoint(o->default_listen, sizeof(o->default_listen));
-        if (code != 0) {
-            snprintf(why, room, "no run directory for the socket: %s; give --listen",
-                     holter_strerror(code));
-            return code;
-        }
-        o->listen[o->listen_count++] = o->default_listen;
-    }
-    if (!record || o->record != NULL)
-        return 0;
-    if (data != NULL && data[0] == '/')
-        snprintf(o->default_record, sizeof(o->default_record), "%s/holter", data);
-    else if (home != NULL && home[0] == '/')
-        snprintf(o->default_record, sizeof(o->default_record), "%s/.local/share/holter", home);
-    else
-        snprintf(o->default_record, sizeof(o->default_record), ".");
-    o->record = o->default_record;
-    return 0;
-}
-
-static int check(const struct options *o, char *why, size_t room)
-{
-    char fault[256], stream[280];
-    for (size_t i = 0; i < o->listen_count; i++) {
-        const char *e = o->listen[i];
-        if (endpoint_check(e, fault, sizeof(fault)) != 0) {
-            snprintf(why, room, "--listen %s: %s", e, fault);
-            return -HOLTER_EUSAGE;
-        }
-        if (endpoint_stream(stream, sizeof(stream), e) != 0) {
-            snprintf(why, room,
-                     "--listen %s: no room for the stream behind it (next port, or longer path)",
-                     e);
-            return -HOLTER_EUSAGE;
-        }
-        if (o->keys == NULL && !endpoint_is_local(e)) {
-            snprintf(why, room,
-                     "--listen %s: other machines can reach it, so keys are needed: make them with "
-                     "'holter keys DIR' and give --keys DIR, or listen on tcp://127.0.0.1:PORT or "
-                     "ipc:///PATH",
-                     e);
-            return -HOLTER_EUSAGE;
-        }
-    }
-    if (o->session != NULL && !session_key_valid(o->session)) {
-        snprintf(why, room, "--session '%s': 1 to 31 hexadecimal digits are wanted", o->session);
-        return -HOLTER_EUSAGE;
-    }
-    return 0;
-}
-
-enum {
-    OPT_LISTEN = 256,
-    OPT_KEYS,
-    OPT_RECORD,
-    OPT_NO_RECORD,
-    OPT_MAX_SIZE,
-    OPT_WINDOW,
-    OPT_GRACE,
-    OPT_COLLECTIVES,
-    OPT_SESSION,
-    OPT_TOPOLOGY,
-    OPT_REPLAY,
-    OPT_SPEED,
-    OPT_FROM,
-    OPT_LOOP,
-    OPT_PAUSED,
-    OPT_QUIT_AT_END,
-    OPT_RESULTS,
-    OPT_QUIT,
-    OPT_RULES,
-    OPT_ALERT_LOG,
-    OPT_ON_ALERT,
-    OPT_SYSLOG,
-    OPT_ALERTMANAGER,
-    OPT_CHECK_RULES,
-    OPT_PRINT_RULES,
-    OPT_VERSION,
-    OPT_HELP
-};
-
-static const struct option long_options[] = {
-    {"listen", required_argument, NULL, OPT_LISTEN},
-    {"keys", required_argument, NULL, OPT_KEYS},
-    {"record", required_argument, NULL, OPT_RECORD},
-    {"no-record", no_argument, NULL, OPT_NO_RECORD},
-    {"max-size", required_argument, NULL, OPT_MAX_SIZE},
-    {"window", required_argument, NULL, OPT_WINDOW},
-    {"grace", required_argument, NULL, OPT_GRACE},
-    {"collectives", required_argument, NULL, OPT_COLLECTIVES},
-    {"session", required_argument, NULL, OPT_SESSION},
-    {"topology", required_argument, NULL, OPT_TOPOLOGY},
-    {"replay", required_argument, NULL, OPT_REPLAY},
-    {"speed", required_argument, NULL, OPT_SPEED},
-    {"from", required_argument, NULL, OPT_FROM},
-    {"loop", no_argument, NULL, OPT_LOOP},
-    {"paused", no_argument, NULL, OPT_PAUSED},
-    {"quit-at-end", no_argument, NULL, OPT_QUIT_AT_END},
-    {"results", no_argument, NULL, OPT_RESULTS},
-    {"quit-when-idle", no_argument, NULL, OPT_QUIT},
-    {"rules", required_argument, NULL, OPT_RULES},
-    {"alert-log", required_argument, NULL, OPT_ALERT_LOG},
-    {"on-alert", required_argument, NULL, OPT_ON_ALERT},
-    {"syslog", no_argument, NULL, OPT_SYSLOG},
-    {"alertmanager", required_argument, NULL, OPT_ALERTMANAGER},
-    {"check-rules", no_argument, NULL, OPT_CHECK_RULES},
-    {"print-rules", no_argument, NULL, OPT_PRINT_RULES},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {"help", no_argument, NULL, OPT_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-/* @return 1 when it is one of the options on alerts, 0 when not, or -HOLTER_EUSAGE */
-static int take_sink(struct options *o, int option, char *why, size_t room)
-{
-    static const struct {
-        int option;
-        enum sink_kind kind;
-    } kinds[] = {{OPT_ALERT_LOG, SINK_FILE},
-                 {OPT_ON_ALERT, SINK_COMMAND},
-                 {OPT_SYSLOG, SINK_SYSLOG},
-                 {OPT_ALERTMANAGER, SINK_ALERTMANAGER}};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (kinds[i].option != option)
-            continue;
-        if (o->sink_count == RULES_SINKS) {
-            snprintf(why, room, "at most %u sinks of alerts", RULES_SINKS);
-            return -HOLTER_EUSAGE;
-        }
-        o->sinks[o->sink_count].kind = kinds[i].kind;
-        o->sinks[o->sink_count++].target = optarg;
-        return 1;
-    }
-    return 0;
-}
-
-static int size_of(const char *text, uint64_t *out, char *why, size_t room)
-{
-    if (options_size(text, out) == 0 && *out >= RECORD_LEAST_BYTES)
-        return 0;
-    snprintf(why, room, "--max-size '%s': a size such as 500M or 20G is wanted, 16M and more",
-             text);
-    return -HOLTER_EUSAGE;
-}
-
-static int take(struct options *o, int option, int *record, char *why, size_t room)
-{
-    switch (option) {
-    case OPT_LISTEN:
-        if (o->listen_count == OPTIONS_LISTEN) {
-            snprintf(why, room, "--listen: at most %u endpoints", OPTIONS_LISTEN);
-            return -HOLTER_EUSAGE;
-        }
-        o->listen[o->listen_count++] = optarg;
-        return 0;
-    case OPT_KEYS:
-        o->keys = optarg;
-        return 0;
-    case OPT_RECORD:
-        o->record = optarg;
-        *record = 1;
-        return 0;
-    case OPT_NO_RECORD:
-        o->record = NULL;
-        *record = 0;
-        return 0;
-    case OPT_MAX_SIZE:
-        return size_of(optarg, &o->most_bytes, why, room);
-    case OPT_WINDOW:
-        return bounded("--window", optarg, LEAST_WINDOW, MOST_WINDOW, &o->window_ns, why, room);
-    case OPT_GRACE:
-        return bounded("--grace", optarg, 0, MOST_GRACE, &o->grace_ns, why, room);
-    case OPT_COLLECTIVES:
-        o->no_collectives = strcmp(optarg, "off") == 0;
-        if (o->no_collectives || strcmp(optarg, "modelled") == 0)
-            return 0;
-        snprintf(why, room, "--collectives '%s': modelled or off is wanted", optarg);
-        return -HOLTER_EUSAGE;
-    case OPT_SESSION:
-        o->session = optarg;
-        return 0;
-    case OPT_RULES:
-        o->rules = optarg;
-        return 0;
-    case OPT_TOPOLOGY:
-        o->topology = optarg;
-        return 0;
-    case OPT_REPLAY:
-        o->replay = optarg;
-        return 0;
-    case OPT_QUIT:
-        o->quit_when_idle = 1;
-        return 0;
-    case OPT_RESULTS:
-        o->results = 1;
-        return 0;
-    case OPT_SPEED:
-        if (replay_pace_parse(optarg, &o->speed) == 0)
-            return 0;
-        snprintf(why, room, "--speed '%s': %g to %.0f, or max, is wanted", optarg, PACE_SLOWEST,
-                 PACE_FASTEST);
-        return -HOLTER_EUSAGE;
-    case OPT_FROM:
-        o->from = optarg;
-        return moment_check(optarg, why, room);
-    case OPT_LOOP:
-        o->loop = 1;
-        return 0;
-    case OPT_PAUSED:
-        o->paused = 1;
-        return 0;
-    case OPT_QUIT_AT_END:
-        o->quit_at_end = 1;
-        return 0;
-    default:
-        return take_sink(o, option, why, room) < 0 ? -HOLTER_EUSAGE : 0;
-    }
-}
-
-/* What goes together with a replay. */
-static int check_replay(const struct options *o, int replay_options, char *why, size_t room)
-{
-    const char *fault = NULL;
-    if (o->replay == NULL && o->results)
-        fault = "--results are of a --replay";
-    else if (o->replay == NULL)
-        fault = replay_options
-                    ? "--speed, --from, --loop, --paused and --quit-at-end are of a --replay"
-                    : NULL;
-    else if (o->results && (replay_options || o->record != NULL))
-        fault =
-            "--results go once through the recording: no other option of a replay, and no --record";
-    else if (o->sink_count > 0)
-        fault = "a --replay tells no sink of alerts";
-    else if (o->record != NULL && (o->from != NULL || o->loop))
-        fault =
-            "a --replay that is recorded goes once from its begin to its end: no --from, no --loop";
-    else if (o->loop && o->quit_at_end)
-        fault = "a --loop has no end to quit at";
-    if (fault == NULL)
-        return 0;
-    snprintf(why, room, "%s", fault);
-    return -HOLTER_EUSAGE;
-}
-
-/* What is answered at once. @return 1 when the option is one of those */
-static int show(int option)
-{
-    if (option != OPT_HELP && option != OPT_VERSION && option != OPT_PRINT_RULES)
-        return 0;
-    fputs(option == OPT_HELP      ? usage
-          : option == OPT_VERSION ? "holterd " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")\n"
-                                  : rules_default_text(),
-          stdout);
-    return 1;
-}
-
-enum options_verdict options_parse(struct options *out, int argc, char **argv, char *why,
-                                   size_t room)
-{
-    *out = (struct options){
-        .window_ns = 1000 * MS, .grace_ns = UINT64_MAX, .session = getenv("HOLTER_SESSION")};
-    int record = 1, only_check = 0, replay_options = 0, option;
-    out->keys = getenv("HOLTER_KEYS");
-    out->rules = getenv("HOLTER_RULES");
-    optind = 0; /* GNU: begin anew, tests parse more than once */
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
-        if (show(option))
-            return OPTIONS_SHOWN;
-        if (option == '?') {
-            snprintf(why, room, "%s: unknown option, or its value is missing; see holterd --help",
-                     argv[optind - 1]);
-            return OPTIONS_WRONG;
-        }
-        only_check |= option == OPT_CHECK_RULES;
-        replay_options |= option >= OPT_SPEED && option <= OPT_QUIT_AT_END;
-        if (take(out, option, &record, why, room) != 0)
-            return OPTIONS_WRONG;
-    }
-    if (optind < argc) {
-        snprintf(why, room, "%s: not an option; see holterd --help", argv[optind]);
-        return OPTIONS_WRONG;
-    }
-    if (out->grace_ns == UINT64_MAX)
-        out->grace_ns = options_grace(out->window_ns);
-    else
-        out->grace_given = 1;
-    if (out->keys != NULL && out->keys[0] == '\0')
-        out->keys = NULL;
-    if (out->session != NULL && out->session[0] == '\0')
-        out->session = NULL;
-    if (out->rules != NULL && out->rules[0] == '\0')
-        out->rules = NULL;
-    if (out->topology == NULL && out->replay == NULL) /* of a replay the recorded one goes first */
-        out->topology = getenv("HOLTER_TOPOLOGY");
-    if (out->topology != NULL && out->topology[0] == '\0')
-        out->topology = NULL;
-    if (only_check)
-        return OPTIONS_CHECK;
-    if (check_replay(out, replay_options, why, room) != 0)
-        return OPTIONS_WRONG;
-    if (out->replay != NULL)
-        record = 0;
-    if (default_paths(out, record, why, room) != 0 || check(out, why, room) != 0)
-        return OPTIONS_WRONG;
-    return OPTIONS_RUN;
+    *out = (struct replay_options){.file = options->replay,
+                                   .topology = options->topology,
+                                   .grace_ns = options->grace_ns,
+                                   .grace_given = options->grace_given,
+                                   .speed = options->speed,
+                                   .from = options->from,
+                                   .loop = options->loop,
+                                   .paused = options->paused,
+                                   .quit_at_end = options->quit_at_end,
+                                   .no_collectives = options->no_collectives,
+                                   .record = options->record,
+                                   .maximum_record_bytes = options->maximum_record_bytes};
+    daemon_options_fill_server(options, &out->server);
 }

@@ -1,69 +1,65 @@
-/* Command line of holterd. */
+/* The command line of holterd, and the options of the rooms that are made from it. */
 #ifndef HOLTER_DAEMON_DAEMON_OPTIONS_H
 #define HOLTER_DAEMON_DAEMON_OPTIONS_H
 
 #include "daemon/alert/rules.h"
+#include "daemon/replay/replay_options.h"
+#include "daemon/server/server_options.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPTIONS_LISTEN 8u /**< endpoints that can be listened on */
-
-struct options {
-    const char
-        *listen[OPTIONS_LISTEN]; /**< borrowed from the arguments, but for a default endpoint */
+struct daemon_options {
+    /** Endpoints; borrowed from the arguments, as all texts here, but for the default endpoint. */
+    const char *listen[SERVER_ENDPOINTS_MAXIMUM];
     size_t listen_count;
-    const char *keys;    /**< NULL: no keys */
-    const char *record;  /**< directory; NULL: no recording */
-    uint64_t most_bytes; /**< of a recording, all parts together; 0: no limit */
-    const char *session;
+    const char *keys;              /**< directory; NULL: no keys */
+    const char *record;            /**< directory; NULL: no recording */
+    uint64_t maximum_record_bytes; /**< of all parts of a recording together; 0: no limit */
+    const char *session;           /**< NULL: agents of all sessions */
     uint64_t window_ns;
     uint64_t grace_ns;
-    const char *replay; /**< recording to be replayed; NULL: none */
-    double speed;       /**< of a replay; 0: as fast as it goes */
-    const char *from;   /**< where a replay begins, see proto/moment.h; NULL: at the begin */
-    int loop, paused, quit_at_end; /**< of a replay */
-    int results;                   /**< of a replay: put them into the recording, serve nobody */
     int grace_given;
+    const char *replay;            /**< recording to be replayed; NULL: none */
+    double speed;                  /**< of a replay; 0: as fast as it goes */
+    const char *from;              /**< where a replay begins, see proto/moment.h */
+    int loop, paused, quit_at_end; /**< of a replay */
+    int results;                   /**< put the results of a replay into the recording, and leave */
     int quit_when_idle;
     int no_collectives;   /**< --collectives=off */
-    const char *rules;    /**< file; NULL: the defaults */
+    const char *rules;    /**< file; NULL: the built-in ones */
     const char *topology; /**< file or short form of the network; NULL: none */
-    /** Sinks besides those of the rules; targets are borrowed, NULL for syslog. */
+    /** Sinks besides those of the rules; the target is NULL for syslog. */
     struct {
         enum sink_kind kind;
         const char *target;
-    } sinks[RULES_SINKS];
+    } sinks[RULES_SINKS_MAXIMUM];
     size_t sink_count;
     char default_listen[280];
     char default_record[512];
 };
 
-enum options_verdict {
+enum daemon_options_verdict {
     OPTIONS_RUN,
-    OPTIONS_SHOWN, /**< --help or --version was answered */
-    OPTIONS_WRONG, /**< why says how */
-    OPTIONS_CHECK, /**< the rules and sinks are to be checked, and nothing else done */
+    OPTIONS_SHOWN, /**< --help, --version or --print-rules was answered */
+    OPTIONS_WRONG, /**< see why */
+    OPTIONS_CHECK, /**< --check-rules: the rules and sinks are to be checked, and nothing else */
 };
 
-/** Read the command line. Paths that are not given are derived from the environment, see session.h.
- *  @param why  set with OPTIONS_WRONG */
-enum options_verdict options_parse(struct options *out, int argc, char **argv, char *why,
-                                   size_t room);
+/** Parse the command line. Paths that are not given are derived from the environment, see
+ * session.h.
+ *  @param why  set with OPTIONS_WRONG: a sentence for people */
+enum daemon_options_verdict daemon_options_parse(struct daemon_options *out, int argc, char **argv,
+                                                 char *why, size_t capacity);
 
-/** The alert rules in force: of the file, or the defaults, and the sinks of the command line.
- *  @param tell  told of each fault
- *  @return 0, -HOLTER_EUSAGE or another error, after telling */
-int options_rules(const struct options *options, struct rules *out, rules_fault *tell, void *user);
+/** Read the alert rules of the file, or the built-in ones, and add the sinks of the command line.
+ *  @param on_fault  called for each fault
+ *  @return 0, -HOLTER_EUSAGE or another error, after on_fault was called */
+int daemon_options_read_rules(const struct daemon_options *options, struct rules *out,
+                              rules_fault *on_fault, void *user);
 
-/** Grace for windows of this length, when none is given. */
-uint64_t options_grace(uint64_t window_ns);
-
-/** A size in bytes: "1000", "500M", "20GiB" (powers of 1024). @return 0 or -HOLTER_EUSAGE */
-int options_size(const char *text, uint64_t *out);
-
-/** A duration: a number and "ms", "s", "us" or "min"; a bare number is seconds.
- *  @return 0, or -HOLTER_EUSAGE; out is set on success, nanoseconds */
-int options_duration(const char *text, uint64_t *out);
+/** The options of the server, and of a replay. */
+void daemon_options_fill_server(const struct daemon_options *options, struct server_options *out);
+void daemon_options_fill_replay(const struct daemon_options *options, struct replay_options *out);
 
 #endif

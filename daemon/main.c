@@ -29,14 +29,15 @@
 #include <zmq.h>
 
 #define LOG_TOPIC "main"
-#define TICK_MS 20                    /* how exactly grace is kept */
-#define MOST_PAIRS 131072u            /* rows of pairs published for one window: 8 parts */
-#define LOST_NS UINT64_C(30000000000) /* a job whose agents are all silent for so long is lost */
+#define TICK_MS 20                    /* the accuracy of grace times */
+#define MAXIMUM_PAIRS 131072u         /* pairs published per window: 8 messages */
+#define LOST_NS UINT64_C(30000000000) /* a job is lost after such a silence of all its agents */
 
 enum { EXIT_USAGE = 2 };
 
 struct daemon {
-    struct options options;
+    struct daemon_options options;
+    struct server_options server_options;
     struct timeline timeline;
     uint64_t instance;
     void *context;
@@ -56,111 +57,112 @@ struct daemon {
     int leaving;
 };
 
-/* ---- what modules tell each other ---------------------------------------- */
+/* ---- callbacks between modules ------------------------------------------- */
 
-static void leave(struct daemon *d)
+static void daemon_leave(struct daemon *d)
 {
     d->leaving = 1;
     uv_stop(&d->loop);
 }
 
-static void on_kept(void *user, uint64_t instance, uint64_t seq)
+static void daemon_on_committed(void *user, uint64_t instance, uint64_t seq)
 {
     struct daemon *d = user;
     if (d->front != NULL)
-        front_ack(d->front, instance, seq);
+        front_send_ack(d->front, instance, seq);
 }
 
-static void on_tell_agents(void *user, const uint64_t *instances, size_t count,
-                           const struct wire_criteria *message)
+static void daemon_on_criteria(void *user, const uint64_t *instances, size_t count,
+                               const struct wire_criteria *message)
 {
     struct daemon *d = user;
     if (d->front != NULL)
-        front_tell_agents(d->front, instances, count, WIRE_TYPE_CRITERIA, message);
+        front_send_agents(d->front, instances, count, WIRE_TYPE_CRITERIA, message);
 }
 
-static void on_ask_capture(void *user, const uint64_t *instances, size_t count,
-                           const struct wire_capture_ask *ask)
+static void daemon_on_capture_ask(void *user, const uint64_t *instances, size_t count,
+                                  const struct wire_capture_ask *ask)
 {
     struct daemon *d = user;
     if (d->front != NULL)
-        front_tell_agents(d->front, instances, count, WIRE_TYPE_CAPTURE_ASK, ask);
+        front_send_agents(d->front, instances, count, WIRE_TYPE_CAPTURE_ASK, ask);
 }
 
-static int on_send(void *user, const void *id, size_t length, enum wire_type type,
-                   const void *message)
+static int daemon_on_send(void *user, const void *id, size_t length, enum wire_type type,
+                          const void *message)
 {
     const struct daemon *d = user;
-    struct peer *peer = front_peer(d->front, id, length);
+    struct peer *peer = front_find_peer(d->front, id, length);
     return peer == NULL ? -HOLTER_EUNREACHABLE : front_send(d->front, peer, type, message);
 }
 
-static void on_alert(void *user, const struct wire_alert *alert)
+static void daemon_on_alert(void *user, const struct wire_alert *alert)
 {
     struct daemon *d = user;
-    if (d->captures != NULL) /* none of a recording that is continued */
+    if (d->captures != NULL) /* not while a recording that is continued is restored */
         captures_alert(d->captures, alert);
 }
 
-static void on_captured(void *user, uint64_t instance, const struct wire_captured *captured,
-                        uint64_t id)
+static void daemon_on_captured(void *user, uint64_t instance, const struct wire_captured *captured,
+                               uint64_t id)
 {
     captures_captured(((struct daemon *)user)->captures, instance, captured, id);
 }
 
-static uint64_t on_ask_kept(void *user, uint64_t instance)
+static uint64_t daemon_on_committed_seq(void *user, uint64_t instance)
 {
     return jobs_kept(((struct daemon *)user)->jobs, instance);
 }
 
-static int on_take(void *user, uint64_t instance, const struct wire_message *message,
-                   zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault)
+static int daemon_on_agent_message(void *user, uint64_t instance,
+                                   const struct wire_message *message, zmq_msg_t *bytes,
+                                   uint64_t now_ns, struct job_fault *fault)
 {
     return jobs_take(((struct daemon *)user)->jobs, instance, message, bytes, now_ns, fault);
 }
 
-static void on_left(void *user, uint64_t instance, int in_order)
+static void daemon_on_agent_left(void *user, uint64_t instance, int in_order)
 {
     if (in_order)
         jobs_bye(((struct daemon *)user)->jobs, instance);
 }
 
-static void on_request(void *user, struct peer *peer, const struct wire_request *request)
+static void daemon_on_request(void *user, struct peer *peer, const struct wire_request *request)
 {
     struct daemon *d = user;
     control_request(d->control, d->front, peer, request);
 }
 
-static void on_turn(void *user, uint64_t heard_ns, uint64_t now_ns)
+static void daemon_on_turn(void *user, uint64_t watermark_ns, uint64_t now_ns)
 {
     struct daemon *d = user;
-    jobs_advance(d->jobs, heard_ns, now_ns);
+    jobs_advance(d->jobs, watermark_ns, now_ns);
     captures_tick(d->captures, now_ns);
 }
 
-static void on_stop(void *user)
+static void daemon_on_stop(void *user)
 {
-    leave(user);
+    daemon_leave(user);
 }
 
-static void on_stop_when_idle(void *user)
+static void daemon_on_stop_when_idle(void *user)
 {
     ((struct daemon *)user)->options.quit_when_idle = 1;
 }
 
-static void on_signal(uv_signal_t *signal, int number)
+static void daemon_on_signal(uv_signal_t *signal, int number)
 {
     log_info("leaving on signal %d", number);
-    leave(signal->data);
+    daemon_leave(signal->data);
 }
 
-static void on_tick(uv_timer_t *timer)
+static void daemon_on_tick(uv_timer_t *timer)
 {
     struct daemon *d = timer->data;
     uint64_t now = timeline_now(&d->timeline);
     front_tick(d->front);
     sinks_check(d->sinks);
-    jobs_advance(d->jobs, front_heard(d->front, now), now);
+    jobs_advance(d->jobs, front_watermark(d->front, now), now);
     captures_tick(d->captures, now);
     if (!d->options.quit_when_idle || !jobs_idle(d->jobs))
         return;
@@ -168,14 +170,14 @@ static void on_tick(uv_timer_t *timer)
     front_count(d->front, &counts);
     if (counts.had_agents && counts.agents == 0) {
         log_info("leaving: all jobs have ended and all agents have gone");
-        leave(d);
+        daemon_leave(d);
     }
 }
 
 /* ---- start and finish ---------------------------------------------------- */
 
-/* One descriptor for each connection: as many as the system lets us have. */
-static void raise_limits(void)
+/* Each connection takes a descriptor: allow as many as the system does. */
+static void daemon_raise_limits(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
@@ -184,7 +186,7 @@ static void raise_limits(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int start_loop(struct daemon *d)
+static int daemon_start_loop(struct daemon *d)
 {
     static const int numbers[2] = {SIGTERM, SIGINT};
     int code = uv_loop_init(&d->loop);
@@ -194,75 +196,65 @@ static int start_loop(struct daemon *d)
     for (int i = 0; i < 2; i++) {
         uv_signal_init(&d->loop, &d->signals[i]);
         d->signals[i].data = d;
-        code = code != 0 ? code : uv_signal_start(&d->signals[i], on_signal, numbers[i]);
+        code = code != 0 ? code : uv_signal_start(&d->signals[i], daemon_on_signal, numbers[i]);
     }
     uv_timer_init(&d->loop, &d->tick);
     d->tick.data = d;
     return code;
 }
 
-static int open_sockets(struct daemon *d, const struct front_verbs *verbs, char *why, size_t room)
+static int daemon_open_sockets(struct daemon *d, const struct front_callbacks *callbacks, char *why,
+                               size_t capacity)
 {
-    void *socket;
-    struct port *port;
-    int code = sockets_front(&socket, d->context, &d->options, &d->locks, why, room);
-    code = code != 0 ? code : port_open_socket(&port, &d->loop, socket);
+    void *zmq_socket;
+    struct msg_socket *socket;
+    int code =
+        sockets_open_front(&zmq_socket, d->context, &d->server_options, &d->locks, why, capacity);
+    code = code != 0 ? code : msg_socket_open_zmq(&socket, &d->loop, zmq_socket);
     if (code == 0)
-        code = front_create(&d->front, port, &d->options, &d->timeline, d->instance, verbs);
+        code = front_create(&d->front, socket, &d->server_options, &d->timeline, d->instance,
+                            callbacks);
     code = code != 0 ? code : publisher_create(&d->publisher);
-    code = code != 0 ? code : sockets_stream(&socket, d->context, &d->options, why, room);
-    code = code != 0 ? code : port_open_socket(&port, &d->loop, socket);
+    code = code != 0
+               ? code
+               : sockets_open_stream(&zmq_socket, d->context, &d->server_options, why, capacity);
+    code = code != 0 ? code : msg_socket_open_zmq(&socket, &d->loop, zmq_socket);
     if (code == 0)
-        publisher_open(d->publisher, port, d->instance);
+        publisher_open(d->publisher, socket, d->instance);
     return code;
 }
 
-static int start_modules(struct daemon *d, char *why, size_t room)
+static int daemon_start_jobs(struct daemon *d, char *why, size_t capacity)
 {
-    struct options *o = &d->options;
-    d->context = zmq_ctx_new();
-    if (d->context == NULL)
-        return -zmq_errno();
-    zmq_ctx_set(d->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(d->context, ZMQ_SOCKET_LIMIT));
-    if (o->keys != NULL) {
-        int code = zap_create(&d->zap, d->context, &d->loop, o->keys);
-        if (code != 0) {
-            snprintf(why, room, "keys in %s cannot be used: %s", o->keys, holter_strerror(code));
-            return code;
-        }
-    }
-    struct front_verbs verbs = {d, on_ask_kept, on_take, on_left, on_request, on_turn};
-    int code = open_sockets(d, &verbs, why, room);
-    if (code != 0)
-        return code;
-    code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});
-    if (code != 0) {
-        snprintf(why, room, "no sinks for alerts: %s", holter_strerror(code));
-        return code;
-    }
+    const struct daemon_options *o = &d->options;
     struct jobs_options jobs = {
         .job = {.window_ns = o->window_ns,
                 .grace_ns = o->grace_ns,
                 .lost_ns = LOST_NS,
-                .most_pairs = MOST_PAIRS,
+                .most_pairs = MAXIMUM_PAIRS,
                 .modelled = !o->no_collectives,
-                .beside = o->replay == NULL,
+                .beside = 1,
                 .network = &d->network,
                 .rules = &d->rules},
         .record = o->record,
-        .most_bytes = o->most_bytes,
+        .most_bytes = o->maximum_record_bytes,
         .publisher = d->publisher,
         .sinks = d->sinks,
         .user = d,
-        .kept = on_kept,
-        .tell_agents = on_tell_agents,
-        .alert = on_alert,
-        .captured = on_captured,
+        .kept = daemon_on_committed,
+        .tell_agents = daemon_on_criteria,
+        .alert = daemon_on_alert,
+        .captured = daemon_on_captured,
     };
-    code = jobs_create(&d->jobs, &d->loop, &jobs, why, room);
-    struct captures_options captures = {d->jobs, &d->rules, d, on_ask_capture, on_send};
-    code = code != 0 ? code : captures_create(&d->captures, &captures);
-    struct control_options control = {.options = o,
+    return jobs_create(&d->jobs, &d->loop, &jobs, why, capacity);
+}
+
+static int daemon_start_requests(struct daemon *d)
+{
+    struct captures_options captures = {d->jobs, &d->rules, d, daemon_on_capture_ask,
+                                        daemon_on_send};
+    int code = captures_create(&d->captures, &captures);
+    struct control_options control = {.options = &d->server_options,
                                       .timeline = &d->timeline,
                                       .jobs = d->jobs,
                                       .publisher = d->publisher,
@@ -270,12 +262,44 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                                       .sinks = d->sinks,
                                       .network = &d->network,
                                       .user = d,
-                                      .stop = on_stop,
-                                      .stop_when_idle = on_stop_when_idle};
+                                      .stop = daemon_on_stop,
+                                      .stop_when_idle = daemon_on_stop_when_idle};
     return code != 0 ? code : control_create(&d->control, &d->loop, &control);
 }
 
-static void finish(struct daemon *d)
+static int daemon_start_modules(struct daemon *d, char *why, size_t capacity)
+{
+    const char *keys = d->options.keys;
+    d->context = zmq_ctx_new();
+    if (d->context == NULL)
+        return -zmq_errno();
+    zmq_ctx_set(d->context, ZMQ_MAX_SOCKETS, zmq_ctx_get(d->context, ZMQ_SOCKET_LIMIT));
+    if (keys != NULL) {
+        int code = zap_create(&d->zap, d->context, &d->loop, keys);
+        if (code != 0) {
+            snprintf(why, capacity, "keys in %s cannot be used: %s", keys, holter_strerror(code));
+            return code;
+        }
+    }
+    const struct front_callbacks callbacks = {d,
+                                              daemon_on_committed_seq,
+                                              daemon_on_agent_message,
+                                              daemon_on_agent_left,
+                                              daemon_on_request,
+                                              daemon_on_turn};
+    int code = daemon_open_sockets(d, &callbacks, why, capacity);
+    if (code != 0)
+        return code;
+    code = sinks_create(&d->sinks, &d->rules, &(struct sinks_options){.terminal = STDOUT_FILENO});
+    if (code != 0) {
+        snprintf(why, capacity, "no sinks for alerts: %s", holter_strerror(code));
+        return code;
+    }
+    code = daemon_start_jobs(d, why, capacity);
+    return code != 0 ? code : daemon_start_requests(d);
+}
+
+static void daemon_finish(struct daemon *d)
 {
     jobs_destroy(d->jobs, timeline_now(&d->timeline));
     control_destroy(d->control);
@@ -291,51 +315,52 @@ static void finish(struct daemon *d)
     if (d->context != NULL)
         zmq_ctx_term(d->context);
     listen_finish(&d->locks);
-    sinks_destroy(d->sinks); /* may wait for those that are slow: last */
+    sinks_destroy(d->sinks); /* last, as it may wait for slow sinks */
     rules_finish(&d->rules);
     network_finish(&d->network);
 }
 
-static int serve(struct daemon *d)
+static int daemon_serve(struct daemon *d)
 {
     char why[512] = "no memory";
-    int code = start_loop(d);
+    int code = daemon_start_loop(d);
     if (code == 0)
         network_read(&d->network, d->options.topology);
     if (d->network.fault[0] != '\0')
         log_warn("going on without the network of %s", d->options.topology);
-    code = code != 0 ? code : start_modules(d, why, sizeof(why));
+    code = code != 0 ? code : daemon_start_modules(d, why, sizeof(why));
     if (code != 0) {
         log_error("%s", why);
-        finish(d);
+        daemon_finish(d);
         return EXIT_FAILURE;
     }
-    uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    uv_timer_start(&d->tick, daemon_on_tick, TICK_MS, TICK_MS);
     for (size_t i = 0; i < d->options.listen_count; i++)
         log_info("listening on %s", d->options.listen[i]);
     uv_run(&d->loop, UV_RUN_DEFAULT);
-    finish(d);
+    daemon_finish(d);
     return EXIT_SUCCESS;
 }
 
-static void on_fault(void *user, const char *text)
+static void daemon_on_rules_fault(void *user, const char *text)
 {
     (void)user;
     fprintf(stderr, "%s\n", text);
 }
 
 /* @return -1 to go on, or the exit status */
-static int read_command_line(struct daemon *d, int argc, char **argv)
+static int daemon_read_command_line(struct daemon *d, int argc, char **argv)
 {
     char why[512];
-    enum options_verdict verdict = options_parse(&d->options, argc, argv, why, sizeof(why));
+    enum daemon_options_verdict verdict =
+        daemon_options_parse(&d->options, argc, argv, why, sizeof(why));
     if (verdict == OPTIONS_SHOWN)
         return EXIT_SUCCESS;
     if (verdict == OPTIONS_WRONG) {
         log_error("%s", why);
         return EXIT_USAGE;
     }
-    if (options_rules(&d->options, &d->rules, on_fault, NULL) != 0)
+    if (daemon_options_read_rules(&d->options, &d->rules, daemon_on_rules_fault, NULL) != 0)
         return EXIT_USAGE;
     if (verdict != OPTIONS_CHECK)
         return -1;
@@ -347,10 +372,12 @@ static int read_command_line(struct daemon *d, int argc, char **argv)
 }
 
 /* Written into a file of the user's, which keeps its mode. */
-static int make_results(struct daemon *d)
+static int daemon_make_results(struct daemon *d)
 {
     char why[600];
-    int code = results_make(&d->options, &d->rules, stdout, why, sizeof(why));
+    struct replay_options options;
+    daemon_options_fill_replay(&d->options, &options);
+    int code = results_make(&options, &d->rules, stdout, why, sizeof(why));
     if (code != 0)
         log_error("%s", why);
     rules_finish(&d->rules);
@@ -360,21 +387,25 @@ static int make_results(struct daemon *d)
 int main(int argc, char **argv)
 {
     static struct daemon d;
+    struct replay_options replay_options;
     log_start("holterd", -1);
-    int status = read_command_line(&d, argc, argv);
+    int status = daemon_read_command_line(&d, argc, argv);
     if (status >= 0)
         return status;
     umask(0077);
-    raise_limits();
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is a full disk */
+    daemon_raise_limits();
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (setrlimit(2)) is treated as a full disk */
     if (d.options.results)
-        return make_results(&d);
-    if (d.options.replay != NULL)
-        return replay_serve(&d.options, &d.rules);
+        return daemon_make_results(&d);
+    if (d.options.replay != NULL) {
+        daemon_options_fill_replay(&d.options, &replay_options);
+        return replay_serve(&replay_options, &d.rules);
+    }
+    daemon_options_fill_server(&d.options, &d.server_options);
     timeline_init(&d.timeline);
     if (getrandom(&d.instance, sizeof(d.instance), 0) != sizeof(d.instance)) {
         log_error("no random number: %s", holter_strerror(-errno));
         return EXIT_FAILURE;
     }
-    return serve(&d);
+    return daemon_serve(&d);
 }

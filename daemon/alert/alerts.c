@@ -1,3 +1,4 @@
+/* The episodes of one job, found by kind and subject. */
 #include "daemon/alert/alerts.h"
 
 #include "holter/error.h"
@@ -20,35 +21,37 @@ void alerts_finish(struct alerts *alerts)
     *alerts = (struct alerts){0};
 }
 
-static const char *subject_text(const struct alert *alert)
+static const char *alerts_subject_text(const struct alert *alert)
 {
     return alert->host[0] != '\0' || alert->evidence == NULL ? alert->host : alert->evidence->rule;
 }
 
-/* Number of what alerts of this kind on this subject, a host or a rule, are about; where there are
- * thousands of nodes, there may be thousands of alerts. Without one, *key is what to add.
- * @return or KEY_NONE */
-static uint32_t subject_of(const struct alerts *alerts, const char *kind, const char *subject,
-                           struct key *key)
+/* Find the subject, a host or a rule, of alerts of this kind. Hashed, as thousands of nodes may
+ * have thousands of alerts.
+ * @param key  set to the key to add if there is none
+ * @return its number, or KEY_NONE */
+static uint32_t alerts_find_subject(const struct alerts *alerts, const char *kind,
+                                    const char *subject, struct key *key)
 {
     *key = (struct key){.hi = key_hash(subject), .lo = key_hash(kind)};
     for (uint32_t at; (at = key_table_find(&alerts->subjects, *key)) != KEY_NONE; key->lo++) {
         const struct alert *a = alerts->newest[at];
-        if (strcmp(a->kind, kind) == 0 && strcmp(subject_text(a), subject) == 0)
+        if (strcmp(a->kind, kind) == 0 && strcmp(alerts_subject_text(a), subject) == 0)
             return at;
     }
     return KEY_NONE;
 }
 
-static struct alert *find_open(const struct alerts *alerts, const char *kind, const char *subject)
+static struct alert *alerts_find_open(const struct alerts *alerts, const char *kind,
+                                      const char *subject)
 {
     struct key key;
-    uint32_t at = subject_of(alerts, kind, subject, &key);
+    uint32_t at = alerts_find_subject(alerts, kind, subject, &key);
     return at != KEY_NONE && alerts->newest[at]->state != ALERT_RESOLVED ? alerts->newest[at]
                                                                          : NULL;
 }
 
-static int fit_subject(struct alerts *alerts)
+static int alerts_reserve_subject(struct alerts *alerts)
 {
     int code = key_table_reserve(&alerts->subjects, 1);
     if (code != 0 || alerts->subjects.room <= alerts->newest_room)
@@ -61,7 +64,7 @@ static int fit_subject(struct alerts *alerts)
     return 0;
 }
 
-static int set_evidence(struct alert *alert, const struct alert_evidence *evidence)
+static int alerts_set_evidence(struct alert *alert, const struct alert_evidence *evidence)
 {
     if (alert->evidence == NULL)
         alert->evidence = malloc(sizeof(*evidence));
@@ -75,10 +78,10 @@ static int set_evidence(struct alert *alert, const struct alert_evidence *eviden
     return 0;
 }
 
-static struct alert *add(struct alerts *alerts, const char *kind, const char *host,
-                         const struct alert_evidence *evidence)
+static struct alert *alerts_add(struct alerts *alerts, const char *kind, const char *host,
+                                const struct alert_evidence *evidence)
 {
-    if (alerts->count >= ALERTS_MOST || fit_subject(alerts) != 0)
+    if (alerts->count >= ALERTS_MAXIMUM || alerts_reserve_subject(alerts) != 0)
         return NULL;
     if ((alerts->count & (alerts->count + 1)) == 0) { /* full at 0, 1, 3, 7, ... */
         struct alert **list = realloc(alerts->list, (2 * alerts->count + 1) * sizeof(*list));
@@ -87,7 +90,7 @@ static struct alert *add(struct alerts *alerts, const char *kind, const char *ho
         alerts->list = list;
     }
     struct alert *a = calloc(1, sizeof(*a));
-    if (a == NULL || (evidence != NULL && set_evidence(a, evidence) != 0)) {
+    if (a == NULL || (evidence != NULL && alerts_set_evidence(a, evidence) != 0)) {
         free(a);
         return NULL;
     }
@@ -96,25 +99,25 @@ static struct alert *add(struct alerts *alerts, const char *kind, const char *ho
     snprintf(a->kind, sizeof(a->kind), "%s", kind);
     snprintf(a->host, sizeof(a->host), "%s", host);
     struct key key;
-    uint32_t at = subject_of(alerts, a->kind, subject_text(a), &key);
+    uint32_t at = alerts_find_subject(alerts, a->kind, alerts_subject_text(a), &key);
     alerts->newest[at != KEY_NONE ? at : key_table_add_hashed(&alerts->subjects, key)] = a;
     return a;
 }
 
-/* The restored alert that this episode is, now that its messages are fed again. */
-static struct alert *find_restored(const struct alerts *alerts, const struct alert_report *report,
-                                   const char *subject)
+/* Find the restored alert of an episode whose messages are fed again. */
+static struct alert *alerts_find_restored(const struct alerts *alerts,
+                                          const struct alert_report *report, const char *subject)
 {
     for (size_t i = alerts->count; i-- > 0;) {
         struct alert *a = alerts->list[i];
         if (a->since_ns == report->since_ns && strcmp(a->kind, report->kind) == 0 &&
-            strcmp(subject_text(a), subject) == 0)
+            strcmp(alerts_subject_text(a), subject) == 0)
             return a;
     }
     return NULL;
 }
 
-static int same_evidence(const struct alert *alert, const struct alert_evidence *evidence)
+static int alerts_equal_evidence(const struct alert *alert, const struct alert_evidence *evidence)
 {
     return evidence == NULL ||
            (alert->evidence != NULL && memcmp(alert->evidence, evidence, sizeof(*evidence)) == 0);
@@ -126,21 +129,21 @@ const struct alert *alerts_tell(struct alerts *alerts, const struct alert_report
     const char *text = report->text == NULL ? "" : report->text;
     const struct alert_evidence *evidence = report->evidence;
     const char *subject = host[0] != '\0' || evidence == NULL ? host : evidence->rule;
-    struct alert *a = find_open(alerts, report->kind, subject);
+    struct alert *a = alerts_find_open(alerts, report->kind, subject);
     if (a != NULL && a->state == report->state && a->rank == report->rank &&
         strncmp(a->title, report->title, sizeof(a->title) - 1) == 0 &&
-        strncmp(a->text, text, sizeof(a->text) - 1) == 0 && same_evidence(a, evidence))
+        strncmp(a->text, text, sizeof(a->text) - 1) == 0 && alerts_equal_evidence(a, evidence))
         return NULL;
     if (a == NULL)
-        a = find_restored(alerts, report, subject);
+        a = alerts_find_restored(alerts, report, subject);
     if (a == NULL && report->state == ALERT_RESOLVED)
         return NULL;
     if (a == NULL) {
-        a = add(alerts, report->kind, host, evidence);
+        a = alerts_add(alerts, report->kind, host, evidence);
         if (a == NULL)
             return NULL;
         a->since_ns = report->since_ns;
-    } else if (evidence != NULL && set_evidence(a, evidence) != 0) {
+    } else if (evidence != NULL && alerts_set_evidence(a, evidence) != 0) {
         return NULL;
     } else {
         a->updates++;
@@ -171,7 +174,7 @@ const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const 
 const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, const char *host,
                                    uint64_t now_ns)
 {
-    struct alert *a = find_open(alerts, kind, host == NULL ? "" : host);
+    struct alert *a = alerts_find_open(alerts, kind, host == NULL ? "" : host);
     if (a == NULL)
         return NULL;
     a->state = ALERT_RESOLVED;
@@ -181,33 +184,33 @@ const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, cons
 
 int alerts_fires(const struct alerts *alerts, const char *kind, const char *host)
 {
-    const struct alert *a = find_open(alerts, kind, host);
+    const struct alert *a = alerts_find_open(alerts, kind, host);
     return a != NULL && a->state == ALERT_FIRING;
 }
 
-static enum alert_state state_of(const char *name)
+static enum alert_state alerts_parse_state(const char *name)
 {
     return strcmp(name, "firing") == 0    ? ALERT_FIRING
            : strcmp(name, "pending") == 0 ? ALERT_PENDING
                                           : ALERT_RESOLVED;
 }
 
-static void copy(char *out, size_t room, const char *text)
+static void alerts_copy_text(char *out, size_t room, const char *text)
 {
     snprintf(out, room, "%s", text == NULL ? "" : text);
 }
 
-static void evidence_of(struct alert_evidence *out, const struct wire_alert *m)
+static void alerts_copy_evidence(struct alert_evidence *out, const struct wire_alert *m)
 {
     memset(out, 0, sizeof(*out)); /* compared as bytes */
-    copy(out->rule, sizeof(out->rule), m->rule);
-    copy(out->severity, sizeof(out->severity), m->severity);
-    copy(out->ranks, sizeof(out->ranks), m->ranks);
-    copy(out->locality, sizeof(out->locality), m->locality);
-    copy(out->sizes, sizeof(out->sizes), m->sizes);
-    copy(out->advice, sizeof(out->advice), m->advice);
-    copy(out->nodes, sizeof(out->nodes), m->nodes);
-    copy(out->links, sizeof(out->links), m->links);
+    alerts_copy_text(out->rule, sizeof(out->rule), m->rule);
+    alerts_copy_text(out->severity, sizeof(out->severity), m->severity);
+    alerts_copy_text(out->ranks, sizeof(out->ranks), m->ranks);
+    alerts_copy_text(out->locality, sizeof(out->locality), m->locality);
+    alerts_copy_text(out->sizes, sizeof(out->sizes), m->sizes);
+    alerts_copy_text(out->advice, sizeof(out->advice), m->advice);
+    alerts_copy_text(out->nodes, sizeof(out->nodes), m->nodes);
+    alerts_copy_text(out->links, sizeof(out->links), m->links);
     out->region = m->region;
     out->ratio = m->ratio;
     out->slope = m->slope;
@@ -216,8 +219,8 @@ static void evidence_of(struct alert_evidence *out, const struct wire_alert *m)
     out->comm = m->comm;
     out->cause_count = m->causes_count < ALERT_CAUSES ? m->causes_count : ALERT_CAUSES;
     for (size_t i = 0; i < out->cause_count; i++) {
-        copy(out->causes[i].name, sizeof(out->causes[i].name), m->causes[i].name);
-        copy(out->causes[i].text, sizeof(out->causes[i].text), m->causes[i].text);
+        alerts_copy_text(out->causes[i].name, sizeof(out->causes[i].name), m->causes[i].name);
+        alerts_copy_text(out->causes[i].text, sizeof(out->causes[i].text), m->causes[i].text);
         out->causes[i].share = m->causes[i].share;
     }
 }
@@ -227,17 +230,17 @@ int alerts_restore(struct alerts *alerts, const struct wire_alert *alert)
     struct alert_evidence evidence;
     if (alert->id != alerts->count + 1)
         return -HOLTER_ERANGE;
-    /* All alerts name their rule; about these, nothing but the rule says which episode they are. */
+    /* All alerts name their rule, but only episodes of these kinds are identified by it. */
     int has_evidence = strcmp(alert->kind, "latency") == 0 || strcmp(alert->kind, "hang") == 0;
-    evidence_of(&evidence, alert);
-    struct alert *a = add(alerts, alert->kind, alert->host == NULL ? "" : alert->host,
-                          has_evidence ? &evidence : NULL);
+    alerts_copy_evidence(&evidence, alert);
+    struct alert *a = alerts_add(alerts, alert->kind, alert->host == NULL ? "" : alert->host,
+                                 has_evidence ? &evidence : NULL);
     if (a == NULL)
         return -ENOMEM;
     snprintf(a->title, sizeof(a->title), "%s", alert->title);
-    copy(a->text, sizeof(a->text), alert->text);
+    alerts_copy_text(a->text, sizeof(a->text), alert->text);
     a->rank = alert->rank;
-    a->state = state_of(alert->state);
+    a->state = alerts_parse_state(alert->state);
     a->since_ns = alert->since_ns;
     a->fired_ns = alert->fired_ns;
     a->updated_ns = alert->updated_ns;

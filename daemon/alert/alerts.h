@@ -1,18 +1,19 @@
 /* The alerts of one job. One episode is one alert: it is pending until it has lasted, fires, is
- * updated while it lasts, and is resolved. One that never fired is resolved with fired_ns 0. */
+ * updated while it lasts, and is resolved. An alert that never fired is resolved with fired_ns 0.
+ */
 #ifndef HOLTER_DAEMON_ALERT_ALERTS_H
 #define HOLTER_DAEMON_ALERT_ALERTS_H
 
 #include "daemon/analysis/tables/key_table.h"
 #include "holter/wire.h"
 
-#define ALERTS_MOST 16384u /**< alerts kept for a job; further episodes are not told apart */
+#define ALERTS_MAXIMUM 16384u /**< alerts of a job; further episodes are dropped */
 
 #define ALERT_CAUSES 8u
 
 enum alert_state { ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
 
-/** What an alert is founded on; meaning as in the fields of WIRE_ALERT. */
+/** The evidence of an alert; meaning as in the fields of WIRE_ALERT. */
 struct alert_evidence {
     char rule[65];
     char severity[17];
@@ -49,7 +50,7 @@ struct alert {
     struct wire_cause_row cause_rows[ALERT_CAUSES]; /**< texts lie in the evidence */
 };
 
-/** What is to be told of an episode now. Texts are copied. */
+/** The present state of an episode. Texts are copied. */
 struct alert_report {
     const char *kind;
     const char *host; /**< NULL or "": none */
@@ -73,8 +74,8 @@ struct alerts {
 void alerts_finish(struct alerts *alerts);
 
 /** Begin, update or end the episode of this kind on this host; where it is about no host, of this
- *  rule. An episode that is begun again with the same since_ns, because messages are fed again from
- *  a recording, is the one that was restored.
+ *  rule. An episode with the since_ns of a restored one is that one: its messages are fed again
+ * from a recording.
  *  @return the alert when something changed that people should know, NULL otherwise (also without
  *          memory) */
 const struct alert *alerts_tell(struct alerts *alerts, const struct alert_report *report);
@@ -92,10 +93,10 @@ const struct alert *alerts_raise(struct alerts *alerts, const char *kind, const 
 const struct alert *alerts_resolve(struct alerts *alerts, const char *kind, const char *host,
                                    uint64_t now_ns);
 
-/** Does the episode of this kind on this host go on? */
+/** Is the episode of this kind on this host firing? */
 int alerts_fires(const struct alerts *alerts, const char *kind, const char *host);
 
-/** Take one over from a recording, in order of ids. @return 0, -ENOMEM or -HOLTER_ERANGE */
+/** Add an alert of a recording; in order of ids. @return 0, -ENOMEM or -HOLTER_ERANGE */
 int alerts_restore(struct alerts *alerts, const struct wire_alert *alert);
 
 /** As a message; texts and rows are borrowed from the alert. */

@@ -1,3 +1,4 @@
+/* Reads rules files: sections, rules and sinks, by tables of keys. */
 #include "daemon/alert/rules.h"
 
 #include "daemon/alert/rules_entry.h"
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_VALUES 8192u
+#define VALUES_MAXIMUM 8192u
 #define SECOND UINT64_C(1000000000)
 #define HOUR_NS 3600e9
 
@@ -22,7 +23,7 @@ static const char *const rule_kinds[] = {
 #undef X
 };
 
-static const unsigned rule_most[] = {
+static const unsigned rule_maxima[] = {
 #define X(NAME, text, most) most,
     RULE_KINDS_LIST(X)
 #undef X
@@ -72,14 +73,22 @@ static const struct sink_rule sink_fallbacks[SINK_KINDS] = {
 #define ALERTMANAGER ENTRY_OF(SINK_ALERTMANAGER)
 #define RULE_AT(member) offsetof(struct rule, member)
 #define SINK_AT(member) offsetof(struct sink_rule, member)
-#define NUMBER(measure, least, most) NULL, measure, least, most
+#define NUMBER(measure, minimum, maximum)                                                          \
+    NULL,                                                                                          \
+    {                                                                                              \
+        measure, minimum, maximum                                                                  \
+    }
+#define NO_NUMBER                                                                                  \
+    {                                                                                              \
+        0, 0, 0                                                                                    \
+    }
 
 static const struct entry_key rule_keys[] = {
-    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, 0, 0, 0, 0},
-    {"name", ENTRY_EVERY, ENTRY_NAME, RULE_AT(name), 0, 0, 0, 0},
-    {"severity", ENTRY_EVERY, ENTRY_WORD, RULE_AT(severity), &severity_words, 0, 0, 0},
-    {"capture", ENTRY_EVERY, ENTRY_WORD, RULE_AT(capture), &switch_words, 0, 0, 0},
-    {"scope", LATENCY, ENTRY_WORDS, RULE_AT(scopes), &scope_words, 0, 0, 0},
+    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, NULL, NO_NUMBER},
+    {"name", ENTRY_EVERY, ENTRY_NAME, RULE_AT(name), NULL, NO_NUMBER},
+    {"severity", ENTRY_EVERY, ENTRY_WORD, RULE_AT(severity), &severity_words, NO_NUMBER},
+    {"capture", ENTRY_EVERY, ENTRY_WORD, RULE_AT(capture), &switch_words, NO_NUMBER},
+    {"scope", LATENCY, ENTRY_WORDS, RULE_AT(scopes), &scope_words, NO_NUMBER},
     {"above", LATENCY, ENTRY_REAL, RULE_AT(above), NUMBER(MEASURE_RATIO, 1.01, 1000)},
     {"clear", LATENCY, ENTRY_REAL, RULE_AT(clear), NUMBER(MEASURE_RATIO, 1, 1000)},
     {"growth", LATENCY, ENTRY_REAL, RULE_AT(growth), NUMBER(MEASURE_GROWTH, 1e-4, 100)},
@@ -94,11 +103,11 @@ static const struct entry_key rule_keys[] = {
 };
 
 static const struct entry_key sink_keys[] = {
-    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, 0, 0, 0, 0},
-    {"severity", ENTRY_EVERY, ENTRY_WORD, SINK_AT(severity), &severity_words, 0, 0, 0},
-    {"path", ENTRY_OF(SINK_FILE), ENTRY_TARGET, SINK_AT(target), 0, 0, 0, 0},
-    {"command", COMMAND, ENTRY_TARGET, SINK_AT(target), 0, 0, 0, 0},
-    {"url", ALERTMANAGER, ENTRY_URL, SINK_AT(target), 0, 0, 0, 0},
+    {"kind", ENTRY_EVERY, ENTRY_KIND, 0, NULL, NO_NUMBER},
+    {"severity", ENTRY_EVERY, ENTRY_WORD, SINK_AT(severity), &severity_words, NO_NUMBER},
+    {"path", ENTRY_OF(SINK_FILE), ENTRY_TARGET, SINK_AT(target), NULL, NO_NUMBER},
+    {"command", COMMAND, ENTRY_TARGET, SINK_AT(target), NULL, NO_NUMBER},
+    {"url", ALERTMANAGER, ENTRY_URL, SINK_AT(target), NULL, NO_NUMBER},
     {"timeout", COMMAND | ALERTMANAGER, ENTRY_INTEGER, SINK_AT(timeout_ns),
      NUMBER(MEASURE_TIME, 1e8, 600e9)},
     {"repeat", ALERTMANAGER, ENTRY_INTEGER, SINK_AT(repeat_ns), NUMBER(MEASURE_TIME, 1e9, HOUR_NS)},
@@ -109,7 +118,7 @@ static const struct entry_section rule_section = {
 static const struct entry_section sink_section = {
     "sink", {sink_kinds, SINK_KINDS}, sink_keys, COUNT(sink_keys)};
 
-static int is_target(const struct entry_key *key, enum sink_kind kind)
+static int rules_key_is_target(const struct entry_key *key, enum sink_kind kind)
 {
     return (key->type == ENTRY_TARGET || key->type == ENTRY_URL) &&
            (key->kinds & ENTRY_OF(kind)) != 0;
@@ -117,7 +126,8 @@ static int is_target(const struct entry_key *key, enum sink_kind kind)
 
 /* ---- rules and sinks ----------------------------------------------------- */
 
-static void check_latency(struct entry_reader *r, const struct tree_node *map, struct rule *rule)
+static void rules_check_latency(struct entry_reader *r, const struct tree_node *map,
+                                struct rule *rule)
 {
     unsigned line = entry_line(map, "clear");
     if (line == 0)
@@ -126,7 +136,7 @@ static void check_latency(struct entry_reader *r, const struct tree_node *map, s
         entry_fault(r, line, "clear", "%gx is not below `above`, %gx", rule->clear, rule->above);
 }
 
-static void check_hang(struct entry_reader *r, const struct tree_node *map, struct rule *rule)
+static void rules_check_hang(struct entry_reader *r, const struct tree_node *map, struct rule *rule)
 {
     unsigned line = entry_line(map, "stopped-for");
     if (line == 0)
@@ -136,8 +146,8 @@ static void check_hang(struct entry_reader *r, const struct tree_node *map, stru
                     (double)rule->stopped_for_ns * 1e-9, (double)rule->for_ns * 1e-9);
 }
 
-static void check_rule(struct entry_reader *r, const struct tree_node *map,
-                       const struct rules *rules, struct rule *rule)
+static void rules_check_rule(struct entry_reader *r, const struct tree_node *map,
+                             const struct rules *rules, struct rule *rule)
 {
     unsigned line = entry_line(map, "name"), same = 0;
     if (rule->name[0] == '\0')
@@ -148,16 +158,17 @@ static void check_rule(struct entry_reader *r, const struct tree_node *map,
             entry_fault(r, line == 0 ? map->line : line, "name", "'%s' is another rule's already",
                         rule->name);
     }
-    if (same >= rule_most[rule->kind])
+    if (same >= rule_maxima[rule->kind])
         entry_fault(r, entry_line(map, "kind"), "kind", "there is a rule of kind %s already",
                     rule_kinds[rule->kind]);
     if (rule->kind == RULE_LATENCY)
-        check_latency(r, map, rule);
+        rules_check_latency(r, map, rule);
     if (rule->kind == RULE_HANG)
-        check_hang(r, map, rule);
+        rules_check_hang(r, map, rule);
 }
 
-static void read_rule(struct entry_reader *r, const struct tree_node *map, struct rules *rules)
+static void rules_read_rule(struct entry_reader *r, const struct tree_node *map,
+                            struct rules *rules)
 {
     int kind = entry_read_kind(r, &rule_section, map);
     if (kind < 0)
@@ -169,54 +180,56 @@ static void read_rule(struct entry_reader *r, const struct tree_node *map, struc
     struct rule rule = rule_fallbacks[kind];
     rule.kind = (enum rule_kind)kind;
     entry_read_keys(r, &rule_section, map, kind, &rule);
-    check_rule(r, map, rules, &rule);
+    rules_check_rule(r, map, rules, &rule);
     rules->list[rules->count++] = rule;
 }
 
-static int takes_target(enum sink_kind kind)
+static int rules_sink_has_target(enum sink_kind kind)
 {
     return kind == SINK_FILE || kind == SINK_COMMAND || kind == SINK_ALERTMANAGER;
 }
 
-static int same_sink(const struct sink_rule *a, const struct sink_rule *b)
+static int rules_equal_sinks(const struct sink_rule *a, const struct sink_rule *b)
 {
     if (a->kind != b->kind || a->target == NULL || b->target == NULL)
         return a->kind == b->kind && a->target == b->target;
     return strcmp(a->target, b->target) == 0;
 }
 
-static void read_sink(struct entry_reader *r, const struct tree_node *map, struct rules *rules)
+static void rules_read_sink(struct entry_reader *r, const struct tree_node *map,
+                            struct rules *rules)
 {
     int kind = entry_read_kind(r, &sink_section, map);
     if (kind < 0)
         return;
-    if (rules->sink_count == RULES_SINKS) {
-        entry_fault(r, map->line, "sinks", "more than %u of them", RULES_SINKS);
+    if (rules->sink_count == RULES_SINKS_MAXIMUM) {
+        entry_fault(r, map->line, "sinks", "more than %u of them", RULES_SINKS_MAXIMUM);
         return;
     }
     struct sink_rule *sink = &rules->sinks[rules->sink_count];
     *sink = sink_fallbacks[kind];
     sink->kind = (enum sink_kind)kind;
     entry_read_keys(r, &sink_section, map, kind, sink);
-    if (takes_target(sink->kind) && sink->target == NULL) {
+    if (rules_sink_has_target(sink->kind) && sink->target == NULL) {
         for (size_t i = 0; i < sink_section.key_count; i++) {
             const struct entry_key *key = &sink_section.keys[i];
-            if (is_target(key, sink->kind) && entry_line(map, key->name) == 0)
+            if (rules_key_is_target(key, sink->kind) && entry_line(map, key->name) == 0)
                 entry_fault(r, map->line, key->name, "is missing in this sink of kind %s",
                             sink_kinds[kind]);
         }
     }
     for (size_t i = 0; i < rules->sink_count; i++) {
-        if (same_sink(&rules->sinks[i], sink))
+        if (rules_equal_sinks(&rules->sinks[i], sink))
             entry_fault(r, map->line, "kind", "the same sink stands there twice");
     }
     rules->sink_count++;
 }
 
-typedef void read_item(struct entry_reader *r, const struct tree_node *map, struct rules *rules);
+typedef void rules_item_reader(struct entry_reader *r, const struct tree_node *map,
+                               struct rules *rules);
 
-static void read_list(struct entry_reader *r, const char *key, const struct tree_node *list,
-                      struct rules *rules, read_item *read)
+static void rules_read_list(struct entry_reader *r, const char *key, const struct tree_node *list,
+                            struct rules *rules, rules_item_reader *read)
 {
     if (list->kind != TREE_LIST) {
         entry_fault(r, list->line, key, "%s stands here, a list is wanted (`- kind: ...`)",
@@ -232,7 +245,8 @@ static void read_list(struct entry_reader *r, const char *key, const struct tree
     }
 }
 
-static void read_root(struct entry_reader *r, const struct tree_node *root, struct rules *rules)
+static void rules_read_root(struct entry_reader *r, const struct tree_node *root,
+                            struct rules *rules)
 {
     if (root->kind != TREE_MAP) {
         entry_fault(r, root->line, "", "%s stands here, `rules:` or `sinks:` is wanted",
@@ -245,9 +259,9 @@ static void read_root(struct entry_reader *r, const struct tree_node *root, stru
         else if (entry_is_repeated(root, k))
             entry_fault(r, k->line, k->text, "stands there twice");
         else if (strcmp(k->text, "rules") == 0)
-            read_list(r, "rules", k->next, rules, read_rule);
+            rules_read_list(r, "rules", k->next, rules, rules_read_rule);
         else if (strcmp(k->text, "sinks") == 0)
-            read_list(r, "sinks", k->next, rules, read_sink);
+            rules_read_list(r, "sinks", k->next, rules, rules_read_sink);
         else
             entry_fault(r, k->line, k->text, "unknown key; a file has rules, sinks");
     }
@@ -256,7 +270,7 @@ static void read_root(struct entry_reader *r, const struct tree_node *root, stru
 /* ---- reading ------------------------------------------------------------- */
 
 /* Sections that are not given are those of the defaults. */
-static int complete(const struct tree_node *root, struct rules *rules)
+static int rules_add_defaults(const struct tree_node *root, struct rules *rules)
 {
     struct rules defaults;
     int has_rules = entry_line(root, "rules") != 0, has_sinks = entry_line(root, "sinks") != 0;
@@ -272,27 +286,27 @@ static int complete(const struct tree_node *root, struct rules *rules)
     if (!has_sinks) {
         memcpy(rules->sinks, defaults.sinks, sizeof(rules->sinks));
         rules->sink_count = defaults.sink_count;
-        defaults.sink_count = 0; /* the targets are ours now */
+        defaults.sink_count = 0; /* the targets were moved */
     }
     rules_finish(&defaults);
     return 0;
 }
 
 int rules_parse(struct rules *out, const char *name, const char *text, size_t length,
-                rules_fault *tell, void *user)
+                rules_fault *on_fault, void *user)
 {
-    struct entry_reader r = {name, tell, user, 0};
+    struct entry_reader r = {name, on_fault, user, 0};
     struct tree tree = {0};
     struct rules rules = {.count = 0};
     char why[200] = "no memory";
     unsigned line = 1;
-    int code = tree_read(&tree, text, length, MOST_VALUES, &line, why, sizeof(why));
+    int code = tree_read(&tree, text, length, VALUES_MAXIMUM, &line, why, sizeof(why));
     if (code != 0) {
         entry_fault(&r, line, "", "%s", why);
         return code;
     }
-    read_root(&r, &tree.nodes[0], &rules);
-    if (r.faults == 0 && (code = complete(&tree.nodes[0], &rules)) != 0)
+    rules_read_root(&r, &tree.nodes[0], &rules);
+    if (r.faults == 0 && (code = rules_add_defaults(&tree.nodes[0], &rules)) != 0)
         entry_fault(&r, 1, "", "no memory");
     tree_finish(&tree);
     if (r.faults > 0) {
@@ -304,12 +318,12 @@ int rules_parse(struct rules *out, const char *name, const char *text, size_t le
 }
 
 /* @return bytes read, or a negative error */
-static ssize_t read_bytes(const char *path, char *out, size_t room)
+static ssize_t rules_read_bytes(const char *path, char *out, size_t room)
 {
     struct stat status;
     size_t length = 0;
     ssize_t n = 1;
-    /* Opening a pipe that nobody writes would block. */
+    /* O_NONBLOCK, as opening a pipe without a writer would block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return -errno;
@@ -325,22 +339,22 @@ static ssize_t read_bytes(const char *path, char *out, size_t room)
     return code != 0 ? code : (ssize_t)length;
 }
 
-int rules_read(struct rules *out, const char *path, rules_fault *tell, void *user)
+int rules_read(struct rules *out, const char *path, rules_fault *on_fault, void *user)
 {
-    struct entry_reader r = {path, tell, user, 0};
+    struct entry_reader r = {path, on_fault, user, 0};
     char *text = malloc(RULES_BYTES + 1);
-    ssize_t length = text == NULL ? -ENOMEM : read_bytes(path, text, RULES_BYTES + 1);
+    ssize_t length = text == NULL ? -ENOMEM : rules_read_bytes(path, text, RULES_BYTES + 1);
     int code = 0;
     if (length < 0) {
         char why[400];
         snprintf(why, sizeof(why), "%.200s: %s", path, holter_strerror((int)length));
-        tell(user, why);
+        on_fault(user, why);
         code = (int)length;
     } else if ((size_t)length > RULES_BYTES) {
         entry_fault(&r, 1, "", "the file is longer than %zu KiB", RULES_BYTES >> 10);
         code = -HOLTER_EUSAGE;
     } else {
-        code = rules_parse(out, path, text, (size_t)length, tell, user);
+        code = rules_parse(out, path, text, (size_t)length, on_fault, user);
     }
     free(text);
     return code;
@@ -348,13 +362,13 @@ int rules_read(struct rules *out, const char *path, rules_fault *tell, void *use
 
 void rules_finish(struct rules *rules)
 {
-    /* One more than are counted: a sink that was read half. */
-    for (size_t i = 0; i < RULES_SINKS; i++)
+    /* All places, as a sink that was read in part is not counted. */
+    for (size_t i = 0; i < RULES_SINKS_MAXIMUM; i++)
         free(rules->sinks[i].target);
     *rules = (struct rules){.count = 0};
 }
 
-/* ---- questions ----------------------------------------------------------- */
+/* ---- accessors ----------------------------------------------------------- */
 
 const struct rule *rules_next(const struct rules *rules, enum rule_kind kind,
                               const struct rule *after)
@@ -385,37 +399,37 @@ enum severity severity_of(const char *name)
     return SEVERITY_WARNING;
 }
 
-struct told {
+struct rules_fault_text {
     char *why;
     size_t room;
 };
 
-static void tell_one(void *user, const char *text)
+static void rules_copy_fault(void *user, const char *text)
 {
-    struct told *told = user;
-    snprintf(told->why, told->room, "%s", text);
+    struct rules_fault_text *fault = user;
+    snprintf(fault->why, fault->room, "%s", text);
 }
 
 int rules_add_sink(struct rules *rules, enum sink_kind kind, const char *target, char *why,
                    size_t room)
 {
-    struct told told = {why, room};
-    struct entry_reader r = {"option", tell_one, &told, 0};
+    struct rules_fault_text fault = {why, room};
+    struct entry_reader r = {"option", rules_copy_fault, &fault, 0};
     struct sink_rule sink = sink_fallbacks[kind];
     sink.kind = kind;
     sink.target = (char *)(uintptr_t)target;
     for (size_t i = 0; i < rules->sink_count; i++) {
-        if (same_sink(&rules->sinks[i], &sink))
-            return 0; /* the file's has filters of its own */
+        if (rules_equal_sinks(&rules->sinks[i], &sink))
+            return 0; /* the one of the file has its own filters */
     }
     sink.target = NULL;
-    if (rules->sink_count == RULES_SINKS) {
-        snprintf(why, room, "more than %u sinks", RULES_SINKS);
+    if (rules->sink_count == RULES_SINKS_MAXIMUM) {
+        snprintf(why, room, "more than %u sinks", RULES_SINKS_MAXIMUM);
         return -HOLTER_EUSAGE;
     }
     for (size_t i = 0; i < sink_section.key_count; i++) {
         const struct entry_key *key = &sink_keys[i];
-        if (!is_target(key, kind))
+        if (!rules_key_is_target(key, kind))
             continue;
         if (target == NULL || target[0] == '\0') {
             snprintf(why, room, "%s is empty", key->name);

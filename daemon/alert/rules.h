@@ -1,8 +1,8 @@
-/* Alert rules: what is announced, from when on, how severe it is, and which sinks are told. From a
+/* Alert rules: what raises an alert, when, how severe it is, and which sinks deliver it. From a
  * YAML file that docs/man/holter-rules.5 describes, or the built-in defaults, which are such a file
  * themselves.
  *
- * A file is read as a whole or not at all; every fault in it is told with file, line and key.
+ * A file is read as a whole or not at all; every fault in it is reported with file, line and key.
  * Anchors and aliases are refused, and size, depth and number of values are bounded, so that a
  * hostile file costs no more than a large one. */
 #ifndef HOLTER_DAEMON_ALERT_RULES_H
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #define RULES_MOST 64u                /**< rules of a file */
-#define RULES_SINKS 16u               /**< sinks of a file */
+#define RULES_SINKS_MAXIMUM 16u       /**< sinks of a file */
 #define RULES_BYTES ((size_t)1 << 18) /**< longest file */
 
-/** X(NAME, "kind in the file, and kind of the alert", most rules of it in a file) */
+/** X(NAME, "kind in the file, and kind of the alert", maximum number of such rules in a file) */
 #define RULE_KINDS_LIST(X)                                                                         \
     X(LATENCY, "latency", RULES_MOST)                                                              \
     X(HANG, "hang", 1)                                                                             \
@@ -44,7 +44,7 @@ struct rule {
     double above;    /**< ratio to the reference, above 1, from which it counts */
     double clear;    /**< ratio below which it counts as back, below above */
     double growth;   /**< slope from which growth counts, too: share of the reference a minute */
-    uint64_t least_messages; /**< a window with fewer of them tells nothing */
+    uint64_t least_messages; /**< windows with fewer messages are not judged */
     uint64_t clear_for_ns;   /**< how long below clear before the alert is resolved */
     /* latency, hang */
     uint64_t for_ns; /**< how long it lasts, pending, before it fires */
@@ -62,19 +62,19 @@ enum sink_kind {
     SINK_KINDS
 };
 
-/** Where alerts are told. */
+/** A sink that alerts are delivered to. */
 struct sink_rule {
     enum sink_kind kind;
-    enum severity severity; /**< the least severe alerts that it is told of */
+    enum severity severity; /**< the lowest severity that it delivers */
     char *target;           /**< owned: path, command or URL; NULL for terminal and syslog */
-    uint64_t timeout_ns;    /**< command, alertmanager: how long one telling may take */
-    uint64_t repeat_ns;     /**< alertmanager: how often it is told again of what still fires */
+    uint64_t timeout_ns;    /**< command, alertmanager: how long one delivery may take */
+    uint64_t repeat_ns;     /**< alertmanager: how often a firing alert is repeated */
 };
 
 struct rules {
     struct rule list[RULES_MOST];
     size_t count;
-    struct sink_rule sinks[RULES_SINKS];
+    struct sink_rule sinks[RULES_SINKS_MAXIMUM];
     size_t sink_count;
 };
 
@@ -84,20 +84,20 @@ int rules_default(struct rules *out);
 /** Their text: a file with comments. Static. */
 const char *rules_default_text(void);
 
-/** Told of each fault: "rules.yaml:12: above: '1.5' has no unit: x is wanted". At most 100 are told
- *  one by one. */
+/** Called for each fault: "rules.yaml:12: above: '1.5' has no unit: x is wanted". At most 100 are
+ *  reported. */
 typedef void rules_fault(void *user, const char *text);
 
 /** Read a file. What it does not give (all rules, all sinks, a key of a rule) is as in the
  *  defaults.
  *  @param out  set on success; to be finished
- *  @return 0, or after telling at least one fault: -HOLTER_EUSAGE for what stands in the file, or
+ *  @return 0, or after reporting at least one fault: -HOLTER_EUSAGE for what stands in the file, or
  *          -errno for a file that cannot be read */
-int rules_read(struct rules *out, const char *path, rules_fault *tell, void *user);
+int rules_read(struct rules *out, const char *path, rules_fault *on_fault, void *user);
 
 /** The same of a text. @param name  of the file, for the faults */
 int rules_parse(struct rules *out, const char *name, const char *text, size_t length,
-                rules_fault *tell, void *user);
+                rules_fault *on_fault, void *user);
 
 /** Free what the rules own. Zero-initialised is fine. */
 void rules_finish(struct rules *rules);
@@ -117,7 +117,7 @@ const char *severity_name(enum severity severity);
 /** @return enum severity; SEVERITY_WARNING for other texts and NULL */
 enum severity severity_of(const char *name);
 
-/** Add a sink that the command line asks for; not a second time.
+/** Add a sink of the command line, unless the rules have it.
  *  @param target  copied; NULL for those without @param why  set on failure
  *  @return 0, -HOLTER_EUSAGE when the target is wrong for the kind, or there are too many sinks, or
  *          -ENOMEM */

@@ -1,3 +1,4 @@
+/* The built-in rules: the text of a rules file. */
 #include "daemon/alert/rules.h"
 
 #include "holter/error.h"
@@ -6,7 +7,7 @@
 #include <string.h>
 
 /* What `holter check-rules --print-defaults` prints: a file to begin from. */
-static const char text[] =
+static const char rules_text[] =
     "# Alert rules of Holter: what is announced, and to whom. holter-rules(5) describes every "
     "key.\n"
     "# Numbers carry their units: ms, s, min, h; x (times); %/min.\n"
@@ -22,7 +23,7 @@ static const char text[] =
     "    growth: 10%/min        # or, while it grows, the slope from which it counts\n"
     "    for: 500ms             # so long before it is announced, after the windows to see it\n"
     "    clear-for: 5s          # so long below `clear` before it is over\n"
-    "    least-messages: 20     # a window with fewer messages tells nothing\n"
+    "    least-messages: 20     # windows with fewer messages are not judged\n"
     "    severity: warning\n"
     "    capture: true          # read back the last calls of its ranks when it fires\n"
     "\n"
@@ -60,15 +61,15 @@ static const char text[] =
     "#   severity: warning\n"
     "# - kind: alertmanager     # Prometheus' Alertmanager, API version 2\n"
     "#   url: http://127.0.0.1:9093\n"
-    "#   repeat: 1min           # told again so often while it fires\n"
+    "#   repeat: 1min           # repeated so often while it fires\n"
     "#   timeout: 10s\n";
 
 const char *rules_default_text(void)
 {
-    return text;
+    return rules_text;
 }
 
-static void ignore(void *user, const char *fault)
+static void rules_default_on_fault(void *user, const char *fault)
 {
     (void)user;
     (void)fault;
@@ -76,5 +77,6 @@ static void ignore(void *user, const char *fault)
 
 int rules_default(struct rules *out)
 {
-    return rules_parse(out, "defaults", text, strlen(text), ignore, NULL);
+    return rules_parse(out, "defaults", rules_text, strlen(rules_text), rules_default_on_fault,
+                       NULL);
 }

@@ -1,3 +1,4 @@
+/* Reads the entries of a rules file by a table of keys. */
 #include "daemon/alert/rules_entry.h"
 
 #include <stdarg.h>
@@ -5,21 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_FAULTS 100u
-#define MOST_TARGET 4096u
+#define FAULTS_MAXIMUM 100u
+#define TARGET_MAXIMUM_BYTES 4096u
 
 /* ---- faults -------------------------------------------------------------- */
 
 void entry_fault(struct entry_reader *r, unsigned line, const char *key, const char *format, ...)
 {
     char why[400], text[700];
-    if (r->faults++ > MOST_FAULTS)
+    if (r->faults++ > FAULTS_MAXIMUM)
         return;
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof(why), format, args);
     va_end(args);
-    if (r->faults > MOST_FAULTS)
+    if (r->faults > FAULTS_MAXIMUM)
         snprintf(text, sizeof(text), "%s: and more", r->name);
     else if (line == 0)
         snprintf(text, sizeof(text), "%s", why);
@@ -28,7 +29,7 @@ void entry_fault(struct entry_reader *r, unsigned line, const char *key, const c
                  key[0] == '\0' ? "" : ": ", why);
     for (char *c = text; *c != '\0'; c++)
         *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
-    r->tell(r->user, text);
+    r->on_fault(r->user, text);
 }
 
 const char *entry_node_name(const struct tree_node *node)
@@ -36,8 +37,9 @@ const char *entry_node_name(const struct tree_node *node)
     return node->kind == TREE_TEXT ? "a text" : node->kind == TREE_LIST ? "a list" : "a map";
 }
 
-/* A text where one is wanted. @return it, or NULL after telling */
-static const char *text_of(struct entry_reader *r, const char *key, const struct tree_node *value)
+/* @return the text of a value, or NULL after a fault */
+static const char *entry_text(struct entry_reader *r, const char *key,
+                              const struct tree_node *value)
 {
     if (value->kind != TREE_TEXT)
         entry_fault(r, value->line, key, "%s stands here, one value is wanted",
@@ -51,8 +53,8 @@ static const char *text_of(struct entry_reader *r, const char *key, const struct
 
 /* ---- values -------------------------------------------------------------- */
 
-static void read_name(struct entry_reader *r, const struct entry_key *key, const char *text,
-                      unsigned line, char out[65])
+static void entry_read_name(struct entry_reader *r, const struct entry_key *key, const char *text,
+                            unsigned line, char out[65])
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
@@ -63,19 +65,20 @@ static void read_name(struct entry_reader *r, const struct entry_key *key, const
         memcpy(out, text, length + 1);
 }
 
-/* @return 0, or -1 after telling */
-static int read_word(struct entry_reader *r, const struct entry_key *key, const char *text,
-                     unsigned line, size_t *out)
+/* @return 0, or -1 after a fault */
+static int entry_read_word(struct entry_reader *r, const struct entry_key *key, const char *text,
+                           unsigned line, size_t *out)
 {
     char why[300];
-    if (value_word(text, key->words->list, key->words->count, out, why, sizeof(why)) == 0)
+    if (rules_value_parse_word(text, key->words->list, key->words->count, out, why, sizeof(why)) ==
+        0)
         return 0;
     entry_fault(r, line, key->name, "%s", why);
     return -1;
 }
 
-static void read_words(struct entry_reader *r, const struct entry_key *key,
-                       const struct tree_node *value, uint64_t *out)
+static void entry_read_words(struct entry_reader *r, const struct entry_key *key,
+                             const struct tree_node *value, uint64_t *out)
 {
     uint64_t bits = 0;
     const struct tree_node *item = value->kind == TREE_LIST ? value->child : value;
@@ -86,8 +89,8 @@ static void read_words(struct entry_reader *r, const struct entry_key *key,
     }
     for (; item != NULL; item = is_list ? item->next : NULL) {
         size_t at;
-        const char *text = text_of(r, key->name, item);
-        if (text == NULL || read_word(r, key, text, item->line, &at) != 0)
+        const char *text = entry_text(r, key->name, item);
+        if (text == NULL || entry_read_word(r, key, text, item->line, &at) != 0)
             continue;
         if ((bits >> at & 1) != 0)
             entry_fault(r, item->line, key->name, "'%s' stands there twice", key->words->list[at]);
@@ -97,12 +100,12 @@ static void read_words(struct entry_reader *r, const struct entry_key *key,
     *out = bits;
 }
 
-static void read_number(struct entry_reader *r, const struct entry_key *key, const char *text,
-                        unsigned line, void *out)
+static void entry_read_number(struct entry_reader *r, const struct entry_key *key, const char *text,
+                              unsigned line, void *out)
 {
     char why[300];
     double number;
-    if (value_number(text, key->measure, key->least, key->most, &number, why, sizeof(why)) != 0)
+    if (rules_value_parse_number(text, &key->range, &number, why, sizeof(why)) != 0)
         entry_fault(r, line, key->name, "%s", why);
     else if (key->type == ENTRY_REAL)
         *(double *)out = number;
@@ -110,8 +113,8 @@ static void read_number(struct entry_reader *r, const struct entry_key *key, con
         *(uint64_t *)out = (uint64_t)(number + 0.5);
 }
 
-static void check_url(struct entry_reader *r, const struct entry_key *key, const char *text,
-                      unsigned line)
+static void entry_check_url(struct entry_reader *r, const struct entry_key *key, const char *text,
+                            unsigned line)
 {
     const char *host = strncmp(text, "http://", 7) == 0    ? text + 7
                        : strncmp(text, "https://", 8) == 0 ? text + 8
@@ -124,27 +127,27 @@ static void check_url(struct entry_reader *r, const struct entry_key *key, const
 void entry_read_target(struct entry_reader *r, const struct entry_key *key, const char *text,
                        unsigned line, char **out)
 {
-    if (strlen(text) > MOST_TARGET) {
-        entry_fault(r, line, key->name, "longer than %u bytes", MOST_TARGET);
+    if (strlen(text) > TARGET_MAXIMUM_BYTES) {
+        entry_fault(r, line, key->name, "longer than %u bytes", TARGET_MAXIMUM_BYTES);
         return;
     }
     if (key->type == ENTRY_URL)
-        check_url(r, key, text, line);
+        entry_check_url(r, key, text, line);
     *out = strdup(text);
     if (*out == NULL)
         entry_fault(r, line, key->name, "no memory");
 }
 
-static void read_text(struct entry_reader *r, const struct entry_key *key, const char *text,
-                      unsigned line, void *out)
+static void entry_read_text(struct entry_reader *r, const struct entry_key *key, const char *text,
+                            unsigned line, void *out)
 {
     size_t word;
     switch (key->type) {
     case ENTRY_NAME:
-        read_name(r, key, text, line, out);
+        entry_read_name(r, key, text, line, out);
         return;
     case ENTRY_WORD:
-        if (read_word(r, key, text, line, &word) == 0)
+        if (entry_read_word(r, key, text, line, &word) == 0)
             *(unsigned *)out = (unsigned)word;
         return;
     case ENTRY_TARGET:
@@ -153,7 +156,7 @@ static void read_text(struct entry_reader *r, const struct entry_key *key, const
         return;
     case ENTRY_INTEGER:
     case ENTRY_REAL:
-        read_number(r, key, text, line, out);
+        entry_read_number(r, key, text, line, out);
         return;
     case ENTRY_KIND: /* was read before all others */
     case ENTRY_WORDS:
@@ -161,23 +164,23 @@ static void read_text(struct entry_reader *r, const struct entry_key *key, const
     }
 }
 
-static void read_value(struct entry_reader *r, const struct entry_key *key,
-                       const struct tree_node *value, void *entry)
+static void entry_read_value(struct entry_reader *r, const struct entry_key *key,
+                             const struct tree_node *value, void *entry)
 {
     void *at = (char *)entry + key->offset;
     if (key->type == ENTRY_WORDS) {
-        read_words(r, key, value, at);
+        entry_read_words(r, key, value, at);
         return;
     }
-    const char *text = text_of(r, key->name, value);
+    const char *text = entry_text(r, key->name, value);
     if (text != NULL)
-        read_text(r, key, text, value->line, at);
+        entry_read_text(r, key, text, value->line, at);
 }
 
 /* ---- entries ------------------------------------------------------------- */
 
-static const struct entry_key *find_key(const struct entry_section *s, const char *name,
-                                        unsigned kinds)
+static const struct entry_key *entry_find_key(const struct entry_section *s, const char *name,
+                                              unsigned kinds)
 {
     for (size_t i = 0; i < s->key_count; i++) {
         if (strcmp(s->keys[i].name, name) == 0 && (s->keys[i].kinds & kinds) != 0)
@@ -205,7 +208,7 @@ int entry_is_repeated(const struct tree_node *map, const struct tree_node *key)
 }
 
 /* Names of the keys that entries of this kind have. */
-static void list_keys(const struct entry_section *s, unsigned kinds, char *out, size_t room)
+static void entry_list_keys(const struct entry_section *s, unsigned kinds, char *out, size_t room)
 {
     int n = 0;
     out[0] = '\0';
@@ -223,10 +226,11 @@ int entry_read_kind(struct entry_reader *r, const struct entry_section *s,
     for (const struct tree_node *k = map->child; k != NULL; k = k->next->next) {
         if (k->kind != TREE_TEXT || strcmp(k->text, "kind") != 0)
             continue;
-        const char *text = text_of(r, "kind", k->next);
+        const char *text = entry_text(r, "kind", k->next);
         if (text == NULL)
             return -1;
-        if (value_word(text, s->kinds.list, s->kinds.count, &kind, why, sizeof(why)) == 0)
+        if (rules_value_parse_word(text, s->kinds.list, s->kinds.count, &kind, why, sizeof(why)) ==
+            0)
             return (int)kind;
         entry_fault(r, k->next->line, "kind", "%s", why);
         return -1;
@@ -245,13 +249,13 @@ void entry_read_keys(struct entry_reader *r, const struct entry_section *s,
             entry_fault(r, k->line, "", "%s stands where a key is wanted", entry_node_name(k));
         } else if (entry_is_repeated(map, k)) {
             entry_fault(r, k->line, k->text, "stands there twice");
-        } else if ((key = find_key(s, k->text, ENTRY_OF(kind))) != NULL) {
-            read_value(r, key, k->next, entry);
+        } else if ((key = entry_find_key(s, k->text, ENTRY_OF(kind))) != NULL) {
+            entry_read_value(r, key, k->next, entry);
         } else {
-            list_keys(s, ENTRY_OF(kind), known, sizeof(known));
+            entry_list_keys(s, ENTRY_OF(kind), known, sizeof(known));
             entry_fault(r, k->line, k->text, "%s; a %s of kind %s has %s",
-                        find_key(s, k->text, ENTRY_EVERY) != NULL ? "does not belong here"
-                                                                  : "unknown key",
+                        entry_find_key(s, k->text, ENTRY_EVERY) != NULL ? "does not belong here"
+                                                                        : "unknown key",
                         s->item, s->kinds.list[kind], known);
         }
     }

@@ -1,5 +1,5 @@
 /* Entries of a rules file: maps of known keys, read into a structure by a table of where each value
- * goes. Every fault is told with file, line and key. */
+ * goes. Every fault is reported with file, line and key. */
 #ifndef HOLTER_DAEMON_ALERT_RULES_ENTRY_H
 #define HOLTER_DAEMON_ALERT_RULES_ENTRY_H
 
@@ -12,7 +12,7 @@
 #define ENTRY_EVERY (~0u)             /**< kinds: all */
 #define ENTRY_OF(kind) (1u << (kind)) /**< kinds: this one */
 
-/** What stands behind a key, and what it is read into. */
+/** The type of a key's value, and of the member that it is read into. */
 enum entry_type {
     ENTRY_KIND,    /**< a word: the kind of the entry, see entry_read_kind() */
     ENTRY_NAME,    /**< 1 to 64 letters, digits, - _ . : char[65] */
@@ -35,8 +35,7 @@ struct entry_key {
     enum entry_type type;
     size_t offset;                   /**< in the structure */
     const struct entry_words *words; /**< ENTRY_WORD, ENTRY_WORDS */
-    enum measure measure;            /**< numbers */
-    double least, most;              /**< numbers */
+    struct value_range range;        /**< ENTRY_INTEGER, ENTRY_REAL */
 };
 
 /** Entries of one sort. */
@@ -47,15 +46,15 @@ struct entry_section {
     size_t key_count;
 };
 
-/** Who is told of faults, and how many there were. */
+/** Where faults are reported, and how many there were. */
 struct entry_reader {
     const char *name; /**< of the file */
-    rules_fault *tell;
+    rules_fault *on_fault;
     void *user;
     unsigned faults;
 };
 
-/** Tell a fault: "NAME:line: key: ...". The first 100, then that there are more.
+/** Report a fault: "NAME:line: key: ...". The first 100, then that there are more.
  *  @param line  0: only the sentence @param key  may be "" */
 __attribute__((format(printf, 4, 5))) void entry_fault(struct entry_reader *r, unsigned line,
                                                        const char *key, const char *format, ...);
@@ -66,14 +65,14 @@ const char *entry_node_name(const struct tree_node *node);
 /** Line of a key in an entry, 0 when it is not given. */
 unsigned entry_line(const struct tree_node *map, const char *name);
 
-/** @return whether the key stands before in this map */
+/** @return whether the same key comes before it in this map */
 int entry_is_repeated(const struct tree_node *map, const struct tree_node *key);
 
-/** @return the position of the entry's kind among those of the section, or -1 after telling */
+/** @return the position of the entry's kind among those of the section, or -1 after a fault */
 int entry_read_kind(struct entry_reader *r, const struct entry_section *s,
                     const struct tree_node *map);
 
-/** Read all keys of an entry. What is wrong is told, and stays as it was.
+/** Read all keys of an entry. A value with a fault is reported, and its member stays as it was.
  *  @param kind  what entry_read_kind() returned @param entry  the structure of the keys' offsets */
 void entry_read_keys(struct entry_reader *r, const struct entry_section *s,
                      const struct tree_node *map, int kind, void *entry);

@@ -1,3 +1,4 @@
+/* Reads numbers with units, and words. */
 #include "daemon/alert/rules_value.h"
 
 #include "holter/error.h"
@@ -23,56 +24,59 @@ static const struct scale {
     [MEASURE_COUNT] = {"no unit", "20", {{"", 1}}},
 };
 
-static int wrong(char *why, size_t room, const char *text, const char *is,
-                 const struct scale *scale)
+static int rules_value_refuse(char *why, size_t room, const char *text, const char *is,
+                              const struct scale *scale)
 {
     snprintf(why, room, "'%.40s' %s; %s is wanted, as in %s", text, is, scale->wanted,
              scale->example);
     return -HOLTER_EUSAGE;
 }
 
-static int out_of_range(char *why, size_t room, const char *text, const struct scale *scale,
-                        double least, double most)
+static int rules_value_out_of_range(char *why, size_t room, const char *text,
+                                    const struct value_range *range)
 {
-    const struct unit *unit = &scale->units[0];
-    snprintf(why, room, "'%.40s' is out of range: %.6g%s to %.6g%s", text, least / unit->factor,
-             unit->name, most / unit->factor, unit->name);
+    const struct unit *unit = &scales[range->measure].units[0];
+    snprintf(why, room, "'%.40s' is out of range: %.6g%s to %.6g%s", text,
+             range->minimum / unit->factor, unit->name, range->maximum / unit->factor, unit->name);
     return -HOLTER_EUSAGE;
 }
 
-int value_number(const char *text, enum measure measure, double least, double most, double *out,
-                 char *why, size_t room)
+int rules_value_parse_number(const char *text, const struct value_range *range, double *out,
+                             char *why, size_t room)
 {
-    const struct scale *scale = &scales[measure];
+    const struct scale *scale = &scales[range->measure];
     const struct unit *unit = NULL;
     char number[32], *end;
     if (text[0] == '-' && strspn(text + 1, "0123456789.") > 0)
-        return wrong(why, room, text, "is negative", scale);
+        return rules_value_refuse(why, room, text, "is negative", scale);
     size_t digits = strspn(text, "0123456789.");
     if (digits == 0 || digits >= sizeof(number))
-        return wrong(why, room, text, "is no number", scale);
+        return rules_value_refuse(why, room, text, "is no number", scale);
     memcpy(number, text, digits);
     number[digits] = '\0';
     double value = strtod(number, &end);
-    if (*end != '\0' || end == number || (measure == MEASURE_COUNT && strchr(number, '.') != NULL))
-        return wrong(why, room, text,
-                     measure == MEASURE_COUNT ? "is no whole number" : "is no number", scale);
+    if (*end != '\0' || end == number ||
+        (range->measure == MEASURE_COUNT && strchr(number, '.') != NULL))
+        return rules_value_refuse(
+            why, room, text,
+            range->measure == MEASURE_COUNT ? "is no whole number" : "is no number", scale);
     const char *rest = text + digits + strspn(text + digits, " ");
     for (size_t i = 0; i < sizeof(scale->units) / sizeof(scale->units[0]); i++) {
         if (scale->units[i].name != NULL && strcmp(rest, scale->units[i].name) == 0)
             unit = &scale->units[i];
     }
     if (unit == NULL)
-        return wrong(why, room, text, rest[0] == '\0' ? "has no unit" : "has a wrong unit", scale);
+        return rules_value_refuse(why, room, text,
+                                  rest[0] == '\0' ? "has no unit" : "has a wrong unit", scale);
     value *= unit->factor;
-    if (!(value >= least && value <= most))
-        return out_of_range(why, room, text, scale, least, most);
+    if (!(value >= range->minimum && value <= range->maximum))
+        return rules_value_out_of_range(why, room, text, range);
     *out = value;
     return 0;
 }
 
-int value_word(const char *text, const char *const words[], size_t count, size_t *out, char *why,
-               size_t room)
+int rules_value_parse_word(const char *text, const char *const words[], size_t count, size_t *out,
+                           char *why, size_t room)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(text, words[i]) == 0) {

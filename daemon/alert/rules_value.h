@@ -12,18 +12,23 @@ enum measure {
     MEASURE_COUNT,  /**< "20": whole, without unit */
 };
 
+/** The numbers that a value may have. */
+struct value_range {
+    enum measure measure;
+    double minimum, maximum; /**< in the unit of the number, see enum measure */
+};
+
 /** Read a number. Digits and at most one point; a space may stand before the unit.
  *  @param out    set on success
- *  @param least,most  bounds, in what *out is
  *  @param why    set on failure: a sentence that repeats the text
  *  @return 0, or -HOLTER_EUSAGE */
-int value_number(const char *text, enum measure measure, double least, double most, double *out,
-                 char *why, size_t room);
+int rules_value_parse_number(const char *text, const struct value_range *range, double *out,
+                             char *why, size_t room);
 
 /** Position of a word in a list.
  *  @param out  set on success @param why  set on failure; names the words that are in it
  *  @return 0, or -HOLTER_EUSAGE */
-int value_word(const char *text, const char *const words[], size_t count, size_t *out, char *why,
-               size_t room);
+int rules_value_parse_word(const char *text, const char *const words[], size_t count, size_t *out,
+                           char *why, size_t room);
 
 #endif

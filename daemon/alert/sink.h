@@ -1,7 +1,8 @@
-/* What a kind of sink is: how it tells one alert. sinks.c decides what is told, when, and again.
+/* A kind of sink: how it delivers one alert. sinks.c decides what is delivered, when, and whether
+ * it is tried again.
  *
- * tell() runs in a thread of the sink and may block; what has a time limit of its own (a command, a
- * connection) keeps to sink_time_left(). */
+ * send() runs in a thread of the sink and may block; a command or a connection keeps to
+ * sink_time_left(). */
 #ifndef HOLTER_DAEMON_ALERT_SINK_H
 #define HOLTER_DAEMON_ALERT_SINK_H
 
@@ -12,46 +13,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** One thing to tell. Borrowed for the call. */
-struct telling {
+/** One state of an alert to be delivered. Borrowed for the call. */
+struct sink_delivery {
     const struct wire_message *message; /**< of type WIRE_TYPE_ALERT, firing or resolved */
     const char *json;                   /**< the same as one line of JSON, '\n' at its end */
     size_t json_length;
-    const char *severity; /**< when it was first taken: what names an episode stays */
-    uint64_t region;      /**< the same */
+    const char *severity; /**< of the first state: labels of an episode stay the same */
+    uint64_t region;      /**< likewise */
     int terminal;         /**< descriptor of the terminal sink */
-    uint64_t end_ns;      /**< CLOCK_MONOTONIC: the telling has to be over */
+    uint64_t end_ns;      /**< when the delivery has to end; CLOCK_MONOTONIC */
     const _Atomic uint64_t
-        *leave_ns; /**< the same, when the daemon leaves; until then UINT64_MAX */
+        *leave_ns; /**< when it has to end because the daemon ends; until then UINT64_MAX */
 };
 
-/** Time that is left for the telling, milliseconds; 0: none. */
-int sink_time_left(const struct telling *telling);
+/** Time that is left for the delivery, milliseconds; 0: none. */
+int sink_time_left(const struct sink_delivery *delivery);
 
-struct sink_type {
+struct sink_operations {
     const char *name;
-    unsigned workers; /**< tellings at a time; those of one alert never overlap */
-    int updates;      /**< told of updates, not only of firing and resolved */
-    int repeats;      /**< told again of what fires, each repeat_ns of its rule */
-    /** Make what tellings of one thread share. May be NULL. @return 0 or -ENOMEM */
+    unsigned workers; /**< deliveries at a time; those of one alert never overlap */
+    int updates;      /**< updates are delivered, not only firing and resolved */
+    int repeats;      /**< a firing alert is delivered each repeat_ns of its rule */
+    /** Create what deliveries of one thread share. May be NULL. @return 0 or -ENOMEM */
     int (*create)(void **out, const struct sink_rule *rule);
     /** @param why  set on failure: a sentence for people
-     *  @return 0, or negative: told again later */
-    int (*tell)(void *state, const struct sink_rule *rule, const struct telling *telling, char *why,
-                size_t room);
+     *  @return 0, or negative: it is tried again later */
+    int (*send)(void *state, const struct sink_rule *rule, const struct sink_delivery *delivery,
+                char *why, size_t room);
     void (*destroy)(void *state); /**< may be NULL */
 };
 
-extern const struct sink_type sink_terminal, sink_file, sink_command, sink_syslog,
+extern const struct sink_operations sink_terminal, sink_file, sink_command, sink_syslog,
     sink_alertmanager;
 
-/** One line for people, without a line end: "alert (warning): ..." or "resolved after 12 s: ...".
- *  Nothing in it steers a terminal. */
+/** One line for people, without a line end: "alert (warning): ..." or "over after 12 s: ...".
+ *  It has no control characters. */
 void sink_line(const struct wire_alert *alert, char *out, size_t room);
 
 /** The JSON that Alertmanager's API version 2 takes (POST /api/v2/alerts): one alert.
- *  @param now_ns  CLOCK_REALTIME: what fires ends four repeats after it, unless told again
+ *  @param now_ns  CLOCK_REALTIME: a firing alert expires four repeats later, unless it is repeated
  *  @return owned text, or NULL without memory */
-char *sink_alertmanager_body(const struct telling *telling, uint64_t repeat_ns, uint64_t now_ns);
+char *sink_alertmanager_body(const struct sink_delivery *delivery, uint64_t repeat_ns,
+                             uint64_t now_ns);
 
 #endif

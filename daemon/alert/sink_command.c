@@ -14,25 +14,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_MS 250 /* how often the time is looked at */
+#define TIME_CHECK_MS 250 /* between two checks of the time left */
 
 extern char **environ;
 
-struct run {
+struct command_process {
     pid_t pid;
-    int ended;  /* pidfd: readable when it has */
+    int ended;  /* pidfd: readable when the command has ended */
     int input;  /* its standard input, our end; -1: closed */
     int errors; /* its standard error, our end; -1: closed */
     const char *json;
-    size_t left;    /* of it to write */
-    char said[120]; /* begin of what it said on standard error */
-    size_t said_length;
+    size_t left;          /* bytes of json to be written */
+    char error_text[120]; /* begin of its standard error */
+    size_t error_length;
 };
 
 /* ---- starting ------------------------------------------------------------ */
 
-/* Nothing of the daemon goes on into the command but the two pipes and the environment. */
-static int spawn(pid_t *out, const char *command, int input, int errors)
+/* The command inherits only the two pipes and the environment. */
+static int command_spawn(pid_t *out, const char *command, int input, int errors)
 {
     static const char shell[] = "/bin/sh";
     char *const words[] = {"sh", "-c", (char *)(uintptr_t)command, NULL};
@@ -60,20 +60,20 @@ static int spawn(pid_t *out, const char *command, int input, int errors)
     return -code;
 }
 
-static void close_one(int *fd)
+static void command_close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
 }
 
-static int start(struct run *run, const char *command)
+static int command_start(struct command_process *run, const char *command)
 {
     int in[2] = {-1, -1}, err[2] = {-1, -1};
     int code = pipe2(in, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0 ? -errno : 0;
-    code = code != 0 ? code : spawn(&run->pid, command, in[0], err[1]);
-    close_one(&in[0]);
-    close_one(&err[1]);
+    code = code != 0 ? code : command_spawn(&run->pid, command, in[0], err[1]);
+    command_close_fd(&in[0]);
+    command_close_fd(&err[1]);
     if (code == 0) {
         fcntl(in[1], F_SETFL, O_NONBLOCK);
         fcntl(err[0], F_SETFL, O_NONBLOCK);
@@ -85,8 +85,8 @@ static int start(struct run *run, const char *command)
         }
     }
     if (code != 0) {
-        close_one(&in[1]);
-        close_one(&err[0]);
+        command_close_fd(&in[1]);
+        command_close_fd(&err[0]);
         return code;
     }
     run->input = in[1];
@@ -96,7 +96,7 @@ static int start(struct run *run, const char *command)
 
 /* ---- running ------------------------------------------------------------- */
 
-static void feed(struct run *run)
+static void command_write_input(struct command_process *run)
 {
     ssize_t n = write(run->input, run->json, run->left);
     if (n > 0) {
@@ -104,87 +104,89 @@ static void feed(struct run *run)
         run->left -= (size_t)n;
     }
     if (run->left == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        close_one(&run->input); /* it need not read all, or anything */
+        command_close_fd(&run->input); /* the command need not read its input */
 }
 
-/* What it says is read to the end, however much it is; the begin is kept. */
-static void hear(struct run *run)
+/* Standard error is read to its end, and its begin is stored. */
+static void command_read_errors(struct command_process *run)
 {
     char text[4096];
     ssize_t n = read(run->errors, text, sizeof(text));
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-        close_one(&run->errors);
+        command_close_fd(&run->errors);
         return;
     }
-    size_t room = sizeof(run->said) - 1 - run->said_length;
+    size_t room = sizeof(run->error_text) - 1 - run->error_length;
     size_t taken = n < 0 ? 0 : (size_t)n < room ? (size_t)n : room;
-    memcpy(run->said + run->said_length, text, taken);
-    run->said_length += taken;
-    run->said[run->said_length] = '\0';
+    memcpy(run->error_text + run->error_length, text, taken);
+    run->error_length += taken;
+    run->error_text[run->error_length] = '\0';
 }
 
 /* @return 1 when the command has ended, 0 when its time is over */
-static int attend(struct run *run, const struct telling *telling)
+static int command_run(struct command_process *run, const struct sink_delivery *delivery)
 {
     for (;;) {
         struct pollfd fds[3] = {{.fd = run->ended, .events = POLLIN},
                                 {.fd = run->input, .events = POLLOUT},
                                 {.fd = run->errors, .events = POLLIN}};
-        int left = sink_time_left(telling);
+        int left = sink_time_left(delivery);
         if (left == 0)
             return 0;
         /* The time may become shorter: the daemon leaves. */
-        if (poll(fds, 3, left < LOOK_MS ? left : LOOK_MS) <= 0)
+        if (poll(fds, 3, left < TIME_CHECK_MS ? left : TIME_CHECK_MS) <= 0)
             continue;
         if (fds[1].revents != 0)
-            feed(run);
+            command_write_input(run);
         if (fds[2].revents != 0)
-            hear(run);
-        /* Why it failed may still wait to be read; but others may hold its standard error open, and
-         * say ever more. */
-        if (fds[0].revents != 0 && (fds[2].revents == 0 || run->errors < 0 || run->said_length > 0))
+            command_read_errors(run);
+        /* The reason of a failure may still be unread; but children of the command may hold its
+         * standard error open, and write on. */
+        if (fds[0].revents != 0 &&
+            (fds[2].revents == 0 || run->errors < 0 || run->error_length > 0))
             return 1;
     }
 }
 
-static int judge(const struct run *run, int in_time, int status, char *why, size_t room)
+static int command_check_status(const struct command_process *run, int in_time, int status,
+                                char *why, size_t room)
 {
-    size_t line = strcspn(run->said, "\n");
+    size_t line = strcspn(run->error_text, "\n");
     if (!in_time)
         snprintf(why, room, "it was killed because it took too long");
     else if (WIFSIGNALED(status))
         snprintf(why, room, "it was ended by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
         snprintf(why, room, "it ended with status %d%s%.*s", WEXITSTATUS(status),
-                 line == 0 ? "" : ": ", (int)line, run->said);
+                 line == 0 ? "" : ": ", (int)line, run->error_text);
     else
         return 0;
     return -HOLTER_ETIMEOUT;
 }
 
-static int tell(void *state, const struct sink_rule *rule, const struct telling *telling, char *why,
-                size_t room)
+static int command_send(void *state, const struct sink_rule *rule,
+                        const struct sink_delivery *delivery, char *why, size_t room)
 {
-    struct run run = {.json = telling->json, .left = telling->json_length};
+    struct command_process run = {.json = delivery->json, .left = delivery->json_length};
     int status = 0;
     (void)state;
-    if (sink_time_left(telling) == 0) {
+    if (sink_time_left(delivery) == 0) {
         snprintf(why, room, "no time is left for it");
         return -HOLTER_ETIMEOUT;
     }
-    int code = start(&run, rule->target);
+    int code = command_start(&run, rule->target);
     if (code != 0) {
         snprintf(why, room, "it cannot be started: %s", holter_strerror(code));
         return code;
     }
-    int in_time = attend(&run, telling);
+    int in_time = command_run(&run, delivery);
     if (!in_time)
-        kill(-run.pid, SIGKILL); /* not waited for yet: the number is still its own */
+        kill(-run.pid, SIGKILL); /* before waitpid(): the process id is still its own */
     waitpid(run.pid, &status, 0);
-    close_one(&run.input);
-    close_one(&run.errors);
+    command_close_fd(&run.input);
+    command_close_fd(&run.errors);
     close(run.ended);
-    return judge(&run, in_time, status, why, room);
+    return command_check_status(&run, in_time, status, why, room);
 }
 
-const struct sink_type sink_command = {.name = "command", .workers = 4, .tell = tell};
+const struct sink_operations sink_command = {.name = "command", .workers = 4, .send = command_send};

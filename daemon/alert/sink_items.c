@@ -1,12 +1,13 @@
+/* The alerts that a sink knows, and its queue. */
 #include "daemon/alert/sink_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ITEMS 16384u /* alerts that one sink remembers */
+#define ITEMS_MAXIMUM 16384u /* alerts that one sink knows */
 
-static struct item **bucket_of(struct sink *s, const char *job, uint64_t id)
+static struct sink_item **sink_bucket(struct sink *s, const char *job, uint64_t id)
 {
     uint64_t hash = id;
     for (; *job != '\0'; job++)
@@ -14,20 +15,20 @@ static struct item **bucket_of(struct sink *s, const char *job, uint64_t id)
     return &s->buckets[(hash ^ hash >> 32) % SINK_BUCKETS];
 }
 
-struct item *sink_find(struct sink *s, const char *job, uint64_t id)
+struct sink_item *sink_find(struct sink *s, const char *job, uint64_t id)
 {
-    struct item *item = *bucket_of(s, job, id);
+    struct sink_item *item = *sink_bucket(s, job, id);
     while (item != NULL && (item->id != id || strcmp(item->job, job) != 0))
         item = item->in_bucket;
     return item;
 }
 
-struct item *sink_add(struct sink *s, const struct wire_alert *alert)
+struct sink_item *sink_add(struct sink *s, const struct wire_alert *alert)
 {
-    struct item *item = s->items == MOST_ITEMS ? NULL : calloc(1, sizeof(*item));
+    struct sink_item *item = s->items == ITEMS_MAXIMUM ? NULL : calloc(1, sizeof(*item));
     if (item == NULL)
         return NULL;
-    struct item **bucket = bucket_of(s, alert->job, alert->id);
+    struct sink_item **bucket = sink_bucket(s, alert->job, alert->id);
     snprintf(item->job, sizeof(item->job), "%s", alert->job);
     item->id = alert->id;
     item->severity = severity_of(alert->severity);
@@ -38,35 +39,36 @@ struct item *sink_add(struct sink *s, const struct wire_alert *alert)
     return item;
 }
 
-int sink_is_untold(const struct sink *s, const struct item *item)
+int sink_has_undelivered(const struct sink *s, const struct sink_item *item)
 {
-    return item->stage != item->told || (s->type->updates && item->version != item->version_told);
+    return item->stage != item->delivered ||
+           (s->type->updates && item->version != item->version_delivered);
 }
 
-void sink_dequeue(struct sink *s, struct item *item)
+void sink_dequeue(struct sink *s, struct sink_item *item)
 {
     if (!item->queued)
         return;
-    *(item->before == NULL ? &s->first : &item->before->behind) = item->behind;
-    *(item->behind == NULL ? &s->last : &item->behind->before) = item->before;
-    item->before = item->behind = NULL;
+    *(item->before == NULL ? &s->first : &item->before->after) = item->after;
+    *(item->after == NULL ? &s->last : &item->after->before) = item->before;
+    item->before = item->after = NULL;
     item->queued = 0;
 }
 
-static void enqueue(struct sink *s, struct item *item, uint64_t due_ns)
+static void sink_enqueue(struct sink *s, struct sink_item *item, uint64_t due_ns)
 {
     item->due_ns = due_ns;
     if (item->queued)
         return;
     item->before = s->last;
-    *(s->last == NULL ? &s->first : &s->last->behind) = item;
+    *(s->last == NULL ? &s->first : &s->last->after) = item;
     s->last = item;
     item->queued = 1;
 }
 
-void sink_forget(struct sink *s, struct item *item)
+void sink_forget(struct sink *s, struct sink_item *item)
 {
-    struct item **at = bucket_of(s, item->job, item->id);
+    struct sink_item **at = sink_bucket(s, item->job, item->id);
     while (*at != item)
         at = &(*at)->in_bucket;
     *at = item->in_bucket;
@@ -76,18 +78,17 @@ void sink_forget(struct sink *s, struct item *item)
     s->items--;
 }
 
-/* What is to be done about it next, after it was taken, told, or failed to be. */
-void sink_schedule(struct sink *s, struct item *item)
+void sink_schedule(struct sink *s, struct sink_item *item)
 {
-    if (item->stage != item->told) {
-        enqueue(s, item, 0);
-    } else if (item->stage == RESOLVED) {
+    if (item->stage != item->delivered) {
+        sink_enqueue(s, item, 0);
+    } else if (item->stage == STAGE_RESOLVED) {
         sink_forget(s, item);
         return;
-    } else if (sink_is_untold(s, item)) {
-        enqueue(s, item, item->told_ns + s->sinks->options.update_ns);
+    } else if (sink_has_undelivered(s, item)) {
+        sink_enqueue(s, item, item->delivered_ns + s->sinks->options.update_ns);
     } else if (s->type->repeats) {
-        enqueue(s, item, item->told_ns + s->rule.repeat_ns);
+        sink_enqueue(s, item, item->delivered_ns + s->rule.repeat_ns);
     } else {
         sink_dequeue(s, item);
         wire_buffer_finish(&item->alert);
@@ -98,6 +99,6 @@ void sink_schedule(struct sink *s, struct item *item)
 void sink_count_waiting(struct sink *s)
 {
     s->waiting = 0;
-    for (const struct item *item = s->first; item != NULL; item = item->behind)
-        s->waiting += (size_t)sink_is_untold(s, item);
+    for (const struct sink_item *item = s->first; item != NULL; item = item->after)
+        s->waiting += (size_t)sink_has_undelivered(s, item);
 }

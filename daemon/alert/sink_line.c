@@ -14,9 +14,9 @@
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* Is the character of these bytes one that steers terminals: C0, DEL, C1 (ECMA-48), or one that
- * turns the direction of writing (Unicode, UAX 9)? */
-static int steers(const unsigned char *c, size_t length)
+/* Is this a control character: C0, DEL, C1 (ECMA-48), or one that changes the direction of writing
+ * (Unicode, UAX 9)? */
+static int sink_line_is_control(const unsigned char *c, size_t length)
 {
     if (length == 1)
         return c[0] < 0x20 || c[0] == 0x7f;
@@ -27,7 +27,7 @@ static int steers(const unsigned char *c, size_t length)
             (c[1] == 0x81 && (c[2] >= 0xa6 && c[2] <= 0xa9)));
 }
 
-static void make_harmless(char *text)
+static void sink_line_sanitise(char *text)
 {
     size_t length = strlen(text), to = 0;
     for (size_t at = 0; at < length;) {
@@ -36,7 +36,7 @@ static void make_harmless(char *text)
             n++;
         int valid = utf8_prefix(text + at, n) == n;
         n = valid ? n : 1;
-        if (!valid || steers((unsigned char *)text + at, n)) {
+        if (!valid || sink_line_is_control((unsigned char *)text + at, n)) {
             text[to++] = '?';
         } else {
             memmove(text + to, text + at, n);
@@ -47,7 +47,7 @@ static void make_harmless(char *text)
     text[to] = '\0';
 }
 
-static void put_head(const struct wire_alert *a, char *out, size_t room)
+static void sink_line_put_head(const struct wire_alert *a, char *out, size_t room)
 {
     uint64_t begin = a->onset_ns != 0 && a->onset_ns < a->since_ns ? a->onset_ns : a->since_ns;
     if (strcmp(a->state, "resolved") != 0)
@@ -61,19 +61,19 @@ static void put_head(const struct wire_alert *a, char *out, size_t room)
 void sink_line(const struct wire_alert *a, char *out, size_t room)
 {
     char head[64], cause[96] = "";
-    put_head(a, head, sizeof(head));
+    sink_line_put_head(a, head, sizeof(head));
     if (a->causes_count > 0 && strcmp(a->state, "resolved") != 0)
         snprintf(cause, sizeof(cause), "; %.32s %.0f %%", a->causes[0].name,
                  100 * a->causes[0].share);
     const char *advice = strcmp(a->state, "resolved") == 0 || a->advice == NULL ? "" : a->advice;
     snprintf(out, room, "%s: %s%s%s%s", head, a->title, cause, advice[0] == '\0' ? "" : "; ",
              advice);
-    make_harmless(out);
+    sink_line_sanitise(out);
 }
 
 /* ---- writing ------------------------------------------------------------- */
 
-static int write_all(int fd, const char *text, size_t length)
+static int sink_line_write(int fd, const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t n = write(fd, text, length);
@@ -87,50 +87,52 @@ static int write_all(int fd, const char *text, size_t length)
     return 0;
 }
 
-static int tell_terminal(void *state, const struct sink_rule *rule, const struct telling *telling,
-                         char *why, size_t room)
+static int sink_terminal_send(void *state, const struct sink_rule *rule,
+                              const struct sink_delivery *delivery, char *why, size_t room)
 {
     char line[1200], text[1300];
     (void)state;
     (void)rule;
-    sink_line(&telling->message->alert, line, sizeof(line));
+    sink_line(&delivery->message->alert, line, sizeof(line));
     int length = snprintf(text, sizeof(text), "holter: %s\n", line);
-    int code = write_all(telling->terminal, text, (size_t)length);
+    int code = sink_line_write(delivery->terminal, text, (size_t)length);
     if (code != 0)
         snprintf(why, room, "%s", holter_strerror(code));
     return code;
 }
 
-const struct sink_type sink_terminal = {.name = "terminal", .workers = 1, .tell = tell_terminal};
+const struct sink_operations sink_terminal = {
+    .name = "terminal", .workers = 1, .send = sink_terminal_send};
 
-/* Opened anew for each line: it may have been moved away, or have become writable. A pipe that
- * nobody reads is an error, and does not block. */
-static int tell_file(void *state, const struct sink_rule *rule, const struct telling *telling,
-                     char *why, size_t room)
+/* The file is opened again for each line: it may have been moved away, or have become writable. A
+ * pipe without a reader is an error, and does not block. */
+static int sink_file_send(void *state, const struct sink_rule *rule,
+                          const struct sink_delivery *delivery, char *why, size_t room)
 {
     struct stat before;
     (void)state;
     int fd =
         open(rule->target, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     int code = fd < 0 || fstat(fd, &before) != 0 ? -errno : 0;
-    if (code == 0 && (code = write_all(fd, telling->json, telling->json_length)) != 0 &&
+    if (code == 0 && (code = sink_line_write(fd, delivery->json, delivery->json_length)) != 0 &&
         S_ISREG(before.st_mode) && ftruncate(fd, before.st_size) != 0)
-        code = -errno; /* half a line stays */
+        code = -errno; /* an incomplete line stays in the file */
     if (fd >= 0 && close(fd) != 0 && code == 0)
-        code = -errno; /* what a quota or a network file system says late */
+        code = -errno; /* a quota or a network file system reports it late */
     if (code != 0)
         snprintf(why, room, "%s", holter_strerror(code));
     return code;
 }
 
-const struct sink_type sink_file = {.name = "file", .workers = 1, .updates = 1, .tell = tell_file};
+const struct sink_operations sink_file = {
+    .name = "file", .workers = 1, .updates = 1, .send = sink_file_send};
 
-/* syslog(3) says nothing of failures: whether anybody listens is looked at before. */
-static int tell_syslog(void *state, const struct sink_rule *rule, const struct telling *telling,
-                       char *why, size_t room)
+/* syslog(3) reports no failure, so the socket is checked before. */
+static int sink_syslog_send(void *state, const struct sink_rule *rule,
+                            const struct sink_delivery *delivery, char *why, size_t room)
 {
     static const int priorities[] = {LOG_INFO, LOG_WARNING, LOG_CRIT};
-    const struct wire_alert *alert = &telling->message->alert;
+    const struct wire_alert *alert = &delivery->message->alert;
     char line[1200];
     (void)state;
     (void)rule;
@@ -145,7 +147,7 @@ static int tell_syslog(void *state, const struct sink_rule *rule, const struct t
     return 0;
 }
 
-static int open_syslog(void **out, const struct sink_rule *rule)
+static int sink_syslog_create(void **out, const struct sink_rule *rule)
 {
     (void)rule;
     openlog("holterd", LOG_PID, LOG_DAEMON);
@@ -153,14 +155,14 @@ static int open_syslog(void **out, const struct sink_rule *rule)
     return 0;
 }
 
-static void close_syslog(void *state)
+static void sink_syslog_destroy(void *state)
 {
     (void)state;
     closelog();
 }
 
-const struct sink_type sink_syslog = {.name = "syslog",
-                                      .workers = 1,
-                                      .create = open_syslog,
-                                      .tell = tell_syslog,
-                                      .destroy = close_syslog};
+const struct sink_operations sink_syslog = {.name = "syslog",
+                                            .workers = 1,
+                                            .create = sink_syslog_create,
+                                            .send = sink_syslog_send,
+                                            .destroy = sink_syslog_destroy};

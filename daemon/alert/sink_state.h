@@ -1,5 +1,5 @@
-/* What sinks.c (taking, telling, life) and sink_items.c (which alerts a sink knows, and when it
- * tells them) share. */
+/* The inside of sinks, shared by sinks.c (delivery, life) and sink_items.c (the alerts that a sink
+ * knows, and when each is due). */
 #ifndef HOLTER_DAEMON_ALERT_SINK_STATE_H
 #define HOLTER_DAEMON_ALERT_SINK_STATE_H
 
@@ -13,45 +13,45 @@
 #define SINK_WORKERS 4u
 #define SINK_BUCKETS 1024u
 
-enum stage { NOTHING, FIRING, RESOLVED };
+enum sink_stage { STAGE_NONE, STAGE_FIRING, STAGE_RESOLVED };
 
 /* An alert as one sink knows it. */
-struct item {
-    struct item *in_bucket;       /* next one there */
-    struct item *before, *behind; /* in the queue */
+struct sink_item {
+    struct sink_item *in_bucket;      /* next item of the same hash bucket */
+    struct sink_item *before, *after; /* in the queue */
     char job[65];
     uint64_t id;
-    struct wire_buffer alert; /* newest state; empty: nothing is to be told of it */
-    enum stage stage, told;
-    uint64_t version, version_told; /* newest, and last told: numbers of the states taken */
-    uint64_t due_ns, told_ns;       /* CLOCK_MONOTONIC */
+    struct wire_buffer alert;         /* newest state, encoded; empty: nothing is to be delivered */
+    enum sink_stage stage, delivered; /* newest state, and the state that the sink has */
+    uint64_t version, version_delivered; /* number of the newest state, and of the last delivered */
+    uint64_t due_ns, delivered_ns;       /* CLOCK_MONOTONIC */
     int queued, busy, tried_last;
-    enum severity severity; /* when first taken */
-    uint64_t region;        /* the same */
+    enum severity severity; /* of the first state */
+    uint64_t region;        /* likewise */
 };
 
-struct worker {
+struct sink_worker {
     struct sink *sink;
     pthread_t thread;
     void *state;
-    uint64_t since_ns; /* of the telling in progress; 0: none */
+    uint64_t since_ns; /* begin of the delivery in progress; 0: none */
     int started;
 };
 
 struct sink {
     struct sinks *sinks;
-    const struct sink_type *type;
+    const struct sink_operations *type;
     struct sink_rule rule; /* the target is owned */
     char name[96];
-    struct worker workers[SINK_WORKERS];
-    pthread_mutex_t mutex; /* of all below, and of the workers' since_ns */
+    struct sink_worker workers[SINK_WORKERS];
+    pthread_mutex_t mutex; /* guards all below, and the workers' since_ns */
     pthread_cond_t wake, ended;
-    unsigned running; /* workers */
-    struct item *buckets[SINK_BUCKETS];
-    struct item *first, *last; /* the queue */
-    size_t items, waiting;     /* waiting: queued with something that was not told yet */
-    unsigned failures;         /* one after the other */
-    uint64_t retry_ns;         /* nothing is tried before */
+    unsigned running; /* workers that have not ended */
+    struct sink_item *buckets[SINK_BUCKETS];
+    struct sink_item *first, *last; /* the queue */
+    size_t items, waiting;          /* waiting: those with something undelivered */
+    unsigned failures;              /* in a row */
+    uint64_t retry_ns;              /* no delivery is tried before; CLOCK_MONOTONIC */
     int reported, hangs, overflows, leaving;
     char error[224];
     struct sinks_counts counts;
@@ -59,32 +59,31 @@ struct sink {
 
 struct sinks {
     struct sinks_options options;
-    struct sink *list[RULES_SINKS];
+    struct sink *list[RULES_SINKS_MAXIMUM];
     size_t count;
-    _Atomic uint64_t leave_ns; /* CLOCK_MONOTONIC; UINT64_MAX: it stays */
+    _Atomic uint64_t leave_ns; /* when the daemon ends; CLOCK_MONOTONIC; UINT64_MAX: it does not */
 };
 
-/* All of these with the sink's mutex held. */
+/* All functions are called with the sink's mutex held. */
 
-/** The alert of a job as the sink knows it. @return NULL: it does not */
-struct item *sink_find(struct sink *sink, const char *job, uint64_t id);
+/** @return the alert of a job as the sink knows it; NULL: the sink does not know it */
+struct sink_item *sink_find(struct sink *sink, const char *job, uint64_t id);
 
-/** One that it does not know. @return NULL: it knows too many, or there is no memory */
-struct item *sink_add(struct sink *sink, const struct wire_alert *alert);
+/** Add an alert that the sink does not know. @return NULL: it knows too many, or no memory */
+struct sink_item *sink_add(struct sink *sink, const struct wire_alert *alert);
 
-void sink_forget(struct sink *sink, struct item *item);
+void sink_forget(struct sink *sink, struct sink_item *item);
 
-/** Is there something that it has not told of it? */
-int sink_is_untold(const struct sink *sink, const struct item *item);
+/** Has the sink not delivered the newest state of the alert? */
+int sink_has_undelivered(const struct sink *sink, const struct sink_item *item);
 
-/** Take it out of the queue; it need not be there. */
-void sink_dequeue(struct sink *sink, struct item *item);
+/** Remove an item from the queue, if it is there. */
+void sink_dequeue(struct sink *sink, struct sink_item *item);
 
-/** Decide what is to be done about it next, after it was taken, told, or failed to be: it may be
- * forgotten. */
-void sink_schedule(struct sink *sink, struct item *item);
+/** Queue, dequeue or forget an item, after it got a new state or a delivery ended. */
+void sink_schedule(struct sink *sink, struct sink_item *item);
 
-/** Count those that wait anew. */
+/** Count the items that wait again, from scratch. */
 void sink_count_waiting(struct sink *sink);
 
 #endif

@@ -1,3 +1,4 @@
+/* The life of sinks, and delivery in their threads. */
 #include "daemon/alert/sinks.h"
 
 #include "daemon/alert/sink_state.h"
@@ -18,17 +19,18 @@
 #define LOG_TOPIC "sinks"
 #define SECOND UINT64_C(1000000000)
 
-int sink_time_left(const struct telling *telling)
+int sink_time_left(const struct sink_delivery *delivery)
 {
-    uint64_t now = clock_mono_ns(), leave = atomic_load(telling->leave_ns);
-    uint64_t end = telling->end_ns < leave ? telling->end_ns : leave;
+    uint64_t now = clock_mono_ns(), leave = atomic_load(delivery->leave_ns);
+    uint64_t end = delivery->end_ns < leave ? delivery->end_ns : leave;
     uint64_t left = end > now ? (end - now + 999999) / 1000000 : 0;
     return left > 1000000 ? 1000000 : (int)left;
 }
 
 /* ---- reports ------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void report(struct sink *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void sink_report(struct sink *s, const char *format,
+                                                              ...)
 {
     char text[400], what[300];
     va_list args;
@@ -42,36 +44,36 @@ __attribute__((format(printf, 2, 3))) static void report(struct sink *s, const c
         log_warn("%s", text);
 }
 
-static void note_failure(struct sink *s, const char *why)
+static void sink_note_failure(struct sink *s, const char *why)
 {
     const struct sinks_options *o = &s->sinks->options;
     uint64_t pause = o->retry_ns;
-    for (unsigned i = 0; i < s->failures && pause < o->most_retry_ns; i++)
+    for (unsigned i = 0; i < s->failures && pause < o->maximum_retry_ns; i++)
         pause *= 2;
     s->failures++;
     s->counts.failed++;
-    s->retry_ns = clock_mono_ns() + (pause < o->most_retry_ns ? pause : o->most_retry_ns);
+    s->retry_ns = clock_mono_ns() + (pause < o->maximum_retry_ns ? pause : o->maximum_retry_ns);
     snprintf(s->error, sizeof(s->error), "%s", why);
     if (!s->reported)
-        report(s, "fails: %s; it is tried again, and alerts wait", why);
+        sink_report(s, "fails: %s; it is tried again, and alerts wait", why);
     s->reported = 1;
 }
 
-static void note_success(struct sink *s)
+static void sink_note_success(struct sink *s)
 {
-    s->counts.told++;
+    s->counts.delivered++;
     s->failures = 0;
     s->retry_ns = 0;
     s->error[0] = '\0';
     s->hangs = 0;
     if (s->reported)
-        report(s, "works again");
+        sink_report(s, "works again");
     s->reported = 0;
 }
 
-/* ---- taking -------------------------------------------------------------- */
+/* ---- queueing ------------------------------------------------------------ */
 
-static int copy(struct wire_buffer *to, const struct wire_buffer *from)
+static int sink_copy_encoded(struct wire_buffer *to, const struct wire_buffer *from)
 {
     if (from->length > to->room) {
         uint8_t *bytes = realloc(to->bytes, from->length);
@@ -85,30 +87,30 @@ static int copy(struct wire_buffer *to, const struct wire_buffer *from)
     return 0;
 }
 
-static void drop(struct sink *s)
+static void sink_drop_alert(struct sink *s)
 {
     s->counts.dropped++;
     if (!s->overflows)
-        report(s, "more than %zu alerts wait; some are not told", s->waiting);
+        sink_report(s, "more than %zu alerts wait; some are not delivered", s->waiting);
     s->overflows = 1;
 }
 
-static void take(struct sink *s, const struct wire_alert *alert, const struct wire_buffer *encoded,
-                 enum stage stage, int restored)
+static void sink_queue_alert(struct sink *s, const struct wire_alert *alert,
+                             const struct wire_buffer *encoded, enum sink_stage stage, int restored)
 {
     pthread_mutex_lock(&s->mutex);
-    struct item *item = sink_find(s, alert->job, alert->id);
-    int is_known = item != NULL && (item->told != NOTHING || item->queued || item->busy);
+    struct sink_item *item = sink_find(s, alert->job, alert->id);
+    int is_known = item != NULL && (item->delivered != STAGE_NONE || item->queued || item->busy);
     if (!is_known && severity_of(alert->severity) < s->rule.severity) {
         pthread_mutex_unlock(&s->mutex);
         return;
     }
     if (!is_known) {
         sink_count_waiting(s);
-        item = s->waiting >= s->sinks->options.most_waiting ? NULL : sink_add(s, alert);
+        item = s->waiting >= s->sinks->options.maximum_waiting ? NULL : sink_add(s, alert);
     }
-    if (item == NULL || copy(&item->alert, encoded) != 0) {
-        drop(s);
+    if (item == NULL || sink_copy_encoded(&item->alert, encoded) != 0) {
+        sink_drop_alert(s);
         if (item != NULL && !is_known)
             sink_forget(s, item);
         pthread_mutex_unlock(&s->mutex);
@@ -117,42 +119,42 @@ static void take(struct sink *s, const struct wire_alert *alert, const struct wi
     item->stage = stage;
     item->version++;
     if (restored) {
-        item->told = stage;
-        item->version_told = item->version;
+        item->delivered = stage;
+        item->version_delivered = item->version;
     }
-    if (!item->busy) /* else when it is told */
+    if (!item->busy) /* else after the delivery in progress */
         sink_schedule(s, item);
     pthread_mutex_unlock(&s->mutex);
 }
 
-static void take_all(struct sinks *sinks, const struct wire_alert *alert, int restored)
+static void sinks_queue_alert(struct sinks *sinks, const struct wire_alert *alert, int restored)
 {
     struct wire_buffer encoded = {0};
-    enum stage stage = strcmp(alert->state, "firing") == 0     ? FIRING
-                       : strcmp(alert->state, "resolved") == 0 ? RESOLVED
-                                                               : NOTHING;
-    if (stage == NOTHING || (stage == RESOLVED && alert->fired_ns == 0) || sinks->count == 0 ||
-        wire_encode(&encoded, WIRE_TYPE_ALERT, alert) != 0)
+    enum sink_stage stage = strcmp(alert->state, "firing") == 0     ? STAGE_FIRING
+                            : strcmp(alert->state, "resolved") == 0 ? STAGE_RESOLVED
+                                                                    : STAGE_NONE;
+    if (stage == STAGE_NONE || (stage == STAGE_RESOLVED && alert->fired_ns == 0) ||
+        sinks->count == 0 || wire_encode(&encoded, WIRE_TYPE_ALERT, alert) != 0)
         return;
     for (size_t i = 0; i < sinks->count; i++)
-        take(sinks->list[i], alert, &encoded, stage, restored);
+        sink_queue_alert(sinks->list[i], alert, &encoded, stage, restored);
     wire_buffer_finish(&encoded);
 }
 
 void sinks_take(struct sinks *sinks, const struct wire_alert *alert)
 {
-    take_all(sinks, alert, 0);
+    sinks_queue_alert(sinks, alert, 0);
 }
 
 void sinks_restore(struct sinks *sinks, const struct wire_alert *alert)
 {
     if (strcmp(alert->state, "firing") == 0)
-        take_all(sinks, alert, 1);
+        sinks_queue_alert(sinks, alert, 1);
 }
 
-/* ---- telling: the threads ------------------------------------------------ */
+/* ---- delivery: the threads ----------------------------------------------- */
 
-static char *json_of(const struct wire_message *message, size_t *length)
+static char *sink_format_json(const struct wire_message *message, size_t *length)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
@@ -168,27 +170,27 @@ static char *json_of(const struct wire_message *message, size_t *length)
     return text;
 }
 
-/* Tell one encoded alert. @return 0, or negative with why */
-static int tell(struct worker *w, const struct item *known, const struct wire_buffer *alert,
-                char *why, size_t room)
+/* Deliver one encoded alert. @return 0, or negative with why */
+static int sink_send(struct sink_worker *w, const struct sink_item *known,
+                     const struct wire_buffer *alert, char *why, size_t room)
 {
     struct sink *s = w->sink;
     struct wire_message message;
     struct wire_arena arena = {0};
-    struct telling telling = {.message = &message,
-                              .severity = severity_name(known->severity),
-                              .region = known->region,
-                              .terminal = s->sinks->options.terminal,
-                              .end_ns = UINT64_MAX,
-                              .leave_ns = &s->sinks->leave_ns};
+    struct sink_delivery delivery = {.message = &message,
+                                     .severity = severity_name(known->severity),
+                                     .region = known->region,
+                                     .terminal = s->sinks->options.terminal,
+                                     .end_ns = UINT64_MAX,
+                                     .leave_ns = &s->sinks->leave_ns};
     int code = wire_decode(&message, &arena, alert->bytes, alert->length, NULL);
-    char *json = code == 0 ? json_of(&message, &telling.json_length) : NULL;
+    char *json = code == 0 ? sink_format_json(&message, &delivery.json_length) : NULL;
     snprintf(why, room, "no memory");
     if (json != NULL) {
-        telling.json = json;
+        delivery.json = json;
         if (s->rule.timeout_ns != 0)
-            telling.end_ns = clock_mono_ns() + s->rule.timeout_ns;
-        code = s->type->tell(w->state, &s->rule, &telling, why, room);
+            delivery.end_ns = clock_mono_ns() + s->rule.timeout_ns;
+        code = s->type->send(w->state, &s->rule, &delivery, why, room);
     } else {
         code = -ENOMEM;
     }
@@ -197,9 +199,9 @@ static int tell(struct worker *w, const struct item *known, const struct wire_bu
     return code;
 }
 
-/* The next item to tell now. Otherwise *until is set to when to look again; UINT64_MAX: when woken.
- * A sink that fails is tried with one telling at a time. */
-static struct item *next_due(struct sink *s, uint64_t *until)
+/* @param until  set to when to look again, if nothing is due; UINT64_MAX: when woken
+ * @return the next item that is due; a sink that fails is tried with one delivery at a time */
+static struct sink_item *sink_next_due(struct sink *s, uint64_t *until)
 {
     uint64_t now = clock_mono_ns();
     *until = UINT64_MAX;
@@ -209,9 +211,9 @@ static struct item *next_due(struct sink *s, uint64_t *until)
                 return NULL;
         }
     }
-    for (struct item *item = s->first; item != NULL; item = item->behind) {
+    for (struct sink_item *item = s->first; item != NULL; item = item->after) {
         if (s->leaving) {
-            if (!item->tried_last && sink_is_untold(s, item))
+            if (!item->tried_last && sink_has_undelivered(s, item))
                 return item;
             continue;
         }
@@ -223,7 +225,7 @@ static struct item *next_due(struct sink *s, uint64_t *until)
     return NULL;
 }
 
-static void wait_until(struct sink *s, uint64_t until_ns)
+static void sink_wait_until(struct sink *s, uint64_t until_ns)
 {
     struct timespec at = {(time_t)(until_ns / SECOND), (long)(until_ns % SECOND)};
     if (until_ns == UINT64_MAX)
@@ -233,12 +235,12 @@ static void wait_until(struct sink *s, uint64_t until_ns)
 }
 
 /* With the mutex held. */
-static void tell_item(struct worker *w, struct item *item)
+static void sink_deliver_item(struct sink_worker *w, struct sink_item *item)
 {
     struct sink *s = w->sink;
     char why[224];
     struct wire_buffer alert = item->alert;
-    enum stage stage = item->stage;
+    enum sink_stage stage = item->stage;
     uint64_t version = item->version;
     item->alert = (struct wire_buffer){0};
     sink_dequeue(s, item);
@@ -246,19 +248,19 @@ static void tell_item(struct worker *w, struct item *item)
     item->tried_last = s->leaving;
     w->since_ns = clock_mono_ns();
     pthread_mutex_unlock(&s->mutex);
-    int code = tell(w, item, &alert, why, sizeof(why));
+    int code = sink_send(w, item, &alert, why, sizeof(why));
     pthread_mutex_lock(&s->mutex);
     w->since_ns = 0;
     item->busy = 0;
     if (code == 0) {
-        item->told = stage;
-        item->version_told = version;
-        item->told_ns = clock_mono_ns();
-        note_success(s);
+        item->delivered = stage;
+        item->version_delivered = version;
+        item->delivered_ns = clock_mono_ns();
+        sink_note_success(s);
     } else {
-        note_failure(s, why);
+        sink_note_failure(s, why);
     }
-    if (item->alert.length == 0) { /* no newer state has come: this one may be told again */
+    if (item->alert.length == 0) { /* no newer state: this one may be delivered again */
         wire_buffer_finish(&item->alert);
         item->alert = alert;
     } else {
@@ -268,23 +270,23 @@ static void tell_item(struct worker *w, struct item *item)
         s->overflows = 0;
     sink_schedule(s, item);
     if (code == 0)
-        pthread_cond_broadcast(&s->wake); /* others may try again, too */
+        pthread_cond_broadcast(&s->wake); /* other workers may try again, too */
 }
 
-static void *work(void *user)
+static void *sink_worker_run(void *user)
 {
-    struct worker *w = user;
+    struct sink_worker *w = user;
     struct sink *s = w->sink;
     pthread_mutex_lock(&s->mutex);
     for (;;) {
         uint64_t until;
-        struct item *item = next_due(s, &until);
+        struct sink_item *item = sink_next_due(s, &until);
         if (item != NULL)
-            tell_item(w, item);
+            sink_deliver_item(w, item);
         else if (s->leaving)
             break;
         else
-            wait_until(s, until);
+            sink_wait_until(s, until);
     }
     s->running--;
     pthread_cond_signal(&s->ended);
@@ -294,13 +296,13 @@ static void *work(void *user)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static const struct sink_type *const types[SINK_KINDS] = {
+static const struct sink_operations *const sinks_operations[SINK_KINDS] = {
     [SINK_TERMINAL] = &sink_terminal,         [SINK_FILE] = &sink_file,
     [SINK_COMMAND] = &sink_command,           [SINK_SYSLOG] = &sink_syslog,
     [SINK_ALERTMANAGER] = &sink_alertmanager,
 };
 
-/* With nobody at work in it. */
+/* Only after its workers have ended. */
 static void sink_free(struct sink *s)
 {
     for (size_t i = 0; i < SINK_BUCKETS; i++) {
@@ -318,7 +320,7 @@ static void sink_free(struct sink *s)
     free(s);
 }
 
-static int start_worker(struct sink *s, struct worker *w)
+static int sink_start_worker(struct sink *s, struct sink_worker *w)
 {
     sigset_t all, before;
     int code = s->type->create == NULL ? 0 : s->type->create(&w->state, &s->rule);
@@ -328,7 +330,7 @@ static int start_worker(struct sink *s, struct worker *w)
     sigfillset(&all); /* signals are the loop's */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_mutex_lock(&s->mutex);
-    code = -pthread_create(&w->thread, NULL, work, w);
+    code = -pthread_create(&w->thread, NULL, sink_worker_run, w);
     w->started = code == 0;
     s->running += (unsigned)w->started;
     pthread_mutex_unlock(&s->mutex);
@@ -336,7 +338,7 @@ static int start_worker(struct sink *s, struct worker *w)
     return code;
 }
 
-static int add_sink(struct sinks *sinks, const struct sink_rule *rule)
+static int sinks_add_sink(struct sinks *sinks, const struct sink_rule *rule)
 {
     struct sink *s = calloc(1, sizeof(*s));
     if (s == NULL)
@@ -349,7 +351,7 @@ static int add_sink(struct sinks *sinks, const struct sink_rule *rule)
     pthread_cond_init(&s->ended, &attributes);
     pthread_condattr_destroy(&attributes);
     s->sinks = sinks;
-    s->type = types[rule->kind];
+    s->type = sinks_operations[rule->kind];
     s->rule = *rule;
     s->rule.target = rule->target == NULL ? NULL : strdup(rule->target);
     snprintf(s->name, sizeof(s->name), "%s%s%.60s", s->type->name, rule->target == NULL ? "" : " ",
@@ -359,7 +361,7 @@ static int add_sink(struct sinks *sinks, const struct sink_rule *rule)
         return -ENOMEM;
     int code = 0;
     for (unsigned i = 0; code == 0 && i < s->type->workers; i++)
-        code = start_worker(s, &s->workers[i]);
+        code = sink_start_worker(s, &s->workers[i]);
     return code;
 }
 
@@ -371,15 +373,15 @@ int sinks_create(struct sinks **out, const struct rules *rules, const struct sin
     struct sinks_options *o = &sinks->options;
     *o = *options;
     o->retry_ns = o->retry_ns == 0 ? SECOND : o->retry_ns;
-    o->most_retry_ns = o->most_retry_ns == 0 ? 60 * SECOND : o->most_retry_ns;
+    o->maximum_retry_ns = o->maximum_retry_ns == 0 ? 60 * SECOND : o->maximum_retry_ns;
     o->update_ns = o->update_ns == 0 ? 10 * SECOND : o->update_ns;
     o->hang_ns = o->hang_ns == 0 ? 15 * SECOND : o->hang_ns;
     o->leave_ns = o->leave_ns == 0 ? 4 * SECOND : o->leave_ns;
-    o->most_waiting = o->most_waiting == 0 ? 1024 : o->most_waiting;
+    o->maximum_waiting = o->maximum_waiting == 0 ? 1024 : o->maximum_waiting;
     atomic_init(&sinks->leave_ns, UINT64_MAX);
     int code = 0;
     for (size_t i = 0; code == 0 && i < rules->sink_count; i++)
-        code = add_sink(sinks, &rules->sinks[i]);
+        code = sinks_add_sink(sinks, &rules->sinks[i]);
     if (code != 0) {
         sinks_destroy(sinks);
         return code;
@@ -388,17 +390,17 @@ int sinks_create(struct sinks **out, const struct rules *rules, const struct sin
     return 0;
 }
 
-/* @return 1 when a thread of it was left behind: then nothing that it uses may be freed */
-static int stop_sink(struct sink *s, uint64_t until_ns)
+/* @return 1 when a thread did not return: then nothing that it uses may be freed */
+static int sink_stop(struct sink *s, uint64_t until_ns)
 {
     struct timespec at = {(time_t)(until_ns / SECOND), (long)(until_ns % SECOND)};
     pthread_mutex_lock(&s->mutex);
     while (s->running > 0 && pthread_cond_timedwait(&s->ended, &s->mutex, &at) != ETIMEDOUT)
         ;
-    int left_behind = s->running > 0;
+    int detached = s->running > 0;
     pthread_mutex_unlock(&s->mutex);
     for (unsigned i = 0; i < s->type->workers; i++) {
-        if (s->workers[i].started && left_behind)
+        if (s->workers[i].started && detached)
             pthread_detach(s->workers[i].thread);
         else if (s->workers[i].started)
             pthread_join(s->workers[i].thread, NULL);
@@ -409,9 +411,9 @@ static int stop_sink(struct sink *s, uint64_t until_ns)
     for (unsigned i = 0; i < s->type->workers; i++)
         untold += s->workers[i].since_ns != 0;
     if (untold > 0)
-        report(s, "%zu alerts were not told", untold);
+        sink_report(s, "%zu alerts were not delivered", untold);
     pthread_mutex_unlock(&s->mutex);
-    return left_behind;
+    return detached;
 }
 
 void sinks_destroy(struct sinks *sinks)
@@ -419,7 +421,7 @@ void sinks_destroy(struct sinks *sinks)
     if (sinks == NULL)
         return;
     uint64_t until = clock_mono_ns() + sinks->options.leave_ns;
-    int left_behind = 0;
+    int detached = 0;
     atomic_store(&sinks->leave_ns, until);
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *s = sinks->list[i];
@@ -429,17 +431,17 @@ void sinks_destroy(struct sinks *sinks)
         pthread_mutex_unlock(&s->mutex);
     }
     for (size_t i = 0; i < sinks->count; i++) {
-        /* What keeps to the time ends up to a second after it: libcurl looks so often. */
-        if (stop_sink(sinks->list[i], until + SECOND + SECOND / 4))
-            left_behind = 1;
+        /* A delivery may end a second late, as libcurl checks the time each second. */
+        if (sink_stop(sinks->list[i], until + SECOND + SECOND / 4))
+            detached = 1;
         else
             sink_free(sinks->list[i]);
     }
-    if (!left_behind)
+    if (!detached)
         free(sinks);
 }
 
-/* ---- questions ----------------------------------------------------------- */
+/* ---- status ------------------------------------------------------------- */
 
 void sinks_check(struct sinks *sinks)
 {
@@ -454,7 +456,7 @@ void sinks_check(struct sinks *sinks)
             s->hangs = 1;
             snprintf(s->error, sizeof(s->error), "takes nothing");
             if (!s->reported)
-                report(s, "hangs: it takes nothing; alerts wait");
+                sink_report(s, "hangs: it takes nothing; alerts wait");
             s->reported = 1;
         }
         pthread_mutex_unlock(&s->mutex);
@@ -479,7 +481,7 @@ void sinks_count(struct sinks *sinks, struct sinks_counts *out)
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *s = sinks->list[i];
         pthread_mutex_lock(&s->mutex);
-        out->told += s->counts.told;
+        out->delivered += s->counts.delivered;
         out->failed += s->counts.failed;
         out->dropped += s->counts.dropped;
         pthread_mutex_unlock(&s->mutex);

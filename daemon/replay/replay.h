@@ -1,21 +1,22 @@
-/* holterd --replay: a recording, served as if its job were live.
+/* holterd --replay: a recording, served as if its job were running.
  *
- * Processes, each of one thread but for the first and for a recorder:
- *   server   has the sockets of ZeroMQ, and passes on what comes and goes (relay.h)
- *   index    feeds the recording from begin to end, and forks states (replay_index.h)
- *   state    sleeps, and forks workers that go on from there
- *   worker   feeds on to where it is wanted, and serves from there (replay_worker.h)
+ * Processes, each with one thread except the server and a worker that records:
+ *   server      has the ZeroMQ sockets, and relays what clients and worker send (relay.h)
+ *   index       feeds the recording from begin to end, and forks checkpoints
+ *   checkpoint  sleeps at one place of the recording, and forks workers (replay_index.h)
+ *   worker      feeds on to its target, and serves clients from there (replay_worker.h)
  *
- * A seek is a worker of the last state before the target, which takes over from the one before: so
- * it costs what lies between that state and the target, and nothing is ever undone. Each process
- * ends when the server has gone. */
+ * A seek forks a worker from the last checkpoint before the target; there it takes over from the
+ * worker before it. So a seek takes as long as feeding what lies between, and nothing is ever
+ * undone. Each process ends when the server has ended. */
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_H
 
 #include "daemon/alert/rules.h"
-#include "daemon/daemon_options.h"
+#include "daemon/replay/replay_options.h"
 
-/** Serve until stopped. @param rules  taken over @return exit status */
-int replay_serve(struct options *options, struct rules *rules);
+/** Serve until stopped. @param options  window_ns and grace_ns are set
+ *  @param rules    taken over @return the exit status of the program */
+int replay_serve(struct replay_options *options, struct rules *rules);
 
 #endif

@@ -1,3 +1,4 @@
+/* Feeds the messages of a recording to the jobs. */
 #include "daemon/replay/replay_feeder.h"
 
 #include "daemon/storage/recording_blocks.h"
@@ -6,238 +7,241 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define LOG_TOPIC "replay"
-#define MOST_PAIRS 131072u            /* as in a live daemon */
-#define LOST_NS UINT64_C(30000000000) /* likewise */
+/* Limits of a job, as in a live daemon. */
+#define MAXIMUM_PAIRS 131072u
+#define LOST_NS UINT64_C(30000000000)
 
-struct replay_reel {
-    struct replay_reel_options options;
-    struct recording_cursor *cursor; /* NULL: parked, or nothing is left */
+struct replay_feeder {
+    struct replay_feeder_options options;
+    struct recording_cursor *cursor; /* NULL: closed, or the end was fed */
     struct jobs *jobs;
     struct publisher *publisher;
     struct wire_arena arena;
-    uint64_t number;   /* of the message fed last, or left out */
+    uint64_t number;   /* of the last message that was fed or skipped */
     uint64_t time_ns;  /* when it was received */
-    uint64_t messages; /* fed */
+    uint64_t messages; /* number of messages fed */
     uint64_t steps;
     uint64_t next_window; /* see job_next_window() */
-    int ended, hushed;
-    int over; /* no message follows */
+    int ended, muted;
+    int exhausted; /* no message follows */
     char fault[257];
-    /* The message looked at. */
+    /* The next message, if it was peeked at. */
     int has_next;
     struct recorded head;
     struct wire_message message; /* in the arena */
     size_t length;
-    int message_fault; /* of the message; 0: it is good */
+    int message_fault; /* error code of the message; 0: it is valid */
 };
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static void on_alert(void *user, const struct wire_alert *alert)
+static void replay_feeder_on_alert(void *user, const struct wire_alert *alert)
 {
-    struct replay_reel *r = user;
-    if (r->options.alert != NULL && !r->hushed)
-        r->options.alert(r->options.user, alert);
+    struct replay_feeder *feeder = user;
+    if (feeder->options.alert != NULL && !feeder->muted)
+        feeder->options.alert(feeder->options.user, alert);
 }
 
-static void on_table(void *user, enum wire_type type, const void *message)
+static void replay_feeder_on_table(void *user, enum wire_type type, const void *message)
 {
-    struct replay_reel *r = user;
-    r->options.table(r->options.user, type, message);
+    struct replay_feeder *feeder = user;
+    feeder->options.table(feeder->options.user, type, message);
 }
 
-static void on_kept(void *user, uint64_t instance, uint64_t seq)
+static void replay_feeder_on_acknowledged(void *user, uint64_t instance, uint64_t seq)
 {
-    (void)user; /* no agent waits for that */
+    (void)user; /* there are no agents */
     (void)instance;
     (void)seq;
 }
 
-int replay_reel_create(struct replay_reel **out, const struct replay_reel_options *options,
-                       char *why, size_t room)
+int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_options *options,
+                         char *why, size_t capacity)
 {
-    struct replay_reel *r = calloc(1, sizeof(*r));
-    const struct options *o = options->options;
+    struct replay_feeder *feeder = calloc(1, sizeof(*feeder));
+    const struct replay_options *o = options->options;
     struct job_fault fault = {"no memory"};
-    int code = r == NULL ? -ENOMEM : publisher_create(&r->publisher);
-    snprintf(why, room, "no memory");
+    int code = feeder == NULL ? -ENOMEM : publisher_create(&feeder->publisher);
+    snprintf(why, capacity, "no memory");
     if (code == 0) {
-        r->options = *options;
+        feeder->options = *options;
         struct jobs_options jobs = {
-            .job = {.window_ns = o->window_ns,
+            .job = {.window_ns = o->server.window_ns,
                     .grace_ns = o->grace_ns,
                     .lost_ns = LOST_NS,
-                    .most_pairs = MOST_PAIRS,
+                    .most_pairs = MAXIMUM_PAIRS,
                     .modelled = !o->no_collectives,
                     .network = options->network,
                     .rules = options->rules},
-            .publisher = r->publisher,
-            .most_bytes = o->most_bytes,
-            .user = r,
-            .kept = on_kept,
-            .alert = on_alert,
-            .table = options->table != NULL ? on_table : NULL,
+            .publisher = feeder->publisher,
+            .most_bytes = o->maximum_record_bytes,
+            .user = feeder,
+            .kept = replay_feeder_on_acknowledged,
+            .alert = replay_feeder_on_alert,
+            .table = options->table != NULL ? replay_feeder_on_table : NULL,
         };
-        code = jobs_create(&r->jobs, NULL, &jobs, why, room);
+        code = jobs_create(&feeder->jobs, NULL, &jobs, why, capacity);
     }
-    code = code != 0 ? code : recording_cursor_open(&r->cursor, o->replay, why, room);
-    if (code == 0 && (code = jobs_replay_begin(r->jobs, recording_cursor_job(r->cursor), o->replay,
-                                               &fault)) != 0)
-        snprintf(why, room, "%s: %s", o->replay, fault.text);
+    code = code != 0 ? code : recording_cursor_open(&feeder->cursor, o->file, why, capacity);
+    if (code == 0 && (code = jobs_replay_begin(feeder->jobs, recording_cursor_job(feeder->cursor),
+                                               o->file, &fault)) != 0)
+        snprintf(why, capacity, "%s: %s", o->file, fault.text);
     if (code != 0) {
-        replay_reel_destroy(r, 0);
+        replay_feeder_destroy(feeder, 0);
         return code;
     }
-    *out = r;
+    *out = feeder;
     return 0;
 }
 
-void replay_reel_destroy(struct replay_reel *r, uint64_t now_ns)
+void replay_feeder_destroy(struct replay_feeder *feeder, uint64_t now_ns)
 {
-    if (r == NULL)
+    if (feeder == NULL)
         return;
-    replay_reel_park(r);
-    wire_arena_finish(&r->arena);
-    jobs_destroy(r->jobs, now_ns);
-    publisher_destroy(r->publisher);
-    free(r);
+    replay_feeder_close_file(feeder);
+    wire_arena_finish(&feeder->arena);
+    jobs_destroy(feeder->jobs, now_ns);
+    publisher_destroy(feeder->publisher);
+    free(feeder);
 }
 
-void replay_reel_hush(struct replay_reel *r)
+void replay_feeder_mute_alerts(struct replay_feeder *feeder)
 {
-    r->hushed = 1;
+    feeder->muted = 1;
 }
 
-void replay_reel_rest(struct replay_reel *r)
+void replay_feeder_unmute_alerts(struct replay_feeder *feeder)
 {
-    replay_reel_hush(r);
-    wire_arena_finish(&r->arena);
-    /* What is free would be kept as it is by each state: more than all that is in use. */
-    malloc_trim(0);
+    feeder->muted = 0;
 }
 
-void replay_reel_speak(struct replay_reel *r)
+void replay_feeder_release_memory(struct replay_feeder *feeder)
 {
-    r->hushed = 0;
+    wire_arena_finish(&feeder->arena);
 }
 
-void replay_reel_park(struct replay_reel *r)
+void replay_feeder_close_file(struct replay_feeder *feeder)
 {
-    recording_cursor_close(r->cursor);
-    r->cursor = NULL;
-    r->has_next = 0;
+    recording_cursor_close(feeder->cursor);
+    feeder->cursor = NULL;
+    feeder->has_next = 0;
 }
 
 /* ---- reading --------------------------------------------------------------------- */
 
-static void complain(struct replay_reel *r, const char *what)
+static void replay_feeder_set_fault(struct replay_feeder *feeder, const char *what)
 {
-    if (r->fault[0] != '\0')
-        return; /* the first says most */
-    snprintf(r->fault, sizeof(r->fault), "message %" PRIu64 ": %.200s", r->number + 1, what);
-    if (!r->hushed)
-        log_warn("%s: %s", r->options.options->replay, r->fault);
+    if (feeder->fault[0] != '\0')
+        return; /* the first fault is the cause of others */
+    snprintf(feeder->fault, sizeof(feeder->fault), "message %" PRIu64 ": %.200s",
+             feeder->number + 1, what);
+    if (!feeder->muted)
+        log_warn("%s: %s", feeder->options.options->file, feeder->fault);
 }
 
-static void break_off(struct replay_reel *r, const char *what)
+static void replay_feeder_stop(struct replay_feeder *feeder, const char *what)
 {
-    complain(r, what);
-    r->over = 1;
+    replay_feeder_set_fault(feeder, what);
+    feeder->exhausted = 1;
 }
 
-static int reopen(struct replay_reel *r)
+static int replay_feeder_open_file(struct replay_feeder *feeder)
 {
     char why[512];
-    if (r->cursor != NULL)
+    if (feeder->cursor != NULL)
         return 0;
-    int code = recording_cursor_open(&r->cursor, r->options.options->replay, why, sizeof(why));
+    int code =
+        recording_cursor_open(&feeder->cursor, feeder->options.options->file, why, sizeof(why));
     if (code == 0)
-        recording_cursor_seek(r->cursor, r->number);
+        recording_cursor_seek(feeder->cursor, feeder->number);
     else
-        break_off(r, why);
+        replay_feeder_stop(feeder, why);
     return code;
 }
 
-int replay_reel_peek(struct replay_reel *r, uint64_t *time_ns)
+int replay_feeder_peek(struct replay_feeder *feeder, uint64_t *time_ns)
 {
-    r->over |= r->options.last != 0 && r->number >= r->options.last;
-    while (!r->has_next && !r->ended && !r->over && reopen(r) == 0) {
+    feeder->exhausted |= feeder->options.last != 0 && feeder->number >= feeder->options.last;
+    while (!feeder->has_next && !feeder->ended && !feeder->exhausted &&
+           replay_feeder_open_file(feeder) == 0) {
         uint64_t skipped;
-        int code = recording_cursor_decoded(r->cursor, &r->head, &r->message, &r->arena, &r->length,
-                                            &r->message_fault);
+        int code =
+            recording_cursor_decoded(feeder->cursor, &feeder->head, &feeder->message,
+                                     &feeder->arena, &feeder->length, &feeder->message_fault);
         if (code == 0) {
-            r->over = 1;
+            feeder->exhausted = 1;
         } else if (code == 1) {
-            r->has_next = 1;
-            /* A clock that was set back, or a file put together by hand: time stands still. */
-            if (r->head.received_ns < r->time_ns)
-                r->head.received_ns = r->time_ns;
-        } else if (code == -HOLTER_ECORRUPT && recording_cursor_skip(r->cursor, &skipped) == 1) {
-            complain(r, "it is damaged, and left out");
-            r->number = recording_cursor_number(r->cursor);
+            feeder->has_next = 1;
+            /* When the clock was set back, or the file was merged, time stands still. */
+            if (feeder->head.received_ns < feeder->time_ns)
+                feeder->head.received_ns = feeder->time_ns;
+        } else if (code == -HOLTER_ECORRUPT &&
+                   recording_cursor_skip(feeder->cursor, &skipped) == 1) {
+            replay_feeder_set_fault(feeder, "it is damaged, and left out");
+            feeder->number = recording_cursor_number(feeder->cursor);
         } else {
-            break_off(r, holter_strerror(code));
+            replay_feeder_stop(feeder, holter_strerror(code));
         }
     }
-    *time_ns = r->has_next ? r->head.received_ns : r->time_ns;
-    return r->has_next;
+    *time_ns = feeder->has_next ? feeder->head.received_ns : feeder->time_ns;
+    return feeder->has_next;
 }
 
 /* ---- feeding --------------------------------------------------------------------- */
 
-static void take(struct replay_reel *r)
+static void replay_feeder_ingest(struct replay_feeder *feeder)
 {
     struct job_fault fault = {""};
-    const void *bytes = NULL; /* for those who record */
-    size_t length = r->length;
-    int code = r->message_fault;
-    if (code == 0 && jobs_replay_records(r->jobs))
-        code = recording_cursor_bytes(r->cursor, &bytes, &length);
+    const void *bytes = NULL; /* only if the replay is recorded */
+    size_t length = feeder->length;
+    int code = feeder->message_fault;
+    if (code == 0 && jobs_replay_records(feeder->jobs))
+        code = recording_cursor_bytes(feeder->cursor, &bytes, &length);
     if (code == 0)
-        code = jobs_replay_take(r->jobs, &r->head, &r->message, bytes, length, &fault);
-    /* It was good when it was kept; one that is not any more harms no other. */
+        code =
+            jobs_replay_take(feeder->jobs, &feeder->head, &feeder->message, bytes, length, &fault);
+    /* A damaged message is skipped: it does not invalidate others. */
     if (code != 0)
-        complain(r, fault.text[0] != '\0' ? fault.text : holter_strerror(code));
-    r->number = recording_cursor_number(r->cursor);
-    r->time_ns = r->head.received_ns;
-    r->messages++;
-    r->has_next = 0;
+        replay_feeder_set_fault(feeder, fault.text[0] != '\0' ? fault.text : holter_strerror(code));
+    feeder->number = recording_cursor_number(feeder->cursor);
+    feeder->time_ns = feeder->head.received_ns;
+    feeder->messages++;
+    feeder->has_next = 0;
 }
 
-int replay_reel_feed(struct replay_reel *r)
+int replay_feeder_feed(struct replay_feeder *feeder)
 {
-    uint64_t time_ns, before = r->next_window;
-    if (r->ended)
+    uint64_t time_ns, before = feeder->next_window;
+    if (feeder->ended)
         return 0;
-    if (replay_reel_peek(r, &time_ns)) {
-        take(r);
+    if (replay_feeder_peek(feeder, &time_ns)) {
+        replay_feeder_ingest(feeder);
     } else {
-        jobs_replay_end(r->jobs, r->time_ns);
-        r->ended = 1;
-        replay_reel_park(r);
+        jobs_replay_end(feeder->jobs, feeder->time_ns);
+        feeder->ended = 1;
+        replay_feeder_close_file(feeder);
     }
-    r->next_window = job_next_window(jobs_replayed(r->jobs));
-    r->steps += r->next_window != before;
-    return r->next_window != before;
+    feeder->next_window = job_next_window(jobs_replayed(feeder->jobs));
+    feeder->steps += feeder->next_window != before;
+    return feeder->next_window != before;
 }
 
-int replay_reel_run(struct replay_reel *r, const struct replay_target *target,
-                    int (*goes_on)(void *user, const struct replay_place *place), void *user)
+int replay_feeder_run(struct replay_feeder *feeder, const struct replay_target *target,
+                      int (*goes_on)(void *user, const struct replay_place *place), void *user)
 {
     uint64_t time_ns;
-    while (!r->ended) {
-        if (target->kind == REPLAY_TO_STEP && r->steps >= target->value)
+    while (!feeder->ended) {
+        if (target->kind == REPLAY_TO_STEP && feeder->steps >= target->value)
             break;
-        int left = replay_reel_peek(r, &time_ns);
+        int left = replay_feeder_peek(feeder, &time_ns);
         if (target->kind == REPLAY_TO_TIME && left && time_ns > target->value)
             break;
-        replay_reel_feed(r);
-        struct replay_place place = replay_reel_place(r);
+        replay_feeder_feed(feeder);
+        struct replay_place place = replay_feeder_place(feeder);
         if (goes_on != NULL && !goes_on(user, &place))
             return 0;
     }
@@ -246,81 +250,83 @@ int replay_reel_run(struct replay_reel *r, const struct replay_target *target,
 
 /* ---- jumping --------------------------------------------------------------------- */
 
-#define JUMP_BLOCKS 24u /* with what was said about ranks: of those behind them it is not known */
+#define JUMP_BLOCKS 24u /* blocks with messages about ranks that are read; later ones are not */
 
-/* Feed what is said in a block before the jump as if it came with what is fed next: else the job
- * would seem to have been silent since. */
-static void take_others(struct replay_reel *r, uint64_t last, uint64_t since_ns)
+/* Feed the messages of a block before the jump, but for windows, as if they had been received with
+ * the first message after it: else the job would seem to have been silent in between. */
+static void replay_feeder_feed_others(struct replay_feeder *feeder, uint64_t last,
+                                      uint64_t since_ns)
 {
     uint64_t time_ns;
-    while (replay_reel_peek(r, &time_ns) && recording_cursor_number(r->cursor) <= last) {
-        if (r->head.type == WIRE_TYPE_WINDOW) {
-            r->number = recording_cursor_number(r->cursor);
-            r->has_next = 0;
+    while (replay_feeder_peek(feeder, &time_ns) &&
+           recording_cursor_number(feeder->cursor) <= last) {
+        if (feeder->head.type == WIRE_TYPE_WINDOW) {
+            feeder->number = recording_cursor_number(feeder->cursor);
+            feeder->has_next = 0;
             continue;
         }
-        r->head.received_ns = since_ns;
-        take(r);
+        feeder->head.received_ns = since_ns;
+        replay_feeder_ingest(feeder);
     }
 }
 
-static void move_to(struct replay_reel *r, uint64_t number)
+static void replay_feeder_move(struct replay_feeder *feeder, uint64_t number)
 {
-    recording_cursor_seek(r->cursor, number);
-    r->number = number;
-    r->has_next = 0;
+    recording_cursor_seek(feeder->cursor, number);
+    feeder->number = number;
+    feeder->has_next = 0;
 }
 
-int replay_reel_jump(struct replay_reel *r, uint64_t time_ns, uint64_t *since_ns)
+int replay_feeder_jump(struct replay_feeder *feeder, uint64_t time_ns, uint64_t *since_ns)
 {
     uint64_t first = 0, at = 0, last = 0,
-             back = REPLAY_PREVIEW_WINDOWS * r->options.options->window_ns;
-    int code = reopen(r);
+             back = REPLAY_PREVIEW_WINDOWS * feeder->options.options->server.window_ns;
+    int code = replay_feeder_open_file(feeder);
     if (code == 0)
-        code = recording_block_before(r->cursor, time_ns, time_ns > back ? time_ns - back : 0,
+        code = recording_block_before(feeder->cursor, time_ns, time_ns > back ? time_ns - back : 0,
                                       REPLAY_PREVIEW_BYTES, &first, since_ns);
     for (unsigned i = 0; code == 0 && i < JUMP_BLOCKS; i++) {
-        int more = recording_block_of_others(r->cursor, &at, &last);
+        int more = recording_block_of_others(feeder->cursor, &at, &last);
         code = more < 0 ? more : 0;
         if (more != 1 || at >= first)
             break;
-        move_to(r, at - 1);
-        take_others(r, last < first ? last : first - 1, *since_ns);
+        replay_feeder_move(feeder, at - 1);
+        replay_feeder_feed_others(feeder, last < first ? last : first - 1, *since_ns);
     }
-    if (code != 0 || r->over)
+    if (code != 0 || feeder->exhausted)
         return code != 0 ? code : -HOLTER_ECORRUPT;
-    move_to(r, first == 0 ? 0 : first - 1);
+    replay_feeder_move(feeder, first == 0 ? 0 : first - 1);
     return 0;
 }
 
-/* ---- small questions --------------------------------------------------------------- */
+/* ---- accessors --------------------------------------------------------------------- */
 
-struct replay_place replay_reel_place(const struct replay_reel *r)
+struct replay_place replay_feeder_place(const struct replay_feeder *feeder)
 {
-    return (struct replay_place){r->time_ns, r->steps, r->ended};
+    return (struct replay_place){feeder->time_ns, feeder->steps, feeder->ended};
 }
 
-uint64_t replay_reel_window(const struct replay_reel *r)
+uint64_t replay_feeder_window(const struct replay_feeder *feeder)
 {
-    return r->next_window == 0 ? 0 : r->next_window - 1;
+    return feeder->next_window == 0 ? 0 : feeder->next_window - 1;
 }
 
-uint64_t replay_reel_messages(const struct replay_reel *r)
+uint64_t replay_feeder_messages(const struct replay_feeder *feeder)
 {
-    return r->messages;
+    return feeder->messages;
 }
 
-const char *replay_reel_fault(const struct replay_reel *r)
+const char *replay_feeder_fault(const struct replay_feeder *feeder)
 {
-    return r->fault;
+    return feeder->fault;
 }
 
-struct jobs *replay_reel_jobs(struct replay_reel *r)
+struct jobs *replay_feeder_jobs(struct replay_feeder *feeder)
 {
-    return r->jobs;
+    return feeder->jobs;
 }
 
-struct publisher *replay_reel_publisher(struct replay_reel *r)
+struct publisher *replay_feeder_publisher(struct replay_feeder *feeder)
 {
-    return r->publisher;
+    return feeder->publisher;
 }

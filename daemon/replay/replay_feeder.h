@@ -1,88 +1,88 @@
-/* The reel of a replay: a recording, fed message by message to the jobs, through the very path of
- * live messages. So what is published and told to those who come late is what it was. It knows no
- * clock and no event loop: processes that hold one can be forked between any two messages, behind
- * replay_reel_park(). */
+/* The feeder of a replay: it reads a recording message by message, and feeds them to the jobs along
+ * the path of live messages. So what is published, also to those who connect late, is what was
+ * published live. It has no clock and no event loop: a process that holds one can be forked
+ * between two messages, after replay_feeder_close_file(). */
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_FEEDER_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_FEEDER_H
 
-#include "daemon/daemon_options.h"
 #include "daemon/job/jobs.h"
 #include "daemon/replay/replay_link.h"
+#include "daemon/replay/replay_options.h"
 #include "daemon/topology/shared_network.h"
 
-struct replay_reel;
+struct replay_feeder;
 
-struct replay_reel_options {
-    const struct options *
-        options; /**< borrowed, as the next two: window_ns and grace_ns as the recording has them */
+struct replay_feeder_options {
+    const struct replay_options *options; /**< borrowed, as the next two; window_ns and grace_ns
+                                             are those of the recording */
     const struct network *network;
     const struct rules *rules;
     uint64_t last; /**< number of the last message to be fed, of a file that grows; 0: all are */
-    /** An alert of the replay; what recordings keep in tables. Both may be NULL. */
     void *user;
+    /** Called for each alert of the replay; NULL: for none. */
     void (*alert)(void *user, const struct wire_alert *alert);
+    /** Called for each message that recordings keep in tables; NULL: for none. */
     void (*table)(void *user, enum wire_type type, const void *message);
 };
 
-/** At the begin: nothing is fed. @param why  set on failure @return 0 or a negative error */
-int replay_reel_create(struct replay_reel **out, const struct replay_reel_options *options,
-                       char *why, size_t room);
+/** Open the recording; nothing is fed yet. @param why  set on failure @return 0 or a negative error
+ */
+int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_options *options,
+                         char *why, size_t capacity);
 
 /** NULL is fine. @param now_ns  see jobs_destroy() */
-void replay_reel_destroy(struct replay_reel *reel, uint64_t now_ns);
+void replay_feeder_destroy(struct replay_feeder *feeder, uint64_t now_ns);
 
-/** Alerts are told to nobody from now on: the process is another one's child, or follows another
- * one. */
-void replay_reel_hush(struct replay_reel *reel);
+/** Do not call options.alert any more, or do so again: in a process that repeats what another one
+ * feeds. */
+void replay_feeder_mute_alerts(struct replay_feeder *feeder);
+void replay_feeder_unmute_alerts(struct replay_feeder *feeder);
 
-/** In the process of a state, which is another one's child: as replay_reel_hush(), and memory that
- * is not needed is given back. Parked. */
-void replay_reel_rest(struct replay_reel *reel);
+/** Release buffers that the next message allocates again: in a process that sleeps. */
+void replay_feeder_release_memory(struct replay_feeder *feeder);
 
-/** They are told again: it is the one that leads. */
-void replay_reel_speak(struct replay_reel *reel);
-
-/** Look at the next message. @param time_ns  set to when it is to be fed: not before the one before
- * it
+/** Look at the next message.
+ *  @param time_ns  set to when it was received, but not before the message before it
  *  @return 1, or 0: there is none */
-int replay_reel_peek(struct replay_reel *reel, uint64_t *time_ns);
+int replay_feeder_peek(struct replay_feeder *feeder, uint64_t *time_ns);
 
-/** Feed the next message, or end the job behind the last one. Nothing is left after that.
- *  @return 1: windows were published with it, 0 */
-int replay_reel_feed(struct replay_reel *reel);
+/** Feed the next message; after the last one, end the job. @return whether windows were closed */
+int replay_feeder_feed(struct replay_feeder *feeder);
 
-/** Feed up to a target, without a word to anybody.
- *  @param goes_on  asked after each message: nonzero to go on; may be NULL
- *  @return 1, or 0: goes_on has ended it */
-int replay_reel_run(struct replay_reel *reel, const struct replay_target *target,
-                    int (*goes_on)(void *user, const struct replay_place *place), void *user);
+/** Feed up to a target.
+ *  @param goes_on  called after each message; returns nonzero to go on; may be NULL
+ *  @return 1, or 0 when goes_on returned 0 */
+int replay_feeder_run(struct replay_feeder *feeder, const struct replay_target *target,
+                      int (*goes_on)(void *user, const struct replay_place *place), void *user);
 
-/** What a preview knows of before its target at most: so many windows, and about so many bytes of
- * messages. */
+/** What a preview knows of the time before its target: at most so many windows, and about so many
+ * bytes of messages. */
 #define REPLAY_PREVIEW_WINDOWS 30u
 #define REPLAY_PREVIEW_BYTES (UINT64_C(16) << 20)
 
-/** Go on shortly before a time, without what lies between but for what was said about ranks: a
- * state as if the job had been attached to there. Before anything is fed.
- *  @param since_ns  set to from when on messages are fed
- *  @return 0, or negative: the reel is of no use */
-int replay_reel_jump(struct replay_reel *reel, uint64_t time_ns, uint64_t *since_ns);
+/** Go on shortly before a time: of what lies before, only messages about ranks are fed, as if the
+ * daemon had been started there. Only before anything is fed.
+ *  @param since_ns  set to when the first message was received that is fed from there on
+ *  @return 0, or negative: the feeder cannot be used any more */
+int replay_feeder_jump(struct replay_feeder *feeder, uint64_t time_ns, uint64_t *since_ns);
 
-/** Close the file, which is opened again by what comes next: before a fork. */
-void replay_reel_park(struct replay_reel *reel);
+/** Close the file before a fork. The next call that reads opens it again. */
+void replay_feeder_close_file(struct replay_feeder *feeder);
 
-/** Where it is. */
-struct replay_place replay_reel_place(const struct replay_reel *reel);
+/** How far it has come. */
+struct replay_place replay_feeder_place(const struct replay_feeder *feeder);
 
-/** Newest window that was published; 0: none was. */
-uint64_t replay_reel_window(const struct replay_reel *reel);
+/** Number of the newest window that was closed; 0: none was. */
+uint64_t replay_feeder_window(const struct replay_feeder *feeder);
 
-/** Messages fed, and what was wrong with some, or the file; "": nothing. */
-uint64_t replay_reel_messages(const struct replay_reel *reel);
-const char *replay_reel_fault(const struct replay_reel *reel);
+/** Number of messages fed. */
+uint64_t replay_feeder_messages(const struct replay_feeder *feeder);
 
-/** The jobs it feeds, and what they publish to; borrowed. */
-struct jobs *replay_reel_jobs(struct replay_reel *reel);
-struct publisher *replay_reel_publisher(struct replay_reel *reel);
+/** The first fault found in a message or in the file; "": none. */
+const char *replay_feeder_fault(const struct replay_feeder *feeder);
+
+/** The jobs that are fed, and what they publish to; borrowed. */
+struct jobs *replay_feeder_jobs(struct replay_feeder *feeder);
+struct publisher *replay_feeder_publisher(struct replay_feeder *feeder);
 
 #endif

@@ -1,3 +1,4 @@
+/* Notes over a socket pair, file descriptors included: see unix(7), SCM_RIGHTS. */
 #include "daemon/replay/replay_link.h"
 
 #include <errno.h>
@@ -6,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-union control {
+union replay_link_control {
     char bytes[CMSG_SPACE(sizeof(int) * REPLAY_LINK_FDS)];
     struct cmsghdr align;
 };
@@ -20,7 +21,7 @@ int replay_link_send(int link, const struct replay_note *note, const int *fds, s
 {
     struct replay_note copy = *note;
     struct iovec part = {&copy, sizeof(copy)};
-    union control control;
+    union replay_link_control control;
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (count > REPLAY_LINK_FDS)
         return -EINVAL;
@@ -38,19 +39,19 @@ int replay_link_send(int link, const struct replay_note *note, const int *fds, s
     do
         sent = sendmsg(link, &message, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
-    if (sent < 0 && errno == ECONNRESET) /* closed with notes in it that it had not read */
+    if (sent < 0 && errno == ECONNRESET) /* it was closed with unread notes */
         return -EPIPE;
     return sent < 0 ? -errno : 0;
 }
 
-static void take_fds(struct msghdr *message, int *fds, size_t *count)
+static void replay_link_read_fds(struct msghdr *message, int *fds, size_t *count)
 {
     for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head != NULL;
          head = CMSG_NXTHDR(message, head)) {
         if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
             continue;
-        size_t came = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < came && *count < REPLAY_LINK_FDS; i++)
+        size_t received = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < received && *count < REPLAY_LINK_FDS; i++)
             memcpy(&fds[(*count)++], CMSG_DATA(head) + i * sizeof(int), sizeof(int));
     }
 }
@@ -58,7 +59,7 @@ static void take_fds(struct msghdr *message, int *fds, size_t *count)
 int replay_link_receive(int link, struct replay_note *note, int *fds, size_t *count)
 {
     struct iovec part = {note, sizeof(*note)};
-    union control control;
+    union replay_link_control control;
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.bytes,
@@ -67,10 +68,12 @@ int replay_link_receive(int link, struct replay_note *note, int *fds, size_t *co
     *count = 0;
     do
         length = recvmsg(link, &message, MSG_CMSG_CLOEXEC);
-    while (length < 0 && errno == EINTR);
+    while (length < 0 && (errno == EINTR || errno == ECONNRESET));
+    /* ECONNRESET is reported once when the other end was closed with unread notes; what it had sent
+     * before can still be read. */
     if (length < 0)
-        return errno == ECONNRESET ? 0 : -errno;
-    take_fds(&message, fds, count);
+        return -errno;
+    replay_link_read_fds(&message, fds, count);
     if (length == sizeof(*note))
         return 1;
     while (*count > 0)
@@ -78,8 +81,8 @@ int replay_link_receive(int link, struct replay_note *note, int *fds, size_t *co
     return length == 0 ? 0 : -EPROTO;
 }
 
-int replay_link_over(int link)
+int replay_link_closed(int link)
 {
-    struct pollfd look = {.fd = link, .events = POLLIN};
-    return poll(&look, 1, 0) > 0 && (look.revents & (POLLHUP | POLLERR)) != 0;
+    struct pollfd state = {.fd = link, .events = POLLIN};
+    return poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0;
 }

@@ -1,79 +1,71 @@
-/* What the processes of a replay tell each other, over socketpair(2), SOCK_SEQPACKET: one note a
- * packet, with descriptors that go along.
+/* The notes that the processes of a replay send each other over socketpair(2), SOCK_SEQPACKET: one
+ * note per packet, with file descriptors attached.
  *
- * The server has the sockets of ZeroMQ. The index feeds the recording from begin to end, and leaves
- * a state behind now and then, which sleeps. A state forks a worker when it is told to; the worker
- * feeds on to the target, and serves. A worker that replays from the begin as fast as it can leaves
- * states behind itself, and the index goes on from its last one when it does so no more: nothing is
- * worked out twice. */
+ * The processes are described in replay.h. Each kind of note names its sender and its receiver. */
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_LINK_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_LINK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define REPLAY_LINK_FDS 3u
+#define REPLAY_LINK_FDS 3u /**< maximum number of file descriptors attached to a note */
 
-/** A place in the recording: the state behind all that was received up to a time, or behind so many
- * steps (a step is a message, or the end, with which windows were published). */
+/** A target in the recording: the state after all messages that were received up to a time, or
+ * after a number of steps. A step is a message, or the end of the job, that closed windows. */
 struct replay_target {
     enum { REPLAY_TO_TIME, REPLAY_TO_STEP } kind;
-    uint64_t value;
+    uint64_t value; /**< nanoseconds since 1970, or the number of steps from the begin */
+};
+
+/** How far a feeder has come. */
+struct replay_place {
+    uint64_t time_ns; /**< when the last message that was fed was received; 0: none was fed */
+    uint64_t steps;   /**< steps from the begin */
+    int ended;        /**< the end of the job was fed, too */
+};
+
+enum replay_note_kind {
+    REPLAY_NOTE_CHECKPOINT, /**< index to server: a checkpoint sleeps at place; its link attached */
+    REPLAY_NOTE_SPARSER,    /**< server to index: leave checkpoints half as often */
+    REPLAY_NOTE_FORK,  /**< server to checkpoint: fork a worker; front, stream, link attached */
+    REPLAY_NOTE_READY, /**< worker to server: the target is reached */
+    REPLAY_NOTE_SERVE, /**< server to worker: serve clients, with speed, paused, looping */
+    REPLAY_NOTE_SEEK,  /**< worker to server: start another worker for this target; server to
+                          worker: do so, a predecessor was asked for it too late */
+    REPLAY_NOTE_MODE,  /**< worker to server: speed, paused, looping of its successor; server
+                          to worker: the same, when a predecessor was asked too late */
+    REPLAY_NOTE_SEEK_FAILED, /**< server to worker: no worker reaches the target */
+    REPLAY_NOTE_LEAVE,       /**< server to worker: end; instance names the successor, 0: none */
+    REPLAY_NOTE_UNRECORDED,  /**< worker to server: its recording stopped before its end */
+    REPLAY_NOTE_STOP,        /**< worker to server: a client or the end stops the daemon */
 };
 
 struct replay_note {
-    enum replay_note_kind {
-        REPLAY_STATE,   /**< who leads to server: a state sleeps; its link goes along, and place is
-                           set */
-        REPLAY_SPARSER, /**< server to who leads: states half as often */
-        REPLAY_HOLD,    /**< server to the index: wait, as long as paused says so */
-        REPLAY_PACK,   /**< server to state: take less memory (replay_pack.h), or again so little */
-        REPLAY_PACKED, /**< state to server: that is done; or it cannot be done */
-        REPLAY_DONE,   /**< who leads to server: that was all */
-        REPLAY_FOLLOW, /**< worker to server: it leads no more */
-        REPLAY_INDEX,  /**< server to state: the index goes on there; its link goes along */
-        REPLAY_FORK,   /**< server to state: a worker; its front, stream and link go along */
-        REPLAY_READY,  /**< worker to server: the target is reached */
-        REPLAY_GO,     /**< server to worker: serve, with this speed, paused, looping */
-        /* Worker to server; and on to the worker that had taken over meanwhile. */
-        REPLAY_WANT,   /**< another worker is to take over there */
-        REPLAY_MODE,   /**< speed, paused, looping of the one that takes over */
-        REPLAY_FAILED, /**< server to worker: that came to nothing */
-        REPLAY_LEAVE,  /**< server to worker: another one takes over, instance names it; 0: all ends
-                        */
-        REPLAY_UNRECORDED, /**< worker to server: its recording stopped before its end */
-        REPLAY_STOP,       /**< worker to server: a client, or the end, stops the daemon */
-    } kind;
-    struct replay_place {
-        uint64_t time_ns, steps;
-        int ended;
-    } place;
+    enum replay_note_kind kind;
+    struct replay_place place;
     struct replay_target target;
-    double speed;
+    double speed; /**< see struct replay_pace */
     int paused, looping;
-    int seeking; /**< REPLAY_GO: another worker is on its way to the target already */
-    int leads;   /**< REPLAY_FORK: it is the one that leaves states behind */
-    int preview; /**< REPLAY_FORK: a state of what lies shortly before the target alone */
-    int near; /**< REPLAY_STATE: one shortly before where somebody is, beside those of who leads */
-    uint64_t run;      /**< from 1 up */
-    uint64_t instance; /**< as in welcome */
-    int64_t process;   /**< REPLAY_STATE: that sleeps */
+    int seeking;       /**< SERVE: another worker is on its way to the target already */
+    int preview;       /**< FORK: begin shortly before the target, see replay_feeder_jump() */
+    uint64_t run;      /**< number of the worker, from 1 */
+    uint64_t instance; /**< random identity that clients see in "welcome" */
+    int64_t process;   /**< CHECKPOINT: its process id */
 };
 
-/** @return 0, -EAGAIN, -EPIPE: the other end has gone, whether or not it had read all; or another
- * error */
+/** @return 0, -EAGAIN, -EPIPE when the other end was closed, or another negative errno */
 int replay_link_send(int link, const struct replay_note *note, const int *fds, size_t count);
 
-/** @param fds    REPLAY_LINK_FDS; owned by the caller
- *  @param count  set to how many came
- *  @return 1, 0: the other end was closed, -EAGAIN when the link does not block, or another error
- */
+/** @param fds    array of REPLAY_LINK_FDS; the descriptors received are the caller's to close
+ *  @param count  set to the number of descriptors received
+ *  @return 1, 0 when the other end was closed, -EAGAIN on a non-blocking link, or another negative
+ * errno */
 int replay_link_receive(int link, struct replay_note *note, int *fds, size_t *count);
 
-/** A pair of links. @return 0 or -errno */
+/** Create two connected links. @return 0 or -errno */
 int replay_link_pair(int out[2]);
 
-/** Has the other end been closed? Does not wait. */
-int replay_link_over(int link);
+/** @return whether the other end was closed; does not block */
+int replay_link_closed(int link);
 
 #endif

@@ -1,5 +1,5 @@
-/* The pace of a replay: what of the recording's time is due at which time on the wall. Pure: clocks
- * are arguments.
+/* The pace of a replay: which message of the recording is due at which wall time. Pure: clocks are
+ * arguments.
  *
  * "Media time" is the recording's: nanoseconds since 1970, when messages were received. "Wall" is
  * CLOCK_MONOTONIC. */
@@ -18,25 +18,18 @@ struct replay_pace {
     uint64_t wall_ns;  /**< of the anchor */
 };
 
-/** Begin at this media time. */
-void replay_pace_init(struct replay_pace *pace, double speed, int paused, uint64_t media_ns,
-                      uint64_t wall_ns);
-
 /** Media time now. @param next_ns  of the next message, which it does not pass; UINT64_MAX: none */
 uint64_t replay_pace_now(const struct replay_pace *pace, uint64_t wall_ns, uint64_t next_ns);
 
-/** Wall time at which a message is due; 0: at once; UINT64_MAX: never, as things are. */
+/** Wall time at which a message is due; 0: at once; UINT64_MAX: never at this pace. */
 uint64_t replay_pace_due(const struct replay_pace *pace, uint64_t media_ns);
 
-/** A message was fed: as fast as it goes, media time is its. */
+/** A message was fed: without a speed, or paused, media time becomes that of the message. */
 void replay_pace_fed(struct replay_pace *pace, uint64_t media_ns, uint64_t wall_ns);
 
-/** Media time stands still at this one, or goes on from it, at this speed. */
+/** Set the pace: media time stands still at this one, or goes on from it. */
 void replay_pace_set(struct replay_pace *pace, double speed, int paused, uint64_t media_ns,
                      uint64_t wall_ns);
-
-/** Is it one? 0 (as fast as it goes), or PACE_SLOWEST to PACE_FASTEST. */
-int replay_pace_speed_valid(double speed);
 
 /** "2", "0.5", "max". @return 0 or -HOLTER_EUSAGE; out is set on success */
 int replay_pace_parse(const char *text, double *out);

@@ -1,3 +1,4 @@
+/* Workers: each seek has another one forked from a checkpoint, which takes over at its target. */
 #include "daemon/replay/replay_server.h"
 
 #include "holter/error.h"
@@ -10,26 +11,26 @@
 #include <unistd.h>
 
 #define LOG_TOPIC "replay"
-#define LEAVE_MS 300 /* for a worker's last words */
-/* What feeding takes, roughly, and how long a seek may take without a preview. */
-#define BYTE_NS UINT64_C(5)
-#define MESSAGE_NS UINT64_C(10000)
-#define FAR_NS UINT64_C(500000000)
+#define LEAVE_MS 300 /* that a worker may take to send what it has left to send */
+/* Roughly what feeding takes, and the time that a seek may take without a preview. */
+#define FEED_BYTE_NS UINT64_C(5)
+#define FEED_MESSAGE_NS UINT64_C(10000)
+#define PREVIEW_FROM_NS UINT64_C(500000000)
 
-void replay_server_forget(struct replay_server_worker *w)
+void replay_server_forget_worker(struct replay_server_worker *worker)
 {
-    replay_watch_close(w->link);
-    if (w->front >= 0)
-        close(w->front);
-    if (w->stream >= 0)
-        close(w->stream);
-    *w = (struct replay_server_worker){.front = -1, .stream = -1};
+    replay_watch_close(worker->link);
+    if (worker->front >= 0)
+        close(worker->front);
+    if (worker->stream >= 0)
+        close(worker->stream);
+    *worker = (struct replay_server_worker){.front = -1, .stream = -1};
 }
 
-static void on_worker(void *user, struct replay_watch *link, const struct replay_note *note,
-                      int fd);
+static void replay_server_on_worker(void *user, struct replay_watch *link,
+                                    const struct replay_note *note, int fd);
 
-static int pairs_open(int mine[REPLAY_LINK_FDS], int theirs[REPLAY_LINK_FDS])
+static int replay_server_open_pairs(int mine[REPLAY_LINK_FDS], int theirs[REPLAY_LINK_FDS])
 {
     static const int types[REPLAY_LINK_FDS] = {SOCK_STREAM, SOCK_STREAM, SOCK_SEQPACKET};
     for (size_t i = 0; i < REPLAY_LINK_FDS; i++) {
@@ -48,189 +49,188 @@ static int pairs_open(int mine[REPLAY_LINK_FDS], int theirs[REPLAY_LINK_FDS])
     return 0;
 }
 
-/* Have a worker made that goes to its note's target. */
-static int begin_worker(struct replay_server *s, struct replay_server_worker *out,
-                        const struct replay_note *note)
+/* Have a checkpoint fork a worker that goes to its note's target. */
+static int replay_server_fork_worker(struct replay_server *server, struct replay_server_worker *out,
+                                     const struct replay_note *note)
 {
     int mine[REPLAY_LINK_FDS], theirs[REPLAY_LINK_FDS];
-    replay_server_forget(out);
-    int code = pairs_open(mine, theirs);
+    replay_server_forget_worker(out);
+    int code = replay_server_open_pairs(mine, theirs);
     if (code != 0)
         return code;
-    code = note->preview ? replay_states_fork_first(s->states, note, theirs)
-                         : replay_states_fork(s->states, note, theirs);
+    code = replay_checkpoints_fork(server->checkpoints, note, theirs);
     for (size_t i = 0; i < REPLAY_LINK_FDS; i++)
         close(theirs[i]);
     *out = (struct replay_server_worker){.front = mine[0], .stream = mine[1], .note = *note};
     if (code == 0)
-        code = replay_watch_open(&out->link, &s->loop, mine[2], on_worker, s);
+        code =
+            replay_watch_open(&out->link, &server->loop, mine[2], replay_server_on_worker, server);
     else
         close(mine[2]);
     if (code != 0)
-        replay_server_forget(out);
+        replay_server_forget_worker(out);
     return code;
 }
 
-/* Does a seek take so long that a preview helps? By how much there is to be fed, as it is known
- * before: so the same seek of the same recording is the same on every machine. */
-static int is_far(const struct replay_server *s, const struct replay_target *target)
+/* Does a seek take so long that a preview helps? Estimated from what is to be fed, not measured, so
+ * that a seek has the same stages on every machine. */
+static int replay_server_needs_preview(const struct replay_server *server,
+                                       const struct replay_target *target)
 {
     struct replay_place from;
-    if (target->kind != REPLAY_TO_TIME || s->options->record != NULL ||
-        replay_states_before(s->states, target, &from) != 0)
+    if (target->kind != REPLAY_TO_TIME || server->options->record != NULL ||
+        replay_checkpoints_find(server->checkpoints, target, &from) != 0)
         return 0;
     struct recording_weight way =
-        recording_weights_between(&s->weights, from.time_ns, target->value);
-    return way.messages > FAR_NS / MESSAGE_NS || way.bytes > FAR_NS / BYTE_NS ||
-           way.messages * MESSAGE_NS + way.bytes * BYTE_NS > FAR_NS;
+        recording_weights_between(&server->weights, from.time_ns, target->value);
+    return way.messages > PREVIEW_FROM_NS / FEED_MESSAGE_NS ||
+           way.bytes > PREVIEW_FROM_NS / FEED_BYTE_NS ||
+           way.messages * FEED_MESSAGE_NS + way.bytes * FEED_BYTE_NS > PREVIEW_FROM_NS;
 }
 
-/* Where there is none the seek takes as long as it takes. */
-static void begin_preview(struct replay_server *s, const struct replay_note *seek)
+static void replay_server_fork_preview(struct replay_server *server, const struct replay_note *seek)
 {
     struct replay_note note = *seek;
     note.preview = 1;
     note.run--;
     note.instance--;
-    if (begin_worker(s, &s->preview, &note) != 0)
+    if (replay_server_fork_worker(server, &server->preview, &note) != 0)
         log_debug("no preview of a seek");
 }
 
-void replay_server_pack_or_not(struct replay_server *s)
+/* No worker is on its way to take over: the active one goes on, unless it is a preview. */
+static void replay_server_cancel_seek(struct replay_server *server)
 {
-    replay_states_rest(s->states, s->next.link != NULL);
-}
-
-/* Nobody comes to take over: the active worker goes on, unless it is a preview, which is no replay.
- */
-static void stay(struct replay_server *s)
-{
-    if (s->active.note.preview)
-        replay_server_fail(s, "the process that was to replay from there has ended");
+    if (server->active.note.preview)
+        replay_server_fail(server, "the process that was to replay from there has ended");
     else
-        replay_watch_send(s->active.link, &(struct replay_note){.kind = REPLAY_FAILED}, NULL, 0);
+        replay_watch_send(server->active.link,
+                          &(struct replay_note){.kind = REPLAY_NOTE_SEEK_FAILED}, NULL, 0);
 }
 
-static void seek(struct replay_server *s, const struct replay_note *wanted)
+static void replay_server_seek(struct replay_server *server, const struct replay_note *request)
 {
-    struct replay_note note = *wanted;
-    int far = is_far(s, &wanted->target);
-    note.kind = REPLAY_FORK;
-    note.leads = 0;
+    struct replay_note note = *request;
+    int far = replay_server_needs_preview(server, &request->target);
+    note.kind = REPLAY_NOTE_FORK;
     note.preview = 0;
-    note.run = s->active.note.run + (far ? 2 : 1);
-    note.instance = s->instance + note.run;
-    atomic_store(&s->shared->reached_ns, 0);
-    replay_server_forget(&s->preview);
-    int code = begin_worker(s, &s->next, &note);
-    if (note.target.kind == REPLAY_TO_TIME)
-        replay_states_forget_near(s->states); /* behind its begin: it may begin at one of them */
+    note.run = server->active.note.run + (far ? 2 : 1);
+    note.instance = server->instance + note.run;
+    atomic_store(&server->shared->reached_ns, 0);
+    replay_server_forget_worker(&server->preview);
+    int code = replay_server_fork_worker(server, &server->next, &note);
     if (code == 0 && far)
-        begin_preview(s, &note);
-    replay_server_pack_or_not(s);
+        replay_server_fork_preview(server, &note);
     if (code == 0)
         return;
     log_error("no seek: %s", holter_strerror(code));
-    stay(s);
+    replay_server_cancel_seek(server);
 }
 
-int replay_server_begin(struct replay_server *s)
+int replay_server_begin(struct replay_server *server)
 {
-    struct replay_note note = {.kind = REPLAY_FORK,
+    struct replay_note note = {.kind = REPLAY_NOTE_FORK,
                                .target = {REPLAY_TO_STEP, 0},
-                               .speed = s->options->speed,
-                               .paused = s->options->paused,
-                               .looping = s->options->loop,
-                               .leads = s->leading,
+                               .speed = server->options->speed,
+                               .paused = server->options->paused,
+                               .looping = server->options->loop,
                                .run = 1,
-                               .instance = s->instance + 1};
-    return begin_worker(s, &s->next, &note);
+                               .instance = server->instance + 1};
+    return replay_server_fork_worker(server, &server->next, &note);
 }
 
-static void seek_first(struct replay_server *s)
+static void replay_server_seek_from(struct replay_server *server)
 {
     char why[300];
-    struct replay_note note = s->active.note;
+    struct replay_note note = server->active.note;
     note.target.kind = REPLAY_TO_TIME;
-    uint64_t end_ns = atomic_load(&s->shared->end_ns);
-    if (moment_parse(s->options->from, s->begin_ns, end_ns, &note.target.value, why, sizeof(why)) ==
-        0)
-        seek(s, &note);
+    uint64_t end_ns = atomic_load(&server->shared->end_ns);
+    if (moment_parse(server->options->from, server->begin_ns, end_ns, &note.target.value, why,
+                     sizeof(why)) == 0)
+        replay_server_seek(server, &note);
 }
 
-static void on_patience(uv_timer_t *timer)
+static void replay_server_on_leave_timer(uv_timer_t *timer)
 {
-    struct replay_server *s = timer->data;
-    if (s->leaving != 0) {
-        replay_server_stop(s);
+    struct replay_server *server = timer->data;
+    if (server->phase != REPLAY_SERVER_RUNS) {
+        replay_server_stop(server);
         return;
     }
-    relay_drop(s->relay);
-    replay_server_forget(&s->before);
+    relay_drop_previous(server->relay);
+    replay_server_forget_worker(&server->previous);
 }
 
-void replay_server_be_patient(struct replay_server *s)
+void replay_server_start_leave_timer(struct replay_server *server)
 {
-    uv_timer_start(&s->patience, on_patience, LEAVE_MS, 0);
+    uv_timer_start(&server->leave_timer, replay_server_on_leave_timer, LEAVE_MS, 0);
 }
 
-/* A worker on its way has come: it takes over. */
-static void take_over(struct replay_server *s, struct replay_server_worker *next)
+/* A worker has reached its target: it takes over. */
+static void replay_server_replace_worker(struct replay_server *server,
+                                         struct replay_server_worker *next)
 {
-    struct replay_note go = next->note;
-    int first = s->active.link == NULL;
-    go.kind = REPLAY_GO;
-    go.seeking = go.preview;
-    if (!go.preview)
-        replay_server_forget(&s->preview);
-    relay_drop(s->relay);
-    replay_server_forget(&s->before);
+    struct replay_note serve = next->note;
+    int first = server->active.link == NULL;
+    serve.kind = REPLAY_NOTE_SERVE;
+    serve.seeking = serve.preview;
+    if (!serve.preview)
+        replay_server_forget_worker(&server->preview);
+    relay_drop_previous(server->relay);
+    replay_server_forget_worker(&server->previous);
     if (!first) {
-        const struct replay_note bye = {.kind = REPLAY_LEAVE, .instance = go.instance};
-        replay_watch_send(s->active.link, &bye, NULL, 0);
+        const struct replay_note leave = {.kind = REPLAY_NOTE_LEAVE, .instance = serve.instance};
+        replay_watch_send(server->active.link, &leave, NULL, 0);
     }
-    int code = relay_attach(s->relay, next->front, next->stream);
+    int code = relay_attach(server->relay, next->front, next->stream);
     next->front = next->stream = -1;
-    s->before = s->active;
-    s->active = *next;
+    server->previous = server->active;
+    server->active = *next;
     *next = (struct replay_server_worker){.front = -1, .stream = -1};
     if (code != 0) {
-        replay_server_fail(s, holter_strerror(code));
+        replay_server_fail(server, holter_strerror(code));
         return;
     }
-    if (first && s->options->from != NULL) {
-        seek_first(s);
-        go.seeking = s->next.link != NULL;
-        go.target = s->next.note.target;
+    if (first && server->options->from != NULL) {
+        replay_server_seek_from(server);
+        serve.seeking = server->next.link != NULL;
+        serve.target = server->next.note.target;
     }
-    replay_watch_send(s->active.link, &go, NULL, 0);
+    replay_watch_send(server->active.link, &serve, NULL, 0);
     if (!first)
-        replay_server_be_patient(s);
-    replay_server_pack_or_not(s);
+        replay_server_start_leave_timer(server);
 }
 
-static void on_worker_gone(struct replay_server *s, const struct replay_watch *link)
+/* ---- what workers send -------------------------------------------------------------------- */
+
+static void replay_server_on_next_closed(struct replay_server *server)
 {
-    if (link == s->before.link) {
-        replay_server_forget(&s->before); /* the relay hears the rest */
-    } else if (link == s->next.link) {
-        log_error("the process that was to go on elsewhere has ended");
-        replay_server_forget(&s->next);
-        replay_server_forget(&s->preview);
-        if (s->active.link == NULL)
-            replay_server_fail(s, "the replay cannot begin");
-        else
-            stay(s);
-    } else if (link == s->preview.link) {
-        replay_server_forget(&s->preview);
-    } else if (link == s->active.link) {
-        replay_server_fail(s, "the process that replays has ended");
-    }
+    log_error("the process that was to go on elsewhere has ended");
+    replay_server_forget_worker(&server->next);
+    replay_server_forget_worker(&server->preview);
+    if (server->active.link == NULL)
+        replay_server_fail(server, "the replay cannot begin");
+    else
+        replay_server_cancel_seek(server);
 }
 
-static void set_mode(struct replay_server *s, const struct replay_note *mode)
+static void replay_server_on_worker_closed(struct replay_server *server,
+                                           const struct replay_watch *link)
 {
-    struct replay_note *notes[] = {&s->next.note, &s->preview.note};
+    if (link == server->previous.link)
+        replay_server_forget_worker(&server->previous); /* the relay receives the rest */
+    else if (link == server->next.link)
+        replay_server_on_next_closed(server);
+    else if (link == server->preview.link)
+        replay_server_forget_worker(&server->preview);
+    else if (link == server->active.link)
+        replay_server_fail(server, "the process that replays has ended");
+}
+
+/* The pace of the workers that are on their way. */
+static void replay_server_set_mode(struct replay_server *server, const struct replay_note *mode)
+{
+    struct replay_note *notes[] = {&server->next.note, &server->preview.note};
     for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++) {
         notes[i]->speed = mode->speed;
         notes[i]->paused = mode->paused;
@@ -238,37 +238,43 @@ static void set_mode(struct replay_server *s, const struct replay_note *mode)
     }
 }
 
-static void on_worker(void *user, struct replay_watch *link, const struct replay_note *note, int fd)
+static void replay_server_on_active(struct replay_server *server, const struct replay_note *note)
 {
-    struct replay_server *s = user;
-    if (note != NULL && note->kind == REPLAY_STATE && note->near && fd >= 0) {
-        replay_server_take_state(s, note, fd);
-        return;
-    }
-    if (note != NULL && link == s->active.link && replay_server_take_lead(s, note, fd))
-        return;
+    if (note->kind == REPLAY_NOTE_SEEK)
+        replay_server_seek(server, note);
+    else if (note->kind == REPLAY_NOTE_MODE)
+        replay_server_set_mode(server, note);
+    else if (note->kind == REPLAY_NOTE_STOP)
+        replay_server_leave(server);
+}
+
+/* A client may have asked the previous worker before it knew of the active one. */
+static void replay_server_on_previous(struct replay_server *server, const struct replay_note *note)
+{
+    if (note->kind == REPLAY_NOTE_SEEK || note->kind == REPLAY_NOTE_MODE)
+        replay_watch_send(server->active.link, note, NULL, 0);
+}
+
+static void replay_server_on_worker(void *user, struct replay_watch *link,
+                                    const struct replay_note *note, int fd)
+{
+    struct replay_server *server = user;
     if (fd >= 0)
         close(fd);
-    if (note != NULL && note->kind == REPLAY_UNRECORDED)
-        s->status = EXIT_FAILURE;
     if (note == NULL) {
-        on_worker_gone(s, link);
-    } else if (link == s->next.link) {
-        if (note->kind == REPLAY_READY && s->leaving == 0)
-            take_over(s, &s->next);
-    } else if (link == s->preview.link) {
-        if (note->kind == REPLAY_READY && s->leaving == 0)
-            take_over(s, &s->preview);
-    } else if (link == s->before.link) {
-        /* A client asked it before it knew that another one had taken over. */
-        if (s->leaving == 0 && (note->kind == REPLAY_WANT || note->kind == REPLAY_MODE))
-            replay_watch_send(s->active.link, note, NULL, 0);
-    } else if (link == s->active.link && s->leaving == 0) {
-        if (note->kind == REPLAY_WANT)
-            seek(s, note);
-        else if (note->kind == REPLAY_MODE)
-            set_mode(s, note);
-        else if (note->kind == REPLAY_STOP)
-            replay_server_leave(s);
+        replay_server_on_worker_closed(server, link);
+        return;
     }
+    if (note->kind == REPLAY_NOTE_UNRECORDED)
+        server->status = EXIT_FAILURE;
+    if (server->phase != REPLAY_SERVER_RUNS)
+        return;
+    if (link == server->active.link)
+        replay_server_on_active(server, note);
+    else if (link == server->previous.link)
+        replay_server_on_previous(server, note);
+    else if (link == server->next.link && note->kind == REPLAY_NOTE_READY)
+        replay_server_replace_worker(server, &server->next);
+    else if (link == server->preview.link && note->kind == REPLAY_NOTE_READY)
+        replay_server_replace_worker(server, &server->preview);
 }

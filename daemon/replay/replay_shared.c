@@ -1,3 +1,4 @@
+/* The memory that the processes of a replay share. Marks are written under a sequence lock. */
 #include "daemon/replay/replay_shared.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TRIES 64
+#define READ_ATTEMPTS 64
 
 struct replay_shared *replay_shared_map(void)
 {
@@ -14,76 +15,73 @@ struct replay_shared *replay_shared_map(void)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static struct replay_mark *mark_of(struct replay_marks *marks, uint64_t id)
+static struct replay_mark *replay_marks_find_or_add(struct replay_marks *marks, uint64_t id)
 {
     for (uint32_t i = marks->count; i-- > 0;) {
         if (marks->list[i].id == id)
             return &marks->list[i];
     }
-    if (marks->count == REPLAY_MARKS) {
+    if (marks->count == REPLAY_MARKS_MAXIMUM) {
         marks->left_out++;
         return NULL;
     }
     return &marks->list[marks->count++];
 }
 
-static void copy(char *out, size_t room, const char *text)
+static void replay_marks_copy_text(char *out, size_t capacity, const char *text)
 {
-    snprintf(out, room, "%s", text == NULL ? "" : text);
+    snprintf(out, capacity, "%s", text == NULL ? "" : text);
 }
 
-void replay_marks_take(struct replay_marks *marks, const struct wire_alert *alert)
+void replay_marks_add(struct replay_marks *marks, const struct wire_alert *alert)
 {
     int resolved = strcmp(alert->state, "resolved") == 0;
     if (alert->fired_ns == 0 && strcmp(alert->state, "firing") != 0)
         return;
-    /* Of those without a place only the first word counts, that they fire. */
-    if (marks->count == REPLAY_MARKS && alert->id > marks->list[REPLAY_MARKS - 1].id &&
-        (resolved || alert->updates > 0))
+    /* An alert without a place in the list is counted once, when it fires. */
+    if (marks->count == REPLAY_MARKS_MAXIMUM &&
+        alert->id > marks->list[REPLAY_MARKS_MAXIMUM - 1].id && (resolved || alert->updates > 0))
         return;
-    struct replay_mark *m = mark_of(marks, alert->id);
-    if (m == NULL)
+    struct replay_mark *mark = replay_marks_find_or_add(marks, alert->id);
+    if (mark == NULL)
         return;
-    *m =
+    *mark =
         (struct replay_mark){.id = alert->id,
                              .since_ns = alert->onset_ns != 0 ? alert->onset_ns : alert->since_ns,
                              .fired_ns = alert->fired_ns != 0 ? alert->fired_ns : alert->updated_ns,
                              .end_ns = resolved ? alert->updated_ns : 0};
-    copy(m->kind, sizeof(m->kind), alert->kind);
-    copy(m->severity, sizeof(m->severity), alert->severity);
-    copy(m->title, sizeof(m->title), alert->title);
+    replay_marks_copy_text(mark->kind, sizeof(mark->kind), alert->kind);
+    replay_marks_copy_text(mark->severity, sizeof(mark->severity), alert->severity);
+    replay_marks_copy_text(mark->title, sizeof(mark->title), alert->title);
 }
 
-static void change(struct replay_shared *s, const struct wire_alert *alert)
+void replay_shared_add_alert(struct replay_shared *shared, const struct wire_alert *alert)
 {
-    atomic_fetch_add(&s->version, 1);
-    if (alert != NULL)
-        replay_marks_take(&s->made, alert);
-    else
-        atomic_store(&s->indexed, 1);
-    atomic_fetch_add(&s->version, 1);
+    atomic_fetch_add(&shared->version, 1);
+    replay_marks_add(&shared->made, alert);
+    atomic_fetch_add(&shared->version, 1);
 }
 
-void replay_shared_alert(struct replay_shared *s, const struct wire_alert *alert)
+void replay_shared_finish(struct replay_shared *shared, uint64_t end_ns)
 {
-    change(s, alert);
+    atomic_store(&shared->end_ns, end_ns);
+    atomic_store(&shared->indexed_ns, end_ns);
+    atomic_fetch_add(&shared->version, 1);
+    atomic_store(&shared->indexed, 1);
+    atomic_fetch_add(&shared->version, 1);
 }
 
-void replay_shared_done(struct replay_shared *s)
+int replay_shared_read_marks(const struct replay_shared *shared, struct replay_marks *out,
+                             uint64_t *version)
 {
-    change(s, NULL);
-}
-
-int replay_shared_marks(const struct replay_shared *s, struct replay_marks *out, uint64_t *version)
-{
-    for (int i = 0; i < TRIES; i++) {
-        uint64_t before = atomic_load(&s->version);
+    for (int i = 0; i < READ_ATTEMPTS; i++) {
+        uint64_t before = atomic_load(&shared->version);
         if (before % 2 != 0)
             continue;
-        int made = atomic_load(&s->indexed) || s->recorded.count == 0;
-        memcpy(out, made ? &s->made : &s->recorded, sizeof(*out));
+        int made = atomic_load(&shared->indexed) || shared->recorded.count == 0;
+        memcpy(out, made ? &shared->made : &shared->recorded, sizeof(*out));
         atomic_thread_fence(memory_order_acquire);
-        if (atomic_load(&s->version) != before)
+        if (atomic_load(&shared->version) != before)
             continue;
         *version = before;
         return 0;

@@ -1,29 +1,28 @@
 /* The worker of a replay: a process that feeds silently up to its target, and then serves clients
- * from there, at the pace that they choose. A seek is another worker's, which takes over from this
- * one. The first one may lead (replay_index.h) for as long as it goes on from the begin as fast as
- * it can. */
+ * from there, at the pace that they choose. A seek starts another worker, which takes over. */
 #ifndef HOLTER_DAEMON_REPLAY_REPLAY_WORKER_H
 #define HOLTER_DAEMON_REPLAY_REPLAY_WORKER_H
 
 #include "daemon/job/daemon_time.h"
 #include "daemon/replay/replay_feeder.h"
-#include "daemon/replay/replay_index.h"
 #include "daemon/replay/replay_link.h"
 #include "daemon/replay/replay_shared.h"
 
 struct replay_worker_options {
-    const struct options *options; /**< borrowed, all of these */
+    const struct replay_options *options; /**< borrowed, as all pointers here */
     const struct timeline *timeline;
     const struct rules *rules;
     const struct network *network;
     struct replay_shared *shared;
-    uint64_t begin_ns;                /**< first message of the recording */
-    uint64_t server;                  /**< process of the server: told as the daemon's */
-    const struct replay_index *index; /**< as which it leads */
+    uint64_t begin_ns; /**< when the first message of the recording was received */
+    uint64_t server;   /**< process id of the server: reported as the daemon's */
 };
 
-/** See struct replay_index. @param user  struct replay_worker_options */
-void replay_worker_run(void *user, struct replay_reel *reel, const struct replay_note *note,
+/** Run a worker, in a process that was forked for it. Never returns normally: the process ends.
+ *  @param user  struct replay_worker_options
+ *  @param note  as the server sent it: target, pace, identity
+ *  @param fds   front, stream and link */
+void replay_worker_run(void *user, struct replay_feeder *feeder, const struct replay_note *note,
                        const int fds[REPLAY_LINK_FDS]);
 
 #endif

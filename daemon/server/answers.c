@@ -1,5 +1,7 @@
+/* Pictures under way, and the requests of their clients that wait. */
 #include "daemon/server/answers.h"
 
+#include "daemon/server/front.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -7,37 +9,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy of a request; its texts lie behind it. */
-struct asked {
+/* A copy of a request; its texts follow it. */
+struct queued_request {
     struct wire_request request;
-    struct asked *next;
+    struct queued_request *next;
     char texts[];
 };
 
 /* The work for one peer. */
-struct work {
+struct answers_work {
     uint8_t peer[PEER_ID_BYTES];
     size_t peer_length;
     struct front *front;
-    struct picture *picture; /* owned; NULL: done, the queue is being answered */
+    struct picture *picture; /* owned; NULL: finished, the queue is being answered */
     uint64_t id;             /* of its request */
     char job[65];
-    struct job *of; /* only compared: it may be gone */
-    struct asked *queue, **end;
+    struct job *of; /* only compared, as it may have been freed */
+    struct queued_request *queue, **end;
     size_t queued;
-    struct work *next;
+    struct answers_work *next;
 };
 
 struct answers {
     uv_idle_t idle;
     const struct jobs *jobs;
-    struct work *list; /* the one whose turn it is comes first */
+    struct answers_work *list; /* the first one is served next */
     void *user;
     void (*answer)(void *user, struct front *front, struct peer *peer,
                    const struct wire_request *request);
 };
 
-static void on_idle(uv_idle_t *idle);
+static void answers_on_idle(uv_idle_t *idle);
 
 int answers_create(struct answers **out, uv_loop_t *loop, const struct jobs *jobs, void *user,
                    void (*answer)(void *user, struct front *front, struct peer *peer,
@@ -59,18 +61,18 @@ int answers_create(struct answers **out, uv_loop_t *loop, const struct jobs *job
     return 0;
 }
 
-static void work_destroy(struct work *w)
+static void answers_destroy_work(struct answers_work *w)
 {
     picture_destroy(w->picture);
     while (w->queue != NULL) {
-        struct asked *gone = w->queue;
+        struct queued_request *gone = w->queue;
         w->queue = gone->next;
         free(gone);
     }
     free(w);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void answers_on_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
@@ -80,31 +82,32 @@ void answers_destroy(struct answers *a)
     if (a == NULL)
         return;
     while (a->list != NULL) {
-        struct work *gone = a->list;
+        struct answers_work *gone = a->list;
         a->list = gone->next;
-        work_destroy(gone);
+        answers_destroy_work(gone);
     }
-    uv_close((uv_handle_t *)&a->idle, on_closed);
+    uv_close((uv_handle_t *)&a->idle, answers_on_closed);
 }
 
-static struct work *work_of(const struct answers *a, const struct peer *peer)
+static struct answers_work *answers_find_work(const struct answers *a, const struct peer *peer)
 {
-    struct work *w = a->list;
+    struct answers_work *w = a->list;
     while (w != NULL &&
            (w->peer_length != peer->id_length || memcmp(w->peer, peer->id, peer->id_length) != 0))
         w = w->next;
     return w;
 }
 
-int answers_wait(const struct answers *a, const struct peer *peer)
+int answers_is_busy(const struct answers *a, const struct peer *peer)
 {
-    const struct work *w = work_of(a, peer);
+    const struct answers_work *w = answers_find_work(a, peer);
     return w != NULL && w->picture != NULL;
 }
 
-static struct work *add_work(struct answers *a, struct front *front, const struct peer *peer)
+static struct answers_work *answers_add_work(struct answers *a, struct front *front,
+                                             const struct peer *peer)
 {
-    struct work *w = calloc(1, sizeof(*w)), **end = &a->list;
+    struct answers_work *w = calloc(1, sizeof(*w)), **end = &a->list;
     if (w == NULL)
         return NULL;
     w->front = front;
@@ -117,11 +120,11 @@ static struct work *add_work(struct answers *a, struct front *front, const struc
     return w;
 }
 
-int answers_make(struct answers *a, struct front *front, const struct peer *peer, uint64_t id,
-                 struct job *job, struct picture *picture)
+int answers_start_picture(struct answers *a, struct front *front, const struct peer *peer,
+                          uint64_t id, struct job *job, struct picture *picture)
 {
-    struct work *w = work_of(a, peer);
-    w = w != NULL ? w : add_work(a, front, peer);
+    struct answers_work *w = answers_find_work(a, peer);
+    w = w != NULL ? w : answers_add_work(a, front, peer);
     if (w == NULL) {
         picture_destroy(picture);
         return -ENOMEM;
@@ -130,11 +133,11 @@ int answers_make(struct answers *a, struct front *front, const struct peer *peer
     w->id = id;
     w->of = job;
     snprintf(w->job, sizeof(w->job), "%s", job_id(job));
-    uv_idle_start(&a->idle, on_idle);
+    uv_idle_start(&a->idle, answers_on_idle);
     return 0;
 }
 
-static const char *copy(char **at, const char *text)
+static const char *answers_copy_text(char **at, const char *text)
 {
     const char *from = text == NULL ? "" : text, *copied = *at;
     size_t length = strlen(from) + 1;
@@ -143,26 +146,27 @@ static const char *copy(char **at, const char *text)
     return copied;
 }
 
-static size_t room_of(const char *text)
+static size_t answers_text_size(const char *text)
 {
     return text == NULL ? 1 : strlen(text) + 1;
 }
 
 int answers_queue(struct answers *a, const struct peer *peer, const struct wire_request *request)
 {
-    struct work *w = work_of(a, peer);
-    if (w == NULL || w->queued == ANSWERS_QUEUED)
+    struct answers_work *w = answers_find_work(a, peer);
+    if (w == NULL || w->queued == ANSWERS_QUEUE_MAXIMUM)
         return -HOLTER_EFULL;
-    struct asked *asked = malloc(sizeof(*asked) + room_of(request->op) + room_of(request->job) +
-                                 room_of(request->topic) + room_of(request->argument));
+    struct queued_request *asked =
+        malloc(sizeof(*asked) + answers_text_size(request->op) + answers_text_size(request->job) +
+               answers_text_size(request->topic) + answers_text_size(request->argument));
     if (asked == NULL)
         return -ENOMEM;
     char *at = asked->texts;
     asked->request = (struct wire_request){.id = request->id,
-                                           .op = copy(&at, request->op),
-                                           .job = copy(&at, request->job),
-                                           .topic = copy(&at, request->topic),
-                                           .argument = copy(&at, request->argument)};
+                                           .op = answers_copy_text(&at, request->op),
+                                           .job = answers_copy_text(&at, request->job),
+                                           .topic = answers_copy_text(&at, request->topic),
+                                           .argument = answers_copy_text(&at, request->argument)};
     asked->next = NULL;
     *w->end = asked;
     w->end = &asked->next;
@@ -172,27 +176,27 @@ int answers_queue(struct answers *a, const struct peer *peer, const struct wire_
 
 /* ---- turns ----------------------------------------------------------------------- */
 
-struct telling {
+struct answers_recipient {
     struct front *front;
     struct peer *peer;
 };
 
-static int tell(void *user, const struct wire_commgram *message)
+static int answers_send_picture(void *user, const struct wire_commgram *message)
 {
-    const struct telling *t = user;
+    const struct answers_recipient *t = user;
     return front_send(t->front, t->peer, WIRE_TYPE_COMMGRAM, message);
 }
 
 /* @return 1: there is more to do for the picture */
-static int step(struct answers *a, struct work *w, struct peer *peer)
+static int answers_step_picture(struct answers *a, struct answers_work *w, struct peer *peer)
 {
-    struct telling telling = {w->front, peer};
+    struct answers_recipient telling = {w->front, peer};
     struct job *job = jobs_find(a->jobs, w->job);
     int code = job == NULL || job != w->of ? -HOLTER_ENOJOB : picture_step(w->picture, job);
     if (code == 1)
         return 1;
     if (code == 0)
-        code = picture_tell(w->picture, tell, &telling);
+        code = picture_tell(w->picture, answers_send_picture, &telling);
     struct wire_reply reply = {
         .id = w->id, .code = code, .text = code == 0 ? "" : holter_strerror(code)};
     front_send(w->front, peer, WIRE_TYPE_REPLY, &reply);
@@ -201,11 +205,11 @@ static int step(struct answers *a, struct work *w, struct peer *peer)
     return 0;
 }
 
-/* What was asked meanwhile, up to the next picture. */
-static void answer_queued(struct answers *a, struct work *w, struct peer *peer)
+/* Answer queued requests, up to the next picture. */
+static void answers_answer_queue(struct answers *a, struct answers_work *w, struct peer *peer)
 {
     while (w->picture == NULL && w->queue != NULL) {
-        struct asked *asked = w->queue;
+        struct queued_request *asked = w->queue;
         w->queue = asked->next;
         w->end = w->queue == NULL ? &w->queue : w->end;
         w->queued--;
@@ -214,21 +218,21 @@ static void answer_queued(struct answers *a, struct work *w, struct peer *peer)
     }
 }
 
-static void on_idle(uv_idle_t *idle)
+static void answers_on_idle(uv_idle_t *idle)
 {
     struct answers *a = idle->data;
-    struct work *w = a->list;
-    struct peer *peer = w == NULL ? NULL : front_peer(w->front, w->peer, w->peer_length);
-    if (peer != NULL && !step(a, w, peer))
-        answer_queued(a, w, peer);
+    struct answers_work *w = a->list;
+    struct peer *peer = w == NULL ? NULL : front_find_peer(w->front, w->peer, w->peer_length);
+    if (peer != NULL && !answers_step_picture(a, w, peer))
+        answers_answer_queue(a, w, peer);
     if (w != NULL) {
         a->list = w->next;
         w->next = NULL;
     }
     if (w != NULL && (peer == NULL || w->picture == NULL)) {
-        work_destroy(w);
-    } else if (w != NULL) { /* the others' turn */
-        struct work **end = &a->list;
+        answers_destroy_work(w);
+    } else if (w != NULL) { /* the other clients go first */
+        struct answers_work **end = &a->list;
         while (*end != NULL)
             end = &(*end)->next;
         *end = w;

@@ -1,19 +1,22 @@
-/* Answers that take long: pictures, made in steps by an idle handle of the loop, one step a turn,
- * for one client after the other; and behind each what its client has asked meanwhile, in order.
+/* Answers that take long: pictures, made in steps by an idle handle of the loop, one step per turn,
+ * for all clients in turn. Requests that a client sends meanwhile are queued, and answered in
+ * order.
  *
- * A client that leaves drops its work. At most ANSWERS_QUEUED requests of a client wait. */
+ * The work for a client that leaves is dropped. At most ANSWERS_QUEUE_MAXIMUM requests of a client
+ * wait. */
 #ifndef HOLTER_DAEMON_SERVER_ANSWERS_H
 #define HOLTER_DAEMON_SERVER_ANSWERS_H
 
 #include "daemon/job/jobs.h"
 #include "daemon/job/phases/picture.h"
-#include "daemon/server/front.h"
+#include "daemon/server/peers.h"
 
 #include <uv.h>
 
-#define ANSWERS_QUEUED 64u
+#define ANSWERS_QUEUE_MAXIMUM 64u
 
 struct answers;
+struct front;
 
 /** @param answer  called for a request whose turn it is
  *  @return 0, -ENOMEM or a libuv error */
@@ -24,15 +27,15 @@ int answers_create(struct answers **out, uv_loop_t *loop, const struct jobs *job
 /** The handle closes in further turns of the loop. NULL is fine. */
 void answers_destroy(struct answers *answers);
 
-/** Make a picture for a peer, which has none under way, and tell it with a reply to this request.
+/** Make a picture for a peer, which has none under way, and send it with a reply to this request.
  *  @param picture  taken over, whatever is returned @return 0 or -ENOMEM */
-int answers_make(struct answers *answers, struct front *front, const struct peer *peer, uint64_t id,
-                 struct job *job, struct picture *picture);
+int answers_start_picture(struct answers *answers, struct front *front, const struct peer *peer,
+                          uint64_t id, struct job *job, struct picture *picture);
 
 /** Is a picture for this peer under way? */
-int answers_wait(const struct answers *answers, const struct peer *peer);
+int answers_is_busy(const struct answers *answers, const struct peer *peer);
 
-/** Put a request behind it. @param request  copied @return 0, -HOLTER_EFULL or -ENOMEM */
+/** Queue a request after the picture. @param request  copied @return 0, -HOLTER_EFULL or -ENOMEM */
 int answers_queue(struct answers *answers, const struct peer *peer,
                   const struct wire_request *request);
 

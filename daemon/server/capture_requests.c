@@ -1,3 +1,4 @@
+/* Which captures agents are asked for, and who waits for them. */
 #include "daemon/server/capture_requests.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -13,40 +14,40 @@
 #include <string.h>
 
 #define LOG_TOPIC "capture"
-#define MOST_EVENTS 65536u /* see WIRE_CAPTURE_ASK */
-#define MOST_LIST 4096u    /* likewise */
-#define DONE 64u
-#define NAMED 8u /* agents that did not answer, told one by one */
+#define EVENTS_MAXIMUM 65536u /* see WIRE_CAPTURE_ASK */
+#define LIST_CAPACITY 4096u   /* likewise */
+#define DONE_CAPACITY 64u
+#define NAMED_MAXIMUM 8u /* agents that did not answer and are named */
 
-/* What is known of a job besides what it knows itself. */
-struct track {
+/* The captures of a job. */
+struct captures_track {
     char job[65];
-    uint64_t asked_id;   /* newest number that was given */
-    uint64_t paused_ns;  /* nothing is captured for alerts until then */
-    uint64_t done[DONE]; /* alerts that were captured, the newest ones */
+    uint64_t asked_id;            /* newest number of a capture */
+    uint64_t paused_ns;           /* no captures for alerts before */
+    uint64_t done[DONE_CAPACITY]; /* the newest alerts that were captured */
     size_t done_count;
-    struct { /* the alert that is to be captured next; id 0: none */
+    struct { /* alert to be captured next; id 0: none */
         uint64_t id;
         enum severity severity;
         char ranks[257], reason[257];
-    } wanted;
+    } pending;
 };
 
-/* A person who waits. */
-struct waiting {
+/* An operator who waits. */
+struct captures_waiting {
     uint8_t peer[PEER_ID_BYTES];
     size_t peer_length;
     uint64_t request, id, until_ns;
     char job[65];
-    uint64_t *instances; /* owned: who has not told all */
+    uint64_t *instances; /* owned: agents that have not answered */
     size_t count, answered;
 };
 
 struct captures {
     struct captures_options options;
-    struct track *tracks; /* owned */
+    struct captures_track *tracks; /* owned */
     size_t track_count, track_room;
-    struct waiting waiting[CAPTURES_WAITING];
+    struct captures_waiting waiting[CAPTURES_WAITING_MAXIMUM];
     size_t waiting_count;
 };
 
@@ -71,30 +72,30 @@ void captures_destroy(struct captures *c)
 }
 
 /* @return NULL without memory */
-static struct track *track_of(struct captures *c, const char *job)
+static struct captures_track *captures_get_track(struct captures *c, const char *job)
 {
-    size_t kept = 0;
+    size_t remaining = 0;
     for (size_t i = 0; i < c->track_count; i++) {
         if (strcmp(c->tracks[i].job, job) == 0)
             return &c->tracks[i];
     }
-    /* A further job: those that are forgotten make room. */
+    /* A further job: tracks of forgotten jobs are dropped. */
     for (size_t i = 0; i < c->track_count; i++) {
         if (jobs_find(c->options.jobs, c->tracks[i].job) != NULL)
-            c->tracks[kept++] = c->tracks[i];
+            c->tracks[remaining++] = c->tracks[i];
     }
-    c->track_count = kept;
-    if (array_fit(&c->tracks, sizeof(*c->tracks), &c->track_room, kept + 1) != 0)
+    c->track_count = remaining;
+    if (array_fit(&c->tracks, sizeof(*c->tracks), &c->track_room, remaining + 1) != 0)
         return NULL;
-    c->tracks[kept] = (struct track){.asked_id = 0};
-    snprintf(c->tracks[kept].job, sizeof(c->tracks[kept].job), "%s", job);
+    c->tracks[remaining] = (struct captures_track){.asked_id = 0};
+    snprintf(c->tracks[remaining].job, sizeof(c->tracks[remaining].job), "%s", job);
     c->track_count++;
-    return &c->tracks[kept];
+    return &c->tracks[remaining];
 }
 
 /* ---- asking -------------------------------------------------------------- */
 
-struct question {
+struct captures_question {
     const char *ranks;
     uint64_t events, alert, now_ns;
     const char *reason;
@@ -102,8 +103,9 @@ struct question {
 
 /* @param instances  set to the agents that were asked; owned by the caller
  *  @return the number of the capture, or a negative error */
-static int64_t ask(struct captures *c, struct track *track, const struct job *job,
-                   const struct question *question, uint64_t **instances, size_t *count)
+static int64_t captures_ask_agents(struct captures *c, struct captures_track *track,
+                                   const struct job *job, const struct captures_question *question,
+                                   uint64_t **instances, size_t *count)
 {
     uint64_t ranks, newest = job_newest_capture(job);
     int64_t agents = job_capture_agents(job, question->ranks, instances, &ranks);
@@ -134,7 +136,7 @@ static int64_t ask(struct captures *c, struct track *track, const struct job *jo
 
 /* ---- alerts -------------------------------------------------------------- */
 
-static int is_wanted(const struct captures *c, const struct wire_alert *alert)
+static int captures_rule_wants(const struct captures *c, const struct wire_alert *alert)
 {
     for (size_t i = 0; alert->rule != NULL && i < c->options.rules->count; i++) {
         if (strcmp(c->options.rules->list[i].name, alert->rule) == 0)
@@ -143,9 +145,9 @@ static int is_wanted(const struct captures *c, const struct wire_alert *alert)
     return 0;
 }
 
-static int is_done(const struct track *track, uint64_t alert)
+static int captures_is_done(const struct captures_track *track, uint64_t alert)
 {
-    for (size_t i = 0; i < track->done_count && i < DONE; i++) {
+    for (size_t i = 0; i < track->done_count && i < DONE_CAPACITY; i++) {
         if (track->done[i] == alert)
             return 1;
     }
@@ -154,101 +156,107 @@ static int is_done(const struct track *track, uint64_t alert)
 
 void captures_alert(struct captures *c, const struct wire_alert *alert)
 {
-    struct track *track = track_of(c, alert->job);
+    struct captures_track *track = captures_get_track(c, alert->job);
     if (track == NULL)
         return;
     if (strcmp(alert->state, "firing") != 0) {
-        track->wanted.id = alert->id == track->wanted.id ? 0 : track->wanted.id;
+        track->pending.id = alert->id == track->pending.id ? 0 : track->pending.id;
         return;
     }
     enum severity severity = severity_of(alert->severity);
-    int known = is_done(track, alert->id); /* updates of what was captured */
-    if (known || alert->id == track->wanted.id || !is_wanted(c, alert) ||
-        (track->wanted.id != 0 && track->wanted.severity >= severity))
+    int known = captures_is_done(track, alert->id); /* an update of a captured alert */
+    if (known || alert->id == track->pending.id || !captures_rule_wants(c, alert) ||
+        (track->pending.id != 0 && track->pending.severity >= severity))
         return;
-    track->wanted.id = alert->id;
-    track->wanted.severity = severity;
+    track->pending.id = alert->id;
+    track->pending.severity = severity;
     if (alert->ranks != NULL && alert->ranks[0] != '\0')
-        snprintf(track->wanted.ranks, sizeof(track->wanted.ranks), "%s", alert->ranks);
+        snprintf(track->pending.ranks, sizeof(track->pending.ranks), "%s", alert->ranks);
     else if (alert->rank >= 0)
-        snprintf(track->wanted.ranks, sizeof(track->wanted.ranks), "%" PRId64, alert->rank);
+        snprintf(track->pending.ranks, sizeof(track->pending.ranks), "%" PRId64, alert->rank);
     else
-        track->wanted.ranks[0] = '\0';
-    snprintf(track->wanted.reason, sizeof(track->wanted.reason), "alert %" PRIu64 ": %.200s",
+        track->pending.ranks[0] = '\0';
+    snprintf(track->pending.reason, sizeof(track->pending.reason), "alert %" PRIu64 ": %.200s",
              alert->id, alert->title);
 }
 
-static void ask_for_alert(struct captures *c, struct track *track, uint64_t now_ns)
+static void captures_start_for_alert(struct captures *c, struct captures_track *track,
+                                     uint64_t now_ns)
 {
-    char ranks[MOST_LIST] = "";
+    char ranks[LIST_CAPACITY] = "";
     uint64_t *instances = NULL;
     size_t count;
     struct job *job = jobs_find(c->options.jobs, track->job);
-    uint64_t alert = track->wanted.id;
-    track->wanted.id = 0;
-    track->done[track->done_count++ % DONE] = alert;
-    /* One that is about no ranks (the whole job) is about all. */
+    uint64_t alert = track->pending.id;
+    track->pending.id = 0;
+    track->done[track->done_count++ % DONE_CAPACITY] = alert;
+    /* An alert about no ranks is about the whole job. */
     if (job == NULL || job_state(job) != JOB_RUNNING ||
-        (track->wanted.ranks[0] != '\0' &&
-         job_capture_partners(job, track->wanted.ranks, CAPTURES_RANKS, ranks, sizeof(ranks)) != 0))
+        (track->pending.ranks[0] != '\0' &&
+         job_capture_partners(job, track->pending.ranks, CAPTURES_RANKS, ranks, sizeof(ranks)) !=
+             0))
         return;
-    struct question question = {ranks, CAPTURES_EVENTS, alert, now_ns, track->wanted.reason};
-    if (ask(c, track, job, &question, &instances, &count) < 0)
+    struct captures_question question = {ranks, CAPTURES_EVENTS, alert, now_ns,
+                                         track->pending.reason};
+    if (captures_ask_agents(c, track, job, &question, &instances, &count) < 0)
         return;
     track->paused_ns = now_ns + CAPTURES_PAUSE_NS;
     free(instances);
 }
 
-/* ---- persons ------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------ */
 
-struct wishes {
-    char ranks[MOST_LIST];
+struct captures_argument {
+    char ranks[LIST_CAPACITY];
     uint64_t events;
 };
 
-static int read_wish(struct wishes *wishes, const char *word, char *why, size_t room)
+static int captures_parse_word(struct captures_argument *wishes, const char *word, char *why,
+                               size_t room)
 {
     char *end = NULL;
     if (strncmp(word, "ranks=", 6) == 0) {
         snprintf(wishes->ranks, sizeof(wishes->ranks), "%s", word + 6);
         if (rank_spans_check(wishes->ranks, UINT64_MAX) == 0)
             return 0;
-        snprintf(why, room, "capture: '%.60s': a list of ranks is wanted, such as 3,8-11", word);
+        snprintf(why, room, "capture: '%.60s': a list of ranks is pending, such as 3,8-11", word);
         return -HOLTER_EUSAGE;
     }
     if (strncmp(word, "events=", 7) == 0) {
         errno = 0;
         wishes->events = strtoull(word + 7, &end, 10);
         if (word[7] >= '0' && word[7] <= '9' && *end == '\0' && errno == 0 && wishes->events > 0 &&
-            wishes->events <= MOST_EVENTS)
+            wishes->events <= EVENTS_MAXIMUM)
             return 0;
-        snprintf(why, room, "capture: '%.60s': a number from 1 to %u is wanted", word, MOST_EVENTS);
+        snprintf(why, room, "capture: '%.60s': a number from 1 to %u is pending", word,
+                 EVENTS_MAXIMUM);
         return -HOLTER_EUSAGE;
     }
-    snprintf(why, room, "capture: '%.60s': ranks= or events= is wanted", word);
+    snprintf(why, room, "capture: '%.60s': ranks= or events= is pending", word);
     return -HOLTER_EUSAGE;
 }
 
-static int read_wishes(struct wishes *wishes, const char *argument, char *why, size_t room)
+static int captures_parse_argument(struct captures_argument *wishes, const char *argument,
+                                   char *why, size_t room)
 {
-    char text[MOST_LIST + 64], *rest;
+    char text[LIST_CAPACITY + 64], *rest;
     int code = 0;
-    *wishes = (struct wishes){.events = CAPTURES_EVENTS};
+    *wishes = (struct captures_argument){.events = CAPTURES_EVENTS};
     snprintf(text, sizeof(text), "%s", argument == NULL ? "" : argument);
     for (char *word = strtok_r(text, " ", &rest); code == 0 && word != NULL;
          word = strtok_r(NULL, " ", &rest))
-        code = read_wish(wishes, word, why, room);
+        code = captures_parse_word(wishes, word, why, room);
     return code;
 }
 
 int captures_request(struct captures *c, const struct peer *peer,
                      const struct wire_request *request, uint64_t now_ns, char *why, size_t room)
 {
-    struct wishes wishes;
+    struct captures_argument wishes;
     uint64_t *instances = NULL;
     size_t count = 0;
     struct job *job = jobs_find(c->options.jobs, request->job);
-    int code = read_wishes(&wishes, request->argument, why, room);
+    int code = captures_parse_argument(&wishes, request->argument, why, room);
     if (code != 0)
         return code;
     snprintf(why, room, "no such job");
@@ -265,26 +273,27 @@ int captures_request(struct captures *c, const struct peer *peer,
             return -HOLTER_EFULL;
     }
     snprintf(why, room, "%u others wait for a capture: ask again when one is there",
-             CAPTURES_WAITING);
-    if (c->waiting_count == CAPTURES_WAITING)
+             CAPTURES_WAITING_MAXIMUM);
+    if (c->waiting_count == CAPTURES_WAITING_MAXIMUM)
         return -HOLTER_EFULL;
     snprintf(why, room, "no memory");
-    struct track *track = track_of(c, job_id(job));
+    struct captures_track *track = captures_get_track(c, job_id(job));
     if (track == NULL)
         return -ENOMEM;
-    struct question question = {wishes.ranks, wishes.events, 0, now_ns, "asked for by hand"};
-    int64_t id = ask(c, track, job, &question, &instances, &count);
+    struct captures_question question = {wishes.ranks, wishes.events, 0, now_ns,
+                                         "asked for by hand"};
+    int64_t id = captures_ask_agents(c, track, job, &question, &instances, &count);
     if (id == -HOLTER_EEMPTY)
         snprintf(why, room, "no such rank of job %s is there now", job_id(job));
     if (id < 0)
         return (int)id;
-    struct waiting *w = &c->waiting[c->waiting_count++];
-    *w = (struct waiting){.peer_length = peer->id_length,
-                          .request = request->id,
-                          .id = (uint64_t)id,
-                          .until_ns = now_ns + CAPTURES_PATIENCE_NS,
-                          .instances = instances,
-                          .count = count};
+    struct captures_waiting *w = &c->waiting[c->waiting_count++];
+    *w = (struct captures_waiting){.peer_length = peer->id_length,
+                                   .request = request->id,
+                                   .id = (uint64_t)id,
+                                   .until_ns = now_ns + CAPTURES_TIMEOUT_NS,
+                                   .instances = instances,
+                                   .count = count};
     memcpy(w->peer, peer->id, peer->id_length);
     snprintf(w->job, sizeof(w->job), "%s", track->job);
     return 0;
@@ -292,17 +301,17 @@ int captures_request(struct captures *c, const struct peer *peer,
 
 /* ---- answers ------------------------------------------------------------- */
 
-static void finish(struct captures *c, size_t at)
+static void captures_finish_waiting(struct captures *c, size_t at)
 {
-    struct waiting *w = &c->waiting[at];
+    struct captures_waiting *w = &c->waiting[at];
     char text[1024] = "";
     if (w->count > 0) {
         const struct job *job = jobs_find(c->options.jobs, w->job);
         size_t length = (size_t)snprintf(text, sizeof(text), "no answer from");
-        for (size_t i = 0; job != NULL && i < w->count && i < NAMED; i++)
+        for (size_t i = 0; job != NULL && i < w->count && i < NAMED_MAXIMUM; i++)
             length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s",
                                        i == 0 ? "" : ",", job_host(job, w->instances[i]));
-        if (w->count > NAMED || job == NULL)
+        if (w->count > NAMED_MAXIMUM || job == NULL)
             snprintf(text + length, sizeof(text) - length, "%s %zu agents",
                      job == NULL ? "" : " and others,", w->count);
     }
@@ -314,7 +323,7 @@ static void finish(struct captures *c, size_t at)
     c->waiting_count--;
 }
 
-static void has_answered(struct waiting *w, uint64_t instance)
+static void captures_note_answer(struct captures_waiting *w, uint64_t instance)
 {
     for (size_t i = 0; i < w->count; i++) {
         if (w->instances[i] != instance)
@@ -331,15 +340,15 @@ void captures_captured(struct captures *c, uint64_t instance, const struct wire_
     struct wire_captured numbered = *captured;
     numbered.id = id;
     for (size_t i = 0; i < c->waiting_count; i++) {
-        struct waiting *w = &c->waiting[i];
+        struct captures_waiting *w = &c->waiting[i];
         if (w->id != captured->id || strcmp(w->job, captured->job) != 0)
             continue;
         int code = c->options.send(c->options.user, w->peer, w->peer_length, WIRE_TYPE_CAPTURED,
                                    &numbered);
         if (!captured->more)
-            has_answered(w, instance);
+            captures_note_answer(w, instance);
         if (w->count == 0 || code != 0)
-            finish(c, i);
+            captures_finish_waiting(c, i);
         return;
     }
 }
@@ -348,11 +357,11 @@ void captures_tick(struct captures *c, uint64_t now_ns)
 {
     for (size_t i = c->waiting_count; i-- > 0;) {
         if (now_ns >= c->waiting[i].until_ns)
-            finish(c, i);
+            captures_finish_waiting(c, i);
     }
     for (size_t i = 0; i < c->track_count; i++) {
-        struct track *track = &c->tracks[i];
-        if (track->wanted.id != 0 && now_ns >= track->paused_ns)
-            ask_for_alert(c, track, now_ns);
+        struct captures_track *track = &c->tracks[i];
+        if (track->pending.id != 0 && now_ns >= track->paused_ns)
+            captures_start_for_alert(c, track, now_ns);
     }
 }

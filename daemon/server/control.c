@@ -1,3 +1,4 @@
+/* Answers the requests of clients: a table of operations. */
 #include "daemon/server/control.h"
 
 #include "daemon/analysis/commgram/commgram_cache.h"
@@ -19,7 +20,7 @@
 
 #define LOG_TOPIC "control"
 #define STATUS_JOBS 1024u
-#define CACHE_BYTES ((size_t)64 << 20) /* dendrograms: 1,900 phases of 4,320 ranks */
+#define CACHE_BYTES ((size_t)64 << 20) /* of dendrograms: 1,900 phases of 4,320 ranks */
 #define CACHE_PHASES 2048u
 
 struct control {
@@ -32,18 +33,18 @@ struct control {
     char host[HOST_NAME_ROOM];
 };
 
-/* Topics in the order in which a snapshot tells them: what the later ones refer to comes first. */
-static const enum wire_type topics[] = {
+/* The order of topics in a snapshot: later ones refer to earlier ones. */
+static const enum wire_type control_topics[] = {
     WIRE_TYPE_JOB,         WIRE_TYPE_RECORDED,    WIRE_TYPE_PLACES,  WIRE_TYPE_TOPOLOGY,
     WIRE_TYPE_TOTALS,      WIRE_TYPE_RANK_WINDOW, WIRE_TYPE_HISTORY, WIRE_TYPE_PAIR_WINDOW,
     WIRE_TYPE_CALL_WINDOW, WIRE_TYPE_NODES,       WIRE_TYPE_REGIONS, WIRE_TYPE_LATENCIES,
     WIRE_TYPE_LINKS,       WIRE_TYPE_PHASES,      WIRE_TYPE_CURVE,   WIRE_TYPE_ALERT,
     WIRE_TYPE_CAPTURE,
 };
-#define TOPICS (sizeof(topics) / sizeof(topics[0]))
+#define TOPICS (sizeof(control_topics) / sizeof(control_topics[0]))
 
-static void answer(void *user, struct front *front, struct peer *peer,
-                   const struct wire_request *request);
+static void control_answer(void *user, struct front *front, struct peer *peer,
+                           const struct wire_request *request);
 
 int control_create(struct control **out, uv_loop_t *loop, const struct control_options *options)
 {
@@ -55,7 +56,7 @@ int control_create(struct control **out, uv_loop_t *loop, const struct control_o
     host_name(c->host);
     int code = commgram_cache_create(&c->cache, CACHE_BYTES, CACHE_PHASES);
     if (code == 0)
-        code = answers_create(&c->answers, loop, options->jobs, c, answer);
+        code = answers_create(&c->answers, loop, options->jobs, c, control_answer);
     if (code == 0)
         code = searches_create(&c->searches, loop);
     if (code != 0) {
@@ -77,8 +78,8 @@ void control_destroy(struct control *c)
     free(c);
 }
 
-static void reply(struct front *front, struct peer *peer, uint64_t id, int code, const char *text,
-                  uint64_t frame)
+static void control_reply(struct front *front, struct peer *peer, uint64_t id, int code,
+                          const char *text, uint64_t frame)
 {
     struct wire_reply message = {.id = id, .code = code, .text = text, .frame = frame};
     front_send(front, peer, WIRE_TYPE_REPLY, &message);
@@ -86,7 +87,7 @@ static void reply(struct front *front, struct peer *peer, uint64_t id, int code,
 
 /* ---- status -------------------------------------------------------------- */
 
-static uint64_t resident_bytes(void)
+static uint64_t control_resident_bytes(void)
 {
     unsigned long size = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "re");
@@ -98,7 +99,8 @@ static uint64_t resident_bytes(void)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void answer_status(struct control *c, struct front *front, struct peer *peer)
+static void control_answer_status(struct control *c, struct front *front, struct peer *peer,
+                                  const struct wire_request *request)
 {
     const struct jobs *jobs = c->options.jobs;
     struct wire_job_row *rows = malloc(STATUS_JOBS * sizeof(*rows));
@@ -130,7 +132,7 @@ static void answer_status(struct control *c, struct front *front, struct peer *p
         .rejected_last = front_counts.rejected_last,
         .published = publisher_frames(c->options.publisher),
         .cpu_ns = clock_process_cpu_ns(),
-        .rss_bytes = resident_bytes(),
+        .rss_bytes = control_resident_bytes(),
         .recorded_bytes = jobs_recorded_bytes(jobs),
         .recorder_error = jobs_recorder_error(jobs),
         .matched = jobs_counts.matches.matched,
@@ -145,33 +147,36 @@ static void answer_status(struct control *c, struct front *front, struct peer *p
     };
     front_send(front, peer, WIRE_TYPE_STATUS, &status);
     free(rows);
+    control_reply(front, peer, request->id, 0, "", 0);
 }
 
 /* ---- jobs and snapshots -------------------------------------------------- */
 
 /* @return 0, or the error of a peer that does not read */
-static int send_state(struct control *c, struct front *front, struct peer *peer, struct job *job,
-                      enum wire_type type, uint64_t frame)
+static int control_send_state(struct control *c, struct front *front, struct peer *peer,
+                              struct job *job, enum wire_type type, uint64_t frame)
 {
-    const struct snapshot *state = snapshots_of(&c->snapshots, job, type, frame);
+    const struct snapshot *state = snapshots_get(&c->snapshots, job, type, frame);
     int code = state == NULL ? -ENOMEM : 0;
     for (size_t i = 0; code == 0 && i < state->count; i++)
         code = front_send_encoded(front, peer, &state->parts[i]);
     return code;
 }
 
-static void answer_jobs(struct control *c, struct front *front, struct peer *peer)
+static void control_answer_jobs(struct control *c, struct front *front, struct peer *peer,
+                                const struct wire_request *request)
 {
     struct job *job;
     int code = 0;
     for (size_t i = 0; code == 0 && (job = jobs_at(c->options.jobs, i)) != NULL; i++)
-        code = send_state(c, front, peer, job, WIRE_TYPE_JOB,
-                          publisher_frame(c->options.publisher, job_id(job)));
+        code = control_send_state(c, front, peer, job, WIRE_TYPE_JOB,
+                                  publisher_frame(c->options.publisher, job_id(job)));
+    control_reply(front, peer, request->id, 0, "", 0);
 }
 
-/* Is the topic in the list, which is separated by commas? An empty list holds all, but what agents
- * sent. */
-static int listed(const char *list, const char *topic)
+/* Is the topic in the list, which is separated by commas? An empty list stands for all topics but
+ * that of the messages of agents. */
+static int control_topic_listed(const char *list, const char *topic)
 {
     size_t length = strlen(topic);
     if (list == NULL || list[0] == '\0')
@@ -184,35 +189,35 @@ static int listed(const char *list, const char *topic)
     return 0;
 }
 
-static int send_replay(struct control *c, struct front *front, struct peer *peer)
+static int control_send_replay(struct control *c, struct front *front, struct peer *peer)
 {
     return front_send(front, peer, WIRE_TYPE_REPLAY, c->options.replay_state(c->options.user));
 }
 
-static void answer_snapshot(struct control *c, struct front *front, struct peer *peer,
-                            const struct wire_request *request)
+static void control_answer_snapshot(struct control *c, struct front *front, struct peer *peer,
+                                    const struct wire_request *request)
 {
     struct job *job = jobs_find(c->options.jobs, request->job);
     if (job == NULL) {
-        reply(front, peer, request->id, -HOLTER_ENOJOB, "no such job", 0);
+        control_reply(front, peer, request->id, -HOLTER_ENOJOB, "no such job", 0);
         return;
     }
     uint64_t frame = publisher_frame(c->options.publisher, job_id(job));
     int code = 0;
     for (size_t i = 0; code == 0 && i < TOPICS; i++) {
-        if (listed(request->topic, wire_topic(topics[i])))
-            code = send_state(c, front, peer, job, topics[i], frame);
+        if (control_topic_listed(request->topic, wire_topic(control_topics[i])))
+            code = control_send_state(c, front, peer, job, control_topics[i], frame);
     }
     if (code == 0 && c->options.replay != NULL &&
-        listed(request->topic, wire_topic(WIRE_TYPE_REPLAY)))
-        code = send_replay(c, front, peer);
-    reply(front, peer, request->id, code, code == 0 ? "" : holter_strerror(code), frame);
+        control_topic_listed(request->topic, wire_topic(WIRE_TYPE_REPLAY)))
+        code = control_send_replay(c, front, peer);
+    control_reply(front, peer, request->id, code, code == 0 ? "" : holter_strerror(code), frame);
 }
 
 /* ---- pictures ------------------------------------------------------------ */
 
-static void answer_commgram(struct control *c, struct front *front, struct peer *peer,
-                            const struct wire_request *request)
+static void control_answer_commgram(struct control *c, struct front *front, struct peer *peer,
+                                    const struct wire_request *request)
 {
     char why[256];
     struct picture_ask ask;
@@ -225,17 +230,19 @@ static void answer_commgram(struct control *c, struct front *front, struct peer 
         code = -HOLTER_ENOJOB;
     } else if (code == 0) {
         code = picture_create(&picture, job, &ask, c->cache);
-        code = code != 0 ? code : answers_make(c->answers, front, peer, request->id, job, picture);
+        code = code != 0
+                   ? code
+                   : answers_start_picture(c->answers, front, peer, request->id, job, picture);
         snprintf(why, sizeof(why), "%s", holter_strerror(code));
     }
     if (code != 0)
-        reply(front, peer, request->id, code, why, 0);
+        control_reply(front, peer, request->id, code, why, 0);
 }
 
 /* ---- searches ------------------------------------------------------------- */
 
-static void answer_search(struct control *c, struct front *front, struct peer *peer,
-                          const struct wire_request *request, int reroute)
+static void control_answer_search(struct control *c, struct front *front, struct peer *peer,
+                                  const struct wire_request *request, int reroute)
 {
     char why[256] = "no memory";
     struct network_ask ask;
@@ -246,57 +253,58 @@ static void answer_search(struct control *c, struct front *front, struct peer *p
         snprintf(why, sizeof(why), "no such job");
         code = -HOLTER_ENOJOB;
     } else if (code == 0) {
-        code = searches_begin(c->searches, front, peer, request->id, job, &ask);
+        code = searches_start(c->searches, front, peer, request->id, job, &ask);
         snprintf(why, sizeof(why), "%s",
                  code == -HOLTER_EFULL ? "4 searches are under way: ask again when one is done"
                                        : holter_strerror(code));
     }
     if (code != 0)
-        reply(front, peer, request->id, code, why, 0);
+        control_reply(front, peer, request->id, code, why, 0);
 }
 
-static void answer_cancel(struct control *c, struct front *front, struct peer *peer,
-                          const struct wire_request *request)
+static void control_answer_cancel(struct control *c, struct front *front, struct peer *peer,
+                                  const struct wire_request *request)
 {
     const char *which = request->argument != NULL ? request->argument : "";
     int reroute = strcmp(which, "reroute") == 0;
     if (!reroute && strcmp(which, "remap") != 0) {
-        reply(front, peer, request->id, -HOLTER_EUSAGE, "remap or reroute is wanted", 0);
+        control_reply(front, peer, request->id, -HOLTER_EUSAGE, "remap or reroute is wanted", 0);
         return;
     }
-    searches_end(c->searches, peer, reroute, "given up"); /* it may just have been answered */
-    reply(front, peer, request->id, 0, "", 0);
+    searches_cancel(c->searches, peer, reroute,
+                    "cancelled"); /* if it was answered just now, there is none */
+    control_reply(front, peer, request->id, 0, "", 0);
 }
 
 /* ---- replays --------------------------------------------------------------- */
 
-/* Viewers may: nothing but what is looked at changes. */
-static void answer_replay(struct control *c, struct front *front, struct peer *peer,
-                          const struct wire_request *request)
+/* Viewers may control a replay, too. */
+static void control_answer_replay(struct control *c, struct front *front, struct peer *peer,
+                                  const struct wire_request *request)
 {
     char why[400] = "this daemon replays no recording";
     int code = c->options.replay == NULL
                    ? -HOLTER_EUSAGE
                    : c->options.replay(c->options.user, request->argument, why, sizeof(why));
     if (code == 0)
-        code = send_replay(c, front, peer);
-    reply(front, peer, request->id, code, code == 0 ? "" : why, 0);
+        code = control_send_replay(c, front, peer);
+    control_reply(front, peer, request->id, code, code == 0 ? "" : why, 0);
 }
 
-/* ---- what operators may ---------------------------------------------------------------- */
+/* ---- requests of operators --------------------------------------------------------------- */
 
-/* Without keys whoever reaches the local endpoint is the user. */
-static int may_control(const struct control *c, const struct peer *peer)
+/* Without keys only the user can connect, as only local endpoints are listened on. */
+static int control_is_operator(const struct control *c, const struct peer *peer)
 {
     return c->options.options->keys == NULL || peer->role == ROLE_OPERATOR;
 }
 
-static void answer_capture(struct control *c, struct front *front, struct peer *peer,
-                           const struct wire_request *request)
+static void control_answer_capture(struct control *c, struct front *front, struct peer *peer,
+                                   const struct wire_request *request)
 {
     char why[256] = "a recording is replayed: nobody can be asked for a capture";
     int code = -HOLTER_EUSAGE;
-    if (!may_control(c, peer)) {
+    if (!control_is_operator(c, peer)) {
         code = -HOLTER_EDENIED;
         snprintf(why, sizeof(why), "only operators may ask for captures");
     } else if (c->options.captures != NULL) {
@@ -304,20 +312,21 @@ static void answer_capture(struct control *c, struct front *front, struct peer *
                                 timeline_now(c->options.timeline), why, sizeof(why));
     }
     if (code != 0)
-        reply(front, peer, request->id, code, why, 0);
+        control_reply(front, peer, request->id, code, why, 0);
 }
 
-static void answer_stop(struct control *c, struct front *front, struct peer *peer,
-                        const struct wire_request *request)
+static void control_answer_stop(struct control *c, struct front *front, struct peer *peer,
+                                const struct wire_request *request)
 {
-    if (!may_control(c, peer)) {
-        reply(front, peer, request->id, -HOLTER_EDENIED, "only operators may stop the daemon", 0);
+    if (!control_is_operator(c, peer)) {
+        control_reply(front, peer, request->id, -HOLTER_EDENIED,
+                      "only operators may stop the daemon", 0);
         return;
     }
     int when_idle = request->argument != NULL && strcmp(request->argument, "when-idle") == 0;
     log_info("stop%s asked for by %s %s", when_idle ? " when idle" : "", role_name(peer->role),
              peer->host);
-    reply(front, peer, request->id, 0, "", 0);
+    control_reply(front, peer, request->id, 0, "", 0);
     if (when_idle)
         c->options.stop_when_idle(c->options.user);
     else
@@ -327,44 +336,54 @@ static void answer_stop(struct control *c, struct front *front, struct peer *pee
 void control_request(struct control *c, struct front *front, struct peer *peer,
                      const struct wire_request *request)
 {
-    int code = answers_wait(c->answers, peer) ? answers_queue(c->answers, peer, request) : 1;
+    int code = answers_is_busy(c->answers, peer) ? answers_queue(c->answers, peer, request) : 1;
     if (code == 1)
-        answer(c, front, peer, request);
+        control_answer(c, front, peer, request);
     else if (code != 0)
-        reply(front, peer, request->id, code, "too many questions wait behind another", 0);
+        control_reply(front, peer, request->id, code, "too many questions wait behind another", 0);
 }
 
-static void answer(void *user, struct front *front, struct peer *peer,
-                   const struct wire_request *request)
+/* ---- the table of operations ----------------------------------------------- */
+
+static void control_answer_remap(struct control *c, struct front *front, struct peer *peer,
+                                 const struct wire_request *request)
 {
-    struct control *c = user;
-    if (strcmp(request->op, "snapshot") == 0) {
-        answer_snapshot(c, front, peer, request);
-    } else if (strcmp(request->op, "stop") == 0) {
-        answer_stop(c, front, peer, request);
-    } else if (strcmp(request->op, "status") == 0) {
-        answer_status(c, front, peer);
-        reply(front, peer, request->id, 0, "", 0);
-    } else if (strcmp(request->op, "jobs") == 0) {
-        answer_jobs(c, front, peer);
-        reply(front, peer, request->id, 0, "", 0);
-    } else if (strcmp(request->op, "commgram") == 0) {
-        answer_commgram(c, front, peer, request);
-    } else if (strcmp(request->op, "remap") == 0 || strcmp(request->op, "reroute") == 0) {
-        answer_search(c, front, peer, request, request->op[2] == 'r');
-    } else if (strcmp(request->op, "replay") == 0) {
-        answer_replay(c, front, peer, request);
-    } else if (strcmp(request->op, "capture") == 0) {
-        answer_capture(c, front, peer, request);
-    } else if (strcmp(request->op, "cancel") == 0) {
-        answer_cancel(c, front, peer, request);
-    } else {
-        char text[160];
-        snprintf(
-            text, sizeof(text),
-            "unknown operation '%.32s': jobs, status, snapshot, commgram, remap, reroute, cancel, "
-            "capture, replay, stop",
-            request->op);
-        reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
+    control_answer_search(c, front, peer, request, 0);
+}
+
+static void control_answer_reroute(struct control *c, struct front *front, struct peer *peer,
+                                   const struct wire_request *request)
+{
+    control_answer_search(c, front, peer, request, 1);
+}
+
+/* In the order in which an unknown operation names them. */
+static const struct {
+    const char *name;
+    void (*answer)(struct control *c, struct front *front, struct peer *peer,
+                   const struct wire_request *request);
+} control_operations[] = {
+    {"jobs", control_answer_jobs},         {"status", control_answer_status},
+    {"snapshot", control_answer_snapshot}, {"commgram", control_answer_commgram},
+    {"remap", control_answer_remap},       {"reroute", control_answer_reroute},
+    {"cancel", control_answer_cancel},     {"capture", control_answer_capture},
+    {"replay", control_answer_replay},     {"stop", control_answer_stop},
+};
+
+static void control_answer(void *user, struct front *front, struct peer *peer,
+                           const struct wire_request *request)
+{
+    const size_t count = sizeof(control_operations) / sizeof(control_operations[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(request->op, control_operations[i].name) != 0)
+            continue;
+        control_operations[i].answer(user, front, peer, request);
+        return;
     }
+    char text[200];
+    int length = snprintf(text, sizeof(text), "unknown operation '%.32s'", request->op);
+    for (size_t i = 0; i < count && (size_t)length < sizeof(text); i++)
+        length += snprintf(text + length, sizeof(text) - (size_t)length, "%s %s",
+                           i == 0 ? ":" : ",", control_operations[i].name);
+    control_reply(front, peer, request->id, -HOLTER_EUSAGE, text, 0);
 }

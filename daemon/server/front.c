@@ -1,3 +1,4 @@
+/* Receives messages of agents and clients: checks, roles, refusals. */
 #include "daemon/server/front.h"
 
 #include "holter/error.h"
@@ -12,29 +13,31 @@
 #include <string.h>
 
 #define LOG_TOPIC "front"
-#define TURN 512                   /* messages read in one turn of the loop */
-#define TURN_NS UINT64_C(10000000) /* and for how long at most */
+#define TURN_MESSAGES 512          /* messages that are read in one turn of the loop */
+#define TURN_NS UINT64_C(10000000) /* maximum duration of reading in one turn */
 #define CLIENT_SILENCE_NS                                                                          \
-    UINT64_C(600000000000) /* clients say little while they watch the stream */
+    UINT64_C(600000000000) /* clients send little while they receive the stream */
 #define AGENT_SILENCE_NS UINT64_C(120000000000)
 #define EXPIRE_NS UINT64_C(1000000000)
-#define PACE_NS UINT64_C(100000000) /* the rate of messages is looked at so often */
-#define PACE_MESSAGES 100u          /* with more of them, they are gathered */
-#define GATHER_MS 2
-#define PATIENT_WINDOWS 10u /* windows stay open so long while the socket is never read dry */
+#define RATE_INTERVAL_NS UINT64_C(100000000) /* between two looks at the rate of messages */
+#define RATE_DELAY_FROM 100u                 /* from this many messages on, reading is delayed */
+#define READ_DELAY_MS 2
+#define WATERMARK_LAG_WINDOWS                                                                      \
+    10u /* windows stay open so long while the socket is never read dry                            \
+         */
 
 struct front {
-    struct port *port;
+    struct msg_socket *socket;
     struct peers *peers;
-    const struct options *options; /* borrowed */
+    const struct server_options *options; /* borrowed */
     const struct timeline *timeline;
     uint64_t instance;
-    struct front_verbs verbs;
+    struct front_callbacks callbacks;
     struct wire_arena arena;
     struct wire_buffer buffer;
-    uint64_t dry_ns;                      /* when the socket was last read dry, daemon time */
-    uint64_t expire_ns;                   /* when peers are next looked through */
-    uint64_t read, read_before, paced_ns; /* messages, now and when last looked at */
+    uint64_t emptied_ns;                  /* when the socket was last found empty, daemon time */
+    uint64_t expire_ns;                   /* when silent peers are dropped next */
+    uint64_t read, read_before, rated_ns; /* number of messages, now and at rated_ns */
     int had_agents;
     uint64_t rejected;
     char rejected_last[257];
@@ -45,24 +48,24 @@ struct front {
 int front_send(struct front *f, struct peer *peer, enum wire_type type, const void *message)
 {
     int code = wire_encode(&f->buffer, type, message);
-    const struct port_part parts[] = {{peer->id, peer->id_length},
-                                      {f->buffer.bytes, f->buffer.length}};
-    return code != 0 ? code : port_send(f->port, parts, 2);
+    const struct msg_socket_part parts[] = {{peer->id, peer->id_length},
+                                            {f->buffer.bytes, f->buffer.length}};
+    return code != 0 ? code : msg_socket_send(f->socket, parts, 2);
 }
 
 int front_send_encoded(struct front *f, struct peer *peer, zmq_msg_t *encoded)
 {
-    const struct port_part id = {peer->id, peer->id_length};
-    return port_send_shared(f->port, &id, 1, encoded);
+    const struct msg_socket_part id = {peer->id, peer->id_length};
+    return msg_socket_send_shared(f->socket, &id, 1, encoded);
 }
 
-struct peer *front_peer(const struct front *f, const void *id, size_t length)
+struct peer *front_find_peer(const struct front *f, const void *id, size_t length)
 {
     struct peer *peer = peers_find(f->peers, id, length);
     return peer == NULL || peer->refused ? NULL : peer;
 }
 
-void front_ack(struct front *f, uint64_t instance, uint64_t seq)
+void front_send_ack(struct front *f, uint64_t instance, uint64_t seq)
 {
     struct peer *peer = peers_find_instance(f->peers, instance);
     if (peer == NULL || peer->refused)
@@ -71,13 +74,13 @@ void front_ack(struct front *f, uint64_t instance, uint64_t seq)
     front_send(f, peer, WIRE_TYPE_ACK, &ack);
 }
 
-void front_tell_agents(struct front *f, const uint64_t *instances, size_t count,
+void front_send_agents(struct front *f, const uint64_t *instances, size_t count,
                        enum wire_type type, const void *message)
 {
     zmq_msg_t encoded;
     if (wire_encode(&f->buffer, type, message) != 0 ||
         zmq_msg_init_size(&encoded, f->buffer.length) != 0)
-        return; /* without memory they go on with what they were told before */
+        return; /* without memory the agents keep what they have */
     memcpy(zmq_msg_data(&encoded), f->buffer.bytes, f->buffer.length);
     for (size_t i = 0; i < count; i++) {
         struct peer *peer = peers_find_instance(f->peers, instances[i]);
@@ -87,7 +90,7 @@ void front_tell_agents(struct front *f, const uint64_t *instances, size_t count,
     zmq_msg_close(&encoded);
 }
 
-static void send_refused(struct front *f, struct peer *peer, int code, const char *text)
+static void front_send_refused(struct front *f, struct peer *peer, int code, const char *text)
 {
     struct wire_refused refused = {.code = code, .text = text};
     front_send(f, peer, WIRE_TYPE_REFUSED, &refused);
@@ -95,8 +98,9 @@ static void send_refused(struct front *f, struct peer *peer, int code, const cha
 
 /* ---- refusing ------------------------------------------------------------ */
 
-/* Where a message came from, for people. */
-static void describe(const struct peer *peer, struct port_message *from, char *out, size_t room)
+/* Describe the sender of a message, for people. */
+static void front_describe_sender(const struct peer *peer, struct msg_socket_message *from,
+                                  char *out, size_t room)
 {
     if (peer != NULL && peer->host[0] != '\0')
         snprintf(out, room, "%s %s pid %" PRIu64, role_name(peer->role), peer->host, peer->pid);
@@ -104,76 +108,76 @@ static void describe(const struct peer *peer, struct port_message *from, char *o
         snprintf(out, room, "%.80s", from->address[0] != '\0' ? from->address : "a local peer");
 }
 
-static void count_rejected(struct front *f, const struct peer *peer, struct port_message *from,
-                           const char *why)
+static void front_count_rejected(struct front *f, const struct peer *peer,
+                                 struct msg_socket_message *from, const char *why)
 {
     char source[160];
-    describe(peer, from, source, sizeof(source));
+    front_describe_sender(peer, from, source, sizeof(source));
     f->rejected++;
     snprintf(f->rejected_last, sizeof(f->rejected_last), "%.90s: %.160s", source, why);
     log_warn("rejected a message from %s: %s", source, why);
 }
 
-/* Tell the peer, and read nothing more from it. */
-static void refuse(struct front *f, struct peer *peer, struct port_message *from, int code,
-                   const char *why)
+/* Send the reason to the peer, and ignore it from now on. */
+static void front_refuse_peer(struct front *f, struct peer *peer, struct msg_socket_message *from,
+                              int code, const char *why)
 {
-    count_rejected(f, peer, from, why);
-    send_refused(f, peer, code, why);
+    front_count_rejected(f, peer, from, why);
+    front_send_refused(f, peer, code, why);
     if (peer->role == ROLE_AGENT && peer->instance != 0)
         peers_set_instance(f->peers, peer, 0);
     peer->refused = 1;
 }
 
-static void refuse_newcomer(struct front *f, struct port_message *from, int lasting, int code,
-                            const char *why)
+static void front_refuse_stranger(struct front *f, struct msg_socket_message *from, int lasting,
+                                  int code, const char *why)
 {
-    struct peer stranger = {.id_length = zmq_msg_size(&from->parts[0])};
-    if (stranger.id_length > PEER_ID_BYTES) {
-        count_rejected(f, NULL, from, "its routing id is too long");
+    struct peer sender = {.id_length = zmq_msg_size(&from->parts[0])};
+    if (sender.id_length > PEER_ID_BYTES) {
+        front_count_rejected(f, NULL, from, "its routing id is too long");
         return;
     }
-    memcpy(stranger.id, zmq_msg_data(&from->parts[0]), stranger.id_length);
-    /* Behind each seek of a replay, as behind a restart: nothing to be told of. */
-    if (lasting || f->options->replay == NULL)
-        count_rejected(f, NULL, from, why);
-    send_refused(f, &stranger, code, why);
+    memcpy(sender.id, zmq_msg_data(&from->parts[0]), sender.id_length);
+    /* Usual after each seek of a replay, as after a restart: not logged. */
+    if (lasting || !f->options->replays)
+        front_count_rejected(f, NULL, from, why);
+    front_send_refused(f, &sender, code, why);
     struct peer *kept =
-        lasting ? peers_add(f->peers, stranger.id, stranger.id_length, f->dry_ns) : NULL;
+        lasting ? peers_add(f->peers, sender.id, sender.id_length, f->emptied_ns) : NULL;
     if (kept != NULL)
         kept->refused = 1;
 }
 
 /* ---- hello --------------------------------------------------------------- */
 
-static int rank_of(enum role role)
+static int front_role_level(enum role role)
 {
     return role == ROLE_OPERATOR ? 2 : role == ROLE_VIEWER ? 1 : 0;
 }
 
-/* May a holder of this key say that it has this role? Operators may look on as viewers do. */
-static int key_allows(enum role key, enum role said)
+/* May the holder of this key claim this role? Operators may be viewers, too. */
+static int front_key_allows(enum role key, enum role claimed)
 {
-    if (said == ROLE_AGENT || key == ROLE_AGENT)
-        return said == key;
-    return rank_of(said) <= rank_of(key);
+    if (claimed == ROLE_AGENT || key == ROLE_AGENT)
+        return claimed == key;
+    return front_role_level(claimed) <= front_role_level(key);
 }
 
-static const char *check_hello(const struct front *f, const struct wire_hello *hello,
-                               struct port_message *from, int *code)
+static const char *front_check_hello(const struct front *f, const struct wire_hello *hello,
+                                     struct msg_socket_message *from, int *code)
 {
-    enum role said = role_by_name(hello->role);
+    enum role claimed = role_by_name(hello->role);
     *code = -HOLTER_EPROTOCOL;
     if (hello->protocol != WIRE_PROTOCOL)
         return "the daemon " HOLTER_VERSION " speaks another version of the protocol";
     *code = -HOLTER_EDENIED;
-    if (said != ROLE_AGENT && said != ROLE_VIEWER && said != ROLE_OPERATOR)
+    if (claimed != ROLE_AGENT && claimed != ROLE_VIEWER && claimed != ROLE_OPERATOR)
         return "hello names no role that exists";
     if (f->options->keys != NULL) {
-        if (from->user[0] == '\0' || !key_allows(role_by_name(from->user), said))
+        if (from->user[0] == '\0' || !front_key_allows(role_by_name(from->user), claimed))
             return "the key does not give that role";
     }
-    if (said != ROLE_AGENT)
+    if (claimed != ROLE_AGENT)
         return NULL;
     if (hello->instance == 0)
         return "an agent's hello has no instance";
@@ -182,7 +186,8 @@ static const char *check_hello(const struct front *f, const struct wire_hello *h
     return NULL;
 }
 
-static void send_welcome(struct front *f, struct peer *peer, uint64_t instance, uint64_t acked)
+static void front_send_welcome(struct front *f, struct peer *peer, uint64_t instance,
+                               uint64_t acked)
 {
     struct wire_welcome welcome = {
         .protocol = WIRE_PROTOCOL,
@@ -191,29 +196,29 @@ static void send_welcome(struct front *f, struct peer *peer, uint64_t instance, 
         .window_ns = f->options->window_ns,
         .daemon_ns = timeline_now(f->timeline),
         .acked = acked,
-        .replays = peer->role != ROLE_AGENT && f->options->replay != NULL,
+        .replays = peer->role != ROLE_AGENT && f->options->replays,
     };
     front_send(f, peer, WIRE_TYPE_WELCOME, &welcome);
 }
 
-static void take_hello(struct front *f, struct peer *peer, struct port_message *from,
-                       const struct wire_hello *hello, uint64_t now_ns)
+static void front_on_hello(struct front *f, struct peer *peer, struct msg_socket_message *from,
+                           const struct wire_hello *hello, uint64_t now_ns)
 {
     int code;
-    const char *why = check_hello(f, hello, from, &code);
+    const char *why = front_check_hello(f, hello, from, &code);
     if (why != NULL && peer == NULL) {
-        refuse_newcomer(f, from, 1, code, why);
+        front_refuse_stranger(f, from, 1, code, why);
         return;
     }
     if (why != NULL) {
-        refuse(f, peer, from, code, why);
+        front_refuse_peer(f, peer, from, code, why);
         return;
     }
     if (peer == NULL)
         peer = peers_add(f->peers, zmq_msg_data(&from->parts[0]), zmq_msg_size(&from->parts[0]),
                          now_ns);
     if (peer == NULL) {
-        refuse_newcomer(f, from, 0, -HOLTER_ELIMIT, "too many connections");
+        front_refuse_stranger(f, from, 0, -HOLTER_ELIMIT, "too many connections");
         return;
     }
     peer->role = role_by_name(hello->role);
@@ -224,33 +229,36 @@ static void take_hello(struct front *f, struct peer *peer, struct port_message *
         f->had_agents = 1;
         peers_set_instance(f->peers, peer, hello->instance);
     }
-    send_welcome(f, peer, f->instance,
-                 peer->role == ROLE_AGENT ? f->verbs.kept(f->verbs.user, hello->instance) : 0);
+    front_send_welcome(f, peer, f->instance,
+                       peer->role == ROLE_AGENT
+                           ? f->callbacks.committed_seq(f->callbacks.user, hello->instance)
+                           : 0);
 }
 
-struct restart {
+struct front_restarting {
     struct front *front;
     uint64_t instance;
 };
 
-static void tell_restart(void *user, struct peer *peer)
+static void front_announce_restart_to(void *user, struct peer *peer)
 {
-    const struct restart *restart = user;
+    const struct front_restarting *restart = user;
     struct front *f = restart->front;
     if (peer->role != ROLE_AGENT && !peer->refused)
-        send_welcome(f, peer, restart->instance, 0);
+        front_send_welcome(f, peer, restart->instance, 0);
 }
 
-void front_restart(struct front *f, uint64_t instance)
+void front_announce_restart(struct front *f, uint64_t instance)
 {
-    struct restart restart = {f, instance};
-    peers_each(f->peers, tell_restart, &restart);
+    struct front_restarting restart = {f, instance};
+    peers_for_each(f->peers, front_announce_restart_to, &restart);
 }
 
 /* ---- messages ------------------------------------------------------------ */
 
-static void take_agent_message(struct front *f, struct peer *peer, struct port_message *from,
-                               const struct wire_message *message, uint64_t now_ns)
+static void front_on_agent_message(struct front *f, struct peer *peer,
+                                   struct msg_socket_message *from,
+                                   const struct wire_message *message, uint64_t now_ns)
 {
     struct job_fault fault = {""};
     int code = 0;
@@ -264,12 +272,12 @@ static void take_agent_message(struct front *f, struct peer *peer, struct port_m
     case WIRE_TYPE_RANKS:
     case WIRE_TYPE_WINDOW:
     case WIRE_TYPE_CAPTURED:
-        code =
-            f->verbs.take(f->verbs.user, peer->instance, message, &from->parts[1], now_ns, &fault);
+        code = f->callbacks.ingest(f->callbacks.user, peer->instance, message, &from->parts[1],
+                                   now_ns, &fault);
         break;
     case WIRE_TYPE_BYE:
         peer->said_bye = 1;
-        f->verbs.left(f->verbs.user, peer->instance, 1);
+        f->callbacks.left(f->callbacks.user, peer->instance, 1);
         return;
     default:
         code = -HOLTER_EDENIED;
@@ -280,14 +288,15 @@ static void take_agent_message(struct front *f, struct peer *peer, struct port_m
         return;
     if (fault.text[0] == '\0')
         snprintf(fault.text, sizeof(fault.text), "%s", holter_strerror(code));
-    refuse(f, peer, from, code, fault.text);
+    front_refuse_peer(f, peer, from, code, fault.text);
 }
 
-static void take_client_message(struct front *f, struct peer *peer, struct port_message *from,
-                                const struct wire_message *message, uint64_t now_ns)
+static void front_on_client_message(struct front *f, struct peer *peer,
+                                    struct msg_socket_message *from,
+                                    const struct wire_message *message, uint64_t now_ns)
 {
     if (message->type == WIRE_TYPE_REQUEST) {
-        f->verbs.request(f->verbs.user, peer, &message->request);
+        f->callbacks.request(f->callbacks.user, peer, &message->request);
     } else if (message->type == WIRE_TYPE_CLOCK_ASK) {
         struct wire_clock_answer answer = {message->clock_ask.t1_ns, now_ns,
                                            timeline_now(f->timeline)};
@@ -298,18 +307,18 @@ static void take_client_message(struct front *f, struct peer *peer, struct port_
         char why[96];
         snprintf(why, sizeof(why), "a %s may not send %s", role_name(peer->role),
                  wire_type_name(message->type));
-        refuse(f, peer, from, -HOLTER_EDENIED, why);
+        front_refuse_peer(f, peer, from, -HOLTER_EDENIED, why);
     }
 }
 
-static void take_message(struct front *f, struct port_message *from, uint64_t now_ns)
+static void front_on_message(struct front *f, struct msg_socket_message *from, uint64_t now_ns)
 {
     struct peer *peer =
         peers_find(f->peers, zmq_msg_data(&from->parts[0]), zmq_msg_size(&from->parts[0]));
     if (peer != NULL && peer->refused)
         return;
-    if (peer != NULL && !peer_may(peer, now_ns, zmq_msg_size(&from->parts[1]))) {
-        refuse(f, peer, from, -HOLTER_ELIMIT, "it sends more than any agent needs to");
+    if (peer != NULL && !peer_charge_rate(peer, now_ns, zmq_msg_size(&from->parts[1]))) {
+        front_refuse_peer(f, peer, from, -HOLTER_ELIMIT, "it sends more than any agent needs to");
         return;
     }
     struct wire_message message;
@@ -321,105 +330,107 @@ static void take_message(struct front *f, struct port_message *from, uint64_t no
         snprintf(why, sizeof(why), "%s at byte %zu (%s)", holter_strerror(code), fault.offset,
                  fault.where);
         if (peer == NULL)
-            refuse_newcomer(f, from, 1, code, why);
+            front_refuse_stranger(f, from, 1, code, why);
         else
-            refuse(f, peer, from, code, why);
+            front_refuse_peer(f, peer, from, code, why);
         return;
     }
     if (message.type == WIRE_TYPE_HELLO) {
-        take_hello(f, peer, from, &message.hello, now_ns);
+        front_on_hello(f, peer, from, &message.hello, now_ns);
         return;
     }
     if (peer == NULL) {
-        /* Usual after a restart of the daemon: the peer is told to begin anew, and may. */
-        refuse_newcomer(f, from, 0, -HOLTER_EPROTOCOL, "say hello first");
+        /* Usual after a restart of the daemon: the peer is to send a hello, and may. */
+        front_refuse_stranger(f, from, 0, -HOLTER_EPROTOCOL, "say hello first");
         return;
     }
     peer->heard_ns = now_ns;
     if (peer->role == ROLE_AGENT)
-        take_agent_message(f, peer, from, &message, now_ns);
+        front_on_agent_message(f, peer, from, &message, now_ns);
     else
-        take_client_message(f, peer, from, &message, now_ns);
+        front_on_client_message(f, peer, from, &message, now_ns);
 }
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* Read one message of two parts. @return 1; 0: dry */
-static int receive(struct front *f)
+/* Read one message, of two parts. @return 0: there was none */
+static int front_receive_message(struct front *f)
 {
-    struct port_message from;
-    if (!port_receive(f->port, &from))
+    struct msg_socket_message from;
+    if (!msg_socket_receive(f->socket, &from))
         return 0;
     if (from.count == 2) {
-        take_message(f, &from, timeline_now(f->timeline));
+        front_on_message(f, &from, timeline_now(f->timeline));
     } else {
         struct peer *peer =
             peers_find(f->peers, zmq_msg_data(&from.parts[0]), zmq_msg_size(&from.parts[0]));
         if (peer == NULL)
-            refuse_newcomer(f, &from, 1, -HOLTER_EMALFORMED, "not a message of one part");
+            front_refuse_stranger(f, &from, 1, -HOLTER_EMALFORMED, "not a message of one part");
         else if (!peer->refused)
-            refuse(f, peer, &from, -HOLTER_EMALFORMED, "not a message of one part");
+            front_refuse_peer(f, peer, &from, -HOLTER_EMALFORMED, "not a message of one part");
     }
-    port_message_finish(&from);
+    msg_socket_message_finish(&from);
     return 1;
 }
 
-/* Waking for each message costs more than the message where thousands come in a second. */
-static void pace(struct front *f, uint64_t now_ns)
+/* At thousands of messages a second, waking for each costs more than the message. */
+static void front_adapt_read_delay(struct front *f, uint64_t now_ns)
 {
-    if (now_ns - f->paced_ns < PACE_NS)
+    if (now_ns - f->rated_ns < RATE_INTERVAL_NS)
         return;
-    port_gather(f->port, f->read - f->read_before > PACE_MESSAGES ? GATHER_MS : 0);
+    msg_socket_set_read_delay(f->socket,
+                              f->read - f->read_before > RATE_DELAY_FROM ? READ_DELAY_MS : 0);
     f->read_before = f->read;
-    f->paced_ns = now_ns;
+    f->rated_ns = now_ns;
 }
 
-static int on_readable(void *user)
+static int front_on_readable(void *user)
 {
     struct front *f = user;
     uint64_t begun = timeline_now(f->timeline), now = begun;
-    int dry = 0;
-    for (int i = 0; i < TURN && now - begun < TURN_NS; i++) {
+    int empty = 0;
+    for (int i = 0; i < TURN_MESSAGES && now - begun < TURN_NS; i++) {
         now = timeline_now(f->timeline);
-        dry = !receive(f);
-        if (dry) {
-            f->dry_ns = now;
+        empty = !front_receive_message(f);
+        if (empty) {
+            f->emptied_ns = now;
             break;
         }
         f->read++;
     }
-    pace(f, now);
-    f->verbs.turn(f->verbs.user, front_heard(f, now), timeline_now(f->timeline));
-    return !dry;
+    front_adapt_read_delay(f, now);
+    f->callbacks.turn(f->callbacks.user, front_watermark(f, now), timeline_now(f->timeline));
+    return !empty;
 }
 
-uint64_t front_heard(const struct front *f, uint64_t now_ns)
+uint64_t front_watermark(const struct front *f, uint64_t now_ns)
 {
-    /* A socket that is never dry must not keep windows open for ever. */
-    uint64_t bound = now_ns - PATIENT_WINDOWS * f->options->window_ns;
-    return f->dry_ns > bound ? f->dry_ns : bound;
+    /* A socket that is never empty must not keep windows open for ever. */
+    uint64_t bound = now_ns - WATERMARK_LAG_WINDOWS * f->options->window_ns;
+    return f->emptied_ns > bound ? f->emptied_ns : bound;
 }
 
 /* ---- life ---------------------------------------------------------------- */
 
-static void on_expired(void *user, const struct peer *peer)
+static void front_on_expired(void *user, const struct peer *peer)
 {
     struct front *f = user;
     if (peer->role == ROLE_AGENT && peer->instance != 0 && !peer->said_bye)
-        f->verbs.left(f->verbs.user, peer->instance, 0);
+        f->callbacks.left(f->callbacks.user, peer->instance, 0);
 }
 
 void front_tick(struct front *f)
 {
     uint64_t now = timeline_now(f->timeline), agent = 10 * f->options->window_ns;
-    /* The loop reads as soon as something is there; what is not there has been heard. */
-    if (port_is_dry(f->port))
-        f->dry_ns = now;
+    /* The loop reads at once: when the socket is empty, all was read. */
+    if (msg_socket_is_empty(f->socket))
+        f->emptied_ns = now;
     if (now < f->expire_ns)
         return;
     f->expire_ns = now + EXPIRE_NS;
-    peers_expire(f->peers, front_heard(f, now), agent > AGENT_SILENCE_NS ? agent : AGENT_SILENCE_NS,
-                 CLIENT_SILENCE_NS, on_expired, f);
+    peers_expire(f->peers, front_watermark(f, now),
+                 agent > AGENT_SILENCE_NS ? agent : AGENT_SILENCE_NS, CLIENT_SILENCE_NS,
+                 front_on_expired, f);
 }
 
 void front_count(const struct front *f, struct front_counts *out)
@@ -429,29 +440,29 @@ void front_count(const struct front *f, struct front_counts *out)
     peers_count(f->peers, &out->agents, &out->clients);
 }
 
-int front_create(struct front **out, struct port *port, const struct options *options,
-                 const struct timeline *timeline, uint64_t instance,
-                 const struct front_verbs *verbs)
+int front_create(struct front **out, struct msg_socket *socket,
+                 const struct server_options *options, const struct timeline *timeline,
+                 uint64_t instance, const struct front_callbacks *callbacks)
 {
     struct front *f = calloc(1, sizeof(*f));
     int code = f == NULL ? -ENOMEM : peers_create(&f->peers);
     if (code != 0) {
-        port_close(port, NULL, NULL);
+        msg_socket_close(socket, NULL, NULL);
         free(f);
         return code;
     }
-    f->port = port;
+    f->socket = socket;
     f->options = options;
     f->timeline = timeline;
     f->instance = instance;
-    f->verbs = *verbs;
-    f->dry_ns = timeline_now(timeline);
-    port_start(port, on_readable, f);
+    f->callbacks = *callbacks;
+    f->emptied_ns = timeline_now(timeline);
+    msg_socket_start(socket, front_on_readable, f);
     *out = f;
     return 0;
 }
 
-static void on_closed(void *user)
+static void front_on_closed(void *user)
 {
     struct front *f = user;
     peers_destroy(f->peers);
@@ -463,5 +474,5 @@ static void on_closed(void *user)
 void front_destroy(struct front *f)
 {
     if (f != NULL)
-        port_close(f->port, on_closed, f);
+        msg_socket_close(f->socket, front_on_closed, f);
 }

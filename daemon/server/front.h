@@ -1,16 +1,16 @@
-/* The front: what agents and clients talk to.
+/* The front: receives the messages of agents and clients.
  *
- * It unpacks and checks each message, knows who sent it and what that one may, and calls one verb.
- * A peer says hello first. Whoever sends what cannot be read or is not allowed is told why,
- * counted, and not read any more. */
+ * It decodes and checks each message, by the role of its sender, and calls one callback. The first
+ * message of a peer is a hello. A peer that sends a malformed message, or one that its role does
+ * not allow, is refused with the reason, counted, and ignored from then on. */
 #ifndef HOLTER_DAEMON_SERVER_FRONT_H
 #define HOLTER_DAEMON_SERVER_FRONT_H
 
-#include "daemon/daemon_options.h"
 #include "daemon/job/daemon_time.h"
 #include "daemon/job/job.h"
 #include "daemon/server/msg_socket.h"
 #include "daemon/server/peers.h"
+#include "daemon/server/server_options.h"
 #include "holter/wire.h"
 
 #include <uv.h>
@@ -18,67 +18,66 @@
 
 struct front;
 
-/** What the front calls. */
-struct front_verbs {
+/** What the front calls for the messages that it accepts. */
+struct front_callbacks {
     void *user;
-    /** Highest number of the agent's messages that is safe. */
-    uint64_t (*kept)(void *user, uint64_t instance);
+    /** @return number of the agent's last message that is stored; all before it are, too */
+    uint64_t (*committed_seq)(void *user, uint64_t instance);
     /** A RANKS, WINDOW or CAPTURED message. @param bytes as received, may be moved @return 0, or a
      * negative error and fault */
-    int (*take)(void *user, uint64_t instance, const struct wire_message *message, zmq_msg_t *bytes,
-                uint64_t now_ns, struct job_fault *fault);
-    /** The agent has left, in order or by silence. */
+    int (*ingest)(void *user, uint64_t instance, const struct wire_message *message,
+                  zmq_msg_t *bytes, uint64_t now_ns, struct job_fault *fault);
+    /** The agent has left, in order or after a silence. */
     void (*left)(void *user, uint64_t instance, int in_order);
     /** A client's request, to be answered with front_send() and ended with a REPLY. */
     void (*request)(void *user, struct peer *peer, const struct wire_request *request);
-    /** A turn of reading is over. @param heard_ns  see job.h */
-    void (*turn)(void *user, uint64_t heard_ns, uint64_t now_ns);
+    /** A batch of messages was read. @param watermark_ns  see front_watermark() */
+    void (*turn)(void *user, uint64_t watermark_ns, uint64_t now_ns);
 };
 
 struct front_counts {
     uint64_t rejected;
-    char rejected_last[257]; /**< from where and why */
+    char rejected_last[257]; /**< sender and reason of the last one */
     size_t agents, clients;  /**< connected */
-    int had_agents;          /**< has any agent ever been here? */
+    int had_agents;          /**< an agent has connected since the start */
 };
 
-/** Serve those behind a port.
- *  @param port      taken over, whatever is returned
+/** Serve the peers of a message socket.
+ *  @param socket    taken over, whatever is returned
  *  @param instance  number that names this run of the daemon
  *  @return 0 or -ENOMEM */
-int front_create(struct front **out, struct port *port, const struct options *options,
-                 const struct timeline *timeline, uint64_t instance,
-                 const struct front_verbs *verbs);
+int front_create(struct front **out, struct msg_socket *socket,
+                 const struct server_options *options, const struct timeline *timeline,
+                 uint64_t instance, const struct front_callbacks *verbs);
 
-/** Handles close in further turns of the loop. NULL is fine. */
+/** Handles close in later turns of the loop. NULL is fine. */
 void front_destroy(struct front *front);
 
-/** Send one message. @return 0, or a negative error when it could not be sent: the peer has gone,
+/** Send one message. @return 0, or a negative error when it could not be sent: the peer has left,
  *  or does not read */
 int front_send(struct front *front, struct peer *peer, enum wire_type type, const void *message);
 
 /** As front_send(), of a message encoded before. @param encoded  copied by reference */
 int front_send_encoded(struct front *front, struct peer *peer, zmq_msg_t *encoded);
 
-/** The peer of a routing id, if it is still there. @return NULL: it has gone, or may not ask any
- * more */
-struct peer *front_peer(const struct front *front, const void *id, size_t length);
+/** @return the peer with a routing id; NULL: it has left, or was refused */
+struct peer *front_find_peer(const struct front *front, const void *id, size_t length);
 
-/** Tell an agent that its messages up to this number are safe. */
-void front_ack(struct front *front, uint64_t instance, uint64_t seq);
+/** Acknowledge the messages of an agent up to this number. */
+void front_send_ack(struct front *front, uint64_t instance, uint64_t seq);
 
 /** Send one message to several agents; those that are not connected, or do not read, miss it. */
-void front_tell_agents(struct front *front, const uint64_t *instances, size_t count,
+void front_send_agents(struct front *front, const uint64_t *instances, size_t count,
                        enum wire_type type, const void *message);
 
-/** Tell all clients that another run of the daemon answers from now on: they start over. */
-void front_restart(struct front *front, uint64_t instance);
+/** Announce another run of the daemon to all clients: they start over. */
+void front_announce_restart(struct front *front, uint64_t instance);
 
-/** To be called from time to time: forgets peers that are gone. */
+/** To be called from time to time: drops silent peers. */
 void front_tick(struct front *front);
 
-/** Up to when has everything that arrived been read? Daemon time. */
-uint64_t front_heard(const struct front *front, uint64_t now_ns);
+/** Watermark: all messages that arrived before this daemon time were read. */
+uint64_t front_watermark(const struct front *front, uint64_t now_ns);
 
 void front_count(const struct front *front, struct front_counts *out);
 

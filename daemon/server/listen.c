@@ -1,3 +1,4 @@
+/* Binds endpoints under lock files. */
 #include "daemon/server/listen.h"
 
 #include "daemon/storage/lock_file.h"
@@ -14,12 +15,12 @@
 #define IPC "ipc://"
 #define LOCK ".lock"
 
-/* A live listener that holds no lock of ours: another program's socket. */
-static int somebody_answers(const char *path)
+/* Does a process listen there, though nobody holds the lock? Then it is another program. */
+static int listen_is_answered(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof(address.sun_path))
-        return 0; /* zmq_bind will say so */
+        return 0; /* zmq_bind() refuses it */
     memcpy(address.sun_path, path, strlen(path));
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -29,7 +30,7 @@ static int somebody_answers(const char *path)
     return answers;
 }
 
-static int lock_ipc(struct listen_locks *locks, const char *path, char *why, size_t room)
+static int listen_lock_ipc(struct listen_locks *locks, const char *path, char *why, size_t room)
 {
     if (locks->count == sizeof(locks->held) / sizeof(locks->held[0]))
         return -ENOSPC;
@@ -39,7 +40,7 @@ static int lock_ipc(struct listen_locks *locks, const char *path, char *why, siz
         return -ENAMETOOLONG;
     }
     lock->fd = lock_file_take(lock->path);
-    if (lock->fd == -EWOULDBLOCK || (lock->fd >= 0 && somebody_answers(path))) {
+    if (lock->fd == -EWOULDBLOCK || (lock->fd >= 0 && listen_is_answered(path))) {
         if (lock->fd >= 0)
             lock_file_give(lock->fd, lock->path);
         snprintf(why, room,
@@ -58,7 +59,7 @@ int listen_bind(struct listen_locks *locks, void *socket, const char *endpoint, 
                 size_t room)
 {
     if (strncmp(endpoint, IPC, strlen(IPC)) == 0 && locks != NULL) {
-        int code = lock_ipc(locks, endpoint + strlen(IPC), why, room);
+        int code = listen_lock_ipc(locks, endpoint + strlen(IPC), why, room);
         if (code != 0)
             return code;
     }
@@ -80,7 +81,7 @@ void listen_finish(struct listen_locks *locks)
         struct listen_lock *lock = &locks->held[--locks->count];
         char socket_path[320];
         int length = (int)(strlen(lock->path) - strlen(LOCK));
-        /* libzmq leaves the sockets of the front and of the stream behind it. */
+        /* libzmq does not remove the sockets of the front and of the stream. */
         snprintf(socket_path, sizeof(socket_path), "%.*s", length, lock->path);
         unlink(socket_path);
         snprintf(socket_path, sizeof(socket_path), "%.*s.stream", length, lock->path);

@@ -1,3 +1,4 @@
+/* Message sockets: what all kinds share, and the kind that is a socket of ZeroMQ. */
 #include "daemon/server/msg_socket_type.h"
 
 #include "proto/zloop.h"
@@ -6,128 +7,128 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void port_message_finish(struct port_message *message)
+void msg_socket_message_finish(struct msg_socket_message *message)
 {
     zmq_msg_close(&message->parts[0]);
     zmq_msg_close(&message->parts[1]);
 }
 
-void port_start(struct port *port, port_readable *readable, void *user)
+void msg_socket_start(struct msg_socket *socket, msg_socket_on_readable *readable, void *user)
 {
-    port->readable = readable;
-    port->user = user;
-    port->type->start(port);
+    socket->readable = readable;
+    socket->user = user;
+    socket->type->start(socket);
 }
 
-int port_receive(struct port *port, struct port_message *out)
+int msg_socket_receive(struct msg_socket *socket, struct msg_socket_message *out)
 {
-    return port->type->receive(port, out);
+    return socket->type->receive(socket, out);
 }
 
-int port_send(struct port *port, const struct port_part *parts, size_t count)
+int msg_socket_send(struct msg_socket *socket, const struct msg_socket_part *parts, size_t count)
 {
-    return port->type->send(port, parts, count, NULL);
+    return socket->type->send(socket, parts, count, NULL);
 }
 
-int port_send_shared(struct port *port, const struct port_part *parts, size_t count,
-                     zmq_msg_t *last)
+int msg_socket_send_shared(struct msg_socket *socket, const struct msg_socket_part *parts,
+                           size_t count, zmq_msg_t *last)
 {
-    return port->type->send(port, parts, count, last);
+    return socket->type->send(socket, parts, count, last);
 }
 
-int port_is_dry(struct port *port)
+int msg_socket_is_empty(struct msg_socket *socket)
 {
-    return port->type->is_dry(port);
+    return socket->type->is_dry(socket);
 }
 
-void port_gather(struct port *port, unsigned ms)
+void msg_socket_set_read_delay(struct msg_socket *socket, unsigned ms)
 {
-    port->type->gather(port, ms);
+    socket->type->gather(socket, ms);
 }
 
-size_t port_backlog(const struct port *port)
+size_t msg_socket_backlog(const struct msg_socket *socket)
 {
-    return port->type->backlog(port);
+    return socket->type->backlog(socket);
 }
 
-void port_close(struct port *port, void (*closed)(void *user), void *user)
+void msg_socket_close(struct msg_socket *socket, void (*closed)(void *user), void *user)
 {
-    if (port == NULL)
+    if (socket == NULL)
         return;
-    port->closed = closed;
-    port->closed_user = user;
-    port->type->close(port);
+    socket->closed = closed;
+    socket->closed_user = user;
+    socket->type->close(socket);
 }
 
-/* ---- a socket of ZeroMQ ------------------------------------------------------ */
+/* ---- ZeroMQ ------------------------------------------------------------------ */
 
-struct socket_port {
-    struct port port;
-    void *socket;
+struct msg_zmq {
+    struct msg_socket base;
+    void *zmq_socket;
     struct zloop *zloop;
     uv_loop_t *loop;
 };
 
-static int on_readable(void *user, void *socket)
+static int msg_zmq_on_readable(void *user, void *socket)
 {
-    struct socket_port *p = user;
+    struct msg_zmq *p = user;
     (void)socket;
-    return p->port.readable == NULL ? 0 : p->port.readable(p->port.user);
+    return p->base.readable == NULL ? 0 : p->base.readable(p->base.user);
 }
 
-static void start_socket(struct port *port)
+static void msg_zmq_start(struct msg_socket *socket)
 {
-    zloop_sent(((struct socket_port *)port)->zloop); /* what came before is looked at */
+    zloop_sent(((struct msg_zmq *)socket)->zloop); /* messages may have arrived before */
 }
 
-static void note(char *out, size_t room, zmq_msg_t *part, const char *property)
+static void msg_zmq_copy_property(char *out, size_t room, zmq_msg_t *part, const char *property)
 {
     const char *text = zmq_msg_gets(part, property);
     snprintf(out, room, "%s", text == NULL ? "" : text);
 }
 
-static int receive_socket(struct port *port, struct port_message *out)
+static int msg_zmq_receive(struct msg_socket *socket, struct msg_socket_message *out)
 {
-    struct socket_port *p = (struct socket_port *)port;
+    struct msg_zmq *p = (struct msg_zmq *)socket;
     zmq_msg_t rest;
     int more = 1;
-    *out = (struct port_message){.count = 0};
+    *out = (struct msg_socket_message){.count = 0};
     zmq_msg_init(&out->parts[0]);
     zmq_msg_init(&out->parts[1]);
     zmq_msg_init(&rest);
     while (more) {
         zmq_msg_t *into = out->count < 2 ? &out->parts[out->count] : &rest;
-        if (zmq_msg_recv(into, p->socket, ZMQ_DONTWAIT) < 0)
+        if (zmq_msg_recv(into, p->zmq_socket, ZMQ_DONTWAIT) < 0)
             break;
         more = zmq_msg_more(into);
         out->count++;
     }
     zmq_msg_close(&rest);
     if (out->count == 0) {
-        port_message_finish(out);
+        msg_socket_message_finish(out);
         return 0;
     }
     zmq_msg_t *last = &out->parts[out->count > 1];
-    note(out->address, sizeof(out->address), last, "Peer-Address");
-    note(out->user, sizeof(out->user), last, "User-Id");
+    msg_zmq_copy_property(out->address, sizeof(out->address), last, "Peer-Address");
+    msg_zmq_copy_property(out->user, sizeof(out->user), last, "User-Id");
     return 1;
 }
 
-static int send_socket(struct port *port, const struct port_part *parts, size_t count,
-                       zmq_msg_t *last)
+static int msg_zmq_send(struct msg_socket *socket, const struct msg_socket_part *parts,
+                        size_t count, zmq_msg_t *last)
 {
-    struct socket_port *p = (struct socket_port *)port;
+    struct msg_zmq *p = (struct msg_zmq *)socket;
     int code = 0;
     for (size_t i = 0; code == 0 && i < count; i++) {
         int more = i + 1 < count || last != NULL ? ZMQ_SNDMORE : 0;
-        if (zmq_send(p->socket, parts[i].bytes, parts[i].length, more | ZMQ_DONTWAIT) < 0)
+        if (zmq_send(p->zmq_socket, parts[i].bytes, parts[i].length, more | ZMQ_DONTWAIT) < 0)
             code = -zmq_errno();
     }
     if (code == 0 && last != NULL) {
         zmq_msg_t copy;
         zmq_msg_init(&copy);
         zmq_msg_copy(&copy, last);
-        if (zmq_msg_send(&copy, p->socket, ZMQ_DONTWAIT) < 0)
+        if (zmq_msg_send(&copy, p->zmq_socket, ZMQ_DONTWAIT) < 0)
             code = -zmq_errno();
         zmq_msg_close(&copy);
     }
@@ -135,57 +136,58 @@ static int send_socket(struct port *port, const struct port_part *parts, size_t 
     return code;
 }
 
-static int is_dry_socket(struct port *port)
+static int msg_zmq_is_empty(struct msg_socket *socket)
 {
-    struct socket_port *p = (struct socket_port *)port;
+    struct msg_zmq *p = (struct msg_zmq *)socket;
     int events = 0;
     size_t size = sizeof(events);
-    int dry =
-        zmq_getsockopt(p->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN) == 0;
+    int dry = zmq_getsockopt(p->zmq_socket, ZMQ_EVENTS, &events, &size) == 0 &&
+              (events & ZMQ_POLLIN) == 0;
     zloop_sent(p->zloop);
     return dry;
 }
 
-static void gather_socket(struct port *port, unsigned ms)
+static void msg_zmq_set_read_delay(struct msg_socket *socket, unsigned ms)
 {
-    zloop_gather(((struct socket_port *)port)->zloop, ms);
+    zloop_gather(((struct msg_zmq *)socket)->zloop, ms);
 }
 
-static size_t backlog_socket(const struct port *port)
+static size_t msg_zmq_backlog(const struct msg_socket *socket)
 {
-    (void)port;
-    return 0; /* it is libzmq's */
+    (void)socket;
+    return 0; /* libzmq has the queue */
 }
 
-static void on_socket_closed(void *user)
+static void msg_zmq_on_closed(void *user)
 {
-    struct socket_port *p = user;
-    zmq_close(p->socket);
-    if (p->port.closed != NULL)
-        p->port.closed(p->port.closed_user);
+    struct msg_zmq *p = user;
+    zmq_close(p->zmq_socket);
+    if (p->base.closed != NULL)
+        p->base.closed(p->base.closed_user);
     free(p);
 }
 
-static void close_socket(struct port *port)
+static void msg_zmq_close(struct msg_socket *socket)
 {
-    zloop_close(((struct socket_port *)port)->zloop, on_socket_closed);
+    zloop_close(((struct msg_zmq *)socket)->zloop, msg_zmq_on_closed);
 }
 
-int port_open_socket(struct port **out, uv_loop_t *loop, void *socket)
+int msg_socket_open_zmq(struct msg_socket **out, uv_loop_t *loop, void *socket)
 {
-    static const struct port_type type = {start_socket,  receive_socket, send_socket, is_dry_socket,
-                                          gather_socket, backlog_socket, close_socket};
-    struct socket_port *p = calloc(1, sizeof(*p));
+    static const struct msg_socket_operations type = {
+        msg_zmq_start,          msg_zmq_receive, msg_zmq_send, msg_zmq_is_empty,
+        msg_zmq_set_read_delay, msg_zmq_backlog, msg_zmq_close};
+    struct msg_zmq *p = calloc(1, sizeof(*p));
     int code = p == NULL ? -ENOMEM : 0;
     if (code == 0) {
-        *p = (struct socket_port){.port.type = &type, .socket = socket, .loop = loop};
-        code = zloop_open(&p->zloop, loop, socket, on_readable, p);
+        *p = (struct msg_zmq){.base.type = &type, .zmq_socket = socket, .loop = loop};
+        code = zloop_open(&p->zloop, loop, socket, msg_zmq_on_readable, p);
     }
     if (code != 0) {
         zmq_close(socket);
         free(p);
         return code;
     }
-    *out = &p->port;
+    *out = &p->base;
     return 0;
 }

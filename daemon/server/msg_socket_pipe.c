@@ -1,5 +1,6 @@
-/* A port whose other end is the process that has the sockets (relay.h). What comes in is one
- * message of PORT_FRAME_PARTS parts at most: address and user of the sender, then its parts. */
+/* A message socket whose other end is the process that has the ZeroMQ sockets (relay.h). A message
+ * is one message of MSG_STREAM_PARTS_MAXIMUM parts at most: address and user of the sender, then
+ * its parts. */
 #include "daemon/server/msg_socket_frame.h"
 #include "daemon/server/msg_socket_type.h"
 
@@ -8,25 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pipe_port {
-    struct port port;
-    struct port_stream *stream;
-    struct port_message next; /* what has just come */
-    int has_next;             /* and was not received */
-    void (*over)(void *user);
-    void *over_user;
+struct msg_pipe {
+    struct msg_socket base;
+    struct msg_stream *stream;
+    struct msg_socket_message next; /* the message that is being delivered */
+    int has_next;                   /* it was not received yet */
+    void (*on_ended)(void *user);
+    void *on_ended_user;
 };
 
-static int copy(zmq_msg_t *out, const struct port_part *part)
+static int msg_pipe_copy_part(zmq_msg_t *out, const struct msg_socket_part *part)
 {
     if (zmq_msg_init_size(out, part->length) != 0)
-        return zmq_msg_init(out); /* without memory it is empty: refused as such */
+        return zmq_msg_init(out); /* without memory it is empty, and refused as malformed */
     if (part->length > 0)
         memcpy(zmq_msg_data(out), part->bytes, part->length);
     return 0;
 }
 
-static void note(char *out, size_t room, const struct port_part *part)
+static void msg_pipe_copy_text(char *out, size_t room, const struct msg_socket_part *part)
 {
     size_t length = part->length < room - 1 ? part->length : room - 1;
     if (length > 0)
@@ -34,103 +35,105 @@ static void note(char *out, size_t room, const struct port_part *part)
     out[length] = '\0';
 }
 
-static int on_message(void *user, const struct port_part *parts, size_t count)
+static int msg_pipe_on_message(void *user, const struct msg_socket_part *parts, size_t count)
 {
-    static const struct port_part none = {"", 0};
-    struct pipe_port *p = user;
+    static const struct msg_socket_part none = {"", 0};
+    struct msg_pipe *p = user;
     if (count < 3)
         return 1;
     p->next.count = (unsigned)count - 2;
-    note(p->next.address, sizeof(p->next.address), &parts[0]);
-    note(p->next.user, sizeof(p->next.user), &parts[1]);
-    copy(&p->next.parts[0], &parts[2]);
-    copy(&p->next.parts[1], count > 3 ? &parts[3] : &none);
+    msg_pipe_copy_text(p->next.address, sizeof(p->next.address), &parts[0]);
+    msg_pipe_copy_text(p->next.user, sizeof(p->next.user), &parts[1]);
+    msg_pipe_copy_part(&p->next.parts[0], &parts[2]);
+    msg_pipe_copy_part(&p->next.parts[1], count > 3 ? &parts[3] : &none);
     p->has_next = 1;
-    p->port.readable(p->port.user);
+    p->base.readable(p->base.user);
     if (!p->has_next)
         return 1;
-    port_message_finish(&p->next);
+    msg_socket_message_finish(&p->next);
     p->has_next = 0;
     return 0;
 }
 
-static void on_over(void *user)
+static void msg_pipe_on_ended(void *user)
 {
-    struct pipe_port *p = user;
-    p->over(p->over_user);
+    struct msg_pipe *p = user;
+    p->on_ended(p->on_ended_user);
 }
 
-static void start_pipe(struct port *port)
+static void msg_pipe_start(struct msg_socket *socket)
 {
-    port_stream_more(((struct pipe_port *)port)->stream);
+    msg_stream_resume(((struct msg_pipe *)socket)->stream);
 }
 
-static int receive_pipe(struct port *port, struct port_message *out)
+static int msg_pipe_receive(struct msg_socket *socket, struct msg_socket_message *out)
 {
-    struct pipe_port *p = (struct pipe_port *)port;
+    struct msg_pipe *p = (struct msg_pipe *)socket;
     if (!p->has_next)
         return 0;
-    *out = p->next; /* the parts are moved, their old places forgotten */
+    *out = p->next; /* the parts are moved below */
     zmq_msg_init(&out->parts[0]);
     zmq_msg_init(&out->parts[1]);
     zmq_msg_move(&out->parts[0], &p->next.parts[0]);
     zmq_msg_move(&out->parts[1], &p->next.parts[1]);
-    port_message_finish(&p->next);
+    msg_socket_message_finish(&p->next);
     p->has_next = 0;
     return 1;
 }
 
-static int send_pipe(struct port *port, const struct port_part *parts, size_t count,
-                     zmq_msg_t *last)
+static int msg_pipe_send(struct msg_socket *socket, const struct msg_socket_part *parts,
+                         size_t count, zmq_msg_t *last)
 {
-    return port_stream_write(((struct pipe_port *)port)->stream, parts, count, last);
+    return msg_stream_write(((struct msg_pipe *)socket)->stream, parts, count, last);
 }
 
-static int is_dry_pipe(struct port *port)
+static int msg_pipe_is_empty(struct msg_socket *socket)
 {
-    const struct pipe_port *p = (struct pipe_port *)port;
-    return !port_stream_holds(p->stream);
+    const struct msg_pipe *p = (struct msg_pipe *)socket;
+    return !msg_stream_has_message(p->stream);
 }
 
-static void gather_pipe(struct port *port, unsigned ms)
+static void msg_pipe_set_read_delay(struct msg_socket *socket, unsigned ms)
 {
-    (void)port; /* the other end does */
+    (void)socket; /* the other end delays */
     (void)ms;
 }
 
-static size_t backlog_pipe(const struct port *port)
+static size_t msg_pipe_backlog(const struct msg_socket *socket)
 {
-    return port_stream_backlog(((const struct pipe_port *)port)->stream);
+    return msg_stream_backlog(((const struct msg_pipe *)socket)->stream);
 }
 
-static void on_closed(void *user)
+static void msg_pipe_on_closed(void *user)
 {
-    struct pipe_port *p = user;
-    if (p->port.closed != NULL)
-        p->port.closed(p->port.closed_user);
+    struct msg_pipe *p = user;
+    if (p->base.closed != NULL)
+        p->base.closed(p->base.closed_user);
     free(p);
 }
 
-static void close_pipe(struct port *port)
+static void msg_pipe_close(struct msg_socket *socket)
 {
-    port_stream_close(((struct pipe_port *)port)->stream, on_closed, port);
+    msg_stream_close(((struct msg_pipe *)socket)->stream, msg_pipe_on_closed, socket);
 }
 
-int port_open_pipe(struct port **out, uv_loop_t *loop, int fd, void (*over)(void *user),
-                   void *over_user)
+int msg_socket_open_pipe(struct msg_socket **out, uv_loop_t *loop, int fd,
+                         void (*on_ended)(void *user), void *on_ended_user)
 {
-    static const struct port_type type = {start_pipe,  receive_pipe, send_pipe, is_dry_pipe,
-                                          gather_pipe, backlog_pipe, close_pipe};
-    struct pipe_port *p = calloc(1, sizeof(*p));
+    static const struct msg_socket_operations type = {
+        msg_pipe_start,          msg_pipe_receive, msg_pipe_send, msg_pipe_is_empty,
+        msg_pipe_set_read_delay, msg_pipe_backlog, msg_pipe_close};
+    struct msg_pipe *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return -ENOMEM;
-    *p = (struct pipe_port){.port.type = &type, .over = over, .over_user = over_user};
-    const struct port_stream_events events = {p, on_message, on_over, NULL};
-    int code = port_stream_open(&p->stream, loop, fd, &events);
+    *p =
+        (struct msg_pipe){.base.type = &type, .on_ended = on_ended, .on_ended_user = on_ended_user};
+    const struct msg_stream_events events = {p, msg_pipe_on_message, msg_pipe_on_ended};
+    int code = msg_stream_open(&p->stream, loop, fd, &events);
     if (code != 0) {
         free(p);
         return code;
     }
-    *out = &p->port;
+    *out = &p->base;
     return 0;
 }

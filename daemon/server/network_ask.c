@@ -1,3 +1,4 @@
+/* Parses the arguments of the requests "remap" and "reroute". */
 #include "daemon/server/network_ask.h"
 
 #include "holter/error.h"
@@ -8,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD 4096u
-#define TOP 100u /* routes, when none are asked for */
-#define LEAST_SECONDS 0.1
-#define MOST_SECONDS 600.0
+#define ARGUMENT_BYTES 4096u
+#define DEFAULT_TOP 100u /* routes, unless a number is given */
+#define SECONDS_MINIMUM 0.1
+#define SECONDS_MAXIMUM 600.0
 
 void network_ask_finish(struct network_ask *ask)
 {
@@ -21,15 +22,15 @@ void network_ask_finish(struct network_ask *ask)
     ask->routes = NULL;
 }
 
-/* Digits up to the first other character. @return that, or NULL: there is no number, or it is above
+/* Read digits. @return the first other character, or NULL: there is no number, or it is too large
  */
-static const char *read_number(const char *at, uint64_t most, uint64_t *out)
+static const char *network_ask_read_number(const char *at, uint64_t maximum, uint64_t *out)
 {
     const char *begin = at;
     uint64_t value = 0;
     for (; *at >= '0' && *at <= '9'; at++) {
         uint64_t digit = (uint64_t)(*at - '0');
-        if (digit > most || value > (most - digit) / 10)
+        if (digit > maximum || value > (maximum - digit) / 10)
             return NULL;
         value = value * 10 + digit;
     }
@@ -37,11 +38,11 @@ static const char *read_number(const char *at, uint64_t most, uint64_t *out)
     return at == begin ? NULL : at;
 }
 
-/* @return NULL when it is one, else what is wanted */
-static const char *set_number(const char *value, uint64_t most, uint64_t *out)
+/* @return NULL, or what is expected in place of the value */
+static const char *network_ask_set_number(const char *value, uint64_t maximum, uint64_t *out)
 {
     uint64_t number;
-    const char *end = read_number(value, most, &number);
+    const char *end = network_ask_read_number(value, maximum, &number);
     if (end == NULL || *end != '\0')
         return "a number is wanted, and not as large a one";
     *out = number;
@@ -50,14 +51,14 @@ static const char *set_number(const char *value, uint64_t most, uint64_t *out)
 
 /* ---- lists ----------------------------------------------------------------------------- */
 
-static int compare_ranks(const void *a, const void *b)
+static int network_ask_compare_ranks(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
-/* "3,8-11": the ranks that it counts up, each once. */
-static const char *set_ranks(struct network_ask *ask, const char *value)
+/* "3,8-11": a list of ranks, each once. */
+static const char *network_ask_set_ranks(struct network_ask *ask, const char *value)
 {
     static const char wanted[] = "a list of ranks is wanted, such as 3,8-11";
     uint8_t *marks = calloc(NETWORK_ASK_RANKS, 1);
@@ -65,10 +66,10 @@ static const char *set_ranks(struct network_ask *ask, const char *value)
     uint32_t count = 0;
     while (marks != NULL && at != NULL) {
         uint64_t first, last;
-        at = read_number(at, NETWORK_ASK_RANKS - 1, &first);
+        at = network_ask_read_number(at, NETWORK_ASK_RANKS - 1, &first);
         last = first;
         if (at != NULL && *at == '-')
-            at = read_number(at + 1, NETWORK_ASK_RANKS - 1, &last);
+            at = network_ask_read_number(at + 1, NETWORK_ASK_RANKS - 1, &last);
         if (at == NULL || last < first || (*at != ',' && *at != '\0')) {
             free(marks);
             return wanted;
@@ -86,7 +87,7 @@ static const char *set_ranks(struct network_ask *ask, const char *value)
     free(marks);
     if (ranks == NULL)
         return "no memory";
-    qsort(ranks, used, sizeof(*ranks), compare_ranks);
+    qsort(ranks, used, sizeof(*ranks), network_ask_compare_ranks);
     free(ask->ranks);
     ask->ranks = ranks;
     ask->rank_count = used;
@@ -94,15 +95,17 @@ static const char *set_ranks(struct network_ask *ask, const char *value)
 }
 
 /* "12-0,3-4": vertices. */
-static const char *set_routes(struct network_ask *ask, const char *value)
+static const char *network_ask_set_routes(struct network_ask *ask, const char *value)
 {
     struct ask_route *routes = malloc(NETWORK_ASK_ROUTES * sizeof(*routes));
     const char *at = value;
     size_t count = 0;
     while (routes != NULL && at != NULL) {
         uint64_t source, destination;
-        at = read_number(at, UINT32_MAX - 1, &source);
-        at = at == NULL || *at != '-' ? NULL : read_number(at + 1, UINT32_MAX - 1, &destination);
+        at = network_ask_read_number(at, UINT32_MAX - 1, &source);
+        at = at == NULL || *at != '-'
+                 ? NULL
+                 : network_ask_read_number(at + 1, UINT32_MAX - 1, &destination);
         if (at == NULL || (*at != ',' && *at != '\0') || count == NETWORK_ASK_ROUTES) {
             free(routes);
             return "routes are wanted, such as 12-0,3-4";
@@ -120,13 +123,13 @@ static const char *set_routes(struct network_ask *ask, const char *value)
 
 /* ---- words ------------------------------------------------------------------------------- */
 
-static const char *value_of(const char *word, const char *name)
+static const char *network_ask_value(const char *word, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
-static const char *set_objective(struct network_ask *ask, const char *value)
+static const char *network_ask_set_objective(struct network_ask *ask, const char *value)
 {
     static const char *const names[] = {"hop-bytes", "max-link", "inter-node"};
     for (size_t i = 0; i < 3; i++) {
@@ -138,89 +141,90 @@ static const char *set_objective(struct network_ask *ask, const char *value)
     return "hop-bytes, max-link or inter-node is wanted";
 }
 
-static const char *set_seconds(struct network_ask *ask, const char *value)
+static const char *network_ask_set_seconds(struct network_ask *ask, const char *value)
 {
     char *end = NULL;
     double seconds = value[0] >= '0' && value[0] <= '9' ? strtod(value, &end) : 0;
-    if (end == NULL || *end != '\0' || !(seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS))
+    if (end == NULL || *end != '\0' || !(seconds >= SECONDS_MINIMUM && seconds <= SECONDS_MAXIMUM))
         return "seconds are wanted, from 0.1 to 600";
     ask->seconds = seconds;
     return NULL;
 }
 
-/* @return NULL when it was taken, else what is wanted */
-static const char *take_remap(struct network_ask *ask, const char *word)
+/* @return NULL, or what is expected in place of the word */
+static const char *network_ask_parse_remap_word(struct network_ask *ask, const char *word)
 {
     const char *value;
     uint64_t number = 0;
-    if ((value = value_of(word, "objective")) != NULL)
-        return set_objective(ask, value);
-    if ((value = value_of(word, "time")) != NULL)
-        return set_seconds(ask, value);
-    if ((value = value_of(word, "seed")) != NULL)
-        return set_number(value, UINT64_MAX, &ask->seed);
-    if ((value = value_of(word, "ranks")) != NULL)
-        return set_ranks(ask, value);
-    if ((value = value_of(word, "from")) != NULL)
-        return set_number(value, INT64_MAX, &ask->from);
-    if ((value = value_of(word, "to")) != NULL)
-        return set_number(value, INT64_MAX, &ask->to);
-    if ((value = value_of(word, "messages")) == NULL)
+    if ((value = network_ask_value(word, "objective")) != NULL)
+        return network_ask_set_objective(ask, value);
+    if ((value = network_ask_value(word, "time")) != NULL)
+        return network_ask_set_seconds(ask, value);
+    if ((value = network_ask_value(word, "seed")) != NULL)
+        return network_ask_set_number(value, UINT64_MAX, &ask->seed);
+    if ((value = network_ask_value(word, "ranks")) != NULL)
+        return network_ask_set_ranks(ask, value);
+    if ((value = network_ask_value(word, "from")) != NULL)
+        return network_ask_set_number(value, INT64_MAX, &ask->from);
+    if ((value = network_ask_value(word, "to")) != NULL)
+        return network_ask_set_number(value, INT64_MAX, &ask->to);
+    if ((value = network_ask_value(word, "messages")) == NULL)
         return "objective=, time=, seed=, ranks=, messages=, from= or to= is wanted";
-    const char *wrong = set_number(value, 1, &number);
+    const char *wrong = network_ask_set_number(value, 1, &number);
     ask->messages = number == 1;
     return wrong;
 }
 
-static const char *take_reroute(struct network_ask *ask, const char *word)
+static const char *network_ask_parse_reroute_word(struct network_ask *ask, const char *word)
 {
     const char *value, *wrong;
     uint64_t number = 0;
-    if ((value = value_of(word, "routes")) != NULL)
-        return set_routes(ask, value);
-    if ((value = value_of(word, "link")) != NULL)
-        return set_number(value, UINT32_MAX - 1, &ask->link);
-    if ((value = value_of(word, "top")) != NULL) {
-        wrong = set_number(value, NETWORK_ASK_ROUTES, &ask->top);
+    if ((value = network_ask_value(word, "routes")) != NULL)
+        return network_ask_set_routes(ask, value);
+    if ((value = network_ask_value(word, "link")) != NULL)
+        return network_ask_set_number(value, UINT32_MAX - 1, &ask->link);
+    if ((value = network_ask_value(word, "top")) != NULL) {
+        wrong = network_ask_set_number(value, NETWORK_ASK_ROUTES, &ask->top);
         return wrong == NULL && ask->top == 0 ? "a number from 1 up is wanted" : wrong;
     }
-    if ((value = value_of(word, "first")) != NULL) {
+    if ((value = network_ask_value(word, "first")) != NULL) {
         ask->params.first = strcmp(value, "length") == 0 ? REROUTE_LENGTH : REROUTE_LOAD;
         return strcmp(value, "length") != 0 && strcmp(value, "load") != 0
                    ? "length or load is wanted"
                    : NULL;
     }
-    if ((value = value_of(word, "delta")) == NULL)
+    if ((value = network_ask_value(word, "delta")) == NULL)
         return "routes=, link=, top=, first= or delta= is wanted";
-    wrong = set_number(value, REROUTE_MOST_DELTA, &number);
+    wrong = network_ask_set_number(value, REROUTE_MOST_DELTA, &number);
     ask->params.delta = (uint32_t)number;
     return wrong;
 }
 
 int network_ask_parse(struct network_ask *out, int reroute, const char *argument, char *why,
-                      size_t room)
+                      size_t capacity)
 {
     struct network_ask ask = {.reroute = reroute,
                               .to = UINT64_MAX,
                               .seconds = 2,
                               .seed = 1,
                               .link = UINT64_MAX,
-                              .top = TOP,
+                              .top = DEFAULT_TOP,
                               .params = {.first = REROUTE_LOAD}};
     const char *name = reroute ? "reroute" : "remap", *wrong = NULL;
-    char *copy = strndup(argument == NULL ? "" : argument, WORD), *rest = NULL;
+    char *copy = strndup(argument == NULL ? "" : argument, ARGUMENT_BYTES), *rest = NULL;
     if (copy == NULL)
         return -ENOMEM;
     for (char *word = strtok_r(copy, " ", &rest); word != NULL && wrong == NULL;
          word = strtok_r(NULL, " ", &rest)) {
-        wrong = reroute ? take_reroute(&ask, word) : take_remap(&ask, word);
+        wrong = reroute ? network_ask_parse_reroute_word(&ask, word)
+                        : network_ask_parse_remap_word(&ask, word);
         if (wrong != NULL)
-            snprintf(why, room, "%s: '%.60s': %s", name, word, wrong);
+            snprintf(why, capacity, "%s: '%.60s': %s", name, word, wrong);
     }
     free(copy);
     if (wrong == NULL && ask.from > ask.to) {
-        wrong = "from= is behind to=";
-        snprintf(why, room, "%s: %s", name, wrong);
+        wrong = "from= is after to=";
+        snprintf(why, capacity, "%s: %s", name, wrong);
     }
     if (wrong != NULL) {
         network_ask_finish(&ask);

@@ -1,5 +1,4 @@
-/* What a client wants to have improved: the arguments of the requests "remap" and "reroute", see
- * WIRE_REQUEST in holter/wire.h. */
+/* The arguments of the requests "remap" and "reroute" (WIRE_REQUEST in holter/wire.h), parsed. */
 #ifndef HOLTER_DAEMON_SERVER_NETWORK_ASK_H
 #define HOLTER_DAEMON_SERVER_NETWORK_ASK_H
 
@@ -12,7 +11,7 @@
 #define NETWORK_ASK_RANKS (1u << 20) /**< ranks of a list are below */
 #define NETWORK_ASK_ROUTES 4096u     /**< routes of a request at most */
 
-/** Vertices between which a route is asked for. */
+/** Source and destination vertex of a route. */
 struct ask_route {
     uint32_t source, destination;
 };
@@ -28,9 +27,9 @@ struct network_ask {
     uint32_t *ranks; /**< owned, ascending, each once: only these move; NULL: all */
     uint32_t rank_count;
 
-    struct ask_route *routes; /**< owned; NULL: as the next ones say */
+    struct ask_route *routes; /**< owned; NULL: chosen by link and top */
     size_t route_count;
-    uint64_t link; /**< all that cross it; UINT64_MAX: none is asked for */
+    uint64_t link; /**< routes that cross this link; UINT64_MAX: no link was given */
     uint64_t top;
     struct reroute_params params;
 };

@@ -1,26 +1,27 @@
+/* The connected peers, hashed by routing id and by instance, and their rates. */
 #include "daemon/server/peers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PLACES 256u
+#define INITIAL_BUCKETS 256u
 
 /* A peer's rate, far above what an agent needs (ten windows a second for each of its jobs, and its
  * journal of 8 MiB after a reconnect) and far below what would hurt. */
-#define MESSAGES_A_SECOND 5000u
-#define MESSAGES_AT_ONCE 50000u
-#define BYTES_A_SECOND (64u << 20)
-#define BYTES_AT_ONCE (256u << 20)
+#define MESSAGES_PER_SECOND 5000u
+#define MESSAGES_BURST 50000u
+#define BYTES_PER_SECOND (64u << 20)
+#define BYTES_BURST (256u << 20)
 
 struct peers {
     struct peer **by_id, **by_instance;
-    size_t places; /* a power of two */
+    size_t buckets; /* a power of two */
     size_t count;
     struct peer *first;
 };
 
-static size_t hash_bytes(const void *bytes, size_t length)
+static size_t peers_hash(const void *bytes, size_t length)
 {
     /* FNV-1a; libzmq makes the ids, and one peer can only choose its own. */
     const uint8_t *p = bytes;
@@ -30,14 +31,14 @@ static size_t hash_bytes(const void *bytes, size_t length)
     return (size_t)(hash ^ hash >> 32);
 }
 
-static struct peer **id_place(const struct peers *peers, const void *id, size_t length)
+static struct peer **peers_id_bucket(const struct peers *peers, const void *id, size_t length)
 {
-    return &peers->by_id[hash_bytes(id, length) & (peers->places - 1)];
+    return &peers->by_id[peers_hash(id, length) & (peers->buckets - 1)];
 }
 
-static struct peer **instance_place(const struct peers *peers, uint64_t instance)
+static struct peer **peers_instance_bucket(const struct peers *peers, uint64_t instance)
 {
-    return &peers->by_instance[hash_bytes(&instance, sizeof(instance)) & (peers->places - 1)];
+    return &peers->by_instance[peers_hash(&instance, sizeof(instance)) & (peers->buckets - 1)];
 }
 
 int peers_create(struct peers **out)
@@ -45,9 +46,9 @@ int peers_create(struct peers **out)
     struct peers *peers = calloc(1, sizeof(*peers));
     if (peers == NULL)
         return -ENOMEM;
-    peers->places = FIRST_PLACES;
-    peers->by_id = calloc(FIRST_PLACES, sizeof(struct peer *));
-    peers->by_instance = calloc(FIRST_PLACES, sizeof(struct peer *));
+    peers->buckets = INITIAL_BUCKETS;
+    peers->by_id = calloc(INITIAL_BUCKETS, sizeof(struct peer *));
+    peers->by_instance = calloc(INITIAL_BUCKETS, sizeof(struct peer *));
     if (peers->by_id == NULL || peers->by_instance == NULL) {
         peers_destroy(peers);
         return -ENOMEM;
@@ -72,7 +73,7 @@ void peers_destroy(struct peers *peers)
 
 struct peer *peers_find(const struct peers *peers, const void *id, size_t length)
 {
-    struct peer *peer = *id_place(peers, id, length);
+    struct peer *peer = *peers_id_bucket(peers, id, length);
     while (peer != NULL && (peer->id_length != length || memcmp(peer->id, id, length) != 0))
         peer = peer->next_by_id;
     return peer;
@@ -80,24 +81,24 @@ struct peer *peers_find(const struct peers *peers, const void *id, size_t length
 
 struct peer *peers_find_instance(const struct peers *peers, uint64_t instance)
 {
-    struct peer *peer = *instance_place(peers, instance);
+    struct peer *peer = *peers_instance_bucket(peers, instance);
     while (peer != NULL && peer->instance != instance)
         peer = peer->next_by_instance;
     return peer;
 }
 
-static void link_instance(struct peers *peers, struct peer *peer)
+static void peers_link_instance(struct peers *peers, struct peer *peer)
 {
-    struct peer **place = instance_place(peers, peer->instance);
-    peer->next_by_instance = *place;
-    *place = peer;
+    struct peer **bucket = peers_instance_bucket(peers, peer->instance);
+    peer->next_by_instance = *bucket;
+    *bucket = peer;
 }
 
-static void unlink_instance(struct peers *peers, struct peer *peer)
+static void peers_unlink_instance(struct peers *peers, struct peer *peer)
 {
     if (peer->instance == 0)
         return;
-    struct peer **at = instance_place(peers, peer->instance);
+    struct peer **at = peers_instance_bucket(peers, peer->instance);
     while (*at != NULL && *at != peer)
         at = &(*at)->next_by_instance;
     if (*at != NULL)
@@ -105,12 +106,12 @@ static void unlink_instance(struct peers *peers, struct peer *peer)
     peer->instance = 0;
 }
 
-/* Without memory the chains get longer, and that is all. */
-static void grow(struct peers *peers)
+/* Without memory the hash chains only get longer. */
+static void peers_grow(struct peers *peers)
 {
-    size_t places = 2 * peers->places;
-    struct peer **by_id = calloc(places, sizeof(struct peer *));
-    struct peer **by_instance = calloc(places, sizeof(struct peer *));
+    size_t buckets = 2 * peers->buckets;
+    struct peer **by_id = calloc(buckets, sizeof(struct peer *));
+    struct peer **by_instance = calloc(buckets, sizeof(struct peer *));
     if (by_id == NULL || by_instance == NULL) {
         free(by_id);
         free(by_instance);
@@ -120,19 +121,19 @@ static void grow(struct peers *peers)
     free(peers->by_instance);
     peers->by_id = by_id;
     peers->by_instance = by_instance;
-    peers->places = places;
+    peers->buckets = buckets;
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        struct peer **place = id_place(peers, peer->id, peer->id_length);
-        peer->next_by_id = *place;
-        *place = peer;
+        struct peer **bucket = peers_id_bucket(peers, peer->id, peer->id_length);
+        peer->next_by_id = *bucket;
+        *bucket = peer;
         if (peer->instance != 0)
-            link_instance(peers, peer);
+            peers_link_instance(peers, peer);
     }
 }
 
 struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint64_t now_ns)
 {
-    if (length > PEER_ID_BYTES || peers->count >= PEERS_MOST)
+    if (length > PEER_ID_BYTES || peers->count >= PEERS_MAXIMUM)
         return NULL;
     struct peer *peer = calloc(1, sizeof(*peer));
     if (peer == NULL)
@@ -140,17 +141,17 @@ struct peer *peers_add(struct peers *peers, const void *id, size_t length, uint6
     memcpy(peer->id, id, length);
     peer->id_length = length;
     peer->heard_ns = peer->refilled_ns = now_ns;
-    peer->messages_left = MESSAGES_AT_ONCE;
-    peer->bytes_left = BYTES_AT_ONCE;
-    struct peer **place = id_place(peers, id, length);
-    peer->next_by_id = *place;
-    *place = peer;
+    peer->messages_left = MESSAGES_BURST;
+    peer->bytes_left = BYTES_BURST;
+    struct peer **bucket = peers_id_bucket(peers, id, length);
+    peer->next_by_id = *bucket;
+    *bucket = peer;
     peer->next = peers->first;
     if (peer->next != NULL)
         peer->next->previous = peer;
     peers->first = peer;
-    if (++peers->count > peers->places)
-        grow(peers);
+    if (++peers->count > peers->buckets)
+        peers_grow(peers);
     return peer;
 }
 
@@ -159,18 +160,18 @@ void peers_set_instance(struct peers *peers, struct peer *peer, uint64_t instanc
     if (peer->instance == instance)
         return;
     struct peer *older = instance == 0 ? NULL : peers_find_instance(peers, instance);
-    unlink_instance(peers, peer);
+    peers_unlink_instance(peers, peer);
     if (older != NULL)
         peers_remove(peers, older);
     peer->instance = instance;
     if (instance != 0)
-        link_instance(peers, peer);
+        peers_link_instance(peers, peer);
 }
 
 void peers_remove(struct peers *peers, struct peer *peer)
 {
-    unlink_instance(peers, peer);
-    struct peer **at = id_place(peers, peer->id, peer->id_length);
+    peers_unlink_instance(peers, peer);
+    struct peer **at = peers_id_bucket(peers, peer->id, peer->id_length);
     while (*at != peer)
         at = &(*at)->next_by_id;
     *at = peer->next_by_id;
@@ -184,7 +185,7 @@ void peers_remove(struct peers *peers, struct peer *peer)
     free(peer);
 }
 
-void peers_each(struct peers *peers, void (*one)(void *user, struct peer *peer), void *user)
+void peers_for_each(struct peers *peers, void (*one)(void *user, struct peer *peer), void *user)
 {
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next)
         one(user, peer);
@@ -204,20 +205,20 @@ void peers_expire(struct peers *peers, uint64_t now_ns, uint64_t agent_ns, uint6
     }
 }
 
-int peer_may(struct peer *peer, uint64_t now_ns, size_t bytes)
+int peer_charge_rate(struct peer *peer, uint64_t now_ns, size_t bytes)
 {
     uint64_t passed = now_ns > peer->refilled_ns ? now_ns - peer->refilled_ns : 0;
     passed = passed > UINT64_C(10000000000) ? UINT64_C(10000000000) : passed;
-    uint64_t messages = passed * MESSAGES_A_SECOND / UINT64_C(1000000000);
-    if (messages > 0) { /* else the fraction would be lost */
+    uint64_t messages = passed * MESSAGES_PER_SECOND / UINT64_C(1000000000);
+    if (messages > 0) { /* else the fraction of a message would be lost */
         peer->messages_left += messages;
-        peer->bytes_left += passed / 1000 * BYTES_A_SECOND / 1000000;
+        peer->bytes_left += passed / 1000 * BYTES_PER_SECOND / 1000000;
         peer->refilled_ns = now_ns;
     }
-    if (peer->messages_left > MESSAGES_AT_ONCE)
-        peer->messages_left = MESSAGES_AT_ONCE;
-    if (peer->bytes_left > BYTES_AT_ONCE)
-        peer->bytes_left = BYTES_AT_ONCE;
+    if (peer->messages_left > MESSAGES_BURST)
+        peer->messages_left = MESSAGES_BURST;
+    if (peer->bytes_left > BYTES_BURST)
+        peer->bytes_left = BYTES_BURST;
     if (peer->messages_left == 0 || peer->bytes_left < bytes)
         return 0;
     peer->messages_left--;

@@ -1,3 +1,4 @@
+/* Numbers and sends the frames of the published stream. */
 #include "daemon/server/publish.h"
 
 #include "daemon/server/sockets.h"
@@ -12,30 +13,30 @@
 #include <string.h>
 
 #define LOG_TOPIC "publish"
-#define TURN 256   /* subscriptions read in one turn of the loop */
-#define TOPICS 64u /* numbers of published types are below */
+#define TURN_SUBSCRIPTIONS 256 /* subscriptions read in one turn of the loop */
+#define TYPES_CAPACITY 64u     /* numbers of published types are below */
 #define SYNC "sync/"
 
 /* Numbers of one job's frames. */
-struct counts {
+struct publisher_counts {
     char job[65];
     uint64_t all;
-    uint64_t by_type[TOPICS];
-    uint64_t newest[TOPICS]; /* by type: number of its newest frame */
-    struct counts *next;
+    uint64_t by_type[TYPES_CAPACITY];
+    uint64_t newest[TYPES_CAPACITY]; /* by type: number of its newest frame */
+    struct publisher_counts *next;
 };
 
 struct publisher {
-    struct port *port; /* NULL: silent */
-    uint64_t instance; /* as in welcome */
+    struct msg_socket *socket; /* NULL: nothing is published */
+    uint64_t instance;         /* as in welcome */
     struct subscriptions subscriptions;
-    struct counts *jobs; /* the one used last is first */
+    struct publisher_counts *jobs; /* most recently used first */
     struct wire_buffer buffer;
     uint64_t frames;
 };
 
-static void put_numbers(uint8_t out[WIRE_FRAME_NUMBERS], uint64_t number, uint64_t ordinal,
-                        uint64_t instance)
+static void publisher_put_numbers(uint8_t out[WIRE_FRAME_NUMBERS], uint64_t number,
+                                  uint64_t ordinal, uint64_t instance)
 {
     const uint64_t big_endian[] = {htobe64(number), htobe64(ordinal), htobe64(instance)};
     memcpy(out, big_endian, sizeof(big_endian));
@@ -43,81 +44,84 @@ static void put_numbers(uint8_t out[WIRE_FRAME_NUMBERS], uint64_t number, uint64
 
 /* ---- subscribers --------------------------------------------------------- */
 
-static void send_empty(struct publisher *p, const void *topic, size_t length, uint64_t number,
-                       uint64_t ordinal)
+static void publisher_send_empty(struct publisher *p, const void *topic, size_t length,
+                                 uint64_t number, uint64_t ordinal)
 {
     uint8_t numbers[WIRE_FRAME_NUMBERS];
-    put_numbers(numbers, number, ordinal, p->instance);
-    const struct port_part parts[] = {{topic, length}, {numbers, sizeof(numbers)}, {"", 0}};
-    port_send(p->port, parts, 3);
+    publisher_put_numbers(numbers, number, ordinal, p->instance);
+    const struct msg_socket_part parts[] = {{topic, length}, {numbers, sizeof(numbers)}, {"", 0}};
+    msg_socket_send(p->socket, parts, 3);
 }
 
-static const struct counts *find_counts(const struct publisher *p, const char *job, size_t length)
+static const struct publisher_counts *publisher_find_counts(const struct publisher *p,
+                                                            const char *job, size_t length)
 {
-    const struct counts *c = p->jobs;
+    const struct publisher_counts *c = p->jobs;
     while (c != NULL && (strlen(c->job) != length || memcmp(c->job, job, length) != 0))
         c = c->next;
     return c;
 }
 
-/* Which frames of the job that the topic ends with are the newest: who missed the last ones would
- * not know. */
-static void tell_newest(struct publisher *p, const char *topic, size_t length)
+/* Send the numbers of the newest frames of a job, the last component of the topic: a subscriber
+ * that has missed the last frames would not know. */
+static void publisher_send_newest(struct publisher *p, const char *topic, size_t length)
 {
     const char *slash = memrchr(topic, '/', length);
     const char *job = slash + 1;
-    const struct counts *c = find_counts(p, job, length - (size_t)(job - topic));
-    for (unsigned type = 0; c != NULL && type < TOPICS; type++) {
-        char told[SOCKETS_SUBSCRIPTION + 32];
+    const struct publisher_counts *c =
+        publisher_find_counts(p, job, length - (size_t)(job - topic));
+    for (unsigned type = 0; c != NULL && type < TYPES_CAPACITY; type++) {
+        char newest_topic[SOCKETS_SUBSCRIPTION_BYTES + 32];
         if (c->by_type[type] == 0)
             continue;
-        int used = snprintf(told, sizeof(told), "%.*s/%s", (int)length, topic,
+        int used = snprintf(newest_topic, sizeof(newest_topic), "%.*s/%s", (int)length, topic,
                             wire_topic((enum wire_type)type));
-        send_empty(p, told, (size_t)used, c->newest[type], c->by_type[type]);
+        publisher_send_empty(p, newest_topic, (size_t)used, c->newest[type], c->by_type[type]);
     }
 }
 
-/* Whoever sees this frame knows that its earlier subscriptions are in force. */
-static void answer_sync(struct publisher *p, const char *topic, size_t length)
+/* A subscriber that receives this frame knows that its earlier subscriptions are in force. */
+static void publisher_answer_sync(struct publisher *p, const char *topic, size_t length)
 {
-    tell_newest(p, topic, length);
-    send_empty(p, topic, length, 0, 0);
+    publisher_send_newest(p, topic, length);
+    publisher_send_empty(p, topic, length, 0, 0);
 }
 
-static void take_subscription(struct publisher *p, const uint8_t *message, size_t length)
+static void publisher_on_subscription(struct publisher *p, const uint8_t *message, size_t length)
 {
-    if (length == 0 || length > SOCKETS_SUBSCRIPTION || message[0] > 1)
-        return; /* an ordinary message of a subscriber: nobody asked for it */
+    if (length == 0 || length > SOCKETS_SUBSCRIPTION_BYTES || message[0] > 1)
+        return; /* an ordinary message of a subscriber: ignored */
     const uint8_t *topic = message + 1;
     length--;
     int sync = length >= strlen(SYNC) && memcmp(topic, SYNC, strlen(SYNC)) == 0;
     if (sync && message[0] == 1)
-        answer_sync(p, (const char *)topic, length);
+        publisher_answer_sync(p, (const char *)topic, length);
     else if (!sync && message[0] == 1)
         subscriptions_add(&p->subscriptions, topic, length);
     else if (!sync)
         subscriptions_remove(&p->subscriptions, topic, length);
 }
 
-static int on_readable(void *user)
+static int publisher_on_readable(void *user)
 {
     struct publisher *p = user;
-    for (int i = 0; i < TURN; i++) {
-        struct port_message message;
-        if (!port_receive(p->port, &message))
+    for (int i = 0; i < TURN_SUBSCRIPTIONS; i++) {
+        struct msg_socket_message message;
+        if (!msg_socket_receive(p->socket, &message))
             return 0;
-        take_subscription(p, zmq_msg_data(&message.parts[0]), zmq_msg_size(&message.parts[0]));
-        port_message_finish(&message);
+        publisher_on_subscription(p, zmq_msg_data(&message.parts[0]),
+                                  zmq_msg_size(&message.parts[0]));
+        msg_socket_message_finish(&message);
     }
     return 1;
 }
 
 /* ---- frames -------------------------------------------------------------- */
 
-static struct counts *counts_of(struct publisher *p, const char *job)
+static struct publisher_counts *publisher_get_counts(struct publisher *p, const char *job)
 {
-    for (struct counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
-        struct counts *found = *at;
+    for (struct publisher_counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
+        struct publisher_counts *found = *at;
         if (strcmp(found->job, job) != 0)
             continue;
         *at = found->next;
@@ -125,7 +129,7 @@ static struct counts *counts_of(struct publisher *p, const char *job)
         p->jobs = found;
         return found;
     }
-    struct counts *made = calloc(1, sizeof(*made));
+    struct publisher_counts *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return NULL;
     snprintf(made->job, sizeof(made->job), "%s", job);
@@ -134,7 +138,7 @@ static struct counts *counts_of(struct publisher *p, const char *job)
     return made;
 }
 
-static void topic_of(char *out, size_t room, const char *job, enum wire_type type)
+static void publisher_format_topic(char *out, size_t room, const char *job, enum wire_type type)
 {
     snprintf(out, room, "%s/%s", wire_topic(type), job);
 }
@@ -142,17 +146,17 @@ static void topic_of(char *out, size_t room, const char *job, enum wire_type typ
 int publisher_wanted(const struct publisher *p, const char *job, enum wire_type type)
 {
     char topic[SUBSCRIPTION_BYTES];
-    if (p->port == NULL)
+    if (p->socket == NULL)
         return 0;
-    topic_of(topic, sizeof(topic), job, type);
+    publisher_format_topic(topic, sizeof(topic), job, type);
     return subscriptions_match(&p->subscriptions, topic);
 }
 
 void publisher_publish(struct publisher *p, const char *job, enum wire_type type,
                        const void *message)
 {
-    struct counts *counts = p->port == NULL ? NULL : counts_of(p, job);
-    if (counts == NULL || (unsigned)type >= TOPICS)
+    struct publisher_counts *counts = p->socket == NULL ? NULL : publisher_get_counts(p, job);
+    if (counts == NULL || (unsigned)type >= TYPES_CAPACITY)
         return;
     int code = wire_encode(&p->buffer, type, message);
     if (code != 0) {
@@ -162,23 +166,23 @@ void publisher_publish(struct publisher *p, const char *job, enum wire_type type
     }
     char topic[SUBSCRIPTION_BYTES];
     uint8_t numbers[WIRE_FRAME_NUMBERS];
-    topic_of(topic, sizeof(topic), job, type);
+    publisher_format_topic(topic, sizeof(topic), job, type);
     uint64_t ordinal = ++counts->by_type[type];
-    /* How far a replay is depends on the clock on the wall: the numbers of all else do not. */
+    /* Reports of a replay depend on the wall clock: the numbers of other frames must not. */
     uint64_t number = type == WIRE_TYPE_REPLAY ? ordinal : ++counts->all;
-    put_numbers(numbers, number, ordinal, p->instance);
+    publisher_put_numbers(numbers, number, ordinal, p->instance);
     counts->newest[type] = number;
     p->frames++;
     /* XPUB drops a frame for the subscribers whose queue is full; it neither blocks nor fails for
      * them. */
-    const struct port_part parts[] = {
+    const struct msg_socket_part parts[] = {
         {topic, strlen(topic)}, {numbers, sizeof(numbers)}, {p->buffer.bytes, p->buffer.length}};
-    port_send(p->port, parts, 3);
+    msg_socket_send(p->socket, parts, 3);
 }
 
 uint64_t publisher_frame(const struct publisher *p, const char *job)
 {
-    const struct counts *c = find_counts(p, job, strlen(job));
+    const struct publisher_counts *c = publisher_find_counts(p, job, strlen(job));
     return c == NULL ? 0 : c->all;
 }
 
@@ -189,8 +193,8 @@ uint64_t publisher_frames(const struct publisher *p)
 
 void publisher_forget(struct publisher *p, const char *job)
 {
-    for (struct counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
-        struct counts *gone = *at;
+    for (struct publisher_counts **at = &p->jobs; *at != NULL; at = &(*at)->next) {
+        struct publisher_counts *gone = *at;
         if (strcmp(gone->job, job) != 0)
             continue;
         *at = gone->next;
@@ -207,11 +211,11 @@ int publisher_create(struct publisher **out)
     return *out == NULL ? -ENOMEM : 0;
 }
 
-void publisher_open(struct publisher *p, struct port *port, uint64_t instance)
+void publisher_open(struct publisher *p, struct msg_socket *socket, uint64_t instance)
 {
-    p->port = port;
+    p->socket = socket;
     p->instance = instance;
-    port_start(port, on_readable, p);
+    msg_socket_start(socket, publisher_on_readable, p);
 }
 
 void publisher_silence(struct publisher *p)
@@ -219,11 +223,11 @@ void publisher_silence(struct publisher *p)
     while (p->jobs != NULL)
         publisher_forget(p, p->jobs->job);
     subscriptions_finish(&p->subscriptions);
-    p->port = NULL;
+    p->socket = NULL;
     p->instance = p->frames = 0;
 }
 
-static void on_closed(void *user)
+static void publisher_on_closed(void *user)
 {
     struct publisher *p = user;
     publisher_silence(p);
@@ -235,8 +239,8 @@ void publisher_destroy(struct publisher *p)
 {
     if (p == NULL)
         return;
-    if (p->port != NULL)
-        port_close(p->port, on_closed, p);
+    if (p->socket != NULL)
+        msg_socket_close(p->socket, publisher_on_closed, p);
     else
-        on_closed(p);
+        publisher_on_closed(p);
 }

@@ -8,36 +8,36 @@
 
 struct publisher;
 
-/** Silent at first: nothing is wanted, published or counted. @return 0 or -ENOMEM */
+/** At first there are no subscribers, and nothing is published or counted. @return 0 or -ENOMEM */
 int publisher_create(struct publisher **out);
 
-/** Publish to those behind a port from now on.
- *  @param port      taken over
- *  @param instance  of this run of the daemon, or of what it replays, as in welcome: each frame
- * tells it */
-void publisher_open(struct publisher *publisher, struct port *port, uint64_t instance);
+/** Publish through a message socket from now on.
+ *  @param socket    taken over
+ *  @param instance  of this run of the daemon or of the replay, as in welcome; part of each frame
+ */
+void publisher_open(struct publisher *publisher, struct msg_socket *socket, uint64_t instance);
 
-/** As it was created, without a word to those who listen: in a process that was forked from one
- * that published. */
+/** Reset to the state after creation, and leave the socket open: in a process that was forked from
+ * one that published. */
 void publisher_silence(struct publisher *publisher);
 
-/** What was published still goes out; handles close in further turns of the loop. NULL is fine. */
+/** What was published is still sent; handles close in later turns of the loop. NULL is fine. */
 void publisher_destroy(struct publisher *publisher);
 
 /** Has anybody subscribed to this topic of this job? */
 int publisher_wanted(const struct publisher *publisher, const char *job, enum wire_type type);
 
-/** Publish one message. Numbers of frames go up whether anybody listens or not. */
+/** Publish one message. Frames are numbered whether or not there are subscribers. */
 void publisher_publish(struct publisher *publisher, const char *job, enum wire_type type,
                        const void *message);
 
 /** Number of the newest frame of a job, 0: none. */
 uint64_t publisher_frame(const struct publisher *publisher, const char *job);
 
-/** A job is forgotten. */
+/** Forget the frame numbers of a job. */
 void publisher_forget(struct publisher *publisher, const char *job);
 
-/** Frames since the start. */
+/** @return number of frames since the start */
 uint64_t publisher_frames(const struct publisher *publisher);
 
 #endif

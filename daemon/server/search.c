@@ -1,3 +1,4 @@
+/* What a search works on: processes, their places, and messages between them. */
 #include "daemon/server/search_state.h"
 
 #include "daemon/analysis/sums/window_sum.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int search_tell(struct search *s, enum wire_type type, const void *message)
+int search_send(struct search *s, enum wire_type type, const void *message)
 {
     int code = wire_encode(&s->buffer, type, message);
     if (code != 0)
@@ -32,7 +33,7 @@ int search_tell(struct search *s, enum wire_type type, const void *message)
 
 /* ---- what it works on ---------------------------------------------------------------------- */
 
-static int list_processes(struct search *s, const struct job_network *network)
+static int search_list_processes(struct search *s, const struct job_network *network)
 {
     s->rank_count = job_network_ranks(network);
     size_t room = (size_t)s->rank_count + 1;
@@ -52,8 +53,8 @@ static int list_processes(struct search *s, const struct job_network *network)
     return 0;
 }
 
-static void add_edge(struct search *s, uint32_t from, uint32_t to, uint64_t bytes,
-                     uint64_t messages)
+static void search_add_edge(struct search *s, uint32_t from, uint32_t to, uint64_t bytes,
+                            uint64_t messages)
 {
     if (from >= s->rank_count || to >= s->rank_count || s->process_of[from] == UINT32_MAX ||
         s->process_of[to] == UINT32_MAX)
@@ -61,14 +62,14 @@ static void add_edge(struct search *s, uint32_t from, uint32_t to, uint64_t byte
     const struct remap_edge edge = {s->process_of[from], s->process_of[to], bytes, messages};
     struct remap_edge *last = s->edge_count == 0 ? NULL : &s->edges[s->edge_count - 1];
     if (last != NULL && last->from == edge.from && last->to == edge.to) {
-        last->bytes += bytes; /* of another size, communicator or region */
+        last->bytes += bytes; /* the same pair with another size, communicator or region */
         last->messages += messages;
     } else {
         s->edges[s->edge_count++] = edge;
     }
 }
 
-static int edges_since_start(struct search *s)
+static int search_edges_since_start(struct search *s)
 {
     const struct pair_row *rows;
     size_t count;
@@ -78,14 +79,14 @@ static int edges_since_start(struct search *s)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         if (rows[i].destination >= 0)
-            add_edge(s, rows[i].source, (uint32_t)rows[i].destination, rows[i].bytes,
-                     rows[i].messages);
+            search_add_edge(s, rows[i].source, (uint32_t)rows[i].destination, rows[i].bytes,
+                            rows[i].messages);
     }
     return 0;
 }
 
-/* Of a span of windows, as far as it is resolved; without what stands for collectives. */
-static int edges_of_span(struct search *s)
+/* Edges of a span of windows, at the resolution that is stored; without modelled collectives. */
+static int search_edges_of_span(struct search *s)
 {
     struct phase_graph graph = {.count = 0};
     uint64_t length = job_window_ns(s->job), most = INT64_MAX / 4 / length;
@@ -100,13 +101,13 @@ static int edges_of_span(struct search *s)
     for (size_t i = 0; code == 0 && i < graph.count; i++) {
         const struct phase_edge *e = &graph.edges[i];
         if (!e->modelled)
-            add_edge(s, e->source, e->destination, e->bytes, e->messages);
+            search_add_edge(s, e->source, e->destination, e->bytes, e->messages);
     }
     phase_graph_finish(&graph);
     return code;
 }
 
-static int prepare(struct search *s)
+static int search_prepare(struct search *s)
 {
     struct job_network *network = job_network(s->job);
     s->topology = job_network_topology(network);
@@ -114,25 +115,25 @@ static int prepare(struct search *s)
         snprintf(s->why, sizeof(s->why), "where the job's ranks sit is not known yet");
         return -HOLTER_EEMPTY;
     }
-    int code = list_processes(s, network);
+    int code = search_list_processes(s, network);
     if (code == 0 && s->processes == 0) {
         snprintf(s->why, sizeof(s->why), "no rank of the job has a place in the network");
         return -HOLTER_EEMPTY;
     }
     int all = s->ask->from == 0 && s->ask->to == UINT64_MAX;
-    return code != 0 ? code : all ? edges_since_start(s) : edges_of_span(s);
+    return code != 0 ? code : all ? search_edges_since_start(s) : search_edges_of_span(s);
 }
 
 void search_run(struct job *job, const struct network_ask *ask, int fd, uint64_t id)
 {
     struct search search = {.job = job, .ask = ask, .fd = fd};
-    int code = prepare(&search);
+    int code = search_prepare(&search);
     if (code == 0)
         code = ask->reroute ? search_routes(&search) : search_mapping(&search);
     if (code != 0 && search.why[0] == '\0')
         snprintf(search.why, sizeof(search.why), "%s", holter_strerror(code));
     const struct wire_reply reply = {.id = id, .code = code, .text = code == 0 ? "" : search.why};
-    search_tell(&search, WIRE_TYPE_REPLY, &reply);
+    search_send(&search, WIRE_TYPE_REPLY, &reply);
     wire_buffer_finish(&search.buffer);
     free(search.ranks);
     free(search.seats);

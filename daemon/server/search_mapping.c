@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TELL_NS UINT64_C(1000000000) /* how often it is said how far the work is */
+#define PROGRESS_NS UINT64_C(1000000000) /* between two progress messages */
 #define GAINS 4u
 
 static const char *const objectives[] = {"hop-bytes", "max-link", "inter-node"};
@@ -22,14 +22,14 @@ struct mapping {
     struct remap_problem problem;
 };
 
-static void finish(struct mapping *m)
+static void mapping_finish(struct mapping *m)
 {
     remap_destroy(m->remap);
     free(m->selected);
     free(m->nodes);
 }
 
-static int select_ranks(struct mapping *m)
+static int mapping_select_ranks(struct mapping *m)
 {
     const struct network_ask *ask = m->search->ask;
     m->selected = malloc(((size_t)ask->rank_count + 1) * sizeof(*m->selected));
@@ -49,7 +49,7 @@ static int select_ranks(struct mapping *m)
     return 0;
 }
 
-static int begin(struct mapping *m)
+static int mapping_begin(struct mapping *m)
 {
     struct search *s = m->search;
     const struct network_ask *ask = s->ask;
@@ -68,37 +68,37 @@ static int begin(struct mapping *m)
         .effort = ask->seconds,
     };
     if (code == 0 && ask->ranks != NULL)
-        code = select_ranks(m);
+        code = mapping_select_ranks(m);
     return code != 0 ? code : remap_create(&m->remap, &m->problem, s->why, sizeof(s->why));
 }
 
-static int tell_progress(const struct mapping *m, double progress)
+static int mapping_send_progress(const struct mapping *m, double progress)
 {
     const struct network_ask *ask = m->search->ask;
     const struct wire_mapping message = {.job = job_id(m->search->job),
                                          .objective = objectives[ask->objective],
                                          .progress = progress,
                                          .seed = ask->seed};
-    return search_tell(m->search, WIRE_TYPE_MAPPING, &message);
+    return search_send(m->search, WIRE_TYPE_MAPPING, &message);
 }
 
-static int work(struct mapping *m)
+static int mapping_run(struct mapping *m)
 {
-    int code = tell_progress(m, 0);
+    int code = mapping_send_progress(m, 0);
     uint64_t told = clock_mono_ns();
     for (double done = 0; code == 0 && done < 1;) {
         done = remap_step(m->remap);
-        if (done >= 1 || clock_mono_ns() - told < TELL_NS)
+        if (done >= 1 || clock_mono_ns() - told < PROGRESS_NS)
             continue;
         told = clock_mono_ns();
-        code = tell_progress(m, done);
+        code = mapping_send_progress(m, done);
     }
     return code;
 }
 
-/* The objective comes first. @return nonzero when the work has shown that none is better */
-static int measure(const struct mapping *m, const struct remap_measures *after,
-                   struct wire_gain_row gains[GAINS])
+/* The objective comes first. @return nonzero when it is shown that no mapping is better */
+static int mapping_measure(const struct mapping *m, const struct remap_measures *after,
+                           struct wire_gain_row gains[GAINS])
 {
     bool optimal = false;
     struct remap_measures before;
@@ -120,7 +120,7 @@ static int measure(const struct mapping *m, const struct remap_measures *after,
     return optimal;
 }
 
-static int tell_result(const struct mapping *m)
+static int mapping_send_result(const struct mapping *m)
 {
     struct search *s = m->search;
     struct remap_measures after;
@@ -137,15 +137,15 @@ static int tell_result(const struct mapping *m)
                                    .seed = s->ask->seed,
                                    .gains = gains,
                                    .gains_count = GAINS,
-                                   .optimal = (uint64_t)measure(m, &after, gains)};
+                                   .optimal = (uint64_t)mapping_measure(m, &after, gains)};
     int code = 0;
     for (size_t from = 0; code == 0 && from < s->processes; from += WIRE_PART_ROWS) {
         size_t left = s->processes - from;
         message.seats = rows + from;
         message.seats_count = left < WIRE_PART_ROWS ? left : WIRE_PART_ROWS;
         message.more = left > WIRE_PART_ROWS;
-        code = search_tell(s, WIRE_TYPE_MAPPING, &message);
-        message.gains_count = 0; /* what is told once goes with the first part */
+        code = search_send(s, WIRE_TYPE_MAPPING, &message);
+        message.gains_count = 0; /* sent with the first part only */
     }
     free(rows);
     return code;
@@ -154,9 +154,9 @@ static int tell_result(const struct mapping *m)
 int search_mapping(struct search *s)
 {
     struct mapping m = {.search = s};
-    int code = begin(&m);
-    code = code != 0 ? code : work(&m);
-    code = code != 0 ? code : tell_result(&m);
-    finish(&m);
+    int code = mapping_begin(&m);
+    code = code != 0 ? code : mapping_run(&m);
+    code = code != 0 ? code : mapping_send_result(&m);
+    mapping_finish(&m);
     return code;
 }

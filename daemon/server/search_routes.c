@@ -11,10 +11,10 @@
 
 #define GAINS 4u
 
-/* What one vertex sends another. */
+/* The messages from one vertex to another. */
 struct flow {
     uint32_t source, destination;
-    uint64_t bytes, messages, heaviest; /* heaviest: of its links */
+    uint64_t bytes, messages, heaviest; /* heaviest: largest load of its links */
 };
 
 struct routing {
@@ -30,7 +30,7 @@ struct routing {
     size_t count;
 };
 
-static void finish(struct routing *r)
+static void routing_finish(struct routing *r)
 {
     free(r->flows);
     free(r->bytes);
@@ -42,7 +42,7 @@ static void finish(struct routing *r)
 
 /* ---- flows and loads ----------------------------------------------------------------------- */
 
-static int by_ends(const void *left, const void *right)
+static int routing_compare_ends(const void *left, const void *right)
 {
     const struct flow *a = left, *b = right;
     if (a->source != b->source)
@@ -50,7 +50,7 @@ static int by_ends(const void *left, const void *right)
     return (a->destination > b->destination) - (a->destination < b->destination);
 }
 
-static int sum_flows(struct routing *r)
+static int routing_sum_flows(struct routing *r)
 {
     const struct search *s = r->search;
     size_t used = 0;
@@ -66,10 +66,10 @@ static int sum_flows(struct routing *r)
         if (flow.source != flow.destination)
             r->flows[used++] = flow;
     }
-    qsort(r->flows, used, sizeof(*r->flows), by_ends);
+    qsort(r->flows, used, sizeof(*r->flows), routing_compare_ends);
     for (size_t i = 0; i < used; i++) {
         struct flow *last = r->flow_count == 0 ? NULL : &r->flows[r->flow_count - 1];
-        if (last != NULL && by_ends(last, &r->flows[i]) == 0) {
+        if (last != NULL && routing_compare_ends(last, &r->flows[i]) == 0) {
             last->bytes += r->flows[i].bytes;
             last->messages += r->flows[i].messages;
         } else {
@@ -79,7 +79,7 @@ static int sum_flows(struct routing *r)
     return 0;
 }
 
-static int load_links(struct routing *r)
+static int routing_load_links(struct routing *r)
 {
     const struct topology *t = r->search->topology;
     r->links = topology_links(t);
@@ -104,13 +104,14 @@ static int load_links(struct routing *r)
 
 /* ---- which routes ---------------------------------------------------------------------------- */
 
-static void choose(struct routing *r, uint32_t source, uint32_t destination, uint64_t bytes)
+static void routing_add_route(struct routing *r, uint32_t source, uint32_t destination,
+                              uint64_t bytes)
 {
     r->chosen[r->count++] =
         (struct reroute_route){.source = source, .destination = destination, .bytes = bytes};
 }
 
-static int choose_routes(struct routing *r)
+static int routing_add_requested(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
     uint32_t vertices = topology_vertices(r->search->topology);
@@ -123,26 +124,26 @@ static int choose_routes(struct routing *r)
                      a->destination);
             return -HOLTER_EUSAGE;
         }
-        const struct flow *found =
-            r->flow_count == 0 ? NULL
-                               : bsearch(&key, r->flows, r->flow_count, sizeof(key), by_ends);
-        choose(r, a->source, a->destination, found == NULL ? 0 : found->bytes);
+        const struct flow *found = r->flow_count == 0 ? NULL
+                                                      : bsearch(&key, r->flows, r->flow_count,
+                                                                sizeof(key), routing_compare_ends);
+        routing_add_route(r, a->source, a->destination, found == NULL ? 0 : found->bytes);
     }
     return 0;
 }
 
-static int by_bytes(const void *left, const void *right)
+static int routing_compare_bytes(const void *left, const void *right)
 {
     const struct flow *a = left, *b = right;
     if (a->heaviest != b->heaviest)
         return a->heaviest > b->heaviest ? -1 : 1;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
-    return by_ends(left, right);
+    return routing_compare_ends(left, right);
 }
 
-static uint64_t heaviest_of(const struct routing *r, const struct flow *f, uint32_t *links,
-                            uint32_t room)
+static uint64_t routing_maximum_load(const struct routing *r, const struct flow *f, uint32_t *links,
+                                     uint32_t room)
 {
     uint64_t most = 0;
     uint32_t length = topology_route(r->search->topology, f->source, f->destination, links, room);
@@ -151,8 +152,9 @@ static uint64_t heaviest_of(const struct routing *r, const struct flow *f, uint3
     return most;
 }
 
-/* Of those that cross the link, or of all: largest loads first, then most bytes. */
-static int choose_heaviest(struct routing *r)
+/* Add the heaviest flows, of those that cross the link or of all: largest load first, then most
+ * bytes. */
+static int routing_add_heaviest(struct routing *r)
 {
     const struct network_ask *ask = r->search->ask;
     const struct topology *t = r->search->topology;
@@ -166,20 +168,20 @@ static int choose_heaviest(struct routing *r)
         if (ask->link != UINT64_MAX &&
             !topology_crosses(t, flow.source, flow.destination, (uint32_t)ask->link))
             continue;
-        flow.heaviest = heaviest_of(r, &flow, links, room);
+        flow.heaviest = routing_maximum_load(r, &flow, links, room);
         r->flows[kept++] = flow;
     }
     free(links);
-    qsort(r->flows, kept, sizeof(*r->flows), by_bytes);
+    qsort(r->flows, kept, sizeof(*r->flows), routing_compare_bytes);
     for (size_t i = 0; i < kept && i < most; i++)
-        choose(r, r->flows[i].source, r->flows[i].destination, r->flows[i].bytes);
+        routing_add_route(r, r->flows[i].source, r->flows[i].destination, r->flows[i].bytes);
     return 0;
 }
 
-/* ---- what is told ------------------------------------------------------------------------------
+/* ---- results ---------------------------------------------------------------------------------
  */
 
-static double most_of(const uint64_t *bytes, uint32_t links, double *sum)
+static double routing_link_maximum(const uint64_t *bytes, uint32_t links, double *sum)
 {
     uint64_t most = 0;
     *sum = 0;
@@ -190,11 +192,12 @@ static double most_of(const uint64_t *bytes, uint32_t links, double *sum)
     return (double)most;
 }
 
-static void measure(const struct routing *r, struct wire_gain_row gains[GAINS])
+static void routing_measure(const struct routing *r, struct wire_gain_row gains[GAINS])
 {
     double before, after;
-    gains[0] = (struct wire_gain_row){"max-link", most_of(r->bytes, r->links, &before),
-                                      most_of(reroute_loads(r->reroute), r->links, &after), NAN};
+    gains[0] = (struct wire_gain_row){
+        "max-link", routing_link_maximum(r->bytes, r->links, &before),
+        routing_link_maximum(reroute_loads(r->reroute), r->links, &after), NAN};
     gains[1] = (struct wire_gain_row){"hop-bytes", before, after, NAN};
     gains[2] = (struct wire_gain_row){"length", 0, 0, NAN};
     gains[3] = (struct wire_gain_row){"longest", 0, 0, NAN};
@@ -207,8 +210,9 @@ static void measure(const struct routing *r, struct wire_gain_row gains[GAINS])
     }
 }
 
-/* Vertices of the better routes behind their sources. @return how many; NULL rows: only count */
-static size_t list_hops(const struct routing *r, struct wire_hop_row *rows)
+/* List the vertices of the better routes after their sources. @param rows  NULL: only count them
+ * @return their number */
+static size_t routing_list_hops(const struct routing *r, struct wire_hop_row *rows)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->count; i++) {
@@ -224,15 +228,15 @@ static size_t list_hops(const struct routing *r, struct wire_hop_row *rows)
     return count;
 }
 
-static int tell_parts(const struct routing *r, const struct wire_reroute_row *routes,
-                      const struct wire_hop_row *hops, size_t hop_count)
+static int routing_send_parts(const struct routing *r, const struct wire_reroute_row *routes,
+                              const struct wire_hop_row *hops, size_t hop_count)
 {
     struct wire_gain_row gains[GAINS];
     struct wire_routes message = {
         .job = job_id(r->search->job), .gains = gains, .gains_count = GAINS};
     size_t route = 0, hop = 0;
     int code = 0;
-    measure(r, gains);
+    routing_measure(r, gains);
     do {
         size_t room = WIRE_PART_ROWS;
         message.routes = routes + route;
@@ -243,15 +247,15 @@ static int tell_parts(const struct routing *r, const struct wire_reroute_row *ro
         route += message.routes_count;
         hop += message.hops_count;
         message.more = route < r->count || hop < hop_count;
-        code = search_tell(r->search, WIRE_TYPE_ROUTES, &message);
-        message.gains_count = 0; /* what is told once goes with the first part */
+        code = search_send(r->search, WIRE_TYPE_ROUTES, &message);
+        message.gains_count = 0; /* sent with the first part only */
     } while (code == 0 && message.more);
     return code;
 }
 
-static int tell_result(const struct routing *r)
+static int routing_send_result(const struct routing *r)
 {
-    size_t hop_count = list_hops(r, NULL);
+    size_t hop_count = routing_list_hops(r, NULL);
     struct wire_reroute_row *routes = malloc((r->count + 1) * sizeof(*routes));
     struct wire_hop_row *hops = malloc((hop_count + 1) * sizeof(*hops));
     int code = routes == NULL || hops == NULL ? -ENOMEM : 0;
@@ -268,8 +272,8 @@ static int tell_result(const struct routing *r)
         };
     }
     if (code == 0) {
-        list_hops(r, hops);
-        code = tell_parts(r, routes, hops, hop_count);
+        routing_list_hops(r, hops);
+        code = routing_send_parts(r, routes, hops, hop_count);
     }
     free(routes);
     free(hops);
@@ -279,17 +283,17 @@ static int tell_result(const struct routing *r)
 int search_routes(struct search *s)
 {
     struct routing r = {.search = s};
-    int code = sum_flows(&r);
-    code = code != 0 ? code : load_links(&r);
+    int code = routing_sum_flows(&r);
+    code = code != 0 ? code : routing_load_links(&r);
     r.chosen = malloc(NETWORK_ASK_ROUTES * sizeof(*r.chosen));
     r.results = calloc(NETWORK_ASK_ROUTES, sizeof(*r.results));
     if (code == 0 && (r.chosen == NULL || r.results == NULL))
         code = -ENOMEM;
     if (code == 0)
-        code = s->ask->routes != NULL ? choose_routes(&r) : choose_heaviest(&r);
+        code = s->ask->routes != NULL ? routing_add_requested(&r) : routing_add_heaviest(&r);
     if (code == 0 && r.count > 0)
         code = reroute_several(r.reroute, &s->ask->params, r.chosen, r.count, r.results);
-    code = code != 0 ? code : tell_result(&r);
-    finish(&r);
+    code = code != 0 ? code : routing_send_result(&r);
+    routing_finish(&r);
     return code;
 }

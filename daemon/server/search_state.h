@@ -26,8 +26,8 @@ struct search {
     size_t edge_count;
 };
 
-/** Send an answer. @return 0 or -errno: the daemon has gone */
-int search_tell(struct search *search, enum wire_type type, const void *message);
+/** Send an answer. @return 0, or -errno when the daemon has ended */
+int search_send(struct search *search, enum wire_type type, const void *message);
 
 /** @return 0 or a negative error, with search->why */
 int search_mapping(struct search *search);

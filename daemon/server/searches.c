@@ -1,5 +1,7 @@
+/* The processes of searches, and their answers. */
 #include "daemon/server/searches.h"
 
+#include "daemon/server/front.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -15,13 +17,13 @@
 #include <unistd.h>
 
 #define LOG_TOPIC "search"
-#define LOOK_MS 200         /* how often it is seen whether clients are still there */
-#define SPARE_SECONDS 120.0 /* of processor time, besides what was asked for */
-#define NICENESS 10         /* the daemon and the job's own processes go first */
+#define CLIENT_CHECK_MS 200 /* between two checks that clients are connected */
+#define SPARE_SECONDS 120.0 /* of processor time, in addition to the request's */
+#define NICENESS 10         /* the daemon and the processes of the job go first */
 #define READ_BYTES 65536u
 
-struct one {
-    struct searches *all; /* NULL: the list is gone */
+struct search_process {
+    struct searches *all; /* NULL: it was removed from the list */
     uv_pipe_t pipe;
     pid_t process;
     struct front *front;
@@ -29,28 +31,28 @@ struct one {
     size_t peer_length;
     uint64_t id;
     int reroute;
-    uint8_t *bytes; /* owned: what came of messages that are not whole yet */
-    size_t length, room;
+    uint8_t *bytes; /* owned: bytes that were not forwarded */
+    size_t length, capacity;
     int answered;
-    struct one *next;
+    struct search_process *next;
 };
 
 struct searches {
-    uv_timer_t look;
+    uv_timer_t client_timer;
     uv_loop_t *loop;
-    struct one *list;
+    struct search_process *list;
     unsigned count;
 };
 
 int searches_create(struct searches **out, uv_loop_t *loop)
 {
     struct searches *s = calloc(1, sizeof(*s));
-    int code = s == NULL ? -ENOMEM : uv_timer_init(loop, &s->look);
+    int code = s == NULL ? -ENOMEM : uv_timer_init(loop, &s->client_timer);
     if (code != 0) {
         free(s);
         return code;
     }
-    s->look.data = s;
+    s->client_timer.data = s;
     s->loop = loop;
     *out = s;
     return 0;
@@ -58,54 +60,55 @@ int searches_create(struct searches **out, uv_loop_t *loop)
 
 /* ---- ending ------------------------------------------------------------------------------ */
 
-static void on_one_closed(uv_handle_t *handle)
+static void searches_on_pipe_closed(uv_handle_t *handle)
 {
-    struct one *one = handle->data;
-    free(one->bytes);
-    free(one);
+    struct search_process *search = handle->data;
+    free(search->bytes);
+    free(search);
 }
 
-/* The process has answered, or nobody waits for it any more. */
-static void end(struct one *one)
+/* End the process and remove the search. */
+static void searches_end_process(struct search_process *search)
 {
-    struct searches *s = one->all;
+    struct searches *s = search->all;
     int status = 0;
-    kill(one->process, SIGKILL);
-    while (waitpid(one->process, &status, 0) < 0 && errno == EINTR)
+    kill(search->process, SIGKILL);
+    while (waitpid(search->process, &status, 0) < 0 && errno == EINTR)
         ;
-    for (struct one **at = &s->list; *at != NULL; at = &(*at)->next) {
-        if (*at == one) {
-            *at = one->next;
+    for (struct search_process **at = &s->list; *at != NULL; at = &(*at)->next) {
+        if (*at == search) {
+            *at = search->next;
             s->count--;
             break;
         }
     }
     if (s->list == NULL)
-        uv_timer_stop(&s->look);
-    one->all = NULL;
-    uv_close((uv_handle_t *)&one->pipe, on_one_closed);
+        uv_timer_stop(&s->client_timer);
+    search->all = NULL;
+    uv_close((uv_handle_t *)&search->pipe, searches_on_pipe_closed);
 }
 
-/* @param why  told when it was not answered */
-static void finish(struct one *one, int code, const char *why)
+/* @param why  text of the reply, if the search has not sent one */
+static void searches_finish(struct search_process *search, int code, const char *why)
 {
-    struct peer *peer = front_peer(one->front, one->peer, one->peer_length);
-    if (!one->answered && peer != NULL) {
-        const struct wire_reply reply = {.id = one->id, .code = code, .text = why};
-        front_send(one->front, peer, WIRE_TYPE_REPLY, &reply);
+    struct peer *peer = front_find_peer(search->front, search->peer, search->peer_length);
+    if (!search->answered && peer != NULL) {
+        const struct wire_reply reply = {.id = search->id, .code = code, .text = why};
+        front_send(search->front, peer, WIRE_TYPE_REPLY, &reply);
     }
-    end(one);
+    searches_end_process(search);
 }
 
-/* Its process has ended, or its client has left. */
-static void finish_ended(struct one *one)
+/* The process has ended, or its client has left. */
+static void searches_finish_unanswered(struct search_process *search)
 {
-    if (!one->answered && front_peer(one->front, one->peer, one->peer_length) != NULL)
+    if (!search->answered &&
+        front_find_peer(search->front, search->peer, search->peer_length) != NULL)
         log_warn("a search ended before it was answered");
-    finish(one, -HOLTER_EINTERNAL, "the search ended before it was done");
+    searches_finish(search, -HOLTER_EINTERNAL, "the search ended before it was done");
 }
 
-static void on_closed(uv_handle_t *handle)
+static void searches_on_closed(uv_handle_t *handle)
 {
     free(handle->data);
 }
@@ -115,94 +118,94 @@ void searches_destroy(struct searches *s)
     if (s == NULL)
         return;
     while (s->list != NULL)
-        end(s->list);
-    uv_close((uv_handle_t *)&s->look, on_closed);
+        searches_end_process(s->list);
+    uv_close((uv_handle_t *)&s->client_timer, searches_on_closed);
 }
 
-static void on_look(uv_timer_t *timer)
+static void searches_on_timer(uv_timer_t *timer)
 {
     struct searches *s = timer->data;
-    for (struct one *one = s->list, *next; one != NULL; one = next) {
-        next = one->next;
-        if (front_peer(one->front, one->peer, one->peer_length) == NULL)
-            finish_ended(one);
+    for (struct search_process *search = s->list, *next; search != NULL; search = next) {
+        next = search->next;
+        if (front_find_peer(search->front, search->peer, search->peer_length) == NULL)
+            searches_finish_unanswered(search);
     }
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-/* It comes from a process of ours, encoded as it is sent. @return nonzero when the peer has all it
- * asked for */
-static int pass_on(struct one *one, const uint8_t *bytes, uint32_t length)
+/* Forward an encoded message of the process. @return nonzero when it was the last, or cannot be
+ * sent
+ */
+static int searches_forward(struct search_process *search, const uint8_t *bytes, uint32_t length)
 {
-    struct peer *peer = front_peer(one->front, one->peer, one->peer_length);
+    struct peer *peer = front_find_peer(search->front, search->peer, search->peer_length);
     zmq_msg_t message;
     if (peer == NULL || zmq_msg_init_size(&message, length) != 0)
         return 1;
     memcpy(zmq_msg_data(&message), bytes, length);
-    int code = front_send_encoded(one->front, peer, &message);
+    int code = front_send_encoded(search->front, peer, &message);
     zmq_msg_close(&message);
     /* An array of two (MessagePack), the first of which is the type, below 128. */
-    one->answered = length > 1 && bytes[1] == WIRE_TYPE_REPLY;
-    return code != 0 || one->answered;
+    search->answered = length > 1 && bytes[1] == WIRE_TYPE_REPLY;
+    return code != 0 || search->answered;
 }
 
-/* @return nonzero at the end */
-static int take(struct one *one)
+/* @return nonzero after the last message */
+static int searches_forward_all(struct search_process *search)
 {
     size_t at = 0;
     int over = 0;
-    while (!over && one->length - at >= sizeof(uint32_t)) {
+    while (!over && search->length - at >= sizeof(uint32_t)) {
         uint32_t length;
-        memcpy(&length, one->bytes + at, sizeof(length));
+        memcpy(&length, search->bytes + at, sizeof(length));
         if (length > WIRE_MESSAGE_BYTES)
             return 1;
-        if (one->length - at - sizeof(length) < length)
+        if (search->length - at - sizeof(length) < length)
             break;
-        over = pass_on(one, one->bytes + at + sizeof(length), length);
+        over = searches_forward(search, search->bytes + at + sizeof(length), length);
         at += sizeof(length) + length;
     }
-    one->length -= at;
-    memmove(one->bytes, one->bytes + at, one->length);
+    search->length -= at;
+    memmove(search->bytes, search->bytes + at, search->length);
     return over;
 }
 
-static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
+static void searches_on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
 {
-    struct one *one = handle->data;
+    struct search_process *search = handle->data;
     (void)wanted;
-    *out = uv_buf_init(NULL, 0); /* without memory: it ends */
-    if (one->room - one->length < READ_BYTES) {
-        size_t room = 2 * one->room + READ_BYTES;
-        uint8_t *bytes = realloc(one->bytes, room);
+    *out = uv_buf_init(NULL, 0); /* without memory the search ends */
+    if (search->capacity - search->length < READ_BYTES) {
+        size_t capacity = 2 * search->capacity + READ_BYTES;
+        uint8_t *bytes = realloc(search->bytes, capacity);
         if (bytes == NULL)
             return;
-        one->bytes = bytes;
-        one->room = room;
+        search->bytes = bytes;
+        search->capacity = capacity;
     }
-    *out = uv_buf_init((char *)one->bytes + one->length, READ_BYTES);
+    *out = uv_buf_init((char *)search->bytes + search->length, READ_BYTES);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+static void searches_on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
-    struct one *one = stream->data;
+    struct search_process *search = stream->data;
     (void)buffer;
-    if (one->all == NULL || count == 0)
+    if (search->all == NULL || count == 0)
         return;
     if (count > 0)
-        one->length += (size_t)count;
+        search->length += (size_t)count;
     if (count < 0)
-        finish_ended(one);
-    else if (take(one)) /* it is answered, or its client takes nothing any more */
-        finish(one, -HOLTER_EINTERNAL, "the search's answer could not be passed on");
+        searches_finish_unanswered(search);
+    else if (searches_forward_all(search)) /* answered, or the client does not read */
+        searches_finish(search, -HOLTER_EINTERNAL, "the search's answer could not be forwarded");
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* In the process of its own: nothing of the daemon's is touched, and nothing of it told when it
- * ends. */
-static void become_search(struct job *job, const struct network_ask *ask, int fd, uint64_t id,
-                          pid_t parent)
+/* In the child: it uses no descriptor of the daemon, and runs none of its exit handlers. */
+static void searches_run_child(struct job *job, const struct network_ask *ask, int fd, uint64_t id,
+                               pid_t parent)
 {
     static const int reset[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGCHLD, SIGALRM, SIGABRT};
     const struct rlimit time = {(rlim_t)(2 * ask->seconds + SPARE_SECONDS),
@@ -224,76 +227,78 @@ static void become_search(struct job *job, const struct network_ask *ask, int fd
     _exit(0);
 }
 
-static int start(struct one *one, struct job *job, const struct network_ask *ask)
+static int searches_fork(struct search_process *search, struct job *job,
+                         const struct network_ask *ask)
 {
     int fds[2];
     sigset_t all, before;
     if (pipe2(fds, O_CLOEXEC) != 0)
         return -errno;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* handlers are the daemon's: none may run there */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the daemon may run in the child */
     pid_t parent = getpid();
-    one->process = fork();
-    if (one->process == 0)
-        become_search(job, ask, fds[1], one->id, parent);
-    int code = one->process < 0 ? -errno : 0;
+    search->process = fork();
+    if (search->process == 0)
+        searches_run_child(job, ask, fds[1], search->id, parent);
+    int code = search->process < 0 ? -errno : 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(fds[1]);
     if (code == 0)
-        code = uv_pipe_open(&one->pipe, fds[0]);
+        code = uv_pipe_open(&search->pipe, fds[0]);
     else
         close(fds[0]);
     if (code == 0)
-        code = uv_read_start((uv_stream_t *)&one->pipe, on_room, on_read);
+        code = uv_read_start((uv_stream_t *)&search->pipe, searches_on_alloc, searches_on_read);
     return code;
 }
 
-int searches_end(struct searches *s, const struct peer *peer, int reroute, const char *why)
+int searches_cancel(struct searches *s, const struct peer *peer, int reroute, const char *why)
 {
-    for (struct one *one = s->list; one != NULL; one = one->next) {
-        if (one->reroute != reroute || one->peer_length != peer->id_length ||
-            memcmp(one->peer, peer->id, peer->id_length) != 0)
+    for (struct search_process *search = s->list; search != NULL; search = search->next) {
+        if (search->reroute != reroute || search->peer_length != peer->id_length ||
+            memcmp(search->peer, peer->id, peer->id_length) != 0)
             continue;
-        finish(one, -ECANCELED, why);
+        searches_finish(search, -ECANCELED, why);
         return 0;
     }
     return -HOLTER_EEMPTY;
 }
 
-int searches_begin(struct searches *s, struct front *front, const struct peer *peer, uint64_t id,
+int searches_start(struct searches *s, struct front *front, const struct peer *peer, uint64_t id,
                    struct job *job, struct network_ask *ask)
 {
-    searches_end(s, peer, ask->reroute, "another was asked for");
-    struct one *one = s->count >= SEARCHES_MOST ? NULL : calloc(1, sizeof(*one));
-    int code = s->count >= SEARCHES_MOST ? -HOLTER_EFULL : one == NULL ? -ENOMEM : 0;
+    searches_cancel(s, peer, ask->reroute, "another was asked for");
+    struct search_process *search =
+        s->count >= SEARCHES_MAXIMUM ? NULL : calloc(1, sizeof(*search));
+    int code = s->count >= SEARCHES_MAXIMUM ? -HOLTER_EFULL : search == NULL ? -ENOMEM : 0;
     if (code == 0) {
-        code = uv_pipe_init(s->loop, &one->pipe, 0);
-        one->pipe.data = one;
+        code = uv_pipe_init(s->loop, &search->pipe, 0);
+        search->pipe.data = search;
     }
     if (code != 0) {
-        free(one);
+        free(search);
         network_ask_finish(ask);
         return code;
     }
-    one->front = front;
-    memcpy(one->peer, peer->id, peer->id_length);
-    one->peer_length = peer->id_length;
-    one->id = id;
-    one->reroute = ask->reroute;
-    code = start(one, job, ask);
+    search->front = front;
+    memcpy(search->peer, peer->id, peer->id_length);
+    search->peer_length = peer->id_length;
+    search->id = id;
+    search->reroute = ask->reroute;
+    code = searches_fork(search, job, ask);
     network_ask_finish(ask);
     if (code != 0) {
-        if (one->process > 0) {
-            kill(one->process, SIGKILL);
-            waitpid(one->process, NULL, 0);
+        if (search->process > 0) {
+            kill(search->process, SIGKILL);
+            waitpid(search->process, NULL, 0);
         }
-        uv_close((uv_handle_t *)&one->pipe, on_one_closed);
+        uv_close((uv_handle_t *)&search->pipe, searches_on_pipe_closed);
         return code;
     }
-    one->all = s;
-    one->next = s->list;
-    s->list = one;
+    search->all = s;
+    search->next = s->list;
+    s->list = search;
     if (s->count++ == 0)
-        uv_timer_start(&s->look, on_look, LOOK_MS, LOOK_MS);
+        uv_timer_start(&s->client_timer, searches_on_timer, CLIENT_CHECK_MS, CLIENT_CHECK_MS);
     return 0;
 }

@@ -1,10 +1,11 @@
+/* Current states, encoded once per frame. */
 #include "daemon/server/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void destroy(struct snapshot *s)
+static void snapshots_destroy_one(struct snapshot *s)
 {
     if (s == NULL)
         return;
@@ -16,18 +17,18 @@ static void destroy(struct snapshot *s)
 
 void snapshots_finish(struct snapshots *snapshots)
 {
-    for (size_t i = 0; i < SNAPSHOTS_MOST; i++)
-        destroy(snapshots->list[i]);
+    for (size_t i = 0; i < SNAPSHOTS_MAXIMUM; i++)
+        snapshots_destroy_one(snapshots->list[i]);
     wire_buffer_finish(&snapshots->buffer);
     *snapshots = (struct snapshots){0};
 }
 
-struct making {
+struct snapshots_making {
     struct snapshots *snapshots;
     struct snapshot *made;
 };
 
-static int wanted(void *user, const char *job, enum wire_type type)
+static int snapshots_want_all(void *user, const char *job, enum wire_type type)
 {
     (void)user;
     (void)job;
@@ -35,9 +36,10 @@ static int wanted(void *user, const char *job, enum wire_type type)
     return 1;
 }
 
-static void add_part(void *user, const char *job, enum wire_type type, const void *message)
+static void snapshots_add_part(void *user, const char *job, enum wire_type type,
+                               const void *message)
 {
-    struct making *making = user;
+    struct snapshots_making *making = user;
     struct snapshot *s = making->made;
     struct wire_buffer *buffer = &making->snapshots->buffer;
     (void)job;
@@ -62,31 +64,32 @@ static void add_part(void *user, const char *job, enum wire_type type, const voi
     s->count++;
 }
 
-const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job,
-                                    enum wire_type type, uint64_t frame)
+const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *job,
+                                     enum wire_type type, uint64_t frame)
 {
     size_t at = 0;
-    for (; at < SNAPSHOTS_MOST - 1 && snapshots->list[at] != NULL; at++) {
+    for (; at < SNAPSHOTS_MAXIMUM - 1 && snapshots->list[at] != NULL; at++) {
         const struct snapshot *s = snapshots->list[at];
         if (s->type != type || strcmp(s->job, job_id(job)) != 0)
             continue;
-        /* What agents said about ranks is told again in frames only while somebody wants it. */
+        /* Messages of agents about ranks make frames only while there are subscribers. */
         if (type != WIRE_TYPE_RECORDED && s->frame == frame && s->closings == job_closings(job))
             return s;
         break;
     }
-    /* The place is that of an older state of the same kind, a free one, or that of the oldest. */
+    /* Replace an older state of the same kind, or use a free place, or that of the oldest. */
     struct snapshot *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return NULL;
-    destroy(snapshots->list[at]);
+    snapshots_destroy_one(snapshots->list[at]);
     memmove(&snapshots->list[1], &snapshots->list[0], at * sizeof(struct snapshot *));
     snapshots->list[0] = made;
     snprintf(made->job, sizeof(made->job), "%s", job_id(job));
     made->type = type;
     made->frame = frame;
     made->closings = job_closings(job);
-    struct making making = {snapshots, made};
-    job_snapshot(job, type, &(struct job_output){&making, wanted, add_part, NULL});
+    struct snapshots_making making = {snapshots, made};
+    job_snapshot(job, type,
+                 &(struct job_output){&making, snapshots_want_all, snapshots_add_part, NULL});
     return made;
 }

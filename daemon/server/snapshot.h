@@ -1,5 +1,5 @@
-/* Current states, encoded once for all who ask before the next frame: a thousand viewers that
- * connect at one time get the same bytes. */
+/* Current states, encoded once for all clients that ask before the next frame: a thousand viewers
+ * that connect at one time get the same bytes. */
 #ifndef HOLTER_DAEMON_SERVER_SNAPSHOT_H
 #define HOLTER_DAEMON_SERVER_SNAPSHOT_H
 
@@ -7,20 +7,20 @@
 
 #include <zmq.h>
 
-#define SNAPSHOTS_MOST 32u /**< states kept; the one made longest ago goes first */
+#define SNAPSHOTS_MAXIMUM 32u /**< number of states; the oldest is dropped first */
 
 struct snapshot {
     char job[65];
     enum wire_type type;
-    uint64_t frame;    /**< newest published frame of the job that is in it */
-    uint64_t closings; /**< see job_closings(): windows that nobody reads make no frames */
+    uint64_t frame;    /**< number of the newest frame of the job at that time */
+    uint64_t closings; /**< see job_closings(): without subscribers windows make no frames */
     zmq_msg_t *parts;  /**< owned: encoded messages */
     size_t count, room;
 };
 
 /** Zero-initialised is empty. */
 struct snapshots {
-    struct snapshot *list[SNAPSHOTS_MOST]; /**< owned; newest first */
+    struct snapshot *list[SNAPSHOTS_MAXIMUM]; /**< owned; newest first */
     struct wire_buffer buffer;
 };
 
@@ -29,7 +29,7 @@ void snapshots_finish(struct snapshots *snapshots);
 /** State of a job.
  *  @param frame  newest published frame of the job
  *  @return borrowed until the next call; NULL without memory */
-const struct snapshot *snapshots_of(struct snapshots *snapshots, struct job *job,
-                                    enum wire_type type, uint64_t frame);
+const struct snapshot *snapshots_get(struct snapshots *snapshots, struct job *job,
+                                     enum wire_type type, uint64_t frame);
 
 #endif

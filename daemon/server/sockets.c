@@ -1,3 +1,4 @@
+/* Opens and configures the ZeroMQ sockets of the daemon. */
 #include "daemon/server/sockets.h"
 
 #include "daemon/server/zap.h"
@@ -9,13 +10,14 @@
 #include <stdio.h>
 #include <zmq.h>
 
-#define RECEIVE_QUEUE 64 /* messages that wait to be read, of one peer */
-#define SEND_QUEUE 8192  /* that wait to be sent to one peer: a snapshot has up to about 2,000 */
+#define RECEIVE_QUEUE 64 /* messages of one peer that wait to be read */
+#define SEND_QUEUE 8192  /* messages to one peer that wait; a snapshot has up to about 2,000 */
 #define FRONT_BACKLOG 4096
 #define STREAM_QUEUE 512 /* frames that wait for one subscriber; about a minute of windows */
 #define STREAM_BACKLOG 4096
 
-static int set_keys(void *socket, const struct options *options, char *why, size_t room)
+static int sockets_set_keys(void *socket, const struct server_options *options, char *why,
+                            size_t room)
 {
     struct curve_keys keys;
     if (options->keys == NULL)
@@ -30,7 +32,7 @@ static int set_keys(void *socket, const struct options *options, char *why, size
 
 /* ---- the front ----------------------------------------------------------------- */
 
-static void set_front(void *socket)
+static void sockets_configure_front(void *socket)
 {
     int receive_queue = RECEIVE_QUEUE, send_queue = SEND_QUEUE, linger = 500,
         backlog = FRONT_BACKLOG, on = 1;
@@ -41,25 +43,25 @@ static void set_front(void *socket)
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
-    /* Sending to a peer that has gone is an error, not silence. */
+    /* Sending to a peer that has left is an error. */
     zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &on, sizeof(on));
-    /* The kernel finds out that a host has gone, within 30 s. libzmq's own heartbeats cost more
-     * than all other work here: each takes a timer back, for which libzmq walks through all timers
-     * of all connections (poller_base_t::cancel_timer). */
+    /* The kernel detects within 30 s that a host is down. Heartbeats of libzmq cost more than all
+     * other work here: each cancels a timer, for which libzmq searches all timers of all
+     * connections (poller_base_t::cancel_timer). */
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE, &on, sizeof(on));
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_IDLE, &idle_s, sizeof(idle_s));
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_INTVL, &probe_s, sizeof(probe_s));
     zmq_setsockopt(socket, ZMQ_TCP_KEEPALIVE_CNT, &probes, sizeof(probes));
 }
 
-int sockets_front(void **out, void *context, const struct options *options,
-                  struct listen_locks *locks, char *why, size_t room)
+int sockets_open_front(void **out, void *context, const struct server_options *options,
+                       struct listen_locks *locks, char *why, size_t room)
 {
     void *socket = zmq_socket(context, ZMQ_ROUTER);
     if (socket == NULL)
         return -zmq_errno();
-    set_front(socket);
-    int code = set_keys(socket, options, why, room);
+    sockets_configure_front(socket);
+    int code = sockets_set_keys(socket, options, why, room);
     zap_domain(socket, ZAP_FRONT);
     for (size_t i = 0; code == 0 && i < options->listen_count; i++)
         code = listen_bind(locks, socket, options->listen[i], why, room);
@@ -72,28 +74,29 @@ int sockets_front(void **out, void *context, const struct options *options,
 
 /* ---- the stream ---------------------------------------------------------------- */
 
-static void set_stream(void *socket)
+static void sockets_configure_stream(void *socket)
 {
     int queue = STREAM_QUEUE, linger = 1000, backlog = STREAM_BACKLOG;
-    int64_t most = SOCKETS_SUBSCRIPTION;
+    int64_t most = SOCKETS_SUBSCRIPTION_BYTES;
     zmq_setsockopt(socket, ZMQ_SNDHWM, &queue, sizeof(queue));
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof(linger));
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof(most));
     zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof(backlog));
 }
 
-int sockets_stream(void **out, void *context, const struct options *options, char *why, size_t room)
+int sockets_open_stream(void **out, void *context, const struct server_options *options, char *why,
+                        size_t room)
 {
     void *socket = zmq_socket(context, ZMQ_XPUB);
     if (socket == NULL)
         return -zmq_errno();
-    set_stream(socket);
-    int code = set_keys(socket, options, why, room);
+    sockets_configure_stream(socket);
+    int code = sockets_set_keys(socket, options, why, room);
     zap_domain(socket, ZAP_STREAM);
     for (size_t i = 0; code == 0 && i < options->listen_count; i++) {
         char stream[300];
         code = endpoint_stream(stream, sizeof(stream), options->listen[i]);
-        /* The front's lock stands for both sockets of an ipc endpoint. */
+        /* The lock of the front covers both sockets of an ipc endpoint. */
         code = code != 0 ? code : listen_bind(NULL, socket, stream, why, room);
     }
     if (code == 0)

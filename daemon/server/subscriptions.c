@@ -1,3 +1,4 @@
+/* A list of subscribed prefixes. */
 #include "daemon/server/subscriptions.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ void subscriptions_finish(struct subscriptions *subscriptions)
     *subscriptions = (struct subscriptions){0};
 }
 
-static struct subscription *find(const struct subscriptions *s, const void *prefix, size_t length)
+static struct subscription *subscriptions_find(const struct subscriptions *s, const void *prefix,
+                                               size_t length)
 {
     for (size_t i = 0; i < s->count; i++) {
         if (s->list[i].length == length && memcmp(s->list[i].prefix, prefix, length) == 0)
@@ -23,12 +25,12 @@ static struct subscription *find(const struct subscriptions *s, const void *pref
     return NULL;
 }
 
-static int room_for_one(struct subscriptions *s)
+static int subscriptions_reserve(struct subscriptions *s)
 {
     if (s->count < s->room)
         return 1;
     size_t room = s->room == 0 ? 16 : 2 * s->room;
-    if (room > SUBSCRIPTIONS_MOST)
+    if (room > SUBSCRIPTIONS_MAXIMUM)
         return 0;
     struct subscription *list = realloc(s->list, room * sizeof(*list));
     if (list == NULL)
@@ -40,10 +42,10 @@ static int room_for_one(struct subscriptions *s)
 
 void subscriptions_add(struct subscriptions *s, const void *prefix, size_t length)
 {
-    if (length > SUBSCRIPTION_BYTES || find(s, prefix, length) != NULL)
+    if (length > SUBSCRIPTION_BYTES || subscriptions_find(s, prefix, length) != NULL)
         return;
-    if (!room_for_one(s)) {
-        s->untold++;
+    if (!subscriptions_reserve(s)) {
+        s->overflow++;
         return;
     }
     struct subscription *added = &s->list[s->count++];
@@ -55,19 +57,19 @@ void subscriptions_remove(struct subscriptions *s, const void *prefix, size_t le
 {
     if (length > SUBSCRIPTION_BYTES)
         return;
-    struct subscription *gone = find(s, prefix, length);
+    struct subscription *gone = subscriptions_find(s, prefix, length);
     if (gone != NULL)
         *gone = s->list[--s->count];
-    else if (s->untold > 0)
-        s->untold--;
+    else if (s->overflow > 0)
+        s->overflow--;
 }
 
-void subscriptions_each(const struct subscriptions *s,
-                        void (*one)(void *user, const void *prefix, size_t length), void *user)
+void subscriptions_for_each(const struct subscriptions *s,
+                            void (*one)(void *user, const void *prefix, size_t length), void *user)
 {
     for (size_t i = 0; i < s->count; i++)
         one(user, s->list[i].prefix, s->list[i].length);
-    if (s->untold > 0)
+    if (s->overflow > 0)
         one(user, "", 0);
 }
 
@@ -79,5 +81,5 @@ int subscriptions_match(const struct subscriptions *s, const char *topic)
         if (one->length <= length && memcmp(one->prefix, topic, one->length) == 0)
             return 1;
     }
-    return s->untold > 0;
+    return s->overflow > 0;
 }

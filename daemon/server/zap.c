@@ -1,3 +1,4 @@
+/* Answers the authentication requests of libzmq (ZAP, ZeroMQ RFC 27). */
 #include "daemon/server/zap.h"
 
 #include "proto/log.h"
@@ -10,8 +11,8 @@
 
 #define LOG_TOPIC "zap"
 #define ENDPOINT "inproc://zeromq.zap.01"
-#define TURN 64       /* requests answered in one turn of the loop */
-#define KEY_BYTES 32u /* of a CURVE public key */
+#define TURN_REQUESTS 64 /* requests answered in one turn of the loop */
+#define KEY_BYTES 32u    /* of a CURVE public key */
 #define ROLES 3u
 
 /* Frames of a request, RFC 27: version, request id, domain, address, routing id, mechanism,
@@ -28,17 +29,18 @@ struct zap {
     } admitted[ROLES];
 };
 
-struct frame {
+struct zap_frame {
     uint8_t bytes[256];
     size_t length;
 };
 
-static int frame_is(const struct frame *frame, const char *text)
+static int zap_frame_equals(const struct zap_frame *frame, const char *text)
 {
     return frame->length == strlen(text) && memcmp(frame->bytes, text, frame->length) == 0;
 }
 
-enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32])
+/* @return the role of a public key in a domain; ROLE_NONE: refused */
+static enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32])
 {
     enum role role = ROLE_NONE;
     for (unsigned i = 0; i < ROLES; i++) {
@@ -50,9 +52,9 @@ enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[
     return role;
 }
 
-/* @return how many frames came; those beyond FRAMES are dropped, longer ones cut (they fit nothing
- *         known) */
-static int receive(void *socket, struct frame frames[FRAMES])
+/* @return the number of frames; those beyond FRAMES are dropped, longer ones cut (they match
+ * nothing known) */
+static int zap_receive(void *socket, struct zap_frame frames[FRAMES])
 {
     int count = 0, more = 1;
     size_t size = sizeof(more);
@@ -70,8 +72,8 @@ static int receive(void *socket, struct frame frames[FRAMES])
     return count;
 }
 
-static void answer(struct zap *zap, const struct frame *request, const char *status,
-                   const char *text, const char *user)
+static void zap_answer(struct zap *zap, const struct zap_frame *request, const char *status,
+                       const char *text, const char *user)
 {
     zmq_send(zap->socket, "1.0", 3, ZMQ_SNDMORE);
     zmq_send(zap->socket, request->bytes, request->length, ZMQ_SNDMORE);
@@ -81,40 +83,40 @@ static void answer(struct zap *zap, const struct frame *request, const char *sta
     zmq_send(zap->socket, "", 0, 0);
 }
 
-static void decide(struct zap *zap, struct frame frames[FRAMES], int count)
+static void zap_decide(struct zap *zap, struct zap_frame frames[FRAMES], int count)
 {
     enum role role = ROLE_NONE;
-    if (count == FRAMES && frame_is(&frames[VERSION], "1.0") &&
-        frame_is(&frames[MECHANISM], "CURVE") && frames[KEY].length == KEY_BYTES) {
-        const char *domain = frame_is(&frames[DOMAIN], ZAP_FRONT) ? ZAP_FRONT : ZAP_STREAM;
+    if (count == FRAMES && zap_frame_equals(&frames[VERSION], "1.0") &&
+        zap_frame_equals(&frames[MECHANISM], "CURVE") && frames[KEY].length == KEY_BYTES) {
+        const char *domain = zap_frame_equals(&frames[DOMAIN], ZAP_FRONT) ? ZAP_FRONT : ZAP_STREAM;
         role = zap_role(zap, domain, frames[KEY].bytes);
     }
     if (role != ROLE_NONE) {
-        answer(zap, &frames[REQUEST], "200", "", role_name(role));
+        zap_answer(zap, &frames[REQUEST], "200", "", role_name(role));
         return;
     }
     zap->refused++;
     size_t length = count > ADDRESS ? frames[ADDRESS].length : 0;
     log_warn("refused a connection from %.*s: unknown key", (int)length,
              (const char *)frames[ADDRESS].bytes);
-    answer(zap, &frames[REQUEST], "400", "unknown key", "");
+    zap_answer(zap, &frames[REQUEST], "400", "unknown key", "");
 }
 
-static int on_readable(void *user, void *socket)
+static int zap_on_readable(void *user, void *socket)
 {
     struct zap *zap = user;
     zloop_sent(zap->zloop);
-    for (int i = 0; i < TURN; i++) {
-        struct frame frames[FRAMES] = {{{0}, 0}};
-        int count = receive(socket, frames);
+    for (int i = 0; i < TURN_REQUESTS; i++) {
+        struct zap_frame frames[FRAMES] = {{{0}, 0}};
+        int count = zap_receive(socket, frames);
         if (count < 0)
             return 0;
-        decide(zap, frames, count);
+        zap_decide(zap, frames, count);
     }
     return 1;
 }
 
-static int load(struct zap *zap, const char *key_dir)
+static int zap_load_keys(struct zap *zap, const char *key_dir)
 {
     static const enum role roles[ROLES] = {ROLE_AGENT, ROLE_VIEWER, ROLE_OPERATOR};
     for (unsigned i = 0; i < ROLES; i++) {
@@ -138,12 +140,12 @@ int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key
     struct zap *zap = calloc(1, sizeof(*zap));
     if (zap == NULL)
         return -ENOMEM;
-    int code = load(zap, key_dir);
+    int code = zap_load_keys(zap, key_dir);
     if (code == 0) {
         zap->socket = zmq_socket(context, ZMQ_REP);
         code = zap->socket == NULL || zmq_bind(zap->socket, ENDPOINT) != 0 ? -zmq_errno() : 0;
     }
-    code = code != 0 ? code : zloop_open(&zap->zloop, loop, zap->socket, on_readable, zap);
+    code = code != 0 ? code : zloop_open(&zap->zloop, loop, zap->socket, zap_on_readable, zap);
     if (code != 0) {
         if (zap->socket != NULL)
             zmq_close(zap->socket);
@@ -154,7 +156,7 @@ int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key
     return 0;
 }
 
-static void on_closed(void *user)
+static void zap_on_closed(void *user)
 {
     struct zap *zap = user;
     zmq_close(zap->socket);
@@ -164,7 +166,7 @@ static void on_closed(void *user)
 void zap_destroy(struct zap *zap)
 {
     if (zap != NULL)
-        zloop_close(zap->zloop, on_closed);
+        zloop_close(zap->zloop, zap_on_closed);
 }
 
 void zap_domain(void *socket, const char *domain)

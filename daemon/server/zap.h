@@ -1,4 +1,5 @@
-/* Who may connect: the authentication handler of ZeroMQ RFC 27 (ZAP 1.0), mechanism CURVE (RFC 26).
+/* Decides which keys may connect: the authentication handler of ZeroMQ RFC 27 (ZAP 1.0), mechanism
+ * CURVE (RFC 26).
  *
  * A public key stands for a role. Agents, viewers and operators may use the front; viewers and
  * operators the published stream. The role becomes the "User-Id" of every message of the
@@ -16,12 +17,12 @@
 
 struct zap;
 
-/** Begin to answer; before any socket of the context binds.
+/** Start to answer; before any socket of the context binds.
  *  @param key_dir  directory of curve_load()
  *  @return 0, or an error of curve_load(), zmq or libuv */
 int zap_create(struct zap **out, void *context, uv_loop_t *loop, const char *key_dir);
 
-/** Stop; the handles close in further turns of the loop. NULL is fine. */
+/** Stop; handles close in later turns of the loop. NULL is fine. */
 void zap_destroy(struct zap *zap);
 
 /** Set a socket's domain, before it binds; also where there are no keys and nobody answers: with a
@@ -30,10 +31,7 @@ void zap_destroy(struct zap *zap);
  * zmtp_engine.cpp, errno_assert). */
 void zap_domain(void *socket, const char *domain);
 
-/** Connections refused so far. */
+/** @return number of connections refused since the start */
 uint64_t zap_refused(const struct zap *zap);
-
-/** Role of a 32-byte public key in a domain. @return ROLE_NONE: refused */
-enum role zap_role(const struct zap *zap, const char *domain, const uint8_t key[32]);
 
 #endif

@@ -10,7 +10,6 @@
  * hash of it told: programs that should publish the same of one recording are compared by it. */
 #include "daemon/alert/rules.h"
 #include "daemon/job/job.h"
-#include "daemon/replay/replay_pack.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -236,7 +235,6 @@ int main(int argc, char **argv)
         make(&settings, made);
         return EXIT_SUCCESS;
     }
-    replay_pack_prepare(); /* as a replay has its memory */
     uint64_t begun = clock_process_cpu_ns();
     replay(&run, optind < argc ? argv[optind] : path);
     report(&run, clock_process_cpu_ns() - begun);

@@ -1,3 +1,4 @@
+/* Makes the recording of a large job up. */
 #include "tests/bench/replay_make.h"
 
 #include "daemon/storage/recording.h"

@@ -37,7 +37,7 @@ struct replay_make {
                           .window_ns = 1000000000,                                                 \
                           .step_ns = 970000000})
 
-/** Told each message. @return nonzero ends the making */
+/** Called for each message. @return nonzero to stop */
 typedef int replay_take(void *user, const void *bytes, size_t length, uint64_t type,
                         uint64_t instance, uint64_t seq, uint64_t window, uint64_t received_ns);
 

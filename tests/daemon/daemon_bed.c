@@ -1,3 +1,4 @@
+/* A daemon as a process, and peers of it. */
 #include "tests/daemon/daemon_bed.h"
 
 #include <fcntl.h>

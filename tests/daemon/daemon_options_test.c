@@ -1,5 +1,8 @@
+/* The command line of holterd. */
 #include "daemon/daemon_options.h"
 #include "holter/error.h"
+#include "proto/duration.h"
+#include "proto/quantity.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,39 +17,39 @@
 #define MS UINT64_C(1000000)
 
 /* Words after the program's name, up to the first NULL. */
-static enum options_verdict parse_words(struct options *o, char *why, size_t room,
-                                        const char *const *words)
+static enum daemon_options_verdict parse_words(struct daemon_options *o, char *why, size_t capacity,
+                                               const char *const *words)
 {
     char *argv[8] = {"holterd"};
     int argc = 1;
     for (; words[argc - 1] != NULL; argc++)
         argv[argc] = (char *)(uintptr_t)words[argc - 1];
-    return options_parse(o, argc, argv, why, room);
+    return daemon_options_parse(o, argc, argv, why, capacity);
 }
 
-#define parse(o, why, room, ...)                                                                   \
-    parse_words(o, why, room, (const char *const[8]){__VA_ARGS__, NULL})
+#define parse(o, why, capacity, ...)                                                               \
+    parse_words(o, why, capacity, (const char *const[8]){__VA_ARGS__, NULL})
 
 static void durations_have_units(void **state)
 {
     uint64_t ns = 0;
     (void)state;
-    assert_int_equal(options_duration("500ms", &ns), 0);
+    assert_int_equal(duration_parse("500ms", &ns), 0);
     assert_int_equal(ns, 500 * MS);
-    assert_int_equal(options_duration("1s", &ns), 0);
+    assert_int_equal(duration_parse("1s", &ns), 0);
     assert_int_equal(ns, 1000 * MS);
-    assert_int_equal(options_duration("0.25", &ns), 0);
+    assert_int_equal(duration_parse("0.25", &ns), 0);
     assert_int_equal(ns, 250 * MS);
-    assert_int_equal(options_duration("2min", &ns), 0);
+    assert_int_equal(duration_parse("2min", &ns), 0);
     assert_int_equal(ns, 120000 * MS);
     const char *const wrong[] = {"", "ms", "-1s", "1h", "1 s", "nan", "inf", "1e99s", "0x10"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_int_equal(options_duration(wrong[i], &ns), -HOLTER_EUSAGE);
+        assert_int_equal(duration_parse(wrong[i], &ns), -HOLTER_EUSAGE);
 }
 
 static void windows_are_from_100_ms_to_60_s(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     char why[512];
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--window", "100ms"), OPTIONS_RUN);
@@ -62,7 +65,7 @@ static void windows_are_from_100_ms_to_60_s(void **state)
 
 static void without_keys_only_local_endpoints_are_listened_on(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     char why[512];
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--listen", "tcp://0.0.0.0:7777"), OPTIONS_WRONG);
@@ -77,7 +80,7 @@ static void without_keys_only_local_endpoints_are_listened_on(void **state)
 
 static void unknown_words_are_named(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     char why[512];
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--colour", NULL), OPTIONS_WRONG);
@@ -89,7 +92,7 @@ static void unknown_words_are_named(void **state)
 
 static void recording_is_on_unless_it_is_put_off(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     char why[512];
     (void)state;
     setenv("XDG_DATA_HOME", "/data", 1);
@@ -108,7 +111,7 @@ static void on_fault(void *user, const char *text)
 
 static void rules_come_from_the_command_line_before_the_environment(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     struct rules rules;
     char why[512];
     (void)state;
@@ -118,7 +121,7 @@ static void rules_come_from_the_command_line_before_the_environment(void **state
     assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
     assert_string_equal(o.rules, "/nonexistent/env.yaml");
     assert_int_equal(parse(&o, why, sizeof(why), "--rules", "/nonexistent/r.yaml"), OPTIONS_RUN);
-    assert_int_equal(options_rules(&o, &rules, on_fault, why), -ENOENT);
+    assert_int_equal(daemon_options_read_rules(&o, &rules, on_fault, why), -ENOENT);
     assert_non_null(strstr(why, "/nonexistent/r.yaml"));
     setenv("HOLTER_RULES", "", 1);
     assert_int_equal(parse(&o, why, sizeof(why), "--check-rules", NULL), OPTIONS_CHECK);
@@ -128,26 +131,26 @@ static void rules_come_from_the_command_line_before_the_environment(void **state
 
 static void sinks_of_the_command_line_come_to_those_of_the_rules(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     struct rules rules;
     char why[512] = "";
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--on-alert", "cat"), OPTIONS_RUN);
-    assert_int_equal(options_rules(&o, &rules, on_fault, why), 0);
+    assert_int_equal(daemon_options_read_rules(&o, &rules, on_fault, why), 0);
     assert_int_equal(rules.sink_count, 2); /* the terminal is built in */
     assert_string_equal(rules.sinks[1].target, "cat");
     rules_finish(&rules);
     assert_int_equal(parse(&o, why, sizeof(why), "--alertmanager", "h:9093"), OPTIONS_RUN);
-    assert_int_equal(options_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
+    assert_int_equal(daemon_options_read_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
     assert_non_null(strstr(why, "--alertmanager: 'h:9093' is no address"));
     assert_int_equal(parse(&o, why, sizeof(why), "--alert-log", ""), OPTIONS_RUN);
-    assert_int_equal(options_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
+    assert_int_equal(daemon_options_read_rules(&o, &rules, on_fault, why), -HOLTER_EUSAGE);
     assert_non_null(strstr(why, "--alert-log"));
 }
 
 static void a_replay_is_recorded_only_when_that_is_asked_for(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     char why[512];
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--replay", "x.hrec"), OPTIONS_RUN);
@@ -163,7 +166,7 @@ static void a_replay_is_recorded_only_when_that_is_asked_for(void **state)
 
 static void how_a_replay_goes_is_said_of_replays_only(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     char why[512];
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--replay=x", "--speed=0.5", "--from=+10s",
@@ -186,25 +189,25 @@ static void a_recording_has_a_size_of_16_MiB_and_more(void **state)
 {
     static const char *const wrong[] = {
         "", "x", "15M", "20X", "-20M", "20Mx", "99999999999999999999", "20000000T"};
-    struct options o;
+    struct daemon_options o;
     char why[512];
     uint64_t size;
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), "--max-size", "20G"), OPTIONS_RUN);
-    assert_true(o.most_bytes == UINT64_C(20) << 30);
+    assert_true(o.maximum_record_bytes == UINT64_C(20) << 30);
     assert_int_equal(parse(&o, why, sizeof(why), "--max-size", "16MiB"), OPTIONS_RUN);
-    assert_true(o.most_bytes == UINT64_C(16) << 20);
+    assert_true(o.maximum_record_bytes == UINT64_C(16) << 20);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         assert_int_equal(parse(&o, why, sizeof(why), "--max-size", wrong[i]), OPTIONS_WRONG);
         assert_non_null(strstr(why, "--max-size"));
     }
-    assert_int_equal(options_size("1000", &size), 0);
+    assert_int_equal(quantity_parse_bytes("1000", &size), 0);
     assert_int_equal(size, 1000);
 }
 
-static void collectives_take_part_unless_they_are_put_off(void **state)
+static void collectives_take_part_unless_they_are_off(void **state)
 {
-    struct options o;
+    struct daemon_options o;
     char why[512];
     (void)state;
     assert_int_equal(parse(&o, why, sizeof(why), NULL, NULL), OPTIONS_RUN);
@@ -232,7 +235,7 @@ int main(void)
         cmocka_unit_test(a_replay_is_recorded_only_when_that_is_asked_for),
         cmocka_unit_test(how_a_replay_goes_is_said_of_replays_only),
         cmocka_unit_test(a_recording_has_a_size_of_16_MiB_and_more),
-        cmocka_unit_test(collectives_take_part_unless_they_are_put_off),
+        cmocka_unit_test(collectives_take_part_unless_they_are_off),
         cmocka_unit_test(rules_come_from_the_command_line_before_the_environment),
         cmocka_unit_test(sinks_of_the_command_line_come_to_those_of_the_rules),
     };

@@ -154,7 +154,7 @@ static uint64_t first_window(void)
 
 /* ---- tests --------------------------------------------------------------- */
 
-static void a_job_is_taken_in_recorded_and_shown(void **state)
+static void a_job_is_ingested_recorded_and_shown(void **state)
 {
     struct peer agent, viewer;
     pid_t pid = start(NULL, NULL);
@@ -245,7 +245,7 @@ static void strangers_and_breaches_are_refused_and_counted(void **state)
     peer_dial(&bed, &p, NULL, ROLE_NONE); /* no hello */
     send_window(&p, 1, 1, 0);
     assert_int_equal(peer_receive(&p)->refused.code, -HOLTER_EPROTOCOL);
-    assert_int_equal(peer_greet(&p, "agent", 3)->type, WIRE_TYPE_WELCOME); /* it may begin anew */
+    assert_int_equal(peer_greet(&p, "agent", 3)->type, WIRE_TYPE_WELCOME); /* it may begin again */
     peer_hang_up(&p);
     peer_dial(&bed, &p, NULL, ROLE_NONE); /* garbage */
     assert_true(zmq_send(p.socket, "\xc1garbage", 8, 0) == 8);
@@ -386,7 +386,7 @@ int main(int argc, char **argv)
         return 2;
     bed.holterd = argv[1];
     const struct CMUnitTest tests[] = {
-        AS_PROCESS(a_job_is_taken_in_recorded_and_shown),
+        AS_PROCESS(a_job_is_ingested_recorded_and_shown),
         AS_PROCESS(messages_sent_twice_count_once),
         AS_PROCESS(a_killed_daemon_continues_where_it_was),
         AS_PROCESS(a_second_daemon_on_the_endpoint_leaves_and_harms_nothing),

@@ -1,3 +1,4 @@
+/* The episodes of a job: raised, updated, resolved, restored. */
 #include "daemon/alert/alerts.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static void an_episode_is_one_alert_until_it_is_resolved(void **state)
     alerts_finish(&alerts);
 }
 
-static void kinds_and_hosts_are_told_apart(void **state)
+static void alerts_of_other_kinds_and_hosts_are_other_episodes(void **state)
 {
     struct alerts alerts = {0};
     (void)state;
@@ -74,12 +75,12 @@ static void beyond_the_bound_further_episodes_are_not_kept(void **state)
     struct alerts alerts = {0};
     char host[16];
     (void)state;
-    for (unsigned i = 0; i < ALERTS_MOST; i++) {
+    for (unsigned i = 0; i < ALERTS_MAXIMUM; i++) {
         snprintf(host, sizeof(host), "n%u", i);
         assert_non_null(alerts_raise(&alerts, "agent-lost", host, -1, 1, "t", NULL));
     }
     assert_null(alerts_raise(&alerts, "agent-lost", "one more", -1, 1, "t", NULL));
-    for (unsigned i = 0; i < ALERTS_MOST; i++) {
+    for (unsigned i = 0; i < ALERTS_MAXIMUM; i++) {
         snprintf(host, sizeof(host), "n%u", i);
         assert_string_equal(alerts_resolve(&alerts, "agent-lost", host, 2)->host, host);
     }
@@ -159,7 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_episode_is_one_alert_until_it_is_resolved),
-        cmocka_unit_test(kinds_and_hosts_are_told_apart),
+        cmocka_unit_test(alerts_of_other_kinds_and_hosts_are_other_episodes),
         cmocka_unit_test(a_restored_alert_goes_on),
         cmocka_unit_test(an_episode_is_pending_before_it_fires_and_keeps_its_evidence),
         cmocka_unit_test(an_episode_fed_again_is_the_restored_one),

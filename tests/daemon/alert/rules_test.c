@@ -1,3 +1,4 @@
+/* Rules files: what is read, and which faults are reported. */
 #include "daemon/alert/rules.h"
 #include "holter/error.h"
 #include "holter/wire.h"
@@ -16,7 +17,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* What was told, one fault a line. */
+/* The reported faults, one a line. */
 struct faults {
     unsigned count;
     char text[65536];
@@ -48,21 +49,21 @@ static struct rules right(const char *text)
     return rules;
 }
 
-/* Parse what has to be refused, with this among what is told. */
-static void wrong(const char *text, const char *told)
+/* Parse what has to be refused, with this among the reported faults. */
+static void wrong(const char *text, const char *expected)
 {
     struct rules untouched = {.count = 77};
     assert_int_equal(parse_bytes(&untouched, text, strlen(text)), -HOLTER_EUSAGE);
     assert_int_equal(untouched.count, 77);
-    if (strstr(faults.text, told) == NULL)
-        fail_msg("'%s' is not in:\n%s", told, faults.text);
+    if (strstr(faults.text, expected) == NULL)
+        fail_msg("'%s' is not in:\n%s", expected, faults.text);
 }
 
-static void wrong_rule(const char *keys, const char *told)
+static void wrong_rule(const char *keys, const char *expected)
 {
     char text[512];
     snprintf(text, sizeof(text), "rules:\n  - kind: latency\n    %s\n", keys);
-    wrong(text, told);
+    wrong(text, expected);
 }
 
 static void defaults_are_a_valid_file_with_every_kind(void **state)
@@ -98,7 +99,7 @@ static void a_rule_with_its_kind_alone_is_the_default_one(void **state)
     rules_finish(&defaults);
 }
 
-static void every_key_is_taken_with_its_unit(void **state)
+static void every_key_is_read_with_its_unit(void **state)
 {
     struct rules rules = right("rules:\n"
                                "  - name: slow.1\n"
@@ -241,7 +242,7 @@ static void contradictions_are_named(void **state)
     wrong("sinks:\n- {kind: file, path: a}\n- {kind: file, path: a}", "the same sink");
 }
 
-static void all_faults_are_told_not_only_the_first(void **state)
+static void all_faults_are_reported_not_only_the_first(void **state)
 {
     (void)state;
     wrong("rules:\n"
@@ -312,7 +313,7 @@ static void hostile_files_are_bounded(void **state)
     wrong(text, "f.yaml:66: rules: more than 64 of them");
 }
 
-static void files_that_cannot_be_read_are_told(void **state)
+static void files_that_cannot_be_read_are_reported(void **state)
 {
     struct rules rules;
     char directory[DIRECTORY_ROOM], path[96];
@@ -347,7 +348,7 @@ static void sinks_of_the_command_line_are_checked_alike(void **state)
     assert_int_equal(rules.sink_count, 3);
     assert_int_equal(rules_add_sink(&rules, SINK_SYSLOG, NULL, why, sizeof(why)), 0);
     assert_int_equal(rules.sink_count, 3); /* it was there */
-    while (rules.sink_count < RULES_SINKS) {
+    while (rules.sink_count < RULES_SINKS_MAXIMUM) {
         char file[32];
         snprintf(file, sizeof(file), "/tmp/%zu", rules.sink_count);
         assert_int_equal(rules_add_sink(&rules, SINK_FILE, file, why, sizeof(why)), 0);
@@ -361,17 +362,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_a_valid_file_with_every_kind),
         cmocka_unit_test(a_rule_with_its_kind_alone_is_the_default_one),
-        cmocka_unit_test(every_key_is_taken_with_its_unit),
+        cmocka_unit_test(every_key_is_read_with_its_unit),
         cmocka_unit_test(sinks_have_their_targets_and_filters),
         cmocka_unit_test(clear_follows_above_when_it_is_not_given),
         cmocka_unit_test(wrong_units_are_named_with_line_and_key),
         cmocka_unit_test(wrong_values_are_named),
         cmocka_unit_test(unknown_keys_are_named_with_those_that_are_known),
         cmocka_unit_test(contradictions_are_named),
-        cmocka_unit_test(all_faults_are_told_not_only_the_first),
+        cmocka_unit_test(all_faults_are_reported_not_only_the_first),
         cmocka_unit_test(other_shapes_are_refused),
         cmocka_unit_test(hostile_files_are_bounded),
-        cmocka_unit_test(files_that_cannot_be_read_are_told),
+        cmocka_unit_test(files_that_cannot_be_read_are_reported),
         cmocka_unit_test(sinks_of_the_command_line_are_checked_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* Sinks: what is delivered when, failures, hanging sinks, the end of the daemon. */
 /* Sinks against what receives: pipes, files, commands and a server of the test's own, which fail,
  * hang, are slow, or say too much. */
 #include "daemon/alert/sinks.h"
@@ -81,7 +82,7 @@ static int make_directory(void **state)
     pthread_mutex_init(&bed->reports.mutex, NULL);
     pthread_cond_init(&bed->reports.more, NULL);
     bed->options = (struct sinks_options){.retry_ns = MS,
-                                          .most_retry_ns = 2 * MS,
+                                          .maximum_retry_ns = 2 * MS,
                                           .update_ns = HOUR,
                                           .hang_ns = HOUR,
                                           .leave_ns = HOUR,
@@ -175,9 +176,9 @@ static unsigned contents(const char *name, char *out, size_t room)
     return lines;
 }
 
-/* ---- when what is told --------------------------------------------------- */
+/* ---- what is delivered --------------------------------------------------- */
 
-static void one_episode_is_told_once_and_its_end_once(void **state)
+static void an_episode_is_delivered_once_and_its_end_once(void **state)
 {
     struct bed *bed = *state;
     int ends[2];
@@ -202,7 +203,7 @@ static void one_episode_is_told_once_and_its_end_once(void **state)
     close(ends[0]);
 }
 
-static void what_never_fired_is_not_told(void **state)
+static void an_alert_that_never_fired_is_not_delivered(void **state)
 {
     struct bed *bed = *state;
     char text[4096];
@@ -225,18 +226,18 @@ static void a_file_has_a_line_of_json_a_state_and_updates_at_a_bounded_rate(void
     add_sink(bed, SINK_FILE, path);
     start(bed);
     take(bed, 7, "firing", 0);
-    while (counts(bed).told < 1)
+    while (counts(bed).delivered < 1)
         sched_yield();
     for (uint64_t i = 1; i <= 50; i++)
         take(bed, 7, "firing", i);
-    sinks_destroy(bed->sinks); /* tells what waits: the newest of the updates */
+    sinks_destroy(bed->sinks); /* delivers what waits: the newest of the updates */
     assert_int_equal(contents(path, text, sizeof(text)), 2);
     assert_int_equal(strncmp(text, "{\"topic\":\"alerts\",\"job\":\"job.0\",\"id\":7,", 38), 0);
     assert_non_null(strstr(text, "\"ranks\":\"0-3\",\"ratio\":2,\"slope\":null"));
     assert_non_null(strstr(strchr(text, '\n'), "\"updates\":50"));
 }
 
-static void severities_below_the_sink_s_are_not_told(void **state)
+static void severities_below_the_sink_s_are_not_delivered(void **state)
 {
     struct bed *bed = *state;
     char text[8192];
@@ -246,7 +247,7 @@ static void severities_below_the_sink_s_are_not_told(void **state)
     b.severity = "critical";
     sinks_take(bed->sinks, &a);
     sinks_take(bed->sinks, &b);
-    b.severity = "info"; /* of what was told, the end is told */
+    b.severity = "info"; /* of an alert that was delivered, the end is delivered */
     b.state = "resolved";
     a.state = "resolved";
     sinks_take(bed->sinks, &a);
@@ -257,7 +258,7 @@ static void severities_below_the_sink_s_are_not_told(void **state)
     assert_non_null(strstr(text, "\"state\":\"resolved\""));
 }
 
-static void what_an_earlier_daemon_told_is_not_told_again_but_its_end_is(void **state)
+static void of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered(void **state)
 {
     struct bed *bed = *state;
     char text[8192];
@@ -275,7 +276,8 @@ static void what_an_earlier_daemon_told_is_not_told_again_but_its_end_is(void **
 
 /* ---- failing and hanging ------------------------------------------------- */
 
-static void failure_and_recovery_are_reported_once_and_the_newest_state_is_told_late(void **state)
+static void
+failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late(void **state)
 {
     struct bed *bed = *state;
     char file[128], text[8192], error[256];
@@ -298,7 +300,7 @@ static void failure_and_recovery_are_reported_once_and_the_newest_state_is_told_
     assert_string_equal(error, "");
     sinks_destroy(bed->sinks);
     assert_int_equal(bed->reports.count, 2);
-    /* the tries before the directory was there told nothing, whatever they had in hand */
+    /* the attempts before the directory was there delivered nothing */
     assert_in_range(contents(file, text, sizeof(text)), 1, 3);
     const char *last = strrchr(text, '{');
     while (last > text && last[-1] != '\n')
@@ -333,7 +335,7 @@ static void a_terminal_that_hangs_is_reported_once_and_blocks_nobody(void **stat
     assert_int_equal(pipe(ends), 0);
     fill_pipe(ends[1]);
     bed->options.terminal = ends[1];
-    bed->options.most_waiting = 5;
+    bed->options.maximum_waiting = 5;
     bed->options.hang_ns = 1;
     add_sink(bed, SINK_TERMINAL, NULL);
     start(bed);
@@ -348,7 +350,7 @@ static void a_terminal_that_hangs_is_reported_once_and_blocks_nobody(void **stat
     assert_non_null(strstr(await_reports(&bed->reports, 2), "hangs"));
     assert_int_equal(pthread_create(&reader, NULL, drain, &ends[0]), 0);
     assert_non_null(strstr(await_reports(&bed->reports, 3), "works again"));
-    while (counts(bed).told + counts(bed).dropped < 10)
+    while (counts(bed).delivered + counts(bed).dropped < 10)
         sched_yield();
     sinks_destroy(bed->sinks);
     assert_int_equal(bed->reports.count, 3);
@@ -357,7 +359,7 @@ static void a_terminal_that_hangs_is_reported_once_and_blocks_nobody(void **stat
     close(ends[0]);
 }
 
-static void a_thread_that_does_not_come_back_is_left_behind(void **state)
+static void a_thread_that_does_not_return_is_detached(void **state)
 {
     struct bed *bed = *state;
     static int ends[2]; /* the thread keeps it */
@@ -371,7 +373,7 @@ static void a_thread_that_does_not_come_back_is_left_behind(void **state)
     start(&left);
     take(&left, 1, "firing", 0);
     sinks_destroy(left.sinks);
-    assert_non_null(strstr(await_reports(&bed->reports, 1), "1 alerts were not told"));
+    assert_non_null(strstr(await_reports(&bed->reports, 1), "1 alerts were not delivered"));
     rules_finish(&left.rules);
 }
 
@@ -413,7 +415,7 @@ static void a_command_that_fails_is_reported_with_its_words(void **state)
     while (counts(bed).failed < 3)
         sched_yield();
     sinks_destroy(bed->sinks);
-    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not told"));
+    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not delivered"));
     assert_int_equal(bed->reports.count, 2);
 }
 
@@ -427,7 +429,7 @@ static void a_command_that_hangs_is_killed_with_its_process_group(void **state)
     add_sink(bed, SINK_COMMAND,
              "exec 3>\"$HOLTER_TEST_ALERTS\"; trap '' TERM; sleep 1000 & sleep 1000")
         ->timeout_ns = 20 * MS;
-    bed->options.retry_ns = bed->options.most_retry_ns = MS;
+    bed->options.retry_ns = bed->options.maximum_retry_ns = MS;
     start(bed);
     take(bed, 1, "firing", 0);
     int fd = open(path, O_RDONLY); /* until one has opened it */
@@ -452,7 +454,7 @@ static void a_command_may_say_much_and_read_nothing(void **state)
     a.title = title;
     a.text = text;
     sinks_take(bed->sinks, &a);
-    while (counts(bed).told < 1)
+    while (counts(bed).delivered < 1)
         sched_yield();
     assert_int_equal(counts(bed).failed, 0);
     sinks_destroy(bed->sinks);
@@ -466,7 +468,7 @@ static void what_a_command_leaves_running_does_not_hold_it_up(void **state)
     add_sink(bed, SINK_COMMAND, "cat \"$HOLTER_TEST_ALERTS\" >&2 & exit 0");
     start(bed);
     take(bed, 1, "firing", 0);
-    while (counts(bed).told < 1)
+    while (counts(bed).delivered < 1)
         sched_yield();
     sinks_destroy(bed->sinks);
     int fd = open(path, O_WRONLY); /* it waits for us, and ends */
@@ -474,7 +476,7 @@ static void what_a_command_leaves_running_does_not_hold_it_up(void **state)
     close(fd);
 }
 
-static void tellings_of_one_alert_keep_their_order(void **state)
+static void states_of_one_alert_are_delivered_in_order(void **state)
 {
     struct bed *bed = *state;
     char text[65536], *at = text;
@@ -598,14 +600,14 @@ static void alertmanager_gets_labels_that_stay_and_times(void **state)
 {
     struct wire_cause_row causes[] = {{"network", 0.81, "2.1 ms more"}, {"mapping", 0.1, ""}};
     struct wire_message message = {.type = WIRE_TYPE_ALERT, .alert = alert(9, "firing", 3)};
-    struct telling telling = {.message = &message, .severity = "critical", .region = 2};
+    struct sink_delivery delivery = {.message = &message, .severity = "critical", .region = 2};
     (void)state;
     message.alert.causes = causes;
     message.alert.causes_count = 2;
     message.alert.title = "say \"slow\"\n";
     message.alert.since_ns = UINT64_C(1700000000123456789);
     message.alert.slope = 0.25;
-    char *body = sink_alertmanager_body(&telling, 60000 * MS, UINT64_C(1700000100000000000));
+    char *body = sink_alertmanager_body(&delivery, 60000 * MS, UINT64_C(1700000100000000000));
     assert_string_equal(
         body, "[{\"labels\":{\"alertname\":\"latency-growth\",\"kind\":\"latency\",\"job\":"
               "\"job.0\",\"severity\":\"critical\",\"region\":\"2\",\"episode\":\"9\"},"
@@ -616,7 +618,7 @@ static void alertmanager_gets_labels_that_stay_and_times(void **state)
     free(body);
     message.alert.state = "resolved";
     message.alert.updated_ns = UINT64_C(1700000200000000001);
-    body = sink_alertmanager_body(&telling, 60000 * MS, 0);
+    body = sink_alertmanager_body(&delivery, 60000 * MS, 0);
     assert_non_null(strstr(body, "\"endsAt\":\"2023-11-14T22:16:40.000000001Z\""));
     free(body);
 }
@@ -661,7 +663,7 @@ static void answer(int fd, const char *text)
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-static void alertmanager_is_told_again_while_it_fires_and_once_of_the_end(void **state)
+static void a_firing_alert_is_repeated_to_alertmanager_and_its_end_is_sent_once(void **state)
 {
     struct bed *bed = *state;
     char url[64], request[8192];
@@ -755,7 +757,7 @@ static void without_a_server_nothing_waits_at_the_end(void **state)
     take(bed, 1, "firing", 0);
     await_reports(&bed->reports, 1);
     sinks_destroy(bed->sinks);
-    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not told"));
+    assert_non_null(strstr(bed->reports.text[1], "1 alerts were not delivered"));
 }
 
 #define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
@@ -766,23 +768,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         /* forks: before there are threads */
         IN_DIRECTORY(syslog_gets_the_line_and_its_absence_is_reported),
-        IN_DIRECTORY(one_episode_is_told_once_and_its_end_once),
-        IN_DIRECTORY(what_never_fired_is_not_told),
+        IN_DIRECTORY(an_episode_is_delivered_once_and_its_end_once),
+        IN_DIRECTORY(an_alert_that_never_fired_is_not_delivered),
         IN_DIRECTORY(a_file_has_a_line_of_json_a_state_and_updates_at_a_bounded_rate),
-        IN_DIRECTORY(severities_below_the_sink_s_are_not_told),
-        IN_DIRECTORY(what_an_earlier_daemon_told_is_not_told_again_but_its_end_is),
-        IN_DIRECTORY(failure_and_recovery_are_reported_once_and_the_newest_state_is_told_late),
+        IN_DIRECTORY(severities_below_the_sink_s_are_not_delivered),
+        IN_DIRECTORY(of_an_alert_delivered_by_an_earlier_daemon_only_the_end_is_delivered),
+        IN_DIRECTORY(failure_and_recovery_are_logged_once_and_the_newest_state_is_delivered_late),
         IN_DIRECTORY(a_terminal_that_hangs_is_reported_once_and_blocks_nobody),
-        IN_DIRECTORY(a_thread_that_does_not_come_back_is_left_behind),
+        IN_DIRECTORY(a_thread_that_does_not_return_is_detached),
         IN_DIRECTORY(a_command_gets_the_json_and_nothing_else_of_ours),
         IN_DIRECTORY(a_command_that_fails_is_reported_with_its_words),
         IN_DIRECTORY(a_command_that_hangs_is_killed_with_its_process_group),
         IN_DIRECTORY(a_command_may_say_much_and_read_nothing),
         IN_DIRECTORY(what_a_command_leaves_running_does_not_hold_it_up),
-        IN_DIRECTORY(tellings_of_one_alert_keep_their_order),
+        IN_DIRECTORY(states_of_one_alert_are_delivered_in_order),
         cmocka_unit_test(lines_say_what_and_why_and_steer_no_terminal),
         cmocka_unit_test(alertmanager_gets_labels_that_stay_and_times),
-        IN_DIRECTORY(alertmanager_is_told_again_while_it_fires_and_once_of_the_end),
+        IN_DIRECTORY(a_firing_alert_is_repeated_to_alertmanager_and_its_end_is_sent_once),
         IN_DIRECTORY(a_server_that_refuses_or_says_much_is_tried_again),
         IN_DIRECTORY(a_server_that_hangs_is_given_up_and_tried_again),
         IN_DIRECTORY(without_a_server_nothing_waits_at_the_end),

@@ -1,6 +1,5 @@
+/* Collects what a feeder publishes. */
 #include "tests/daemon/replay/feeder_frames.h"
-
-#include "daemon/daemon_options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,45 +9,46 @@
 
 #include <cmocka.h>
 
-struct replay_reel *reel_open(const char *path, uint64_t window_ns)
+struct replay_feeder *feeder_open(const char *path, uint64_t window_ns)
 {
-    static struct options options;
+    static struct replay_options options;
     static struct network network;
-    struct replay_reel *reel;
+    struct replay_feeder *feeder;
     char why[512];
-    options = (struct options){
-        .replay = path, .window_ns = window_ns, .grace_ns = options_grace(window_ns)};
-    const struct replay_reel_options given = {.options = &options, .network = &network};
-    if (replay_reel_create(&reel, &given, why, sizeof(why)) != 0)
+    options = (struct replay_options){
+        .file = path, .server.window_ns = window_ns, .grace_ns = server_default_grace(window_ns)};
+    const struct replay_feeder_options given = {.options = &options, .network = &network};
+    if (replay_feeder_create(&feeder, &given, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    return reel;
+    return feeder;
 }
 
-static void start(struct port *port)
+static void start(struct msg_socket *socket)
 {
-    port->readable(port->user);
+    socket->readable(socket->user);
 }
 
-static int receive(struct port *port, struct port_message *out)
+static int receive(struct msg_socket *socket, struct msg_socket_message *out)
 {
-    struct reel_frames *f = (struct reel_frames *)port;
+    struct feeder_frames *f = (struct feeder_frames *)socket;
     if (f->subscribed)
         return 0;
     f->subscribed = 1; /* to everything */
-    *out = (struct port_message){.count = 1};
+    *out = (struct msg_socket_message){.count = 1};
     zmq_msg_init_size(&out->parts[0], 1);
     zmq_msg_init(&out->parts[1]);
     memcpy(zmq_msg_data(&out->parts[0]), "\001", 1);
     return 1;
 }
 
-static int keep(struct port *port, const struct port_part *parts, size_t count, zmq_msg_t *last)
+static int keep(struct msg_socket *socket, const struct msg_socket_part *parts, size_t count,
+                zmq_msg_t *last)
 {
-    struct reel_frames *f = (struct reel_frames *)port;
+    struct feeder_frames *f = (struct feeder_frames *)socket;
     assert_int_equal(count, 3);
     assert_null(last);
-    assert_true(f->count < REEL_FRAMES);
-    struct reel_frame *frame = &f->list[f->count++];
+    assert_true(f->count < FEEDER_FRAMES);
+    struct feeder_frame *frame = &f->list[f->count++];
     snprintf(frame->topic, sizeof(frame->topic), "%.*s", (int)parts[0].length,
              (const char *)parts[0].bytes);
     frame->hash = UINT64_C(0xcbf29ce484222325);
@@ -58,21 +58,21 @@ static int keep(struct port *port, const struct port_part *parts, size_t count, 
     return 0;
 }
 
-static void close_port(struct port *port)
+static void close_port(struct msg_socket *socket)
 {
-    if (port->closed != NULL)
-        port->closed(port->closed_user);
+    if (socket->closed != NULL)
+        socket->closed(socket->closed_user);
 }
 
-void reel_frames_listen(struct reel_frames *f, struct replay_reel *reel)
+void feeder_frames_listen(struct feeder_frames *f, struct replay_feeder *feeder)
 {
-    static const struct port_type type = {
+    static const struct msg_socket_operations type = {
         .start = start, .receive = receive, .send = keep, .close = close_port};
-    *f = (struct reel_frames){.port.type = &type};
-    publisher_open(replay_reel_publisher(reel), &f->port, 0);
+    *f = (struct feeder_frames){.socket.type = &type};
+    publisher_open(replay_feeder_publisher(feeder), &f->socket, 0);
 }
 
-void reel_frames_only(struct reel_frames *f, const char *const *names, size_t count)
+void feeder_frames_only(struct feeder_frames *f, const char *const *names, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < f->count; i++) {
@@ -85,7 +85,7 @@ void reel_frames_only(struct reel_frames *f, const char *const *names, size_t co
     f->count = kept;
 }
 
-void reel_frames_end_with(const struct reel_frames *all, const struct reel_frames *others)
+void feeder_frames_end_with(const struct feeder_frames *all, const struct feeder_frames *others)
 {
     size_t i = all->count, j = others->count;
     while (j-- > 0) {

@@ -1,6 +1,5 @@
 /* Replays of the daemon as a process: the stream at any speed, what clients ask, what is left when
  * processes die. */
-#include "daemon/replay/replay_thin.h"
 #include "daemon/storage/recording.h"
 #include "holter/clock.h"
 #include "holter/error.h"
@@ -56,7 +55,7 @@ static int tear_down(void **state)
 
 /* ---- the daemon ------------------------------------------------------------------- */
 
-/* @param options  words behind those that all have, ended by NULL */
+/* @param options  further options, ended by NULL */
 static void start(const char *const *options)
 {
     const char *words[24] = {"--replay", path};
@@ -219,7 +218,7 @@ static void hear(struct heard *h, zmq_msg_t parts[3])
     }
     for (int i = 1; i < 3; i++) {
         const uint8_t *bytes = zmq_msg_data(&parts[i]);
-        size_t length = i == 1 ? 16 : zmq_msg_size(&parts[i]); /* the third number tells the run */
+        size_t length = i == 1 ? 16 : zmq_msg_size(&parts[i]); /* the third number names the run */
         for (size_t k = 0; k < length; k++)
             t->hash = (t->hash ^ bytes[k]) * UINT64_C(0x100000001b3);
     }
@@ -397,7 +396,7 @@ static void steps_asked_for_at_once_are_all_made(void **state)
     ask(c, "play");
     a = until(c, "ended");
     assert_int_equal(a.window, FILM_FIRST + WINDOWS - 1);
-    a = settled(c, "step"); /* there is nothing behind */
+    a = settled(c, "step"); /* there is nothing after it */
     assert_string_equal(a.state, "ended");
     client_destroy(c);
     stop();
@@ -430,8 +429,7 @@ static void steps_back_asked_for_at_once_are_all_made(void **state)
     assert_none_left();
 }
 
-/* Steps back begin at states that earlier steps have left behind, and these are not many. */
-static void steps_back_and_forth_meet_the_same_windows(void **state)
+static void steps_back_and_forth_show_the_same_windows(void **state)
 {
     (void)state;
     static const char *const paused[] = {"--paused", NULL};
@@ -451,8 +449,8 @@ static void steps_back_and_forth_meet_the_same_windows(void **state)
     assert_string_equal(a.state, "paused");
     while (a.indexed_ns < a.end_ns)
         a = ask(c, "");
-    /* Server, the worker and one before it, a few states, and those near. */
-    assert_true(processes(all) < 8 + REPLAY_NEAR);
+    /* The server, the worker and the one before it, and a few checkpoints. */
+    assert_true(processes(all) < 8);
     settled(c, "seek +1s");
     client_destroy(c);
     stop();
@@ -492,7 +490,7 @@ static void alerts_lie_on_the_line_of_time(void **state)
 }
 
 /* Clients may come when it has ended already. */
-static void a_replay_at_full_speed_leaves_behind_what_seeks_begin_at(void **state)
+static void seeks_begin_at_checkpoints_after_a_replay_at_full_speed(void **state)
 {
     (void)state;
     start(NULL);
@@ -514,7 +512,6 @@ static void a_replay_at_full_speed_leaves_behind_what_seeks_begin_at(void **stat
     assert_none_left();
 }
 
-/* Wherever it is by then: what is left is indexed without it. */
 static void a_replay_that_is_paused_on_its_way_is_indexed_to_its_end(void **state)
 {
     (void)state;
@@ -532,7 +529,7 @@ static void a_replay_that_is_paused_on_its_way_is_indexed_to_its_end(void **stat
     assert_none_left();
 }
 
-static void a_replay_begins_where_it_is_told_to(void **state)
+static void a_replay_begins_at_the_moment_of_the_option_from(void **state)
 {
     (void)state;
     static const char *const from[] = {"--paused", "--from", "50%", NULL};
@@ -549,7 +546,7 @@ static void a_replay_begins_where_it_is_told_to(void **state)
     assert_int_equal(ended(), 2);
 }
 
-static void a_loop_begins_anew_until_it_is_told_not_to(void **state)
+static void a_loop_begins_again_until_it_is_switched_off(void **state)
 {
     (void)state;
     static const char *const loop[] = {"--loop", NULL};
@@ -598,7 +595,7 @@ static void a_loop_that_is_asked_for_at_the_end_begins_at_once(void **state)
 }
 
 /* As a part of a recording that reached its size while it was replayed. */
-static void a_loop_over_a_file_that_is_gone_stands_still(void **state)
+static void a_loop_over_a_removed_file_stands_still(void **state)
 {
     (void)state;
     static const char *const loop[] = {"--loop", "--paused", NULL};
@@ -668,7 +665,7 @@ static void followers_start_over_with_a_seek(void **state)
         int there = client_next(follower, 20, &got) == 1;
         if (there && got.message->type == WIRE_TYPE_REPLAY)
             run = got.message->replay.run;
-        /* A current state is told first: of the other run, or of this one. */
+        /* A current state is published first: of the other run, or of this one. */
         if (there && got.message->type == WIRE_TYPE_TOTALS && got.snapshot) {
             newest = got.message->totals.window;
             first = newest > FILM_FIRST + 10;
@@ -682,7 +679,8 @@ static void followers_start_over_with_a_seek(void **state)
     stop();
 }
 
-/* ---- a replay recorded anew ------------------------------------------------------------------ */
+/* ---- the recording of a replay ------------------------------------------------------------------
+ */
 
 struct content {
     uint64_t hash, messages;
@@ -874,15 +872,15 @@ int main(int argc, char **argv)
         TEST(a_replay_is_controlled_as_a_player_is),
         TEST(steps_asked_for_at_once_are_all_made),
         TEST(steps_back_asked_for_at_once_are_all_made),
-        TEST(steps_back_and_forth_meet_the_same_windows),
+        TEST(steps_back_and_forth_show_the_same_windows),
         TEST(what_cannot_be_is_refused),
         TEST(alerts_lie_on_the_line_of_time),
-        TEST(a_replay_at_full_speed_leaves_behind_what_seeks_begin_at),
+        TEST(seeks_begin_at_checkpoints_after_a_replay_at_full_speed),
         TEST(a_replay_that_is_paused_on_its_way_is_indexed_to_its_end),
-        TEST(a_replay_begins_where_it_is_told_to),
-        TEST(a_loop_begins_anew_until_it_is_told_not_to),
+        TEST(a_replay_begins_at_the_moment_of_the_option_from),
+        TEST(a_loop_begins_again_until_it_is_switched_off),
         TEST(a_loop_that_is_asked_for_at_the_end_begins_at_once),
-        TEST(a_loop_over_a_file_that_is_gone_stands_still),
+        TEST(a_loop_over_a_removed_file_stands_still),
         TEST(a_job_runs_from_the_first_message_on),
         TEST(followers_start_over_with_a_seek),
         TEST(recordings_of_the_same_replay_are_equal),

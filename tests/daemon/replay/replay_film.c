@@ -1,3 +1,4 @@
+/* Makes a recording of a small job. */
 #include "tests/daemon/replay/replay_film.h"
 
 #include "holter/size_class.h"
@@ -171,7 +172,7 @@ void film_make(const char *path, unsigned windows, unsigned damaged)
         for (unsigned node = 0; node < NODES && at == FILM_CAPTURE; node++)
             keep_captured(&f, node, end_ns - 5000000 + node);
         keep_window(&f, 0, at, at + 1 == windows, end_ns + 2000000);
-        if (at == 20) /* late: comes behind the next window of the other */
+        if (at == 20) /* late: after the next window of the other node */
             continue;
         if (at == 21)
             keep_window(&f, 1, 20, 0, end_ns + 2500000);

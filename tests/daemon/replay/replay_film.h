@@ -11,7 +11,7 @@
 #define FILM_FIRST UINT64_C(18000000000) /* number of the first window */
 #define FILM_DEATH 31u                   /* window in which a rank dies, counted from the first */
 
-#define FILM_CAPTURE 15u /* window in which both nodes tell of a capture, counted likewise */
+#define FILM_CAPTURE 15u /* window in which both nodes send a capture, counted likewise */
 #define FILM_CAPTURED 2u /* messages of it */
 
 /** Write it. @param windows  0: no message at all, not even of ranks @param damaged  number of the

@@ -1,5 +1,5 @@
-/* The index of a replay, and the states that it leaves behind: what workers tell that begin at one,
- * packed or not, is what an uninterrupted replay tells. */
+/* The index of a replay and its checkpoints: what workers publish that begin at a checkpoint is
+ * what an uninterrupted replay publishes. */
 #include "daemon/replay/replay_index.h"
 #include "tests/daemon/replay/feeder_frames.h"
 #include "tests/daemon/replay/replay_film.h"
@@ -18,19 +18,19 @@
 #include <cmocka.h>
 
 #define WINDOWS 24u
-#define MOST_STATES 64u
-#define BEHIND 2u /* steps from a state to the target of a worker */
+#define CHECKPOINTS_MAXIMUM 64u
+#define STEPS_TO_TARGET 2u /* from a checkpoint */
 
 static char directory[DIRECTORY_ROOM], path[160];
-static struct options options;
+static struct replay_options options;
 static struct network network;
 
-/* What a worker told from its target on. */
-struct told {
+/* What a worker published from its target on. */
+struct published {
     uint64_t steps, frames, hash;
 };
 
-struct state {
+struct checkpoint {
     struct replay_note note;
     int link;
 };
@@ -41,8 +41,9 @@ static int set_up(void **state)
     assert_int_equal(directory_make(directory), 0);
     snprintf(path, sizeof(path), "%s/film.hrec", directory);
     film_make(path, WINDOWS, 0);
-    options = (struct options){
-        .replay = path, .window_ns = FILM_WINDOW_NS, .grace_ns = options_grace(FILM_WINDOW_NS)};
+    options = (struct replay_options){.file = path,
+                                      .server.window_ns = FILM_WINDOW_NS,
+                                      .grace_ns = server_default_grace(FILM_WINDOW_NS)};
     return 0;
 }
 
@@ -52,8 +53,8 @@ static int tear_down(void **state)
     return directory_remove(directory);
 }
 
-/* Of all frames, in their order. */
-static uint64_t hash_of(const struct reel_frames *frames)
+/* @return a hash of all frames, in their order */
+static uint64_t hash_of(const struct feeder_frames *frames)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < frames->count; i++)
@@ -63,52 +64,58 @@ static uint64_t hash_of(const struct reel_frames *frames)
 
 /* Go to a target, and from there to the end. Also in processes of their own, where nothing can be
  * asserted. */
-static struct told tell(struct replay_reel *reel, const struct replay_target *target)
+static struct published publish_from(struct replay_feeder *feeder,
+                                     const struct replay_target *target)
 {
     const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
-    struct told told = {0};
-    struct reel_frames *frames = malloc(sizeof(*frames));
-    if (frames == NULL || !replay_reel_run(reel, target, NULL, NULL))
-        return told;
-    reel_frames_listen(frames, reel);
-    replay_reel_run(reel, &end, NULL, NULL);
-    told = (struct told){replay_reel_place(reel).steps, frames->count, hash_of(frames)};
-    replay_reel_destroy(reel, 0);
+    struct published published = {0};
+    struct feeder_frames *frames = malloc(sizeof(*frames));
+    if (frames == NULL || !replay_feeder_run(feeder, target, NULL, NULL))
+        return published;
+    feeder_frames_listen(frames, feeder);
+    replay_feeder_run(feeder, &end, NULL, NULL);
+    published =
+        (struct published){replay_feeder_place(feeder).steps, frames->count, hash_of(frames)};
+    replay_feeder_destroy(feeder, 0);
     free(frames);
-    return told;
+    return published;
 }
 
-static struct told straight(const struct replay_target *target)
+static struct published publish_straight(const struct replay_target *target)
 {
-    const struct replay_reel_options given = {.options = &options, .network = &network};
-    struct replay_reel *reel;
+    const struct replay_feeder_options given = {.options = &options, .network = &network};
+    struct replay_feeder *feeder;
     char why[512];
-    if (replay_reel_create(&reel, &given, why, sizeof(why)) != 0)
+    if (replay_feeder_create(&feeder, &given, why, sizeof(why)) != 0)
         fail_msg("%s", why);
-    return tell(reel, target);
+    return publish_from(feeder, target);
 }
 
-static void work(void *user, struct replay_reel *reel, const struct replay_note *note,
+static void work(void *user, struct replay_feeder *feeder, const struct replay_note *note,
                  const int fds[REPLAY_LINK_FDS])
 {
     (void)user;
-    struct told told = tell(reel, &note->target);
-    if (write(fds[0], &told, sizeof(told)) != sizeof(told))
+    struct published published = publish_from(feeder, &note->target);
+    if (write(fds[0], &published, sizeof(published)) != sizeof(published))
         _exit(1);
 }
 
 /* ---- as the server ------------------------------------------------------------------------ */
 
-/* @return the link of an index that leaves a state behind each window */
-static int start_index(struct replay_shared *shared)
+/* Start an index that leaves a checkpoint after each window, unless it finds notes to leave fewer.
+ * @return the link to it */
+static int start_index(struct replay_shared *shared, int sparser)
 {
+    const struct replay_note note = {.kind = REPLAY_NOTE_SPARSER};
     int pair[2];
     assert_int_equal(replay_link_pair(pair), 0);
+    for (int i = 0; i < sparser; i++)
+        assert_int_equal(replay_link_send(pair[0], &note, NULL, 0), 0);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         close(pair[0]);
-        const struct replay_index index = {.reel = {.options = &options, .network = &network},
+        const struct replay_index index = {.feeder = {.options = &options, .network = &network},
                                            .shared = shared,
                                            .link = pair[1],
                                            .spacing_ns = 1,
@@ -119,100 +126,79 @@ static int start_index(struct replay_shared *shared)
     return pair[0];
 }
 
-static int receive(int link, struct replay_note *note)
-{
-    int fds[REPLAY_LINK_FDS] = {-1};
-    size_t count = 0;
-    assert_int_equal(replay_link_receive(link, note, fds, &count), 1);
-    return count > 0 ? fds[0] : -1;
-}
-
-static size_t all_states(int index, struct state *out)
+/* Receive checkpoints until the index ends. */
+static size_t receive_all(int index, struct checkpoint *out)
 {
     size_t count = 0;
-    for (struct replay_note note = {0}; note.kind != REPLAY_DONE;) {
-        int fd = receive(index, &note);
-        if (note.kind != REPLAY_STATE)
-            continue;
-        assert_true(fd >= 0 && count < MOST_STATES && !note.near);
-        out[count++] = (struct state){note, fd};
+    struct replay_note note;
+    int fds[REPLAY_LINK_FDS];
+    size_t attached;
+    while (replay_link_receive(index, &note, fds, &attached) == 1) {
+        assert_int_equal(note.kind, REPLAY_NOTE_CHECKPOINT);
+        assert_true(attached == 1 && count < CHECKPOINTS_MAXIMUM);
+        out[count++] = (struct checkpoint){note, fds[0]};
     }
     return count;
 }
 
-static void pack(const struct state *state)
+static struct published fork_worker(const struct checkpoint *checkpoint,
+                                    const struct replay_target *target)
 {
-    struct replay_note note = {.kind = REPLAY_PACK};
-    assert_int_equal(replay_link_send(state->link, &note, NULL, 0), 0);
-    receive(state->link, &note);
-    assert_int_equal(note.kind, REPLAY_PACKED);
-}
-
-static struct told worker(const struct state *state, const struct replay_target *target)
-{
-    const struct replay_note note = {.kind = REPLAY_FORK, .target = *target};
-    struct told told = {0};
+    const struct replay_note note = {.kind = REPLAY_NOTE_FORK, .target = *target};
+    struct published published = {0};
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     const int fds[REPLAY_LINK_FDS] = {ends[1], ends[1], ends[1]};
-    assert_int_equal(replay_link_send(state->link, &note, fds, REPLAY_LINK_FDS), 0);
+    assert_int_equal(replay_link_send(checkpoint->link, &note, fds, REPLAY_LINK_FDS), 0);
     close(ends[1]);
-    assert_int_equal(read(ends[0], &told, sizeof(told)), sizeof(told));
+    assert_int_equal(read(ends[0], &published, sizeof(published)), sizeof(published));
     close(ends[0]);
-    return told;
+    return published;
 }
 
-static void workers_of_states_tell_what_a_straight_replay_tells(void **state)
+static void workers_of_checkpoints_publish_what_an_uninterrupted_replay_publishes(void **state)
 {
     (void)state;
-    struct state states[MOST_STATES];
+    struct checkpoint checkpoints[CHECKPOINTS_MAXIMUM];
     struct replay_shared *shared = replay_shared_map();
     assert_non_null(shared);
-    int index = start_index(shared);
-    size_t count = all_states(index, states);
+    int index = start_index(shared, 0);
+    size_t count = receive_all(index, checkpoints);
     assert_true(count > WINDOWS / 2); /* the begin, most windows, the end */
+    assert_int_equal(atomic_load(&shared->indexed), 1);
     for (size_t i = 0; i < count; i += 5) {
-        const struct replay_target target = {REPLAY_TO_STEP, states[i].note.place.steps + BEHIND};
-        struct told same = straight(&target), got;
-        if (i % 2 == 0)
-            pack(&states[i]);
-        for (int again = 0; again < 2; again++) { /* it sleeps on, packed as before */
-            got = worker(&states[i], &target);
-            assert_int_equal(got.steps, same.steps);
-            assert_int_equal(got.frames, same.frames);
-            assert_true(got.hash == same.hash);
+        const struct replay_target target = {REPLAY_TO_STEP,
+                                             checkpoints[i].note.place.steps + STEPS_TO_TARGET};
+        struct published expected = publish_straight(&target), got;
+        for (int attempt = 0; attempt < 2; attempt++) { /* a checkpoint forks more than one */
+            got = fork_worker(&checkpoints[i], &target);
+            assert_int_equal(got.steps, expected.steps);
+            assert_int_equal(got.frames, expected.frames);
+            assert_true(got.hash == expected.hash);
         }
-        assert_true(i + 5 >= count || same.frames > 0);
+        assert_true(i + 5 >= count || expected.frames > 0);
     }
     for (size_t i = 0; i < count; i++)
-        close(states[i].link);
+        close(checkpoints[i].link);
     close(index);
     munmap(shared, sizeof(*shared));
     while (wait(NULL) > 0)
         ;
 }
 
-/* What was sent meanwhile is taken in order, and the rest goes on when it is let go. */
-static void an_index_that_is_held_waits(void **state)
+static void an_index_that_is_to_leave_fewer_checkpoints_does(void **state)
 {
     (void)state;
-    struct state states[MOST_STATES];
-    struct replay_note hold = {.kind = REPLAY_HOLD, .paused = 1};
+    struct checkpoint checkpoints[CHECKPOINTS_MAXIMUM];
     struct replay_shared *shared = replay_shared_map();
     assert_non_null(shared);
-    int index = start_index(shared);
-    assert_int_equal(replay_link_send(index, &hold, NULL, 0), 0);
-    hold.paused = 0;
-    assert_int_equal(replay_link_send(index, &hold, NULL, 0), 0);
-    size_t count = all_states(index, states);
-    assert_true(count > WINDOWS / 2);
+    /* From a nanosecond to more than feeding the recording takes. */
+    int index = start_index(shared, 40);
+    size_t count = receive_all(index, checkpoints);
+    assert_true(count >= 2 && count < WINDOWS / 2);
     assert_int_equal(atomic_load(&shared->indexed), 1);
     for (size_t i = 0; i < count; i++)
-        close(states[i].link);
-    close(index);
-    hold.paused = 1; /* one that is held ends with the server */
-    index = start_index(shared);
-    assert_int_equal(replay_link_send(index, &hold, NULL, 0), 0);
+        close(checkpoints[i].link);
     close(index);
     munmap(shared, sizeof(*shared));
     while (wait(NULL) > 0)
@@ -222,9 +208,11 @@ static void an_index_that_is_held_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(workers_of_states_tell_what_a_straight_replay_tells, set_up,
+        cmocka_unit_test_setup_teardown(
+            workers_of_checkpoints_publish_what_an_uninterrupted_replay_publishes, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(an_index_that_is_to_leave_fewer_checkpoints_does, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(an_index_that_is_held_waits, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("replay_index", tests, NULL, NULL);
 }

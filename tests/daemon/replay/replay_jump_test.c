@@ -1,6 +1,6 @@
-/* A reel that jumps: what it tells of windows behind its target is what a reel tells that has met
- * all before, as far as it is told of a window alone; and what a recording tells of its blocks
- * without a look into them. */
+/* A feeder that jumps: what it publishes of windows after its target is what a feeder publishes
+ * that has met all before, as far as it is told of a window alone; and what a recording tells of
+ * its blocks without a look into them. */
 #include "daemon/storage/recording_blocks.h"
 #include "daemon/storage/recording_file.h"
 #include "tests/bench/replay_make.h"
@@ -58,41 +58,41 @@ static int tear_down(void **state)
 
 /* ---- frames of single windows ------------------------------------------------------- */
 
-/* What is told of four windows behind a time. */
-static void tell(struct replay_reel *reel, uint64_t from_ns, struct reel_frames *out)
+/* What is published of four windows after a time. */
+static void tell(struct replay_feeder *feeder, uint64_t from_ns, struct feeder_frames *out)
 {
     static const char *const single[] = {"totals", "calls", "pairs"};
     const struct replay_target at = {REPLAY_TO_TIME, from_ns},
                                then = {REPLAY_TO_TIME, from_ns + 4 * S};
-    assert_int_equal(replay_reel_run(reel, &at, NULL, NULL), 1);
-    reel_frames_listen(out, reel);
-    assert_int_equal(replay_reel_run(reel, &then, NULL, NULL), 1);
-    replay_reel_destroy(reel, 0);
-    reel_frames_only(out, single, 3);
+    assert_int_equal(replay_feeder_run(feeder, &at, NULL, NULL), 1);
+    feeder_frames_listen(out, feeder);
+    assert_int_equal(replay_feeder_run(feeder, &then, NULL, NULL), 1);
+    replay_feeder_destroy(feeder, 0);
+    feeder_frames_only(out, single, 3);
 }
 
-/* @return messages that the jumping reel was fed up to there */
+/* @return messages that the jumping feeder was fed up to there */
 static uint64_t compare(uint64_t at_ns)
 {
-    static struct reel_frames straight, jumped;
-    struct replay_reel *reel = reel_open(path, S);
+    static struct feeder_frames straight, jumped;
+    struct replay_feeder *feeder = feeder_open(path, S);
     uint64_t since_ns = 0;
-    assert_int_equal(replay_reel_jump(reel, at_ns, &since_ns), 0);
+    assert_int_equal(replay_feeder_jump(feeder, at_ns, &since_ns), 0);
     assert_true(since_ns >= begin_ns && since_ns <= at_ns);
     assert_true(since_ns == begin_ns || since_ns + (REPLAY_PREVIEW_WINDOWS + 8) * S > at_ns);
     const struct replay_target at = {REPLAY_TO_TIME, at_ns};
-    replay_reel_run(reel, &at, NULL, NULL);
-    uint64_t fed = replay_reel_messages(reel);
-    assert_string_equal(replay_reel_fault(reel), "");
-    tell(reel, at_ns, &jumped);
-    tell(reel_open(path, S), at_ns, &straight);
+    replay_feeder_run(feeder, &at, NULL, NULL);
+    uint64_t fed = replay_feeder_messages(feeder);
+    assert_string_equal(replay_feeder_fault(feeder), "");
+    tell(feeder, at_ns, &jumped);
+    tell(feeder_open(path, S), at_ns, &straight);
     assert_true(straight.count >= 8);
     assert_int_equal(straight.count, jumped.count);
-    reel_frames_end_with(&straight, &jumped);
+    feeder_frames_end_with(&straight, &jumped);
     return fed;
 }
 
-static void windows_behind_a_jump_are_told_as_without(void **state)
+static void windows_after_a_jump_are_published_as_without_it(void **state)
 {
     (void)state;
     uint64_t late = compare(begin_ns + 70 * S), all = NODES * 70;
@@ -125,12 +125,12 @@ static void nonsense_in_the_table_of_blocks_is_survived(void **state)
     (void)state;
     run_sql("UPDATE block SET others = -1, length = -5, begin_ns = 9223372036854775807 - first"
             " WHERE first % 2 = 0");
-    struct replay_reel *reel = reel_open(path, S);
-    if (replay_reel_jump(reel, begin_ns + 70 * S, &since_ns) == 0) {
+    struct replay_feeder *feeder = feeder_open(path, S);
+    if (replay_feeder_jump(feeder, begin_ns + 70 * S, &since_ns) == 0) {
         const struct replay_target end = {REPLAY_TO_TIME, UINT64_MAX};
-        replay_reel_run(reel, &end, NULL, NULL);
+        replay_feeder_run(feeder, &end, NULL, NULL);
     }
-    replay_reel_destroy(reel, 0);
+    replay_feeder_destroy(feeder, 0);
     struct recording_cursor *cursor = open_cursor();
     struct recording_weights weights = {0};
     assert_int_equal(recording_weights_read(&weights, cursor), 0);
@@ -177,7 +177,7 @@ static void blocks_with_more_than_windows_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(windows_behind_a_jump_are_told_as_without, set_up,
+        cmocka_unit_test_setup_teardown(windows_after_a_jump_are_published_as_without_it, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             a_file_that_does_not_say_what_blocks_have_is_jumped_in_as_well, set_up, tear_down),

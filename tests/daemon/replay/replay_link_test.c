@@ -1,4 +1,4 @@
-/* Notes between the processes of a replay: what comes, and who has gone. */
+/* Notes between the processes of a replay: what is received, and how a closed link is reported. */
 #include "daemon/replay/replay_link.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static const struct replay_note ready = {.kind = REPLAY_READY};
+static const struct replay_note ready = {.kind = REPLAY_NOTE_READY};
 
 static void open_pair(int pair[2])
 {
@@ -22,7 +22,8 @@ static void open_pair(int pair[2])
 static void notes_come_whole_with_what_goes_along(void **state)
 {
     (void)state;
-    const struct replay_note sent = {.kind = REPLAY_STATE, .place = {.time_ns = 7, .steps = 3}};
+    const struct replay_note sent = {.kind = REPLAY_NOTE_CHECKPOINT,
+                                     .place = {.time_ns = 7, .steps = 3}};
     struct replay_note came;
     int pair[2], fds[REPLAY_LINK_FDS];
     struct stat one, other;
@@ -31,7 +32,7 @@ static void notes_come_whole_with_what_goes_along(void **state)
     assert_int_equal(replay_link_send(pair[0], &sent, pair, 2), 0);
     assert_int_equal(replay_link_send(pair[0], &ready, NULL, 0), 0);
     assert_int_equal(replay_link_receive(pair[1], &came, fds, &count), 1);
-    assert_int_equal(came.kind, REPLAY_STATE);
+    assert_int_equal(came.kind, REPLAY_NOTE_CHECKPOINT);
     assert_true(came.place.time_ns == 7 && came.place.steps == 3);
     assert_int_equal(count, 2);
     for (size_t i = 0; i < count; i++) {
@@ -41,7 +42,7 @@ static void notes_come_whole_with_what_goes_along(void **state)
         close(fds[i]);
     }
     assert_int_equal(replay_link_receive(pair[1], &came, fds, &count), 1);
-    assert_int_equal(came.kind, REPLAY_READY);
+    assert_int_equal(came.kind, REPLAY_NOTE_READY);
     assert_int_equal(count, 0);
     close(pair[0]);
     close(pair[1]);
@@ -80,13 +81,13 @@ static void a_link_that_does_not_block_says_that_there_is_nothing(void **state)
     open_pair(pair);
     assert_int_equal(fcntl(pair[1], F_SETFL, O_NONBLOCK), 0);
     assert_int_equal(replay_link_receive(pair[1], &came, fds, &count), -EAGAIN);
-    assert_false(replay_link_over(pair[1]));
+    assert_false(replay_link_closed(pair[1]));
     close(pair[0]);
     close(pair[1]);
 }
 
-/* The system tells the two apart; for us both have gone, and neither is a failure. */
-static void who_has_gone_is_the_same_whether_or_not_all_was_read(void **state)
+/* The system reports the two cases differently; for a replay neither is a failure. */
+static void a_closed_link_is_reported_alike_whether_or_not_all_was_read(void **state)
 {
     (void)state;
     struct replay_note came;
@@ -99,7 +100,7 @@ static void who_has_gone_is_the_same_whether_or_not_all_was_read(void **state)
             for (int i = 0; i < unread; i++)
                 assert_int_equal(replay_link_send(pair[0], &ready, NULL, 0), 0);
             close(pair[1]);
-            assert_true(replay_link_over(pair[0]));
+            assert_true(replay_link_closed(pair[0]));
             if (sends)
                 assert_int_equal(replay_link_send(pair[0], &ready, NULL, 0), -EPIPE);
             assert_int_equal(replay_link_receive(pair[0], &came, fds, &count), 0);
@@ -116,7 +117,7 @@ int main(void)
         cmocka_unit_test(more_than_may_go_along_is_refused),
         cmocka_unit_test(what_is_no_note_is_an_error),
         cmocka_unit_test(a_link_that_does_not_block_says_that_there_is_nothing),
-        cmocka_unit_test(who_has_gone_is_the_same_whether_or_not_all_was_read),
+        cmocka_unit_test(a_closed_link_is_reported_alike_whether_or_not_all_was_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,21 +17,21 @@ static void media_time_goes_by_at_its_speed(void **state)
 {
     (void)state;
     struct replay_pace p;
-    replay_pace_init(&p, 2, 0, BEGIN, 100 * S);
+    replay_pace_set(&p, 2, 0, BEGIN, 100 * S);
     assert_true(replay_pace_now(&p, 100 * S, NEVER) == BEGIN);
     assert_true(replay_pace_now(&p, 103 * S, NEVER) == BEGIN + 6 * S);
     assert_true(replay_pace_due(&p, BEGIN + 6 * S) == 103 * S);
     assert_true(replay_pace_due(&p, BEGIN) == 0);
     assert_true(replay_pace_due(&p, 5) == 0);
-    replay_pace_init(&p, 0.1, 0, BEGIN, 100 * S);
+    replay_pace_set(&p, 0.1, 0, BEGIN, 100 * S);
     assert_true(replay_pace_due(&p, BEGIN + S) == 110 * S);
 }
 
-static void what_is_not_told_has_not_been(void **state)
+static void media_time_does_not_pass_the_next_message(void **state)
 {
     (void)state;
     struct replay_pace p;
-    replay_pace_init(&p, 1, 0, BEGIN, 0);
+    replay_pace_set(&p, 1, 0, BEGIN, 0);
     assert_true(replay_pace_now(&p, 10 * S, BEGIN + 4 * S) == BEGIN + 4 * S);
     assert_true(replay_pace_now(&p, 3 * S, BEGIN + 4 * S) == BEGIN + 3 * S);
     assert_true(replay_pace_now(&p, 3 * S, BEGIN - S) == BEGIN); /* overdue */
@@ -41,7 +41,7 @@ static void paused_time_stands_still_and_goes_on_from_there(void **state)
 {
     (void)state;
     struct replay_pace p;
-    replay_pace_init(&p, 1, 0, BEGIN, 0);
+    replay_pace_set(&p, 1, 0, BEGIN, 0);
     uint64_t at = replay_pace_now(&p, 7 * S, NEVER);
     replay_pace_set(&p, 1, 1, at, 7 * S);
     assert_true(replay_pace_now(&p, 1000 * S, NEVER) == BEGIN + 7 * S);
@@ -54,7 +54,7 @@ static void another_speed_holds_from_where_it_is(void **state)
 {
     (void)state;
     struct replay_pace p;
-    replay_pace_init(&p, 1, 0, BEGIN, 0);
+    replay_pace_set(&p, 1, 0, BEGIN, 0);
     replay_pace_set(&p, 10, 0, replay_pace_now(&p, 5 * S, NEVER), 5 * S);
     assert_true(replay_pace_now(&p, 6 * S, NEVER) == BEGIN + 15 * S);
     replay_pace_set(&p, 0, 0, replay_pace_now(&p, 6 * S, NEVER), 6 * S);
@@ -71,10 +71,10 @@ static void far_times_are_never(void **state)
 {
     (void)state;
     struct replay_pace p;
-    replay_pace_init(&p, 0.01, 0, 0, S);
+    replay_pace_set(&p, 0.01, 0, 0, S);
     assert_true(replay_pace_due(&p, UINT64_MAX) == NEVER);
     assert_true(replay_pace_due(&p, UINT64_MAX / 2) == NEVER);
-    replay_pace_init(&p, 1e5, 0, UINT64_MAX - 5, 0);
+    replay_pace_set(&p, 1e5, 0, UINT64_MAX - 5, 0);
     assert_true(replay_pace_now(&p, UINT64_MAX / 2, NEVER) == UINT64_MAX);
 }
 
@@ -100,7 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(media_time_goes_by_at_its_speed),
-        cmocka_unit_test(what_is_not_told_has_not_been),
+        cmocka_unit_test(media_time_does_not_pass_the_next_message),
         cmocka_unit_test(paused_time_stands_still_and_goes_on_from_there),
         cmocka_unit_test(another_speed_holds_from_where_it_is),
         cmocka_unit_test(far_times_are_never),

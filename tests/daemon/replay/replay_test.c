@@ -310,7 +310,7 @@ static void a_replay_can_be_given_another_network(void **state)
     replay_option[0] = replay_option[1] = NULL;
 }
 
-static void who_names_no_job_follows_that_of_the_replay(void **state)
+static void a_client_that_names_no_job_follows_that_of_the_replay(void **state)
 {
     (void)state;
     pid_t pid = start("--record", bed.records);
@@ -480,7 +480,7 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(a_replay_has_the_network_that_was_recorded),
         WITH_DIRECTORY(a_replay_of_a_faulty_network_says_so_again),
         WITH_DIRECTORY(a_replay_can_be_given_another_network),
-        WITH_DIRECTORY(who_names_no_job_follows_that_of_the_replay),
+        WITH_DIRECTORY(a_client_that_names_no_job_follows_that_of_the_replay),
         WITH_DIRECTORY(agents_are_not_served_by_a_replay),
         WITH_DIRECTORY(other_files_are_not_replayed),
         WITH_DIRECTORY(a_picture_has_the_phases_and_communities_asked_for),

@@ -1,4 +1,5 @@
-/* Asking agents for captures: who is asked, how often, and what a person who waits is told. */
+/* Requests for captures: which agents are asked, how often, and what an operator who waits is sent.
+ */
 #include "daemon/server/capture_requests.h"
 #include "holter/error.h"
 #include "tests/daemon/agent_words.h"
@@ -107,7 +108,7 @@ static void appear(struct bed *bed, unsigned node)
     assert_int_equal(give(bed, node, WIRE_TYPE_RANKS, &m), 0);
 }
 
-/* Each rank sends to the one behind it. */
+/* Each rank sends to the next one. */
 static void report(struct bed *bed, unsigned node, uint64_t flags)
 {
     char host[8];
@@ -193,7 +194,7 @@ static void answer(struct bed *bed, unsigned node, uint64_t id, int more)
 
 /* ---- persons --------------------------------------------------------------- */
 
-static void a_person_is_sent_what_each_agent_tells_and_a_reply(void **state)
+static void an_operator_is_sent_what_each_agent_captured_and_a_reply(void **state)
 {
     struct bed *bed = *state;
     char why[256];
@@ -225,9 +226,9 @@ static void agents_that_do_not_answer_are_named(void **state)
     assert_int_equal(ask(bed, "", why), 0);
     answer(bed, 1, 1, 0);
     answer(bed, 2, 1, 1);
-    captures_tick(bed->captures, bed->now_ns + CAPTURES_PATIENCE_NS - 1);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_TIMEOUT_NS - 1);
     assert_string_equal(bed->sent, "1 2 ");
-    captures_tick(bed->captures, bed->now_ns + CAPTURES_PATIENCE_NS);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_TIMEOUT_NS);
     assert_string_equal(bed->sent, "1 2 r0 ");
     assert_non_null(strstr(bed->text, "n0"));
     assert_non_null(strstr(bed->text, "n2"));
@@ -240,7 +241,7 @@ static void nobody_answering_is_a_failure(void **state)
     struct bed *bed = *state;
     char why[256], expected[16];
     assert_int_equal(ask(bed, "ranks=3", why), 0);
-    captures_tick(bed->captures, bed->now_ns + CAPTURES_PATIENCE_NS);
+    captures_tick(bed->captures, bed->now_ns + CAPTURES_TIMEOUT_NS);
     snprintf(expected, sizeof(expected), "r%d ", -HOLTER_ETIMEOUT);
     assert_string_equal(bed->sent, expected);
 }
@@ -252,7 +253,7 @@ static void answers_that_nobody_waits_for_are_only_kept(void **state)
     answer(bed, 0, 77, 0); /* of a daemon before this one, or not asked for at all */
     assert_string_equal(bed->sent, "");
     assert_int_equal(ask(bed, "ranks=0", why), 0);
-    assert_int_equal(bed->ask.id, 78); /* numbers go on behind those that are known */
+    assert_int_equal(bed->ask.id, 78); /* numbers continue after those that are known */
     answer(bed, 1, 78, 0);             /* one that was not asked */
     answer(bed, 0, 5, 0);              /* of another capture */
     assert_string_equal(bed->sent, "1 ");
@@ -260,7 +261,7 @@ static void answers_that_nobody_waits_for_are_only_kept(void **state)
     assert_string_equal(bed->sent, "1 0 r0 ");
 }
 
-static void a_person_who_has_gone_is_forgotten(void **state)
+static void an_operator_who_has_left_is_forgotten(void **state)
 {
     struct bed *bed = *state;
     char why[256];
@@ -338,7 +339,7 @@ static void an_alert_captures_its_ranks_and_their_partners(void **state)
     captures_tick(bed->captures, bed->now_ns);
     assert_int_equal(bed->asked, 0);
     fire(bed, 4, "hang", "critical", "firing", "3");
-    assert_int_equal(bed->asked, 0); /* not from inside the job that tells it */
+    assert_int_equal(bed->asked, 0); /* not from inside the call of the job */
     captures_tick(bed->captures, bed->now_ns);
     assert_int_equal(bed->asked, 1);
     assert_string_equal(bed->ranks, "2-4");
@@ -409,11 +410,11 @@ int main(void)
 {
 #define WITH_BED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_BED(a_person_is_sent_what_each_agent_tells_and_a_reply),
+        WITH_BED(an_operator_is_sent_what_each_agent_captured_and_a_reply),
         WITH_BED(agents_that_do_not_answer_are_named),
         WITH_BED(nobody_answering_is_a_failure),
         WITH_BED(answers_that_nobody_waits_for_are_only_kept),
-        WITH_BED(a_person_who_has_gone_is_forgotten),
+        WITH_BED(an_operator_who_has_left_is_forgotten),
         WITH_BED(a_wrong_question_is_refused_with_the_reason),
         WITH_BED(a_job_that_has_ended_is_not_asked),
         WITH_BED(an_alert_captures_its_ranks_and_their_partners),

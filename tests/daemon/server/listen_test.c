@@ -1,3 +1,4 @@
+/* Endpoints: locks, sockets that are left, ports in use. */
 #include "daemon/server/listen.h"
 #include "tests/directory.h"
 
@@ -40,7 +41,7 @@ static void end_of_zmq(void)
     zmq_ctx_term(context);
 }
 
-/* Nothing is left behind: the directory is empty. */
+/* Nothing is left: the directory is empty. */
 static int clean(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void another_programs_socket_is_respected(void **state)
     listen_finish(&locks);
 }
 
-static void a_port_in_use_is_told(void **state)
+static void a_port_in_use_is_reported(void **state)
 {
     struct listen_locks locks = {0};
     char bound[64];
@@ -110,7 +111,7 @@ static void a_port_in_use_is_told(void **state)
     end_of_zmq();
 }
 
-static void an_endpoint_that_cannot_be_is_told(void **state)
+static void an_endpoint_that_cannot_be_listened_on_is_reported(void **state)
 {
     struct listen_locks locks = {0};
     char far[128];
@@ -130,8 +131,8 @@ int main(void)
         WITH_DIRECTORY(an_ipc_endpoint_is_for_its_owner_and_goes_with_the_daemon),
         WITH_DIRECTORY(a_live_daemons_endpoint_is_respected),
         WITH_DIRECTORY(another_programs_socket_is_respected),
-        WITH_DIRECTORY(a_port_in_use_is_told),
-        WITH_DIRECTORY(an_endpoint_that_cannot_be_is_told),
+        WITH_DIRECTORY(a_port_in_use_is_reported),
+        WITH_DIRECTORY(an_endpoint_that_cannot_be_listened_on_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* Peers by routing id and by instance, silence, and rates. */
 #include "daemon/server/peers.h"
 
 #include <setjmp.h>
@@ -65,13 +66,13 @@ static void a_flood_is_stopped_and_a_journal_is_not(void **state)
     struct peer *peer = add(1, ROLE_AGENT, 0);
     (void)state;
     for (int i = 0; i < 2000; i++) /* 8 MiB after a reconnect */
-        assert_true(peer_may(peer, 0, 4096));
+        assert_true(peer_charge_rate(peer, 0, 4096));
     uint64_t taken = 2000;
-    while (peer_may(peer, 0, 100))
+    while (peer_charge_rate(peer, 0, 100))
         taken++;
     assert_true(taken < 100000);
-    assert_true(peer_may(peer, S, 100));
-    assert_false(peer_may(peer, S, SIZE_MAX));
+    assert_true(peer_charge_rate(peer, S, 100));
+    assert_false(peer_charge_rate(peer, S, SIZE_MAX));
 }
 
 static void silent_peers_are_forgotten(void **state)
@@ -90,7 +91,7 @@ static void silent_peers_are_forgotten(void **state)
 static void there_is_a_bound(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < PEERS_MOST; i++)
+    for (uint32_t i = 0; i < PEERS_MAXIMUM; i++)
         assert_non_null(peers_add(peers, &i, sizeof(i), 0));
     assert_null(peers_add(peers, "more", 5, 0));
     char longest[PEER_ID_BYTES + 1] = {0};

@@ -1,3 +1,4 @@
+/* The published stream: subscriptions, frames and their numbers. */
 #include "daemon/server/msg_socket_type.h"
 #include "daemon/server/publish.h"
 
@@ -17,7 +18,7 @@
 
 /* A port that a test listens at. */
 struct wire_tap {
-    struct port port;
+    struct msg_socket port;
     const char *subscription; /* that comes next; NULL: none */
     struct {
         char topic[128];
@@ -27,15 +28,15 @@ struct wire_tap {
     size_t count;
 };
 
-static void start(struct port *port)
+static void start(struct msg_socket *port)
 {
     (void)port;
 }
 
-static int receive(struct port *port, struct port_message *out)
+static int receive(struct msg_socket *port, struct msg_socket_message *out)
 {
     struct wire_tap *tap = (struct wire_tap *)port;
-    *out = (struct port_message){.count = 1};
+    *out = (struct msg_socket_message){.count = 1};
     if (tap->subscription == NULL)
         return 0;
     size_t length = strlen(tap->subscription);
@@ -48,7 +49,8 @@ static int receive(struct port *port, struct port_message *out)
     return 1;
 }
 
-static int take(struct port *port, const struct port_part *parts, size_t count, zmq_msg_t *last)
+static int take(struct msg_socket *port, const struct msg_socket_part *parts, size_t count,
+                zmq_msg_t *last)
 {
     struct wire_tap *tap = (struct wire_tap *)port;
     uint64_t numbers[3];
@@ -66,12 +68,12 @@ static int take(struct port *port, const struct port_part *parts, size_t count, 
     return 0;
 }
 
-static void close_port(struct port *port)
+static void close_port(struct msg_socket *port)
 {
     port->closed(port->closed_user);
 }
 
-static const struct port_type heard = {
+static const struct msg_socket_operations heard = {
     .start = start, .receive = receive, .send = take, .close = close_port};
 
 static struct publisher *publisher;
@@ -121,7 +123,7 @@ static void a_subscription_is_confirmed_by_an_empty_frame(void **state)
     assert_int_equal(tap.frames[0].length, 0);
 }
 
-static void the_newest_frames_of_a_job_are_told_before(void **state)
+static void the_newest_frames_of_a_job_are_sent_before_the_sync(void **state)
 {
     struct wire_nodes nodes = {.job = "job.0"};
     (void)state;
@@ -145,7 +147,7 @@ static void the_newest_frames_of_a_job_are_told_before(void **state)
     assert_int_equal(tap.frames[3].ordinal, 4);
 }
 
-static void of_a_job_that_is_not_known_there_is_nothing_to_tell(void **state)
+static void nothing_is_sent_before_the_sync_of_an_unknown_job(void **state)
 {
     (void)state;
     publish("job.0", 3);
@@ -166,8 +168,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_subscription_is_confirmed_by_an_empty_frame),
-        T(the_newest_frames_of_a_job_are_told_before),
-        T(of_a_job_that_is_not_known_there_is_nothing_to_tell),
+        T(the_newest_frames_of_a_job_are_sent_before_the_sync),
+        T(nothing_is_sent_before_the_sync_of_an_unknown_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static int tear_down(void **state)
 
 static pid_t start(const char *network)
 {
-    /* The window is whole when all agents told it, however long one after the other takes. */
+    /* The window is complete when all agents sent theirs, however long each takes. */
     const char *const options[] = {"--window",    "100ms",      "--grace", "60s",
                                    "--no-record", "--topology", network,   NULL};
     return daemon_bed_start(&bed, options);
@@ -261,7 +261,7 @@ static void another_ends_the_one_before(void **state)
     daemon_bed_stop(pid);
 }
 
-static void more_than_four_are_told_to_wait_and_who_leaves_makes_room(void **state)
+static void more_than_four_searches_are_refused_until_one_ends(void **state)
 {
     (void)state;
     struct peer p[5];
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
         WITH_DIRECTORY(ranks_that_are_not_asked_for_stay),
         WITH_DIRECTORY(what_is_asked_meanwhile_is_answered_at_once),
         WITH_DIRECTORY(another_ends_the_one_before),
-        WITH_DIRECTORY(more_than_four_are_told_to_wait_and_who_leaves_makes_room),
+        WITH_DIRECTORY(more_than_four_searches_are_refused_until_one_ends),
         WITH_DIRECTORY(better_routes_come_with_their_vertices),
         WITH_DIRECTORY(wrong_words_are_named),
     };

@@ -1,3 +1,4 @@
+/* Encoded states, shared by the clients that ask between two frames. */
 #include "daemon/server/snapshot.h"
 
 #include <setjmp.h>
@@ -66,23 +67,23 @@ static void whoever_asks_before_the_next_frame_gets_the_same_bytes(void **state)
     struct job *job = make_job("j.0");
     (void)state;
     add_rank(job, 0);
-    const struct snapshot *first = snapshots_of(&snapshots, job, WIRE_TYPE_JOB, 1);
+    const struct snapshot *first = snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1);
     assert_int_equal(ranks_seen(first), 1);
-    assert_ptr_equal(snapshots_of(&snapshots, job, WIRE_TYPE_JOB, 1), first);
+    assert_ptr_equal(snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1), first);
     snapshots_finish(&snapshots);
     job_destroy(job);
 }
 
-static void after_a_frame_the_state_is_made_anew_in_the_old_ones_place(void **state)
+static void after_a_frame_the_state_is_encoded_again_in_its_old_place(void **state)
 {
     struct snapshots snapshots = {0};
     struct job *job = make_job("j.0");
     (void)state;
     add_rank(job, 0);
-    snapshots_of(&snapshots, job, WIRE_TYPE_PLACES, 1);
-    snapshots_of(&snapshots, job, WIRE_TYPE_JOB, 1);
+    snapshots_get(&snapshots, job, WIRE_TYPE_PLACES, 1);
+    snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1);
     add_rank(job, 1);
-    assert_int_equal(ranks_seen(snapshots_of(&snapshots, job, WIRE_TYPE_JOB, 2)), 2);
+    assert_int_equal(ranks_seen(snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 2)), 2);
     assert_non_null(snapshots.list[1]);
     assert_null(snapshots.list[2]);
     snapshots_finish(&snapshots);
@@ -95,13 +96,13 @@ static void types_and_jobs_have_states_of_their_own(void **state)
     struct snapshots snapshots = {0};
     struct job *job = make_job("j.0"), *other = make_job("k.0");
     (void)state;
-    const struct snapshot *a = snapshots_of(&snapshots, job, WIRE_TYPE_JOB, 1);
-    const struct snapshot *b = snapshots_of(&snapshots, other, WIRE_TYPE_JOB, 1);
-    const struct snapshot *c = snapshots_of(&snapshots, job, WIRE_TYPE_PLACES, 1);
+    const struct snapshot *a = snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1);
+    const struct snapshot *b = snapshots_get(&snapshots, other, WIRE_TYPE_JOB, 1);
+    const struct snapshot *c = snapshots_get(&snapshots, job, WIRE_TYPE_PLACES, 1);
     assert_string_equal(b->job, "k.0");
-    assert_ptr_equal(snapshots_of(&snapshots, job, WIRE_TYPE_JOB, 1), a);
-    assert_ptr_equal(snapshots_of(&snapshots, other, WIRE_TYPE_JOB, 1), b);
-    assert_ptr_equal(snapshots_of(&snapshots, job, WIRE_TYPE_PLACES, 1), c);
+    assert_ptr_equal(snapshots_get(&snapshots, job, WIRE_TYPE_JOB, 1), a);
+    assert_ptr_equal(snapshots_get(&snapshots, other, WIRE_TYPE_JOB, 1), b);
+    assert_ptr_equal(snapshots_get(&snapshots, job, WIRE_TYPE_PLACES, 1), c);
     snapshots_finish(&snapshots);
     job_destroy(job);
     job_destroy(other);
@@ -110,18 +111,18 @@ static void types_and_jobs_have_states_of_their_own(void **state)
 static void no_more_states_than_the_bound_are_kept(void **state)
 {
     struct snapshots snapshots = {0};
-    struct job *jobs[SNAPSHOTS_MOST + 1];
+    struct job *jobs[SNAPSHOTS_MAXIMUM + 1];
     char id[16];
     (void)state;
-    for (unsigned i = 0; i <= SNAPSHOTS_MOST; i++) {
+    for (unsigned i = 0; i <= SNAPSHOTS_MAXIMUM; i++) {
         snprintf(id, sizeof(id), "j.%u", i);
         jobs[i] = make_job(id);
-        assert_string_equal(snapshots_of(&snapshots, jobs[i], WIRE_TYPE_JOB, 1)->job, id);
+        assert_string_equal(snapshots_get(&snapshots, jobs[i], WIRE_TYPE_JOB, 1)->job, id);
     }
-    assert_string_equal(snapshots.list[0]->job, job_id(jobs[SNAPSHOTS_MOST]));
-    assert_string_equal(snapshots.list[SNAPSHOTS_MOST - 1]->job, "j.1"); /* "j.0" has gone */
+    assert_string_equal(snapshots.list[0]->job, job_id(jobs[SNAPSHOTS_MAXIMUM]));
+    assert_string_equal(snapshots.list[SNAPSHOTS_MAXIMUM - 1]->job, "j.1"); /* "j.0" was dropped */
     snapshots_finish(&snapshots);
-    for (unsigned i = 0; i <= SNAPSHOTS_MOST; i++)
+    for (unsigned i = 0; i <= SNAPSHOTS_MAXIMUM; i++)
         job_destroy(jobs[i]);
 }
 
@@ -129,7 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_asks_before_the_next_frame_gets_the_same_bytes),
-        cmocka_unit_test(after_a_frame_the_state_is_made_anew_in_the_old_ones_place),
+        cmocka_unit_test(after_a_frame_the_state_is_encoded_again_in_its_old_place),
         cmocka_unit_test(types_and_jobs_have_states_of_their_own),
         cmocka_unit_test(no_more_states_than_the_bound_are_kept),
     };

@@ -1,3 +1,4 @@
+/* Prefixes of topics. */
 #include "daemon/server/subscriptions.h"
 
 #include <setjmp.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void a_prefix_matches_its_topics_until_it_is_taken_back(void **state)
+static void a_prefix_matches_its_topics_until_it_is_removed(void **state)
 {
     struct subscriptions s = {0};
     (void)state;
@@ -26,7 +27,7 @@ static void a_prefix_matches_its_topics_until_it_is_taken_back(void **state)
     subscriptions_finish(&s);
 }
 
-static void with_too_many_prefixes_everything_is_wanted(void **state)
+static void with_too_many_prefixes_every_topic_matches(void **state)
 {
     struct subscriptions s = {0};
     char prefix[32];
@@ -35,7 +36,7 @@ static void with_too_many_prefixes_everything_is_wanted(void **state)
         int length = snprintf(prefix, sizeof(prefix), "junk%d", i);
         subscriptions_add(&s, prefix, (size_t)length);
     }
-    assert_true(s.count <= SUBSCRIPTIONS_MOST);
+    assert_true(s.count <= SUBSCRIPTIONS_MAXIMUM);
     assert_true(subscriptions_match(&s, "totals/a"));
     for (int i = 0; i < 10000; i++) {
         int length = snprintf(prefix, sizeof(prefix), "junk%d", i);
@@ -60,8 +61,8 @@ static void overlong_prefixes_match_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_prefix_matches_its_topics_until_it_is_taken_back),
-        cmocka_unit_test(with_too_many_prefixes_everything_is_wanted),
+        cmocka_unit_test(a_prefix_matches_its_topics_until_it_is_removed),
+        cmocka_unit_test(with_too_many_prefixes_every_topic_matches),
         cmocka_unit_test(overlong_prefixes_match_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
