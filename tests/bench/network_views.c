@@ -62,7 +62,7 @@ static int frame(struct desk *d)
 {
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, d->model, &first, &last);
-    range_update(&d->range, d->model, d->ui.range, first, last);
+    range_update(&d->range, d->model, d->ui.time.range, first, last);
     ui_update_flows(&d->ui, d->model, &d->range);
     torus_update(&d->ui, d->model, &d->range);
     theme_init(&d->theme, d->ui.theme);
@@ -86,14 +86,14 @@ static void data(struct desk *d, int i)
 
 static void hover(struct desk *d, int i)
 {
-    d->ui.mouse_x = 200 + i * 17;
-    d->ui.mouse_y = 200 + i * 9;
+    d->ui.mouse.x = 200 + i * 17;
+    d->ui.mouse.y = 200 + i * 9;
 }
 
 static void filter(struct desk *d, int i)
 {
     double most = d->range.flows.most[METRIC_LOAD];
-    flow_filter_range(&d->ui.filter, METRIC_LOAD, most * (0.2 + 0.01 * i), most);
+    flow_filter_range(&d->ui.network.filter, METRIC_LOAD, most * (0.2 + 0.01 * i), most);
 }
 
 static void choose(struct desk *d, int i)
@@ -116,8 +116,8 @@ static void zoom_routes(struct desk *d, int i)
 
 static void move_lens(struct desk *d, int i)
 {
-    d->ui.mouse_x = 250 + i * 8;
-    d->ui.mouse_y = 260 + i * 7;
+    d->ui.mouse.x = 250 + i * 8;
+    d->ui.mouse.y = 260 + i * 7;
 }
 
 struct rate {
@@ -152,15 +152,15 @@ static struct rate measure(struct desk *d, const char *name, void (*step)(struct
 /* @return the lowest rate */
 static double closer(struct desk *d)
 {
-    uint32_t most = d->ui.routes_most;
-    d->ui.routes_most = UINT32_MAX;
+    uint32_t most = d->ui.routes.maximum;
+    d->ui.routes.maximum = UINT32_MAX;
     double zoomed = measure(d, "zooming", zoom_routes).frames;
-    d->ui.routes_extent = 0;
-    d->ui.lens = 1;
+    d->ui.routes.extent = 0;
+    d->ui.routes.lens = 1;
     double moved = measure(d, "lens", move_lens).frames;
-    d->ui.lens = 0;
-    d->ui.routes_most = most;
-    d->ui.mouse_x = d->ui.mouse_y = -1;
+    d->ui.routes.lens = 0;
+    d->ui.routes.maximum = most;
+    d->ui.mouse.x = d->ui.mouse.y = -1;
     return fmin(zoomed, moved);
 }
 
@@ -168,18 +168,18 @@ static int view(struct desk *d, enum view_id id)
 {
     uint64_t start = spent_ns();
     d->ui.view = id;
-    d->ui.follow = 1;
+    d->ui.time.follow = 1;
     do
         frame(d);
     while (d->pictures.busy);
     printf("%s: first picture %.1f ms\n", views[id]->name, (double)(spent_ns() - start) / 1e6);
     struct rate moving = measure(d, "scrolling", scroll);
-    d->ui.follow = 1;
+    d->ui.time.follow = 1;
     struct rate live = measure(d, "data", data);
     measure(d, "hover", hover);
-    d->ui.mouse_x = d->ui.mouse_y = -1;
+    d->ui.mouse.x = d->ui.mouse.y = -1;
     struct rate filtered = measure(d, "filter", filter);
-    flow_filter_clear(&d->ui.filter);
+    flow_filter_clear(&d->ui.network.filter);
     struct rate chosen = measure(d, "select", choose);
     d->ui.selection = (struct selection){0};
     if (id == VIEW_TORUS)
@@ -200,13 +200,13 @@ static void compute(struct desk *d)
         scroll(d, i);
         uint64_t first = 0, last = 0;
         ui_windows(&d->ui, d->model, &first, &last);
-        range_update(&d->range, d->model, d->ui.range, first, last);
+        range_update(&d->range, d->model, d->ui.time.range, first, last);
         uint64_t before = spent_ns();
         flows_update(&d->range.flows, d->model, &d->range, 0);
         spent += spent_ns() - before;
     }
     printf("routes and loads of another span of time: %.2f ms\n", (double)spent / TIMES / 1e6);
-    d->ui.follow = 1;
+    d->ui.time.follow = 1;
 }
 
 int main(int argc, char **argv)

@@ -57,7 +57,7 @@ static void frame(struct desk *d)
 {
     uint64_t first = 0, last = 0;
     ui_windows(&d->ui, d->model, &first, &last);
-    range_update(&d->range, d->model, d->ui.range, first, last);
+    range_update(&d->range, d->model, d->ui.time.range, first, last);
     ui_update_flows(&d->ui, d->model, &d->range);
     frame_scene(&d->scene, d->model, &d->range, &d->ui, &d->theme, &d->pictures,
                 type_measure(d->type));
@@ -126,8 +126,8 @@ static void zoom(struct desk *d, int i)
 
 static void hover(struct desk *d, int i)
 {
-    d->ui.mouse_x = 300 + i * 6;
-    d->ui.mouse_y = 250 + i * 4;
+    d->ui.mouse.x = 300 + i * 6;
+    d->ui.mouse.y = 250 + i * 4;
 }
 
 static void data(struct desk *d, int i)
@@ -181,7 +181,7 @@ static int run(struct desk *d, const char *what, const char *directory)
     ui_command(&d->ui, d->model, COMMAND_NET_ALL, 0);
     least = fmin(least, measure(d, "hover", hover));
     least = fmin(least, measure(d, "data", data));
-    d->ui.mouse_x = d->ui.mouse_y = -1;
+    d->ui.mouse.x = d->ui.mouse.y = -1;
     return (least >= 30) & (select_links(d) < 100) & (first < 1000);
 }
 
