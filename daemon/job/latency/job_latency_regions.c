@@ -58,21 +58,21 @@ static int begin_regions_of_nodes(struct job_latency *l)
 }
 
 /* Messages between ranks that are vertices. */
-static int add_contacts(struct job_latency *l, const struct sum_result *pairs)
+static int add_contacts(struct job_latency *l, const struct closed_window *window)
 {
-    bool same = pairs->figured != 0 && pairs->figured == l->contacts_figured;
+    bool same = window->pairs_figured != 0 && window->pairs_figured == l->contacts_figured;
     l->contacts_figured = 0;
     if (!(same && contact_again(l->contact)) &&
-        contact_add_ranks(l->contact, pairs->pairs, pairs->pair_count) != 0)
+        contact_add_ranks(l->contact, window->pairs, window->pair_count) != 0)
         return -ENOMEM;
     int code = close_contacts(l);
-    l->contacts_figured = code == 0 ? pairs->figured : 0;
+    l->contacts_figured = code == 0 ? window->pairs_figured : 0;
     return code;
 }
 
-static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
+static int take_contacts(struct job_latency *l, const struct closed_window *window)
 {
-    const size_t count = pairs->pair_count;
+    const size_t count = window->pair_count;
     if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.most_vertices &&
         begin_regions_of_nodes(l) != 0)
         return -ENOMEM;
@@ -83,9 +83,9 @@ static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
     if (!l->nodes_stand)
-        return add_contacts(l, pairs);
+        return add_contacts(l, window);
     for (size_t i = 0; i < count; i++) {
-        const struct pair_row *p = &pairs->pairs[i];
+        const struct pair_row *p = &window->pairs[i];
         if (p->destination < 0)
             continue;
         uint32_t a = vertex_of(l, p->source), b = vertex_of(l, (uint32_t)p->destination);
@@ -167,11 +167,11 @@ static int list_regions(struct job_latency *l)
     return code;
 }
 
-int job_latency_update_regions(struct job_latency *l, const struct sum_result *pairs)
+int job_latency_update_regions(struct job_latency *l, const struct closed_window *window)
 {
     int changed = 0;
     l->regions_changed = 0;
-    int code = take_contacts(l, pairs);
+    int code = take_contacts(l, window);
     code = code != 0 ? code : regions_update(l->regions, l->window, &changed);
     l->regions_new |= changed;
     if (code == -HOLTER_ELIMIT && !l->nodes_stand)
