@@ -77,7 +77,6 @@ static void judge_links(struct job *job, struct open_window *window)
         .pairs = job->judged_pairs.pairs,
         .pair_count = job->judged_pairs.pair_count,
         .listed = job->judged_pairs.listed,
-        .figured = job->judged_pairs.figured,
         .transfers = &window->latency.transfers,
         .scale = job_latency_scale(job->latency),
     };
@@ -159,10 +158,8 @@ static void watch(struct job *job, const struct open_window *window,
         .length_ns = job->options.window_ns,
         .pairs = job->judged_pairs.pairs,
         .pair_count = job->judged_pairs.pair_count,
-        .figured = job->judged_pairs.figured,
         .transfers = &window->latency.transfers,
         .messages = job_latency_ranks(job->latency),
-        .messages_stay = true,
         .scale = job_latency_scale(job->latency),
     };
     job_watch_window(job->watch, job->latency, &figures, hangs);
@@ -219,8 +216,6 @@ void job_judge(struct job *job, struct open_window *window)
         job_latency_late(job->latency, &window->latency);
         return;
     }
-    if (job->watch != NULL)
-        job_watch_keep(job->watch, job->latency);
     job_latency_close(job->latency, window->number, job->world, reported, &window->latency,
                       &job->judged_pairs);
     publish_latency(job);

@@ -55,7 +55,7 @@ int job_latency_close(struct job_latency *latency, uint64_t window, uint64_t wor
 const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);
 
 /** What its messages come to at each rank. Without memory they are not all in it. */
-struct message_ranks *job_latency_ranks(struct job_latency *latency);
+const struct message_ranks *job_latency_ranks(const struct job_latency *latency);
 
 /** Criteria in force since then. */
 const struct latency_scale *job_latency_scale(const struct job_latency *latency);

@@ -521,11 +521,6 @@ uint32_t job_watch_reported(const struct job_watch *w)
     return attribution_reported(w->attribution);
 }
 
-void job_watch_keep(struct job_watch *w, struct job_latency *latency)
-{
-    attribution_keep_messages(w->attribution, job_latency_ranks(latency));
-}
-
 int job_watch_window(struct job_watch *w, struct job_latency *latency,
                      const struct attribution_window *figures, const struct hang_window *hangs)
 {

@@ -42,9 +42,6 @@ void job_watch_ranks(struct job_watch *watch, const struct rank_row *rows, size_
 /** One above the highest of these ranks whose messages are wanted. */
 uint32_t job_watch_reported(const struct job_watch *watch);
 
-/** The next window is to be closed by latency: see attribution_keep_messages(). */
-void job_watch_keep(struct job_watch *watch, struct job_latency *latency);
-
 /** A window of the job was closed. Rows as the analyses want them, but for those of ranks.
  *  @param latency  has closed the same window
  *  @return 0 or -ENOMEM: something could not be judged */
