@@ -251,7 +251,7 @@ static int start_modules(struct daemon *d, char *why, size_t room)
                 .rules = &d->rules},
         .record = o->record,
         .most_bytes = o->most_bytes,
-        .publisher = d->publisher,
+        .publisher = publisher_for_jobs(d->publisher),
         .sinks = d->sinks,
         .user = d,
         .kept = on_kept,

@@ -20,13 +20,14 @@
 #include <stdint.h>
 
 #define JOB_MOST_RANKS (1u << 24) /**< ranks of one job; larger rank numbers are refused */
-#define JOB_MOST_NODES (1u << 20) /**< nodes of one job */
 
 struct job;
 struct job_network;
 struct job_phases;
 struct network;
 struct pair_row;
+struct picture_source;
+struct recorded;
 struct rules;
 
 /** What a job tells the outside. */
@@ -73,14 +74,16 @@ int job_id_valid(const char *id);
 /** Was this message of this agent taken before? */
 int job_has(const struct job *job, uint64_t instance, uint64_t seq);
 
-/** Take a message in. It must not have been taken before.
- *  @param fault  set on failure
- *  @return 0, -HOLTER_ERANGE or -HOLTER_ELIMIT when the message contradicts itself or a bound,
- *          -ENOMEM; then nothing changed */
+/** Validate a message and merge it into the job; see job_accept(), which does that for all types.
+ * The message must not have been accepted before.
+ *  @return as job_accept() */
 int job_ranks(struct job *job, uint64_t instance, const struct wire_ranks *message, uint64_t now_ns,
               struct job_fault *fault);
 int job_window(struct job *job, uint64_t instance, const struct wire_window *message,
                uint64_t now_ns, struct job_fault *fault);
+/** @param id  set to the number of the capture: see job_captures_add() */
+int job_captured(struct job *job, uint64_t instance, const struct wire_captured *message,
+                 uint64_t now_ns, uint64_t *id, struct job_fault *fault);
 
 /** The agent has left in order: no window of it follows. */
 void job_bye(struct job *job, uint64_t instance);
@@ -111,6 +114,14 @@ void job_set_recording(struct job *job, const char *path);
 /** The recording of the job has stopped. */
 void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 
+/** Keep a message about ranks as it came, for those who record the job later. */
+void job_keep_rank_message(struct job *job, const struct recorded *head, const void *bytes,
+                           size_t length);
+
+/** Publish a message of an agent as it came, if that is wanted. */
+void job_publish_message(const struct job *job, const struct recorded *head, const void *bytes,
+                         size_t length);
+
 /** Current state in messages of one topic: WIRE_TYPE_JOB, PLACES, TOTALS (recent windows, oldest
  *  first), ALERT, NODES, LATENCIES, REGIONS, PHASES, CURVE, TOPOLOGY, LINKS, CAPTURE, and for
  * RANK_WINDOW, PAIR_WINDOW and CALL_WINDOW the sums since the start. Windows not published yet are
@@ -138,6 +149,8 @@ void job_matches(const struct job *job, struct job_matches *out);
 
 /** Its phases, for pictures; borrowed. */
 struct job_phases *job_phases(struct job *job);
+/** All that a picture is made from; borrowed. */
+void job_picture_source(struct job *job, struct picture_source *out);
 
 /** Messages between its ranks since the start, in canonical order.
  *  @param most  of more rows the largest, see window_sum.h

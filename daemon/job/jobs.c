@@ -1,8 +1,8 @@
 #include "daemon/job/jobs.h"
 
 #include "daemon/analysis/tables/key_table.h"
-#include "daemon/job/job_ingest.h"
-#include "daemon/job/job_rank_messages.h"
+#include "daemon/job/job_accept.h"
+#include "daemon/job/job_recovery.h"
 #include "daemon/storage/commit_acks.h"
 #include "daemon/storage/recording_network.h"
 #include "holter/error.h"
@@ -94,7 +94,8 @@ static int wanted(void *user, const char *job, enum wire_type type)
     const struct jobs *jobs = user;
     int kept = type == WIRE_TYPE_ALERT ||
                ((jobs->recorder != NULL || jobs->options.table != NULL) && is_recorded(type));
-    return kept || publisher_wanted(jobs->options.publisher, job, type);
+    const struct jobs_publisher *publisher = &jobs->options.publisher;
+    return kept || publisher->wants(publisher->user, job, type);
 }
 
 static void put_table(struct jobs *jobs, const char *job, enum wire_type type, const void *message)
@@ -128,7 +129,8 @@ static void put_tables(struct jobs *jobs, const char *job, enum wire_type type, 
 static void publish(void *user, const char *job, enum wire_type type, const void *message)
 {
     struct jobs *jobs = user;
-    publisher_publish(jobs->options.publisher, job, type, message);
+    const struct jobs_publisher *publisher = &jobs->options.publisher;
+    publisher->publish(publisher->user, job, type, message);
     if (jobs->options.sinks != NULL && type == WIRE_TYPE_ALERT)
         sinks_take(jobs->options.sinks, message);
     if (jobs->options.alert != NULL && type == WIRE_TYPE_ALERT)
@@ -169,7 +171,8 @@ struct job *jobs_find(const struct jobs *jobs, const char *id)
 
 static void forget(struct jobs *jobs, size_t at)
 {
-    publisher_forget(jobs->options.publisher, job_id(jobs->list[at].job));
+    const struct jobs_publisher *publisher = &jobs->options.publisher;
+    publisher->forget(publisher->user, job_id(jobs->list[at].job));
     job_destroy(jobs->list[at].job);
     memmove(&jobs->list[at], &jobs->list[at + 1], (jobs->count - at - 1) * sizeof(jobs->list[0]));
     jobs->count--;
@@ -202,7 +205,7 @@ static void record(struct jobs *jobs, struct job *job, uint64_t instance, uint64
     }
     job_set_recording(job, path);
     if (exists)
-        job_continue(job, jobs->options.sinks, path);
+        job_recover(job, jobs->options.sinks, path);
     recorder_open(jobs->recorder, job_id(job), path, ranks);
 }
 
@@ -235,7 +238,7 @@ static int make(struct jobs *jobs, const char *id, uint64_t instance, uint64_t r
 static int job_for(struct jobs *jobs, const struct wire_message *message, uint64_t instance,
                    struct job **out, struct job_fault *fault)
 {
-    const char *id = job_take_id(message);
+    const char *id = job_message_job(message);
     if (jobs->last < jobs->count && strcmp(job_id(jobs->list[jobs->last].job), id) == 0) {
         *out = jobs->list[jobs->last].job;
         return 0;
@@ -247,7 +250,7 @@ static int job_for(struct jobs *jobs, const struct wire_message *message, uint64
         *out = jobs->list[i].job;
         return 0;
     }
-    return make(jobs, id, instance, job_take_world(message), out, fault);
+    return make(jobs, id, instance, job_message_world(message), out, fault);
 }
 
 /* ---- taking in ----------------------------------------------------------- */
@@ -270,7 +273,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
     struct recorded head = {
         .type = message->type, .instance = instance, .received_ns = now_ns, .time_ns = now_ns};
     uint64_t capture = 0;
-    head.seq = job_take_seq(message);
+    head.seq = job_message_seq(message);
     jobs->now_ns = now_ns;
     snprintf(fault->text, sizeof(fault->text), "no memory");
     struct job *job;
@@ -282,7 +285,7 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         keep(jobs, job, &head, NULL, NULL);
         return 0;
     }
-    code = job_take(job, &head, message, &capture, fault);
+    code = job_accept(job, &head, message, &capture, fault);
     if (code != 0)
         return code;
     if (message->type == WIRE_TYPE_CAPTURED && jobs->options.captured != NULL)
@@ -293,9 +296,9 @@ int jobs_take(struct jobs *jobs, uint64_t instance, const struct wire_message *m
         head.window = message->window.window;
         head.time_ns = message->window.window * message->window.length_ns;
     } else if (message->type == WIRE_TYPE_RANKS) {
-        job_keep_said(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
+        job_keep_rank_message(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     }
-    job_tell_recorded(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
+    job_publish_message(job, &head, zmq_msg_data(bytes), zmq_msg_size(bytes));
     keep(jobs, job, &head, bytes, message);
     return 0;
 }
@@ -412,7 +415,7 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
     struct job *job = jobs_replayed(jobs);
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
-    uint64_t seq = job_take_seq(message), capture;
+    uint64_t seq = job_message_seq(message), capture;
     if (jobs->now_ns != 0)          /* before the first nobody has been silent */
         job_advance(job, now, now); /* what was due before it came */
     jobs->now_ns = now;
@@ -420,7 +423,7 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
         jobs->counts.duplicates++;
         return 0;
     }
-    int code = job_take(job, head, message, &capture, fault);
+    int code = job_accept(job, head, message, &capture, fault);
     if (code == 0)
         keep_replayed(jobs, head, bytes, length);
     job_advance(job, now, now);

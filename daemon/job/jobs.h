@@ -4,20 +4,32 @@
 
 #include "daemon/alert/sinks.h"
 #include "daemon/job/job.h"
-#include "daemon/server/publish.h"
 #include "daemon/storage/record.h"
+
+#include <uv.h>
+#include <zmq.h>
 
 #define JOBS_MOST                                                                                  \
     1024u /**< jobs known at one time; ended ones are forgotten, oldest first, for new ones */
 
 struct jobs;
 
+/** What jobs need of whoever publishes their messages. */
+struct jobs_publisher {
+    void *user;
+    /** Would anybody read this type now? */
+    int (*wants)(void *user, const char *job, enum wire_type type);
+    void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
+    /** Nothing follows of this job. */
+    void (*forget)(void *user, const char *job);
+};
+
 struct jobs_options {
     struct job_options job;
-    const char *record;          /**< directory; NULL: nothing is recorded */
-    uint64_t most_bytes;         /**< of a job's recording; 0: no limit */
-    struct publisher *publisher; /**< borrowed */
-    struct sinks *sinks;         /**< borrowed; NULL: alerts are only published */
+    const char *record;  /**< directory; NULL: nothing is recorded */
+    uint64_t most_bytes; /**< of a job's recording; 0: no limit */
+    struct jobs_publisher publisher;
+    struct sinks *sinks; /**< borrowed; NULL: alerts are only published */
     void *user;
     /** An alert is published. May be NULL. */
     void (*alert)(void *user, const struct wire_alert *alert);

@@ -1,5 +1,6 @@
 #include "daemon/replay/replay_feeder.h"
 
+#include "daemon/server/publish.h"
 #include "daemon/storage/recording_blocks.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -76,7 +77,7 @@ int replay_reel_create(struct replay_reel **out, const struct replay_reel_option
                     .modelled = !o->no_collectives,
                     .network = options->network,
                     .rules = options->rules},
-            .publisher = r->publisher,
+            .publisher = publisher_for_jobs(r->publisher),
             .most_bytes = o->most_bytes,
             .user = r,
             .kept = on_kept,

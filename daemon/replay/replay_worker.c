@@ -1,5 +1,6 @@
 #include "daemon/replay/replay_worker_state.h"
 
+#include "daemon/server/publish.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"

@@ -188,7 +188,8 @@ static int step(struct answers *a, struct work *w, struct peer *peer)
 {
     struct telling telling = {w->front, peer};
     struct job *job = jobs_find(a->jobs, w->job);
-    int code = job == NULL || job != w->of ? -HOLTER_ENOJOB : picture_step(w->picture, job);
+    int code =
+        job == NULL || job != w->of ? -HOLTER_ENOJOB : picture_step(w->picture, job_phases(job));
     if (code == 1)
         return 1;
     if (code == 0)

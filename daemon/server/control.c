@@ -3,6 +3,7 @@
 #include "daemon/analysis/commgram/commgram_cache.h"
 #include "daemon/job/phases/picture.h"
 #include "daemon/server/answers.h"
+#include "daemon/server/publish.h"
 #include "daemon/server/searches.h"
 #include "daemon/server/snapshot.h"
 #include "holter/clock.h"
@@ -224,7 +225,9 @@ static void answer_commgram(struct control *c, struct front *front, struct peer 
         snprintf(why, sizeof(why), "no such job");
         code = -HOLTER_ENOJOB;
     } else if (code == 0) {
-        code = picture_create(&picture, job, &ask, c->cache);
+        struct picture_source source;
+        job_picture_source(job, &source);
+        code = picture_create(&picture, &source, &ask, c->cache);
         code = code != 0 ? code : answers_make(c->answers, front, peer, request->id, job, picture);
         snprintf(why, sizeof(why), "%s", holter_strerror(code));
     }

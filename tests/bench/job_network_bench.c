@@ -197,10 +197,10 @@ static void measure(struct work *w, enum shape shape)
         struct wire_links links;
         make_pairs(w, i);
         make_counters(w, &counters);
-        const struct job_network_window window = {
-            .number = i, .pairs = w->pairs, .pair_count = w->pair_count};
+        const struct closed_window window = {
+            .number = i, .pairs = w->pairs, .pair_count = w->pair_count, .counters = &counters};
         from = now_ms();
-        if (job_network_close(n, &window, &counters) != 0)
+        if (job_network_update(n, &window) != 0)
             fail("the window is not closed");
         double took = now_ms() - from;
         first = i == 0 ? took : first;

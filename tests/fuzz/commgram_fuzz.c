@@ -182,11 +182,13 @@ static void make_picture(struct job *job, const char *argument, struct commgram_
         picture_ask_finish(&ask);
         return;
     }
-    code = picture_create(&picture, job, &ask, cache);
+    struct picture_source source;
+    job_picture_source(job, &source);
+    code = picture_create(&picture, &source, &ask, cache);
     FUZZ_HOLDS(code == 0 || code == -ENOMEM || code == -HOLTER_ELIMIT);
     if (code != 0)
         return;
-    for (unsigned steps = 0; (code = picture_step(picture, job)) == 1; steps++)
+    for (unsigned steps = 0; (code = picture_step(picture, job_phases(job))) == 1; steps++)
         FUZZ_HOLDS(steps <= PICTURE_MOST_PHASES);
     FUZZ_HOLDS(code == 0 || code == -ENOMEM || code == -HOLTER_ELIMIT);
     if (code == 0)

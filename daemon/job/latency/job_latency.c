@@ -103,17 +103,15 @@ void job_latency_destroy(struct job_latency *l)
 
 /* ---- taking in ----------------------------------------------------------- */
 
-int job_latency_take(struct job_latency *l, struct latency_rows *rows, const struct wire_window *m,
-                     uint32_t node, uint64_t window, char *why, size_t room)
+int job_latency_add(struct job_latency *l, struct latency_rows *rows,
+                    const struct wire_window *message, uint32_t node, uint64_t number)
 {
-    int code = latency_rows_take(rows, m);
-    bool taken = code == 0;
-    if (code == 0)
-        code = latency_rows_halves(m, node, window, l->join);
-    if (code != 0 && taken)
-        latency_rows_give_back(rows, m);
+    int code = latency_rows_add(rows, message);
     if (code != 0)
-        snprintf(why, room, "halves of messages: %s", holter_strerror(code));
+        return code;
+    code = latency_rows_join_halves(message, node, number, l->join);
+    if (code != 0)
+        latency_rows_undo(rows, message);
     return code;
 }
 
@@ -149,12 +147,6 @@ int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
     return 0;
 }
 
-void job_latency_late(struct job_latency *l, struct latency_rows *rows)
-{
-    if (latency_rows_move(&l->carry, rows) != 0)
-        l->short_of_memory = 1;
-}
-
 /* ---- closing a window ---------------------------------------------------- */
 
 static void take_joined(void *user, const struct joined_some *messages)
@@ -162,7 +154,7 @@ static void take_joined(void *user, const struct joined_some *messages)
     struct job_latency *l = user;
     if (messages->most_error_ns > l->error_ns)
         l->error_ns = messages->most_error_ns;
-    if (latency_rows_joined(l->closing, messages, l->scale.recent[LOCALITY_INTER]) != 0)
+    if (latency_rows_add_joined(l->closing, messages, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
 }
 
@@ -233,23 +225,31 @@ static void count_matches(struct job_latency *l)
     l->matched = l->groups.job.messages;
 }
 
-int job_latency_close(struct job_latency *l, uint64_t window, uint64_t world, uint32_t reported,
-                      struct latency_rows *rows, const struct sum_result *pairs)
+/* Messages of a correction count in the next window. */
+static int job_latency_defer(struct job_latency *l, struct latency_rows *rows)
 {
-    l->window = window;
-    l->world = world;
-    l->closing = rows;
+    return latency_rows_move(&l->carry, rows);
+}
+
+int job_latency_update(struct job_latency *l, const struct closed_window *window)
+{
+    if (window->late)
+        return job_latency_defer(l, window->latency);
+    l->window = window->number;
+    l->world = window->world;
+    l->closing = window->latency;
     l->error_ns = 0;
     l->short_of_memory = 0;
-    if (message_ranks_begin(&l->messages, reported) != 0)
+    if (message_ranks_begin(&l->messages, closed_window_rank_end(window)) != 0)
         l->short_of_memory = 1;
-    if (latency_rows_move(rows, &l->carry) != 0)
+    if (latency_rows_move(l->closing, &l->carry) != 0)
         l->short_of_memory = 1;
-    rows->transfers.near_count = rows->transfers.count; /* as nodes tell them by themselves */
-    if (join_close(l->join, window, take_joined, l) != 0)
+    /* Up to here messages are those of single nodes. */
+    l->closing->transfers.near_count = l->closing->transfers.count;
+    if (join_close(l->join, l->window, take_joined, l) != 0)
         l->short_of_memory = 1;
     update_criteria(l);
-    if (job_latency_update_regions(l, pairs) == 0) {
+    if (job_latency_update_regions(l, window) == 0) {
         sum_groups(l, l->region_count);
         make_series(l);
         count_matches(l);

@@ -7,8 +7,7 @@
 
 #include "daemon/analysis/latency/latency_trend.h"
 #include "daemon/analysis/matching/join.h"
-#include "daemon/analysis/sums/window_sum.h"
-#include "daemon/job/latency/latency_rows.h"
+#include "daemon/job/rows/closed_window.h"
 #include "holter/wire.h"
 
 struct job_latency;
@@ -27,29 +26,21 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns);
 /** NULL is fine. */
 void job_latency_destroy(struct job_latency *latency);
 
-/** Take the rows of a message that latency_rows_check() found to be right.
+/** Add the rows of a message that was validated.
  *  @param rows    those of the window that the message belongs to
  *  @param node    number of the node that sent it
- *  @param window  number of the window in which they count
- *  @param why     set on failure @return 0, -ENOMEM or -HOLTER_ERANGE; then nothing was taken */
-int job_latency_take(struct job_latency *latency, struct latency_rows *rows,
-                     const struct wire_window *message, uint32_t node, uint64_t window, char *why,
-                     size_t room);
+ *  @param number  of the window in which they count
+ *  @return 0, -ENOMEM or -HOLTER_ERANGE; then nothing was added */
+int job_latency_add(struct job_latency *latency, struct latency_rows *rows,
+                    const struct wire_window *message, uint32_t node, uint64_t number);
 
 /** Where a rank runs. @return 0 or -ENOMEM */
 int job_latency_place(struct job_latency *latency, uint32_t rank, uint32_t node);
 
-/** Rows of a window that was closed before: they count in the next one that closes. */
-void job_latency_late(struct job_latency *latency, struct latency_rows *rows);
-
-/** Close a window.
- *  @param world  ranks of the job; 0: not known yet
- *  @param reported  one above the highest rank that job_latency_ranks() is to have
- *  @param rows   of the window; gets what was joined and what came late besides
- *  @param pairs  all messages of the window, for the regions; borrowed
+/** Bring latency up to date with a window that is closed. Its rows of latency get the messages that
+ * were joined from both ends; those of a correction count in the next window.
  *  @return 0 or -ENOMEM: it lacks messages */
-int job_latency_close(struct job_latency *latency, uint64_t window, uint64_t world,
-                      uint32_t reported, struct latency_rows *rows, const struct sum_result *pairs);
+int job_latency_update(struct job_latency *latency, const struct closed_window *window);
 
 /** Series of the last closed window: the job, both localities, regions by id. */
 const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);

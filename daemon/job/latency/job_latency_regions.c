@@ -57,9 +57,9 @@ static int begin_regions_of_nodes(struct job_latency *l)
     return 0;
 }
 
-static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
+static int take_contacts(struct job_latency *l, const struct closed_window *window)
 {
-    const size_t count = pairs->pair_count;
+    const size_t count = window->pair_count;
     if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.most_vertices &&
         begin_regions_of_nodes(l) != 0)
         return -ENOMEM;
@@ -70,7 +70,7 @@ static int take_contacts(struct job_latency *l, const struct sum_result *pairs)
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
     for (size_t i = 0; i < count; i++) {
-        const struct pair_row *p = &pairs->pairs[i];
+        const struct pair_row *p = &window->pairs[i];
         if (p->destination < 0)
             continue;
         uint32_t a = vertex_of(l, p->source), b = vertex_of(l, (uint32_t)p->destination);
@@ -151,11 +151,11 @@ static int list_regions(struct job_latency *l)
     return code;
 }
 
-int job_latency_update_regions(struct job_latency *l, const struct sum_result *pairs)
+int job_latency_update_regions(struct job_latency *l, const struct closed_window *window)
 {
     int changed = 0;
     l->regions_changed = 0;
-    int code = take_contacts(l, pairs);
+    int code = take_contacts(l, window);
     code = code != 0 ? code : regions_update(l->regions, l->window, &changed);
     l->regions_new |= changed;
     if (code == -HOLTER_ELIMIT && !l->nodes_stand)

@@ -76,7 +76,7 @@ int job_latency_fit(void *array_pointer, size_t count, size_t each);
 
 /** Take the pairs of the window that is being closed, and bring regions up to date.
  *  @return 0, or -ENOMEM: regions that have changed are listed in the next window */
-int job_latency_update_regions(struct job_latency *latency, const struct sum_result *pairs);
+int job_latency_update_regions(struct job_latency *latency, const struct closed_window *window);
 
 /** Keep what was made of the window that is being closed. */
 void job_latency_keep_window(struct job_latency *latency);

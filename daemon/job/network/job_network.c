@@ -40,6 +40,7 @@ void job_network_destroy(struct job_network *n)
     congestion_destroy(n->congestion);
     destroy_graph(n->graph);
     counter_rows_finish(&n->counters);
+    job_measured_finish(&n->before);
     network_grid_finish(&n->grid);
     free(n->nodes);
     free(n->ranks);

@@ -30,8 +30,7 @@
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_H
 
 #include "daemon/analysis/latency/latency.h"
-#include "daemon/analysis/sums/window_sum.h"
-#include "daemon/job/network/counter_rows.h"
+#include "daemon/job/rows/closed_window.h"
 #include "daemon/topology/network_message.h"
 #include "daemon/topology/shared_network.h"
 #include "holter/wire.h"
@@ -66,22 +65,15 @@ int job_network_place(struct job_network *network, uint32_t rank, uint32_t node,
  *  @return 0 or -ENOMEM */
 int job_network_carts(struct job_network *network, const struct wire_ranks *message);
 
-/** A window of the job that is closed. Rows are borrowed. */
-struct job_network_window {
-    uint64_t number;              /**< above that of the window before */
-    const struct pair_row *pairs; /**< in canonical order */
-    size_t pair_count;
-    /** As in struct sum_result: two windows with the same number have the same rows but for
-     * figures, and the same figures. 0: nothing is known. */
-    uint64_t listed, figured;
-    const struct transfers *transfers; /**< matched messages */
-    const struct latency_scale *scale; /**< NULL: none yet */
-};
-
-/** Close a window. @param counters  of it; emptied, whatever is returned
+/** Bring the network up to date with a window that is closed, which is no correction. Its counters
+ * are taken over: the window has none then, whatever is returned.
  *  @return 0 or -ENOMEM: links lack what was in it */
-int job_network_close(struct job_network *network, const struct job_network_window *window,
-                      struct counter_rows *counters);
+int job_network_update(struct job_network *network, const struct closed_window *window);
+
+/** What counters measured on the links in the windows before the newest, the oldest is number 0:
+ * see job_measured.h.
+ *  @param out  without the job; borrowed until the next call @return whether there is one */
+int job_network_measured_before(struct job_network *network, size_t number, struct wire_links *out);
 
 /** How many networks there were so far: numbers of links and vertices hold for one. */
 uint64_t job_network_made(const struct job_network *network);

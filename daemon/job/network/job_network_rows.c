@@ -152,9 +152,8 @@ static void keep_largest(struct largest *l, const struct wire_link_route_row *ro
 }
 
 /* Rows of one pair of ranks follow each other: they differ in communicator, region and size. */
-static void add_pairs_of(const struct job_network *n, const struct job_network_window *w,
-                         uint32_t rank, uint32_t seat, struct wire_link_route_row row,
-                         struct largest *out)
+static void add_pairs_of(const struct job_network *n, const struct closed_window *w, uint32_t rank,
+                         uint32_t seat, struct wire_link_route_row row, struct largest *out)
 {
     row.source = rank;
     for (size_t i = n->first[rank]; i < n->first[rank + 1];) {
@@ -176,7 +175,7 @@ static uint32_t first_on(const struct job_network *n, uint32_t vertex)
     return BISECT(i, 0, n->seated, n->seats[n->by_seat[i]] < vertex);
 }
 
-static void add_route(const struct job_network *n, const struct job_network_window *w,
+static void add_route(const struct job_network *n, const struct closed_window *w,
                       const struct congestion_route *route, const struct congestion_pair *pairs,
                       struct largest *out)
 {
@@ -211,7 +210,7 @@ static int list_hot(struct job_network *n)
 }
 
 /* The largest pairs of ranks among the pairs of vertices with most bytes. */
-static int make_route_rows(struct job_network *n, const struct job_network_window *w)
+static int make_route_rows(struct job_network *n, const struct closed_window *w)
 {
     uint32_t hot[JOB_NETWORK_HOT];
     size_t links = n->hot_count, pair_count, found = 0, at = 0;
@@ -269,7 +268,7 @@ static int make_interface_rows(struct job_network *n)
     return 0;
 }
 
-int job_network_rows(struct job_network *n, const struct job_network_window *w)
+int job_network_rows(struct job_network *n, const struct closed_window *w)
 {
     n->rows_made = 0;
     int code = list_hot(n);

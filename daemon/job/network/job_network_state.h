@@ -5,6 +5,7 @@
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_STATE_H
 
 #include "daemon/analysis/network/congestion.h"
+#include "daemon/job/network/job_measured.h"
 #include "daemon/job/network/job_network.h"
 #include "daemon/topology/network_grid.h"
 
@@ -82,6 +83,8 @@ struct job_network {
     int closed;         /**< a window was */
     size_t missed_told;
 
+    struct job_measured before; /**< what counters measured in the windows so far */
+
     /* the window that was closed last */
     uint64_t window;
     struct counter_rows counters;
@@ -146,7 +149,7 @@ int job_network_watch(struct job_network *n);
 int job_network_is_tree(const struct job_network *n);
 
 /** Loads of the window by pairs of vertices. @return 0 or -ENOMEM */
-int job_network_add_pairs(struct job_network *n, const struct job_network_window *window);
+int job_network_add_pairs(struct job_network *n, const struct closed_window *window);
 
 /** Tell the congestion what counters say. @return 0 or -ENOMEM */
 int job_network_measure(struct job_network *n);
@@ -156,7 +159,7 @@ void job_network_note_speeds(struct job_network *n);
 
 /** What is told of the window: rows of links and interfaces are made when they are asked for, since
  * often nobody does. @return 0 or -ENOMEM */
-int job_network_rows(struct job_network *n, const struct job_network_window *window);
+int job_network_rows(struct job_network *n, const struct closed_window *window);
 
 /** Links of an interface. */
 void job_network_interface(const struct job_network *n, const struct counter *counter,

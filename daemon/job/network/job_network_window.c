@@ -18,7 +18,7 @@
 
 /* Where the pairs of each rank begin, which are in order of their sources. Those of ranks that
  * nobody has placed are behind all of them. */
-static int find_first(struct job_network *n, const struct job_network_window *w)
+static int find_first(struct job_network *n, const struct closed_window *w)
 {
     if (array_fit(&n->first, sizeof(*n->first), &n->first_room, (size_t)n->rank_count + 1) != 0)
         return -ENOMEM;
@@ -60,7 +60,7 @@ static void begin_pair(struct job_network *n, uint32_t to)
 
 /* Messages of one rank, to those of its vertex. What stays on the vertex loads nothing. The place
  * of a row is one in the group so far. */
-static int add_rank(struct job_network *n, const struct job_network_window *w, uint32_t rank)
+static int add_rank(struct job_network *n, const struct closed_window *w, uint32_t rank)
 {
     const uint32_t *seats = n->seats, rank_count = n->rank_count, own = seats[rank];
     size_t most = n->group_count + (n->first[rank + 1] - n->first[rank]);
@@ -133,7 +133,7 @@ static void end_rows(struct job_network *n, uint32_t rank)
 /* The same of a rank that has its vertex for itself, where its rows are in the order in which their
  * pairs are to be: they become pairs as they are read. @return whether they are; else nothing was
  * done but to make room */
-static bool add_alone(struct job_network *n, const struct job_network_window *w, uint32_t rank)
+static bool add_alone(struct job_network *n, const struct closed_window *w, uint32_t rank)
 {
     const uint32_t *seats = n->seats, rank_count = n->rank_count, own = seats[rank];
     const size_t end = n->first[rank + 1];
@@ -168,7 +168,7 @@ static bool add_alone(struct job_network *n, const struct job_network_window *w,
     return true;
 }
 
-static int add_messages(struct job_network *n, const struct job_network_window *w)
+static int add_messages(struct job_network *n, const struct closed_window *w)
 {
     int code = 0;
     uint32_t first = 0; /* of those on the vertex */
@@ -190,8 +190,7 @@ static int add_messages(struct job_network *n, const struct job_network_window *
     return code;
 }
 
-static void leave_out(struct job_network *n, const struct job_network_window *w, size_t from,
-                      size_t to)
+static void leave_out(struct job_network *n, const struct closed_window *w, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
         n->places[i] = NETWORK_UNPLACED;
@@ -200,7 +199,7 @@ static void leave_out(struct job_network *n, const struct job_network_window *w,
 }
 
 /* Rows of ranks without a seat. */
-static void count_unplaced(struct job_network *n, const struct job_network_window *w)
+static void count_unplaced(struct job_network *n, const struct closed_window *w)
 {
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
         if (n->seats[rank] == TOPOLOGY_NONE)
@@ -209,7 +208,7 @@ static void count_unplaced(struct job_network *n, const struct job_network_windo
     leave_out(n, w, n->first[n->rank_count], w->pair_count);
 }
 
-static int fit_rows(struct job_network *n, const struct job_network_window *w)
+static int fit_rows(struct job_network *n, const struct closed_window *w)
 {
     if (array_fit(&n->places, sizeof(*n->places), &n->place_room, w->pair_count) != 0)
         return -ENOMEM;
@@ -219,13 +218,13 @@ static int fit_rows(struct job_network *n, const struct job_network_window *w)
 
 /* ---- rows that were there before ------------------------------------------------------------ */
 
-static int are_known(const struct job_network *n, const struct job_network_window *w)
+static int are_known(const struct job_network *n, const struct closed_window *w)
 {
-    return n->rows_hold && w->listed != 0 && w->listed == n->listed &&
+    return n->rows_hold && w->pairs_listed != 0 && w->pairs_listed == n->listed &&
            w->pair_count == n->place_count;
 }
 
-static void add_known(struct job_network *n, const struct job_network_window *w)
+static void add_known(struct job_network *n, const struct closed_window *w)
 {
     struct link_load *loads = n->loads;
     n->bytes = n->unplaced = 0;
@@ -377,19 +376,19 @@ static int add_transfers(struct job_network *n, const struct transfers *rows,
     return code;
 }
 
-static int add_latencies(struct job_network *n, const struct job_network_window *w)
+static int add_latencies(struct job_network *n, const struct closed_window *w)
 {
     n->pair_count = n->row_pairs;
     int code = array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs + 1);
     if (code == 0)
         memset(n->latencies, 0, n->row_pairs * sizeof(*n->latencies));
-    if (code != 0 || w->scale == NULL || w->transfers == NULL || w->transfers->count == 0)
+    if (code != 0 || w->scale == NULL || w->latency == NULL || w->latency->transfers.count == 0)
         return code;
-    return add_transfers(n, w->transfers, w->scale);
+    return add_transfers(n, &w->latency->transfers, w->scale);
 }
 
 /* Pairs of vertices from rows that are not those of the window before. */
-static int make_pairs(struct job_network *n, const struct job_network_window *w)
+static int make_pairs(struct job_network *n, const struct closed_window *w)
 {
     n->rows_hold = 0;
     n->pair_count = 0;
@@ -407,15 +406,15 @@ static int make_pairs(struct job_network *n, const struct job_network_window *w)
     return code;
 }
 
-int job_network_add_pairs(struct job_network *n, const struct job_network_window *w)
+int job_network_add_pairs(struct job_network *n, const struct closed_window *w)
 {
     int code = 0;
     if (!are_known(n, w))
         code = make_pairs(n, w);
-    else if (w->figured != n->figured)
+    else if (w->pairs_figured != n->figured)
         add_known(n, w);
-    n->listed = w->listed;
-    n->figured = w->figured;
+    n->listed = w->pairs_listed;
+    n->figured = w->pairs_figured;
     return code != 0 ? code : add_latencies(n, w);
 }
 
@@ -434,26 +433,43 @@ static int load_links(struct job_network *n, uint64_t window)
 
 /* ---- closing ------------------------------------------------------------------------------- */
 
-int job_network_close(struct job_network *n, const struct job_network_window *w,
-                      struct counter_rows *counters)
+/* Bring loads and latencies of links up to date. */
+static int update_links(struct job_network *n, const struct closed_window *w)
 {
+    int code = job_network_add_pairs(n, w);
+    code = code != 0 ? code : job_network_measure(n);
+    if (code == 0)
+        code = load_links(n, w->number);
+    n->window = w->number;
+    return code != 0 ? code : job_network_rows(n, w);
+}
+
+int job_network_update(struct job_network *n, const struct closed_window *w)
+{
+    struct wire_links links;
     n->rows_made = 0; /* they name interfaces of the window before */
     n->measured_count = n->hot_count = n->route_rows_count = 0;
     counter_rows_finish(&n->counters);
-    n->counters = *counters;
-    *counters = (struct counter_rows){0};
+    if (w->counters != NULL) {
+        n->counters = *w->counters;
+        *w->counters = (struct counter_rows){0};
+    }
     counter_rows_sort(&n->counters);
     if (job_network_is_tree(n))
         job_network_note_speeds(n);
     int code = job_network_make(n);
     code = code != 0 ? code : job_network_watch(n);
     n->closed = 1;
-    if (code != 0 || n->graph == NULL)
-        return code;
-    code = job_network_add_pairs(n, w);
-    code = code != 0 ? code : job_network_measure(n);
-    if (code == 0)
-        code = load_links(n, w->number);
-    n->window = w->number;
-    return code != 0 ? code : job_network_rows(n, w);
+    if (code == 0 && n->graph != NULL)
+        code = update_links(n, w);
+    job_measured_network(&n->before, n->made);
+    if (job_network_measured(n, &links) && job_measured_keep(&n->before, &links) != 0)
+        code = code != 0 ? code : -ENOMEM;
+    return code;
+}
+
+int job_network_measured_before(struct job_network *n, size_t number, struct wire_links *out)
+{
+    job_measured_network(&n->before, n->made);
+    return job_measured_message(&n->before, number, out);
 }

@@ -109,10 +109,10 @@ int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const stru
     return code != 0 ? code : burst_rows_fits(rows, m);
 }
 
-void job_phases_take(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
+void job_phases_add(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
 {
     if (m->bursts_count > 0)
-        burst_rows_take(rows, m, p->numbers);
+        burst_rows_add(rows, m, p->numbers);
 }
 
 /* ---- a window's bursts -------------------------------------------------------------- */
@@ -381,16 +381,17 @@ static int tell_open(struct job_phases *p, struct effort *effort)
 
 /* ---- closing a window ------------------------------------------------------------------- */
 
-int job_phases_close(struct job_phases *p, struct burst_rows *rows, uint64_t window, int late,
-                     uint64_t world)
+int job_phases_update(struct job_phases *p, const struct closed_window *closed)
 {
+    struct burst_rows *rows = closed->bursts;
+    uint64_t window = closed->number, world = closed->world;
     int code = 0;
     if (rows->messages.bursts != NULL || rows->calls.bursts != NULL)
         code = take_bursts(p, rows, world);
     burst_rows_close(rows, &p->pool);
     p->window = window > p->window ? window : p->window;
     p->ranks = world > p->ranks && world <= PHASE_LABELS_RANKS ? (uint32_t)world : p->ranks;
-    if (late || p->phases == NULL || !p->open)
+    if (closed->late || p->phases == NULL || !p->open)
         return code;
     int64_t horizon = window == 0 ? 0 : (int64_t)((window - 1) * p->window_ns);
     struct effort effort = effort_of_window(p);

@@ -25,8 +25,8 @@
 #ifndef HOLTER_DAEMON_JOB_PHASES_JOB_PHASES_H
 #define HOLTER_DAEMON_JOB_PHASES_JOB_PHASES_H
 
-#include "daemon/job/phases/burst_rows.h"
 #include "daemon/job/phases/job_phase_rows.h"
+#include "daemon/job/rows/closed_window.h"
 
 #define JOB_PHASES_BURSTS 32u
 #define JOB_PHASES_A_WINDOW 8u
@@ -47,8 +47,7 @@ int job_phases_create(struct job_phases **out, uint64_t window_ns, int modelled,
 /** NULL is fine. */
 void job_phases_destroy(struct job_phases *phases);
 
-/** All that could fail in taking the bursts of a message, which burst_rows_check() found to be
- * right.
+/** All that could fail in taking the bursts of a message, which was validated.
  *  @param rows   those of the window that the message belongs to
  *  @param nodes  of the job, as far as known @param world  its ranks; 0: not known
  *  @return 0, -ENOMEM, or -EOVERFLOW: sums of the window would pass 2^64; then nothing was taken */
@@ -56,14 +55,12 @@ int job_phases_prepare(struct job_phases *phases, struct burst_rows *rows,
                        const struct wire_window *message, uint64_t nodes, uint64_t world);
 
 /** Take them: nothing else may come in between. */
-void job_phases_take(struct job_phases *phases, struct burst_rows *rows,
-                     const struct wire_window *message);
+void job_phases_add(struct job_phases *phases, struct burst_rows *rows,
+                    const struct wire_window *message);
 
-/** Close a window. Its rows are emptied.
- *  @param late  it was closed before: this is a correction
- *  @return 0 or -ENOMEM: it lacks messages */
-int job_phases_close(struct job_phases *phases, struct burst_rows *rows, uint64_t window, int late,
-                     uint64_t world);
+/** Bring the phases up to date with a window that is closed. Its bursts are emptied.
+ *  @return 0 or -ENOMEM: they lack messages */
+int job_phases_update(struct job_phases *phases, const struct closed_window *window);
 
 /** The job has ended: close all that is open.
  *  @param wait  for what is looked at beside the loop

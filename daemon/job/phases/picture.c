@@ -21,12 +21,10 @@ struct picture {
     uint32_t resolved;
 };
 
-static uint32_t ranks_of(struct job *job)
+static uint32_t picture_count_ranks(const struct picture_source *source)
 {
-    struct wire_job_row row;
-    job_row(job, &row);
-    uint32_t seen = job_phases_ranks(job_phases(job));
-    uint64_t ranks = row.ranks > seen ? row.ranks : seen;
+    uint32_t seen = job_phases_ranks(source->phases);
+    uint64_t ranks = source->ranks > seen ? source->ranks : seen;
     return ranks > COMMGRAM_MOST_RANKS ? COMMGRAM_MOST_RANKS : (uint32_t)ranks;
 }
 
@@ -40,11 +38,12 @@ static int cut(struct picture *p, struct job_phases *phases, uint32_t ranks)
                                               &p->count, &p->resolved);
 }
 
-static int begin(struct picture *p, struct job *job, struct commgram_cache *cache)
+static int begin(struct picture *p, const struct picture_source *source,
+                 struct commgram_cache *cache)
 {
-    struct job_phases *phases = job_phases(job);
+    struct job_phases *phases = source->phases;
     int64_t from, to;
-    uint32_t ranks = ranks_of(job);
+    uint32_t ranks = picture_count_ranks(source);
     int any = job_phases_span(phases, &from, &to) && ranks > 0;
     p->from_ns = p->ask.from_ns == INT64_MIN ? from : p->ask.from_ns;
     p->to_ns = p->ask.to_ns == INT64_MAX ? to : p->ask.to_ns;
@@ -64,8 +63,8 @@ static int begin(struct picture *p, struct job *job, struct commgram_cache *cach
     return commgram_create(&p->commgram, &params);
 }
 
-int picture_create(struct picture **out, struct job *job, struct picture_ask *ask,
-                   struct commgram_cache *cache)
+int picture_create(struct picture **out, const struct picture_source *source,
+                   struct picture_ask *ask, struct commgram_cache *cache)
 {
     struct picture *p = calloc(1, sizeof(*p));
     if (p == NULL) {
@@ -74,8 +73,8 @@ int picture_create(struct picture **out, struct job *job, struct picture_ask *as
     }
     p->ask = *ask;
     *ask = (struct picture_ask){0};
-    snprintf(p->job, sizeof(p->job), "%s", job_id(job));
-    int code = begin(p, job, cache);
+    snprintf(p->job, sizeof(p->job), "%s", source->job);
+    int code = begin(p, source, cache);
     if (code != 0) {
         picture_destroy(p);
         return code;
@@ -104,9 +103,8 @@ static int settle(struct picture *p)
     return commgram_finish(p->commgram, &p->made);
 }
 
-int picture_step(struct picture *p, struct job *job)
+int picture_step(struct picture *p, struct job_phases *phases)
 {
-    struct job_phases *phases = job_phases(job);
     if (p->next == p->count)
         return settle(p);
     /* The patterns of the job, in their order, give colours and heights, whatever the span. */

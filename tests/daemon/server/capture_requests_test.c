@@ -143,7 +143,7 @@ static int set_up(void **state)
     assert_int_equal(publisher_create(&bed->publisher), 0);
     struct jobs_options jobs = {
         .job = {.window_ns = S, .grace_ns = S / 4, .lost_ns = 30 * S, .most_pairs = 100},
-        .publisher = bed->publisher,
+        .publisher = publisher_for_jobs(bed->publisher),
         .user = bed,
         .kept = on_kept,
         .captured = on_captured};

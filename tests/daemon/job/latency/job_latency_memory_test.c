@@ -38,7 +38,14 @@ static int close_window(struct job_latency *l, uint64_t window, unsigned long al
     struct pair_row rows[RANKS];
     struct latency_rows closed = {0};
     exchange(window, rows);
-    const struct sum_result pairs = {.pairs = rows, .pair_count = RANKS};
+    const struct rank_row last = {.rank = RANKS - 1};
+    const struct closed_window update = {.number = window,
+                                         .world = RANKS,
+                                         .ranks = &last,
+                                         .rank_count = 1,
+                                         .pairs = rows,
+                                         .pair_count = RANKS,
+                                         .latency = &closed};
     for (uint32_t r = 0; r < RANKS; r++) {
         const struct transfer transfer = {.source = r,
                                           .destination = (uint32_t)rows[r].destination,
@@ -47,7 +54,7 @@ static int close_window(struct job_latency *l, uint64_t window, unsigned long al
         assert_int_equal(transfers_add(&closed.transfers, &transfer), 0);
     }
     memory_fail(allocation);
-    int code = job_latency_close(l, window, RANKS, RANKS, &closed, &pairs);
+    int code = job_latency_update(l, &update);
     *failed |= memory_failed();
     memory_fail(0);
     latency_rows_finish(&closed);

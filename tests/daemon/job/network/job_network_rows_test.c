@@ -47,9 +47,9 @@ static void close_window(struct job_network *n, uint64_t number)
                                         .destination = (int32_t)((rank + 1) % HOSTS),
                                         .messages = 1,
                                         .bytes = rank == SLOW ? 10 : 1000 + rank};
-    const struct job_network_window window = {
-        .number = number, .pairs = pairs, .pair_count = HOSTS};
-    assert_int_equal(job_network_close(n, &window, &counters), 0);
+    const struct closed_window window = {
+        .number = number, .pairs = pairs, .pair_count = HOSTS, .counters = &counters};
+    assert_int_equal(job_network_update(n, &window), 0);
     assert_null(counters.list);
     free(pairs);
 }

@@ -37,7 +37,7 @@ static struct job_network *make(uint32_t each)
 
 struct window {
     struct pair_row pairs[ROWS];
-    struct transfers transfers;
+    struct latency_rows latency;
     struct latency_scale scale;
     uint64_t listed, figured;
     size_t begin; /* row whose latencies come first */
@@ -74,7 +74,7 @@ static void draw_transfers(struct window *w, uint64_t number, struct noise *nois
     uint64_t missing = number % 10 == 9 ? 3 : 20;
     if (noise_uint(noise) % 4 == 0)
         w->begin = (size_t)(noise_uint(noise) % ROWS);
-    transfers_clear(&w->transfers);
+    transfers_clear(&w->latency.transfers);
     for (size_t i = 0; i < ROWS; i++) {
         const struct pair_row *p = &w->pairs[(i + w->begin) % ROWS];
         if (noise_uint(noise) % missing == 0)
@@ -85,26 +85,25 @@ static void draw_transfers(struct window *w, uint64_t number, struct noise *nois
                                .locality = (uint8_t)(i % LOCALITIES),
                                .messages = noise_uint(noise) % 4 * (i % 16 == 0 ? 1000 : 1),
                                .log2_sum = noise_uint(noise) % 100000};
-        assert_int_equal(transfers_add(&w->transfers, &row), 0);
+        assert_int_equal(transfers_add(&w->latency.transfers, &row), 0);
     }
     if (number % 2 == 0) /* of a pair that may send nothing */
-        w->transfers.heads[7].source = (uint32_t)(noise_uint(noise) % RANKS);
+        w->latency.transfers.heads[7].source = (uint32_t)(noise_uint(noise) % RANKS);
     for (unsigned l = 0; l < LOCALITIES; l++)
         for (unsigned c = 0; c < SIZE_CLASSES; c++)
             w->scale.reference[l][c] = c == 3 ? NAN : 1000.0 + 100 * c + l;
 }
 
-static void close_window(struct job_network *n, const struct window *w, uint64_t number, int known)
+static void close_window(struct job_network *n, struct window *w, uint64_t number, int known)
 {
-    struct counter_rows counters = {0};
-    const struct job_network_window window = {.number = number,
-                                              .pairs = w->pairs,
-                                              .pair_count = ROWS,
-                                              .listed = known ? w->listed : 0,
-                                              .figured = known ? w->figured : 0,
-                                              .transfers = &w->transfers,
-                                              .scale = &w->scale};
-    assert_int_equal(job_network_close(n, &window, &counters), 0);
+    const struct closed_window window = {.number = number,
+                                         .pairs = w->pairs,
+                                         .pair_count = ROWS,
+                                         .pairs_listed = known ? w->listed : 0,
+                                         .pairs_figured = known ? w->figured : 0,
+                                         .latency = &w->latency,
+                                         .scale = &w->scale};
+    assert_int_equal(job_network_update(n, &window), 0);
 }
 
 static void assert_same(struct job_network *one, struct job_network *other)
@@ -144,7 +143,7 @@ static void rows_that_stay_count_as_if_they_were_new(void **state)
     }
     job_network_destroy(known);
     job_network_destroy(fresh);
-    transfers_finish(&w->transfers);
+    transfers_finish(&w->latency.transfers);
     free(w);
 }
 
@@ -177,7 +176,7 @@ static void order_of_a_rank_s_rows_does_not_matter(void **state)
     }
     job_network_destroy(one);
     job_network_destroy(other);
-    transfers_finish(&w->transfers);
+    transfers_finish(&w->latency.transfers);
     free(w);
     free(turned);
 }

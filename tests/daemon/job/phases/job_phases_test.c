@@ -632,9 +632,11 @@ static struct drawn draw(struct job *job, const char *words, unsigned column)
     struct picture *picture;
     char why[128];
     assert_int_equal(picture_ask_parse(&ask, words, why, sizeof(why)), 0);
-    assert_int_equal(picture_create(&picture, job, &ask, NULL), 0);
+    struct picture_source source;
+    job_picture_source(job, &source);
+    assert_int_equal(picture_create(&picture, &source, &ask, NULL), 0);
     int code;
-    while ((code = picture_step(picture, job)) == 1) {
+    while ((code = picture_step(picture, job_phases(job))) == 1) {
     }
     assert_int_equal(code, 0);
     assert_int_equal(picture_tell(picture, note_column, &d), 0);
@@ -692,8 +694,9 @@ static struct wire_phase_row close_one(struct job_phases *phases, struct burst_r
     struct wire_phases news;
     struct wire_curve curve;
     assert_int_equal(job_phases_prepare(phases, rows, m, 1, MANY), 0);
-    job_phases_take(phases, rows, m);
-    assert_int_equal(job_phases_close(phases, rows, m->window, 0, MANY), 0);
+    job_phases_add(phases, rows, m);
+    const struct closed_window window = {.number = m->window, .world = MANY, .bursts = rows};
+    assert_int_equal(job_phases_update(phases, &window), 0);
     assert_int_equal(job_phases_news(phases, &news, &curve), 0);
     assert_int_equal(news.phases_count, 1);
     return news.phases[0];

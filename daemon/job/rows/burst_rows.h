@@ -62,18 +62,12 @@ int burst_rows_need(struct burst_rows *rows, struct burst_pool *pool,
 /** Empty, and leave the sets to later windows. */
 void burst_rows_close(struct burst_rows *rows, struct burst_pool *pool);
 
-/** Do the rows of a message contradict themselves or a bound?
- *  @param world  ranks of the job
- *  @param why    set when they do: names the row
- *  @return 0 or -HOLTER_ERANGE */
-int burst_rows_check(const struct wire_window *message, uint64_t world, char *why, size_t room);
-
 /** Would the sums of the window stay below 2^64 with this message? @return 0 or -EOVERFLOW */
 int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *message);
 
 /** Add the bursts of a message that was checked, that fits, and for which the sets are open.
  *  @param collectives  for each collective of the message the number that stands for it */
-void burst_rows_take(struct burst_rows *rows, const struct wire_window *message,
-                     const uint32_t *collectives);
+void burst_rows_add(struct burst_rows *rows, const struct wire_window *message,
+                    const uint32_t *collectives);
 
 #endif

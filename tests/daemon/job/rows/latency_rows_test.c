@@ -1,4 +1,5 @@
-#include "daemon/job/latency/latency_rows.h"
+#include "daemon/job/job_validate.h"
+#include "daemon/job/rows/latency_rows.h"
 #include "holter/error.h"
 #include "holter/time_class.h"
 
@@ -16,7 +17,7 @@ static struct wire_transfer_row transfer;
 static struct wire_latency_row latency;
 static struct wire_half_row half;
 static struct wire_pending_row pending;
-static char why[160];
+static struct job_fault fault;
 
 static struct wire_window message_of(void)
 {
@@ -53,20 +54,20 @@ static struct wire_window message_of(void)
 
 static void assert_wrong(const struct wire_window *message, const char *where)
 {
-    why[0] = '\0';
-    assert_int_equal(latency_rows_check(message, 4, why, sizeof(why)), -HOLTER_ERANGE);
-    assert_non_null(strstr(why, where));
+    fault.text[0] = '\0';
+    assert_int_equal(job_validate_window(message, 4, &fault), -HOLTER_ERANGE);
+    assert_non_null(strstr(fault.text, where));
 }
 
 static void honest_rows_are_right(void **state)
 {
     (void)state;
     struct wire_window message = message_of();
-    assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
+    assert_int_equal(job_validate_window(&message, 4, &fault), 0);
     transfer.destination = UINT64_MAX; /* several together, of an agent over its budget */
     struct latency_rows rows = {0};
-    assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
-    assert_int_equal(latency_rows_take(&rows, &message), 0);
+    assert_int_equal(job_validate_window(&message, 4, &fault), 0);
+    assert_int_equal(latency_rows_add(&rows, &message), 0);
     assert_int_equal(rows.transfers.heads[0].destination, UINT32_MAX);
     latency_rows_finish(&rows);
 }
@@ -88,12 +89,12 @@ static void rows_that_contradict_themselves_are_named(void **state)
     assert_wrong(&message, "window.transfers[0]");
     message = message_of();
     transfer.late_sender_ns = 3 * UINT64_C(3600000000000);
-    assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
+    assert_int_equal(job_validate_window(&message, 4, &fault), 0);
     transfer.late_sender_ns++;
     assert_wrong(&message, "window.transfers[0]");
     message = message_of();
     transfer.messages = UINT64_MAX / UINT64_C(3600000000000); /* of so many no sum passes 2^64 */
-    assert_int_equal(latency_rows_check(&message, 4, why, sizeof(why)), 0);
+    assert_int_equal(job_validate_window(&message, 4, &fault), 0);
     transfer.messages++;
     assert_wrong(&message, "window.transfers[0]");
     message = message_of();
@@ -134,13 +135,13 @@ static void times_of_halves_are_made_absolute(void **state)
     const struct join_params params = {.windows = 2, .most_halves = 100};
     assert_int_equal(join_create(&join, &params), 0);
     message.clock_error_ns = 10;
-    assert_int_equal(latency_rows_halves(&message, 9, 7, join), 0);
+    assert_int_equal(latency_rows_join_halves(&message, 9, 7, join), 0);
     /* Sent 25 ns after the receive was entered, as told by another node of the window before. */
     half.receive = 0;
     half.begin_ns = (int64_t)S + 5;
     message.window = 6;
     message.clock_error_ns = 20;
-    assert_int_equal(latency_rows_halves(&message, 8, 6, join), 0);
+    assert_int_equal(latency_rows_join_halves(&message, 8, 6, join), 0);
     assert_int_equal(join_close(join, 7, keep_joined, &joined), 0);
     assert_int_equal(joined.source, 1);
     assert_int_equal(joined.destination, 3);
@@ -162,11 +163,11 @@ static void a_message_without_halves_tells_what_was_left_out(void **state)
     struct joined joined;
     const struct join_params params = {.windows = 1, .most_halves = 100};
     assert_int_equal(join_create(&join, &params), 0);
-    assert_int_equal(latency_rows_halves(&message, 9, 7, join), 0);
+    assert_int_equal(latency_rows_join_halves(&message, 9, 7, join), 0);
     message.halves_count = 0;
-    assert_int_equal(latency_rows_halves(&message, 8, 7, join), 0);
+    assert_int_equal(latency_rows_join_halves(&message, 8, 7, join), 0);
     message.keys_below = 1;
-    assert_int_equal(latency_rows_halves(&message, 8, 7, join), 0);
+    assert_int_equal(latency_rows_join_halves(&message, 8, 7, join), 0);
     assert_int_equal(join_close(join, 7, keep_joined, &joined), 0);
     assert_int_equal(join_close(join, 9, keep_joined, &joined), 0);
     join_count(join, &counts);
@@ -189,12 +190,12 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     double recent[SIZE_CLASSES];
     for (unsigned c = 0; c < SIZE_CLASSES; c++)
         recent[c] = c == size_class_of(10) ? 79 : NAN;
-    assert_int_equal(latency_rows_take(&rows, &message), 0);
+    assert_int_equal(latency_rows_add(&rows, &message), 0);
     assert_int_equal(time_counts_messages(&rows.times), 3);
-    latency_rows_give_back(&rows, &message);
+    latency_rows_undo(&rows, &message);
     assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
-    assert_int_equal(latency_rows_take(&rows, &message), 0);
-    assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
+    assert_int_equal(latency_rows_add(&rows, &message), 0);
+    assert_int_equal(latency_rows_add_joined(&rows, &joined, recent), 0);
     assert_int_equal(latency_rows_move(&later, &rows), 0);
     assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
     assert_int_equal(later.transfers.count, 2);
@@ -205,7 +206,7 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     assert_int_equal(transfer_at(&later.transfers, 1).delayed, 1);
     assert_int_equal(time_counts_messages(&later.times), 4);
     joined.bytes[0] = 5000; /* of a class without a criterion */
-    assert_int_equal(latency_rows_joined(&later, &joined, recent), 0);
+    assert_int_equal(latency_rows_add_joined(&later, &joined, recent), 0);
     assert_int_equal(transfer_at(&later.transfers, 2).delayed, 0);
     const struct histogram *times =
         later.times.cells->of[time_counts_class(LOCALITY_INTER, size_class_of(10))];
@@ -234,7 +235,7 @@ static void joined_messages_count_in_their_classes(void **state)
                                            .late_sender_ns = {0, 7},
                                            .uncertain = {1}};
         const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class_of(bytes));
-        assert_int_equal(latency_rows_joined(&rows, &joined, recent), 0);
+        assert_int_equal(latency_rows_add_joined(&rows, &joined, recent), 0);
         assert_int_equal(rows.transfers.count, i + 1);
         const struct transfer row = transfer_at(&rows.transfers, i);
         assert_int_equal(row.source, i);
@@ -282,7 +283,7 @@ static void messages_that_are_joined_together_are_added_as_one_by_one(void **sta
         some.joint_ns[last] = what == LONG ? UINT64_C(1) << 32 : some.joint_ns[last];
         some.uncertain[last] = what == UNCERTAIN;
         some.count = what == FEWER ? last : some.count;
-        assert_int_equal(latency_rows_joined(&rows, &some, recent), 0);
+        assert_int_equal(latency_rows_add_joined(&rows, &some, recent), 0);
         for (size_t i = 0; i < some.count; i++) {
             const struct joined_some one = {.count = 1,
                                             .source = {some.source[i]},
@@ -294,7 +295,7 @@ static void messages_that_are_joined_together_are_added_as_one_by_one(void **sta
                                             .network_ns = {some.network_ns[i]},
                                             .joint_ns = {some.joint_ns[i]},
                                             .uncertain = {some.uncertain[i]}};
-            assert_int_equal(latency_rows_joined(&other, &one, recent), 0);
+            assert_int_equal(latency_rows_add_joined(&other, &one, recent), 0);
         }
         assert_int_equal(rows.transfers.count, other.transfers.count);
         for (size_t i = 0; i < rows.transfers.count; i++) {
@@ -339,7 +340,7 @@ static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
             .joint_ns = (uint64_t)(i >= FIT && i % 4 == 2) << 32 | i,
             .log2_sum = 500 + i};
     for (uint32_t turn = 0; turn < 2; turn++) {
-        assert_int_equal(latency_rows_take(&rows, &message), 0);
+        assert_int_equal(latency_rows_add(&rows, &message), 0);
         assert_int_equal(rows.transfers.count, (turn + 1) * ROWS);
         assert_int_equal(rows.transfers.wide_count, (turn + 1) * ((ROWS - FIT + 1) / 2));
         for (uint32_t i = 0; i < ROWS; i++) {
@@ -353,7 +354,7 @@ static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
 #undef X
         }
     }
-    latency_rows_give_back(&rows, &message);
+    latency_rows_undo(&rows, &message);
     assert_int_equal(rows.transfers.count, ROWS);
     assert_int_equal(rows.transfers.wide_count, (ROWS - FIT + 1) / 2);
     latency_rows_finish(&rows);

@@ -24,7 +24,7 @@ void counter_rows_finish(struct counter_rows *rows);
 int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *message);
 
 /** Add them, for which there is room. */
-void counter_rows_take(struct counter_rows *rows, const struct wire_window *message, uint32_t node);
+void counter_rows_add(struct counter_rows *rows, const struct wire_window *message, uint32_t node);
 
 /** Sort by node, then name, and add up what an agent told in several messages: sums stop at the
  * largest number. Neither order nor cut into messages shows. */

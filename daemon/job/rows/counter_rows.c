@@ -1,4 +1,4 @@
-#include "daemon/job/network/counter_rows.h"
+#include "daemon/job/rows/counter_rows.h"
 
 #include "daemon/analysis/tables/array.h"
 
@@ -18,7 +18,7 @@ int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *m)
                      rows->count + m->counters_count);
 }
 
-void counter_rows_take(struct counter_rows *rows, const struct wire_window *m, uint32_t node)
+void counter_rows_add(struct counter_rows *rows, const struct wire_window *m, uint32_t node)
 {
     for (uint64_t i = 0; i < m->counters_count; i++) {
         const struct wire_counter_row *from = &m->counters[i];

@@ -1,5 +1,6 @@
-#include "daemon/job/latency/job_watch.h"
+#include "daemon/job/job_watch.h"
 
+#include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/rank_list.h"
 
 #include <errno.h>
@@ -38,6 +39,8 @@ struct job_watch {
     struct attribution_result result;
     uint32_t *members; /* of the region that an alert is about */
     size_t member_room;
+    struct hang_comm *comms; /* of the window; owned */
+    size_t comm_capacity;
 };
 
 /* ---- life ---------------------------------------------------------------- */
@@ -79,6 +82,7 @@ void job_watch_destroy(struct job_watch *w)
         free(w->hosts[i]);
     free(w->hosts);
     free(w->members);
+    free(w->comms);
     free(w);
 }
 
@@ -210,12 +214,12 @@ static void fill_causes(const struct job_watch *w, struct alert_evidence *e)
 }
 
 /* Size classes that carry the excess over the reference. */
-static void name_sizes(const struct attribution_window *figures, char *out, size_t room)
+static void name_sizes(const struct closed_window *window, char *out, size_t room)
 {
     double excess[SIZE_CLASSES] = {0}, total = 0;
-    for (size_t i = 0; i < figures->transfers->count; i++) {
-        const struct transfer t = transfer_at(figures->transfers, i);
-        double normal = figures->scale->reference[t.locality][t.size_class];
+    for (size_t i = 0; i < window->latency->transfers.count; i++) {
+        const struct transfer t = transfer_at(&window->latency->transfers, i);
+        double normal = window->scale->reference[t.locality][t.size_class];
         double more = (double)t.transfer_ns - normal * (double)t.messages;
         if (more > 0)
             excess[t.size_class] += more;
@@ -240,9 +244,9 @@ static void name_sizes(const struct attribution_window *figures, char *out, size
         snprintf(out, room, "%" PRIu64 " to %" PRIu64 " bytes", least, most);
 }
 
-static size_t region_members(struct job_watch *w, const struct job_latency *latency, uint32_t id)
+static size_t region_members(struct job_watch *w, uint32_t id)
 {
-    size_t count = job_latency_members(latency, id, NULL, 0);
+    size_t count = job_latency_members(w->options.latency, id, NULL, 0);
     if (count > w->member_room) {
         uint32_t *members = realloc(w->members, count * sizeof(*members));
         if (members == NULL)
@@ -250,7 +254,7 @@ static size_t region_members(struct job_watch *w, const struct job_latency *late
         w->members = members;
         w->member_room = count;
     }
-    return job_latency_members(latency, id, w->members, w->member_room);
+    return job_latency_members(w->options.latency, id, w->members, w->member_room);
 }
 
 /* Causes are looked for in the whole job: what slows a region may begin outside of it, and one link
@@ -332,13 +336,12 @@ static void write_text(const struct job_watch *w, struct episode *e, const struc
 }
 
 static void fill_evidence(struct job_watch *w, struct episode *e, const struct rule *rule,
-                          const struct finding *found, struct job_latency *latency,
-                          const struct attribution_window *figures)
+                          const struct finding *found, const struct closed_window *window)
 {
     const struct latency_series *s = found->worst;
     struct alert_evidence *v = &e->evidence;
     char region_ranks[257] = "";
-    size_t members = found->region != NULL ? region_members(w, latency, found->region->id) : 0;
+    size_t members = found->region != NULL ? region_members(w, found->region->id) : 0;
     find_causes(w, e->onset);
     memset(v, 0, sizeof(*v));
     snprintf(v->rule, sizeof(v->rule), "%s", rule->name);
@@ -347,7 +350,7 @@ static void fill_evidence(struct job_watch *w, struct episode *e, const struct r
     v->ratio = ratio_of(s);
     v->slope = s->trend.slope;
     v->onset_ns = e->onset * w->options.window_ns;
-    v->error_ns = found->inter ? job_latency_error(latency) : 0;
+    v->error_ns = found->inter ? job_latency_error(w->options.latency) : 0;
     snprintf(v->locality, sizeof(v->locality), "%s",
              found->intra && !found->inter   ? "intra-node"
              : found->inter && !found->intra ? "inter-node"
@@ -365,7 +368,7 @@ static void fill_evidence(struct job_watch *w, struct episode *e, const struct r
                         sizeof(v->links));
     else if (w->options.network != NULL)
         job_network_hot(w->options.network, w->members, members, v->links, sizeof(v->links));
-    name_sizes(figures, v->sizes, sizeof(v->sizes));
+    name_sizes(window, v->sizes, sizeof(v->sizes));
     fill_causes(w, v);
     write_title(w, e, s, region_ranks);
     write_text(w, e, found);
@@ -424,8 +427,7 @@ static int is_news(const struct episode *e, const struct finding *found, uint64_
 }
 
 static void go_on(struct job_watch *w, struct episode *e, const struct rule *rule,
-                  const struct finding *found, struct job_latency *latency,
-                  const struct attribution_window *figures, uint64_t now_ns)
+                  const struct finding *found, const struct closed_window *window, uint64_t now_ns)
 {
     double ratio = ratio_of(found->worst);
     int begins = e->state == ALERT_RESOLVED;
@@ -437,27 +439,26 @@ static void go_on(struct job_watch *w, struct episode *e, const struct rule *rul
     e->good_since_ns = 0;
     attribution_disturbed(w->attribution, e->onset);
     int fires = e->state == ALERT_PENDING && now_ns - e->since_ns >= rule->for_ns;
-    if (!begins && !fires && (e->state == ALERT_PENDING || !is_news(e, found, figures->number)))
+    if (!begins && !fires && (e->state == ALERT_PENDING || !is_news(e, found, window->number)))
         return;
     e->state = fires ? ALERT_FIRING : e->state;
-    e->updated = figures->number;
+    e->updated = window->number;
     e->told_ratio = ratio;
-    fill_evidence(w, e, rule, found, latency, figures);
+    fill_evidence(w, e, rule, found, window);
     tell(w, "latency", -1, e, now_ns);
 }
 
-static void watch_latency(struct job_watch *w, struct job_latency *latency,
-                          const struct attribution_window *figures)
+static void watch_latency(struct job_watch *w, const struct closed_window *window)
 {
     size_t count, i = 0;
-    const struct latency_series *series = job_latency_series(latency, &count);
-    uint64_t now_ns = (figures->number + 1) * w->options.window_ns;
+    const struct latency_series *series = job_latency_series(w->options.latency, &count);
+    uint64_t now_ns = (window->number + 1) * w->options.window_ns;
     for (const struct rule *rule = NULL;
          (rule = rules_next(w->options.rules, RULE_LATENCY, rule)) != NULL; i++) {
         struct episode *e = &w->episodes[i];
         struct finding found = look(rule, series, count);
         if (found.worst != NULL) {
-            go_on(w, e, rule, &found, latency, figures, now_ns);
+            go_on(w, e, rule, &found, window, now_ns);
         } else if (e->state == ALERT_PENDING) {
             resolve(w, e, "latency is back", now_ns);
         } else if (e->state == ALERT_FIRING) {
@@ -503,34 +504,60 @@ static void watch_hangs(struct job_watch *w, uint64_t now_ns)
     tell(w, "hang", first->behind_count > 0 ? (int64_t)first->behind[0].rank : -1, e, now_ns);
 }
 
-void job_watch_begin(struct job_watch *w, const struct hang_window *hangs, uint64_t rank_end)
+/* ---- windows ------------------------------------------------------------- */
+
+static int watch_attribute(struct job_watch *w, const struct closed_window *window)
 {
-    if (w->hangs != NULL)
-        hang_begin(w->hangs, hangs, rank_end);
+    const struct attribution_window figures = {
+        .number = window->number,
+        .length_ns = window->length_ns,
+        .ranks = window->ranks,
+        .rank_count = window->rank_count,
+        .pairs = window->pairs,
+        .pair_count = window->pair_count,
+        .transfers = &window->latency->transfers,
+        .messages = window->rank_messages,
+        .scale = window->scale,
+    };
+    return attribution_window(w->attribution, &figures);
 }
 
-void job_watch_ranks(struct job_watch *w, const struct rank_row *rows, size_t count)
+static int watch_find_hangs(struct job_watch *w, const struct closed_window *window)
 {
-    attribution_ranks(w->attribution, w->options.window_ns, rows, count);
-    if (w->hangs != NULL)
-        hang_ranks(w->hangs, rows, count);
+    if (array_fit(&w->comms, sizeof(*w->comms), &w->comm_capacity, window->comm_count) != 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < window->comm_count; i++) {
+        const struct comm_row *c = &window->comms[i];
+        w->comms[i] = (struct hang_comm){c->id, c->size, c->remote_size, c->name};
+    }
+    const struct hang_window hangs = {
+        .number = window->number,
+        .end_ns = (window->number + 1) * window->length_ns,
+        .length_ns = window->length_ns,
+        .world = window->world,
+        .ranks = window->ranks,
+        .rank_count = window->rank_count,
+        .calls = window->calls,
+        .call_count = window->call_count,
+        .comms = w->comms,
+        .comm_count = window->comm_count,
+        .pending = window->pending,
+        .pending_count = window->pending_count,
+        .dead = window->dead_ranks,
+        .dead_count = window->dead_count,
+    };
+    return hang_window(w->hangs, &hangs);
 }
 
-uint32_t job_watch_reported(const struct job_watch *w)
+int job_watch_update(struct job_watch *w, const struct closed_window *window)
 {
-    return attribution_reported(w->attribution);
-}
-
-int job_watch_window(struct job_watch *w, struct job_latency *latency,
-                     const struct attribution_window *figures, const struct hang_window *hangs)
-{
-    int code = attribution_window(w->attribution, figures);
-    watch_latency(w, latency, figures);
+    int code = watch_attribute(w, window);
+    watch_latency(w, window);
     if (w->hangs == NULL)
         return code;
-    int hang_code = hang_end(w->hangs, hangs);
+    int hang_code = watch_find_hangs(w, window);
     if (hang_code == 0)
-        watch_hangs(w, hangs->end_ns);
+        watch_hangs(w, (window->number + 1) * window->length_ns);
     return code != 0 ? code : hang_code;
 }
 

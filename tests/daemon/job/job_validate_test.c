@@ -1,9 +1,10 @@
-/* Rows of messages are right up to the limits of their columns, and not beyond, wherever they
+/* Rows of messages are valid up to the limits of their columns, and not beyond, wherever they
  * stand. */
-#include "daemon/job/latency/latency_rows.h"
-#include "daemon/job/phases/burst_rows.h"
+#include "daemon/analysis/latency/latency.h"
+#include "daemon/job/job_validate.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
+#include "holter/time_class.h"
 #include "tests/proto/wire_random.h"
 
 #include <setjmp.h>
@@ -18,7 +19,6 @@
 #define MOST_ROWS 21u
 
 static uint64_t seed = 88172645463325252u;
-static char why[160];
 
 static uint64_t any(uint64_t below)
 {
@@ -35,13 +35,13 @@ static uint64_t about(uint64_t most)
     return values[any(sizeof(values) / sizeof(values[0]))];
 }
 
-static int is_right(const struct wire_window *message)
+static int is_right(struct wire_window *window)
 {
-    int latency = latency_rows_check(message, WORLD, why, sizeof(why));
-    int burst = burst_rows_check(message, WORLD, why, sizeof(why));
-    assert_true(latency == 0 || latency == -HOLTER_ERANGE);
-    assert_true(burst == 0 || burst == -HOLTER_ERANGE);
-    return latency == 0 && burst == 0;
+    struct job_fault fault;
+    window->length_ns = 1;
+    int code = job_validate_window(window, WORLD, &fault);
+    assert_true(code == 0 || code == -HOLTER_ERANGE);
+    return code == 0;
 }
 
 static int is_time(int64_t ns)
