@@ -64,7 +64,7 @@ static const char *bare_name(const char *name, size_t *length)
     return name;
 }
 
-static int matches(const char *candidate, const char *name, size_t length)
+static int call_matches(const char *candidate, const char *name, size_t length)
 {
     return strlen(candidate) == length && memcmp(candidate, name, length) == 0;
 }
@@ -76,7 +76,7 @@ uint16_t call_by_name(const char *name)
     if (!bare)
         return 0;
     for (uint16_t call = 1; call < CALL_NUMBERS; call++) {
-        if (names[call] && matches(names[call] + 4, bare, length))
+        if (names[call] && call_matches(names[call] + 4, bare, length))
             return call;
     }
     return 0;
@@ -99,7 +99,7 @@ int call_is_local(const char *name)
         (!memcmp(bare + length - 4, "_c2f", 4) || !memcmp(bare + length - 4, "_f2c", 4)))
         return 1;
     for (size_t i = 0; i < sizeof(local_names) / sizeof(local_names[0]); i++) {
-        if (matches(local_names[i], bare, length))
+        if (call_matches(local_names[i], bare, length))
             return 1;
     }
     return 0;

@@ -1,6 +1,6 @@
 #include "proto/capture_request.h"
 
-struct wire_capture capture_of(const struct wire_captured *m)
+struct wire_capture wire_capture_from_captured(const struct wire_captured *m)
 {
     return (struct wire_capture){
         .job = m->job,

@@ -6,6 +6,6 @@
 
 /** What an agent captured, as topic "captures" tells it; texts and rows are borrowed. How many have
  *  answered and how many records there are so far is not known from one message: 0. */
-struct wire_capture capture_of(const struct wire_captured *message);
+struct wire_capture wire_capture_from_captured(const struct wire_captured *message);
 
 #endif

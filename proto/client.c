@@ -35,7 +35,7 @@ void client_complain(struct client *c, const char *format, ...)
 
 /* ---- sockets ------------------------------------------------------------- */
 
-static int set_option(void *socket, int option, int value)
+static int client_set_option(void *socket, int option, int value)
 {
     return zmq_setsockopt(socket, option, &value, sizeof value) ? -errno : 0;
 }
@@ -48,13 +48,13 @@ static int get_option(void *socket, int option)
     return zmq_getsockopt(socket, option, &value, &length) ? -1 : value;
 }
 
-static int watch(struct client *c, void *socket)
+static int client_watch(struct client *c, void *socket)
 {
     struct epoll_event event = {.events = EPOLLIN};
     return epoll_ctl(c->epoll, EPOLL_CTL_ADD, get_option(socket, ZMQ_FD), &event) ? -errno : 0;
 }
 
-static void close_socket(struct client *c, void **socket)
+static void client_close_socket(struct client *c, void **socket)
 {
     if (!*socket)
         return;
@@ -76,28 +76,28 @@ static int open_socket(struct client *c, void **out, int type, const char *endpo
                    {ZMQ_RECONNECT_IVL, 100}, {ZMQ_RECONNECT_IVL_MAX, 1000},
                    {ZMQ_RCVHWM, STREAM_HWM}, {ZMQ_TCP_KEEPALIVE, 1}};
     for (size_t i = 0; i < sizeof options / sizeof *options && !error; i++)
-        error = set_option(socket, options[i].option, options[i].value);
+        error = client_set_option(socket, options[i].option, options[i].value);
     if (!error && c->has_keys)
         error = curve_apply_client(socket, &c->keys);
     if (!error)
-        error = watch(c, socket);
+        error = client_watch(c, socket);
     if (!error && zmq_connect(socket, endpoint))
         error = -errno;
     *out = socket;
     if (error)
-        close_socket(c, out);
+        client_close_socket(c, out);
     return error;
 }
 
 int client_open_stream(struct client *c)
 {
-    close_socket(c, &c->stream);
+    client_close_socket(c, &c->stream);
     return open_socket(c, &c->stream, ZMQ_SUB, c->stream_endpoint);
 }
 
 /* Let client_fd() become readable at once when messages wait: sending may have consumed the edge
  * of the socket's own descriptor (zmq_getsockopt(3), ZMQ_FD). */
-static void wake(struct client *c)
+static void client_wake(struct client *c)
 {
     const struct itimerspec now = {.it_interval.tv_nsec = TICK_NS, .it_value.tv_nsec = 1};
     if (c->front && (get_option(c->front, ZMQ_EVENTS) & ZMQ_POLLIN))
@@ -106,7 +106,7 @@ static void wake(struct client *c)
 
 /* ---- sending ------------------------------------------------------------- */
 
-static int send_message(struct client *c, enum wire_type type, const void *message)
+static int client_send_message(struct client *c, enum wire_type type, const void *message)
 {
     int error = wire_encode(&c->buffer, type, message);
     if (error)
@@ -124,7 +124,7 @@ void client_say_hello(struct client *c)
                                .host = host,
                                .pid = (uint64_t)getpid()};
     /* A full queue means that nobody has listened for long: the hellos in it will do. */
-    (void)send_message(c, WIRE_TYPE_HELLO, &hello);
+    (void)client_send_message(c, WIRE_TYPE_HELLO, &hello);
     c->hello_ns = clock_mono_ns();
     c->unanswered++;
 }
@@ -143,7 +143,7 @@ int64_t client_request(struct client *c, enum request_kind kind, const struct wi
         return -HOLTER_EFULL;
     struct wire_request numbered = *request;
     numbered.id = ++c->next_id;
-    int error = send_message(c, WIRE_TYPE_REQUEST, &numbered);
+    int error = client_send_message(c, WIRE_TYPE_REQUEST, &numbered);
     if (error)
         return error;
     c->pending[c->pending_count++] = (struct pending){numbered.id, kind, slow_answer(numbered.op)};
@@ -157,7 +157,7 @@ int64_t client_ask(struct client *c, const char *op, const char *job, const char
     if (!c->front)
         return -HOLTER_EUNREACHABLE;
     int64_t id = client_request(c, REQUEST_USER, &request);
-    wake(c);
+    client_wake(c);
     return id;
 }
 
@@ -166,8 +166,8 @@ int64_t client_ask(struct client *c, const char *op, const char *job, const char
 /* Drop the connection with all that was under way, and dial. */
 static void start_over(struct client *c, enum client_state state)
 {
-    close_socket(c, &c->front);
-    close_socket(c, &c->stream);
+    client_close_socket(c, &c->front);
+    client_close_socket(c, &c->stream);
     for (size_t i = 0; i < c->pending_count; i++) {
         if (c->pending[i].kind == REQUEST_USER && c->failed_count < CLIENT_PENDING)
             c->failed[c->failed_count++] = c->pending[i].id;
@@ -184,7 +184,7 @@ static void start_over(struct client *c, enum client_state state)
         client_say_hello(c);
 }
 
-static void tick(struct client *c)
+static void client_on_tick(struct client *c)
 {
     uint64_t now = clock_mono_ns(), expired;
     while (read(c->tick, &expired, sizeof expired) > 0)
@@ -206,7 +206,7 @@ static void tick(struct client *c)
     follow_tick(c, now);
 }
 
-static void on_welcome(struct client *c, const struct wire_welcome *welcome)
+static void client_on_welcome(struct client *c, const struct wire_welcome *welcome)
 {
     if (welcome->protocol != WIRE_PROTOCOL) {
         client_complain(c, "%s: the daemon (version %s) speaks protocol %llu, this program %u",
@@ -289,7 +289,7 @@ static int on_front(struct client *c, struct client_message *out)
     c->unanswered = 0;
     switch (c->message.type) {
     case WIRE_TYPE_WELCOME:
-        on_welcome(c, &c->message.welcome);
+        client_on_welcome(c, &c->message.welcome);
         return 0;
     case WIRE_TYPE_REFUSED:
         on_refused(c, &c->message.refused);
@@ -353,7 +353,7 @@ static int fail_request(struct client *c, struct client_message *out)
 }
 
 /* @return 1 when out was set, 0 when all is read that is there, -ENOMEM */
-static int read_all(struct client *c, struct client_message *out)
+static int client_read_all(struct client *c, struct client_message *out)
 {
     enum client_state state = c->state;
     for (;;) {
@@ -393,10 +393,10 @@ int client_next(struct client *c, int timeout_ms, struct client_message *out)
     uint64_t until = clock_mono_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;
     enum client_state state = c->state;
     for (;;) {
-        int result = read_all(c, out);
+        int result = client_read_all(c, out);
         if (result != 0)
             return result;
-        tick(c);
+        client_on_tick(c);
         if (c->failed_count)
             continue;
         if (c->state != state || clock_mono_ns() >= until)
@@ -423,7 +423,7 @@ static int arm_tick(struct client *c)
     return 0;
 }
 
-static int set_up(struct client *c, const struct client_options *options)
+static int client_set_up(struct client *c, const struct client_options *options)
 {
     char why[sizeof c->error];
     if (endpoint_check(options->endpoint, why, sizeof why) ||
@@ -453,7 +453,7 @@ int client_create(struct client **out, const struct client_options *options)
     if (!c)
         return -ENOMEM;
     c->epoll = c->tick = -1;
-    int error = set_up(c, options);
+    int error = client_set_up(c, options);
     if (error) {
         client_destroy(c);
         return error;
@@ -467,8 +467,8 @@ void client_destroy(struct client *c)
 {
     if (!c)
         return;
-    close_socket(c, &c->front);
-    close_socket(c, &c->stream);
+    client_close_socket(c, &c->front);
+    client_close_socket(c, &c->stream);
     if (c->context)
         zmq_ctx_term(c->context);
     if (c->tick >= 0)

@@ -88,7 +88,7 @@ void follow_forget(struct client *c)
 
 /* ---- subscribing --------------------------------------------------------- */
 
-static void subscribe(struct client *c, const char *topic, const char *job)
+static void client_follow_subscribe(struct client *c, const char *topic, const char *job)
 {
     char prefix[128];
     int length = snprintf(prefix, sizeof prefix, "%s/%s", topic, job);
@@ -132,7 +132,7 @@ static void follow_job(struct client *c, const char *job)
         snprintf(f->job, sizeof f->job, "%s", job);
     for (int i = 0; i < (int)CLIENT_TOPICS && (topic = topic_name(i)); i++) {
         if (f->topics >> i & 1)
-            subscribe(c, topic, f->job);
+            client_follow_subscribe(c, topic, f->job);
     }
     request_sync(c);
 }
@@ -151,7 +151,7 @@ void follow_begin(struct client *c)
         follow_job(c, job);
         return;
     }
-    subscribe(c, "job", "");
+    client_follow_subscribe(c, "job", "");
     request_sync(c);
 }
 
@@ -166,7 +166,8 @@ void client_refresh(struct client *c)
 
 /* Ask something and wait for the reply in this phase; a request that cannot be sent is tried
  * again. */
-static void ask(struct client *c, enum follow_phase phase, const struct wire_request *request)
+static void client_follow_ask(struct client *c, enum follow_phase phase,
+                              const struct wire_request *request)
 {
     struct follow *f = &c->follow;
     int64_t id = client_request(c, REQUEST_FOLLOW, request);
@@ -187,7 +188,7 @@ static void after_sync(struct client *c)
     char topics[129] = "";
     end_sync(c);
     if (!f->job[0]) {
-        ask(c, FOLLOW_WAIT_JOBS, &request);
+        client_follow_ask(c, FOLLOW_WAIT_JOBS, &request);
         return;
     }
     size_t length = 0;
@@ -199,7 +200,7 @@ static void after_sync(struct client *c)
                                        length ? "," : "", topic);
     }
     request = (struct wire_request){.op = "snapshot", .job = f->job, .topic = topics};
-    ask(c, FOLLOW_WAIT_STATE, &request);
+    client_follow_ask(c, FOLLOW_WAIT_STATE, &request);
 }
 
 /* ---- answers ------------------------------------------------------------- */
@@ -272,7 +273,7 @@ struct parts {
 
 /* Take all parts of the next frame, to be given back with close_parts().
  * @return 0 or -HOLTER_EEMPTY */
-static int take_parts(void *socket, struct parts *parts)
+static int client_follow_receive_parts(void *socket, struct parts *parts)
 {
     int more = 1;
     parts->count = 0;
@@ -308,7 +309,7 @@ struct frame {
     uint64_t instance; /* of the run that published it */
 };
 
-static uint64_t big_endian(const uint8_t *bytes)
+static uint64_t client_follow_big_endian(const uint8_t *bytes)
 {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
@@ -324,9 +325,9 @@ static int read_frame(struct frame *frame, const struct client_part *topic,
         return -HOLTER_EMALFORMED;
     memcpy(frame->topic, topic->bytes, topic->length);
     frame->topic[topic->length] = '\0';
-    frame->number = big_endian(numbers->bytes);
-    frame->ordinal = big_endian(numbers->bytes + 8);
-    frame->instance = big_endian(numbers->bytes + 16);
+    frame->number = client_follow_big_endian(numbers->bytes);
+    frame->ordinal = client_follow_big_endian(numbers->bytes + 8);
+    frame->instance = client_follow_big_endian(numbers->bytes + 16);
     return 0;
 }
 
@@ -345,7 +346,7 @@ static int is_strange(struct client *c, const struct frame *frame)
 
 /* Is the frame news of the followed job? Keeps count of what was missed. Those that tell where a
  * replay is are counted apart. */
-static int is_news(struct client *c, const struct frame *frame)
+static int client_follow_is_news(struct client *c, const struct frame *frame)
 {
     struct follow *f = &c->follow;
     const char *job = strchr(frame->topic, '/');
@@ -385,7 +386,8 @@ static void note_newest(struct client *c, const struct frame *frame, const char 
 }
 
 /* @param behind  of the topic that was asked for */
-static void take_sync(struct client *c, const struct frame *frame, const char *behind)
+static void client_follow_handle_sync(struct client *c, const struct frame *frame,
+                                      const char *behind)
 {
     if (behind[0] == '/')
         note_newest(c, frame, behind + 1);
@@ -420,12 +422,12 @@ int follow_frame(struct client *c, const struct client_part parts[3], struct cli
         return 0;
     size_t sync = strlen(f->sync);
     if (sync > 0 && strncmp(frame.topic, f->sync, sync) == 0) {
-        take_sync(c, &frame, frame.topic + sync);
+        client_follow_handle_sync(c, &frame, frame.topic + sync);
         return 0;
     }
     if (f->phase == FOLLOW_WAIT_SYNC)
         return 0;
-    if (f->phase != FOLLOW_WAIT_JOB && !is_news(c, &frame))
+    if (f->phase != FOLLOW_WAIT_JOB && !client_follow_is_news(c, &frame))
         return 0;
     int error = decode_body(c, &parts[2]);
     if (error)
@@ -441,7 +443,7 @@ int follow_frame(struct client *c, const struct client_part parts[3], struct cli
 int follow_read(struct client *c, struct client_message *out)
 {
     struct parts parts;
-    if (take_parts(c->stream, &parts))
+    if (client_follow_receive_parts(c->stream, &parts))
         return -HOLTER_EEMPTY;
     int result = 0;
     if (parts.count == 3) {

@@ -57,7 +57,7 @@ static void key_file(char out[32], enum role role)
 
 /* ---- making -------------------------------------------------------------- */
 
-static int write_file(int directory, const char *name, const char *text, size_t length)
+static int curve_keys_write_file(int directory, const char *name, const char *text, size_t length)
 {
     int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
@@ -84,9 +84,9 @@ static int make_role(int directory, enum role role)
         return -errno;
     int length = snprintf(text, sizeof text, "%s\n%s\n", public_key, secret_key);
     key_file(name, role);
-    int error = write_file(directory, name, text, (size_t)length);
+    int error = curve_keys_write_file(directory, name, text, (size_t)length);
     if (!error && role == ROLE_SERVER)
-        error = write_file(directory, SERVER_PUBLIC, text, Z85_KEY + 1);
+        error = curve_keys_write_file(directory, SERVER_PUBLIC, text, Z85_KEY + 1);
     explicit_bzero(secret_key, sizeof secret_key);
     explicit_bzero(text, sizeof text);
     return error;
@@ -159,7 +159,7 @@ int curve_make(const char *path)
 /* ---- loading ------------------------------------------------------------- */
 
 /* Ours, and closed to everybody else. */
-static int check_private(int fd, mode_t type)
+static int curve_keys_check_private(int fd, mode_t type)
 {
     struct stat status;
     if (fstat(fd, &status))
@@ -181,13 +181,13 @@ static int parse_key(const char *line, char out[Z85_KEY + 1])
 }
 
 /* Read a whole key file of this many lines. */
-static int read_file(int directory, const char *name, char *out, size_t length)
+static int curve_keys_read_file(int directory, const char *name, char *out, size_t length)
 {
     int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return -errno;
     char more;
-    int error = check_private(fd, S_IFREG);
+    int error = curve_keys_check_private(fd, S_IFREG);
     if (!error && (read(fd, out, length) != (ssize_t)length || read(fd, &more, 1) != 0))
         error = -HOLTER_ECORRUPT;
     close(fd);
@@ -198,7 +198,7 @@ static int load_pair(int directory, enum role role, struct curve_keys *keys)
 {
     char name[32], text[KEY_FILE_BYTES];
     key_file(name, role);
-    int error = read_file(directory, name, text, sizeof text);
+    int error = curve_keys_read_file(directory, name, text, sizeof text);
     if (!error)
         error = parse_key(text, keys->public_key);
     if (!error)
@@ -218,11 +218,11 @@ int curve_load(const char *path, enum role role, struct curve_keys *out)
         return -errno;
     struct curve_keys keys;
     char line[Z85_KEY + 1];
-    int error = check_private(directory, S_IFDIR);
+    int error = curve_keys_check_private(directory, S_IFDIR);
     if (!error)
         error = load_pair(directory, role, &keys);
     if (!error)
-        error = read_file(directory, SERVER_PUBLIC, line, sizeof line);
+        error = curve_keys_read_file(directory, SERVER_PUBLIC, line, sizeof line);
     if (!error)
         error = parse_key(line, keys.server_key);
     close(directory);
@@ -234,17 +234,17 @@ int curve_load(const char *path, enum role role, struct curve_keys *out)
 
 /* ---- sockets ------------------------------------------------------------- */
 
-static int set(void *socket, int option, const char *key)
+static int curve_keys_set_option(void *socket, int option, const char *key)
 {
     return zmq_setsockopt(socket, option, key, Z85_KEY + 1) ? -errno : 0;
 }
 
 int curve_apply_client(void *socket, const struct curve_keys *keys)
 {
-    int error = set(socket, ZMQ_CURVE_SERVERKEY, keys->server_key);
+    int error = curve_keys_set_option(socket, ZMQ_CURVE_SERVERKEY, keys->server_key);
     if (!error)
-        error = set(socket, ZMQ_CURVE_PUBLICKEY, keys->public_key);
-    return error ? error : set(socket, ZMQ_CURVE_SECRETKEY, keys->secret_key);
+        error = curve_keys_set_option(socket, ZMQ_CURVE_PUBLICKEY, keys->public_key);
+    return error ? error : curve_keys_set_option(socket, ZMQ_CURVE_SECRETKEY, keys->secret_key);
 }
 
 int curve_apply_server(void *socket, const struct curve_keys *keys)
@@ -252,5 +252,5 @@ int curve_apply_server(void *socket, const struct curve_keys *keys)
     int server = 1;
     if (zmq_setsockopt(socket, ZMQ_CURVE_SERVER, &server, sizeof server))
         return -errno;
-    return set(socket, ZMQ_CURVE_SECRETKEY, keys->secret_key);
+    return curve_keys_set_option(socket, ZMQ_CURVE_SECRETKEY, keys->secret_key);
 }

@@ -17,7 +17,7 @@ struct address {
     int ipv6;
 };
 
-static int refuse(char *why, size_t room, const char *endpoint, const char *reason)
+static int endpoint_refuse(char *why, size_t room, const char *endpoint, const char *reason)
 {
     if (why)
         snprintf(why, room, "\"%.200s\": %s", endpoint, reason);
@@ -25,7 +25,7 @@ static int refuse(char *why, size_t room, const char *endpoint, const char *reas
 }
 
 /* What stands behind the prefix, or NULL when the text does not begin with it. */
-static const char *behind(const char *text, const char *prefix)
+static const char *endpoint_skip_prefix(const char *text, const char *prefix)
 {
     while (*prefix) {
         if (*text++ != *prefix++)
@@ -98,20 +98,22 @@ static const char *check_ipc(const char *path)
 int endpoint_check(const char *endpoint, char *why, size_t room)
 {
     const char *reason = "an endpoint is tcp://HOST:PORT or ipc:///PATH";
-    const char *tcp = behind(endpoint, "tcp://"), *ipc = behind(endpoint, "ipc://");
+    const char *tcp = endpoint_skip_prefix(endpoint, "tcp://"),
+               *ipc = endpoint_skip_prefix(endpoint, "ipc://");
     struct address address;
     if (tcp)
         reason = parse_tcp(tcp, &address);
     else if (ipc)
         reason = check_ipc(ipc);
-    return reason ? refuse(why, room, endpoint, reason) : 0;
+    return reason ? endpoint_refuse(why, room, endpoint, reason) : 0;
 }
 
 int endpoint_stream(char *out, size_t room, const char *front)
 {
     struct address address;
     char text[512];
-    const char *tcp = behind(front, "tcp://"), *ipc = behind(front, "ipc://");
+    const char *tcp = endpoint_skip_prefix(front, "tcp://"),
+               *ipc = endpoint_skip_prefix(front, "ipc://");
     int length;
     if (ipc && !check_ipc(ipc))
         length = snprintf(text, sizeof text, "%s" STREAM_SUFFIX, front);
@@ -131,8 +133,8 @@ int endpoint_is_local(const char *endpoint)
     struct address address;
     struct in_addr ipv4;
     struct in6_addr ipv6;
-    const char *tcp = behind(endpoint, "tcp://");
-    if (behind(endpoint, "ipc://"))
+    const char *tcp = endpoint_skip_prefix(endpoint, "tcp://");
+    if (endpoint_skip_prefix(endpoint, "ipc://"))
         return 1;
     if (!tcp || parse_tcp(tcp, &address))
         return 0;

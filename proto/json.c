@@ -64,7 +64,7 @@ void json_number(FILE *out, double value)
     fputs(text, out);
 }
 
-static void put_value(FILE *out, enum wire_kind kind, const void *slot)
+static void json_print_value(FILE *out, enum wire_kind kind, const void *slot)
 {
     switch (kind) {
     case WIRE_KIND_U64:
@@ -86,7 +86,7 @@ static void put_value(FILE *out, enum wire_kind kind, const void *slot)
 }
 
 /* Base64 (RFC 4648, section 4). */
-static void put_bytes(FILE *out, const uint8_t *bytes, uint64_t count)
+static void json_print_bytes(FILE *out, const uint8_t *bytes, uint64_t count)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     fputc('"', out);
@@ -109,12 +109,12 @@ static int holds_call(const struct wire_column *column)
            (strcmp(column->name, "call") == 0 || strcmp(column->name, "in_call") == 0);
 }
 
-static void put_row(FILE *out, const struct wire_rows *table, const uint8_t *row)
+static void json_print_row(FILE *out, const struct wire_rows *table, const uint8_t *row)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct wire_column *column = &table->columns[i];
         fprintf(out, "%s\"%s\":", i ? "," : "{", column->name);
-        put_value(out, column->kind, row + column->offset);
+        json_print_value(out, column->kind, row + column->offset);
         if (!holds_call(column))
             continue;
         uint64_t call = *(const uint64_t *)(const void *)(row + column->offset);
@@ -124,18 +124,18 @@ static void put_row(FILE *out, const struct wire_rows *table, const uint8_t *row
     fputc('}', out);
 }
 
-static void put_field(FILE *out, const struct wire_field *field, const uint8_t *slot)
+static void json_print_field(FILE *out, const struct wire_field *field, const uint8_t *slot)
 {
     const uint8_t *rows;
     uint64_t count;
     if (field->kind != WIRE_KIND_ROWS && field->kind != WIRE_KIND_BIN) {
-        put_value(out, field->kind, slot);
+        json_print_value(out, field->kind, slot);
         return;
     }
     memcpy(&rows, slot, sizeof rows);
     memcpy(&count, slot + sizeof rows, sizeof count);
     if (field->kind == WIRE_KIND_BIN) {
-        put_bytes(out, rows, count);
+        json_print_bytes(out, rows, count);
         return;
     }
     const struct wire_rows *table = field->rows();
@@ -143,7 +143,7 @@ static void put_field(FILE *out, const struct wire_field *field, const uint8_t *
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0)
             fputc(',', out);
-        put_row(out, table, rows + i * table->size);
+        json_print_row(out, table, rows + i * table->size);
     }
     fputc(']', out);
 }
@@ -154,7 +154,7 @@ void json_fields(FILE *out, const struct wire_message *message)
     const uint8_t *base = (const uint8_t *)&message->hello;
     for (size_t i = 0; table && i < table->count; i++) {
         fprintf(out, "%s\"%s\":", i ? "," : "", table->fields[i].name);
-        put_field(out, &table->fields[i], base + table->fields[i].offset);
+        json_print_field(out, &table->fields[i], base + table->fields[i].offset);
     }
 }
 
@@ -164,7 +164,7 @@ int json_field(FILE *out, const struct wire_message *message, const char *name)
     const uint8_t *base = (const uint8_t *)&message->hello;
     for (size_t i = 0; table && i < table->count; i++) {
         if (strcmp(table->fields[i].name, name) == 0) {
-            put_field(out, &table->fields[i], base + table->fields[i].offset);
+            json_print_field(out, &table->fields[i], base + table->fields[i].offset);
             return 0;
         }
     }

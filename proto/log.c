@@ -65,7 +65,7 @@ static struct budget *budget_of(const char *topic)
 }
 
 /* @return 1 when the line may be printed */
-static int spend(struct budget *budget, uint64_t second)
+static int log_spend_budget(struct budget *budget, uint64_t second)
 {
     if (budget->second != second) {
         budget->second = second;
@@ -100,7 +100,7 @@ void log_line(enum log_level level, const char *topic, const char *format, ...)
 
     pthread_mutex_lock(&log_state.lock);
     struct budget *budget = budget_of(topic);
-    if (spend(budget, clock_mono_ns() / UINT64_C(1000000000))) {
+    if (log_spend_budget(budget, clock_mono_ns() / UINT64_C(1000000000))) {
         if (budget->held)
             snprintf(held, sizeof held, " (%lu lines held back)", budget->held);
         budget->held = 0;

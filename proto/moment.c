@@ -18,7 +18,7 @@ struct moment {
     uint64_t billionth; /* SHARE: of the span, 0 to 10^9 */
 };
 
-static int is_digit(char c)
+static int moment_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -29,9 +29,9 @@ static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
 {
     const char *c = *at;
     *whole = *billionth = 0;
-    if (!is_digit(*c))
+    if (!moment_is_digit(*c))
         return -HOLTER_EUSAGE;
-    for (; is_digit(*c); c++) {
+    for (; moment_is_digit(*c); c++) {
         if (__builtin_mul_overflow(*whole, 10, whole) ||
             __builtin_add_overflow(*whole, (uint64_t)(*c - '0'), whole))
             return -HOLTER_EUSAGE;
@@ -39,9 +39,9 @@ static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
     if (*c == '.') {
         uint64_t unit = SECOND;
         c++;
-        if (!is_digit(*c))
+        if (!moment_is_digit(*c))
             return -HOLTER_EUSAGE;
-        for (; is_digit(*c); c++) {
+        for (; moment_is_digit(*c); c++) {
             unit /= 10;
             *billionth += unit * (uint64_t)(*c - '0');
         }
@@ -53,7 +53,7 @@ static int read_decimal(const char **at, uint64_t *whole, uint64_t *billionth)
 /* A number with its unit. @param most  nanoseconds of a unit that is too large; set to those of
  * this one
  * @return 0 or -HOLTER_EUSAGE */
-static int read_part(const char **at, uint64_t *most, uint64_t *out)
+static int moment_read_part(const char **at, uint64_t *most, uint64_t *out)
 {
     static const struct {
         const char *name;
@@ -84,7 +84,7 @@ static int read_duration(const char *at, uint64_t *out)
     uint64_t most = UINT64_MAX, part;
     *out = 0;
     do {
-        if (read_part(&at, &most, &part) != 0 || __builtin_add_overflow(*out, part, out))
+        if (moment_read_part(&at, &most, &part) != 0 || __builtin_add_overflow(*out, part, out))
             return -HOLTER_EUSAGE;
     } while (*at != '\0');
     return 0;
@@ -95,7 +95,7 @@ static int read_digits(const char **at, int digits, int least, int most, int *ou
 {
     *out = 0;
     for (int i = 0; i < digits; i++) {
-        if (!is_digit((*at)[i]))
+        if (!moment_is_digit((*at)[i]))
             return -HOLTER_EUSAGE;
         *out = 10 * *out + ((*at)[i] - '0');
     }
@@ -208,7 +208,7 @@ static int read_moment(const char *text, struct moment *out)
     return read_decimal(&text, &out->ns, &nothing);
 }
 
-static int complain(const char *text, char *why, size_t room)
+static int moment_report_fault(const char *text, char *why, size_t room)
 {
     snprintf(
         why, room,
@@ -221,7 +221,7 @@ static int complain(const char *text, char *why, size_t room)
 int moment_check(const char *text, char *why, size_t room)
 {
     struct moment moment;
-    return read_moment(text, &moment) == 0 ? 0 : complain(text, why, room);
+    return read_moment(text, &moment) == 0 ? 0 : moment_report_fault(text, why, room);
 }
 
 int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t *out, char *why,
@@ -230,7 +230,7 @@ int moment_parse(const char *text, uint64_t begin_ns, uint64_t end_ns, uint64_t 
     struct moment moment;
     uint64_t span = end_ns - begin_ns, at = 0;
     if (read_moment(text, &moment) != 0)
-        return complain(text, why, room);
+        return moment_report_fault(text, why, room);
     int outside = 0;
     switch (moment.kind) {
     case ABSOLUTE:

@@ -11,8 +11,8 @@
 #include <time.h>
 
 /* Three significant digits, with the first unit that keeps the number below its step. */
-static const char *scale(struct quantity *out, double value, double step, const char *const *units,
-                         int last)
+static const char *quantity_scale(struct quantity *out, double value, double step,
+                                  const char *const *units, int last)
 {
     int unit = 0;
     /* 999.5 would be rounded to a fourth digit. */
@@ -28,7 +28,7 @@ static const char *scale(struct quantity *out, double value, double step, const 
 const char *quantity_count(struct quantity *out, double count)
 {
     static const char *const units[] = {"", " k", " M", " G", " T", " P", " E"};
-    return scale(out, count, 1000, units, 6);
+    return quantity_scale(out, count, 1000, units, 6);
 }
 
 const char *quantity_things(struct quantity *out, uint64_t count, const char *noun)
@@ -40,11 +40,12 @@ const char *quantity_things(struct quantity *out, uint64_t count, const char *no
 const char *quantity_bytes(struct quantity *out, double bytes)
 {
     static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
-    return scale(out, bytes, 1024, units, 6);
+    return quantity_scale(out, bytes, 1024, units, 6);
 }
 
-static const char *two(struct quantity *out, unsigned long long high, const char *high_unit,
-                       unsigned long long low, const char *low_unit)
+static const char *quantity_format_two(struct quantity *out, unsigned long long high,
+                                       const char *high_unit, unsigned long long low,
+                                       const char *low_unit)
 {
     snprintf(out->text, sizeof out->text, "%llu %s %llu %s", high, high_unit, low, low_unit);
     return out->text;
@@ -54,17 +55,17 @@ const char *quantity_duration(struct quantity *out, double ns)
 {
     static const char *const units[] = {" ns", " µs", " ms", " s"};
     if (fabs(ns) < 119.5e9)
-        return scale(out, ns, 1000, units, 3);
+        return quantity_scale(out, ns, 1000, units, 3);
     if (!(ns > 0 && ns < 1e18)) {
         snprintf(out->text, sizeof out->text, "%.3g s", ns / 1e9);
         return out->text;
     }
     unsigned long long seconds = (unsigned long long)(ns / 1e9 + 0.5);
     if (seconds < 7200)
-        return two(out, seconds / 60, "min", seconds % 60, "s");
+        return quantity_format_two(out, seconds / 60, "min", seconds % 60, "s");
     if (seconds < 172800)
-        return two(out, seconds / 3600, "h", seconds / 60 % 60, "min");
-    return two(out, seconds / 86400, "d", seconds / 3600 % 24, "h");
+        return quantity_format_two(out, seconds / 3600, "h", seconds / 60 % 60, "min");
+    return quantity_format_two(out, seconds / 86400, "d", seconds / 3600 % 24, "h");
 }
 
 const char *quantity_clock(struct quantity *out, uint64_t ns)

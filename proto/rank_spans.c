@@ -7,7 +7,7 @@
 #define MOST_RANK (UINT64_MAX / 20) /* room for one more digit */
 
 /* @return behind the digits, or NULL: there are none, or too many */
-static const char *read_number(const char *at, uint64_t *out)
+static const char *rank_spans_read_number(const char *at, uint64_t *out)
 {
     const char *begin = at;
     uint64_t value = 0;
@@ -25,10 +25,10 @@ int rank_spans_next(const char **at, uint64_t *first, uint64_t *last)
     uint64_t from = 0, to;
     if (**at == '\0' || strcmp(*at, "...") == 0)
         return 0;
-    const char *end = read_number(*at, &from);
+    const char *end = rank_spans_read_number(*at, &from);
     to = from;
     if (end != NULL && *end == '-')
-        end = read_number(end + 1, &to);
+        end = rank_spans_read_number(end + 1, &to);
     if (end == NULL || to < from || (*end != '\0' && (*end != ',' || end[1] == '\0')))
         return -HOLTER_EUSAGE;
     *at = *end == ',' ? end + 1 : end;

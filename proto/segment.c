@@ -109,7 +109,7 @@ static int shape_valid(const struct segment_shape *shape)
     return 1;
 }
 
-static void lay_out(struct segment *segment, const struct segment_shape *shape)
+static void segment_set_offsets(struct segment *segment, const struct segment_shape *shape)
 {
     segment->magic = SEGMENT_MAGIC;
     segment->version = SEGMENT_VERSION;
@@ -170,7 +170,7 @@ int segment_create(struct segment **out, const char *name, const struct segment_
         shm_unlink(name);
         return -error;
     }
-    lay_out(memory, shape);
+    segment_set_offsets(memory, shape);
     *out = memory;
     return 0;
 }

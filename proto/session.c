@@ -15,14 +15,14 @@
 #define SOCKET_NAME "holterd.sock"
 
 /* @return 0 or -HOLTER_ERANGE */
-static int format(char *out, size_t room, const char *first, const char *second)
+static int session_format(char *out, size_t room, const char *first, const char *second)
 {
     int length = snprintf(out, room, "%s%s", first, second);
     return length < 0 || (size_t)length >= room ? -HOLTER_ERANGE : 0;
 }
 
 /* A directory that another user owns or may write to could hold his sockets in place of ours. */
-static int check_private(const char *path)
+static int session_check_private(const char *path)
 {
     struct stat status;
     if (lstat(path, &status))
@@ -38,20 +38,20 @@ int session_run_dir(char *out, size_t room)
     const char *chosen = getenv("HOLTER_RUN_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
     int error;
     if (chosen && *chosen) {
-        error = format(path, sizeof path, chosen, "");
+        error = session_format(path, sizeof path, chosen, "");
     } else if (runtime && *runtime == '/' && access(runtime, W_OK | X_OK) == 0) {
-        error = format(path, sizeof path, runtime, "/holter");
+        error = session_format(path, sizeof path, runtime, "/holter");
     } else {
         char uid[24];
         snprintf(uid, sizeof uid, "%lu", (unsigned long)geteuid());
-        error = format(path, sizeof path, "/tmp/holter-", uid);
+        error = session_format(path, sizeof path, "/tmp/holter-", uid);
     }
     if (error)
         return error;
     if (mkdir(path, 0700) && errno != EEXIST)
         return -errno;
-    error = check_private(path);
-    return error ? error : format(out, room, path, "");
+    error = session_check_private(path);
+    return error ? error : session_format(out, room, path, "");
 }
 
 int session_default_endpoint(char *out, size_t room)
@@ -59,15 +59,15 @@ int session_default_endpoint(char *out, size_t room)
     char directory[4096], path[sizeof directory + sizeof "/" SOCKET_NAME];
     int error = session_run_dir(directory, sizeof directory);
     if (!error)
-        error = format(path, sizeof path, directory, "/" SOCKET_NAME);
-    return error ? error : format(out, room, "ipc://", path);
+        error = session_format(path, sizeof path, directory, "/" SOCKET_NAME);
+    return error ? error : session_format(out, room, "ipc://", path);
 }
 
 /* A daemon that was killed leaves its socket behind: nobody listens on that. */
 static int is_served(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (format(address.sun_path, sizeof address.sun_path, path, ""))
+    if (session_format(address.sun_path, sizeof address.sun_path, path, ""))
         return 0;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -83,7 +83,7 @@ struct newest {
     struct timespec made;
 };
 
-static void consider(struct newest *newest, const char *path)
+static void session_compare_newest(struct newest *newest, const char *path)
 {
     struct stat status;
     if (lstat(path, &status) || !S_ISSOCK(status.st_mode) || status.st_uid != geteuid())
@@ -93,7 +93,7 @@ static void consider(struct newest *newest, const char *path)
         (made->tv_sec < newest->made.tv_sec ||
          (made->tv_sec == newest->made.tv_sec && made->tv_nsec <= newest->made.tv_nsec)))
         return;
-    if (is_served(path) && !format(newest->path, sizeof newest->path, path, ""))
+    if (is_served(path) && !session_format(newest->path, sizeof newest->path, path, ""))
         newest->made = *made;
 }
 
@@ -101,24 +101,24 @@ int session_find_daemon(char *out, size_t room)
 {
     const char *named = getenv("HOLTER_DAEMON");
     if (named && *named)
-        return format(out, room, named, "");
+        return session_format(out, room, named, "");
     char directory[2048], path[4096];
     int error = session_run_dir(directory, sizeof directory);
     if (error)
         return error;
     struct newest newest = {.path = ""};
     snprintf(path, sizeof path, "%s/" SOCKET_NAME, directory);
-    consider(&newest, path);
+    session_compare_newest(&newest, path);
     DIR *sessions = opendir(directory);
     for (struct dirent *entry; sessions && (entry = readdir(sessions));) {
         if (!session_key_valid(entry->d_name))
             continue;
         snprintf(path, sizeof path, "%s/%s/" SOCKET_NAME, directory, entry->d_name);
-        consider(&newest, path);
+        session_compare_newest(&newest, path);
     }
     if (sessions)
         closedir(sessions);
-    return newest.path[0] ? format(out, room, "ipc://", newest.path)
+    return newest.path[0] ? session_format(out, room, "ipc://", newest.path)
                           : session_default_endpoint(out, room);
 }
 
@@ -126,7 +126,7 @@ int session_find_keys(char *out, size_t room, const char *endpoint)
 {
     const char *named = getenv("HOLTER_KEYS"), *slash = strrchr(endpoint, '/');
     if (named && *named)
-        return format(out, room, named, "");
+        return session_format(out, room, named, "");
     char path[4096] = "";
     if (strncmp(endpoint, "ipc:///", 7) == 0) {
         int length =
@@ -136,7 +136,7 @@ int session_find_keys(char *out, size_t room, const char *endpoint)
         if (access(path, R_OK | X_OK))
             path[0] = '\0';
     }
-    return format(out, room, path, "");
+    return session_format(out, room, path, "");
 }
 
 void session_key_of(const char *endpoint, char out[17])

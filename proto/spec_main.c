@@ -27,7 +27,7 @@ static void print_cell(FILE *out, const char *text)
         fprintf(out, "%s%c", *text == '|' ? "\\" : "", *text);
 }
 
-static const char *kind_name(enum wire_kind kind)
+static const char *wire_spec_kind_name(enum wire_kind kind)
 {
     static const char *const names[] = {"uint", "int", "float", "str", "rows", "bin"};
     return names[kind];
@@ -45,7 +45,7 @@ static void print_message(FILE *out, const struct wire_table *table)
         if (field->kind == WIRE_KIND_ROWS)
             fprintf(out, "rows of [%s](#rows-of-%s)", field->rows()->name, field->rows()->name);
         else
-            fputs(kind_name(field->kind), out);
+            fputs(wire_spec_kind_name(field->kind), out);
         fputs(" | ", out);
         print_limit(out, field->kind, field->limit);
         fprintf(out, " | %s | ", field->required ? "required" : "optional");
@@ -64,7 +64,7 @@ static void print_rows(FILE *out, const struct wire_rows *table)
     fputs("| column | name | kind | limit | meaning |\n| --- | --- | --- | --- | --- |\n", out);
     for (size_t i = 0; i < table->count; i++) {
         const struct wire_column *column = &table->columns[i];
-        fprintf(out, "| %zu | `%s` | %s | ", i, column->name, kind_name(column->kind));
+        fprintf(out, "| %zu | `%s` | %s | ", i, column->name, wire_spec_kind_name(column->kind));
         print_limit(out, column->kind, column->limit);
         fputs(" | ", out);
         print_cell(out, column->doc);
@@ -72,7 +72,7 @@ static void print_rows(FILE *out, const struct wire_rows *table)
     }
 }
 
-static char *make_tables(void)
+static char *wire_spec_make_tables(void)
 {
     char *text = NULL;
     size_t length;
@@ -91,7 +91,7 @@ static char *make_tables(void)
     return text;
 }
 
-static char *read_all(const char *path)
+static char *wire_spec_read_all(const char *path)
 {
     FILE *in = fopen(path, "r");
     if (!in)
@@ -105,7 +105,7 @@ static char *read_all(const char *path)
     return text;
 }
 
-static int check(const char *path, const char *after, const char *tables)
+static int wire_spec_check_page(const char *path, const char *after, const char *tables)
 {
     size_t same = 0, line = 1;
     while (after[same] && after[same] == tables[same])
@@ -119,7 +119,8 @@ static int check(const char *path, const char *after, const char *tables)
     return 1;
 }
 
-static int replace(const char *path, const char *before, size_t length, const char *tables)
+static int wire_spec_replace(const char *path, const char *before, size_t length,
+                             const char *tables)
 {
     FILE *out = fopen(path, "w");
     int failed = !out || fwrite(before, 1, length, out) != length || fputs(tables, out) == EOF;
@@ -138,15 +139,16 @@ int main(int argc, char **argv)
         return 2;
     }
     int status = 1;
-    char *text = read_all(argv[2]), *tables = make_tables();
+    char *text = wire_spec_read_all(argv[2]), *tables = wire_spec_make_tables();
     char *mark = text ? strstr(text, marker) : NULL;
     if (!mark || !tables)
         fprintf(stderr, "wire-spec: %s cannot be read or has no line \"%.*s\"\n", argv[2],
                 (int)sizeof marker - 2, marker);
     else if (writes)
-        status = replace(argv[2], text, (size_t)(mark - text) + sizeof marker - 1, tables);
+        status =
+            wire_spec_replace(argv[2], text, (size_t)(mark - text) + sizeof marker - 1, tables);
     else
-        status = check(argv[2], mark + sizeof marker - 1, tables);
+        status = wire_spec_check_page(argv[2], mark + sizeof marker - 1, tables);
     free(text);
     free(tables);
     return status;

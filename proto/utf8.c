@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* RFC 3629 section 4: length of the character that starts here, 0 when there is none. */
-static size_t character(const uint8_t *at, size_t room)
+static size_t utf8_character(const uint8_t *at, size_t room)
 {
     if (at[0] < 0x80)
         return at[0] != 0;
@@ -28,7 +28,7 @@ size_t utf8_prefix(const char *text, size_t length)
     const uint8_t *bytes = (const uint8_t *)text;
     size_t at = 0;
     while (at < length) {
-        size_t step = character(bytes + at, length - at);
+        size_t step = utf8_character(bytes + at, length - at);
         if (step == 0)
             break;
         at += step;

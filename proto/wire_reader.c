@@ -36,23 +36,23 @@ struct cursor {
 
 /* ---- scalars ------------------------------------------------------------- */
 
-static int fail(struct cursor *c, int error)
+static int wire_reader_fail(struct cursor *c, int error)
 {
     if (!c->error)
         c->error = error;
     return c->error;
 }
 
-static size_t left(const struct cursor *c)
+static size_t wire_reader_bytes_left(const struct cursor *c)
 {
     return (size_t)(c->end - c->at);
 }
 
 /* Big-endian number of 1, 2, 4 or 8 bytes. */
-static int take(struct cursor *c, unsigned bytes, uint64_t *out)
+static int wire_reader_read_integer(struct cursor *c, unsigned bytes, uint64_t *out)
 {
-    if (left(c) < bytes)
-        return fail(c, -HOLTER_ETRUNCATED);
+    if (wire_reader_bytes_left(c) < bytes)
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     uint64_t value = 0;
     switch (bytes) {
     case 1:
@@ -79,10 +79,10 @@ static int take(struct cursor *c, unsigned bytes, uint64_t *out)
     return 0;
 }
 
-static int take_byte(struct cursor *c, uint8_t *out)
+static int wire_reader_read_byte(struct cursor *c, uint8_t *out)
 {
     if (c->at == c->end)
-        return fail(c, -HOLTER_ETRUNCATED);
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     *out = *c->at++;
     return 0;
 }
@@ -95,7 +95,7 @@ static const int64_t most[4] = {-33, -129, -32769, -INT64_C(2147483649)};
 static int read_integer(struct cursor *c, uint64_t *value, int *negative)
 {
     uint8_t tag = 0;
-    if (take_byte(c, &tag))
+    if (wire_reader_read_byte(c, &tag))
         return c->error;
     *negative = 0;
     if (tag < 0x80) { /* positive fixint */
@@ -108,9 +108,9 @@ static int read_integer(struct cursor *c, uint64_t *value, int *negative)
         return 0;
     }
     if (tag < 0xcc || tag > 0xd3)
-        return fail(c, -HOLTER_ETYPE);
+        return wire_reader_fail(c, -HOLTER_ETYPE);
     unsigned bytes = 1u << (tag & 3u); /* cc..cf: uint 8 to 64; d0..d3: int 8 to 64 */
-    if (take(c, bytes, value))
+    if (wire_reader_read_integer(c, bytes, value))
         return c->error;
     if (tag >= 0xd0) {
         unsigned shift = 64u - 8u * bytes;
@@ -130,7 +130,7 @@ static int read_u64(struct cursor *c, uint64_t limit, uint64_t *out)
     if (read_integer(c, &value, &negative))
         return c->error;
     if (negative || value > limit)
-        return fail(c, -HOLTER_ERANGE);
+        return wire_reader_fail(c, -HOLTER_ERANGE);
     *out = value;
     return 0;
 }
@@ -142,7 +142,7 @@ static int read_i64(struct cursor *c, int64_t *out)
     if (read_integer(c, &value, &negative))
         return c->error;
     if (!negative && value > INT64_MAX)
-        return fail(c, -HOLTER_ERANGE);
+        return wire_reader_fail(c, -HOLTER_ERANGE);
     *out = (int64_t)value;
     return 0;
 }
@@ -151,16 +151,16 @@ static int read_f64(struct cursor *c, double *out)
 {
     uint8_t tag = 0;
     uint64_t raw = 0;
-    if (take_byte(c, &tag))
+    if (wire_reader_read_byte(c, &tag))
         return c->error;
     if (tag == 0xcb) { /* float 64 */
-        if (take(c, 8, &raw))
+        if (wire_reader_read_integer(c, 8, &raw))
             return c->error;
         memcpy(out, &raw, sizeof *out);
         return 0;
     }
     if (tag == 0xca) { /* float 32 */
-        if (take(c, 4, &raw))
+        if (wire_reader_read_integer(c, 4, &raw))
             return c->error;
         uint32_t narrow = (uint32_t)raw;
         float value;
@@ -169,32 +169,32 @@ static int read_f64(struct cursor *c, double *out)
         c->loose = 1;
         return 0;
     }
-    return fail(c, -HOLTER_ETYPE);
+    return wire_reader_fail(c, -HOLTER_ETYPE);
 }
 
-static int read_text(struct cursor *c, uint64_t limit, const char **out)
+static int wire_reader_read_text(struct cursor *c, uint64_t limit, const char **out)
 {
     uint8_t tag = 0;
     uint64_t length = 0;
-    if (take_byte(c, &tag))
+    if (wire_reader_read_byte(c, &tag))
         return c->error;
     if ((tag & 0xe0) == 0xa0) /* fixstr */
         length = tag & 0x1fu;
     else if (tag < 0xd9 || tag > 0xdb) /* str 8, 16, 32 */
-        return fail(c, -HOLTER_ETYPE);
-    else if (take(c, 1u << (tag - 0xd9u), &length))
+        return wire_reader_fail(c, -HOLTER_ETYPE);
+    else if (wire_reader_read_integer(c, 1u << (tag - 0xd9u), &length))
         return c->error;
     else
         c->loose |= length < (tag == 0xd9 ? 32u : tag == 0xda ? 256u : 65536u);
     if (length > limit)
-        return fail(c, -HOLTER_ELIMIT);
-    if (length > left(c))
-        return fail(c, -HOLTER_ETRUNCATED);
+        return wire_reader_fail(c, -HOLTER_ELIMIT);
+    if (length > wire_reader_bytes_left(c))
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     if (utf8_prefix((const char *)c->at, length) != length)
-        return fail(c, -HOLTER_EMALFORMED);
+        return wire_reader_fail(c, -HOLTER_EMALFORMED);
     char *text = wire_arena_take(c->arena, length + 1, 1);
     if (!text)
-        return fail(c, -ENOMEM);
+        return wire_reader_fail(c, -ENOMEM);
     memcpy(text, c->at, length);
     text[length] = '\0';
     c->at += length;
@@ -202,25 +202,25 @@ static int read_text(struct cursor *c, uint64_t limit, const char **out)
     return 0;
 }
 
-static int read_bytes(struct cursor *c, uint64_t limit, uint8_t *slot)
+static int wire_reader_read_bytes(struct cursor *c, uint64_t limit, uint8_t *slot)
 {
     uint8_t tag = 0, *bytes = NULL;
     uint64_t length = 0;
-    if (take_byte(c, &tag))
+    if (wire_reader_read_byte(c, &tag))
         return c->error;
     if (tag < 0xc4 || tag > 0xc6) /* bin 8, 16, 32 */
-        return fail(c, -HOLTER_ETYPE);
+        return wire_reader_fail(c, -HOLTER_ETYPE);
     c->loose = 1; /* not in messages whose shape anybody asks for */
-    if (take(c, 1u << (tag - 0xc4u), &length))
+    if (wire_reader_read_integer(c, 1u << (tag - 0xc4u), &length))
         return c->error;
     if (length > limit)
-        return fail(c, -HOLTER_ELIMIT);
-    if (length > left(c))
-        return fail(c, -HOLTER_ETRUNCATED);
+        return wire_reader_fail(c, -HOLTER_ELIMIT);
+    if (length > wire_reader_bytes_left(c))
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     if (length > 0) {
         bytes = wire_arena_take(c->arena, length, 8);
         if (!bytes)
-            return fail(c, -ENOMEM);
+            return wire_reader_fail(c, -ENOMEM);
         memcpy(bytes, c->at, length);
         c->at += length;
     }
@@ -232,15 +232,15 @@ static int read_bytes(struct cursor *c, uint64_t limit, uint8_t *slot)
 static int read_array(struct cursor *c, uint64_t *count)
 {
     uint8_t tag = 0;
-    if (take_byte(c, &tag))
+    if (wire_reader_read_byte(c, &tag))
         return c->error;
     if ((tag & 0xf0) == 0x90) { /* fixarray */
         *count = tag & 0x0fu;
         return 0;
     }
     if (tag != 0xdc && tag != 0xdd) /* array 16, 32 */
-        return fail(c, -HOLTER_ETYPE);
-    if (take(c, tag == 0xdc ? 2 : 4, count))
+        return wire_reader_fail(c, -HOLTER_ETYPE);
+    if (wire_reader_read_integer(c, tag == 0xdc ? 2 : 4, count))
         return c->error;
     c->loose |= *count < (tag == 0xdc ? 16u : 65536u);
     return 0;
@@ -249,15 +249,15 @@ static int read_array(struct cursor *c, uint64_t *count)
 static int read_map(struct cursor *c, uint64_t *count)
 {
     uint8_t tag = 0;
-    if (take_byte(c, &tag))
+    if (wire_reader_read_byte(c, &tag))
         return c->error;
     if ((tag & 0xf0) == 0x80) { /* fixmap */
         *count = tag & 0x0fu;
         return 0;
     }
     if (tag != 0xde && tag != 0xdf) /* map 16, 32 */
-        return fail(c, -HOLTER_ETYPE);
-    if (take(c, tag == 0xde ? 2 : 4, count))
+        return wire_reader_fail(c, -HOLTER_ETYPE);
+    if (wire_reader_read_integer(c, tag == 0xde ? 2 : 4, count))
         return c->error;
     c->loose |= *count < (tag == 0xde ? 16u : 65536u);
     return 0;
@@ -284,7 +284,7 @@ static int skip_head(struct cursor *c, uint64_t *inside)
     if (tag < 0x80 || tag >= 0xe0 || tag == 0xc0 || tag == 0xc2 || tag == 0xc3)
         return 0;
     if (tag == 0xc1) /* never used by MessagePack */
-        return fail(c, -HOLTER_EMALFORMED);
+        return wire_reader_fail(c, -HOLTER_EMALFORMED);
     if ((tag & 0xe0) == 0xa0) { /* fixstr */
         body = tag & 0x1fu;
     } else if (tag >= 0xca && tag <= 0xd3) { /* float, uint, int */
@@ -297,18 +297,18 @@ static int skip_head(struct cursor *c, uint64_t *inside)
         unsigned width = 1u << (tag <= 0xc6   ? tag - 0xc4u
                                 : tag <= 0xc9 ? tag - 0xc7u
                                               : tag - 0xd9u);
-        if (take(c, width, &body))
+        if (wire_reader_read_integer(c, width, &body))
             return c->error;
         body += tag >= 0xc7 && tag <= 0xc9;
     }
-    if (body > left(c))
-        return fail(c, -HOLTER_ETRUNCATED);
+    if (body > wire_reader_bytes_left(c))
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     c->at += body;
     return 0;
 }
 
 /* Step over one value that lies at this depth. */
-static int skip(struct cursor *c, unsigned depth)
+static int wire_reader_skip(struct cursor *c, unsigned depth)
 {
     uint64_t open[WIRE_DEPTH + 1]; /* values still to come, level by level */
     unsigned level = 0;
@@ -322,16 +322,16 @@ static int skip(struct cursor *c, unsigned depth)
         }
         open[level]--;
         if (c->at == c->end)
-            return fail(c, -HOLTER_ETRUNCATED);
+            return wire_reader_fail(c, -HOLTER_ETRUNCATED);
         uint64_t inside = 0;
         if (skip_head(c, &inside))
             return c->error;
-        if (inside > left(c))
-            return fail(c, -HOLTER_ETRUNCATED);
+        if (inside > wire_reader_bytes_left(c))
+            return wire_reader_fail(c, -HOLTER_ETRUNCATED);
         if (inside == 0)
             continue;
         if (depth + level + 1 > WIRE_DEPTH)
-            return fail(c, -HOLTER_ELIMIT);
+            return wire_reader_fail(c, -HOLTER_ELIMIT);
         open[++level] = inside;
     }
 }
@@ -373,12 +373,12 @@ static int read_scalar(struct cursor *c, enum wire_kind kind, uint64_t limit, vo
     case WIRE_KIND_F64:
         return read_f64(c, slot);
     case WIRE_KIND_STR:
-        return read_text(c, limit, slot);
+        return wire_reader_read_text(c, limit, slot);
     case WIRE_KIND_ROWS:
     case WIRE_KIND_BIN:
         break;
     }
-    return fail(c, -HOLTER_EINTERNAL);
+    return wire_reader_fail(c, -HOLTER_EINTERNAL);
 }
 
 #define LONGEST_NUMBER 9u /* bytes */
@@ -392,7 +392,7 @@ static size_t read_numbers(struct cursor *c, const struct wire_column *columns, 
                            uint8_t *row)
 {
     const uint8_t *at = c->at;
-    size_t fit = left(c) / LONGEST_NUMBER, i;
+    size_t fit = wire_reader_bytes_left(c) / LONGEST_NUMBER, i;
     int loose = 0;
     fit = count < fit ? count : fit;
     for (i = 0; i < fit; i++) {
@@ -421,7 +421,8 @@ static size_t read_numbers(struct cursor *c, const struct wire_column *columns, 
 }
 
 /* @param width  columns of the first row; set by that */
-static int read_row(struct cursor *c, const struct wire_rows *table, uint8_t *row, uint8_t *width)
+static int wire_reader_read_row(struct cursor *c, const struct wire_rows *table, uint8_t *row,
+                                uint8_t *width)
 {
     uint64_t count = 0;
     if (read_array(c, &count))
@@ -430,9 +431,9 @@ static int read_row(struct cursor *c, const struct wire_rows *table, uint8_t *ro
         *width = (uint8_t)count;
     c->loose |= *width != count || count == 0;
     if (count < table->base)
-        return fail(c, -HOLTER_EMISSING);
-    if (count > left(c))
-        return fail(c, -HOLTER_ETRUNCATED);
+        return wire_reader_fail(c, -HOLTER_EMISSING);
+    if (count > wire_reader_bytes_left(c))
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     size_t known = count < table->count ? (size_t)count : table->count;
     const struct wire_column *columns = table->columns;
     for (size_t i = read_numbers(c, columns, known, row); i < known;
@@ -446,31 +447,31 @@ static int read_row(struct cursor *c, const struct wire_rows *table, uint8_t *ro
     for (size_t i = known; i < table->count; i++)
         wire_set_default(columns[i].kind, row + columns[i].offset);
     for (uint64_t i = known; i < count; i++) {
-        if (skip(c, ROW_DEPTH))
+        if (wire_reader_skip(c, ROW_DEPTH))
             return c->error;
     }
     return 0;
 }
 
-static int read_rows(struct cursor *c, const struct wire_field *field, uint8_t *slot,
-                     uint8_t *width)
+static int wire_reader_read_rows(struct cursor *c, const struct wire_field *field, uint8_t *slot,
+                                 uint8_t *width)
 {
     const struct wire_rows *table = field->rows();
     uint64_t count = 0;
     if (read_array(c, &count))
         return c->error;
     if (count > field->limit)
-        return fail(c, -HOLTER_ELIMIT);
-    if (count > left(c) / (table->base + 1))
-        return fail(c, -HOLTER_ETRUNCATED);
+        return wire_reader_fail(c, -HOLTER_ELIMIT);
+    if (count > wire_reader_bytes_left(c) / (table->base + 1))
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     uint8_t *rows = NULL;
     if (count > 0) {
         rows = wire_arena_take(c->arena, count * table->size, 8);
         if (!rows)
-            return fail(c, -ENOMEM);
+            return wire_reader_fail(c, -ENOMEM);
     }
     for (uint64_t i = 0; i < count; i++) {
-        if (read_row(c, table, rows + i * table->size, width)) {
+        if (wire_reader_read_row(c, table, rows + i * table->size, width)) {
             c->row = i;
             return c->error;
         }
@@ -480,7 +481,8 @@ static int read_rows(struct cursor *c, const struct wire_field *field, uint8_t *
     return 0;
 }
 
-static const struct wire_field *field_of(const struct wire_table *table, uint64_t key, size_t hint)
+static const struct wire_field *wire_reader_field_of(const struct wire_table *table, uint64_t key,
+                                                     size_t hint)
 {
     if (hint < table->count && table->fields[hint].key == key)
         return &table->fields[hint];
@@ -495,21 +497,21 @@ static const struct wire_field *field_of(const struct wire_table *table, uint64_
 
 static int read_field(struct cursor *c, uint64_t key, size_t hint, uint8_t *base, uint64_t *seen)
 {
-    const struct wire_field *field = field_of(c->table, key, hint);
+    const struct wire_field *field = wire_reader_field_of(c->table, key, hint);
     c->field = field;
     if (!field)
-        return skip(c, FIELD_DEPTH);
+        return wire_reader_skip(c, FIELD_DEPTH);
     if (*seen >> field->key & 1)
-        return fail(c, -HOLTER_EMALFORMED);
+        return wire_reader_fail(c, -HOLTER_EMALFORMED);
     *seen |= UINT64_C(1) << field->key;
     struct wire_shape *shape = &c->arena->shape;
     unsigned at = shape->count++; /* keys are different, so there is room */
     shape->fields[at].key = (uint8_t)field->key;
     shape->fields[at].width = 0;
     if (field->kind == WIRE_KIND_ROWS)
-        return read_rows(c, field, base + field->offset, &shape->fields[at].width);
+        return wire_reader_read_rows(c, field, base + field->offset, &shape->fields[at].width);
     if (field->kind == WIRE_KIND_BIN)
-        return read_bytes(c, field->limit, base + field->offset);
+        return wire_reader_read_bytes(c, field->limit, base + field->offset);
     return read_scalar(c, field->kind, field->limit, base + field->offset);
 }
 
@@ -519,8 +521,8 @@ static int read_fields(struct cursor *c, uint8_t *base)
     uint64_t count = 0, seen = 0;
     if (read_map(c, &count))
         return c->error;
-    if (count > left(c) / 2)
-        return fail(c, -HOLTER_ETRUNCATED);
+    if (count > wire_reader_bytes_left(c) / 2)
+        return wire_reader_fail(c, -HOLTER_ETRUNCATED);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t key = 0;
         c->field = NULL;
@@ -530,7 +532,7 @@ static int read_fields(struct cursor *c, uint8_t *base)
     for (size_t i = 0; i < c->table->count; i++) {
         c->field = &c->table->fields[i];
         if (c->field->required && !(seen >> c->field->key & 1))
-            return fail(c, -HOLTER_EMISSING);
+            return wire_reader_fail(c, -HOLTER_EMISSING);
     }
     return 0;
 }
@@ -541,30 +543,30 @@ static int read_message(struct cursor *c, struct wire_message *out)
 {
     uint64_t parts = 0, type = 0;
     if (c->end - c->begin > (ptrdiff_t)WIRE_MESSAGE_BYTES)
-        return fail(c, -HOLTER_ELIMIT);
+        return wire_reader_fail(c, -HOLTER_ELIMIT);
     if (read_array(c, &parts))
         return c->error;
     if (parts < 2)
-        return fail(c, -HOLTER_EMALFORMED);
+        return wire_reader_fail(c, -HOLTER_EMALFORMED);
     if (read_u64(c, UINT32_MAX, &type))
         return c->error;
     c->table = wire_table((unsigned)type);
     if (!c->table)
-        return fail(c, -HOLTER_EPROTOCOL);
+        return wire_reader_fail(c, -HOLTER_EPROTOCOL);
     out->type = (enum wire_type)type;
     c->arena->shape.count = 0;
     if (read_fields(c, (uint8_t *)&out->hello))
         return c->error;
     c->field = NULL;
     for (uint64_t i = 2; i < parts; i++) {
-        if (skip(c, 1))
+        if (wire_reader_skip(c, 1))
             return c->error;
     }
     out->shape = c->loose ? NULL : &c->arena->shape;
-    return c->at == c->end ? 0 : fail(c, -HOLTER_EMALFORMED);
+    return c->at == c->end ? 0 : wire_reader_fail(c, -HOLTER_EMALFORMED);
 }
 
-static void describe(const struct cursor *c, struct wire_fault *fault)
+static void wire_reader_describe(const struct cursor *c, struct wire_fault *fault)
 {
     fault->code = c->error;
     fault->offset = (size_t)(c->at - c->begin);
@@ -591,7 +593,7 @@ int wire_decode(struct wire_message *out, struct wire_arena *arena, const void *
     wire_arena_empty(arena);
     if (read_message(&c, &message)) {
         if (fault)
-            describe(&c, fault);
+            wire_reader_describe(&c, fault);
         return c.error;
     }
     *out = message;

@@ -20,7 +20,7 @@ void wire_buffer_finish(struct wire_buffer *buffer)
     *buffer = (struct wire_buffer){0};
 }
 
-static int grow(struct wire_buffer *buffer, size_t length)
+static int wire_writer_grow(struct wire_buffer *buffer, size_t length)
 {
     size_t room = buffer->room ? buffer->room : 512;
     while (room - buffer->length < length)
@@ -34,13 +34,13 @@ static int grow(struct wire_buffer *buffer, size_t length)
 }
 
 /* msgpack_packer_write: a refusal here makes every msgpack_pack function return it. */
-static int append(void *data, const char *bytes, size_t length)
+static int wire_writer_append(void *data, const char *bytes, size_t length)
 {
     struct wire_buffer *buffer = data;
     if (length > WIRE_MESSAGE_BYTES - buffer->length)
         return -HOLTER_ELIMIT;
     if (length > buffer->room - buffer->length) {
-        int error = grow(buffer, length);
+        int error = wire_writer_grow(buffer, length);
         if (error)
             return error;
     }
@@ -59,7 +59,8 @@ static int pack_text(struct writer *w, const char *text, size_t limit)
     int error = msgpack_pack_str(&w->packer, length);
     while (!error && length > 0) {
         size_t valid = utf8_prefix(text, length);
-        error = valid ? append(w->buffer, text, valid) : append(w->buffer, "?", 1);
+        error = valid ? wire_writer_append(w->buffer, text, valid)
+                      : wire_writer_append(w->buffer, "?", 1);
         size_t step = valid ? valid : 1;
         text += step;
         length -= step;
@@ -110,7 +111,7 @@ static int pack_bytes(struct writer *w, const struct wire_field *field, const ui
     if (count > field->limit)
         return -HOLTER_ELIMIT;
     int error = msgpack_pack_bin(&w->packer, count);
-    return error || count == 0 ? error : append(w->buffer, (const char *)bytes, count);
+    return error || count == 0 ? error : wire_writer_append(w->buffer, (const char *)bytes, count);
 }
 
 /* Rows of a field, or bytes. */
@@ -161,7 +162,7 @@ int wire_encode(struct wire_buffer *buffer, enum wire_type type, const void *mes
     if (!table)
         return -HOLTER_EPROTOCOL;
     struct writer w = {.buffer = buffer};
-    msgpack_packer_init(&w.packer, buffer, append);
+    msgpack_packer_init(&w.packer, buffer, wire_writer_append);
     buffer->length = 0;
 
     const uint8_t *base = message;

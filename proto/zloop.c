@@ -29,7 +29,7 @@ static int has_input(struct zloop *z)
     return zmq_getsockopt(z->socket, ZMQ_EVENTS, &events, &length) == 0 && (events & ZMQ_POLLIN);
 }
 
-static void on_idle(uv_idle_t *idle);
+static void zloop_on_idle(uv_idle_t *idle);
 static void on_edge(uv_poll_t *poll, int status, int events);
 
 static void on_rested(uv_timer_t *timer)
@@ -37,17 +37,17 @@ static void on_rested(uv_timer_t *timer)
     struct zloop *z = timer->data;
     uv_poll_start(&z->poll, UV_READABLE, on_edge);
     /* The edge may have come and gone before the pause. */
-    uv_idle_start(&z->idle, on_idle);
+    uv_idle_start(&z->idle, zloop_on_idle);
 }
 
 /* Read once, and say whether the loop may sleep. */
-static void turn(struct zloop *z)
+static void zloop_process_sockets(struct zloop *z)
 {
     int more = has_input(z) && z->readable(z->user, z->socket);
     if (uv_is_closing((uv_handle_t *)&z->idle))
         return; /* the reader closed us */
     if (more || (z->gather_ms == 0 && has_input(z))) {
-        uv_idle_start(&z->idle, on_idle);
+        uv_idle_start(&z->idle, zloop_on_idle);
         return;
     }
     uv_idle_stop(&z->idle);
@@ -57,16 +57,16 @@ static void turn(struct zloop *z)
     uv_timer_start(&z->pause, on_rested, z->gather_ms, 0);
 }
 
-static void on_idle(uv_idle_t *idle)
+static void zloop_on_idle(uv_idle_t *idle)
 {
-    turn(idle->data);
+    zloop_process_sockets(idle->data);
 }
 
 static void on_edge(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    turn(poll->data);
+    zloop_process_sockets(poll->data);
 }
 
 static void on_prepare(uv_prepare_t *prepare)
@@ -74,7 +74,7 @@ static void on_prepare(uv_prepare_t *prepare)
     struct zloop *z = prepare->data;
     uv_prepare_stop(prepare);
     if (!uv_is_active((uv_handle_t *)&z->pause) && has_input(z))
-        uv_idle_start(&z->idle, on_idle);
+        uv_idle_start(&z->idle, zloop_on_idle);
 }
 
 int zloop_open(struct zloop **out, uv_loop_t *loop, void *socket, zloop_readable *readable,
@@ -119,7 +119,7 @@ void zloop_gather(struct zloop *z, unsigned ms)
     z->gather_ms = ms;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void zloop_on_closed(uv_handle_t *handle)
 {
     struct zloop *z = handle->data;
     if (--z->open > 0)
@@ -134,8 +134,8 @@ void zloop_close(struct zloop *z, void (*closed)(void *user))
     if (!z || uv_is_closing((uv_handle_t *)&z->poll))
         return;
     z->closed = closed;
-    uv_close((uv_handle_t *)&z->poll, on_closed);
-    uv_close((uv_handle_t *)&z->prepare, on_closed);
-    uv_close((uv_handle_t *)&z->idle, on_closed);
-    uv_close((uv_handle_t *)&z->pause, on_closed);
+    uv_close((uv_handle_t *)&z->poll, zloop_on_closed);
+    uv_close((uv_handle_t *)&z->prepare, zloop_on_closed);
+    uv_close((uv_handle_t *)&z->idle, zloop_on_closed);
+    uv_close((uv_handle_t *)&z->pause, zloop_on_closed);
 }

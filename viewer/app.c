@@ -42,7 +42,7 @@ uint64_t app_now_ms(void)
 }
 
 /* A whole file as text, of at most MAPPING_BYTES. */
-static int read_text(const char *path, char **out)
+static int app_read_text(const char *path, char **out)
 {
     FILE *file = fopen(path, "r");
     if (!file)
@@ -76,7 +76,7 @@ static int read_mappings(struct app *a)
         const char *path = o->mappings[i], *slash = strrchr(path, '/');
         char why[200] = "", *text = NULL;
         uint32_t *seats, count;
-        error = read_text(path, &text);
+        error = app_read_text(path, &text);
         if (error)
             snprintf(why, sizeof why, "%s", holter_strerror(error));
         else
@@ -145,7 +145,7 @@ void app_note_connection(struct app *a)
 /* Bring the sums up to the visible time. With very many pairs that takes longer than a frame: then
  * the last ones stay in sight while one pans, and at most a fifth of the time goes into new ones.
  */
-static void sum_up(struct app *a)
+static void app_sum_up(struct app *a)
 {
     uint64_t first = 0, last = 0, start = app_now_ms();
     ui_windows(&a->ui, a->model, &first, &last);
@@ -191,7 +191,7 @@ static void want_picture(struct app *a)
 /* Facts and choices to a scene. */
 void app_compose(struct app *a)
 {
-    sum_up(a);
+    app_sum_up(a);
     ui_update_flows(&a->ui, a->model, &a->range);
     torus_update(&a->ui, a->model, &a->range);
     theme_init(&a->theme, a->ui.theme);
@@ -346,7 +346,7 @@ static void control_replay(struct app *a)
 
 /* Take all inputs that are there; wait for the first for at most timeout_ms. @return enum ui_effect
  */
-static int take_inputs(struct app *a, struct window *window, int timeout_ms)
+static int app_handle_inputs(struct app *a, struct window *window, int timeout_ms)
 {
     struct input in;
     int effects = 0, kind;
@@ -369,7 +369,7 @@ static void offer_jobs(struct app *a)
     a->ui.jobs_first = running > 1;
 }
 
-static int turn(struct app *a, struct window *window, int *offered)
+static int app_turn(struct app *a, struct window *window, int *offered)
 {
     struct ui_connection before = a->ui.connection;
     uint64_t facts = a->model->version;
@@ -393,7 +393,7 @@ static int turn(struct app *a, struct window *window, int *offered)
            memcmp(&before, &a->ui.connection, sizeof before) != 0;
 }
 
-static int show(struct app *a, struct window *window)
+static int app_show_progress(struct app *a, struct window *window)
 {
     app_compose(a);
     if (painter_paint(&a->painter, &a->scene, a->type) < 0)
@@ -402,8 +402,8 @@ static int show(struct app *a, struct window *window)
     return 0;
 }
 
-static int loop(struct app *a, struct window *window, struct waker *waker,
-                const volatile sig_atomic_t *stop)
+static int app_loop(struct app *a, struct window *window, struct waker *waker,
+                    const volatile sig_atomic_t *stop)
 {
     int offered = 0, changed = 1;
     uint64_t shown = 0;
@@ -413,7 +413,7 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         int busy = changed || a->ui.moving || a->sums_old || a->pictures.busy;
         int soon = a->picture_due || a->replay_due || a->ui.torus.playing;
         int wait = !busy ? soon ? PICTURE_MS : IDLE_MS : now < due ? (int)(due - now) : 0;
-        int effects = take_inputs(a, window, wait);
+        int effects = app_handle_inputs(a, window, wait);
         if (effects & UI_QUIT)
             return 0;
         if (effects & UI_JOB) {
@@ -423,14 +423,14 @@ static int loop(struct app *a, struct window *window, struct waker *waker,
         if (effects & UI_PICTURE)
             save_picture(a);
         do_suggestions(a, effects);
-        int news = turn(a, window, &offered);
+        int news = app_turn(a, window, &offered);
         waker_rearm(waker);
         int moved = ui_tick(&a->ui, app_now_ms());
         changed |= news || moved || effects || a->sums_old || a->pictures.busy ||
                    had_notice != (a->ui.notice[0] != 0);
         if (!changed || app_now_ms() < shown + FRAME_MS)
             continue;
-        if (show(a, window) < 0)
+        if (app_show_progress(a, window) < 0)
             return -ENOMEM;
         shown = app_now_ms();
         changed = 0;
@@ -454,7 +454,7 @@ int app_window(const struct options *o, const volatile sig_atomic_t *stop)
         window_size(window, &a.ui.w, &a.ui.h);
         error = waker_start(&waker, connection_fd(a.connection), window_wake);
         if (!error)
-            error = loop(&a, window, waker, stop);
+            error = app_loop(&a, window, waker, stop);
         if (error)
             log_error("%s", holter_strerror(error));
     }

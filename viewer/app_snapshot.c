@@ -26,7 +26,7 @@ static double data_seconds(const struct model *m)
 }
 
 /* Has the picture what it needs? A job's figures for as long as was asked, or all there will be. */
-static int complete(const struct app *a, uint64_t start_ms)
+static int app_snapshot_complete(const struct app *a, uint64_t start_ms)
 {
     double waited = (double)(app_now_ms() - start_ms) / 1e3;
     if (a->options->view == VIEW_JOBS)
@@ -108,7 +108,7 @@ int app_snapshot(const struct options *o, const volatile sig_atomic_t *stop)
     uint64_t start_ms = app_now_ms();
     uint64_t most_ms =
         (uint64_t)(o->after * 1000) + 60000; /* no data for a minute beyond: give up */
-    while (!error && !complete(&a, start_ms)) {
+    while (!error && !app_snapshot_complete(&a, start_ms)) {
         struct pollfd fd = {.fd = connection_fd(a.connection), .events = POLLIN};
         poll(&fd, 1, 100);
         connection_pump(a.connection, a.model, app_now_ms(), APP_PUMP_MS);

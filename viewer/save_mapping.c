@@ -38,7 +38,8 @@ static size_t seats_of(const struct suggestion *s, struct mapping_seat *out)
     return count;
 }
 
-static int write_file(const char *path, const char *text, size_t length, char *why, size_t room)
+static int save_mapping_write_file(const char *path, const char *text, size_t length, char *why,
+                                   size_t room)
 {
     FILE *file = fopen(path, "we");
     int error = file ? 0 : -errno;
@@ -78,7 +79,7 @@ int save_mapping(const struct model *m, const char *directory, char *path, size_
     if (error == -ENOMEM)
         snprintf(why, room, "%s", holter_strerror(error));
     if (!error)
-        error = write_file(path, text, length, why, room);
+        error = save_mapping_write_file(path, text, length, why, room);
     free(text);
     free(seats);
     free(hosts);

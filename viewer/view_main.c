@@ -10,7 +10,7 @@
 
 static volatile sig_atomic_t stopped;
 
-static void stop(int signal_number)
+static void view_main_stop(int signal_number)
 {
     (void)signal_number;
     stopped = 1;
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
         puts("holter-view " HOLTER_VERSION " (" HOLTER_BUILD_OPTIONS ")");
         return 0;
     }
-    const struct sigaction action = {.sa_handler = stop};
+    const struct sigaction action = {.sa_handler = view_main_stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     return options.snapshot ? app_snapshot(&options, &stopped) : app_window(&options, &stopped);

@@ -112,7 +112,7 @@ static const struct option names[] = {
     {0},
 };
 
-static int number(const char *text, double low, double high, double *out)
+static int view_options_number(const char *text, double low, double high, double *out)
 {
     char *end;
     double value = strtod(text, &end);
@@ -122,7 +122,7 @@ static int number(const char *text, double low, double high, double *out)
     return 0;
 }
 
-static int size(const char *text, struct options *o)
+static int view_options_size(const char *text, struct options *o)
 {
     int w, h, used = 0;
     if (sscanf(text, "%5dx%5d%n", &w, &h, &used) != 2 || text[used] || w < 320 || h < 200 ||
@@ -133,17 +133,17 @@ static int size(const char *text, struct options *o)
     return 0;
 }
 
-static int whole(const char *text, unsigned most, unsigned *out)
+static int view_options_parse_whole(const char *text, unsigned most, unsigned *out)
 {
     double value;
-    if (number(text, 1, most, &value) < 0 || value != floor(value))
+    if (view_options_number(text, 1, most, &value) < 0 || value != floor(value))
         return -HOLTER_EUSAGE;
     *out = (unsigned)value;
     return 0;
 }
 
 /* "3,8-11": numbers and spans of them, none of which runs backwards. */
-static int rank_list(const char *text, struct options *o)
+static int view_options_rank_list(const char *text, struct options *o)
 {
     const char *at = text;
     if (strlen(text) >= sizeof o->ranks)
@@ -168,19 +168,19 @@ static int rank_list(const char *text, struct options *o)
     return 0;
 }
 
-static int take_commgram(struct options *o, int option, const char *value)
+static int view_options_set_commgram_option(struct options *o, int option, const char *value)
 {
     switch (option) {
     case OPTION_PHASES:
-        return whole(value, UI_MOST_PHASES, &o->phases);
+        return view_options_parse_whole(value, UI_MOST_PHASES, &o->phases);
     case OPTION_COMMUNITIES:
-        return whole(value, MODEL_RANKS, &o->communities);
+        return view_options_parse_whole(value, MODEL_RANKS, &o->communities);
     case OPTION_FROM:
-        return number(value, -1e9, 1e9, &o->from);
+        return view_options_number(value, -1e9, 1e9, &o->from);
     case OPTION_TO:
-        return number(value, -1e9, 1e9, &o->to);
+        return view_options_number(value, -1e9, 1e9, &o->to);
     case OPTION_RANKS:
-        return rank_list(value, o);
+        return view_options_rank_list(value, o);
     default:
         o->no_collectives = 1;
         return 0;
@@ -188,7 +188,7 @@ static int take_commgram(struct options *o, int option, const char *value)
 }
 
 /* "mapping", "mapping:max-link" or "routes". */
-static int suggestion(const char *text, struct options *o)
+static int view_options_suggestion(const char *text, struct options *o)
 {
     static const char mapping[] = "mapping:";
     if (!strcmp(text, "routes")) {
@@ -208,7 +208,7 @@ static int suggestion(const char *text, struct options *o)
     return o->objective < REMAP_OBJECTIVES ? 0 : -HOLTER_EUSAGE;
 }
 
-static int take_network(struct options *o, int option, const char *value)
+static int view_options_set_network_option(struct options *o, int option, const char *value)
 {
     switch (option) {
     case OPTION_MAPPING:
@@ -220,19 +220,19 @@ static int take_network(struct options *o, int option, const char *value)
         o->select = value;
         return ui_select_kind(value) == SELECT_NONE ? -HOLTER_EUSAGE : 0;
     case OPTION_SUGGEST:
-        return suggestion(value, o);
+        return view_options_suggestion(value, o);
     default:
         o->apply = 1;
         return 0;
     }
 }
 
-static int take(struct options *o, int option, const char *value)
+static int view_options_set_option(struct options *o, int option, const char *value)
 {
     if (option >= OPTION_PHASES)
-        return take_commgram(o, option, value);
+        return view_options_set_commgram_option(o, option, value);
     if (option >= OPTION_MAPPING)
-        return take_network(o, option, value);
+        return view_options_set_network_option(o, option, value);
     switch (option) {
     case 'c':
         o->endpoint = value;
@@ -250,9 +250,9 @@ static int take(struct options *o, int option, const char *value)
         o->view = view_by_name(value);
         return o->view < 0 ? -HOLTER_EUSAGE : 0;
     case OPTION_SIZE:
-        return size(value, o);
+        return view_options_size(value, o);
     case OPTION_SCALE:
-        return number(value, 0.5, 4, &o->scale);
+        return view_options_number(value, 0.5, 4, &o->scale);
     case OPTION_THEME:
         o->theme = strcmp(value, "light") ? THEME_DARK : THEME_LIGHT;
         return strcmp(value, "light") && strcmp(value, "dark") ? -HOLTER_EUSAGE : 0;
@@ -263,7 +263,7 @@ static int take(struct options *o, int option, const char *value)
         o->snapshot = value;
         return 0;
     case OPTION_AFTER:
-        return number(value, 0, 1e6, &o->after);
+        return view_options_number(value, 0, 1e6, &o->after);
     case 'h':
         o->show_help = 1;
         return 0;
@@ -286,7 +286,7 @@ int options_parse(struct options *o, int argc, char **argv, char *why, size_t ro
                      argv[optind - 1]);
             return -HOLTER_EUSAGE;
         }
-        if (take(o, option, optarg) < 0) {
+        if (view_options_set_option(o, option, optarg) < 0) {
             snprintf(why, room, "--%s: '%s' is out of place",
                      index >= 0 ? names[index].name : "option", optarg);
             return -HOLTER_EUSAGE;

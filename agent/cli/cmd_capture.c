@@ -59,7 +59,7 @@ static const struct option long_options[] = {
 };
 
 /* The daemon reads the word, and says what is wrong with it. */
-static int add_word(struct capturing *c, const char *name, const char *value)
+static int cmd_capture_add_argument(struct capturing *c, const char *name, const char *value)
 {
     size_t used = strlen(c->words), room = sizeof c->words - used;
     if (strchr(value, ' ') != NULL)
@@ -67,18 +67,18 @@ static int add_word(struct capturing *c, const char *name, const char *value)
     if ((size_t)snprintf(c->words + used, room, "%s%s=%s", used == 0 ? "" : " ", name, value) <
         room)
         return 0;
-    say("capture: --%s is too long: there is room for %zu characters", name, room);
+    terminal_print("capture: --%s is too long: there is room for %zu characters", name, room);
     return 2;
 }
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_capture_set_option(void *user, int option, const char *value)
 {
     struct capturing *c = user;
     switch (option) {
     case OPT_RANKS:
-        return add_word(c, "ranks", value);
+        return cmd_capture_add_argument(c, "ranks", value);
     case OPT_EVENTS:
-        return add_word(c, "events", value);
+        return cmd_capture_add_argument(c, "events", value);
     case 'o':
         c->output = value;
         return 0;
@@ -90,9 +90,9 @@ static int set_option(void *user, int option, const char *value)
     }
 }
 
-static int take(struct capturing *c, const struct wire_message *message)
+static int cmd_capture_collect_message(struct capturing *c, const struct wire_message *message)
 {
-    struct wire_capture capture = capture_of(&message->captured);
+    struct wire_capture capture = wire_capture_from_captured(&message->captured);
     if (!c->json)
         return capture_view_add(&c->view, &capture);
     fputs("{\"topic\":\"captures\",", c->out);
@@ -102,20 +102,20 @@ static int take(struct capturing *c, const struct wire_message *message)
 }
 
 /* @return the exit status */
-static int end(struct capturing *c, const struct wire_reply *reply)
+static int cmd_capture_end(struct capturing *c, const struct wire_reply *reply)
 {
     const char *text = reply->text != NULL ? reply->text : "";
     capture_print(c->out, &c->view);
     if (reply->code == -HOLTER_ENOJOB && c->job == NULL)
-        say("capture: the daemon at %s knows no job yet", c->dial.endpoint);
+        terminal_print("capture: the daemon at %s knows no job yet", c->dial.endpoint);
     else if (reply->code == -HOLTER_ENOJOB)
-        say("capture: %s: %s", c->job, text);
+        terminal_print("capture: %s: %s", c->job, text);
     else if (reply->code != 0 || text[0] != '\0')
-        say("capture: %s", text[0] != '\0' ? text : holter_strerror((int)reply->code));
+        terminal_print("capture: %s", text[0] != '\0' ? text : holter_strerror((int)reply->code));
     return reply->code == -HOLTER_EUSAGE ? 2 : reply->code != 0 || text[0] != '\0';
 }
 
-static int run(struct capturing *c)
+static int cmd_capture_run(struct capturing *c)
 {
     uint64_t away_since = 0;
     int status = dial_wait(&c->dial, &c->client);
@@ -131,11 +131,11 @@ static int run(struct capturing *c)
         if (result != 1 || got.id != (uint64_t)id)
             continue;
         if (got.message->type == WIRE_TYPE_REPLY)
-            return end(c, &got.message->reply);
+            return cmd_capture_end(c, &got.message->reply);
         if (got.message->type == WIRE_TYPE_CAPTURED)
-            result = take(c, got.message);
+            result = cmd_capture_collect_message(c, got.message);
     }
-    say("capture: %s", holter_strerror(result));
+    terminal_print("capture: %s", holter_strerror(result));
     return 1;
 }
 
@@ -145,7 +145,8 @@ static int close_output(const struct capturing *c, int status)
     if (c->output != NULL)
         failed |= fclose(c->out) != 0;
     if (failed)
-        say("capture: %s: %s", c->output != NULL ? c->output : "standard output", strerror(errno));
+        terminal_print("capture: %s: %s", c->output != NULL ? c->output : "standard output",
+                       strerror(errno));
     return failed ? 1 : status;
 }
 
@@ -154,8 +155,8 @@ int cmd_capture(int argc, char **argv)
     struct capturing c = {
         .dial = {.command = "capture", .role = ROLE_OPERATOR, .patience_ns = 5000000000}};
     c.dial.word = &c.job;
-    const struct command_line line = {"capture",    help,       "f:o:" DIAL_LETTERS,
-                                      long_options, set_option, &c};
+    const struct command_line line = {
+        "capture", help, "f:o:" DIAL_LETTERS, long_options, cmd_capture_set_option, &c};
     int status = dial_parse(&c.dial, &line, argc, argv);
     if (status >= 0)
         return status;
@@ -165,10 +166,10 @@ int cmd_capture(int argc, char **argv)
         return status;
     c.out = c.output != NULL ? fopen(c.output, "we") : stdout;
     if (c.out == NULL) {
-        say("capture: %s: %s", c.output, strerror(errno));
+        terminal_print("capture: %s: %s", c.output, strerror(errno));
         status = 1;
     } else {
-        status = close_output(&c, run(&c));
+        status = close_output(&c, cmd_capture_run(&c));
     }
     capture_view_finish(&c.view);
     client_destroy(c.client);

@@ -27,7 +27,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int wrong_usage(void)
+static int cmd_check_rules_wrong_usage(void)
 {
     fputs(usage, stderr);
     return 2;
@@ -45,20 +45,21 @@ int cmd_check_rules(int argc, char **argv)
             return 0;
         }
         if (c != OPTION_PRINT_DEFAULTS)
-            return wrong_usage();
+            return cmd_check_rules_wrong_usage();
         print = 1;
     }
     if (argc - optind != (print ? 0 : 1))
-        return wrong_usage();
+        return cmd_check_rules_wrong_usage();
     int rc = paths_program(daemon, sizeof daemon, "holterd");
     if (rc < 0) {
-        say("check-rules: holterd is not installed beside holter: %s", holter_strerror(rc));
+        terminal_print("check-rules: holterd is not installed beside holter: %s",
+                       holter_strerror(rc));
         return 1;
     }
     if (print)
         execl(daemon, daemon, "--print-rules", (char *)NULL);
     else
         execl(daemon, daemon, "--check-rules", "--rules", argv[optind], (char *)NULL);
-    say("check-rules: %s: %s", daemon, strerror(errno));
+    terminal_print("check-rules: %s: %s", daemon, strerror(errno));
     return 1;
 }

@@ -67,7 +67,8 @@ static const struct option long_options[] = {
     DIAL_OPTIONS,
 };
 
-static int set_seconds(const struct asking *a, double *out, const char *option, const char *text)
+static int cmd_commgram_set_seconds(const struct asking *a, double *out, const char *option,
+                                    const char *text)
 {
     char *end;
     *out = strtod(text, &end);
@@ -77,33 +78,34 @@ static int set_seconds(const struct asking *a, double *out, const char *option, 
 }
 
 /* The daemon reads the word, and says what is wrong with it. */
-static int add_word(struct asking *a, const char *name, const char *value)
+static int cmd_commgram_add_argument(struct asking *a, const char *name, const char *value)
 {
     size_t used = strlen(a->words);
     int length = snprintf(a->words + used, sizeof a->words - used, " %s=%s", name, value);
     if ((size_t)length >= sizeof a->words - used) {
-        say("commgram: --%s is too long: there is room for %zu characters", name, sizeof a->words);
+        terminal_print("commgram: --%s is too long: there is room for %zu characters", name,
+                       sizeof a->words);
         return 2;
     }
     return strchr(value, ' ') == NULL ? 0 : command_line_wrong(a->dial.command, name, value);
 }
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_commgram_set_option(void *user, int option, const char *value)
 {
     struct asking *a = user;
     switch (option) {
     case OPT_FROM:
-        return set_seconds(a, &a->from, "from", value);
+        return cmd_commgram_set_seconds(a, &a->from, "from", value);
     case OPT_TO:
-        return set_seconds(a, &a->to, "to", value);
+        return cmd_commgram_set_seconds(a, &a->to, "to", value);
     case OPT_PHASES:
-        return add_word(a, "phases", value);
+        return cmd_commgram_add_argument(a, "phases", value);
     case OPT_COMMUNITIES:
-        return add_word(a, "communities", value);
+        return cmd_commgram_add_argument(a, "communities", value);
     case OPT_RANKS:
-        return add_word(a, "ranks", value);
+        return cmd_commgram_add_argument(a, "ranks", value);
     case OPT_NO_COLLECTIVES:
-        return add_word(a, "modelled", "0");
+        return cmd_commgram_add_argument(a, "modelled", "0");
     case 'f':
         a->json = strcmp(value, "json") == 0;
         return a->json || strcmp(value, "text") == 0
@@ -115,7 +117,7 @@ static int set_option(void *user, int option, const char *value)
     }
 }
 
-static void print(const struct asking *a, const struct wire_message *message)
+static void cmd_commgram_print(const struct asking *a, const struct wire_message *message)
 {
     if (a->json) {
         fputs("{\"topic\":\"commgram\",", a->out);
@@ -126,21 +128,21 @@ static void print(const struct asking *a, const struct wire_message *message)
     }
 }
 
-static int refused(const struct asking *a, const struct wire_reply *reply)
+static int cmd_commgram_refused(const struct asking *a, const struct wire_reply *reply)
 {
     const char *text =
         reply->text && reply->text[0] ? reply->text : holter_strerror((int)reply->code);
     if (reply->code != -HOLTER_ENOJOB)
-        say("%s", text);
+        terminal_print("%s", text);
     else if (a->job && a->job[0])
-        say("commgram: %s: %s", a->job, text);
+        terminal_print("commgram: %s: %s", a->job, text);
     else
-        say("commgram: the daemon at %s knows no job yet", a->dial.endpoint);
+        terminal_print("commgram: the daemon at %s knows no job yet", a->dial.endpoint);
     return reply->code == -HOLTER_EUSAGE ? 2 : 1;
 }
 
 /* Take the answers to a question up to the reply. @return 0, OVERTAKEN, or the exit status */
-static int take_answers(struct asking *a, int64_t id)
+static int cmd_commgram_receive_answers(struct asking *a, int64_t id)
 {
     uint64_t away_since = 0;
     for (;;) {
@@ -155,27 +157,28 @@ static int take_answers(struct asking *a, int64_t id)
             snprintf(a->found, sizeof a->found, "%s", m->job.job);
             a->start_ns = m->job.start_ns;
         } else if (m->type == WIRE_TYPE_COMMGRAM) {
-            print(a, m);
+            cmd_commgram_print(a, m);
         } else if (m->type == WIRE_TYPE_REPLY && dial_is_overtaken(a->client, &m->reply)) {
             return OVERTAKEN;
         } else if (m->type == WIRE_TYPE_REPLY) {
-            return m->reply.code != 0 ? refused(a, &m->reply) : 0;
+            return m->reply.code != 0 ? cmd_commgram_refused(a, &m->reply) : 0;
         }
     }
 }
 
-/* Ask, and print what was answered when it is whole. @return as take_answers() */
-static int ask(struct asking *a, const char *op, const char *topic, const char *argument)
+/* Ask, and print what was answered when it is whole. @return as cmd_commgram_receive_answers() */
+static int cmd_commgram_ask(struct asking *a, const char *op, const char *topic,
+                            const char *argument)
 {
     char *text = NULL;
     size_t length = 0;
     int64_t id = client_ask(a->client, op, a->found[0] ? a->found : a->job, topic, argument);
     a->out = id > 0 ? open_memstream(&text, &length) : NULL;
     if (a->out == NULL) {
-        say("commgram: %s", holter_strerror(id < 0 ? (int)id : -ENOMEM));
+        terminal_print("commgram: %s", holter_strerror(id < 0 ? (int)id : -ENOMEM));
         return 1;
     }
-    int status = take_answers(a, id);
+    int status = cmd_commgram_receive_answers(a, id);
     fclose(a->out);
     if (status == 0)
         fwrite(text, 1, length, stdout);
@@ -183,10 +186,10 @@ static int ask(struct asking *a, const char *op, const char *topic, const char *
     return status;
 }
 
-static int ask_all(struct asking *a)
+static int cmd_commgram_ask_all(struct asking *a)
 {
     char argument[3600] = "";
-    int status = ask(a, "snapshot", "job", NULL);
+    int status = cmd_commgram_ask(a, "snapshot", "job", NULL);
     if (status)
         return status;
     int length = 0;
@@ -197,15 +200,15 @@ static int ask_all(struct asking *a)
         length += snprintf(argument + length, sizeof argument - (size_t)length, " to=%" PRIu64,
                            a->start_ns + (uint64_t)llround(a->to * 1e9));
     snprintf(argument + length, sizeof argument - (size_t)length, "%s", a->words);
-    return ask(a, "commgram", NULL, argument);
+    return cmd_commgram_ask(a, "commgram", NULL, argument);
 }
 
-static int run(struct asking *a)
+static int cmd_commgram_run(struct asking *a)
 {
     int status = OVERTAKEN;
     while (status == OVERTAKEN) {
         status = dial_wait(&a->dial, &a->client);
-        status = status ? status : ask_all(a);
+        status = status ? status : cmd_commgram_ask_all(a);
     }
     return status;
 }
@@ -216,15 +219,15 @@ int cmd_commgram(int argc, char **argv)
         .dial = {.command = "commgram", .role = ROLE_VIEWER, .patience_ns = 5000000000},
         .from = NAN,
         .to = NAN};
-    const struct command_line options = {"commgram",   help,       "f:j:" DIAL_LETTERS,
-                                         long_options, set_option, &a};
+    const struct command_line options = {
+        "commgram", help, "f:j:" DIAL_LETTERS, long_options, cmd_commgram_set_option, &a};
     int status = dial_parse(&a.dial, &options, argc, argv);
     if (status >= 0)
         return status;
     log_start("holter", -1);
     status = dial_open(&a.dial, &a.client);
     if (status == 0)
-        status = run(&a);
+        status = cmd_commgram_run(&a);
     client_destroy(a.client);
     return status;
 }

@@ -56,7 +56,7 @@ struct asked {
     const char *command, *output, *from, *to;
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_cut_set_option(void *user, int option, const char *value)
 {
     struct asked *a = user;
     char why[200];
@@ -65,7 +65,7 @@ static int set_option(void *user, int option, const char *value)
         return command_line_recording(a->command, value);
     }
     if (moment_check(value, why, sizeof(why)) != 0) {
-        say("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);
+        terminal_print("%s: --%s: %s", a->command, option == OPT_FROM ? "from" : "to", why);
         return 2;
     }
     *(option == OPT_FROM ? &a->from : &a->to) = value;
@@ -73,26 +73,27 @@ static int set_option(void *user, int option, const char *value)
 }
 
 /* @return -1 to go on, or the exit status */
-static int parse(struct asked *a, int argc, char **argv, const struct option *options,
-                 const char *help)
+static int cmd_cut_parse(struct asked *a, int argc, char **argv, const struct option *options,
+                         const char *help)
 {
-    const struct command_line line = {a->command, help, "o:h", options, set_option, a};
+    const struct command_line line = {a->command, help, "o:h", options, cmd_cut_set_option, a};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     if (a->output == NULL || optind == argc) {
-        say("%s: -o and a recording are wanted; `holter %s --help` tells more", a->command,
-            a->command);
+        terminal_print("%s: -o and a recording are wanted; `holter %s --help` tells more",
+                       a->command, a->command);
         return 2;
     }
     return -1;
 }
 
 /* @return the exit status */
-static int told(const struct asked *a, int code, const struct copy_counts *counts, const char *why)
+static int cmd_cut_report(const struct asked *a, int code, const struct copy_counts *counts,
+                          const char *why)
 {
     if (code != 0) {
-        say("%s: %s", a->command, why);
+        terminal_print("%s: %s", a->command, why);
         return 1;
     }
     printf("%s: %" PRIu64 " messages", a->output, counts->messages);
@@ -104,11 +105,12 @@ static int told(const struct asked *a, int code, const struct copy_counts *count
     if (counts->damaged == 0 && counts->lacking == 0)
         return say_printed(a->command);
     if (counts->lacking > 0)
-        say("%s: cut short: %" PRIu64 " bytes at the end are missing; what can be read is there",
-            a->command, counts->lacking);
+        terminal_print("%s: cut short: %" PRIu64
+                       " bytes at the end are missing; what can be read is there",
+                       a->command, counts->lacking);
     else
-        say("%s: %" PRIu64 " messages could not be read and were left out", a->command,
-            counts->damaged);
+        terminal_print("%s: %" PRIu64 " messages could not be read and were left out", a->command,
+                       counts->damaged);
     return 1;
 }
 
@@ -119,16 +121,16 @@ int cmd_cut(int argc, char **argv)
     struct progress progress;
     char why[1200];
     uint64_t begin_ns, end_ns;
-    int status = parse(&a, argc, argv, cut_options, cut_help);
+    int status = cmd_cut_parse(&a, argc, argv, cut_options, cut_help);
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
-        say("cut: one recording is wanted; `holter merge` makes one of several");
+        terminal_print("cut: one recording is wanted; `holter merge` makes one of several");
         return 2;
     }
     const char *path = argv[optind];
     if (copy_span(path, &begin_ns, &end_ns, why, sizeof(why)) != 0) {
-        say("cut: %s", why);
+        terminal_print("cut: %s", why);
         return 1;
     }
     uint64_t from_ns = begin_ns, to_ns = end_ns;
@@ -137,7 +139,7 @@ int cmd_cut(int argc, char **argv)
     if (code == 0 && a.to != NULL)
         code = moment_parse(a.to, begin_ns, end_ns, &to_ns, why, sizeof(why));
     if (code != 0 || to_ns <= from_ns) {
-        say("cut: %s: %s", path, code != 0 ? why : "--to is not behind --from");
+        terminal_print("cut: %s: %s", path, code != 0 ? why : "--to is not behind --from");
         return 2;
     }
     struct unfinished unfinished;
@@ -148,7 +150,7 @@ int cmd_cut(int argc, char **argv)
                  &(struct recording_progress){progress_show, &progress}, &counts, why, sizeof(why));
     progress_end(&progress);
     unfinished_end(&unfinished);
-    return told(&a, code, &counts, why);
+    return cmd_cut_report(&a, code, &counts, why);
 }
 
 int cmd_merge(int argc, char **argv)
@@ -157,7 +159,7 @@ int cmd_merge(int argc, char **argv)
     struct copy_counts counts;
     struct progress progress;
     char why[1200];
-    int status = parse(&a, argc, argv, merge_options, merge_help);
+    int status = cmd_cut_parse(&a, argc, argv, merge_options, merge_help);
     if (status >= 0)
         return status;
     struct unfinished unfinished;
@@ -168,5 +170,5 @@ int cmd_merge(int argc, char **argv)
                           sizeof(why));
     progress_end(&progress);
     unfinished_end(&unfinished);
-    return told(&a, code, &counts, why);
+    return cmd_cut_report(&a, code, &counts, why);
 }

@@ -37,7 +37,7 @@ struct asked {
 };
 
 /* @return the long name of an option whose value cannot be; NULL: it can */
-static const char *take(struct asked *a, int option, const char *value)
+static const char *cmd_diff_parse_option(struct asked *a, int option, const char *value)
 {
     char *end = NULL;
     if (option == 'q')
@@ -64,9 +64,9 @@ static const char *take(struct asked *a, int option, const char *value)
     return NULL;
 }
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_diff_set_option(void *user, int option, const char *value)
 {
-    const char *wrong = take(user, option, value);
+    const char *wrong = cmd_diff_parse_option(user, option, value);
     return wrong == NULL ? 0 : command_line_wrong("diff", wrong, value);
 }
 
@@ -76,12 +76,13 @@ int cmd_diff(int argc, char **argv)
     struct asked a = {.options = {.items = 10, .progress = {progress_show, &progress}}};
     struct diff diff;
     char why[1200];
-    const struct command_line line = {"diff", help, "f:t:n:qh", long_options, set_option, &a};
+    const struct command_line line = {"diff", help, "f:t:n:qh", long_options, cmd_diff_set_option,
+                                      &a};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     if (optind + 2 != argc) {
-        say("diff: two recordings are wanted; `holter diff --help` tells more");
+        terminal_print("diff: two recordings are wanted; `holter diff --help` tells more");
         return 2;
     }
     const char *const paths[2] = {argv[optind], argv[optind + 1]};
@@ -89,7 +90,7 @@ int cmd_diff(int argc, char **argv)
     int code = diff_read(&diff, paths, &a.options, why, sizeof(why));
     progress_end(&progress);
     if (code != 0) {
-        say("diff: %s", why);
+        terminal_print("diff: %s", why);
         return 2;
     }
     if (a.json && !a.quiet)

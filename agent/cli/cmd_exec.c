@@ -37,7 +37,7 @@ static const struct option options[] = {
 };
 
 /** @return -1 to go on, or the exit status */
-static int read_options(int argc, char **argv, struct watch_options *watch)
+static int cmd_exec_read_options(int argc, char **argv, struct watch_options *watch)
 {
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "+vh", options, NULL)) != -1;) {
@@ -64,11 +64,11 @@ static int read_options(int argc, char **argv, struct watch_options *watch)
 int cmd_exec(int argc, char **argv)
 {
     struct watch_options watch = {0};
-    int status = read_options(argc, argv, &watch);
+    int status = cmd_exec_read_options(argc, argv, &watch);
     if (status >= 0)
         return status;
     if (optind >= argc) {
-        say("exec: no program is given");
+        terminal_print("exec: no program is given");
         fputs(usage, stderr);
         return 2;
     }
@@ -76,11 +76,11 @@ int cmd_exec(int argc, char **argv)
     char **words = argv + optind;
     int rc = paths_search(program, sizeof program, words[0], getenv("PATH"));
     if (rc < 0) {
-        say("%s: %s", words[0], holter_strerror(rc));
+        terminal_print("%s: %s", words[0], holter_strerror(rc));
         return rc == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
     }
     watch_this_process(&watch, program);
     execvp(words[0], words);
-    say("%s: %s", words[0], strerror(errno));
+    terminal_print("%s: %s", words[0], strerror(errno));
     return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
 }

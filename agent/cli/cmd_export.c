@@ -75,7 +75,7 @@ struct exporting {
 
 /* ---- options -------------------------------------------------------------------- */
 
-static int choose(const char *const *names, size_t count, const char *value)
+static int cmd_export_choose(const char *const *names, size_t count, const char *value)
 {
     size_t i = 0;
     while (i < count && strcmp(names[i], value) != 0)
@@ -94,20 +94,20 @@ static int set_edges(struct exporting *e, const char *value)
                : command_line_wrong("export", "edges", value);
 }
 
-static int is_in(const char *const *names, const char *name)
+static int cmd_export_is_in(const char *const *names, const char *name)
 {
     while (*names != NULL && strcmp(*names, name) != 0)
         names++;
     return *names != NULL;
 }
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_export_set_option(void *user, int option, const char *value)
 {
     struct exporting *e = user;
     int at;
     switch (option) {
     case 'f':
-        at = choose(formats, FORMATS, value);
+        at = cmd_export_choose(formats, FORMATS, value);
         e->format = at < 0 ? FORMATS : (enum format)at;
         return at < 0 ? command_line_wrong("export", "format", value) : 0;
     case 'o':
@@ -115,12 +115,12 @@ static int set_option(void *user, int option, const char *value)
         return *value == '\0' ? command_line_wrong("export", "output", value) : 0;
     case OPT_TABLE:
         e->table = value;
-        return is_in(tables_names, value) || is_in(export_sums, value)
+        return cmd_export_is_in(tables_names, value) || cmd_export_is_in(export_sums, value)
                    ? 0
                    : command_line_wrong("export", "table", value);
     case OPT_OF:
         e->has_graph = 1;
-        at = choose(graphs, sizeof(graphs) / sizeof(*graphs), value);
+        at = cmd_export_choose(graphs, sizeof(graphs) / sizeof(*graphs), value);
         e->graph = at < 0 ? EXPORT_RANKS : (enum export_graph)at;
         return at < 0 ? command_line_wrong("export", "of", value) : 0;
     case OPT_EDGES:
@@ -151,34 +151,36 @@ static int check_options(const struct exporting *e)
     for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
         if (!options[i].given || e->format == options[i].format)
             continue;
-        say("export: --%s is of --format %s", options[i].option, formats[options[i].format]);
+        terminal_print("export: --%s is of --format %s", options[i].option,
+                       formats[options[i].format]);
         return 2;
     }
     return 0;
 }
 
 /* @return 0, or 2 after telling */
-static int check(const struct exporting *e)
+static int cmd_export_check(const struct exporting *e)
 {
     int to_directory = e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL);
     struct stat status;
     if (e->format == FORMATS) {
-        say("export: which --format? `holter export --help` lists them");
+        terminal_print("export: which --format? `holter export --help` lists them");
         return 2;
     }
     if (check_options(e) != 0)
         return 2;
     if (to_directory && strcmp(e->output, "-") == 0) {
-        say(e->format == CSV ? "export: one --table, or a directory for all of them: -o DIRECTORY"
-                             : "export: -o DIRECTORY: an OTF2 archive is one");
+        terminal_print(e->format == CSV
+                           ? "export: one --table, or a directory for all of them: -o DIRECTORY"
+                           : "export: -o DIRECTORY: an OTF2 archive is one");
         return 2;
     }
     if (to_directory && stat(e->output, &status) == 0) {
-        say("export: %s: %s", e->output, holter_strerror(-EEXIST));
+        terminal_print("export: %s: %s", e->output, holter_strerror(-EEXIST));
         return 2;
     }
     if (strcmp(e->output, "-") != 0 && same_file(e->output, e->source.path)) {
-        say("export: %s is the recording itself", e->output);
+        terminal_print("export: %s is the recording itself", e->output);
         return 2;
     }
     return 0;
@@ -186,15 +188,15 @@ static int check(const struct exporting *e)
 
 /* ---- writing -------------------------------------------------------------------- */
 
-static int failed(const char *what, const char *why)
+static int cmd_export_failed(const char *what, const char *why)
 {
-    say("export: %s: %s", what, why);
+    terminal_print("export: %s: %s", what, why);
     return 1;
 }
 
 /* Rows of windows that it takes; of the archive and the trace those of ranks are read again. 0: all
  * that are summed. */
-static uint64_t rows_wanted(const struct exporting *e)
+static uint64_t cmd_export_count_rows(const struct exporting *e)
 {
     if (e->format == OTF2_SUMMARY || e->format == PERFETTO)
         return WINDOW_ROWS(ranks);
@@ -211,13 +213,14 @@ static uint64_t rows_wanted(const struct exporting *e)
 static int read_content(struct exporting *e)
 {
     char why[600];
-    const struct content_options options = {.rows = rows_wanted(e), .progress = e->source.progress};
-    if (e->has_content || (e->table != NULL && is_in(tables_names, e->table)))
+    const struct content_options options = {.rows = cmd_export_count_rows(e),
+                                            .progress = e->source.progress};
+    if (e->has_content || (e->table != NULL && cmd_export_is_in(tables_names, e->table)))
         return 0;
     e->has_content = 1;
     if (content_read(&e->content, e->source.path, &options, why, sizeof(why)) == 0)
         return 0;
-    say("export: %s", why);
+    terminal_print("export: %s", why);
     return 1;
 }
 
@@ -236,26 +239,28 @@ static int write_stream(struct exporting *e, FILE *out, const char *path, const 
     else
         code = export_perfetto(out, &e->source, !e->no_ranks, &left_out, why, sizeof(why));
     if (left_out)
-        say("export: %zu ranks in %" PRIu64
-            " windows are too many for a trace: the job alone is in it",
-            e->content.rank_count, e->content.last_window - e->content.first_window + 1);
+        terminal_print("export: %zu ranks in %" PRIu64
+                       " windows are too many for a trace: the job alone is in it",
+                       e->content.rank_count, e->content.last_window - e->content.first_window + 1);
     if (code == -EIO && errno != 0)
-        return failed(path, strerror(errno));
-    return code == 0 ? 0 : failed(e->source.path, why[0] != '\0' ? why : holter_strerror(code));
+        return cmd_export_failed(path, strerror(errno));
+    return code == 0
+               ? 0
+               : cmd_export_failed(e->source.path, why[0] != '\0' ? why : holter_strerror(code));
 }
 
-static int write_file(struct exporting *e, const char *path, const char *table)
+static int cmd_export_write_file(struct exporting *e, const char *path, const char *table)
 {
     struct output_file output;
     int code = output_file_open(&output, path);
     if (code != 0)
-        return failed(path, strerror(-code));
+        return cmd_export_failed(path, strerror(-code));
     int status = read_content(e);
     status = status != 0 ? status
                          : write_stream(e, output.file,
                                         strcmp(path, "-") == 0 ? "standard output" : path, table);
     code = output_file_close(&output, status == 0);
-    return status == 0 && code != 0 ? failed(path, strerror(-code)) : status;
+    return status == 0 && code != 0 ? cmd_export_failed(path, strerror(-code)) : status;
 }
 
 static int write_tables(struct exporting *e)
@@ -263,12 +268,12 @@ static int write_tables(struct exporting *e)
     const char *const *lists[] = {tables_names, export_sums};
     int status = 0;
     if (mkdir(e->output, 0777) != 0)
-        return failed(e->output, strerror(errno));
+        return cmd_export_failed(e->output, strerror(errno));
     for (size_t l = 0; l < 2; l++) {
         for (size_t i = 0; status == 0 && lists[l][i] != NULL; i++) {
             char path[4200];
             snprintf(path, sizeof(path), "%.4000s/%s.csv", e->output, lists[l][i]);
-            status = write_file(e, path, lists[l][i]);
+            status = cmd_export_write_file(e, path, lists[l][i]);
         }
     }
     return status;
@@ -280,11 +285,11 @@ static int write_archive(struct exporting *e)
     /* The library would make all directories above, and none of them would go again. */
     int code = output_check(e->output);
     if (code != 0)
-        return failed(e->output, strerror(-code));
+        return cmd_export_failed(e->output, strerror(-code));
     if (read_content(e) != 0)
         return 1;
     code = export_otf2(e->output, &e->source, why, sizeof(why));
-    return code == 0 ? 0 : failed(e->output, why);
+    return code == 0 ? 0 : cmd_export_failed(e->output, why);
 }
 
 static int write_directory(struct exporting *e)
@@ -299,14 +304,14 @@ static int write_directory(struct exporting *e)
     return status;
 }
 
-static int run(struct exporting *e)
+static int cmd_export_run(struct exporting *e)
 {
     struct progress progress;
     const struct recording_progress shown = {progress_show, &progress};
     char why[600];
     int code = tables_open(&e->source.tables, e->source.path, why, sizeof(why));
     if (code != 0)
-        return failed(e->source.path, why);
+        return cmd_export_failed(e->source.path, why);
     e->source.content = &e->content;
     e->source.progress = &shown;
     progress_begin(&progress, "export");
@@ -314,11 +319,12 @@ static int run(struct exporting *e)
     if (e->format == OTF2_SUMMARY || (e->format == CSV && e->table == NULL))
         status = write_directory(e);
     else
-        status = write_file(e, e->output, e->table);
+        status = cmd_export_write_file(e, e->output, e->table);
     progress_end(&progress);
     if (e->content.refused > 0)
-        say("export: %" PRIu64 " of %" PRIu64 " messages cannot be read and are left out",
-            e->content.refused, e->content.messages);
+        terminal_print("export: %" PRIu64 " of %" PRIu64
+                       " messages cannot be read and are left out",
+                       e->content.refused, e->content.messages);
     content_finish(&e->content);
     tables_close(e->source.tables);
     return status;
@@ -327,15 +333,16 @@ static int run(struct exporting *e)
 int cmd_export(int argc, char **argv)
 {
     struct exporting e = {.format = FORMATS, .output = "-"};
-    const struct command_line line = {"export", help, "f:o:h", long_options, set_option, &e};
+    const struct command_line line = {"export", help, "f:o:h", long_options, cmd_export_set_option,
+                                      &e};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
-        say("export: one recording is wanted; `holter export --help` tells more");
+        terminal_print("export: one recording is wanted; `holter export --help` tells more");
         return 2;
     }
     e.source.path = argv[optind];
-    status = check(&e);
-    return status != 0 ? status : run(&e);
+    status = cmd_export_check(&e);
+    return status != 0 ? status : cmd_export_run(&e);
 }

@@ -94,7 +94,7 @@ struct importing {
     char file[4096]; /* the source, or what stands for it */
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_import_set_option(void *user, int option, const char *value)
 {
     struct importing *i = user;
     switch (option) {
@@ -130,7 +130,7 @@ static int set_option(void *user, int option, const char *value)
 }
 
 /* What is asked for must fit the format. @return 0 or the exit status */
-static int check(const struct importing *i)
+static int cmd_import_check(const struct importing *i)
 {
     int csv = i->format == IMPORT_CSV, otf2 = i->format == IMPORT_OTF2,
         dumpi = i->format == IMPORT_DUMPI, counters = i->format == IMPORT_COUNTERS;
@@ -145,7 +145,8 @@ static int check(const struct importing *i)
                                                      : NULL;
     if (option == NULL)
         return 0;
-    say("import: --%s is not for sources of format %s%s; `holter import --help` tells more", option,
+    terminal_print(
+        "import: --%s is not for sources of format %s%s; `holter import --help` tells more", option,
         name, otf2 ? " without --hosts" : "");
     return 2;
 }
@@ -161,12 +162,13 @@ static int is_pipe(const char *source)
 static int check_pipe(struct importing *i)
 {
     if (i->format != IMPORT_CSV) {
-        say("import: %s: from a pipe only tables of messages are read, with --format csv",
+        terminal_print(
+            "import: %s: from a pipe only tables of messages are read, with --format csv",
             i->source);
         return 2;
     }
     snprintf(i->file, sizeof(i->file), "%s", i->source);
-    int status = check(i);
+    int status = cmd_import_check(i);
     return status ? status : -1;
 }
 
@@ -179,29 +181,31 @@ static int find_format(struct importing *i)
     enum import_format found =
         import_format_find(i->source, i->format, i->file, sizeof(i->file), why, sizeof(why));
     if (found == IMPORT_RECORDING) {
-        say("import: %s is a recording of Holter already: `holter replay` and `holter view` take "
+        terminal_print(
+            "import: %s is a recording of Holter already: `holter replay` and `holter view` take "
             "it",
             i->file);
         return 1;
     }
     if (found == IMPORT_PACKED || (i->format == IMPORT_UNKNOWN && found == IMPORT_UNKNOWN)) {
-        say("import: %s", why);
+        terminal_print("import: %s", why);
         return 1;
     }
     i->format = i->format == IMPORT_UNKNOWN ? found : i->format;
-    int status = check(i);
+    int status = cmd_import_check(i);
     return status ? status : -1;
 }
 
 /* @return -1 to go on, or the exit status */
-static int parse(struct importing *i, int argc, char **argv)
+static int cmd_import_parse(struct importing *i, int argc, char **argv)
 {
-    const struct command_line line = {"import", help, "o:h", long_options, set_option, i};
+    const struct command_line line = {"import", help, "o:h", long_options, cmd_import_set_option,
+                                      i};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     if (optind + 1 != argc || !i->output) {
-        say("import: -o and one source are wanted; `holter import --help` tells more");
+        terminal_print("import: -o and one source are wanted; `holter import --help` tells more");
         return 2;
     }
     i->source = argv[optind];
@@ -227,7 +231,8 @@ static int infer_network(const struct importing *i, const struct pairs *pairs,
     if (pairs->wrong_lines == 0 &&
         topology_file_given(network, i->source, network_input_tell, NULL) == 0)
         return 0;
-    say("import: %s: no network can be inferred from these routes: going on without, see "
+    terminal_print(
+        "import: %s: no network can be inferred from these routes: going on without, see "
         "--topology",
         i->source);
     return 1;
@@ -269,7 +274,8 @@ static int run_pairs(const struct importing *i)
     if (pairs.source == wanted)
         status = write_pairs(i, &pairs);
     else
-        say("import: %s is no file of format %s", i->source, import_format_name(i->format));
+        terminal_print("import: %s is no file of format %s", i->source,
+                       import_format_name(i->format));
     pairs_finish(&pairs);
     return status;
 }
@@ -288,7 +294,7 @@ static int run_trace(const struct importing *i)
     return i->format == IMPORT_OTF2 ? import_trace_otf2(&wish) : import_trace_dumpi(&wish);
 }
 
-static int run(const struct importing *i)
+static int cmd_import_run(const struct importing *i)
 {
     if (i->format == IMPORT_OTF2 || i->format == IMPORT_DUMPI || i->format == IMPORT_CSV)
         return run_trace(i);
@@ -302,11 +308,11 @@ static int check_output(const char *path)
     int there = lstat(path, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > 0);
     int code = there ? -EEXIST : output_check(path);
     if (code != 0)
-        say("import: %s: %s", path, holter_strerror(code));
+        terminal_print("import: %s: %s", path, holter_strerror(code));
     return code != 0;
 }
 
-static int is_there(const char *path)
+static int cmd_import_is_there(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && status.st_size > 0;
@@ -315,16 +321,16 @@ static int is_there(const char *path)
 int cmd_import(int argc, char **argv)
 {
     struct importing i = {.format = IMPORT_UNKNOWN};
-    int status = parse(&i, argc, argv);
+    int status = cmd_import_parse(&i, argc, argv);
     if (status >= 0)
         return status;
     if (check_output(i.output) != 0)
         return 1;
     struct unfinished unfinished;
     unfinished_begin(&unfinished, i.output);
-    status = run(&i);
+    status = cmd_import_run(&i);
     /* Of what is wrong in part, the whole part has results, too. */
-    if (!i.no_results && is_there(i.output))
+    if (!i.no_results && cmd_import_is_there(i.output))
         status |= import_results(i.output);
     unfinished_end(&unfinished);
     return status;

@@ -37,13 +37,13 @@ struct asked {
 };
 
 /* @return the exit status */
-static int tell(const char *path, const struct asked *asked)
+static int cmd_info_print(const char *path, const struct asked *asked)
 {
     struct info *info = malloc(sizeof(*info));
     struct progress progress;
     char why[700];
     if (info == NULL) {
-        say("info: no memory");
+        terminal_print("info: no memory");
         return 1;
     }
     progress_begin(&progress, path);
@@ -51,7 +51,7 @@ static int tell(const char *path, const struct asked *asked)
     int code = info_read(info, path, asked->check, &shown, why, sizeof(why));
     progress_end(&progress);
     if (code != 0) {
-        say("info: %s", why);
+        terminal_print("info: %s", why);
         free(info);
         return 1;
     }
@@ -65,7 +65,7 @@ static int tell(const char *path, const struct asked *asked)
     return status;
 }
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_info_set_option(void *user, int option, const char *value)
 {
     struct asked *asked = user;
     if (option == OPT_CHECK) {
@@ -80,19 +80,20 @@ static int set_option(void *user, int option, const char *value)
 int cmd_info(int argc, char **argv)
 {
     struct asked asked = {0};
-    const struct command_line line = {"info", help, "f:h", long_options, set_option, &asked};
+    const struct command_line line = {"info", help, "f:h", long_options, cmd_info_set_option,
+                                      &asked};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     status = 0;
     if (optind == argc) {
-        say("info: which recording? `holter info --help` tells more");
+        terminal_print("info: which recording? `holter info --help` tells more");
         return 2;
     }
     for (int i = optind; i < argc; i++) {
         if (i > optind && !asked.json)
             fputc('\n', stdout);
-        status |= tell(argv[i], &asked);
+        status |= cmd_info_print(argv[i], &asked);
     }
     return say_printed("info") != 0 ? 1 : status;
 }

@@ -71,7 +71,7 @@ static const struct option long_options[] = {
     DIAL_OPTIONS,
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_record_set_option(void *user, int option, const char *value)
 {
     struct record *r = user;
     if (option == 'o') {
@@ -92,7 +92,7 @@ static int is_name(const char *job)
     return job[0] != '\0' && strspn(job, good) == strlen(job);
 }
 
-static int begin(struct record *r, const char *job)
+static int cmd_record_begin(struct record *r, const char *job)
 {
     char path[512], why[600];
     int code = is_name(job) ? 0 : -HOLTER_EPROTOCOL;
@@ -101,73 +101,74 @@ static int begin(struct record *r, const char *job)
     else if (code == 0)
         code = recording_new(".", job, path, sizeof path);
     if (code != 0) {
-        say("record: job %.64s: %s", job, holter_strerror(code));
+        terminal_print("record: job %.64s: %s", job, holter_strerror(code));
         return -1;
     }
     if (attach_create(&r->attach, path, r->most_bytes, why, sizeof why) != 0) {
-        say("record: %s", why);
+        terminal_print("record: %s", why);
         return -1;
     }
     r->committed_ns = clock_mono_ns();
-    say("recording job %s in %s", job, path);
+    terminal_print("recording job %s in %s", job, path);
     return 0;
 }
 
-static int fail(struct record *r, int code)
+static int cmd_record_fail(struct record *r, int code)
 {
-    say("record: %s: %s; it holds what came up to the last commit", attach_path(r->attach),
-        attach_error(r->attach, code));
+    terminal_print("record: %s: %s; it holds what came up to the last commit",
+                   attach_path(r->attach), attach_error(r->attach, code));
     attach_abandon(r->attach);
     r->attach = NULL;
     return -1;
 }
 
 /* @return 0, or -1 when the recording cannot go on, after saying why */
-static int commit(struct record *r, uint64_t now_ns)
+static int cmd_record_commit(struct record *r, uint64_t now_ns)
 {
     if (r->attach == NULL || (now_ns - r->committed_ns < COMMIT_NS && !attach_is_due(r->attach)))
         return 0;
     int code = attach_commit(r->attach);
     r->committed_ns = now_ns;
     if (code != 0)
-        return fail(r, code);
+        return cmd_record_fail(r, code);
     uint64_t missed = attach_missed(r->attach);
     if (missed > r->told)
-        say("record: %" PRIu64 " messages of agents did not come", missed - r->told);
+        terminal_print("record: %" PRIu64 " messages of agents did not come", missed - r->told);
     r->told = missed;
     return 0;
 }
 
-static int take(struct record *r, const struct client_message *got)
+static int cmd_record_write_message(struct record *r, const struct client_message *got)
 {
     const struct wire_message *m = got->message;
     if (wire_topic(m->type) == NULL || m->type == WIRE_TYPE_REPLAY ||
         (got->id != 0 && strcmp(m->job.job, client_job(r->client)) != 0))
         return 0;
     if (client_replays(r->client)) {
-        say("record: this daemon replays a recording; `holter replay --record` records that");
+        terminal_print(
+            "record: this daemon replays a recording; `holter replay --record` records that");
         return -1;
     }
     if (m->type == WIRE_TYPE_JOB)
         r->ended = strcmp(m->job.state, "running") != 0;
     if (r->ended && r->attach == NULL) {
-        say("record: job %s has ended", m->job.job);
+        terminal_print("record: job %s has ended", m->job.job);
         return -1;
     }
     /* The job comes before all else; of one that begins now, what agents say does. */
     const char *job = m->type == WIRE_TYPE_JOB        ? m->job.job
                       : m->type == WIRE_TYPE_RECORDED ? m->recorded.job
                                                       : NULL;
-    if (r->attach == NULL && (job == NULL || begin(r, job) != 0))
+    if (r->attach == NULL && (job == NULL || cmd_record_begin(r, job) != 0))
         return job == NULL ? 0 : -1;
     int code = attach_take(r->attach, m, got->snapshot);
-    return code != 0 ? fail(r, code) : commit(r, clock_mono_ns());
+    return code != 0 ? cmd_record_fail(r, code) : cmd_record_commit(r, clock_mono_ns());
 }
 
 /* ---- running ------------------------------------------------------------------- */
 
 /* The end of the job may be among the frames that did not come. */
-static void ask_for_end(struct record *r)
+static void cmd_record_ask_for_end(struct record *r)
 {
     uint64_t missed = client_missed(r->client);
     if (missed != r->asked_missed && client_is_current(r->client) &&
@@ -176,7 +177,7 @@ static void ask_for_end(struct record *r)
 }
 
 /* Whoever started us may have mistyped the job. */
-static void tell_waiting(struct record *r, uint64_t now_ns)
+static void cmd_record_report_waiting(struct record *r, uint64_t now_ns)
 {
     if (r->attach != NULL || r->told_waiting || client_state(r->client) != CLIENT_CONNECTED)
         return;
@@ -185,13 +186,13 @@ static void tell_waiting(struct record *r, uint64_t now_ns)
         return;
     r->told_waiting = 1;
     if (r->job != NULL)
-        say("record: there is no job %s yet; waiting for it", r->job);
+        terminal_print("record: there is no job %s yet; waiting for it", r->job);
     else
-        say("record: no job runs; waiting for the next");
+        terminal_print("record: no job runs; waiting for the next");
 }
 
 /* @return 1 when the end was reached, or -1 */
-static int follow(struct record *r)
+static int cmd_record_follow(struct record *r)
 {
     uint64_t away_since = 0;
     for (;;) {
@@ -200,23 +201,24 @@ static int follow(struct record *r)
         int result = 0;
         while (!(r->ended && client_is_current(r->client)) &&
                (result = client_next(r->client, 0, &got)) == 1) {
-            if (take(r, &got) != 0)
+            if (cmd_record_write_message(r, &got) != 0)
                 return -1;
         }
         if (r->ended && client_is_current(r->client))
             return 1;
         if (result < 0) {
-            say("record: %s", holter_strerror(result));
+            terminal_print("record: %s", holter_strerror(result));
             return -1;
         }
-        if (commit(r, clock_mono_ns()) != 0 || dial_is_hopeless(&r->dial, r->client, &away_since))
+        if (cmd_record_commit(r, clock_mono_ns()) != 0 ||
+            dial_is_hopeless(&r->dial, r->client, &away_since))
             return -1;
         if (dial_moved(&r->dial, &r->client))
             client_follow(r->client, r->job, ATTACH_TOPICS);
-        ask_for_end(r);
+        cmd_record_ask_for_end(r);
         watched[0] = (struct pollfd){.fd = client_fd(r->client), .events = POLLIN};
         watched[1] = (struct pollfd){.fd = r->signals, .events = POLLIN};
-        tell_waiting(r, clock_mono_ns());
+        cmd_record_report_waiting(r, clock_mono_ns());
         poll(watched, 2, LOOK_MS);
         if (watched[1].revents != 0)
             return 1;
@@ -224,12 +226,12 @@ static int follow(struct record *r)
 }
 
 /* Close the file. @return the exit status */
-static int finish(struct record *r, int status)
+static int cmd_record_finish(struct record *r, int status)
 {
     uint64_t missed = client_missed(r->client);
     if (r->attach == NULL) {
         if (status == 0)
-            say("record: no job came");
+            terminal_print("record: no job came");
         return 1;
     }
     char path[600];
@@ -238,11 +240,12 @@ static int finish(struct record *r, int status)
     int code = attach_close(r->attach);
     r->attach = NULL;
     if (code != 0) {
-        say("record: %s: its last second could not be written: %s", path, holter_strerror(code));
+        terminal_print("record: %s: its last second could not be written: %s", path,
+                       holter_strerror(code));
         return 1;
     }
     if (missed > 0)
-        say("record: %" PRIu64 " frames came faster than they could be written", missed);
+        terminal_print("record: %" PRIu64 " frames came faster than they could be written", missed);
     printf("%s: %" PRIu64 " messages", path, messages);
     if (gaps > 0)
         printf(", %" PRIu64 " did not come", gaps);
@@ -255,14 +258,14 @@ int cmd_record(int argc, char **argv)
     struct record r = {
         .dial = {
             .command = "record", .role = ROLE_VIEWER, .word = &r.job, .patience_ns = 5000000000}};
-    const struct command_line options = {"record",     help,       "o:" DIAL_LETTERS,
-                                         long_options, set_option, &r};
+    const struct command_line options = {
+        "record", help, "o:" DIAL_LETTERS, long_options, cmd_record_set_option, &r};
     int status = dial_parse(&r.dial, &options, argc, argv);
     if (status >= 0)
         return status;
     char why[600];
     if (r.output != NULL && attach_check(r.output, why, sizeof why) != 0) {
-        say("record: %s", why);
+        terminal_print("record: %s", why);
         return 1;
     }
     log_start("holter", -1);
@@ -275,11 +278,11 @@ int cmd_record(int argc, char **argv)
     r.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
     status = dial_open(&r.dial, &r.client);
     if (status == 0 && client_follow(r.client, r.job, ATTACH_TOPICS) != 0) {
-        say("record: %s", client_error(r.client));
+        terminal_print("record: %s", client_error(r.client));
         status = 2;
     }
     if (status == 0)
-        status = finish(&r, follow(&r) == 1 ? 0 : 1);
+        status = cmd_record_finish(&r, cmd_record_follow(&r) == 1 ? 0 : 1);
     client_destroy(r.client);
     if (r.signals >= 0)
         close(r.signals);

@@ -84,7 +84,7 @@ struct remapping {
     struct remap *remap;        /* owned */
 };
 
-static int set_objective(struct remapping *m, const char *value)
+static int cmd_remap_set_objective(struct remapping *m, const char *value)
 {
     for (int i = 0; i < 3; i++) {
         if (strcmp(value, objectives[i]) == 0) {
@@ -95,7 +95,7 @@ static int set_objective(struct remapping *m, const char *value)
     return command_line_wrong("remap", "objective", value);
 }
 
-static int set_seconds(struct remapping *m, const char *value)
+static int cmd_remap_set_seconds(struct remapping *m, const char *value)
 {
     char *end;
     m->problem.effort = strtod(value, &end);
@@ -104,7 +104,7 @@ static int set_seconds(struct remapping *m, const char *value)
                : command_line_wrong("remap", "time", value);
 }
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_remap_set_option(void *user, int option, const char *value)
 {
     struct remapping *m = user;
     int format;
@@ -113,12 +113,12 @@ static int set_option(void *user, int option, const char *value)
         m->input.topology = value;
         return 0;
     case OPT_OBJECTIVE:
-        return set_objective(m, value);
+        return cmd_remap_set_objective(m, value);
     case OPT_MESSAGES:
         m->problem.messages = true;
         return 0;
     case OPT_TIME:
-        return set_seconds(m, value);
+        return cmd_remap_set_seconds(m, value);
     case OPT_SEED:
         return network_input_number(value, UINT64_MAX, &m->problem.seed)
                    ? command_line_wrong("remap", "seed", value)
@@ -145,14 +145,15 @@ static int set_option(void *user, int option, const char *value)
 }
 
 /* @return -1 to go on, or the exit status */
-static int parse(struct remapping *m, int argc, char **argv)
+static int cmd_remap_parse(struct remapping *m, int argc, char **argv)
 {
-    const struct command_line line = {"remap", help, "o:h", long_options, set_option, m};
+    const struct command_line line = {"remap", help, "o:h", long_options, cmd_remap_set_option, m};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
-        say("remap: one recording or hop-byte file is wanted; `holter remap --help` tells more");
+        terminal_print(
+            "remap: one recording or hop-byte file is wanted; `holter remap --help` tells more");
         return 2;
     }
     m->input.path = argv[optind];
@@ -185,7 +186,7 @@ static int write_mapping(const struct remapping *m, const uint32_t *seats, const
                     : -ENOMEM;
     free(list);
     if (code != 0) {
-        say("remap: format %s: %s", mapping_format_name(m->format), why);
+        terminal_print("remap: format %s: %s", mapping_format_name(m->format), why);
         return 1;
     }
     int status = path ? network_input_write("remap", path, text, length) : 0;
@@ -207,7 +208,7 @@ static void print_row(FILE *out, const char *name, double before, double after, 
             remark[0] ? "  " : "", remark);
 }
 
-static void print_table(FILE *out, const struct remapping *m)
+static void cmd_remap_print_table(FILE *out, const struct remapping *m)
 {
     struct remap_measures before, after;
     bool optimal = false;
@@ -241,7 +242,7 @@ static void print_table(FILE *out, const struct remapping *m)
 
 /* ---- all ----------------------------------------------------------------- */
 
-static int prepare(struct remapping *m)
+static int cmd_remap_prepare(struct remapping *m)
 {
     struct remap_problem *p = &m->problem;
     char why[300] = "";
@@ -252,7 +253,7 @@ static int prepare(struct remapping *m)
     p->edge_count = m->input.pairs.edge_count;
     m->nodes = calloc((size_t)topology_vertices(p->topology) + 1, sizeof *m->nodes);
     if (!m->nodes || measures_nodes(p->topology, m->nodes) != 0) {
-        say("remap: no memory");
+        terminal_print("remap: no memory");
         return 1;
     }
     p->nodes = m->nodes;
@@ -265,17 +266,17 @@ static int prepare(struct remapping *m)
     int code = remap_create(&m->remap, p, why, sizeof why);
     if (code == 0)
         return 0;
-    say("remap: %s", why[0] ? why : holter_strerror(code));
+    terminal_print("remap: %s", why[0] ? why : holter_strerror(code));
     return 1;
 }
 
-static int run(struct remapping *m)
+static int cmd_remap_run(struct remapping *m)
 {
     int status = m->output ? network_input_output(&m->input, m->output) : 0;
     status = status ? status : network_input_read(&m->input);
     /* What the format cannot say is told before the work, not behind it. */
     status = status ? status : write_mapping(m, m->input.seats, NULL);
-    status = status ? status : prepare(m);
+    status = status ? status : cmd_remap_prepare(m);
     if (status)
         return status;
     struct progress progress;
@@ -286,7 +287,7 @@ static int run(struct remapping *m)
     }
     progress_end(&progress);
     int to_stdout = m->output && strcmp(m->output, "-") == 0;
-    print_table(to_stdout ? stderr : stdout, m);
+    cmd_remap_print_table(to_stdout ? stderr : stdout, m);
     struct remap_measures after;
     return m->output ? write_mapping(m, remap_best(m->remap, &after), m->output) : 0;
 }
@@ -294,10 +295,10 @@ static int run(struct remapping *m)
 int cmd_remap(int argc, char **argv)
 {
     struct remapping m = {.input = {.command = "remap"}, .problem = {.seed = 1, .effort = 2}};
-    int status = parse(&m, argc, argv);
+    int status = cmd_remap_parse(&m, argc, argv);
     if (status >= 0)
         return status;
-    status = run(&m);
+    status = cmd_remap_run(&m);
     remap_destroy(m.remap);
     free(m.selected);
     free(m.nodes);

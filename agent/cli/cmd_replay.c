@@ -100,11 +100,11 @@ struct asking {
     int settles; /* a preview is not enough */
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_replay_set_option(void *user, int option, const char *value)
 {
     struct asking *asking = user;
     if (option != OPT_ASK) {
-        say("replay: --ask goes with --connect, --keys and --timeout only");
+        terminal_print("replay: --ask goes with --connect, --keys and --timeout only");
         return 2;
     }
     asking->words = value;
@@ -112,15 +112,15 @@ static int set_option(void *user, int option, const char *value)
 }
 
 /* The next message of the answer. @return 0, or the exit status */
-static int await(const struct asking *asking, struct client *client, uint64_t *away_since,
-                 struct client_message *got)
+static int cmd_replay_await(const struct asking *asking, struct client *client,
+                            uint64_t *away_since, struct client_message *got)
 {
     for (;;) {
         int result = client_next(client, 250, got);
         if (result == 1)
             return 0;
         if (result < 0) {
-            say("replay: %s", holter_strerror(result));
+            terminal_print("replay: %s", holter_strerror(result));
             return 1;
         }
         if (dial_is_hopeless(&asking->dial, client, away_since))
@@ -130,13 +130,13 @@ static int await(const struct asking *asking, struct client *client, uint64_t *a
 
 /* One question and its answer: the state is printed, unless it seeks or steps.
  * @return 0, -1: ask once more, or the exit status */
-static int ask(struct asking *asking, struct client *client)
+static int cmd_replay_ask(struct asking *asking, struct client *client)
 {
     uint64_t away_since = 0;
     int seeks = 0;
     int64_t id = client_ask(client, "replay", NULL, NULL, asking->words);
     for (struct client_message got; id > 0;) {
-        int status = await(asking, client, &away_since, &got);
+        int status = cmd_replay_await(asking, client, &away_since, &got);
         if (status != 0)
             return status;
         if ((int64_t)got.id != id)
@@ -152,12 +152,12 @@ static int ask(struct asking *asking, struct client *client)
             return -1; /* another run took over meanwhile: this one did not do it */
         } else if (m->type == WIRE_TYPE_REPLY) {
             if (m->reply.code != 0)
-                say("replay: %s", m->reply.text);
+                terminal_print("replay: %s", m->reply.text);
             asking->words = ""; /* from now on it is waited for */
             return m->reply.code != 0 ? 1 : seeks ? -1 : 0;
         }
     }
-    say("replay: %s", holter_strerror((int)id));
+    terminal_print("replay: %s", holter_strerror((int)id));
     return 1;
 }
 
@@ -165,8 +165,8 @@ static int ask_running(int argc, char **argv)
 {
     struct asking asking = {
         .dial = {.command = "replay", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    const struct command_line options = {"replay",     help,       DIAL_LETTERS,
-                                         long_options, set_option, &asking};
+    const struct command_line options = {
+        "replay", help, DIAL_LETTERS, long_options, cmd_replay_set_option, &asking};
     struct client *client = NULL;
     int status = dial_parse(&asking.dial, &options, argc, argv);
     if (status >= 0)
@@ -179,12 +179,12 @@ static int ask_running(int argc, char **argv)
         asking.words = "";
     }
     if (status == 0)
-        status = ask(&asking, client);
+        status = cmd_replay_ask(&asking, client);
     while (status == -1) { /* a client follows a seek by itself, and so has to dial again */
         struct client_message got;
         client_next(client, AGAIN_MS, &got);
         status = dial_wait(&asking.dial, &client);
-        status = status != 0 ? status : ask(&asking, client);
+        status = status != 0 ? status : cmd_replay_ask(&asking, client);
     }
     client_destroy(client);
     return status;
@@ -212,7 +212,7 @@ static int is_asked(int argc, char **argv)
 }
 
 /* @return -1 to go on, or the exit status */
-static int read_options(int argc, char **argv, char **arguments)
+static int cmd_replay_read_options(int argc, char **argv, char **arguments)
 {
     static char replay[] = "--replay";
     int count = 3, option;
@@ -225,11 +225,11 @@ static int read_options(int argc, char **argv, char **arguments)
         if (option == '?')
             return 2;
         if (option == DIAL_OPTION_TIMEOUT) {
-            say("replay: --timeout goes with --ask");
+            terminal_print("replay: --timeout goes with --ask");
             return 2;
         }
         if (count + 2 >= MOST_ARGUMENTS) {
-            say("replay: too many options");
+            terminal_print("replay: too many options");
             return 2;
         }
         arguments[count++] = daemon_option(option);
@@ -237,7 +237,7 @@ static int read_options(int argc, char **argv, char **arguments)
             arguments[count++] = optarg;
     }
     if (optind + 1 != argc) {
-        say("replay: one recording is wanted; `holter replay --help` tells more");
+        terminal_print("replay: one recording is wanted; `holter replay --help` tells more");
         return 2;
     }
     arguments[1] = replay;
@@ -251,15 +251,15 @@ int cmd_replay(int argc, char **argv)
     char *arguments[MOST_ARGUMENTS] = {program, NULL};
     if (is_asked(argc, argv))
         return ask_running(argc, argv);
-    int status = read_options(argc, argv, arguments);
+    int status = cmd_replay_read_options(argc, argv, arguments);
     if (status >= 0)
         return status;
     int rc = paths_program(program, sizeof program, "holterd");
     if (rc < 0) {
-        say("replay: holterd is not installed beside holter: %s", holter_strerror(rc));
+        terminal_print("replay: holterd is not installed beside holter: %s", holter_strerror(rc));
         return 1;
     }
     execv(program, arguments);
-    say("replay: %s: %s", program, strerror(errno));
+    terminal_print("replay: %s: %s", program, strerror(errno));
     return 1;
 }

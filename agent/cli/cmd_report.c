@@ -60,14 +60,14 @@ struct reporting {
 
 /* ---- what goes into it -------------------------------------------------------------- */
 
-static int open_source(struct reporting *r)
+static int cmd_report_open_source(struct reporting *r)
 {
     struct progress progress;
     const struct recording_progress shown = {progress_show, &progress};
     char why[600];
     int code = tables_open(&r->source.tables, r->recording, why, sizeof(why));
     if (code != 0) {
-        say("report: %s: %s", r->recording, why);
+        terminal_print("report: %s: %s", r->recording, why);
         return 1;
     }
     const struct content_options options = {.progress = &shown};
@@ -75,7 +75,7 @@ static int open_source(struct reporting *r)
     code = content_read(&r->content, r->recording, &options, why, sizeof(why));
     progress_end(&progress);
     if (code != 0) {
-        say("report: %s", why);
+        terminal_print("report: %s", why);
         return 1;
     }
     r->source.path = r->recording;
@@ -90,7 +90,7 @@ static int lacks_results(const struct reporting *r)
            tables_number(r->source.tables, "SELECT count(*) FROM totals", 0) <= 0;
 }
 
-static int replay(struct reporting *r)
+static int cmd_report_replay(struct reporting *r)
 {
     int lacking = lacks_results(r);
     char why[600];
@@ -114,7 +114,7 @@ static int replay(struct reporting *r)
     int code = tables_open(&r->source.tables, r->analysed, why, sizeof(why));
     if (code == 0)
         return 0;
-    say("report: the results of the replay: %s", why);
+    terminal_print("report: the results of the replay: %s", why);
     return 1;
 }
 
@@ -132,16 +132,16 @@ static int write_report(struct reporting *r, FILE *out, const char *name)
     errno = 0;
     int code = report_write(out, &r->source, &extras);
     if (code != 0)
-        say("report: %s: %s", code == -EIO ? name : r->recording,
-            code == -EIO && errno != 0 ? strerror(errno) : holter_strerror(code));
+        terminal_print("report: %s: %s", code == -EIO ? name : r->recording,
+                       code == -EIO && errno != 0 ? strerror(errno) : holter_strerror(code));
     return code != 0;
 }
 
 /* @return exit status */
-static int gather(struct reporting *r)
+static int cmd_report_gather(struct reporting *r)
 {
-    int status = open_source(r);
-    status = status != 0 ? status : replay(r);
+    int status = cmd_report_open_source(r);
+    status = status != 0 ? status : cmd_report_replay(r);
     if (status == 0 && !r->no_advice)
         report_advise(&r->advice, r->analysed[0] != '\0' ? r->analysed : r->recording, r->recording,
                       r->topology);
@@ -149,27 +149,27 @@ static int gather(struct reporting *r)
 }
 
 /* What cannot be written is said before anything is read. */
-static int write_file(struct reporting *r)
+static int cmd_report_write_file(struct reporting *r)
 {
     struct output_file output;
     int code = output_file_open(&output, r->output);
     if (code != 0) {
-        say("report: %s: %s", r->output, strerror(-code));
+        terminal_print("report: %s: %s", r->output, strerror(-code));
         return 1;
     }
-    int status = gather(r);
+    int status = cmd_report_gather(r);
     if (status == 0)
         status = write_report(r, output.file,
                               strcmp(r->output, "-") == 0 ? "standard output" : r->output);
     code = output_file_close(&output, status == 0);
     if (status == 0 && code != 0)
-        say("report: %s: %s", r->output, strerror(-code));
+        terminal_print("report: %s: %s", r->output, strerror(-code));
     return status != 0 || code != 0;
 }
 
 /* ---- command line --------------------------------------------------------------------- */
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_report_set_option(void *user, int option, const char *value)
 {
     struct reporting *r = user;
     if (option == 'o')
@@ -182,21 +182,22 @@ static int set_option(void *user, int option, const char *value)
 }
 
 /* @return -1 to go on, or the exit status */
-static int parse(struct reporting *r, int argc, char **argv)
+static int cmd_report_parse(struct reporting *r, int argc, char **argv)
 {
-    const struct command_line line = {"report", help, "o:h", long_options, set_option, r};
+    const struct command_line line = {"report", help, "o:h", long_options, cmd_report_set_option,
+                                      r};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     struct stat given, output;
     if (optind + 1 != argc) {
-        say("report: one recording is wanted; `holter report --help` tells more");
+        terminal_print("report: one recording is wanted; `holter report --help` tells more");
         return 2;
     }
     r->recording = argv[optind];
     if (stat(r->recording, &given) == 0 && stat(r->output, &output) == 0 &&
         given.st_dev == output.st_dev && given.st_ino == output.st_ino) {
-        say("report: %s is the recording itself", r->output);
+        terminal_print("report: %s is the recording itself", r->output);
         return 2;
     }
     return -1;
@@ -205,10 +206,10 @@ static int parse(struct reporting *r, int argc, char **argv)
 int cmd_report(int argc, char **argv)
 {
     struct reporting r = {.output = "report.html"};
-    int status = parse(&r, argc, argv);
+    int status = cmd_report_parse(&r, argc, argv);
     if (status >= 0)
         return status;
-    status = write_file(&r);
+    status = cmd_report_write_file(&r);
     for (size_t i = 0; i < r.picture_count; i++)
         free((void *)r.pictures[i].png);
     content_finish(&r.content);

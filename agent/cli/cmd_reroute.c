@@ -91,7 +91,7 @@ struct rerouting {
     size_t count;                  /* of both */
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_reroute_set_option(void *user, int option, const char *value)
 {
     struct rerouting *r = user;
     uint64_t number;
@@ -137,14 +137,16 @@ static int set_option(void *user, int option, const char *value)
 }
 
 /* @return -1 to go on, or the exit status */
-static int parse(struct rerouting *r, int argc, char **argv)
+static int cmd_reroute_parse(struct rerouting *r, int argc, char **argv)
 {
-    const struct command_line line = {"reroute", help, "f:o:h", long_options, set_option, r};
+    const struct command_line line = {
+        "reroute", help, "f:o:h", long_options, cmd_reroute_set_option, r};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     if (optind + 1 != argc || (r->routes != NULL) + (r->link != NULL) + (r->top != 0) > 1) {
-        say("reroute: one file is wanted, and one of --routes, --link and --top at most; "
+        terminal_print(
+            "reroute: one file is wanted, and one of --routes, --link and --top at most; "
             "`holter reroute --help` tells more");
         return 2;
     }
@@ -154,7 +156,7 @@ static int parse(struct rerouting *r, int argc, char **argv)
 
 /* ---- flows and loads --------------------------------------------------------- */
 
-static int by_ends(const void *left, const void *right)
+static int cmd_reroute_compare_by_ends(const void *left, const void *right)
 {
     const struct flow *a = left, *b = right;
     if (a->source != b->source)
@@ -172,14 +174,14 @@ static int check_bytes(const struct rerouting *r)
         if (r->input.seats[e->from] == r->input.seats[e->to])
             continue;
         if (__builtin_add_overflow(sum, e->bytes, &sum) || sum > INT64_MAX) {
-            say("reroute: %s: all bytes together are 2^63 or more", r->input.path);
+            terminal_print("reroute: %s: all bytes together are 2^63 or more", r->input.path);
             return 1;
         }
     }
     return 0;
 }
 
-static int sum_flows(struct rerouting *r)
+static int cmd_reroute_sum_flows(struct rerouting *r)
 {
     const struct pairs *p = &r->input.pairs;
     size_t used = 0, kept = 0;
@@ -192,9 +194,9 @@ static int sum_flows(struct rerouting *r)
         if (flow.source != flow.destination)
             r->flows[used++] = flow;
     }
-    qsort(r->flows, used, sizeof *r->flows, by_ends);
+    qsort(r->flows, used, sizeof *r->flows, cmd_reroute_compare_by_ends);
     for (size_t i = 0; i < used; i++) {
-        if (kept > 0 && by_ends(&r->flows[kept - 1], &r->flows[i]) == 0)
+        if (kept > 0 && cmd_reroute_compare_by_ends(&r->flows[kept - 1], &r->flows[i]) == 0)
             r->flows[kept - 1].bytes += r->flows[i].bytes;
         else
             r->flows[kept++] = r->flows[i];
@@ -203,9 +205,9 @@ static int sum_flows(struct rerouting *r)
     return 0;
 }
 
-static int load_links(struct rerouting *r)
+static int cmd_reroute_load_links(struct rerouting *r)
 {
-    int code = sum_flows(r);
+    int code = cmd_reroute_sum_flows(r);
     code = code ? code : link_loads_create(&r->loads, r->input.network.topology);
     for (size_t i = 0; !code && i < r->flow_count; i++) {
         struct load_change change = {r->flows[i].source, r->flows[i].destination,
@@ -219,7 +221,7 @@ static int load_links(struct rerouting *r)
 
 /* ---- which routes -------------------------------------------------------------- */
 
-static int choose(struct rerouting *r, const struct flow *flow)
+static int cmd_reroute_choose(struct rerouting *r, const struct flow *flow)
 {
     r->chosen[r->count++] = (struct reroute_route){
         .source = flow->source, .destination = flow->destination, .bytes = flow->bytes};
@@ -256,16 +258,18 @@ static int choose_pair(struct rerouting *r, char *word)
     if (from != UINT32_MAX && to != UINT32_MAX) {
         wanted.source = r->input.seats[from];
         wanted.destination = r->input.seats[to];
-        found = bsearch(&wanted, r->flows, r->flow_count, sizeof *r->flows, by_ends);
+        found = bsearch(&wanted, r->flows, r->flow_count, sizeof *r->flows,
+                        cmd_reroute_compare_by_ends);
     }
     if (!found) {
-        say("reroute: nothing is sent over a link from %" PRIu64 " to %" PRIu64, ends[0], ends[1]);
+        terminal_print("reroute: nothing is sent over a link from %" PRIu64 " to %" PRIu64, ends[0],
+                       ends[1]);
         return 1;
     }
     for (size_t i = 0; i < r->count; i++)
         if (r->chosen[i].source == found->source && r->chosen[i].destination == found->destination)
             return 0;
-    return r->count == r->flow_count ? 0 : choose(r, found);
+    return r->count == r->flow_count ? 0 : cmd_reroute_choose(r, found);
 }
 
 static int choose_pairs(struct rerouting *r)
@@ -279,7 +283,7 @@ static int choose_pairs(struct rerouting *r)
     return status;
 }
 
-static uint32_t vertex_of(const struct rerouting *r, const char *name)
+static uint32_t cmd_reroute_vertex_of(const struct rerouting *r, const char *name)
 {
     uint64_t number;
     const struct topology_file *file = &r->input.network;
@@ -295,14 +299,14 @@ static uint32_t vertex_of(const struct rerouting *r, const char *name)
 }
 
 /* "FROM-TO", where names may have dashes of their own. */
-static uint32_t link_of(const struct rerouting *r)
+static uint32_t cmd_reroute_link_of(const struct rerouting *r)
 {
     char text[256];
     if (strlen(r->link) >= sizeof text)
         return TOPOLOGY_NONE;
     for (const char *dash = strchr(r->link, '-'); dash; dash = strchr(dash + 1, '-')) {
         snprintf(text, sizeof text, "%.*s", (int)(dash - r->link), r->link);
-        uint32_t from = vertex_of(r, text), to = vertex_of(r, dash + 1);
+        uint32_t from = cmd_reroute_vertex_of(r, text), to = cmd_reroute_vertex_of(r, dash + 1);
         if (from != TOPOLOGY_NONE && to != TOPOLOGY_NONE)
             return topology_link_between(r->input.network.topology, from, to);
     }
@@ -311,15 +315,15 @@ static uint32_t link_of(const struct rerouting *r)
 
 static int choose_link(struct rerouting *r)
 {
-    uint32_t link = link_of(r);
+    uint32_t link = cmd_reroute_link_of(r);
     if (link == TOPOLOGY_NONE) {
-        say("reroute: there is no link '%s'", r->link);
+        terminal_print("reroute: there is no link '%s'", r->link);
         return 1;
     }
     for (size_t i = 0; i < r->flow_count; i++)
         if (topology_crosses(r->input.network.topology, r->flows[i].source, r->flows[i].destination,
                              link))
-            choose(r, &r->flows[i]);
+            cmd_reroute_choose(r, &r->flows[i]);
     return 0;
 }
 
@@ -330,7 +334,7 @@ static int by_heaviest(const void *left, const void *right)
         return a->heaviest > b->heaviest ? -1 : 1;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
-    return by_ends(left, right);
+    return cmd_reroute_compare_by_ends(left, right);
 }
 
 static int choose_top(struct rerouting *r)
@@ -350,20 +354,20 @@ static int choose_top(struct rerouting *r)
     free(links);
     qsort(r->flows, r->flow_count, sizeof *r->flows, by_heaviest);
     for (size_t i = 0; i < r->flow_count && i < top; i++)
-        choose(r, &r->flows[i]);
+        cmd_reroute_choose(r, &r->flows[i]);
     return 0;
 }
 
 /* ---- search ---------------------------------------------------------------------- */
 
-static int failed(int code)
+static int cmd_reroute_failed(int code)
 {
     if (code)
-        say("reroute: %s", holter_strerror(code));
+        terminal_print("reroute: %s", holter_strerror(code));
     return code != 0;
 }
 
-static int search(struct rerouting *r)
+static int cmd_reroute_search(struct rerouting *r)
 {
     uint32_t links = topology_links(r->input.network.topology);
     uint64_t *bytes = calloc((size_t)links + 1, sizeof *bytes);
@@ -377,7 +381,7 @@ static int search(struct rerouting *r)
         code = reroute_several(r->search, &r->params, r->chosen, r->count, r->better);
     }
     free(bytes);
-    return failed(code);
+    return cmd_reroute_failed(code);
 }
 
 /* ---- output ------------------------------------------------------------------------ */
@@ -389,7 +393,8 @@ static const char *own_name(const struct rerouting *r, uint32_t vertex,
     return text;
 }
 
-static const char *name_of(const struct rerouting *r, uint32_t vertex, char text[TOPOLOGY_NAME + 1])
+static const char *cmd_reroute_name_of(const struct rerouting *r, uint32_t vertex,
+                                       char text[TOPOLOGY_NAME + 1])
 {
     if (r->input.hosts[vertex] && r->input.hosts[vertex][0])
         return r->input.hosts[vertex];
@@ -403,16 +408,16 @@ static void put_path(const struct rerouting *r, FILE *out, size_t at, const char
 {
     char name[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    put(out,
-        own ? own_name(r, r->chosen[at].source, name) : name_of(r, r->chosen[at].source, name));
+    put(out, own ? own_name(r, r->chosen[at].source, name)
+                 : cmd_reroute_name_of(r, r->chosen[at].source, name));
     for (uint32_t l = 0; l < r->better[at].length_after; l++) {
         fputs(separator, out);
         if (topology_link(r->input.network.topology, r->better[at].links[l], &from, &to))
-            put(out, own ? own_name(r, to, name) : name_of(r, to, name));
+            put(out, own ? own_name(r, to, name) : cmd_reroute_name_of(r, to, name));
     }
 }
 
-static void put_plain(FILE *out, const char *name)
+static void cmd_reroute_put_plain(FILE *out, const char *name)
 {
     fputs(name, out);
 }
@@ -423,7 +428,7 @@ struct totals {
     double gain; /* sum over better routes of the share that their heaviest link carries less */
 };
 
-static struct totals sum_up(const struct rerouting *r)
+static struct totals cmd_reroute_sum_up(const struct rerouting *r)
 {
     struct totals t = {0, 0, 0, 0, 0, 0};
     const uint64_t *after = reroute_loads(r->search);
@@ -442,9 +447,9 @@ static struct totals sum_up(const struct rerouting *r)
     return t;
 }
 
-static void print_text(const struct rerouting *r)
+static void cmd_reroute_print_text(const struct rerouting *r)
 {
-    struct totals t = sum_up(r);
+    struct totals t = cmd_reroute_sum_up(r);
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1];
     printf("%zu of %zu routes are better", t.better, r->count);
     if (t.better > 0)
@@ -459,23 +464,24 @@ static void print_text(const struct rerouting *r)
             continue;
         printf("%s to %s: %" PRIu64 " bytes, links %" PRIu32 " to %" PRIu32 ", heaviest %" PRIu64
                " to %" PRIu64 "\n  ",
-               name_of(r, r->chosen[i].source, from), name_of(r, r->chosen[i].destination, to),
-               r->chosen[i].bytes, b->length, b->length_after, b->heaviest, b->heaviest_after);
-        put_path(r, stdout, i, " -> ", false, put_plain);
+               cmd_reroute_name_of(r, r->chosen[i].source, from),
+               cmd_reroute_name_of(r, r->chosen[i].destination, to), r->chosen[i].bytes, b->length,
+               b->length_after, b->heaviest, b->heaviest_after);
+        put_path(r, stdout, i, " -> ", false, cmd_reroute_put_plain);
         putchar('\n');
     }
 }
 
-static void print_json(const struct rerouting *r)
+static void cmd_reroute_print_json(const struct rerouting *r)
 {
-    struct totals t = sum_up(r);
+    struct totals t = cmd_reroute_sum_up(r);
     char name[TOPOLOGY_NAME + 1];
     for (size_t i = 0; i < r->count; i++) {
         const struct reroute_result *b = &r->better[i];
         fputs("{\"source\":", stdout);
-        json_text(stdout, name_of(r, r->chosen[i].source, name));
+        json_text(stdout, cmd_reroute_name_of(r, r->chosen[i].source, name));
         fputs(",\"destination\":", stdout);
-        json_text(stdout, name_of(r, r->chosen[i].destination, name));
+        json_text(stdout, cmd_reroute_name_of(r, r->chosen[i].destination, name));
         printf(",\"bytes\":%" PRIu64 ",\"better\":%d,\"length\":%" PRIu32
                ",\"length_after\":%" PRIu32 ",\"heaviest\":%" PRIu64 ",\"heaviest_after\":%" PRIu64
                ",\"path\":[",
@@ -523,7 +529,7 @@ static int write_routes(const struct rerouting *r)
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (!out)
-        return failed(-ENOMEM);
+        return cmd_reroute_failed(-ENOMEM);
     if (whole) {
         fputs("# A network with better routes: for `--topology`, see holter-topology(5).\n", out);
         topology_write(out, topology);
@@ -535,7 +541,7 @@ static int write_routes(const struct rerouting *r)
     int code = put_routes(r, out, whole);
     if (fclose(out) != 0)
         code = -ENOMEM;
-    int status = failed(code);
+    int status = cmd_reroute_failed(code);
     status = status ? status : network_input_write("reroute", r->output, text, length);
     free(text);
     return status;
@@ -543,35 +549,35 @@ static int write_routes(const struct rerouting *r)
 
 /* ---- all ----------------------------------------------------------------------------- */
 
-static int run(struct rerouting *r)
+static int cmd_reroute_run(struct rerouting *r)
 {
     int status = r->output ? network_input_output(&r->input, r->output) : 0;
     status = status ? status : network_input_read(&r->input);
     status = status ? status : check_bytes(r);
-    status = status ? status : failed(load_links(r));
+    status = status ? status : cmd_reroute_failed(cmd_reroute_load_links(r));
     if (status)
         return status;
     r->chosen = calloc(r->flow_count + 1, sizeof *r->chosen);
     if (!r->chosen)
-        return failed(-ENOMEM);
+        return cmd_reroute_failed(-ENOMEM);
     status = r->routes ? choose_pairs(r) : r->link ? choose_link(r) : choose_top(r);
-    status = status ? status : search(r);
+    status = status ? status : cmd_reroute_search(r);
     if (status)
         return status;
     if (r->json)
-        print_json(r);
+        cmd_reroute_print_json(r);
     else
-        print_text(r);
+        cmd_reroute_print_text(r);
     return r->output ? write_routes(r) : 0;
 }
 
 int cmd_reroute(int argc, char **argv)
 {
     struct rerouting r = {.input = {.command = "reroute"}, .params = {.first = REROUTE_LOAD}};
-    int status = parse(&r, argc, argv);
+    int status = cmd_reroute_parse(&r, argc, argv);
     if (status >= 0)
         return status;
-    status = run(&r);
+    status = cmd_reroute_run(&r);
     reroute_destroy(r.search);
     link_loads_destroy(r.loads);
     free(r.flows);

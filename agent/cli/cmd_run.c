@@ -88,16 +88,16 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int wrong_usage(const char *why)
+static int cmd_run_wrong_usage(const char *why)
 {
     if (why != NULL)
-        say("run: %s", why);
+        terminal_print("run: %s", why);
     fputs(usage, stderr);
     return 2;
 }
 
 /** @return 1 when it was taken, 0 when it is none of these */
-static int take_alert_option(struct run_options *o, int c)
+static int cmd_run_set_alert_option(struct run_options *o, int c)
 {
     switch (c) {
     case OPTION_RULES:
@@ -121,7 +121,7 @@ static int take_alert_option(struct run_options *o, int c)
 }
 
 /** @return 1 when it was taken, 0 when it is none of these */
-static int take_option(struct run_options *o, int c)
+static int cmd_run_set_option(struct run_options *o, int c)
 {
     switch (c) {
     case 'o':
@@ -161,12 +161,12 @@ static int take_option(struct run_options *o, int c)
         o->verbose = 1;
         return 1;
     default:
-        return take_alert_option(o, c);
+        return cmd_run_set_alert_option(o, c);
     }
 }
 
 /** @return -1 to go on, or the exit status */
-static int read_options(int argc, char **argv, struct run_options *o)
+static int cmd_run_read_options(int argc, char **argv, struct run_options *o)
 {
     int status;
     optind = 1;
@@ -175,29 +175,29 @@ static int read_options(int argc, char **argv, struct run_options *o)
             fputs(usage, stdout);
             return 0;
         }
-        if (!take_option(o, c))
-            return wrong_usage(NULL);
+        if (!cmd_run_set_option(o, c))
+            return cmd_run_wrong_usage(NULL);
     }
     if (optind >= argc)
-        return wrong_usage("no command is given");
+        return cmd_run_wrong_usage("no command is given");
     if (o->no_record && (o->output != NULL || o->record != NULL))
-        return wrong_usage("--no-record goes with neither --output nor --record");
+        return cmd_run_wrong_usage("--no-record goes with neither --output nor --record");
     if (o->output != NULL && (status = command_line_recording("run", o->output)) != 0)
         return status;
     if (o->output != NULL && o->record != NULL)
-        return wrong_usage("--output and --record exclude each other");
+        return cmd_run_wrong_usage("--output and --record exclude each other");
     if (o->max_size != NULL && (o->output != NULL || o->no_record || o->daemon != NULL))
-        return wrong_usage(
+        return cmd_run_wrong_usage(
             "--max-size is of a recording in parts: use --record, not --output, --no-record "
             "or --daemon");
     const char *words[RUN_ALERT_WORDS];
     if (o->daemon != NULL && run_alert_words(words, o) > 0)
-        return wrong_usage("--daemon names a daemon that has its alert rules already");
+        return cmd_run_wrong_usage("--daemon names a daemon that has its alert rules already");
     if (o->daemon != NULL && o->topology != NULL)
-        return wrong_usage("--daemon names a daemon that has its network already");
+        return cmd_run_wrong_usage("--daemon names a daemon that has its network already");
     if (o->daemon != NULL && (o->listen != NULL || o->output != NULL || o->record != NULL ||
                               o->window != NULL || o->no_record))
-        return wrong_usage(
+        return cmd_run_wrong_usage(
             "--daemon names a daemon that listens, records and has its window already");
     o->argc = argc - optind;
     o->argv = argv + optind;
@@ -210,13 +210,13 @@ static void open_view(const struct run_session *s)
     char viewer[PATH_MAX];
     int rc = paths_program(viewer, sizeof viewer, "holter-view");
     if (rc < 0) {
-        say("holter-view is not installed beside holter: %s", holter_strerror(rc));
+        terminal_print("holter-view is not installed beside holter: %s", holter_strerror(rc));
         return;
     }
     pid_t pid = fork();
     if (pid != 0) {
         if (pid < 0)
-            say("cannot start holter-view: %s", strerror(errno));
+            terminal_print("cannot start holter-view: %s", strerror(errno));
         return;
     }
     sigset_t none;
@@ -233,16 +233,16 @@ static void open_view(const struct run_session *s)
     _exit(127);
 }
 
-static void announce(const struct run_session *s, const struct run_options *o,
-                     const struct run_target *t)
+static void cmd_run_announce(const struct run_session *s, const struct run_options *o,
+                             const struct run_target *t)
 {
-    say("watching%s%s, session %s%s%s; see it with: holter view",
-        t->launcher == LAUNCHER_NONE ? "" : " ",
-        t->launcher == LAUNCHER_NONE ? "" : launcher_name(t->launcher), s->key,
-        s->record[0] == '\0' ? ", not recorded" : ", recording into ",
-        s->record[0] == '\0' ? ""
-        : o->output != NULL  ? o->output
-                             : s->record);
+    terminal_print("watching%s%s, session %s%s%s; see it with: holter view",
+                   t->launcher == LAUNCHER_NONE ? "" : " ",
+                   t->launcher == LAUNCHER_NONE ? "" : launcher_name(t->launcher), s->key,
+                   s->record[0] == '\0' ? ", not recorded" : ", recording into ",
+                   s->record[0] == '\0' ? ""
+                   : o->output != NULL  ? o->output
+                                        : s->record);
 }
 
 /* The daemon writes what is wrong with it into a log that goes with the session. */
@@ -254,7 +254,7 @@ static void check_network(const struct run_options *o)
         strcmp(given, NETWORK_GRID) == 0) /* nobody knows that one yet */
         return;
     if (topology_file_given(&file, given, network_input_tell, NULL) != 0)
-        say("going on without the network of %s", given);
+        terminal_print("going on without the network of %s", given);
     topology_file_finish(&file);
 }
 
@@ -263,7 +263,7 @@ static int run_unwatched(const struct run_options *o, const struct run_target *t
 {
     struct run_command command;
     pid_t none = 0;
-    say("%s runs unwatched", o->argv[0]);
+    terminal_print("%s runs unwatched", o->argv[0]);
     if (run_command_make(&command, NULL, o, t) < 0)
         return 126;
     int status = run_and_wait(&command, &none, before);
@@ -276,7 +276,7 @@ static int run_watched(struct run_session *s, const struct run_options *o,
                        const sigset_t *before)
 {
     struct run_report report = {0};
-    announce(s, o, t);
+    cmd_run_announce(s, o, t);
     if (o->view)
         open_view(s);
     uint64_t start = clock_mono_ns();
@@ -300,7 +300,7 @@ int cmd_run(int argc, char **argv)
     struct run_session session;
     struct run_command command;
     sigset_t before;
-    int status = read_options(argc, argv, &o);
+    int status = cmd_run_read_options(argc, argv, &o);
     if (status >= 0)
         return status;
     status = run_alerts_check(&o);
@@ -313,9 +313,11 @@ int cmd_run(int argc, char **argv)
                   run_command_make(&command, &session, &o, &target) == 0;
     const char *unused[RUN_ALERT_WORDS];
     if (planned && !session.daemon_wanted && run_alert_words(unused, &o) > 0)
-        say("%s: this daemon has its own alert rules; %s is not used", session.local, unused[0]);
+        terminal_print("%s: this daemon has its own alert rules; %s is not used", session.local,
+                       unused[0]);
     if (planned && !session.daemon_wanted && o.topology != NULL)
-        say("%s: this daemon has its own network; --topology is not used", session.local);
+        terminal_print("%s: this daemon has its own network; --topology is not used",
+                       session.local);
     if (planned && session.daemon_wanted)
         check_network(&o);
     if (o.dry_run) {

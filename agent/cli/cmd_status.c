@@ -54,7 +54,7 @@ static const struct option long_options[] = {
     DIAL_OPTIONS,
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_status_set_option(void *user, int option, const char *value)
 {
     struct status *status = user;
     if (option == 'j')
@@ -72,7 +72,7 @@ static int set_option(void *user, int option, const char *value)
 
 enum { OVERTAKEN = 1 }; /* by another run of a replay, which is to be asked for all */
 
-static const char *job_of(const struct kept *kept)
+static const char *cmd_status_job_of(const struct kept *kept)
 {
     switch (kept->message.type) {
     case WIRE_TYPE_JOB:
@@ -89,23 +89,25 @@ static const char *job_of(const struct kept *kept)
 }
 
 /* The newest kept message of this type and job; NULL: none. */
-static struct kept *find(const struct status *status, enum wire_type type, const char *job)
+static struct kept *cmd_status_find(const struct status *status, enum wire_type type,
+                                    const char *job)
 {
     for (size_t i = status->count; i-- > 0;) {
-        if (status->kept[i].message.type == type && strcmp(job_of(&status->kept[i]), job) == 0)
+        if (status->kept[i].message.type == type &&
+            strcmp(cmd_status_job_of(&status->kept[i]), job) == 0)
             return &status->kept[i];
     }
     return NULL;
 }
 
 /* Copy a message by way of the wire. Of a job's windows only the newest is kept. */
-static int keep(struct status *status, const struct wire_message *message)
+static int cmd_status_store_message(struct status *status, const struct wire_message *message)
 {
     struct kept *place = NULL;
     if (message->type == WIRE_TYPE_TOTALS)
-        place = find(status, WIRE_TYPE_TOTALS, message->totals.job);
+        place = cmd_status_find(status, WIRE_TYPE_TOTALS, message->totals.job);
     else if (message->type == WIRE_TYPE_LINKS)
-        place = find(status, WIRE_TYPE_LINKS, message->links.job);
+        place = cmd_status_find(status, WIRE_TYPE_LINKS, message->links.job);
     if (!place) {
         struct kept *more = reallocarray(status->kept, status->count + 1, sizeof *more);
         if (!more)
@@ -123,7 +125,7 @@ static int keep(struct status *status, const struct wire_message *message)
 }
 
 /* Nothing is kept any more. */
-static void forget(struct status *status)
+static void cmd_status_release_messages(struct status *status)
 {
     for (size_t i = 0; i < status->count; i++)
         wire_arena_finish(&status->kept[i].arena);
@@ -134,12 +136,13 @@ static void forget(struct status *status)
 
 /* Ask and keep all that is answered.
  * @return 0, OVERTAKEN, the error code of the reply or of something on this side; said already */
-static int ask(struct status *status, const char *op, const char *job, const char *topics)
+static int cmd_status_ask(struct status *status, const char *op, const char *job,
+                          const char *topics)
 {
     uint64_t away_since = 0;
     int64_t id = client_ask(status->client, op, job, topics, NULL);
     if (id < 0) {
-        say("status: %s", holter_strerror((int)id));
+        terminal_print("status: %s", holter_strerror((int)id));
         return (int)id;
     }
     for (;;) {
@@ -150,14 +153,15 @@ static int ask(struct status *status, const char *op, const char *job, const cha
                 return OVERTAKEN;
             result = (int)got.message->reply.code;
             if (result)
-                say("status: %s: %s", status->dial.endpoint,
-                    got.message->reply.text[0] ? got.message->reply.text : holter_strerror(result));
+                terminal_print("status: %s: %s", status->dial.endpoint,
+                               got.message->reply.text[0] ? got.message->reply.text
+                                                          : holter_strerror(result));
             return result;
         }
         if (result == 1 && got.id == (uint64_t)id)
-            result = keep(status, got.message);
+            result = cmd_status_store_message(status, got.message);
         if (result < 0) {
-            say("status: %s", holter_strerror(result));
+            terminal_print("status: %s", holter_strerror(result));
             return result;
         }
         if (dial_is_hopeless(&status->dial, status->client, &away_since))
@@ -175,13 +179,13 @@ static int is_detailed(const struct status *status, const struct wire_status *da
     return status->verbose || strcmp(row->state, "running") == 0 || index + 1 == daemon->jobs_count;
 }
 
-static int ask_all(struct status *status)
+static int cmd_status_ask_all(struct status *status)
 {
-    int error = ask(status, "status", NULL, NULL);
+    int error = cmd_status_ask(status, "status", NULL, NULL);
     if (error)
         return error;
     if (status->count == 0 || status->kept[0].message.type != WIRE_TYPE_STATUS) {
-        say("status: %s: the daemon gave no status", status->dial.endpoint);
+        terminal_print("status: %s: the daemon gave no status", status->dial.endpoint);
         return -HOLTER_EMISSING;
     }
     int found = 0;
@@ -191,12 +195,12 @@ static int ask_all(struct status *status)
         if (!is_detailed(status, daemon, i))
             continue;
         found = 1;
-        error = ask(status, "snapshot", daemon->jobs[i].job, "job,totals,nodes,links");
+        error = cmd_status_ask(status, "snapshot", daemon->jobs[i].job, "job,totals,nodes,links");
         if (error == -HOLTER_ENOJOB)
             error = 0; /* it was forgotten meanwhile */
     }
     if (!error && status->job && !found) {
-        say("status: %s knows no job \"%s\"", status->dial.endpoint, status->job);
+        terminal_print("status: %s knows no job \"%s\"", status->dial.endpoint, status->job);
         return -HOLTER_ENOJOB;
     }
     return error;
@@ -207,25 +211,25 @@ static int ask_daemon(struct status *status)
 {
     int result, error = OVERTAKEN;
     while (error == OVERTAKEN) {
-        forget(status);
+        cmd_status_release_messages(status);
         if ((result = dial_wait(&status->dial, &status->client)) != 0)
             return result;
-        error = ask_all(status);
+        error = cmd_status_ask_all(status);
     }
     return error ? 1 : 0;
 }
 
 /* ---- printing ------------------------------------------------------------ */
 
-static void print_text(const struct status *status)
+static void cmd_status_print_text(const struct status *status)
 {
     const struct wire_status *daemon = &status->kept[0].message.status;
     status_text_daemon(stdout, status->dial.endpoint, daemon);
     for (uint64_t i = 0; i < daemon->jobs_count; i++) {
         const char *job = daemon->jobs[i].job;
-        const struct kept *about = find(status, WIRE_TYPE_JOB, job),
-                          *latest = find(status, WIRE_TYPE_TOTALS, job),
-                          *links = find(status, WIRE_TYPE_LINKS, job);
+        const struct kept *about = cmd_status_find(status, WIRE_TYPE_JOB, job),
+                          *latest = cmd_status_find(status, WIRE_TYPE_TOTALS, job),
+                          *links = cmd_status_find(status, WIRE_TYPE_LINKS, job);
         if (!about) {
             if (!status->job)
                 status_text_brief(stdout, &daemon->jobs[i]);
@@ -269,7 +273,7 @@ static void print_json_links(const struct kept *kept)
 static void print_json_job(const struct status *status, const struct kept *about)
 {
     const char *job = about->message.job.job;
-    const struct kept *latest = find(status, WIRE_TYPE_TOTALS, job);
+    const struct kept *latest = cmd_status_find(status, WIRE_TYPE_TOTALS, job);
     int parts = 0;
     fputc('{', stdout);
     json_fields(stdout, &about->message);
@@ -278,11 +282,11 @@ static void print_json_job(const struct status *status, const struct kept *about
         print_object(latest);
     else
         fputs("null", stdout);
-    print_json_links(find(status, WIRE_TYPE_LINKS, job));
+    print_json_links(cmd_status_find(status, WIRE_TYPE_LINKS, job));
     fputs(",\"agents\":[", stdout);
     for (size_t i = 0; i < status->count; i++) {
         if (status->kept[i].message.type != WIRE_TYPE_NODES ||
-            strcmp(job_of(&status->kept[i]), job) != 0)
+            strcmp(cmd_status_job_of(&status->kept[i]), job) != 0)
             continue;
         fputs(parts++ ? "," : "", stdout);
         print_object(&status->kept[i]);
@@ -292,7 +296,7 @@ static void print_json_job(const struct status *status, const struct kept *about
 
 /* {"endpoint": ..., "daemon": {status},
  *  "jobs": [{job, "latest": totals, "links": numbers of them, "agents": [nodes, ...]}, ...]} */
-static void print_json(const struct status *status)
+static void cmd_status_print_json(const struct status *status)
 {
     int jobs = 0;
     fputs("{\"endpoint\":", stdout);
@@ -313,8 +317,8 @@ int cmd_status(int argc, char **argv)
 {
     struct status status = {
         .dial = {.command = "status", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    const struct command_line options = {"status",     help,       "f:j:v" DIAL_LETTERS,
-                                         long_options, set_option, &status};
+    const struct command_line options = {
+        "status", help, "f:j:v" DIAL_LETTERS, long_options, cmd_status_set_option, &status};
     int result = dial_parse(&status.dial, &options, argc, argv);
     if (result >= 0)
         return result;
@@ -324,15 +328,15 @@ int cmd_status(int argc, char **argv)
         result = ask_daemon(&status);
     if (result == 0) {
         if (status.json)
-            print_json(&status);
+            cmd_status_print_json(&status);
         else
-            print_text(&status);
+            cmd_status_print_text(&status);
         if (fflush(stdout) || ferror(stdout)) {
-            say("status: standard output: %s", strerror(errno));
+            terminal_print("status: standard output: %s", strerror(errno));
             result = 1;
         }
     }
     client_destroy(status.client);
-    forget(&status);
+    cmd_status_release_messages(&status);
     return result;
 }

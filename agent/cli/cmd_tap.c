@@ -83,7 +83,7 @@ static const struct option long_options[] = {
     DIAL_OPTIONS,
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_tap_set_option(void *user, int option, const char *value)
 {
     struct tap *tap = user;
     char *end;
@@ -131,7 +131,7 @@ static int is_asked_for(const struct tap *tap, const char *topic)
     return tap->topics == NULL;
 }
 
-static void print_json(const struct client_message *got)
+static void cmd_tap_print_json(const struct client_message *got)
 {
     fputs("{\"topic\":", stdout);
     json_text(stdout, wire_topic(got->message->type));
@@ -141,7 +141,7 @@ static void print_json(const struct client_message *got)
     fputs("}\n", stdout);
 }
 
-static void take(struct tap *tap, const struct client_message *got)
+static void cmd_tap_print_message(struct tap *tap, const struct client_message *got)
 {
     const char *topic = wire_topic(got->message->type);
     const struct wire_job *job = got->message->type == WIRE_TYPE_JOB ? &got->message->job : NULL;
@@ -153,7 +153,7 @@ static void take(struct tap *tap, const struct client_message *got)
     if (!is_asked_for(tap, topic) || (got->snapshot && !tap->snapshot))
         return;
     if (tap->json)
-        print_json(got);
+        cmd_tap_print_json(got);
     else
         tap_text(stdout, got->message, got->snapshot, &tap->names);
     tap->printed++;
@@ -185,7 +185,7 @@ static int wait_for_news(const struct tap *tap, uint64_t now, uint64_t end)
 }
 
 /* The end may be among the frames that did not come. */
-static void ask_for_end(struct tap *tap)
+static void cmd_tap_ask_for_end(struct tap *tap)
 {
     uint64_t missed = client_missed(tap->client);
     if (tap->until_end && missed != tap->asked_missed && client_is_current(tap->client) &&
@@ -195,7 +195,7 @@ static void ask_for_end(struct tap *tap)
 
 /* @return 1 when the end was reached that was asked for, 0 when a limit or a signal came first,
  *         negative when there is nothing more to hope for */
-static int follow(struct tap *tap)
+static int cmd_tap_follow(struct tap *tap)
 {
     uint64_t away_since = 0;
     uint64_t end = tap->for_ns ? clock_mono_ns() + tap->for_ns : UINT64_MAX;
@@ -203,25 +203,25 @@ static int follow(struct tap *tap)
         struct client_message got;
         int result = 0;
         while (!tap->cut && !has_all(tap) && (result = client_next(tap->client, 0, &got)) == 1)
-            take(tap, &got);
+            cmd_tap_print_message(tap, &got);
         if (tap->cut || has_all(tap))
             return 1;
         if (result < 0) {
-            say("tap: %s", holter_strerror(result));
+            terminal_print("tap: %s", holter_strerror(result));
             return -1;
         }
         if (dial_is_hopeless(&tap->dial, tap->client, &away_since))
             return -1;
         if (dial_moved(&tap->dial, &tap->client))
             client_follow(tap->client, tap->job, tap->followed);
-        ask_for_end(tap);
+        cmd_tap_ask_for_end(tap);
         uint64_t now = clock_mono_ns();
         if (now >= end || wait_for_news(tap, now, end))
             return 0;
     }
 }
 
-static int run(struct tap *tap)
+static int cmd_tap_run(struct tap *tap)
 {
     char topics[256];
     tap->followed = tap->topics;
@@ -232,16 +232,16 @@ static int run(struct tap *tap)
         tap->followed = topics;
     }
     if (client_follow(tap->client, tap->job, tap->followed)) {
-        say("tap: %s", client_error(tap->client));
+        terminal_print("tap: %s", client_error(tap->client));
         return 2;
     }
-    int result = follow(tap);
+    int result = cmd_tap_follow(tap);
     uint64_t missed = client_missed(tap->client);
     if (missed)
-        say("tap: %llu messages were missed: they came faster than they were read",
-            (unsigned long long)missed);
+        terminal_print("tap: %llu messages were missed: they came faster than they were read",
+                       (unsigned long long)missed);
     if (tap->cut && tap->cut != EPIPE) {
-        say("tap: standard output: %s", strerror(tap->cut));
+        terminal_print("tap: standard output: %s", strerror(tap->cut));
         return 1;
     }
     if (result < 0)
@@ -254,8 +254,8 @@ int cmd_tap(int argc, char **argv)
 {
     struct tap tap = {.dial = {.command = "tap", .role = ROLE_VIEWER, .patience_ns = 5000000000},
                       .snapshot = 1};
-    const struct command_line options = {"tap",        help,       "t:f:j:" DIAL_LETTERS,
-                                         long_options, set_option, &tap};
+    const struct command_line options = {
+        "tap", help, "t:f:j:" DIAL_LETTERS, long_options, cmd_tap_set_option, &tap};
     int status = dial_parse(&tap.dial, &options, argc, argv);
     if (status >= 0)
         return status;
@@ -271,7 +271,7 @@ int cmd_tap(int argc, char **argv)
     tap.signals = signalfd(-1, &ends, SFD_NONBLOCK | SFD_CLOEXEC);
     status = dial_open(&tap.dial, &tap.client);
     if (status == 0)
-        status = run(&tap);
+        status = cmd_tap_run(&tap);
     client_destroy(tap.client);
     network_names_finish(&tap.names);
     if (tap.signals >= 0)

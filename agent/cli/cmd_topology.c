@@ -65,7 +65,8 @@ static const char *const kinds[] = {"Cartesian", "dragonfly", "fat tree", "tree"
 static const char *const connections[] = {"torus", "mesh", "all to all"};
 static const char *const ties[] = {"parity", "plus", "minus"};
 
-static const char *name_of(const struct shown *s, uint32_t vertex, char text[TOPOLOGY_NAME + 1])
+static const char *cmd_topology_name_of(const struct shown *s, uint32_t vertex,
+                                        char text[TOPOLOGY_NAME + 1])
 {
     topology_vertex_name(s->file.topology, vertex, text, TOPOLOGY_NAME + 1);
     return text;
@@ -73,7 +74,7 @@ static const char *name_of(const struct shown *s, uint32_t vertex, char text[TOP
 
 /* ---- a route ------------------------------------------------------------- */
 
-static uint32_t find(const struct topology_file *file, const char *name)
+static uint32_t cmd_topology_find(const struct topology_file *file, const char *name)
 {
     uint64_t number;
     uint32_t vertex = topology_file_host(file, name);
@@ -88,21 +89,21 @@ static int find_route(struct shown *s)
 {
     const struct topology *t = s->file.topology;
     for (int e = 0; e < 2; e++) {
-        s->ends[e] = find(&s->file, s->asked->ends[e]);
+        s->ends[e] = cmd_topology_find(&s->file, s->asked->ends[e]);
         if (s->ends[e] == TOPOLOGY_NONE) {
-            say("topology: the network has no \"%s\"", s->asked->ends[e]);
+            terminal_print("topology: the network has no \"%s\"", s->asked->ends[e]);
             return 1;
         }
     }
     s->length = topology_distance(t, s->ends[0], s->ends[1]);
     if (s->length == TOPOLOGY_NONE) {
-        say("topology: there is no route from \"%s\" to \"%s\"", s->asked->ends[0],
-            s->asked->ends[1]);
+        terminal_print("topology: there is no route from \"%s\" to \"%s\"", s->asked->ends[0],
+                       s->asked->ends[1]);
         return 1;
     }
     s->route = calloc((size_t)s->length + 1, sizeof *s->route);
     if (!s->route) {
-        say("topology: no memory");
+        terminal_print("topology: no memory");
         return 1;
     }
     topology_route(t, s->ends[0], s->ends[1], s->route, s->length);
@@ -136,14 +137,15 @@ static void print_route(const struct shown *s)
 {
     char name[TOPOLOGY_NAME + 1];
     uint32_t from, to;
-    printf("%-12s%" PRIu32 " links: %s", "route", s->length, name_of(s, s->ends[0], name));
+    printf("%-12s%" PRIu32 " links: %s", "route", s->length,
+           cmd_topology_name_of(s, s->ends[0], name));
     for (uint32_t i = 0; i < s->length; i++)
         if (topology_link(s->file.topology, s->route[i], &from, &to))
-            printf(" -> %s", name_of(s, to, name));
+            printf(" -> %s", cmd_topology_name_of(s, to, name));
     putchar('\n');
 }
 
-static void print_text(const struct shown *s)
+static void cmd_topology_print_text(const struct shown *s)
 {
     const struct topology *t = s->file.topology;
     const struct topology_spec *spec = topology_spec(t);
@@ -169,7 +171,8 @@ static void print_text(const struct shown *s)
             used +=
                 (size_t)snprintf(coordinates + used, sizeof coordinates - used, "%c%" PRIu32 "%s",
                                  d == 0 ? '(' : ',', at[d], d + 1 == count ? ")" : "");
-        printf("%-12s%s node %" PRIu32 " %s\n", "", name_of(s, node, name), node, coordinates);
+        printf("%-12s%s node %" PRIu32 " %s\n", "", cmd_topology_name_of(s, node, name), node,
+               coordinates);
     }
     if (s->file.routes + s->file.gaps > 0)
         printf("%-12s%" PRIu32 " complete, %" PRIu32 " with a gap\n", "routes", s->file.routes,
@@ -179,11 +182,11 @@ static void print_text(const struct shown *s)
 }
 
 /* Routes with a gap: what they would tell is not guessed. */
-static void say_remarks(const struct shown *s)
+static void cmd_topology_print_remarks(const struct shown *s)
 {
     char *rest = s->file.remarks, *line;
     while (rest && (line = strsep(&rest, "\n")) && line[0])
-        say("%s:%s", s->asked->given, line);
+        terminal_print("%s:%s", s->asked->given, line);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -208,7 +211,7 @@ static void print_json_dimensions(const struct topology_spec *spec)
     putchar(']');
 }
 
-static void print_json(const struct shown *s)
+static void cmd_topology_print_json(const struct shown *s)
 {
     const struct topology *t = s->file.topology;
     const struct topology_spec *spec = topology_spec(t);
@@ -228,19 +231,19 @@ static void print_json(const struct shown *s)
         fputs(",\"hosts\":{", stdout);
         for (uint32_t h = 0; h < s->file.host_count; h++) {
             fputs(h == 0 ? "" : ",", stdout);
-            json_text(stdout, name_of(s, s->file.hosts[h], name));
+            json_text(stdout, cmd_topology_name_of(s, s->file.hosts[h], name));
             printf(":%" PRIu32, s->file.hosts[h]);
         }
         putchar('}');
     }
     if (s->route) {
         fputs(",\"route\":[", stdout);
-        json_text(stdout, name_of(s, s->ends[0], name));
+        json_text(stdout, cmd_topology_name_of(s, s->ends[0], name));
         for (uint32_t i = 0; i < s->length; i++) {
             if (!topology_link(t, s->route[i], &from, &to))
                 continue;
             putchar(',');
-            json_text(stdout, name_of(s, to, name));
+            json_text(stdout, cmd_topology_name_of(s, to, name));
         }
         putchar(']');
     }
@@ -258,12 +261,12 @@ static int read_grid(struct topology_file *out, const char *recording)
     int code = pairs.source == PAIRS_RECORDING ? pairs_grid(out, NULL, &pairs, why, sizeof why)
                                                : -HOLTER_EUSAGE;
     if (code != 0)
-        say("topology: %s: %s", recording, why[0] ? why : "it is no recording");
+        terminal_print("topology: %s: %s", recording, why[0] ? why : "it is no recording");
     pairs_finish(&pairs);
     return code;
 }
 
-static int show(const struct asked *asked)
+static int cmd_topology_show_progress(const struct asked *asked)
 {
     struct shown s = {.asked = asked};
     uint32_t from, to;
@@ -276,16 +279,16 @@ static int show(const struct asked *asked)
         s.links += topology_link(s.file.topology, l, &from, &to) != 0;
     int status = asked->ends[0] ? find_route(&s) : 0;
     if (status == 0 && asked->json)
-        print_json(&s);
+        cmd_topology_print_json(&s);
     else if (status == 0)
-        print_text(&s);
-    say_remarks(&s);
+        cmd_topology_print_text(&s);
+    cmd_topology_print_remarks(&s);
     free(s.route);
     topology_file_finish(&s.file);
     return status;
 }
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_topology_set_option(void *user, int option, const char *value)
 {
     struct asked *asked = user;
     switch (option) {
@@ -302,7 +305,7 @@ static int set_option(void *user, int option, const char *value)
                    : command_line_wrong("topology", "format", value);
     default: /* of two words */
         if (optind >= asked->argc) {
-            say("topology: --route wants two ends");
+            terminal_print("topology: --route wants two ends");
             return 2;
         }
         asked->ends[0] = value;
@@ -314,18 +317,21 @@ static int set_option(void *user, int option, const char *value)
 int cmd_topology(int argc, char **argv)
 {
     struct asked asked = {.argc = argc, .argv = argv};
-    const struct command_line line = {"topology", help, "f:h", long_options, set_option, &asked};
+    const struct command_line line = {
+        "topology", help, "f:h", long_options, cmd_topology_set_option, &asked};
     int status = command_line_read(&line, argc, argv);
     if (status >= 0)
         return status;
     if (optind + 1 != argc) {
-        say("topology: one file or short form is wanted; `holter topology --help` tells more");
+        terminal_print(
+            "topology: one file or short form is wanted; `holter topology --help` tells more");
         return 2;
     }
     asked.given = argv[optind];
     if (asked.recording && strcmp(asked.given, NETWORK_GRID) != 0) {
-        say("topology: --recording goes with " NETWORK_GRID ", not with '%s'", asked.given);
+        terminal_print("topology: --recording goes with " NETWORK_GRID ", not with '%s'",
+                       asked.given);
         return 2;
     }
-    return show(&asked);
+    return cmd_topology_show_progress(&asked);
 }

@@ -14,11 +14,11 @@ int cmd_view(int argc, char **argv)
     (void)argc;
     int rc = paths_program(viewer, sizeof viewer, "holter-view");
     if (rc < 0) {
-        say("view: holter-view is not installed beside holter: %s", holter_strerror(rc));
+        terminal_print("view: holter-view is not installed beside holter: %s", holter_strerror(rc));
         return 1;
     }
     argv[0] = viewer;
     execv(viewer, argv);
-    say("view: %s: %s", viewer, strerror(errno));
+    terminal_print("view: %s: %s", viewer, strerror(errno));
     return 1;
 }

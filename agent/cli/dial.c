@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Where to dial. @return 0, or the exit status */
-static int resolve(struct dial *dial, const char *connect, const char *keys)
+static int dial_resolve(struct dial *dial, const char *connect, const char *keys)
 {
     char why[512];
     int error = 0;
@@ -24,11 +24,12 @@ static int resolve(struct dial *dial, const char *connect, const char *keys)
         error =
             connect ? -HOLTER_ERANGE : session_find_daemon(dial->endpoint, sizeof dial->endpoint);
     if (error) {
-        say("%s: no daemon can be looked for: %s", dial->command, holter_strerror(error));
+        terminal_print("%s: no daemon can be looked for: %s", dial->command,
+                       holter_strerror(error));
         return connect ? 2 : 1;
     }
     if (endpoint_check(dial->endpoint, why, sizeof why)) {
-        say("%s: %s", dial->command, why);
+        terminal_print("%s: %s", dial->command, why);
         return 2;
     }
     if (keys && strlen(keys) < sizeof dial->keys)
@@ -37,7 +38,7 @@ static int resolve(struct dial *dial, const char *connect, const char *keys)
         error = keys ? -HOLTER_ERANGE
                      : session_find_keys(dial->keys, sizeof dial->keys, dial->endpoint);
     if (error)
-        say("%s: the directory of keys: %s", dial->command, holter_strerror(error));
+        terminal_print("%s: the directory of keys: %s", dial->command, holter_strerror(error));
     return error ? 2 : 0;
 }
 
@@ -48,7 +49,7 @@ struct given {
     const char *connect, *keys;
 };
 
-static int take_option(void *user, int option, const char *value)
+static int dial_set_option(void *user, int option, const char *value)
 {
     struct given *given = user;
     switch (option) {
@@ -72,7 +73,7 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
 {
     struct given given = {.dial = dial, .line = line};
     struct command_line all = *line;
-    all.set = take_option;
+    all.set = dial_set_option;
     all.user = &given;
     int status = command_line_read(&all, argc, argv);
     if (status >= 0)
@@ -80,11 +81,11 @@ int dial_parse(struct dial *dial, const struct command_line *line, int argc, cha
     if (optind < argc && dial->word)
         *dial->word = argv[optind++];
     if (optind < argc) {
-        say("%s: \"%s\" is one word too many; `holter %s --help` tells more", dial->command,
-            argv[optind], dial->command);
+        terminal_print("%s: \"%s\" is one word too many; `holter %s --help` tells more",
+                       dial->command, argv[optind], dial->command);
         return 2;
     }
-    status = resolve(dial, given.connect, given.keys);
+    status = dial_resolve(dial, given.connect, given.keys);
     return status ? status : -1;
 }
 
@@ -96,8 +97,8 @@ int dial_open(const struct dial *dial, struct client **out)
     int error = client_create(out, &options);
     if (error == 0)
         return 0;
-    say("%s: %s%s%s: %s", dial->command, dial->endpoint, dial->keys[0] ? ", keys in " : "",
-        dial->keys, holter_strerror(error));
+    terminal_print("%s: %s%s%s: %s", dial->command, dial->endpoint,
+                   dial->keys[0] ? ", keys in " : "", dial->keys, holter_strerror(error));
     return error == -HOLTER_EUSAGE ? 2 : 1;
 }
 
@@ -130,7 +131,7 @@ int dial_wait(struct dial *dial, struct client **client)
         struct client_message ignored;
         int result = client_next(*client, 100, &ignored);
         if (result < 0) {
-            say("%s: %s", dial->command, holter_strerror(result));
+            terminal_print("%s: %s", dial->command, holter_strerror(result));
             return 1;
         }
         if (dial_is_hopeless(dial, *client, &away_since))
@@ -164,7 +165,7 @@ int dial_is_hopeless(const struct dial *dial, const struct client *client, uint6
         return 0;
     }
     if (state == CLIENT_REFUSED) {
-        say("%s: %s", dial->command, client_error(client));
+        terminal_print("%s: %s", dial->command, client_error(client));
         return 1;
     }
     if (*since_ns == 0)
@@ -172,9 +173,9 @@ int dial_is_hopeless(const struct dial *dial, const struct client *client, uint6
     if (now - *since_ns < dial->patience_ns)
         return 0;
     if (state == CLIENT_LOST)
-        say("%s: %s", dial->command, client_error(client));
+        terminal_print("%s: %s", dial->command, client_error(client));
     else
-        say("%s: no daemon answers at %s (waited %g s)", dial->command, dial->endpoint,
-            (double)dial->patience_ns / 1e9);
+        terminal_print("%s: no daemon answers at %s (waited %g s)", dial->command, dial->endpoint,
+                       (double)dial->patience_ns / 1e9);
     return 1;
 }

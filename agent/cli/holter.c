@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         return print_version();
     const struct command *command = find_command(argv[1]);
     if (command == NULL) {
-        say("there is no command \"%s\"; `holter --help` lists them", argv[1]);
+        terminal_print("there is no command \"%s\"; `holter --help` lists them", argv[1]);
         return 2;
     }
     return command->run(argc - 1, argv + 1);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* @param out  what the daemon says on standard output @return its pid, or -1 */
-static pid_t start(const char *program, const char *recording, FILE **out)
+static pid_t import_results_start(const char *program, const char *recording, FILE **out)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -39,7 +39,7 @@ static pid_t start(const char *program, const char *recording, FILE **out)
     return pid;
 }
 
-static void show(FILE *out)
+static void import_results_show_progress(FILE *out)
 {
     char line[80];
     struct progress progress;
@@ -56,23 +56,25 @@ int import_results(const char *recording)
     int status;
     int code = paths_program(program, sizeof program, "holterd");
     if (code < 0) {
-        say("import: the results are not made: holterd is not installed beside holter: %s",
+        terminal_print(
+            "import: the results are not made: holterd is not installed beside holter: %s",
             holter_strerror(code));
         return 1;
     }
-    pid_t pid = start(program, recording, &out);
+    pid_t pid = import_results_start(program, recording, &out);
     if (pid < 0) {
-        say("import: the results are not made: %s: %s", program, strerror(errno));
+        terminal_print("import: the results are not made: %s: %s", program, strerror(errno));
         return 1;
     }
     if (out != NULL) {
-        show(out);
+        import_results_show_progress(out);
         fclose(out);
     }
     while ((code = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
         continue;
     if (code == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
-    say("import: the results are not made; `holter replay` and `holter report` make them anew");
+    terminal_print(
+        "import: the results are not made; `holter replay` and `holter report` make them anew");
     return 1;
 }

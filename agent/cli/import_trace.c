@@ -15,18 +15,18 @@ struct showing {
     struct progress progress;
 };
 
-static void on_told(void *user, uint64_t read, uint64_t all, uint64_t until_ns)
+static void import_trace_on_progress(void *user, uint64_t read, uint64_t all, uint64_t until_ns)
 {
     struct showing *s = user;
     (void)until_ns;
     progress_show(&s->progress, all == 0 ? 0 : (double)read / (double)all);
 }
 
-static void on_fault(void *user, const char *text)
+static void import_trace_on_fault(void *user, const char *text)
 {
     struct showing *s = user;
     progress_end(&s->progress);
-    say("import: %s", text);
+    terminal_print("import: %s", text);
 }
 
 static void print_messages(const struct trace_counts *c)
@@ -125,8 +125,8 @@ static int is_wrong(const struct trace_counts *counts)
 }
 
 /* What all of them are asked for alike. @return 0, or 1 after saying what is wrong */
-static int begin(struct trace_wishes *wishes, struct topology_file *network,
-                 struct showing *showing, const struct import_wish *wish)
+static int import_trace_begin(struct trace_wishes *wishes, struct topology_file *network,
+                              struct showing *showing, const struct import_wish *wish)
 {
     progress_begin(&showing->progress, "import");
     *network = (struct topology_file){.topology = NULL};
@@ -139,8 +139,8 @@ static int begin(struct trace_wishes *wishes, struct topology_file *network,
                                     .hosts = wish->hosts,
                                     .network = network->topology,
                                     .network_source = wish->topology,
-                                    .told = on_told,
-                                    .fault = on_fault,
+                                    .told = import_trace_on_progress,
+                                    .fault = import_trace_on_fault,
                                     .user = showing};
     return 0;
 }
@@ -151,7 +151,7 @@ int import_trace_otf2(const struct import_wish *wish)
     struct topology_file network;
     struct trace_wishes wishes;
     struct import_otf2_counts counts;
-    if (begin(&wishes, &network, &showing, wish) != 0)
+    if (import_trace_begin(&wishes, &network, &showing, wish) != 0)
         return 1;
     int code = import_otf2(wish->output, wish->source, &wishes, &counts);
     progress_end(&showing.progress);
@@ -167,7 +167,7 @@ int import_trace_dumpi(const struct import_wish *wish)
     struct topology_file network;
     struct trace_wishes wishes;
     struct dumpi_counts counts;
-    if (begin(&wishes, &network, &showing, wish) != 0)
+    if (import_trace_begin(&wishes, &network, &showing, wish) != 0)
         return 1;
     int code = dumpi_import(wish->output, wish->source, &wishes, &counts);
     progress_end(&showing.progress);
@@ -209,7 +209,7 @@ int import_trace_csv(const struct import_wish *wish)
     struct topology_file network;
     struct trace_wishes wishes;
     struct import_csv_counts counts;
-    if (begin(&wishes, &network, &showing, wish) != 0)
+    if (import_trace_begin(&wishes, &network, &showing, wish) != 0)
         return 1;
     int code = import_csv(wish->output, wish->source, &wishes, 0, &counts);
     progress_end(&showing.progress);

@@ -19,7 +19,7 @@
 void network_input_tell(void *user, const char *text)
 {
     (void)user;
-    say("%s", text);
+    terminal_print("%s", text);
 }
 
 int network_input_number(const char *text, uint64_t most, uint64_t *out)
@@ -33,7 +33,7 @@ int network_input_number(const char *text, uint64_t most, uint64_t *out)
     return 0;
 }
 
-static const char *name_of(const struct network_input *in)
+static const char *network_input_name_of(const struct network_input *in)
 {
     return in->named != NULL ? in->named : in->path;
 }
@@ -46,7 +46,8 @@ static int own_network(struct network_input *in)
     char why[300] = "";
     int code = pairs_network(&in->network, &in->seats, &in->pairs, in->path, why, sizeof why);
     if (code != 0)
-        say("%s: %s: %s", in->command, name_of(in), why[0] ? why : holter_strerror(code));
+        terminal_print("%s: %s: %s", in->command, network_input_name_of(in),
+                       why[0] ? why : holter_strerror(code));
     return code != 0;
 }
 
@@ -55,18 +56,18 @@ static int process_grid(struct network_input *in)
 {
     char why[300] = "";
     if (in->pairs.source != PAIRS_RECORDING) {
-        say("%s: --topology " NETWORK_GRID
-            " is the process grid of a job: %s is no recording of one",
-            in->command, name_of(in));
+        terminal_print("%s: --topology " NETWORK_GRID
+                       " is the process grid of a job: %s is no recording of one",
+                       in->command, network_input_name_of(in));
         return 2;
     }
     if (pairs_grid(&in->network, &in->seats, &in->pairs, why, sizeof why) == 0)
         return 0;
-    say("%s: %s: %s", in->command, name_of(in), why);
+    terminal_print("%s: %s: %s", in->command, network_input_name_of(in), why);
     return 1;
 }
 
-static int read_network(struct network_input *in)
+static int network_input_read_network(struct network_input *in)
 {
     if (in->topology && strcmp(in->topology, NETWORK_GRID) == 0)
         return process_grid(in);
@@ -77,14 +78,15 @@ static int read_network(struct network_input *in)
         return own_network(in);
     if (in->pairs.source == PAIRS_ROUTES)
         return topology_file_read(&in->network, in->path, network_input_tell, NULL) == 0 ? 0 : 1;
-    say("%s: --topology is wanted: a file, see holter-topology(5), or a short form such as "
+    terminal_print(
+        "%s: --topology is wanted: a file, see holter-topology(5), or a short form such as "
         "torus:4,4,8",
         in->command);
     return 2;
 }
 
 /* Host names of a recording, by vertex. */
-static int name_hosts(struct network_input *in)
+static int network_input_name_hosts(struct network_input *in)
 {
     const struct pairs *p = &in->pairs;
     in->hosts = calloc((size_t)topology_vertices(in->network.topology) + 1, sizeof *in->hosts);
@@ -102,19 +104,21 @@ static int name_hosts(struct network_input *in)
 
 /* ---- given mapping ------------------------------------------------------- */
 
-static int by_rank(const void *left, const void *right)
+static int network_input_compare_by_rank(const void *left, const void *right)
 {
     const struct mapping_seat *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static int take_given(struct network_input *in, const struct mapping_seat *seats, size_t count)
+static int network_input_apply_given_seats(struct network_input *in,
+                                           const struct mapping_seat *seats, size_t count)
 {
     for (uint32_t i = 0; i < in->pairs.processes; i++) {
         struct mapping_seat wanted = {in->pairs.ids[i], 0};
-        const struct mapping_seat *found = bsearch(&wanted, seats, count, sizeof *seats, by_rank);
+        const struct mapping_seat *found =
+            bsearch(&wanted, seats, count, sizeof *seats, network_input_compare_by_rank);
         if (!found) {
-            say("%s: rank %" PRIu64 " has no node", in->given, wanted.rank);
+            terminal_print("%s: rank %" PRIu64 " has no node", in->given, wanted.rank);
             return 1;
         }
         in->seats[i] = found->vertex;
@@ -138,14 +142,14 @@ static int read_given(struct network_input *in)
         fault_at(&faults, line, "%s", why[0] ? why : holter_strerror(code));
         return 1;
     }
-    int status = take_given(in, seats, count);
+    int status = network_input_apply_given_seats(in, seats, count);
     free(seats);
     return status;
 }
 
 /* ---- all ----------------------------------------------------------------- */
 
-static int seat(struct network_input *in)
+static int network_input_place_ranks(struct network_input *in)
 {
     char why[300];
     if (in->seats)
@@ -153,7 +157,7 @@ static int seat(struct network_input *in)
     uint64_t per_node = in->per_node == 0 ? in->network.per_node : in->per_node;
     int code = pairs_seats(&in->seats, &in->pairs, &in->network, per_node, why, sizeof why);
     if (code != 0) {
-        say("%s: %s: %s", in->command, name_of(in), why);
+        terminal_print("%s: %s: %s", in->command, network_input_name_of(in), why);
         return 1;
     }
     return in->given ? read_given(in) : 0;
@@ -167,13 +171,13 @@ static void compare_hops(const struct network_input *in)
     const struct topology *topology = in->network.topology;
     size_t differ = pairs_compare_hops(&in->pairs, topology, in->seats, &first);
     if (differ > 0)
-        say("%s: %s:%u: %" PRIu32 " hops from %" PRIu32 " to %" PRIu32
-            " are not those of the network given; %zu of %zu lines differ",
-            in->command, name_of(in), first->line, first->hops, first->from, first->to, differ,
-            in->pairs.hop_count);
+        terminal_print("%s: %s:%u: %" PRIu32 " hops from %" PRIu32 " to %" PRIu32
+                       " are not those of the network given; %zu of %zu lines differ",
+                       in->command, network_input_name_of(in), first->line, first->hops,
+                       first->from, first->to, differ, in->pairs.hop_count);
 }
 
-static void forget(void *user, const char *text)
+static void network_input_ignore_message(void *user, const char *text)
 {
     (void)user;
     (void)text;
@@ -199,13 +203,15 @@ static int same_way(const struct topology *a, const struct topology *b, uint32_t
 
 /* Of a route file beside a network that is given only the ends of routes are used: the ways between
  * them are the network's. Where those are others than the file has, loads are those of no run. */
-static void compare_routes(const struct network_input *in, const struct topology_file *told)
+static void network_input_compare_routes(const struct network_input *in,
+                                         const struct topology_file *told)
 {
     const struct topology *given = in->network.topology, *file = told->topology;
     if (topology_nodes(file) != topology_nodes(given)) {
-        say("%s: %s: its routes are on %" PRIu32 " nodes, the network given has %" PRIu32
-            ": only their ends are used, the ways are those of the network",
-            in->command, name_of(in), topology_nodes(file), topology_nodes(given));
+        terminal_print("%s: %s: its routes are on %" PRIu32 " nodes, the network given has %" PRIu32
+                       ": only their ends are used, the ways are those of the network",
+                       in->command, network_input_name_of(in), topology_nodes(file),
+                       topology_nodes(given));
         return;
     }
     uint32_t *links[2] = {calloc((size_t)topology_diameter(file) + 1, sizeof(uint32_t)),
@@ -219,27 +225,29 @@ static void compare_routes(const struct network_input *in, const struct topology
             differ += !same_way(file, given, (uint32_t)from, (uint32_t)to, links);
     }
     if (differ > 0)
-        say("%s: %s: %zu of %zu routes go another way in the network given, which is used",
-            in->command, name_of(in), differ, in->pairs.edge_count);
+        terminal_print(
+            "%s: %s: %zu of %zu routes go another way in the network given, which is used",
+            in->command, network_input_name_of(in), differ, in->pairs.edge_count);
     free(links[0]);
     free(links[1]);
 }
 
 /* Messages of routes that lack hops load the network's own routes instead. */
-static void tell_gaps(const struct network_input *in)
+static void network_input_report_gaps(const struct network_input *in)
 {
     struct topology_file file = {.topology = NULL};
     const struct topology_file *told = &in->network;
     if (in->topology) {
-        if (topology_file_read(&file, in->path, forget, NULL) != 0)
+        if (topology_file_read(&file, in->path, network_input_ignore_message, NULL) != 0)
             return;
         told = &file;
-        compare_routes(in, told);
+        network_input_compare_routes(in, told);
     }
     if (told->gaps > 0)
-        say("%s: %s: %" PRIu32 " of %" PRIu32 " routes have a gap, see holter topology; those of "
+        terminal_print(
+            "%s: %s: %" PRIu32 " of %" PRIu32 " routes have a gap, see holter topology; those of "
             "the network stand for them",
-            in->command, name_of(in), told->gaps, told->gaps + told->routes);
+            in->command, network_input_name_of(in), told->gaps, told->gaps + told->routes);
     topology_file_finish(&file);
 }
 
@@ -247,19 +255,19 @@ int network_input_read(struct network_input *in)
 {
     if (pairs_read(&in->pairs, in->path, network_input_tell, NULL) != 0)
         return 1;
-    int status = read_network(in);
-    status = status ? status : seat(in);
-    if (status == 0 && name_hosts(in) != 0) {
-        say("%s: no memory", in->command);
+    int status = network_input_read_network(in);
+    status = status ? status : network_input_place_ranks(in);
+    if (status == 0 && network_input_name_hosts(in) != 0) {
+        terminal_print("%s: no memory", in->command);
         return 1;
     }
     if (status == 0 && in->pairs.left_out > 0)
-        say("%s: %s: left out are %" PRIu64 " messages whose destination is not told", in->command,
-            name_of(in), in->pairs.left_out);
+        terminal_print("%s: %s: left out are %" PRIu64 " messages whose destination is not told",
+                       in->command, network_input_name_of(in), in->pairs.left_out);
     if (status == 0 && in->pairs.source == PAIRS_HOP_BYTES && !in->given)
         compare_hops(in);
     if (status == 0 && in->pairs.source == PAIRS_ROUTES)
-        tell_gaps(in);
+        network_input_report_gaps(in);
     return status;
 }
 
@@ -273,15 +281,15 @@ void network_input_finish(struct network_input *in)
 
 /* ---- lists of ranks ------------------------------------------------------ */
 
-static int by_id(const void *left, const void *right)
+static int network_input_compare_by_id(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
 /* "8-11" or "8". @return 0, or 2 after saying why */
-static int read_range(const struct network_input *in, const char *word, uint64_t *first,
-                      uint64_t *last)
+static int network_input_read_range(const struct network_input *in, const char *word,
+                                    uint64_t *first, uint64_t *last)
 {
     char *dash = strchr(word, '-');
     if (dash)
@@ -291,7 +299,7 @@ static int read_range(const struct network_input *in, const char *word, uint64_t
         return 0;
     if (dash)
         *dash = '-';
-    say("%s: '%s' is no list of ranks such as 3,8-11", in->command, word);
+    terminal_print("%s: '%s' is no list of ranks such as 3,8-11", in->command, word);
     return 2;
 }
 
@@ -301,7 +309,7 @@ int network_input_list(const char *command, const char *option, const char *list
     for (const char *at = list;; at++) {
         const bool empty = at == list || at[-1] == ',';
         if (empty && (*at == ',' || *at == '\0')) {
-            say("%s: --%s: item %u of '%s' is empty", command, option, item, list);
+            terminal_print("%s: --%s: item %u of '%s' is empty", command, option, item, list);
             return 2;
         }
         if (*at == '\0')
@@ -319,12 +327,12 @@ int network_input_ranks(const struct network_input *in, const char *list, uint32
     for (char *word = strtok_r(copy, ",", &rest); word && !status;
          word = strtok_r(NULL, ",", &rest)) {
         uint64_t first, last;
-        status = read_range(in, word, &first, &last);
+        status = network_input_read_range(in, word, &first, &last);
         for (uint64_t id = first; !status && id <= last; id++) {
-            const uint64_t *found =
-                bsearch(&id, in->pairs.ids, in->pairs.processes, sizeof id, by_id);
+            const uint64_t *found = bsearch(&id, in->pairs.ids, in->pairs.processes, sizeof id,
+                                            network_input_compare_by_id);
             if (!found) {
-                say("%s: there is no rank %" PRIu64, in->command, id);
+                terminal_print("%s: there is no rank %" PRIu64, in->command, id);
                 status = 1;
             } else {
                 chosen[found - in->pairs.ids] = 1;
@@ -350,7 +358,7 @@ int network_input_ranks(const struct network_input *in, const char *list, uint32
 
 static int no_output(const char *command, const char *path, const char *why)
 {
-    say("%s: %s: %s", command, path, why);
+    terminal_print("%s: %s: %s", command, path, why);
     return 1;
 }
 
@@ -386,6 +394,6 @@ int network_input_write(const char *command, const char *path, const char *text,
     if (out && !to_stdout)
         wrong |= fclose(out) != 0;
     if (wrong)
-        say("%s: %s: %s", command, path, strerror(errno));
+        terminal_print("%s: %s: %s", command, path, strerror(errno));
     return wrong;
 }

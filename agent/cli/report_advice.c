@@ -23,7 +23,7 @@ static void set_measure(struct report_advice *a, const char *name, int bytes, do
         bound > 0 && bound < 0x1p63 ? (uint64_t)llround(bound) : 0};
 }
 
-static void tell_gain(struct report_advice *a, struct remap *remap)
+static void report_advice_report_gain(struct report_advice *a, struct remap *remap)
 {
     struct remap_measures before, after;
     bool optimal = false;
@@ -42,7 +42,7 @@ static void tell_gain(struct report_advice *a, struct remap *remap)
                 after.inter_node_messages, 0);
 }
 
-static void search(struct report_advice *a, const struct network_input *input)
+static void report_advice_find_advice(struct report_advice *a, const struct network_input *input)
 {
     struct remap_problem problem = {.objective = REMAP_MAX_LINK,
                                     .topology = input->network.topology,
@@ -61,7 +61,7 @@ static void search(struct report_advice *a, const struct network_input *input)
     if (code == 0) {
         while (remap_step(remap) < 1)
             ;
-        tell_gain(a, remap);
+        report_advice_report_gain(a, remap);
     } else {
         snprintf(a->none, sizeof(a->none), "None could be looked for: %s.",
                  why[0] != '\0' ? why : holter_strerror(code));
@@ -85,7 +85,7 @@ void report_advise(struct report_advice *out, const char *recording, const char 
     } else {
         const char *name = topology_spec(input.network.topology)->name;
         const char *slash = strrchr(named, '/');
-        search(out, &input);
+        report_advice_find_advice(out, &input);
         snprintf(out->network, sizeof(out->network), "%s",
                  name[0] != '\0'    ? name
                  : topology != NULL ? topology

@@ -29,7 +29,7 @@
 /* ---- processes ---------------------------------------------------------------------- */
 
 /* Run a program whose words are given; what it says goes to the log. @return its pid or -1 */
-static pid_t start(const struct report_replay *r, const char *const *words)
+static pid_t report_replay_start_daemon(const struct report_replay *r, const char *const *words)
 {
     char log[100];
     snprintf(log, sizeof(log), "%s/log", r->directory);
@@ -52,7 +52,7 @@ static pid_t start(const struct report_replay *r, const char *const *words)
 }
 
 /* Last line of the log: what went wrong. */
-static void say_log(const struct report_replay *r, const char *what)
+static void report_replay_report_log(const struct report_replay *r, const char *what)
 {
     char path[100], line[400], last[400] = "";
     snprintf(path, sizeof(path), "%s/log", r->directory);
@@ -64,7 +64,7 @@ static void say_log(const struct report_replay *r, const char *what)
     }
     if (log != NULL)
         fclose(log);
-    say("report: %s%s%s", what, last[0] != '\0' ? ": " : "", last);
+    terminal_print("report: %s%s%s", what, last[0] != '\0' ? ": " : "", last);
 }
 
 /* ---- the daemon --------------------------------------------------------------------- */
@@ -77,7 +77,8 @@ static int has_left(struct report_replay *r)
     return 1;
 }
 
-static void show(struct progress *progress, const struct report_span *span, uint64_t window)
+static void report_replay_show_progress(struct progress *progress, const struct report_span *span,
+                                        uint64_t window)
 {
     if (window >= span->first && window <= span->last)
         progress_show(progress,
@@ -93,7 +94,7 @@ static int wait_for_end(struct report_replay *r, const struct report_span *span)
     int ended = 0;
     uint64_t heard_ns = clock_mono_ns();
     if (client_create(&client, &options) != 0 || client_follow(client, "", "job,totals") != 0) {
-        say("report: no memory");
+        terminal_print("report: no memory");
         return 1;
     }
     progress_begin(&progress, "replay");
@@ -106,7 +107,7 @@ static int wait_for_end(struct report_replay *r, const struct report_span *span)
             continue;
         heard_ns = clock_mono_ns();
         if (message.message->type == WIRE_TYPE_TOTALS)
-            show(&progress, span, message.message->totals.window);
+            report_replay_show_progress(&progress, span, message.message->totals.window);
         ended = message.message->type == WIRE_TYPE_JOB &&
                 strcmp(message.message->job.state, "running") != 0;
     }
@@ -114,7 +115,7 @@ static int wait_for_end(struct report_replay *r, const struct report_span *span)
     client_destroy(client);
     if (ended)
         return 0;
-    say_log(r, "the recording cannot be replayed");
+    report_replay_report_log(r, "the recording cannot be replayed");
     return 1;
 }
 
@@ -173,7 +174,8 @@ static void remove_files(const char *directory)
 }
 
 /* In a process of its own: remove the directory when nobody holds the pipe any more. */
-static _Noreturn void clean(const struct report_replay *r, const int pipe_ends[2])
+static _Noreturn void report_replay_remove_directory(const struct report_replay *r,
+                                                     const int pipe_ends[2])
 {
     char records[80], byte;
     close(pipe_ends[1]);
@@ -189,7 +191,7 @@ static _Noreturn void clean(const struct report_replay *r, const int pipe_ends[2
  * we have started have ended, as these hold its pipe too. No signal ends it before: it never
  * unblocks them.
  * @return 0 or -errno */
-static int make_directory(struct report_replay *r)
+static int report_replay_make_directory(struct report_replay *r)
 {
     sigset_t all, before;
     int ends[2];
@@ -200,7 +202,7 @@ static int make_directory(struct report_replay *r)
     int code = mkdtemp(r->directory) == NULL ? -errno : 0;
     r->cleaner = code == 0 ? fork() : -1;
     if (r->cleaner == 0)
-        clean(r, ends);
+        report_replay_remove_directory(r, ends);
     if (code == 0 && r->cleaner < 0) {
         code = -errno;
         rmdir(r->directory);
@@ -222,11 +224,11 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
     *r = (struct report_replay){.directory = "/tmp/holter-report-XXXXXX"};
     int code = paths_program(program, sizeof(program), "holterd");
     if (code < 0) {
-        say("report: holterd is not installed beside holter: %s", holter_strerror(code));
+        terminal_print("report: holterd is not installed beside holter: %s", holter_strerror(code));
         return 1;
     }
-    if ((code = make_directory(r)) != 0) {
-        say("report: %s: %s", r->directory, holter_strerror(code));
+    if ((code = report_replay_make_directory(r)) != 0) {
+        terminal_print("report: %s: %s", r->directory, holter_strerror(code));
         r->cleaner = 0;
         return 1;
     }
@@ -242,9 +244,9 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
         words[count++] = "--record";
         words[count++] = records;
     }
-    r->daemon = start(r, words);
+    r->daemon = report_replay_start_daemon(r, words);
     if (r->daemon < 0) {
-        say("report: %s: %s", program, strerror(errno));
+        terminal_print("report: %s: %s", program, strerror(errno));
         r->daemon = 0;
         return 1;
     }
@@ -252,7 +254,7 @@ int report_replay_start(struct report_replay *r, const char *recording, const ch
         return 1;
     if (analysed == NULL || await_recording(r, records, analysed, 400))
         return 0;
-    say_log(r, "the replay left no results");
+    report_replay_report_log(r, "the replay left no results");
     return 1;
 }
 
@@ -291,15 +293,15 @@ static void *read_picture(const char *path, size_t *length)
     return bytes;
 }
 
-static int shoot(const struct report_replay *r, const char *viewer, const char *view,
-                 struct report_picture *out)
+static int report_replay_take_snapshot(const struct report_replay *r, const char *viewer,
+                                       const char *view, struct report_picture *out)
 {
     char path[120];
     int status;
     snprintf(path, sizeof(path), "%s/%s.png", r->directory, view);
     const char *words[] = {viewer,       "--connect", r->endpoint, "--view",   view,
                            "--snapshot", path,        "--size",    "1440x810", NULL};
-    pid_t pid = start(r, words);
+    pid_t pid = report_replay_start_daemon(r, words);
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
         WEXITSTATUS(status) != 0)
         return 1;
@@ -322,17 +324,17 @@ size_t report_pictures(const struct report_replay *r, int captures, struct repor
     char viewer[PATH_MAX];
     size_t count = 0;
     if (paths_program(viewer, sizeof(viewer), "holter-view") < 0) {
-        say("report: no pictures: holter-view is not installed beside holter");
+        terminal_print("report: no pictures: holter-view is not installed beside holter");
         return 0;
     }
     for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
         if (views[i].of_captures && !captures)
             continue;
         out[count] = (struct report_picture){views[i].title, views[i].text, NULL, 0};
-        if (shoot(r, viewer, views[i].view, &out[count]) == 0)
+        if (report_replay_take_snapshot(r, viewer, views[i].view, &out[count]) == 0)
             count++;
         else
-            say_log(r, "a picture is missing");
+            report_replay_report_log(r, "a picture is missing");
     }
     return count;
 }

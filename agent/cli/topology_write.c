@@ -89,7 +89,7 @@ void topology_write(FILE *out, const struct topology *topology)
     write_hosts(out, spec);
 }
 
-static int by_ends(const void *left, const void *right)
+static int topology_write_compare_links(const void *left, const void *right)
 {
     const struct topology_ends *a = left, *b = right;
     if (a->source != b->source)
@@ -115,13 +115,13 @@ size_t topology_write_routes(FILE *out, const struct topology *topology,
     const struct topology_spec *spec = topology_spec(topology);
     size_t written = 0;
     if (count > 0)
-        qsort(left_out, count, sizeof *left_out, by_ends);
+        qsort(left_out, count, sizeof *left_out, topology_write_compare_links);
     for (uint32_t i = 0; i < spec->route_count; i++) {
         const uint32_t *path = spec->path + spec->routes[i].first, length = spec->routes[i].count;
         if (length == 0)
             continue;
         const struct topology_ends ends = {path[0], path[length - 1]};
-        if (count > 0 && bsearch(&ends, left_out, count, sizeof ends, by_ends))
+        if (count > 0 && bsearch(&ends, left_out, count, sizeof ends, topology_write_compare_links))
             continue;
         write_route(out, topology, path, length);
         written++;

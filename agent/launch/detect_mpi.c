@@ -27,7 +27,7 @@ static int starts_with(const char *text, const char *prefix)
 /** Open MPI's libraries stand on its portability layer, libopen-pal, in every version since 1.3;
  *  MPICH and what has its ABI (Intel MPI, MVAPICH2, Cray MPI) never do. Both call themselves
  *  libmpi.so.12 in some version, so the number decides nothing. */
-static enum mpi_flavour flavour_of(const char *path)
+static enum mpi_flavour detect_mpi_flavour_of(const char *path)
 {
     struct elf_file elf;
     if (elf_file_init(&elf, path) < 0)
@@ -49,7 +49,8 @@ static int is_mpi_name(const char *soname)
            starts_with(soname, "libmpi_cray");
 }
 
-static int add_file(struct closure *c, const struct needing_file *parent, const char *path)
+static int detect_mpi_add_file(struct closure *c, const struct needing_file *parent,
+                               const char *path)
 {
     for (unsigned i = 0; i < c->count; i++)
         if (strcmp(c->files[i]->path, path) == 0)
@@ -77,7 +78,7 @@ static int closure_init(struct closure *c, const char *path, const char *library
         return -ENOMEM;
     int rc = library_search_create(&c->search, library_path, CACHE_PATH);
     if (rc == 0)
-        rc = add_file(c, NULL, path);
+        rc = detect_mpi_add_file(c, NULL, path);
     return rc;
 }
 
@@ -107,8 +108,8 @@ static void closure_walk(struct closure *c, visitor *visit, void *user)
             if (visit(user, name, path))
                 return;
             if (path[0] != '\0')
-                (void)add_file(c, c->files[f],
-                               path); /* a library that cannot be read needs nothing */
+                (void)detect_mpi_add_file(c, c->files[f],
+                                          path); /* a library that cannot be read needs nothing */
         }
 }
 
@@ -121,13 +122,13 @@ static int visit_for_mpi(void *user, const char *soname, const char *path)
     if (!is_mpi_name(slash == NULL ? soname : slash + 1) || path[0] == '\0')
         return 0;
     if (out->flavour == MPI_FLAVOUR_NONE) {
-        out->flavour = flavour_of(path);
+        out->flavour = detect_mpi_flavour_of(path);
         snprintf(out->library, sizeof out->library, "%s", path);
     }
     return 0;
 }
 
-static enum program_kind kind_of(const struct elf_file *elf)
+static enum program_kind detect_mpi_kind_of(const struct elf_file *elf)
 {
     struct elf_file self;
     enum program_kind kind = PROGRAM_ELF;
@@ -147,7 +148,7 @@ int detect_mpi(const char *path, const char *library_path, struct mpi_finding *o
     struct closure closure;
     int rc = closure_init(&closure, path, library_path);
     if (rc == 0) {
-        finding.kind = kind_of(&closure.files[0]->elf);
+        finding.kind = detect_mpi_kind_of(&closure.files[0]->elf);
         if (finding.kind == PROGRAM_ELF)
             closure_walk(&closure, visit_for_mpi, &finding);
     }

@@ -34,7 +34,7 @@ struct reader {
     uint64_t text_length;
 };
 
-static int read_at(int fd, void *out, size_t length, uint64_t offset)
+static int elf_file_read_at(int fd, void *out, size_t length, uint64_t offset)
 {
     if (offset > INT64_MAX - length)
         return -HOLTER_ECORRUPT;
@@ -45,18 +45,18 @@ static int read_at(int fd, void *out, size_t length, uint64_t offset)
 }
 
 /** Fill the file's identity and find its program headers. */
-static int read_header(struct reader *r, struct elf_file *out, uint64_t *table,
-                       unsigned *entry_bytes)
+static int elf_file_read_header(struct reader *r, struct elf_file *out, uint64_t *table,
+                                unsigned *entry_bytes)
 {
     unsigned char ident[EI_NIDENT];
-    if (read_at(r->fd, ident, sizeof ident, 0) < 0 || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
-        ident[EI_DATA] != NATIVE_DATA)
+    if (elf_file_read_at(r->fd, ident, sizeof ident, 0) < 0 ||
+        memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != NATIVE_DATA)
         return -ENOEXEC;
     out->class_ = ident[EI_CLASS];
     r->wide = ident[EI_CLASS] == ELFCLASS64;
     if (r->wide) {
         Elf64_Ehdr header;
-        if (read_at(r->fd, &header, sizeof header, 0) < 0)
+        if (elf_file_read_at(r->fd, &header, sizeof header, 0) < 0)
             return -HOLTER_ECORRUPT;
         out->machine = header.e_machine;
         *table = header.e_phoff;
@@ -66,7 +66,7 @@ static int read_header(struct reader *r, struct elf_file *out, uint64_t *table,
                                                                                : -HOLTER_ECORRUPT;
     }
     Elf32_Ehdr header;
-    if (ident[EI_CLASS] != ELFCLASS32 || read_at(r->fd, &header, sizeof header, 0) < 0)
+    if (ident[EI_CLASS] != ELFCLASS32 || elf_file_read_at(r->fd, &header, sizeof header, 0) < 0)
         return -HOLTER_ECORRUPT;
     out->machine = header.e_machine;
     *table = header.e_phoff;
@@ -85,12 +85,12 @@ static int read_segments(struct reader *r, uint64_t table, unsigned entry_bytes)
         int rc;
         if (r->wide) {
             Elf64_Phdr h;
-            rc = read_at(r->fd, &h, sizeof h, at);
+            rc = elf_file_read_at(r->fd, &h, sizeof h, at);
             if (rc == 0)
                 *part = (struct part){h.p_type, h.p_offset, h.p_vaddr, h.p_filesz};
         } else {
             Elf32_Phdr h;
-            rc = read_at(r->fd, &h, sizeof h, at);
+            rc = elf_file_read_at(r->fd, &h, sizeof h, at);
             if (rc == 0)
                 *part = (struct part){h.p_type, h.p_offset, h.p_vaddr, h.p_filesz};
         }
@@ -112,7 +112,7 @@ static uint64_t file_offset(const struct reader *r, uint64_t address)
 }
 
 /** One text of the string table. @return owned text, or NULL (errno set) */
-static char *read_text(const struct reader *r, uint64_t index)
+static char *elf_file_read_text(const struct reader *r, uint64_t index)
 {
     char text[MAX_TEXT + 1];
     if (index >= r->text_length) {
@@ -131,7 +131,7 @@ static char *read_text(const struct reader *r, uint64_t index)
 
 static int replace_text(char **slot, const struct reader *r, uint64_t index)
 {
-    char *text = read_text(r, index);
+    char *text = elf_file_read_text(r, index);
     if (text == NULL)
         return errno == ENOMEM ? -ENOMEM : -HOLTER_ECORRUPT;
     free(*slot);
@@ -154,7 +154,8 @@ static void dynamic_entry(const struct reader *r, const void *entries, size_t i,
 }
 
 /** Second pass, when the string table is known. */
-static int take_entry(const struct reader *r, struct elf_file *out, int64_t tag, uint64_t value)
+static int elf_file_apply_entry(const struct reader *r, struct elf_file *out, int64_t tag,
+                                uint64_t value)
 {
     if (tag == DT_RPATH)
         return replace_text(&out->rpath, r, value);
@@ -178,7 +179,7 @@ static int read_dynamic(struct reader *r, const struct part *dynamic, struct elf
     out->needed = calloc(ELF_MAX_NEEDED, sizeof *out->needed);
     int rc = entries == NULL || out->needed == NULL ? -ENOMEM : 0;
     if (rc == 0)
-        rc = read_at(r->fd, entries, count * entry, dynamic->offset);
+        rc = elf_file_read_at(r->fd, entries, count * entry, dynamic->offset);
     int64_t tag = DT_NULL;
     uint64_t value = 0;
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -196,7 +197,7 @@ static int read_dynamic(struct reader *r, const struct part *dynamic, struct elf
         dynamic_entry(r, entries, i, &tag, &value);
         if (tag == DT_NULL)
             break;
-        rc = take_entry(r, out, tag, value);
+        rc = elf_file_apply_entry(r, out, tag, value);
     }
     free(entries);
     return rc;
@@ -210,7 +211,7 @@ int elf_file_init(struct elf_file *out, const char *path)
     struct elf_file file = {0};
     uint64_t table = 0;
     unsigned entry_bytes = 0;
-    int rc = read_header(&r, &file, &table, &entry_bytes);
+    int rc = elf_file_read_header(&r, &file, &table, &entry_bytes);
     if (rc == 0)
         rc = read_segments(&r, table, entry_bytes);
     for (unsigned i = 0; rc == 0 && i < r.segment_count; i++)

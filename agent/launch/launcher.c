@@ -250,7 +250,7 @@ static const struct option srun_options[] = {
 
 /* ---- which launcher ------------------------------------------------------ */
 
-static enum launcher by_name(const char *name)
+static enum launcher launcher_by_name(const char *name)
 {
     static const struct {
         const char *name;
@@ -298,9 +298,9 @@ enum launcher launcher_of(const char *path)
     strcpy(given, path);
     const char *asked = basename(given);
     const char *real = strrchr(resolved, '/') + 1;
-    enum launcher launcher = by_name(real);
+    enum launcher launcher = launcher_by_name(real);
     if (launcher == LAUNCHER_NONE)
-        launcher = by_name(asked);
+        launcher = launcher_by_name(asked);
     if (launcher != LAUNCHER_NONE)
         return launcher;
     if (strcmp(real, "mpirun") != 0 && strcmp(real, "mpiexec") != 0 &&
@@ -316,7 +316,7 @@ enum launcher launcher_of(const char *path)
 
 /* ---- the command line ---------------------------------------------------- */
 
-static const struct option *table_of(enum launcher launcher)
+static const struct option *launcher_table_of(enum launcher launcher)
 {
     return launcher == LAUNCHER_OPENMPI ? openmpi_options
            : launcher == LAUNCHER_HYDRA ? hydra_options
@@ -429,8 +429,9 @@ int launcher_parse(struct launch_line *out, enum launcher launcher, int argc, ch
         if (strcmp(word, ":") == 0) {
             i++;
         } else if (word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0) {
-            i += launcher == LAUNCHER_SRUN ? srun_words(&line, i, argc, argv)
-                                           : dashed_words(&line, table_of(launcher), i, argc, argv);
+            i += launcher == LAUNCHER_SRUN
+                     ? srun_words(&line, i, argc, argv)
+                     : dashed_words(&line, launcher_table_of(launcher), i, argc, argv);
         } else {
             i += strcmp(word, "--") == 0;
             if (i >= argc)

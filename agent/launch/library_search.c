@@ -109,7 +109,7 @@ void library_search_destroy(struct library_search *search)
 }
 
 /** Is there a library of the same class and machine at this path? */
-static int fits(const char *path, const struct needing_file *by)
+static int library_search_fits(const char *path, const struct needing_file *by)
 {
     struct elf_file elf;
     if (elf_file_init(&elf, path) < 0)
@@ -121,8 +121,8 @@ static int fits(const char *path, const struct needing_file *by)
 
 /** Replace $ORIGIN, ${ORIGIN}, $LIB and ${LIB} ("Dynamic string tokens", ld.so(8)). Other tokens
  *  stay, and the directory is then not found. @return 0 or -HOLTER_ERANGE */
-static int expand(char *out, size_t room, const char *dir, size_t length,
-                  const struct needing_file *by)
+static int library_search_expand(char *out, size_t room, const char *dir, size_t length,
+                                 const struct needing_file *by)
 {
     const char *slash = strrchr(by->path, '/');
     const struct {
@@ -168,9 +168,9 @@ static int find_in_list(const char *list, const char *separators, const char *na
         int n = -1;
         if (length == 0) /* an empty entry is the current directory */
             n = snprintf(out, room, "./%s", name);
-        else if (expand(dir, sizeof dir, list, length, by) == 0)
+        else if (library_search_expand(dir, sizeof dir, list, length, by) == 0)
             n = snprintf(out, room, "%s/%s", dir, name);
-        if (n > 0 && (size_t)n < room && fits(out, by))
+        if (n > 0 && (size_t)n < room && library_search_fits(out, by))
             return 0;
         list += length;
         list += *list != '\0';
@@ -203,7 +203,7 @@ static int find_in_cache(const struct library_search *s, const char *name,
             strcmp(header + key, name) != 0)
             continue;
         int n = snprintf(out, room, "%s", header + value);
-        if (n > 0 && (size_t)n < room && fits(out, by))
+        if (n > 0 && (size_t)n < room && library_search_fits(out, by))
             return 0;
     }
     return -ENOENT;
@@ -215,7 +215,10 @@ int library_search_find(const struct library_search *search, const char *name,
     if (room < PATH_MAX)
         return -HOLTER_ERANGE;
     if (strchr(name, '/') != NULL)
-        return expand(out, room, name, strlen(name), by) == 0 && fits(out, by) ? 0 : -ENOENT;
+        return library_search_expand(out, room, name, strlen(name), by) == 0 &&
+                       library_search_fits(out, by)
+                   ? 0
+                   : -ENOENT;
     if (find_in_rpaths(name, by, out, room) == 0)
         return 0;
     if (find_in_list(search->library_path, ":;", name, by, out, room) == 0)

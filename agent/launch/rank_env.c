@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *var(const struct rank_env_source *s, const char *name)
+static const char *rank_env_var(const struct rank_env_source *s, const char *name)
 {
     const char *value = s->variable(s->user, name);
     return value == NULL || value[0] == '\0' ? NULL : value;
@@ -77,15 +77,15 @@ static void copy_tail(char *out, size_t room, const char *text)
 
 static void read_step(struct rank_env *out, const struct rank_env_source *s)
 {
-    const char *orte = var(s, "OMPI_MCA_ess_base_jobid");
-    const char *slurm = var(s, "SLURM_STEP_ID");
-    const char *namespace_ = var(s, "PMIX_NAMESPACE");
+    const char *orte = rank_env_var(s, "OMPI_MCA_ess_base_jobid");
+    const char *slurm = rank_env_var(s, "SLURM_STEP_ID");
+    const char *namespace_ = rank_env_var(s, "PMIX_NAMESPACE");
     snprintf(out->base, sizeof out->base, "%s", s->host);
     if (orte != NULL && step_of_orte(out, orte))
         return;
     if (step_of_hydra(out, s->parent_command))
         return;
-    if (slurm != NULL && var(s, "SLURM_PROCID") != NULL)
+    if (slurm != NULL && rank_env_var(s, "SLURM_PROCID") != NULL)
         snprintf(out->step, sizeof out->step, "%s", slurm);
     else if (namespace_ != NULL)
         copy_tail(out->step, sizeof out->step, namespace_);
@@ -100,46 +100,47 @@ const char *rank_env_job(const struct rank_env_source *s)
     static const char *const names[] = {"HOLTER_JOB",  "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
                                         "FLUX_JOB_ID", "PJM_JOBID",    "OAR_JOB_ID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (var(s, names[i]) != NULL)
-            return var(s, names[i]);
+        if (rank_env_var(s, names[i]) != NULL)
+            return rank_env_var(s, names[i]);
     /* Grid Engine's name is too plain to be trusted alone. */
-    return var(s, "SGE_TASK_ID") != NULL ? var(s, "JOB_ID") : NULL;
+    return rank_env_var(s, "SGE_TASK_ID") != NULL ? rank_env_var(s, "JOB_ID") : NULL;
 }
 
-static void read_launcher(struct rank_env *out, const struct rank_env_source *s)
+static void rank_env_read_launcher(struct rank_env *out, const struct rank_env_source *s)
 {
     const char *local = NULL;
-    if (var(s, "OMPI_COMM_WORLD_SIZE") != NULL) {
+    if (rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL) {
         out->flavour = MPI_FLAVOUR_OPENMPI;
-        local = var(s, "OMPI_COMM_WORLD_LOCAL_RANK");
-    } else if (var(s, "MPI_LOCALRANKID") != NULL || var(s, "HYDI_CONTROL_FD") != NULL ||
-               var(s, "PMI_FD") != NULL || var(s, "PMI_RANK") != NULL) {
+        local = rank_env_var(s, "OMPI_COMM_WORLD_LOCAL_RANK");
+    } else if (rank_env_var(s, "MPI_LOCALRANKID") != NULL ||
+               rank_env_var(s, "HYDI_CONTROL_FD") != NULL || rank_env_var(s, "PMI_FD") != NULL ||
+               rank_env_var(s, "PMI_RANK") != NULL) {
         out->flavour = MPI_FLAVOUR_MPICH;
-        local = var(s, "MPI_LOCALRANKID");
-    } else if (var(s, "PMIX_RANK") != NULL) {
+        local = rank_env_var(s, "MPI_LOCALRANKID");
+    } else if (rank_env_var(s, "PMIX_RANK") != NULL) {
         out->flavour = MPI_FLAVOUR_OPENMPI; /* MPICH takes PMIx only when it was built for it */
     }
-    out->launched = out->flavour != MPI_FLAVOUR_NONE || var(s, "SLURM_PROCID") != NULL;
-    out->local_rank = small_number(local != NULL ? local : var(s, "SLURM_LOCALID"));
+    out->launched = out->flavour != MPI_FLAVOUR_NONE || rank_env_var(s, "SLURM_PROCID") != NULL;
+    out->local_rank = small_number(local != NULL ? local : rank_env_var(s, "SLURM_LOCALID"));
 }
 
 /* Launchers use each other: mpirun and mpiexec start their own daemons with srun, whose variables
  * are left over then. */
 enum launcher rank_env_launcher(const struct rank_env_source *s)
 {
-    if (var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
+    if (rank_env_var(s, "OMPI_COMM_WORLD_SIZE") != NULL)
         return LAUNCHER_OPENMPI;
-    if (var(s, "MPI_LOCALRANKID") != NULL || var(s, "HYDI_CONTROL_FD") != NULL)
+    if (rank_env_var(s, "MPI_LOCALRANKID") != NULL || rank_env_var(s, "HYDI_CONTROL_FD") != NULL)
         return LAUNCHER_HYDRA;
-    if (var(s, "SLURM_PROCID") != NULL && var(s, "SLURM_STEP_ID") != NULL)
+    if (rank_env_var(s, "SLURM_PROCID") != NULL && rank_env_var(s, "SLURM_STEP_ID") != NULL)
         return LAUNCHER_SRUN;
-    return var(s, "PMI_FD") != NULL ? LAUNCHER_HYDRA : LAUNCHER_NONE;
+    return rank_env_var(s, "PMI_FD") != NULL ? LAUNCHER_HYDRA : LAUNCHER_NONE;
 }
 
 void rank_env_read(struct rank_env *out, const struct rank_env_source *source)
 {
     *out = (struct rank_env){.local_rank = -1};
-    read_launcher(out, source);
+    rank_env_read_launcher(out, source);
     read_step(out, source);
     const char *job = rank_env_job(source);
     if (job != NULL)

@@ -115,7 +115,7 @@ static int enter_gate(const struct rendezvous *r, int nonblocking)
     }
 }
 
-static int take_agent_lock(const struct rendezvous *r)
+static int rendezvous_acquire_agent_lock(const struct rendezvous *r)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/agent.lock", r->dir);
@@ -225,7 +225,7 @@ int rendezvous_join(const struct rendezvous *r, int32_t pid, const char *job, in
     int gate = enter_gate(r, 0);
     if (gate < 0)
         return gate;
-    int lock = take_agent_lock(r);
+    int lock = rendezvous_acquire_agent_lock(r);
     int rc = lock >= 0 ? 1 : lock == -EWOULDBLOCK ? 0 : lock;
     if (rc == 1)
         sweep_before_start(r);
@@ -245,7 +245,7 @@ int rendezvous_lock(const struct rendezvous *r, int *lock_fd)
     int gate = enter_gate(r, 0);
     if (gate < 0)
         return gate;
-    int lock = take_agent_lock(r);
+    int lock = rendezvous_acquire_agent_lock(r);
     if (lock >= 0)
         sweep_before_start(r);
     close(gate);
@@ -425,7 +425,7 @@ static int hold_session(const char *run_dir, const char *session, int *gate, int
     *gate = enter_gate(&r, 1);
     if (*gate < 0)
         return 0;
-    *lock = take_agent_lock(&r);
+    *lock = rendezvous_acquire_agent_lock(&r);
     if (*lock >= 0)
         return 1;
     close(*gate);

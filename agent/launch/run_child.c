@@ -47,9 +47,11 @@ static void look_at_children(struct waiting *w)
         } else if (pid == *w->daemon && !WIFSTOPPED(status)) {
             *w->daemon = 0;
             if (WIFSIGNALED(status))
-                say("holterd was ended by signal %d; the job goes on unwatched", WTERMSIG(status));
+                terminal_print("holterd was ended by signal %d; the job goes on unwatched",
+                               WTERMSIG(status));
             else
-                say("holterd ended with status %d; the job goes on unwatched", WEXITSTATUS(status));
+                terminal_print("holterd ended with status %d; the job goes on unwatched",
+                               WEXITSTATUS(status));
         }
     }
 }
@@ -63,7 +65,7 @@ static void become_command(const struct run_command *command, const sigset_t *ma
     int error = errno;
     if (error == ENOEXEC) /* a script without "#!", which execvp(3) and the shells run */
         execvp(command->program, command->words);
-    say("%s: %s", command->program, strerror(error));
+    terminal_print("%s: %s", command->program, strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 
@@ -95,7 +97,7 @@ int run_and_wait(const struct run_command *command, pid_t *daemon, const sigset_
     if (w.child == 0)
         become_command(command, before);
     if (w.child < 0) {
-        say("%s: %s", command->program, strerror(errno));
+        terminal_print("%s: %s", command->program, strerror(errno));
         w.status = 126;
     }
     while (w.status < 0) {

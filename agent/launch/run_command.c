@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /** Take over an owned text. @return it; NULL when there was no memory for it */
-static char *keep(char **list, size_t room, char *text)
+static char *run_command_append_argument(char **list, size_t room, char *text)
 {
     size_t used = 0;
     while (list[used] != NULL)
@@ -26,7 +26,7 @@ static char *keep(char **list, size_t room, char *text)
     return text;
 }
 
-static char *join(const char *a, const char *b)
+static char *run_command_join(const char *a, const char *b)
 {
     char *text = NULL;
     return asprintf(&text, "%s%s", a, b) < 0 ? NULL : text;
@@ -36,12 +36,16 @@ static char *join(const char *a, const char *b)
 
 static int add_variable(struct run_command *c, const char *name, const char *value)
 {
-    return keep(c->environment, ROOM(c->environment), join(name, value)) == NULL ? -ENOMEM : 0;
+    return run_command_append_argument(c->environment, ROOM(c->environment),
+                                       run_command_join(name, value)) == NULL
+               ? -ENOMEM
+               : 0;
 }
 
 static int add_prefix(struct run_command *c, const char *word)
 {
-    return keep(c->prefix, ROOM(c->prefix), strdup(word)) == NULL ? -ENOMEM : 0;
+    return run_command_append_argument(c->prefix, ROOM(c->prefix), strdup(word)) == NULL ? -ENOMEM
+                                                                                         : 0;
 }
 
 /** "holter exec --session ..." with everything a rank on any host has to know. */
@@ -141,7 +145,8 @@ static char **copy_words(int argc, char *const argv[])
 static int wrap_line(struct run_command *c, const struct run_options *o, const struct run_target *t)
 {
     if (t->line.app_list != 0)
-        say("%s: the applications named in it are not watched: put `holter exec` before them there",
+        terminal_print(
+            "%s: the applications named in it are not watched: put `holter exec` before them there",
             o->argv[t->line.app_list]);
     c->words = launcher_wrap(&t->line, o->argc, o->argv, c->prefix);
     return c->words == NULL ? -ENOMEM : 0;
@@ -183,8 +188,8 @@ int run_command_make(struct run_command *out, const struct run_session *session,
     if (rc == 0 && c.words == NULL)
         c.words = copy_words(options->argc, options->argv);
     if (c.words == NULL || c.program == NULL || rc < 0) {
-        say("%s: cannot be put under watch: %s", options->argv[0],
-            holter_strerror(rc < 0 ? rc : -ENOMEM));
+        terminal_print("%s: cannot be put under watch: %s", options->argv[0],
+                       holter_strerror(rc < 0 ? rc : -ENOMEM));
         run_command_finish(&c);
         return -1;
     }

@@ -27,8 +27,8 @@
 typedef void take(void *user, const struct wire_message *message);
 
 /** Ask and take all answers. @return 0, the daemon's error, or -HOLTER_ETIMEOUT */
-static int ask(struct client *client, const char *op, const char *job, const char *topics,
-               take *each, void *user)
+static int run_report_ask(struct client *client, const char *op, const char *job,
+                          const char *topics, take *each, void *user)
 {
     uint64_t deadline = clock_mono_ns() + ANSWER_PATIENCE;
     int64_t id = client_ask(client, op, job, topics, NULL);
@@ -56,12 +56,12 @@ struct presence {
     uint64_t running; /**< of our jobs */
 };
 
-static int is_ours(const char *prefix, const char *job)
+static int run_report_is_ours(const char *prefix, const char *job)
 {
     return job != NULL && strncmp(job, prefix, strlen(prefix)) == 0;
 }
 
-static void take_status(void *user, const struct wire_message *message)
+static void run_report_store_status(void *user, const struct wire_message *message)
 {
     struct presence *p = user;
     if (message->type != WIRE_TYPE_STATUS)
@@ -69,7 +69,7 @@ static void take_status(void *user, const struct wire_message *message)
     p->agents = message->status.agents;
     for (uint64_t i = 0; i < message->status.jobs_count; i++) {
         const struct wire_job_row *job = &message->status.jobs[i];
-        p->running += is_ours(p->prefix, job->job) && strcmp(job->state, "running") == 0;
+        p->running += run_report_is_ours(p->prefix, job->job) && strcmp(job->state, "running") == 0;
     }
 }
 
@@ -80,7 +80,7 @@ static int await_agents(struct client *client, const struct run_session *s, cons
     for (;;) {
         struct presence p = {.prefix = prefix};
         struct client_message unused;
-        int rc = ask(client, "status", NULL, NULL, take_status, &p);
+        int rc = run_report_ask(client, "status", NULL, NULL, run_report_store_status, &p);
         if (rc < 0)
             return rc;
         /* A daemon of somebody else keeps agents of other sessions. */
@@ -99,16 +99,16 @@ struct listing {
     const char *prefix;
 };
 
-static void copy_text(char *out, size_t room, const char *text)
+static void run_report_copy_text(char *out, size_t room, const char *text)
 {
     snprintf(out, room, "%s", text == NULL ? "" : text);
 }
 
-static void take_job(void *user, const struct wire_message *message)
+static void run_report_store_job(void *user, const struct wire_message *message)
 {
     struct listing *l = user;
     struct run_report *r = l->report;
-    if (message->type != WIRE_TYPE_JOB || !is_ours(l->prefix, message->job.job) ||
+    if (message->type != WIRE_TYPE_JOB || !run_report_is_ours(l->prefix, message->job.job) ||
         r->count == MAX_JOBS)
         return;
     struct run_job *jobs = realloc(r->jobs, (r->count + 1) * sizeof *jobs);
@@ -117,16 +117,16 @@ static void take_job(void *user, const struct wire_message *message)
     r->jobs = jobs;
     struct run_job *job = &jobs[r->count++];
     *job = (struct run_job){.ranks = message->job.world};
-    copy_text(job->id, sizeof job->id, message->job.job);
-    copy_text(job->app, sizeof job->app, message->job.app);
-    copy_text(job->state, sizeof job->state, message->job.state);
-    copy_text(job->recording, sizeof job->recording, message->job.recording);
-    copy_text(job->network, sizeof job->network, message->job.network_fault);
+    run_report_copy_text(job->id, sizeof job->id, message->job.job);
+    run_report_copy_text(job->app, sizeof job->app, message->job.app);
+    run_report_copy_text(job->state, sizeof job->state, message->job.state);
+    run_report_copy_text(job->recording, sizeof job->recording, message->job.recording);
+    run_report_copy_text(job->network, sizeof job->network, message->job.network_fault);
     if (message->job.end_ns > message->job.start_ns)
         job->duration_ns = message->job.end_ns - message->job.start_ns;
 }
 
-static void take_sums(void *user, const struct wire_message *message)
+static void run_report_store_sums(void *user, const struct wire_message *message)
 {
     struct run_job *job = user;
     if (message->type == WIRE_TYPE_PLACES && message->places.hosts_count > job->nodes)
@@ -148,7 +148,8 @@ static void take_sums(void *user, const struct wire_message *message)
     }
 }
 
-static int collect(struct run_report *report, struct client *client, const struct run_session *s)
+static int run_report_collect_status(struct run_report *report, struct client *client,
+                                     const struct run_session *s)
 {
     char prefix[64];
     session_job_id(prefix, s->job, "");
@@ -157,10 +158,10 @@ static int collect(struct run_report *report, struct client *client, const struc
         return rc;
     report->complete = rc;
     struct listing listing = {report, prefix};
-    rc = ask(client, "jobs", NULL, NULL, take_job, &listing);
+    rc = run_report_ask(client, "jobs", NULL, NULL, run_report_store_job, &listing);
     for (unsigned i = 0; rc == 0 && i < report->count; i++)
-        rc = ask(client, "snapshot", report->jobs[i].id, "ranks,places,nodes,alerts", take_sums,
-                 &report->jobs[i]);
+        rc = run_report_ask(client, "snapshot", report->jobs[i].id, "ranks,places,nodes,alerts",
+                            run_report_store_sums, &report->jobs[i]);
     return rc;
 }
 
@@ -175,13 +176,13 @@ int run_report_collect(struct run_report *report, const struct run_session *sess
     };
     int rc = client_create(&client, &options);
     if (rc == 0)
-        rc = collect(report, client, session);
+        rc = run_report_collect_status(report, client, session);
     client_destroy(client);
     for (unsigned i = 0; i < report->count; i++)
         if (report->jobs[i].duration_ns > elapsed_ns)
             report->jobs[i].duration_ns = elapsed_ns;
     if (rc < 0)
-        say("the daemon does not tell how it went: %s", holter_strerror(rc));
+        terminal_print("the daemon does not tell how it went: %s", holter_strerror(rc));
     return rc < 0 ? -1 : 0;
 }
 
@@ -193,7 +194,7 @@ void run_report_finish(struct run_report *report)
 
 /* ---- names of recordings ------------------------------------------------- */
 
-static int append(char *out, size_t room, const char *text, size_t length)
+static int run_report_append(char *out, size_t room, const char *text, size_t length)
 {
     size_t used = strlen(out);
     if (used + length >= room)
@@ -215,15 +216,16 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
     out[0] = '\0';
     for (const char *p = output; rc == 0; p++) {
         if (p == end && index > 0 && !named) {
-            rc = append(out, room, "-", 1);
+            rc = run_report_append(out, room, "-", 1);
             if (rc == 0)
-                rc = append(out, room, job, strlen(job));
+                rc = run_report_append(out, room, job, strlen(job));
         }
         if (*p == '\0' || rc < 0)
             break;
         const char *value = p[0] != '%' ? NULL : p[1] == 'j' ? job : p[1] == 'h' ? host : NULL;
         named |= value == job && value != NULL;
-        rc = value == NULL ? append(out, room, p, 1) : append(out, room, value, strlen(value));
+        rc = value == NULL ? run_report_append(out, room, p, 1)
+                           : run_report_append(out, room, value, strlen(value));
         p += value != NULL;
     }
     return rc;
@@ -231,7 +233,7 @@ int run_output_name(char *out, size_t room, const char *output, const char *job,
 
 /** Nothing is, where not even the first second could be written, or where somebody took the file
  * away. */
-static int is_recorded(const struct run_job *job)
+static int run_report_is_recorded(const struct run_job *job)
 {
     return access(job->recording, F_OK) == 0;
 }
@@ -243,14 +245,15 @@ void run_report_rename(struct run_report *report, const char *output)
     for (unsigned i = 0; i < report->count; i++) {
         struct run_job *job = &report->jobs[i];
         char name[sizeof job->recording];
-        if (job->recording[0] == '\0' || !is_recorded(job))
+        if (job->recording[0] == '\0' || !run_report_is_recorded(job))
             continue;
         int rc = run_output_name(name, sizeof name, output, job->id, host, i);
         char renamed[sizeof job->recording];
         if (rc == 0)
             rc = recording_rename(job->recording, name, renamed, sizeof renamed);
         if (rc < 0)
-            say("%s: cannot be renamed as -o wants: %s", job->recording, holter_strerror(rc));
+            terminal_print("%s: cannot be renamed as -o wants: %s", job->recording,
+                           holter_strerror(rc));
         else
             strcpy(job->recording, renamed);
     }
@@ -272,7 +275,7 @@ void print_count(char *out, size_t room, uint64_t count)
 }
 
 /** A path as short as it can be said here. */
-static const char *shown(const char *path)
+static const char *run_report_describe_path(const char *path)
 {
     static char here[PATH_MAX];
     if (getcwd(here, sizeof here) == NULL || strncmp(path, here, strlen(here)) != 0 ||
@@ -281,7 +284,7 @@ static const char *shown(const char *path)
     return path + strlen(here) + 1;
 }
 
-static void print_losses(char *out, size_t room, const struct run_job *job)
+static void run_report_print_losses(char *out, size_t room, const struct run_job *job)
 {
     char lost[32], windows[32];
     print_count(lost, sizeof lost, job->lost);
@@ -298,46 +301,47 @@ static void print_recording(char *out, size_t room, const struct run_job *job)
 {
     if (job->recording[0] == '\0')
         out[0] = '\0';
-    else if (!is_recorded(job) && job->recording_stopped)
+    else if (!run_report_is_recorded(job) && job->recording_stopped)
         snprintf(out, room, "; not recorded");
-    else if (!is_recorded(job))
+    else if (!run_report_is_recorded(job))
         snprintf(out, room, "; its recording %s has another name now, or is gone",
-                 shown(job->recording));
+                 run_report_describe_path(job->recording));
     else
-        snprintf(out, room, "; recorded in %s%s", shown(job->recording),
+        snprintf(out, room, "; recorded in %s%s", run_report_describe_path(job->recording),
                  job->recording_stopped ? ", not to its end" : "");
 }
 
-static void print_job(const struct run_job *job)
+static void run_report_print_job(const struct run_job *job)
 {
     char messages[32], losses[96], share[32] = "", recording[640];
     struct quantity bytes, duration;
     const char *slash = strrchr(job->app, '/');
     print_count(messages, sizeof messages, job->messages);
-    print_losses(losses, sizeof losses, job);
+    run_report_print_losses(losses, sizeof losses, job);
     print_recording(recording, sizeof recording, job);
     double of = (double)job->ranks * (double)job->duration_ns;
     if (of > 0)
         snprintf(share, sizeof share, "%.0f %% of the time in MPI, ",
                  100 * ((double)job->mpi_ns < of ? (double)job->mpi_ns / of : 1));
-    say("job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64 " node%s, %s, %s messages, %s, %s%s%s",
-        job->id, slash == NULL ? job->app : slash + 1,
-        strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks, job->ranks == 1 ? "" : "s",
-        job->nodes, job->nodes == 1 ? "" : "s",
-        job->duration_ns == 0 ? "end not seen"
-                              : quantity_duration(&duration, (double)job->duration_ns),
-        messages, quantity_bytes(&bytes, (double)job->bytes), share, losses, recording);
+    terminal_print("job %s (%s): %s%" PRIu64 " rank%s on %" PRIu64
+                   " node%s, %s, %s messages, %s, %s%s%s",
+                   job->id, slash == NULL ? job->app : slash + 1,
+                   strcmp(job->state, "died") == 0 ? "died; " : "", job->ranks,
+                   job->ranks == 1 ? "" : "s", job->nodes, job->nodes == 1 ? "" : "s",
+                   job->duration_ns == 0 ? "end not seen"
+                                         : quantity_duration(&duration, (double)job->duration_ns),
+                   messages, quantity_bytes(&bytes, (double)job->bytes), share, losses, recording);
 }
 
 void run_report_print(const struct run_report *report)
 {
     for (unsigned i = 0; i < report->count; i++) {
-        print_job(&report->jobs[i]);
+        run_report_print_job(&report->jobs[i]);
         if (report->jobs[i].network[0] != '\0')
-            say("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
+            terminal_print("job %s: network: %s", report->jobs[i].id, report->jobs[i].network);
     }
     if (report->count == 0)
-        say("no MPI program was seen");
+        terminal_print("no MPI program was seen");
     if (!report->complete)
-        say("some agents had not left yet: the last figures may be missing");
+        terminal_print("some agents had not left yet: the last figures may be missing");
 }

@@ -49,13 +49,13 @@ static uint64_t random_number(void)
     return number;
 }
 
-static const char *variable(void *user, const char *name)
+static const char *run_session_variable(void *user, const char *name)
 {
     (void)user;
     return getenv(name);
 }
 
-static const char *given(const char *option, const char *name)
+static const char *run_session_option_or_variable(const char *option, const char *name)
 {
     const char *value = option != NULL ? option : getenv(name);
     return value == NULL || value[0] == '\0' ? NULL : value;
@@ -67,7 +67,7 @@ static const char *given(const char *option, const char *name)
  *  time. A daemon that others use too may meet another command of the same second. */
 static void plan_job(struct run_session *s)
 {
-    struct rank_env_source source = {.variable = variable};
+    struct rank_env_source source = {.variable = run_session_variable};
     const char *job = rank_env_job(&source);
     time_t now = time(NULL);
     struct tm tm;
@@ -86,12 +86,12 @@ static int plan_local(struct run_session *s)
     char run_dir[PATH_MAX];
     int rc = session_run_dir(run_dir, sizeof run_dir);
     if (rc < 0) {
-        say("directory for sockets (HOLTER_RUN_DIR): %s", holter_strerror(rc));
+        terminal_print("directory for sockets (HOLTER_RUN_DIR): %s", holter_strerror(rc));
         return -1;
     }
     if (snprintf(s->dir, sizeof s->dir, "%s/%s", run_dir, s->key) >= (int)sizeof s->dir ||
         strlen(s->dir) + strlen("/holterd.sock") > SOCKET_ROOM) {
-        say("%s: too long for a socket; HOLTER_RUN_DIR can name a shorter one", run_dir);
+        terminal_print("%s: too long for a socket; HOLTER_RUN_DIR can name a shorter one", run_dir);
         return -1;
     }
     snprintf(s->log, sizeof s->log, "%.*s/holterd.log", (int)sizeof s->log - 16, s->dir);
@@ -133,7 +133,7 @@ static int plan_remote(struct run_session *s, const char *listen, const struct r
     char address[128] = "", why[256];
     static const char *const wildcards[] = {"tcp://*:", "tcp://0.0.0.0:", "tcp://[::]:"};
     if (listen != NULL && endpoint_check(listen, why, sizeof why) < 0) {
-        say("--listen: %s", why);
+        terminal_print("--listen: %s", why);
         return -1;
     }
     const char *port = NULL;
@@ -146,7 +146,8 @@ static int plan_remote(struct run_session *s, const char *listen, const struct r
     }
     if (hosts_our_address(target->other_host[0] == '\0' ? NULL : target->other_host, address,
                           sizeof address) < 0) {
-        say("no address of this host is known that other hosts could reach; --listen can name one");
+        terminal_print(
+            "no address of this host is known that other hosts could reach; --listen can name one");
         return -1;
     }
     if (port != NULL)
@@ -163,7 +164,7 @@ static int plan_keys(struct run_session *s, const char *keys)
     int local = endpoint_is_local(s->remote[0] != '\0' ? s->remote : s->local);
     if (keys != NULL) {
         if (realpath(keys, s->keys) == NULL) {
-            say("%s: %s", keys, strerror(errno));
+            terminal_print("%s: %s", keys, strerror(errno));
             return -1;
         }
         return 0;
@@ -178,7 +179,7 @@ static int plan_keys(struct run_session *s, const char *keys)
         n = snprintf(s->keys, sizeof s->keys, "%s/.holter/%s", here, s->key);
     s->own_keys = n > 0 && (size_t)n < sizeof s->keys;
     if (!s->own_keys)
-        say("no directory for keys that other hosts could read; --keys can name one");
+        terminal_print("no directory for keys that other hosts could read; --keys can name one");
     return s->own_keys ? 0 : -1;
 }
 
@@ -208,7 +209,7 @@ static void plan_record(struct run_session *s, const struct run_options *options
     }
     int code = find_directory(s->record, options, directory);
     if (code != 0) {
-        say("%s: %s; nothing is recorded", directory, holter_strerror(code));
+        terminal_print("%s: %s; nothing is recorded", directory, holter_strerror(code));
         s->record[0] = '\0';
     }
 }
@@ -217,8 +218,9 @@ int run_session_plan(struct run_session *session, const struct run_options *opti
                      const struct run_target *target)
 {
     struct run_session s = {0};
-    const char *daemon = given(options->daemon, "HOLTER_DAEMON");
-    const char *key = daemon == NULL ? NULL : given(NULL, "HOLTER_SESSION");
+    const char *daemon = run_session_option_or_variable(options->daemon, "HOLTER_DAEMON");
+    const char *key =
+        daemon == NULL ? NULL : run_session_option_or_variable(NULL, "HOLTER_SESSION");
     if (key != NULL && session_key_valid(key) && strlen(key) < sizeof s.key)
         snprintf(s.key, sizeof s.key, "%s", key);
     else
@@ -232,7 +234,7 @@ int run_session_plan(struct run_session *session, const struct run_options *opti
     if (s.daemon_wanted && (target->other_hosts || options->listen != NULL) &&
         plan_remote(&s, options->listen, target) < 0)
         return -1;
-    if (plan_keys(&s, given(options->keys, "HOLTER_KEYS")) < 0)
+    if (plan_keys(&s, run_session_option_or_variable(options->keys, "HOLTER_KEYS")) < 0)
         return -1;
     plan_record(&s, options);
     *session = s;
@@ -360,7 +362,7 @@ static int await_daemon(struct run_session *s)
     }
     client_destroy(client);
     if (rc < 0)
-        say("holterd did not start: %s", words);
+        terminal_print("holterd did not start: %s", words);
     return rc < 0 ? -1 : 0;
 }
 
@@ -370,7 +372,7 @@ static int start_daemon(struct run_session *s, const struct run_options *options
     int rc = paths_program(program, sizeof program, "holterd");
     const char **words = rc < 0 ? NULL : run_daemon_command(s, options, program);
     if (words == NULL) {
-        say("cannot start holterd: %s", holter_strerror(rc < 0 ? rc : -ENOMEM));
+        terminal_print("cannot start holterd: %s", holter_strerror(rc < 0 ? rc : -ENOMEM));
         return -1;
     }
     pid_t parent = getpid();
@@ -379,7 +381,7 @@ static int start_daemon(struct run_session *s, const struct run_options *options
         become_daemon(s, words, parent, options->verbose);
     free(words);
     if (pid < 0) {
-        say("cannot start holterd: %s", strerror(errno));
+        terminal_print("cannot start holterd: %s", strerror(errno));
         return -1;
     }
     s->daemon = pid;
@@ -395,7 +397,8 @@ static void stop_daemon(struct run_session *s)
     kill(s->daemon, SIGTERM);
     while (waitpid(s->daemon, NULL, WNOHANG) == 0) {
         if (clock_mono_ns() > deadline) {
-            say("holterd did not end in time and was killed; its recording holds all but the last "
+            terminal_print(
+                "holterd did not end in time and was killed; its recording holds all but the last "
                 "second");
             kill(s->daemon, SIGKILL);
             waitpid(s->daemon, NULL, 0);
@@ -408,7 +411,7 @@ static void stop_daemon(struct run_session *s)
 
 /* ---- making and removing ------------------------------------------------- */
 
-static int make_keys(struct run_session *s)
+static int run_session_make_keys(struct run_session *s)
 {
     char parent[PATH_MAX];
     if (!s->own_keys)
@@ -416,7 +419,7 @@ static int make_keys(struct run_session *s)
     snprintf(parent, sizeof parent, "%s", s->keys);
     int rc = mkdir(dirname(parent), 0700) < 0 && errno != EEXIST ? -errno : curve_make(s->keys);
     if (rc < 0)
-        say("%s: cannot make keys: %s", s->keys, holter_strerror(rc));
+        terminal_print("%s: cannot make keys: %s", s->keys, holter_strerror(rc));
     return rc < 0 ? -1 : 0;
 }
 
@@ -436,9 +439,9 @@ int run_session_open(struct run_session *session, const struct run_options *opti
     char link[PATH_MAX + 8];
     int rc = mkdir(session->dir, 0700) < 0 && errno != EEXIST ? -errno : run_make_shims(session);
     if (rc < 0)
-        say("%s: %s", session->dir, holter_strerror(rc));
+        terminal_print("%s: %s", session->dir, holter_strerror(rc));
     if (rc == 0)
-        rc = make_keys(session);
+        rc = run_session_make_keys(session);
     snprintf(link, sizeof link, "%s/keys", session->dir);
     if (rc == 0 && session->keys[0] != '\0' && symlink(session->keys, link) < 0 && errno != EEXIST)
         rc = -errno;

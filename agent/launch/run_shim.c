@@ -66,7 +66,7 @@ static int leave_path(const char *name)
 
 /** "holter exec", which finds session, daemon and keys in the environment that `holter run` made.
  *  */
-static char **wrap(enum launcher launcher, int argc, char **argv, char *holter)
+static char **run_shim_wrap(enum launcher launcher, int argc, char **argv, char *holter)
 {
     static char exec[] = "exec";
     char *const prefix[] = {holter, exec, NULL};
@@ -83,15 +83,15 @@ int run_as_launcher(const char *name, int argc, char **argv)
     if (rc == 0)
         rc = paths_search(real, sizeof real, name, getenv("PATH"));
     if (rc < 0) {
-        say("%s: %s", name, holter_strerror(rc));
+        terminal_print("%s: %s", name, holter_strerror(rc));
         return 127;
     }
     enum launcher launcher = launcher_of(real);
     char **words = NULL;
     if ((launcher == LAUNCHER_HYDRA || launcher == LAUNCHER_SRUN) &&
         paths_self(holter, sizeof holter) == 0)
-        words = wrap(launcher, argc, argv, holter);
+        words = run_shim_wrap(launcher, argc, argv, holter);
     execv(real, words != NULL ? words : argv);
-    say("%s: %s", real, strerror(errno));
+    terminal_print("%s: %s", real, strerror(errno));
     return 126;
 }

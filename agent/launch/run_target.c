@@ -49,7 +49,7 @@ int run_target_find(struct run_target *out, const struct run_options *options)
     const char *name = options->argv[0];
     int rc = paths_search(t.program, sizeof t.program, name, getenv("PATH"));
     if (rc < 0) {
-        say("%s: %s", name, holter_strerror(rc));
+        terminal_print("%s: %s", name, holter_strerror(rc));
         return rc == -ENOENT ? 127 : 126;
     }
     t.launcher = launcher_of(t.program);

@@ -34,14 +34,14 @@ struct plan {
 
 /* ---- who we are ---------------------------------------------------------- */
 
-static const char *environment(void *user, const char *name)
+static const char *watch_read_variable(void *user, const char *name)
 {
     (void)user;
     return getenv(name);
 }
 
 /** Command line of a process, its words ended by NUL and one more NUL behind them. */
-static void read_command(int32_t pid, char *out, size_t room)
+static void watch_read_command(int32_t pid, char *out, size_t room)
 {
     size_t n = process_file(out, room - 1, pid, "cmdline");
     out[n + 1] = '\0';
@@ -61,7 +61,7 @@ static void read_proxy_command(char *out, size_t room)
 {
     int32_t pid = getppid();
     for (int i = 0; i < MAX_ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
-        read_command(pid, out, room);
+        watch_read_command(pid, out, room);
         if (command_option(out, "--control-port") != NULL)
             return;
     }
@@ -74,7 +74,7 @@ static void find_rank(struct rank_env *out)
     read_proxy_command(command, sizeof command);
     host_name(host);
     struct rank_env_source source = {
-        .variable = environment,
+        .variable = watch_read_variable,
         .pid = getpid(),
         .parent = getppid(),
         .start = process_start_time(getpid()),
@@ -93,14 +93,15 @@ static int choose_probe(struct plan *plan, int verbose)
     int rc = detect_mpi(plan->program, getenv("LD_LIBRARY_PATH"), &plan->finding);
     if (rc < 0) {
         if (plan->speaks)
-            say("%s: cannot be looked at: %s; it runs unwatched", plan->program,
-                holter_strerror(rc));
+            terminal_print("%s: cannot be looked at: %s; it runs unwatched", plan->program,
+                           holter_strerror(rc));
         return 0;
     }
     plan->flavour = plan->finding.flavour;
     if (plan->finding.kind == PROGRAM_STATIC || plan->finding.kind == PROGRAM_ALIEN) {
         if (plan->speaks)
-            say("%s is %s, so no probe can be loaded into it; it runs unwatched", plan->program,
+            terminal_print(
+                "%s is %s, so no probe can be loaded into it; it runs unwatched", plan->program,
                 plan->finding.kind == PROGRAM_STATIC ? "statically linked"
                                                      : "built for another kind of machine");
         return 0;
@@ -109,21 +110,22 @@ static int choose_probe(struct plan *plan, int verbose)
         plan->flavour = plan->rank.flavour;
     if (plan->flavour == MPI_FLAVOUR_NONE) {
         if (plan->speaks)
-            say("%s carries no MPI and no launcher of one is known; it runs unwatched",
-                plan->program);
+            terminal_print("%s carries no MPI and no launcher of one is known; it runs unwatched",
+                           plan->program);
         return 0;
     }
     rc = paths_probe(plan->probe, sizeof plan->probe, plan->flavour);
     if (rc < 0 && plan->speaks)
-        say("no probe for %s is installed (looked beside the program and in HOLTER_LIBDIR); %s "
+        terminal_print(
+            "no probe for %s is installed (looked beside the program and in HOLTER_LIBDIR); %s "
             "runs "
             "unwatched",
             plan->flavour == MPI_FLAVOUR_OPENMPI ? "Open MPI" : "MPICH", plan->program);
     if (rc == 0 && verbose && plan->speaks)
-        say("%s: %s, probe %s", plan->program,
-            plan->finding.library[0] == '\0' ? "no MPI linked, as the launcher says"
-                                             : plan->finding.library,
-            plan->probe);
+        terminal_print("%s: %s, probe %s", plan->program,
+                       plan->finding.library[0] == '\0' ? "no MPI linked, as the launcher says"
+                                                        : plan->finding.library,
+                       plan->probe);
     return rc == 0;
 }
 
@@ -133,7 +135,7 @@ static int choose_session(struct plan *plan, const struct watch_options *options
     const char *job = option_or_environment(options->job, "HOLTER_JOB");
     if (session_options_resolve(&plan->at, &options->session, why, sizeof why) != 0) {
         if (plan->speaks)
-            say("%s; %s runs unwatched", why, plan->program);
+            terminal_print("%s; %s runs unwatched", why, plan->program);
         return 0;
     }
     session_job_id(plan->job, job == NULL ? plan->rank.base : job, plan->rank.step);
@@ -171,8 +173,8 @@ static int join_agent(const struct plan *plan)
         rc = rendezvous_join(&rendezvous, getpid(), plan->job, &lock_fd);
     if (rc < 0) {
         if (plan->speaks)
-            say("cannot register with the node's agent: %s; %s runs unwatched", holter_strerror(rc),
-                plan->program);
+            terminal_print("cannot register with the node's agent: %s; %s runs unwatched",
+                           holter_strerror(rc), plan->program);
         return 0;
     }
     if (rc == 0)
@@ -181,7 +183,8 @@ static int join_agent(const struct plan *plan)
     if (rc == 0)
         return 1;
     /* Whoever starts the agent tells, whichever rank it is: the others do not know. */
-    say("cannot start holter-agent: %s; %s runs unwatched", holter_strerror(rc), plan->program);
+    terminal_print("cannot start holter-agent: %s; %s runs unwatched", holter_strerror(rc),
+                   plan->program);
     rendezvous_forget(&rendezvous, getpid());
     return 0;
 }
@@ -224,18 +227,19 @@ static void mention_absent_daemon(const struct plan *plan)
     static const char scheme[] = "ipc://";
     if (strncmp(plan->at.daemon, scheme, strlen(scheme)) == 0 &&
         access(plan->at.daemon + strlen(scheme), F_OK) < 0 && plan->speaks)
-        say("no daemon listens at %s yet: start holterd, or use `holter run`", plan->at.daemon);
+        terminal_print("no daemon listens at %s yet: start holterd, or use `holter run`",
+                       plan->at.daemon);
 }
 
 /** The dynamic linker splits LD_PRELOAD at spaces and colons and has no way to quote them
  *  (ld.so(8)). */
-static int preloadable(const struct plan *plan)
+static int watch_preloadable(const struct plan *plan)
 {
     if (strpbrk(plan->probe, ": ") == NULL)
         return 1;
     if (plan->speaks)
-        say("%s: a path with a space or colon cannot be preloaded; %s runs unwatched", plan->probe,
-            plan->program);
+        terminal_print("%s: a path with a space or colon cannot be preloaded; %s runs unwatched",
+                       plan->probe, plan->program);
     return 0;
 }
 
@@ -245,14 +249,15 @@ void watch_this_process(const struct watch_options *options, const char *program
     char preload[8192];
     find_rank(&plan.rank);
     plan.speaks = plan.rank.local_rank <= 0;
-    if (!choose_probe(&plan, options->verbose) || !preloadable(&plan) ||
+    if (!choose_probe(&plan, options->verbose) || !watch_preloadable(&plan) ||
         !choose_session(&plan, options))
         return;
     int rc = watch_preload(preload, sizeof preload, plan.probe, getenv("LD_PRELOAD"),
                            plan.finding.sanitizer);
     if (rc < 0) {
         if (plan.speaks)
-            say("LD_PRELOAD is too long for one more library; %s runs unwatched", program);
+            terminal_print("LD_PRELOAD is too long for one more library; %s runs unwatched",
+                           program);
         return;
     }
     mention_absent_daemon(&plan);
@@ -269,6 +274,6 @@ void watch_this_process(const struct watch_options *options, const char *program
     if (!failed)
         setenv("LD_PRELOAD", preload, 1);
     if (options->verbose && plan.speaks)
-        say("%s: job %s, session %s, daemon %s", program, plan.job, plan.at.session,
-            plan.at.daemon);
+        terminal_print("%s: job %s, session %s, daemon %s", program, plan.job, plan.at.session,
+                       plan.at.daemon);
 }

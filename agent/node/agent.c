@@ -49,7 +49,7 @@ struct agent {
 
 static void on_timer(uv_timer_t *timer);
 
-static void schedule(struct agent *agent, uint64_t due_ns)
+static void agent_schedule(struct agent *agent, uint64_t due_ns)
 {
     uint64_t now = clock_mono_ns();
     uv_update_time(&agent->loop);
@@ -57,7 +57,7 @@ static void schedule(struct agent *agent, uint64_t due_ns)
                    0);
 }
 
-static void wake(void *user)
+static void agent_wake(void *user)
 {
     struct agent *agent = user;
     if (!uv_is_closing((uv_handle_t *)&agent->timer))
@@ -103,7 +103,7 @@ static void read_registrations(struct agent *agent)
     rendezvous_each(agent->options.rendezvous, on_registration, agent);
 }
 
-static void look_around(struct agent *agent, uint64_t now)
+static void agent_check_node(struct agent *agent, uint64_t now)
 {
     int overdue = now - agent->looked_ns >= LOOK_EVERY_NS;
     if (overdue) {
@@ -174,11 +174,11 @@ static int stop_if_asked(struct agent *agent, uint64_t now)
 
 /* ---- the loop ------------------------------------------------------------ */
 
-static void turn(struct agent *agent)
+static void agent_process(struct agent *agent)
 {
     uint64_t now = clock_mono_ns();
     agent->turned_ns = now;
-    look_around(agent, now);
+    agent_check_node(agent, now);
     agent->windows.connected = uplink_connected(agent->uplink);
     agent->windows.uplink_bytes = uplink_bytes(agent->uplink);
     if (agent->stop_ns == 0 && windows_turn(&agent->windows, now))
@@ -188,7 +188,7 @@ static void turn(struct agent *agent)
 static void on_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
-    turn(agent);
+    agent_process(agent);
     uint64_t now = clock_mono_ns();
     if (stop_if_asked(agent, now) || leave_if_done(agent, now))
         return;
@@ -196,10 +196,10 @@ static void on_timer(uv_timer_t *timer)
     int closing = agent->stop_ns != 0 || agent->alone_since_ns != 0;
     if (closing && due > now + LEAVE_AGAIN_NS)
         due = now + LEAVE_AGAIN_NS;
-    schedule(agent, due);
+    agent_schedule(agent, due);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void agent_on_signal(uv_signal_t *handle, int number)
 {
     struct agent *agent = handle->data;
     if (agent->stop_ns != 0)
@@ -208,7 +208,7 @@ static void on_signal(uv_signal_t *handle, int number)
     log_info("signal %d: stopping", number);
     windows_close_now(&agent->windows, agent->stop_ns);
     uplink_kick(agent->uplink);
-    wake(agent);
+    agent_wake(agent);
 }
 
 /* A ring fills faster than was expected. However fast that is, ranks are not disturbed more often
@@ -217,10 +217,10 @@ static void on_alarm(uv_signal_t *handle, int number)
 {
     struct agent *agent = handle->data;
     (void)number;
-    schedule(agent, agent->turned_ns + DRAIN_LEAST_NS);
+    agent_schedule(agent, agent->turned_ns + DRAIN_LEAST_NS);
 }
 
-static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
+static void agent_on_welcome(void *user, const struct wire_welcome *welcome, int fresh)
 {
     struct agent *agent = user;
     uint64_t own = agent->options.budget != 0 ? agent->options.budget : WINDOWS_BUDGET;
@@ -232,7 +232,7 @@ static void on_welcome(void *user, const struct wire_welcome *welcome, int fresh
     windows_announce_all(&agent->windows);
 }
 
-static int on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
+static int agent_on_clock(void *user, const struct wire_clock_answer *answer, uint64_t t4_mono)
 {
     struct agent *agent = user;
     windows_observe_daemon(&agent->windows, answer, t4_mono);
@@ -267,7 +267,7 @@ static void allow_many_files(void)
 static int start_parts(struct agent *agent)
 {
     const struct agent_options *options = &agent->options;
-    struct node_options node = {&agent->loop, options->rendezvous, on_segment, wake, agent};
+    struct node_options node = {&agent->loop, options->rendezvous, on_segment, agent_wake, agent};
     struct uplink_options uplink = {
         .loop = &agent->loop,
         .journal = agent->journal,
@@ -275,8 +275,8 @@ static int start_parts(struct agent *agent)
         .key_dir = options->key_dir,
         .host = agent->host,
         .session = options->rendezvous->session,
-        .welcome = on_welcome,
-        .clock = on_clock,
+        .welcome = agent_on_welcome,
+        .clock = agent_on_clock,
         .criteria = on_criteria,
         .capture = on_capture,
         .user = agent,
@@ -291,7 +291,7 @@ static int start_parts(struct agent *agent)
     return rc;
 }
 
-static void start_loop(struct agent *agent)
+static void agent_start_loop(struct agent *agent)
 {
     static const int numbers[2] = {SIGTERM, SIGINT};
     uv_timer_init(&agent->loop, &agent->timer);
@@ -299,13 +299,13 @@ static void start_loop(struct agent *agent)
     for (int i = 0; i < 2; i++) {
         uv_signal_init(&agent->loop, &agent->signals[i]);
         agent->signals[i].data = agent;
-        uv_signal_start(&agent->signals[i], on_signal, numbers[i]);
+        uv_signal_start(&agent->signals[i], agent_on_signal, numbers[i]);
     }
     uv_signal_init(&agent->loop, &agent->alarm);
     agent->alarm.data = agent;
     uv_signal_start(&agent->alarm, on_alarm, RING_ALARM_SIGNAL);
     agent->looked_ns = 0;
-    wake(agent);
+    agent_wake(agent);
     uv_run(&agent->loop, UV_RUN_DEFAULT);
 }
 
@@ -330,7 +330,7 @@ int agent_run(const struct agent_options *options, struct journal *journal)
         .session = options->rendezvous->session,
         .reader = options->face,
         .journal = journal,
-        .wake = wake,
+        .wake = agent_wake,
         .user = &agent,
     };
     host_name(agent.host);
@@ -347,7 +347,7 @@ int agent_run(const struct agent_options *options, struct journal *journal)
     if (rc == 0)
         rc = start_parts(&agent);
     if (rc == 0)
-        start_loop(&agent);
+        agent_start_loop(&agent);
     uv_run(&agent.loop, UV_RUN_DEFAULT); /* what is closing, after a failed start too */
     uv_loop_close(&agent.loop);
     windows_finish(&agent.windows);

@@ -67,7 +67,7 @@ struct command_line {
     int foreground, verbose;
 };
 
-static int read_number(long long *out, const char *text, long long least, long long most)
+static int agent_main_read_number(long long *out, const char *text, long long least, long long most)
 {
     char *end;
     errno = 0;
@@ -78,14 +78,14 @@ static int read_number(long long *out, const char *text, long long least, long l
     return 0;
 }
 
-static int misused(const char *what, const char *value)
+static int agent_main_report_usage(const char *what, const char *value)
 {
     fprintf(stderr, "holter-agent: %s: %s\n%s", value, what, usage);
     return 2;
 }
 
 /* @return -1 to go on, or the exit status */
-static int read_options(struct command_line *line, int argc, char **argv)
+static int agent_main_read_options(struct command_line *line, int argc, char **argv)
 {
     long long number;
     for (int c; (c = getopt_long(argc, argv, "vh", long_options, NULL)) != -1;) {
@@ -96,12 +96,13 @@ static int read_options(struct command_line *line, int argc, char **argv)
             line->log = optarg;
             break;
         case OPTION_BUDGET:
-            if (read_number(&line->budget, optarg, 1000, 1000000000000) != 0)
-                return misused("not a number of bytes from 1000 up", optarg);
+            if (agent_main_read_number(&line->budget, optarg, 1000, 1000000000000) != 0)
+                return agent_main_report_usage("not a number of bytes from 1000 up", optarg);
             break;
         case OPTION_LOCK_FD:
-            if (read_number(&number, optarg, 3, 1 << 20) != 0 || fcntl((int)number, F_GETFD) < 0)
-                return misused("not an open descriptor", optarg);
+            if (agent_main_read_number(&number, optarg, 3, 1 << 20) != 0 ||
+                fcntl((int)number, F_GETFD) < 0)
+                return agent_main_report_usage("not an open descriptor", optarg);
             line->lock_fd = (long)number;
             break;
         case OPTION_FOREGROUND:
@@ -121,7 +122,8 @@ static int read_options(struct command_line *line, int argc, char **argv)
             return 2;
         }
     }
-    return optind < argc ? misused("an argument that is not expected", argv[optind]) : -1;
+    return optind < argc ? agent_main_report_usage("an argument that is not expected", argv[optind])
+                         : -1;
 }
 
 struct setting {
@@ -204,7 +206,7 @@ static void set_up_process(void)
     ask_for_short_slices();
 }
 
-static int work(void *user)
+static int agent_main_run_worker(void *user)
 {
     struct setting *setting = user;
     int rc = agent_run(&setting->agent, setting->journal);
@@ -213,7 +215,7 @@ static int work(void *user)
     return rc != 0;
 }
 
-static void restarted(void *user)
+static void agent_main_on_restart(void *user)
 {
     journal_restarted(((struct setting *)user)->journal);
 }
@@ -223,7 +225,7 @@ int main(int argc, char **argv)
     struct command_line line = {.lock_fd = -1};
     struct setting setting = {0};
     log_start("holter-agent", -1);
-    int status = read_options(&line, argc, argv);
+    int status = agent_main_read_options(&line, argc, argv);
     if (status >= 0)
         return status;
     status = find_setting(&setting, &line);
@@ -261,7 +263,7 @@ int main(int argc, char **argv)
         .by_hand = by_hand,
         .budget = (uint64_t)line.budget,
     };
-    status = supervise(work, restarted, &setting);
+    status = supervise_worker(agent_main_run_worker, agent_main_on_restart, &setting);
     journal_destroy(setting.journal);
     return status;
 }

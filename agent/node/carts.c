@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* @return ranks of the grid; 0: it is none */
-static uint64_t ranks_of(const struct cart_slot *slot, uint64_t most)
+static uint64_t carts_ranks_of(const struct cart_slot *slot, uint64_t most)
 {
     uint64_t ranks = 1;
     if (slot->dimensions < 1 || slot->dimensions > CART_DIMENSIONS)
@@ -20,7 +20,7 @@ static uint64_t ranks_of(const struct cart_slot *slot, uint64_t most)
 
 /* Ranks of a node make the same ones, one after the other: the newest is looked at first.
  * @return its position, or `count` */
-static uint32_t find(const struct carts *carts, uint64_t id)
+static uint32_t carts_find(const struct carts *carts, uint64_t id)
 {
     for (uint32_t i = carts->count; i-- > 0;) {
         if (carts->list[i].id == id)
@@ -29,7 +29,7 @@ static uint32_t find(const struct carts *carts, uint64_t id)
     return carts->count;
 }
 
-static int reserve(struct carts *carts)
+static int carts_reserve(struct carts *carts)
 {
     if (carts->count == carts->room) {
         uint32_t room = carts->room == 0 ? 8 : 2 * carts->room;
@@ -52,10 +52,10 @@ static int reserve(struct carts *carts)
 
 int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, uint64_t world)
 {
-    uint64_t ranks = ranks_of(slot, world);
-    if (ranks < 2 || slot->position >= ranks || slot->id == 0 || reserve(carts) != 0)
+    uint64_t ranks = carts_ranks_of(slot, world);
+    if (ranks < 2 || slot->position >= ranks || slot->id == 0 || carts_reserve(carts) != 0)
         return 0;
-    uint32_t at = find(carts, slot->id);
+    uint32_t at = carts_find(carts, slot->id);
     if (at == carts->count) {
         if (carts->count == CARTS_MOST)
             return 0;
@@ -70,7 +70,7 @@ int carts_add(struct carts *carts, const struct cart_slot *slot, uint64_t rank, 
     return 1;
 }
 
-static uint64_t put_rows(struct carts *carts)
+static uint64_t carts_write_rows(struct carts *carts)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < carts->count; i++) {
@@ -99,7 +99,7 @@ int carts_rows(struct carts *carts, int all, struct wire_ranks *out)
     for (uint32_t i = first; i < carts->place_count; i++)
         carts->list[carts->places[i].cart].wanted = 1;
     out->carts = carts->rows;
-    out->carts_count = put_rows(carts);
+    out->carts_count = carts_write_rows(carts);
     for (uint32_t i = 0; i < count; i++) {
         const struct cart_place *place = &carts->places[first + i];
         carts->members[i] = (struct wire_cart_member_row){carts->list[place->cart].row, place->rank,

@@ -72,7 +72,7 @@ int census_meet(struct census *census, const char *name, int32_t pid)
 }
 
 /* Take it out of the list; its segment's name goes when nobody will use it again. */
-static void forget(struct census *census, uint32_t number, int unlink_segment)
+static void census_remove_rank(struct census *census, uint32_t number, int unlink_segment)
 {
     struct resident *resident = census->residents[number];
     if (unlink_segment)
@@ -98,7 +98,7 @@ static void map_segment(struct census *census, struct resident *resident)
     }
 }
 
-static struct job *find_job(struct census *census, const char *id)
+static struct job *census_find_job(struct census *census, const char *id)
 {
     for (struct job *job = census->jobs; job != NULL; job = job->next)
         if (strcmp(job->id, id) == 0)
@@ -117,7 +117,7 @@ struct search {
     struct uncovered found;
 };
 
-static void search(uv_work_t *work)
+static void census_scan_directory(uv_work_t *work)
 {
     struct search *search = work->data;
     uncovered_find(&search->found, search->pid);
@@ -127,7 +127,7 @@ static void on_searched(uv_work_t *work, int status)
 {
     struct search *search = work->data;
     (void)status;
-    struct job *job = find_job(search->census, search->job);
+    struct job *job = census_find_job(search->census, search->job);
     if (job != NULL) {
         job_uncovered(job, &search->found, clock_mono_ns());
         search->census->wake(search->census->user);
@@ -144,7 +144,7 @@ static void search_uncovered(struct census *census, struct job *job, int32_t pid
         return; /* tried again with the next rank */
     *one = (struct search){.work.data = one, .census = census, .pid = pid};
     memcpy(one->job, job->id, sizeof one->job);
-    if (uv_queue_work(census->loop, &one->work, search, on_searched) == 0)
+    if (uv_queue_work(census->loop, &one->work, census_scan_directory, on_searched) == 0)
         job->uncovered_search = SEARCH_RUNS;
     else
         free(one);
@@ -155,7 +155,7 @@ static void search_uncovered(struct census *census, struct job *job, int32_t pid
 
 static void join_job(struct census *census, struct resident *resident, uint64_t now_ns)
 {
-    struct job *job = find_job(census, resident->rank->job);
+    struct job *job = census_find_job(census, resident->rank->job);
     if (job == NULL) {
         if (job_create(&job, resident->rank) != 0)
             return; /* tried again at the next look */
@@ -194,7 +194,7 @@ void census_settle(struct census *census, uint64_t now_ns)
         if (resident->stage < JOINED && resident->ended) {
             if (resident->stage == MAPPED)
                 log_info("process %d ended before MPI_Init returned", (int)resident->pid);
-            forget(census, i, 1);
+            census_remove_rank(census, i, 1);
         }
     }
 }
@@ -331,7 +331,7 @@ void census_saved(const struct census *census, struct journal_state *state)
                            JOURNAL_RINGS - state->ring_count);
 }
 
-static int compare_ranks(const void *a, const void *b)
+static int census_compare_ranks(const void *a, const void *b)
 {
     const struct rank *x = *(const struct rank *const *)a, *y = *(const struct rank *const *)b;
     return x->world_rank < y->world_rank ? -1 : x->world_rank > y->world_rank;
@@ -351,11 +351,11 @@ uint32_t census_ranks(const struct census *census, const struct job *job, const 
     }
     written = count < room ? count : room;
     if (written > 0)
-        qsort(out, written, sizeof *out, compare_ranks);
+        qsort(out, written, sizeof *out, census_compare_ranks);
     return count;
 }
 
-static void remove_told(struct census *census, uint32_t number)
+static void census_remove_announced(struct census *census, uint32_t number)
 {
     struct resident *gone = census->residents[number];
     event_sum_remove_rank(gone->job->sum, gone->rank->index);
@@ -364,7 +364,7 @@ static void remove_told(struct census *census, uint32_t number)
         if (other->job == gone->job && other->rank->index > gone->rank->index)
             other->rank->index--;
     }
-    forget(census, number, 1);
+    census_remove_rank(census, number, 1);
 }
 
 void census_committed(struct census *census, struct job *job, uint64_t now_ns)
@@ -375,7 +375,7 @@ void census_committed(struct census *census, struct job *job, uint64_t now_ns)
             continue;
         rank_committed(resident->rank, now_ns);
         if (resident->stage == TOLD)
-            remove_told(census, i);
+            census_remove_announced(census, i);
     }
 }
 
@@ -410,7 +410,7 @@ int census_empty(const struct census *census)
 void census_finish(struct census *census)
 {
     while (census->count > 0)
-        forget(census, census->count - 1, 0);
+        census_remove_rank(census, census->count - 1, 0);
     while (census->jobs != NULL)
         census_remove_job(census, census->jobs);
     free(census->residents);

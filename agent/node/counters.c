@@ -39,7 +39,7 @@ void counters_destroy(struct counters *counters)
     free(counters);
 }
 
-static void look(struct counters *counters)
+static void counters_sample(struct counters *counters)
 {
     uint32_t before = counters->count;
     counters->count = interfaces_look(counters->root, counters->own, counters->table, before);
@@ -57,7 +57,7 @@ static void look(struct counters *counters)
 
 /* What came on top of the last count. A 32-bit count that was in its last quarter and is in its
  * first has gone round, but of InfiniBand, where those stand still at their most. */
-static uint64_t growth(const struct interface *interface, uint64_t last, uint64_t now)
+static uint64_t counters_growth(const struct interface *interface, uint64_t last, uint64_t now)
 {
     const uint64_t quarter = UINT64_C(1) << 30, whole = UINT64_C(1) << 32;
     if (now >= last)
@@ -94,7 +94,7 @@ static int read_interface(struct interface *interface, uint64_t now_ns)
         }
         if (file->known)
             interface->sums[file->quantity] +=
-                growth(interface, file->last, count) * interface->factor;
+                counters_growth(interface, file->last, count) * interface->factor;
         file->known = 1;
         file->last = count;
         interface->stuck |= is_stuck(interface, file);
@@ -111,7 +111,7 @@ void counters_read(struct counters *counters, uint64_t now_ns)
     counters->now_ns = now_ns;
     counters->first_ns = counters->first_ns == 0 ? now_ns : counters->first_ns;
     if (counters->until_look == 0)
-        look(counters);
+        counters_sample(counters);
     counters->until_look--;
     for (uint32_t i = 0; i < counters->count;) {
         struct interface *interface = &counters->table[i];

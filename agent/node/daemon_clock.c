@@ -82,7 +82,7 @@ static unsigned add_to_hull(struct point *hull, unsigned count, struct point poi
 }
 
 /* The drift may have changed over that time. */
-static double wander(double ns)
+static double daemon_clock_drift_allowance(double ns)
 {
     double seconds = ns / 1e9;
     return WANDER * seconds * seconds / 2 * 1e9;
@@ -99,15 +99,15 @@ static void build_bounds(struct bounds *bounds, const struct daemon_clock *clock
                             (double)(int64_t)(s->t2_daemon - s->t1_mono - reference)};
         struct point back = {(double)(int64_t)(s->t4_mono - newest->t4_mono),
                              (double)(int64_t)(s->t3_daemon - s->t4_mono - reference)};
-        out.offset += wander(out.at) + GRAIN_NS;
-        back.offset -= wander(back.at) + GRAIN_NS;
+        out.offset += daemon_clock_drift_allowance(out.at) + GRAIN_NS;
+        back.offset -= daemon_clock_drift_allowance(back.at) + GRAIN_NS;
         bounds->above_count = add_to_hull(bounds->above, bounds->above_count, out, 1);
         bounds->below_count = add_to_hull(bounds->below, bounds->below_count, back, -1);
     }
 }
 
 /* How high a line of that drift may be at a time, and how low. */
-static double highest(const struct bounds *bounds, double drift, double at)
+static double daemon_clock_highest(const struct bounds *bounds, double drift, double at)
 {
     double high = 1e300;
     for (unsigned i = 0; i < bounds->above_count; i++) {
@@ -117,7 +117,7 @@ static double highest(const struct bounds *bounds, double drift, double at)
     return high;
 }
 
-static double lowest(const struct bounds *bounds, double drift, double at)
+static double daemon_clock_lowest(const struct bounds *bounds, double drift, double at)
 {
     double low = -1e300;
     for (unsigned i = 0; i < bounds->below_count; i++) {
@@ -127,9 +127,9 @@ static double lowest(const struct bounds *bounds, double drift, double at)
     return low;
 }
 
-static double room(const struct bounds *bounds, double drift)
+static double daemon_clock_width(const struct bounds *bounds, double drift)
 {
-    return highest(bounds, drift, 0) - lowest(bounds, drift, 0);
+    return daemon_clock_highest(bounds, drift, 0) - daemon_clock_lowest(bounds, drift, 0);
 }
 
 /* The drift that leaves most room; the room is concave in it. */
@@ -138,7 +138,7 @@ static double roomiest_drift(const struct bounds *bounds)
     double low = -DRIFT_MOST, high = DRIFT_MOST;
     for (int i = 0; i < SLOPE_STEPS; i++) {
         double a = low + (high - low) / 3, b = high - (high - low) / 3;
-        if (room(bounds, a) < room(bounds, b))
+        if (daemon_clock_width(bounds, a) < daemon_clock_width(bounds, b))
             low = a;
         else
             high = b;
@@ -149,11 +149,11 @@ static double roomiest_drift(const struct bounds *bounds)
 /* The last drift, from one that is possible towards one that may not be, that is possible. */
 static double extreme_drift(const struct bounds *bounds, double possible, double other)
 {
-    if (room(bounds, other) >= 0)
+    if (daemon_clock_width(bounds, other) >= 0)
         return other;
     for (int i = 0; i < SLOPE_STEPS; i++) {
         double middle = (possible + other) / 2;
-        if (room(bounds, middle) >= 0)
+        if (daemon_clock_width(bounds, middle) >= 0)
             possible = middle;
         else
             other = middle;
@@ -168,13 +168,13 @@ static double possible_drift(struct daemon_clock *clock, struct bounds *bounds)
     for (;;) {
         build_bounds(bounds, clock);
         double drift = roomiest_drift(bounds);
-        if (room(bounds, drift) >= 0 || clock->count == 1)
+        if (daemon_clock_width(bounds, drift) >= 0 || clock->count == 1)
             return drift;
         clock->count = clock->count > KEPT_SAMPLES ? KEPT_SAMPLES : clock->count - 1;
     }
 }
 
-static double larger(double a, double b)
+static double daemon_clock_maximum(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -183,11 +183,12 @@ static double larger(double a, double b)
  * apart, leave many. */
 static double likely_drift(double least, double most)
 {
-    double low = larger(least, -DRIFT_USUAL), high = most < DRIFT_USUAL ? most : DRIFT_USUAL;
+    double low = daemon_clock_maximum(least, -DRIFT_USUAL),
+           high = most < DRIFT_USUAL ? most : DRIFT_USUAL;
     return low < high ? low + (high - low) / 2 : least + (most - least) / 2;
 }
 
-static void estimate(struct daemon_clock *clock)
+static void daemon_clock_estimate(struct daemon_clock *clock)
 {
     struct bounds bounds;
     double drift = possible_drift(clock, &bounds);
@@ -197,20 +198,22 @@ static void estimate(struct daemon_clock *clock)
     uint64_t first_ns = sample_at(clock, clock->count - 1)->t1_mono;
     double first = (double)(int64_t)(first_ns - newest->t4_mono);
     /* Behind all points the steepest line is the highest, before them it is the lowest. */
-    double high = highest(&bounds, most, 0), low = lowest(&bounds, least, 0);
-    double first_high = highest(&bounds, least, first), first_low = lowest(&bounds, most, first);
+    double high = daemon_clock_highest(&bounds, most, 0),
+           low = daemon_clock_lowest(&bounds, least, 0);
+    double first_high = daemon_clock_highest(&bounds, least, first),
+           first_low = daemon_clock_lowest(&bounds, most, first);
     /* The line in the middle of the room that there is at the middle drift. */
-    double slope = likely_drift(least, most), bottom = lowest(&bounds, slope, 0);
-    double middle = bottom + (highest(&bounds, slope, 0) - bottom) / 2;
+    double slope = likely_drift(least, most), bottom = daemon_clock_lowest(&bounds, slope, 0);
+    double middle = bottom + (daemon_clock_highest(&bounds, slope, 0) - bottom) / 2;
     double at_first = middle + slope * first;
     clock->line = (struct daemon_clock_line){
         .mono_ns = newest->t4_mono,
         .first_ns = first_ns,
         .daemon_ns = newest->t3_daemon + (uint64_t)(int64_t)middle,
         .drift = slope,
-        .drift_error = larger(most - slope, slope - least),
-        .error = larger(high - middle, middle - low),
-        .first_error = larger(first_high - at_first, at_first - first_low),
+        .drift_error = daemon_clock_maximum(most - slope, slope - least),
+        .error = daemon_clock_maximum(high - middle, middle - low),
+        .first_error = daemon_clock_maximum(first_high - at_first, at_first - first_low),
     };
 }
 
@@ -235,7 +238,7 @@ uint64_t daemon_clock_error(const struct daemon_clock *clock, uint64_t mono_ns)
         error = line->first_error + line->drift_error * (first - since);
     else if (since < 0) /* the upper bound is convex in time, the lower concave: chords hold */
         error = line->error + (line->first_error - line->error) * since / first;
-    error += wander(since);
+    error += daemon_clock_drift_allowance(since);
     return error < 1e18 ? (uint64_t)error + 1 : (uint64_t)1e18;
 }
 
@@ -256,7 +259,7 @@ uint64_t daemon_clock_error_between(const struct daemon_clock *clock, uint64_t f
 /* ---- samples ------------------------------------------------------------- */
 
 /* Aim the mapping of windows at the estimate. */
-static void steer(struct daemon_clock *clock, uint64_t mono_ns)
+static void daemon_clock_steer_mapping(struct daemon_clock *clock, uint64_t mono_ns)
 {
     uint64_t now = daemon_clock_at(clock, mono_ns);
     uint64_t target = daemon_clock_best(clock, mono_ns);
@@ -303,7 +306,7 @@ int daemon_clock_observe(struct daemon_clock *clock, uint64_t t1_mono, uint64_t 
     clock->next = (clock->next + 1) % DAEMON_CLOCK_SAMPLES;
     if (clock->count < DAEMON_CLOCK_SAMPLES)
         clock->count++;
-    estimate(clock);
-    steer(clock, t4_mono);
+    daemon_clock_estimate(clock);
+    daemon_clock_steer_mapping(clock, t4_mono);
     return 0;
 }

@@ -35,7 +35,7 @@ static int open_file(int directory, const char *path)
 }
 
 /* @return its first line's length; 0: there is none */
-static size_t read_line(int directory, const char *path, char text[TEXT_ROOM])
+static size_t interfaces_read_line(int directory, const char *path, char text[TEXT_ROOM])
 {
     int fd = open_file(directory, path);
     ssize_t n = fd < 0 ? 0 : pread(fd, text, TEXT_ROOM - 1, 0);
@@ -81,17 +81,17 @@ int interface_count(int fd, uint64_t *out)
 }
 
 /* @param missing  what is returned when the line is no number */
-static uint64_t read_number(int directory, const char *path, uint64_t missing)
+static uint64_t interfaces_read_number(int directory, const char *path, uint64_t missing)
 {
     char text[TEXT_ROOM];
     const char *end;
     uint64_t value;
-    if (read_line(directory, path, text) == 0 || parse_count(text, &end, &value) != 0)
+    if (interfaces_read_line(directory, path, text) == 0 || parse_count(text, &end, &value) != 0)
         return missing;
     return *end == '\0' ? value : missing;
 }
 
-static int exists(int directory, const char *path)
+static int interfaces_exists(int directory, const char *path)
 {
     struct stat what;
     return fstatat(directory, path, &what, AT_SYMLINK_NOFOLLOW) == 0;
@@ -158,7 +158,8 @@ void interface_close(struct interface *interface)
 }
 
 /* The interface of that name, a new one when there is none. NULL: there is no room. */
-static struct interface *take(struct look *look, const char *name, uint64_t medium)
+static struct interface *interfaces_add_interface(struct look *look, const char *name,
+                                                  uint64_t medium)
 {
     for (uint32_t i = 0; i < look->count; i++)
         if (look->table[i].medium == medium && strcmp(look->table[i].name, name) == 0)
@@ -171,8 +172,8 @@ static struct interface *take(struct look *look, const char *name, uint64_t medi
     return interface;
 }
 
-static void add_file(struct look *look, struct interface *interface, int directory,
-                     const char *path, enum interface_quantity quantity)
+static void interfaces_add_file(struct look *look, struct interface *interface, int directory,
+                                const char *path, enum interface_quantity quantity)
 {
     if (interface->file_count == INTERFACE_FILES || look->files == INTERFACES_MOST_FILES)
         return;
@@ -190,7 +191,7 @@ static void add_classes(struct look *look, struct interface *interface, int dire
     for (unsigned class = 0; class < 8; class ++) {
         char path[TEXT_ROOM];
         snprintf(path, sizeof path, "%s%u", prefix, class);
-        add_file(look, interface, directory, path, quantity);
+        interfaces_add_file(look, interface, directory, path, quantity);
     }
 }
 
@@ -211,7 +212,7 @@ static void drop_files(struct look *look, struct interface *interface)
 }
 
 /* A new one is in the table when it can be counted. */
-static void settle(struct look *look, struct interface *interface, uint64_t speed)
+static void interfaces_set_speed(struct look *look, struct interface *interface, uint64_t speed)
 {
     interface->speed = speed;
     if (interface != &look->table[look->count])
@@ -236,9 +237,9 @@ enum net_rank { NET_CARD, NET_VIRTUAL, NET_OTHER, NET_SKIPPED };
 static int is_down(int net)
 {
     char text[TEXT_ROOM];
-    if (read_line(net, "flags", text) > 0 && (strtoul(text, NULL, 16) & IFF_UP) == 0)
+    if (interfaces_read_line(net, "flags", text) > 0 && (strtoul(text, NULL, 16) & IFF_UP) == 0)
         return 1;
-    return read_line(net, "operstate", text) > 0 &&
+    return interfaces_read_line(net, "operstate", text) > 0 &&
            (strcmp(text, "down") == 0 || strcmp(text, "notpresent") == 0 ||
             strcmp(text, "lowerlayerdown") == 0);
 }
@@ -247,7 +248,7 @@ static int has_lower(int net)
 {
     name_text *names;
     uint32_t count = list_names(net, ".", &names);
-    int found = exists(net, "bridge") || exists(net, "bonding");
+    int found = interfaces_exists(net, "bridge") || interfaces_exists(net, "bonding");
     for (uint32_t i = 0; i < count; i++)
         found |= strncmp(names[i], "lower_", 6) == 0;
     free(names);
@@ -260,8 +261,8 @@ static int is_own(const struct look *look, int net, const char *name)
     char wanted[TEXT_ROOM], text[3 * sizeof(((struct sockaddr_ll *)0)->sll_addr) + 1] = "";
     if (look->own == NULL)
         return 1;
-    uint64_t number = read_number(net, "ifindex", 0);
-    read_line(net, "address", wanted);
+    uint64_t number = interfaces_read_number(net, "ifindex", 0);
+    interfaces_read_line(net, "address", wanted);
     for (const struct ifaddrs *at = look->own; at != NULL; at = at->ifa_next) {
         if (at->ifa_addr == NULL || at->ifa_addr->sa_family != AF_PACKET ||
             strcmp(at->ifa_name, name) != 0)
@@ -281,24 +282,24 @@ static int is_own(const struct look *look, int net, const char *name)
 
 static enum net_rank rank_net(const struct look *look, int net, const char *name)
 {
-    uint64_t type = read_number(net, "type", ARPHRD_NONE);
+    uint64_t type = interfaces_read_number(net, "type", ARPHRD_NONE);
     if (type == ARPHRD_LOOPBACK || is_down(net) || !is_own(look, net, name))
         return NET_SKIPPED;
-    if (exists(net, "device"))
+    if (interfaces_exists(net, "device"))
         return NET_CARD;
-    if (has_lower(net) || exists(net, "master"))
+    if (has_lower(net) || interfaces_exists(net, "master"))
         return NET_SKIPPED;
-    return type == ARPHRD_ETHER && !exists(net, "tun_flags") ? NET_VIRTUAL : NET_OTHER;
+    return type == ARPHRD_ETHER && !interfaces_exists(net, "tun_flags") ? NET_VIRTUAL : NET_OTHER;
 }
 
 /* Virtual interfaces say 10 Gb/s, or nothing: there is no such bound. */
 static uint64_t net_speed(int net, enum net_rank rank)
 {
-    uint64_t megabits = rank == NET_CARD ? read_number(net, "speed", 0) : 0;
+    uint64_t megabits = rank == NET_CARD ? interfaces_read_number(net, "speed", 0) : 0;
     return megabits == UINT32_MAX ? 0 : bytes_a_second((double)megabits / 1000);
 }
 
-static void take_net(struct look *look, int net, const char *name, enum net_rank rank)
+static void interfaces_add_net(struct look *look, int net, const char *name, enum net_rank rank)
 {
     static const struct {
         const char *path;
@@ -308,13 +309,13 @@ static void take_net(struct look *look, int net, const char *name, enum net_rank
         {"statistics/tx_dropped", INTERFACE_DROPPED}, {"statistics/rx_dropped", INTERFACE_DROPPED},
         {"statistics/tx_errors", INTERFACE_DROPPED},  {"statistics/rx_errors", INTERFACE_DROPPED},
     };
-    struct interface *interface = take(look, name, COUNTER_ETHERNET);
+    struct interface *interface = interfaces_add_interface(look, name, COUNTER_ETHERNET);
     if (interface == NULL)
         return;
     int is_new = interface->file_count == 0;
     for (size_t i = 0; is_new && i < sizeof files / sizeof *files; i++)
-        add_file(look, interface, net, files[i].path, files[i].quantity);
-    settle(look, interface, net_speed(net, rank));
+        interfaces_add_file(look, interface, net, files[i].path, files[i].quantity);
+    interfaces_set_speed(look, interface, net_speed(net, rank));
 }
 
 static void look_at_nets(struct look *look, int root)
@@ -337,7 +338,7 @@ static void look_at_nets(struct look *look, int root)
         for (uint32_t i = 0; i < count; i++) {
             int net = ranks[i] == rank ? open_directory(class, names[i]) : -1;
             if (net >= 0)
-                take_net(look, net, names[i], (enum net_rank)rank);
+                interfaces_add_net(look, net, names[i], (enum net_rank)rank);
             if (net >= 0)
                 close(net);
         }
@@ -357,31 +358,32 @@ static int has_file(int directory, const char *path)
     return fd >= 0;
 }
 
-static void take_port(struct look *look, int port, const char *device, const char *number)
+static void interfaces_add_port(struct look *look, int port, const char *device, const char *number)
 {
     char text[TEXT_ROOM], name[2 * INTERFACE_NAME + 2];
-    if (read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
+    if (interfaces_read_line(port, "state", text) > 0 && strstr(text, "ACTIVE") == NULL)
         return;
     snprintf(name, sizeof name, "%s/%s", device, number);
     if (!is_usable(name, INTERFACE_NAME))
         return;
-    struct interface *interface = take(look, name, COUNTER_INFINIBAND);
+    struct interface *interface = interfaces_add_interface(look, name, COUNTER_INFINIBAND);
     if (interface == NULL)
         return;
     if (interface->file_count == 0) {
         int wide = has_file(port, "counters_ext/port_xmit_data_64");
         interface->factor = WORD_BYTES;
-        add_file(look, interface, port,
-                 wide ? "counters_ext/port_xmit_data_64" : "counters/port_xmit_data",
-                 INTERFACE_SENT);
-        add_file(look, interface, port,
-                 wide ? "counters_ext/port_rcv_data_64" : "counters/port_rcv_data",
-                 INTERFACE_RECEIVED);
-        add_file(look, interface, port, "counters/port_xmit_discards", INTERFACE_DROPPED);
-        add_file(look, interface, port, "counters/port_rcv_errors", INTERFACE_DROPPED);
+        interfaces_add_file(look, interface, port,
+                            wide ? "counters_ext/port_xmit_data_64" : "counters/port_xmit_data",
+                            INTERFACE_SENT);
+        interfaces_add_file(look, interface, port,
+                            wide ? "counters_ext/port_rcv_data_64" : "counters/port_rcv_data",
+                            INTERFACE_RECEIVED);
+        interfaces_add_file(look, interface, port, "counters/port_xmit_discards",
+                            INTERFACE_DROPPED);
+        interfaces_add_file(look, interface, port, "counters/port_rcv_errors", INTERFACE_DROPPED);
     }
-    read_line(port, "rate", text);
-    settle(look, interface, bytes_a_second(strtod(text, NULL)));
+    interfaces_read_line(port, "rate", text);
+    interfaces_set_speed(look, interface, bytes_a_second(strtod(text, NULL)));
 }
 
 static void look_at_ports(struct look *look, int root)
@@ -397,7 +399,7 @@ static void look_at_ports(struct look *look, int root)
         for (uint32_t k = 0; k < port_count; k++) {
             int port = open_directory(parent, ports[k]);
             if (port >= 0)
-                take_port(look, port, devices[i], ports[k]);
+                interfaces_add_port(look, port, devices[i], ports[k]);
             if (port >= 0)
                 close(port);
         }
@@ -418,7 +420,7 @@ static void look_at_ports(struct look *look, int root)
 static uint64_t cxi_speed(int card)
 {
     char text[TEXT_ROOM];
-    read_line(card, "device/port/0/link/speed", text);
+    interfaces_read_line(card, "device/port/0/link/speed", text);
     const char *end = text + strcspn(text, "G"), *at = end;
     while (at > text && at[-1] >= '0' && at[-1] <= '9')
         at--;
@@ -427,14 +429,16 @@ static uint64_t cxi_speed(int card)
 
 #define TELEMETRY "device/telemetry/"
 
-static void take_card(struct look *look, int card, const char *name)
+static void interfaces_add_card(struct look *look, int card, const char *name)
 {
-    struct interface *interface = take(look, name, COUNTER_SLINGSHOT);
+    struct interface *interface = interfaces_add_interface(look, name, COUNTER_SLINGSHOT);
     if (interface == NULL)
         return;
     if (interface->file_count == 0) {
-        add_file(look, interface, card, TELEMETRY "hni_sts_tx_ok_octets", INTERFACE_SENT);
-        add_file(look, interface, card, TELEMETRY "hni_sts_rx_ok_octets", INTERFACE_RECEIVED);
+        interfaces_add_file(look, interface, card, TELEMETRY "hni_sts_tx_ok_octets",
+                            INTERFACE_SENT);
+        interfaces_add_file(look, interface, card, TELEMETRY "hni_sts_rx_ok_octets",
+                            INTERFACE_RECEIVED);
         if (!counts_both_ways(interface)) {
             drop_files(look, interface);
             interface->unit = 1;
@@ -444,7 +448,7 @@ static void take_card(struct look *look, int card, const char *name)
         }
         add_classes(look, interface, card, TELEMETRY "hni_discard_cntr_", INTERFACE_DROPPED);
     }
-    settle(look, interface, cxi_speed(card));
+    interfaces_set_speed(look, interface, cxi_speed(card));
 }
 
 static void look_at_cards(struct look *look, int root)
@@ -455,7 +459,7 @@ static void look_at_cards(struct look *look, int root)
     for (uint32_t i = 0; i < count; i++) {
         int card = open_directory(class, names[i]);
         if (card >= 0)
-            take_card(look, card, names[i]);
+            interfaces_add_card(look, card, names[i]);
         if (card >= 0)
             close(card);
     }

@@ -118,7 +118,7 @@ static struct record *record_at(const struct journal *journal, uint64_t position
     return (struct record *)(uintptr_t)(journal->ring + position % journal->room);
 }
 
-static size_t padded(size_t length)
+static size_t journal_padded(size_t length)
 {
     return sizeof(struct record) + ((length + 7) & ~(size_t)7);
 }
@@ -138,7 +138,7 @@ static int read_until(const struct journal *journal, uint64_t position, uint64_t
         }
         *out = (struct journal_message){
             .position = position,
-            .behind = position + padded(record->length),
+            .behind = position + journal_padded(record->length),
             .seq = record->seq,
             .type = record->type,
             .length = record->length,
@@ -162,7 +162,7 @@ uint64_t journal_next_seq(const struct journal *journal)
 int journal_append(struct journal *journal, uint32_t type, const void *bytes, size_t length,
                    void (*dropped)(void *user, const struct journal_message *message), void *user)
 {
-    size_t need = padded(length);
+    size_t need = journal_padded(length);
     size_t left = journal->room - (size_t)(journal->end % journal->room);
     if (length > UINT32_MAX || need > journal->room)
         return -HOLTER_ELIMIT;

@@ -21,7 +21,7 @@ struct node {
     int registrations_changed;
 };
 
-static void tell_segment(struct node *node, const char *file)
+static void node_announce_segment(struct node *node, const char *file)
 {
     uint32_t uid;
     char session[32], name[80];
@@ -38,7 +38,7 @@ static void on_shm(uv_fs_event_t *watch, const char *file, int events, int statu
 {
     struct node *node = watch->data;
     if (status == 0 && file != NULL && (events & UV_RENAME)) /* created, moved or removed */
-        tell_segment(node, file);
+        node_announce_segment(node, file);
 }
 
 static void on_ranks(uv_fs_event_t *watch, const char *file, int events, int status)
@@ -81,7 +81,7 @@ void node_look(struct node *node)
 {
     DIR *d = opendir(SHM_DIR);
     for (struct dirent *entry; d != NULL && (entry = readdir(d)) != NULL;)
-        tell_segment(node, entry->d_name);
+        node_announce_segment(node, entry->d_name);
     if (d != NULL)
         closedir(d);
 }
@@ -118,7 +118,7 @@ struct process_watch {
     int told;
 };
 
-static void tell_end(struct process_watch *watch)
+static void node_announce_end(struct process_watch *watch)
 {
     if (watch->told)
         return;
@@ -132,7 +132,7 @@ static void on_pidfd(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    tell_end(poll->data);
+    node_announce_end(poll->data);
 }
 
 int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid, uint64_t pid_start,
@@ -171,7 +171,7 @@ int process_watch_open(struct process_watch **out, uv_loop_t *loop, int32_t pid,
 void process_watch_look(struct process_watch *watch)
 {
     if (watch->fd < 0 && process_start_time(watch->pid) != watch->pid_start)
-        tell_end(watch);
+        node_announce_end(watch);
 }
 
 static void on_watch_closed(uv_handle_t *handle)

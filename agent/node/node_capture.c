@@ -35,7 +35,7 @@ static void begin_message(struct capture *c)
     c->region_rows[0] = (struct wire_region_row){.name = ""};
 }
 
-static int flush(struct capture *c, int more, const char *fault)
+static int node_capture_flush(struct capture *c, int more, const char *fault)
 {
     const struct wire_capture_ask *ask = c->frame.ask;
     struct wire_captured message = {
@@ -71,7 +71,7 @@ static int flush(struct capture *c, int more, const char *fault)
 /* ---- names --------------------------------------------------------------- */
 
 /* @return its position; CAPTURE_NAMES: the message has no room for it */
-static size_t comm_position(struct capture *c, const struct rank *rank, uint32_t slot)
+static size_t node_capture_comm_position(struct capture *c, const struct rank *rank, uint32_t slot)
 {
     struct comm_slot copy;
     if (!rank_comm(rank, slot, &copy) || copy.id == 0)
@@ -90,7 +90,8 @@ static size_t comm_position(struct capture *c, const struct rank *rank, uint32_t
     return c->comms++;
 }
 
-static size_t region_position(struct capture *c, const struct rank *rank, uint32_t slot)
+static size_t node_capture_region_position(struct capture *c, const struct rank *rank,
+                                           uint32_t slot)
 {
     char name[NAME_ROOM];
     if (!rank_region(rank, slot, name, sizeof name))
@@ -108,7 +109,8 @@ static size_t region_position(struct capture *c, const struct rank *rank, uint32
 /* ---- records ------------------------------------------------------------- */
 
 /* What the rank has written is data: a time that was not yet is now. */
-static int64_t since(const struct capture *c, const struct tick_clock *clock, uint64_t ticks)
+static int64_t node_capture_ns_since_start(const struct capture *c, const struct tick_clock *clock,
+                                           uint64_t ticks)
 {
     uint64_t mono = tick_clock_ns(clock, ticks);
     mono = mono > c->frame.now_ns ? c->frame.now_ns : mono;
@@ -129,7 +131,8 @@ static void fill_fifth(const struct capture *c, const struct captured_record *re
         row->source = event_receive_source(event);
         row->source_tag = event_receive_tag(event);
     } else if (event->flags & EVENT_DONE && event->request != 0) {
-        row->posted_ns = event->t_post == 0 ? 0 : since(c, clock, event->t_post);
+        row->posted_ns =
+            event->t_post == 0 ? 0 : node_capture_ns_since_start(c, clock, event->t_post);
     } else if (!(event->flags & (EVENT_SEND | EVENT_RECV)) &&
                call_class_of(event->call) != CALL_WAIT) {
         row->bytes_in = event->bytes_in;
@@ -146,7 +149,7 @@ static struct wire_capture_event_row row_of(const struct capture *c,
         .number = event->seq,
         .kind = event->kind,
         .call = event->call,
-        .begin_ns = since(c, clock, event->t_enter),
+        .begin_ns = node_capture_ns_since_start(c, clock, event->t_enter),
         .running = (uint64_t)record->running,
         .peer = event->peer,
         .tag = event->tag,
@@ -156,7 +159,7 @@ static struct wire_capture_event_row row_of(const struct capture *c,
         .source = PEER_NONE,
         .source_tag = TAG_NONE,
     };
-    int64_t end_ns = record->running ? 0 : since(c, clock, event->t_exit);
+    int64_t end_ns = record->running ? 0 : node_capture_ns_since_start(c, clock, event->t_exit);
     row.length_ns = end_ns > row.begin_ns ? (uint64_t)(end_ns - row.begin_ns) : 0;
     fill_fifth(c, record, clock, &row);
     return row;
@@ -184,19 +187,19 @@ static int add_record(struct capture *c, const struct rank *rank,
         if (new_thread || c->threads == 0)
             begin_thread(c, rank, record->ring);
         struct wire_capture_event_row row = row_of(c, record, clock);
-        row.comm = comm_position(c, rank, record->event.comm);
-        row.region = region_position(c, rank, record->event.region);
+        row.comm = node_capture_comm_position(c, rank, record->event.comm);
+        row.region = node_capture_region_position(c, rank, record->event.region);
         if (row.comm < CAPTURE_NAMES && row.region < CAPTURE_NAMES) {
             c->event_rows[c->events++] = row;
             break;
         }
         c->threads -= (size_t)(new_thread != 0);
-        int rc = flush(c, 1, NULL);
+        int rc = node_capture_flush(c, 1, NULL);
         if (rc != 0)
             return rc;
     }
     return c->events == CAPTURE_MESSAGE_RECORDS || c->threads == CAPTURE_MESSAGE_RECORDS
-               ? flush(c, 1, NULL)
+               ? node_capture_flush(c, 1, NULL)
                : 0;
 }
 
@@ -248,5 +251,5 @@ int capture_end(struct capture *c, const char *fault)
                  c->most, c->frame.ask->events, CAPTURE_RECORDS);
         fault = shared;
     }
-    return flush(c, 0, fault);
+    return node_capture_flush(c, 0, fault);
 }

@@ -26,7 +26,7 @@ static void read_user(char *out, size_t room)
 }
 
 /* Arguments are separated by NULs in /proc/<pid>/cmdline. */
-static void read_command(char *out, size_t room, int32_t pid)
+static void node_job_read_command(char *out, size_t room, int32_t pid)
 {
     size_t n = process_file(out, room, pid, "cmdline");
     while (n > 0 && out[n - 1] == '\0')
@@ -37,7 +37,7 @@ static void read_command(char *out, size_t room, int32_t pid)
 }
 
 /* Of a process: "NAME=value" behind each other, one more NUL behind the last. */
-static const char *variable(void *user, const char *name)
+static const char *node_job_variable(void *user, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = user; *at != '\0'; at += strlen(at) + 1)
@@ -52,7 +52,7 @@ static const char *find_launcher(int32_t pid)
     enum launcher launcher = LAUNCHER_NONE;
     if (environment != NULL &&
         process_file(environment, ENVIRONMENT_BYTES - 1, pid, "environ") > 0) {
-        const struct rank_env_source source = {.variable = variable, .user = environment};
+        const struct rank_env_source source = {.variable = node_job_variable, .user = environment};
         launcher = rank_env_launcher(&source);
     }
     free(environment);
@@ -125,8 +125,8 @@ static int may_be_cut(const char *cpu_list)
     return strlen(cpu_list) + longest >= sizeof((struct segment *)0)->placement;
 }
 
-static void find_place(struct wire_member_row *member, const struct places *places,
-                       const char *cpu_list)
+static void node_job_find_place(struct wire_member_row *member, const struct places *places,
+                                const char *cpu_list)
 {
     if (!may_be_cut(cpu_list))
         places_find(places, cpu_list, &member->core, &member->numa);
@@ -146,12 +146,12 @@ int job_add(struct job *job, struct rank *rank, const struct places *places, uin
               sizeof segment->placement);
     job->members[number] =
         (struct wire_member_row){.rank = (uint64_t)rank->world_rank, .pid = (uint64_t)rank->pid};
-    find_place(&job->members[number], places, job->placements[number]);
+    node_job_find_place(&job->members[number], places, job->placements[number]);
     if (job->unannounced_since_ns == 0)
         job->unannounced_since_ns = now_ns;
     if ((uint64_t)rank->world_rank < job->command_rank) {
         job->command_rank = (uint64_t)rank->world_rank;
-        read_command(job->command, sizeof job->command, rank->pid);
+        node_job_read_command(job->command, sizeof job->command, rank->pid);
     }
     job->living++;
     return 0;

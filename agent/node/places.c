@@ -14,7 +14,7 @@ struct places {
     struct place of[]; /* by number of the processor */
 };
 
-static int load(hwloc_topology_t topology, const char *synthetic)
+static int places_load(hwloc_topology_t topology, const char *synthetic)
 {
     if (synthetic != NULL && hwloc_topology_set_synthetic(topology, synthetic) != 0)
         return -ENODEV;
@@ -31,7 +31,8 @@ static int load(hwloc_topology_t topology, const char *synthetic)
     return rc == 0 && hwloc_topology_load(topology) == 0 ? 0 : -ENODEV;
 }
 
-static void note(struct places *places, hwloc_topology_t topology, hwloc_obj_type_t type)
+static void places_note_objects(struct places *places, hwloc_topology_t topology,
+                                hwloc_obj_type_t type)
 {
     hwloc_obj_t object = NULL;
     while ((object = hwloc_get_next_obj_by_type(topology, type, object)) != NULL) {
@@ -50,7 +51,7 @@ int places_create(struct places **out, const char *synthetic)
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0)
         return -ENOMEM;
-    int rc = load(topology, synthetic);
+    int rc = places_load(topology, synthetic);
     int last = rc == 0 ? hwloc_bitmap_last(hwloc_topology_get_complete_cpuset(topology)) : 0;
     if (rc == 0 && last < 0)
         rc = -ENODEV;
@@ -60,8 +61,8 @@ int places_create(struct places **out, const char *synthetic)
         rc = -ENOMEM;
     if (rc == 0) {
         places->count = count;
-        note(places, topology, HWLOC_OBJ_CORE);
-        note(places, topology, HWLOC_OBJ_NUMANODE);
+        places_note_objects(places, topology, HWLOC_OBJ_CORE);
+        places_note_objects(places, topology, HWLOC_OBJ_NUMANODE);
         *out = places;
     }
     hwloc_topology_destroy(topology);
@@ -89,7 +90,7 @@ static const char *read_cpu(const char *at, uint32_t *out)
 }
 
 /* One place for all: the first sets it, another unsets it. */
-static void agree(const struct place *other, struct place *place, int is_first)
+static void places_intersect(const struct place *other, struct place *place, int is_first)
 {
     if (is_first)
         *place = *other;
@@ -100,7 +101,7 @@ static void agree(const struct place *other, struct place *place, int is_first)
 }
 
 /* @return 0 when it is no cpu list, or of processors that are not known */
-static int find(const struct places *places, const char *at, struct place *place)
+static int places_find_object(const struct places *places, const char *at, struct place *place)
 {
     for (int is_first = 1;; at++) {
         uint32_t first, last;
@@ -111,7 +112,7 @@ static int find(const struct places *places, const char *at, struct place *place
         if (at == NULL || last < first || last >= places->count)
             return 0;
         for (uint32_t cpu = first; cpu <= last; cpu++, is_first = 0)
-            agree(&places->of[cpu], place, is_first);
+            places_intersect(&places->of[cpu], place, is_first);
         if (*at != ',')
             return *at == '\0';
     }
@@ -120,7 +121,7 @@ static int find(const struct places *places, const char *at, struct place *place
 void places_find(const struct places *places, const char *cpu_list, uint64_t *core, uint64_t *numa)
 {
     struct place place = {0};
-    if (places == NULL || !find(places, cpu_list, &place))
+    if (places == NULL || !places_find_object(places, cpu_list, &place))
         place = (struct place){0};
     *core = place.core;
     *numa = place.numa;

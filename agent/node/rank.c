@@ -51,7 +51,7 @@ static uint32_t read_comm(const struct comm_slot *slot, struct comm_slot *out)
 
 /* Positions in MPI_COMM_WORLD (1) are known, MPI_COMM_SELF (2) is another one in each rank, and
  * between two groups they are not unique. */
-static int is_told_of(const struct comm_slot *comm)
+static int rank_is_announced(const struct comm_slot *comm)
 {
     return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
            (uint32_t)comm->my_rank < comm->size;
@@ -59,7 +59,7 @@ static int is_told_of(const struct comm_slot *comm)
 
 /* A freed slot still holds the communicator that its last records name. Slots are looked at once a
  * drain; as long as the generation stays, so does what they hold. */
-static uint32_t find_comm(void *user, uint32_t slot)
+static uint32_t rank_find_comm(void *user, uint32_t slot)
 {
     struct rank *rank = user;
     struct comm_seen *seen = &rank->comms_seen[slot];
@@ -79,7 +79,7 @@ static uint32_t find_comm(void *user, uint32_t slot)
                                 .remote_size = copy.remote_size,
                                 .name = name};
     *seen = (struct comm_seen){generation, epoch, event_sum_comm(rank->sum, &row)};
-    if (is_told_of(&copy) && seen->position != 0)
+    if (rank_is_announced(&copy) && seen->position != 0)
         event_sum_member(rank->sum, rank->index, seen->position, (uint32_t)copy.my_rank);
     return seen->position;
 }
@@ -98,14 +98,14 @@ int rank_region(const struct rank *rank, uint32_t slot, char *out, size_t room)
     return 1;
 }
 
-static uint32_t find_region(void *user, uint32_t slot)
+static uint32_t rank_find_region(void *user, uint32_t slot)
 {
     struct rank *rank = user;
     char name[sizeof rank->regions->name + 1];
     return rank_region(rank, slot, name, sizeof name) ? event_sum_region(rank->sum, name) : 0;
 }
 
-static int make_tables(struct rank *rank)
+static int rank_make_tables(struct rank *rank)
 {
     const struct segment *segment = rank->segment;
     rank->comms = table_at(rank, &segment->comms_offset, &segment->comms, sizeof(struct comm_slot),
@@ -126,8 +126,8 @@ static int make_tables(struct rank *rank)
     rank->rings = calloc(rings, sizeof *rank->rings);
     rank->comms_seen = calloc(rank->tables.comm_count + 1, sizeof *rank->comms_seen);
     rank->comms_matched = calloc(rank->tables.comm_count + 1, sizeof *rank->comms_matched);
-    rank->tables.find_comm = find_comm;
-    rank->tables.find_region = find_region;
+    rank->tables.find_comm = rank_find_comm;
+    rank->tables.find_region = rank_find_region;
     rank->tables.user = rank;
     return rank->tables.comms != NULL && rank->tables.regions != NULL && rank->rings != NULL &&
                    rank->comms_seen != NULL && rank->comms_matched != NULL
@@ -180,7 +180,7 @@ int rank_open(struct rank **out, const char *name, const char *session, int32_t 
     if (rc == 0)
         rc = copy_identity(rank, session);
     if (rc == 0)
-        rc = make_tables(rank);
+        rc = rank_make_tables(rank);
     if (rc != 0) {
         rank_destroy(rank);
         return rc;
@@ -261,7 +261,7 @@ uint64_t rank_begin(const struct rank *rank, const struct journal_state *journal
 
 /* Take up where an earlier reader left: this agent's journal knows best; an agent that is gone with
  * all its memory left the number of records that it had handed on. */
-static void take_up(struct rank *rank, uint32_t number, const struct journal_state *state)
+static void rank_resume_ring(struct rank *rank, uint32_t number, const struct journal_state *state)
 {
     struct rank_ring *ring = &rank->rings[number];
     const struct ring_control *control = ring->reader.control;
@@ -301,13 +301,13 @@ static void open_rings(struct rank *rank, const struct journal_state *state)
                RING_FREE &&
            ring_reader_init(&rank->rings[rank->open].reader, rank->segment, rank->bytes,
                             rank->open) == 0) {
-        take_up(rank, rank->open, state);
+        rank_resume_ring(rank, rank->open, state);
         rank->open++;
     }
 }
 
-static struct sum_source source_of(struct rank *rank, struct rank_ring *ring,
-                                   const struct drain_clocks *clocks)
+static struct sum_source rank_source_of(struct rank *rank, struct rank_ring *ring,
+                                        const struct drain_clocks *clocks)
 {
     return (struct sum_source){
         .ring = &ring->sum,
@@ -323,7 +323,7 @@ static uint64_t drain_ring(struct rank *rank, uint32_t number, const struct drai
                            struct event *batch, int *beyond)
 {
     struct rank_ring *ring = &rank->rings[number];
-    struct sum_source source = source_of(rank, ring, clocks);
+    struct sum_source source = rank_source_of(rank, ring, clocks);
     uint64_t total = 0;
     *beyond = 0;
     /* Bounded by what is there now: a fast writer must not keep the agent here while the other
@@ -410,7 +410,7 @@ int rank_drained(const struct rank *rank)
 }
 
 /* What of a counter in shared memory is new; one that went back is taken up anew. */
-static uint64_t grown(uint64_t value, uint64_t *counted)
+static uint64_t rank_count_growth(uint64_t value, uint64_t *counted)
 {
     uint64_t more = value > *counted ? value - *counted : 0;
     *counted = value;
@@ -428,8 +428,9 @@ static void sample_counters(struct rank *rank, struct rank_ring *ring,
     }
     event_sum_polls(rank->sum, rank->index, source, calls, ticks);
     uint64_t untracked = atomic_load_explicit(&control->untracked, memory_order_relaxed);
-    event_sum_losses(rank->sum, rank->index, grown(ring->reader.lost, &ring->lost_counted),
-                     grown(untracked, &ring->sum.untracked), rank->open);
+    event_sum_losses(rank->sum, rank->index,
+                     rank_count_growth(ring->reader.lost, &ring->lost_counted),
+                     rank_count_growth(untracked, &ring->sum.untracked), rank->open);
 }
 
 void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
@@ -437,14 +438,15 @@ void rank_end_window(struct rank *rank, const struct drain_clocks *clocks)
     struct event event;
     for (uint32_t i = 0; i < rank->open; i++) {
         struct rank_ring *ring = &rank->rings[i];
-        struct sum_source source = source_of(rank, ring, clocks);
+        struct sum_source source = rank_source_of(rank, ring, clocks);
         struct ring_reader ahead = ring->reader;
         if (ring_read(&ahead, &event, 1) == 1 || ring_peek(&ring->reader, &event) == 0)
             event_sum_in_progress(rank->sum, rank->index, &source, &event);
         sample_counters(rank, ring, &source);
     }
     uint64_t dropped = atomic_load_explicit(&rank->segment->dropped, memory_order_relaxed);
-    event_sum_losses(rank->sum, rank->index, grown(dropped, &rank->dropped), 0, rank->open);
+    event_sum_losses(rank->sum, rank->index, rank_count_growth(dropped, &rank->dropped), 0,
+                     rank->open);
 }
 
 uint32_t rank_carts(struct rank *rank, struct carts *carts)

@@ -11,8 +11,9 @@ static uint64_t comm_id(const struct rank *rank, uint32_t slot)
     return rank_comm(rank, slot, &copy) ? copy.id : 0;
 }
 
-static void tell_receive(const struct rank *rank, uint64_t comm, int32_t source, int32_t tag,
-                         uint64_t waited_ns, struct transfer_sum *transfers)
+static void rank_activity_describe_receive(const struct rank *rank, uint64_t comm, int32_t source,
+                                           int32_t tag, uint64_t waited_ns,
+                                           struct transfer_sum *transfers)
 {
     struct wire_pending_row row = {.rank = (uint64_t)rank->world_rank,
                                    .source = source,
@@ -22,21 +23,22 @@ static void tell_receive(const struct rank *rank, uint64_t comm, int32_t source,
     transfer_sum_pending(transfers, &row);
 }
 
-static void tell_waits(const struct rank *rank, const struct event *event, uint64_t waited_ns,
-                       struct transfer_sum *transfers)
+static void rank_activity_describe_waits(const struct rank *rank, const struct event *event,
+                                         uint64_t waited_ns, struct transfer_sum *transfers)
 {
     struct match_open open[PENDING_ROWS];
     switch (event->call) {
     case CALL_Recv:
     case CALL_Probe:
     case CALL_Mprobe:
-        tell_receive(rank, comm_id(rank, event->comm), event->peer, event->tag, waited_ns,
-                     transfers);
+        rank_activity_describe_receive(rank, comm_id(rank, event->comm), event->peer, event->tag,
+                                       waited_ns, transfers);
         return;
     case CALL_Sendrecv:
     case CALL_Sendrecv_replace:
-        tell_receive(rank, comm_id(rank, event->comm), event_receive_source(event),
-                     event_receive_tag(event), waited_ns, transfers);
+        rank_activity_describe_receive(rank, comm_id(rank, event->comm),
+                                       event_receive_source(event), event_receive_tag(event),
+                                       waited_ns, transfers);
         return;
     default:
         break;
@@ -49,7 +51,8 @@ static void tell_waits(const struct rank *rank, const struct event *event, uint6
         return; /* for a send, or a collective */
     uint32_t count = match_open_receives(rank->match, rank->member, request, open, most);
     for (uint32_t i = 0; i < count; i++)
-        tell_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns, transfers);
+        rank_activity_describe_receive(rank, open[i].comm, open[i].source, open[i].tag, waited_ns,
+                                       transfers);
 }
 
 void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clocks,
@@ -62,7 +65,7 @@ void rank_tell_pending(const struct rank *rank, const struct drain_clocks *clock
         if (ring_peek(&rank->rings[i].reader, &event) != 0 ||
             (enter_ns = tick_clock_ns(clock, event.t_enter)) + PENDING_NS > clocks->end_ns)
             continue;
-        tell_waits(rank, &event, clocks->end_ns - enter_ns, transfers);
+        rank_activity_describe_waits(rank, &event, clocks->end_ns - enter_ns, transfers);
     }
 }
 

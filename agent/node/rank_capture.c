@@ -17,7 +17,7 @@ void rank_capture_finish(struct rank_capture *capture)
     *capture = (struct rank_capture){0};
 }
 
-static int reserve(struct rank_capture *c, size_t most, uint32_t rings)
+static int rank_capture_reserve(struct rank_capture *c, size_t most, uint32_t rings)
 {
     if (rings > c->ring_room) {
         uint64_t *lapped = realloc(c->lapped, rings * sizeof *lapped);
@@ -70,7 +70,7 @@ static size_t read_ring(const struct ring_reader *reader, struct event *out, siz
 }
 
 /* Parts of a call that is not in the copy say nothing. */
-static size_t orphans(const struct event *events, size_t count)
+static size_t rank_capture_count_orphans(const struct event *events, size_t count)
 {
     size_t at = 0;
     while (at < count && events[at].kind == EVENT_PART)
@@ -80,8 +80,8 @@ static size_t orphans(const struct event *events, size_t count)
 
 /* Of two lists in order of time the newest, at most `most`: in `merged`, which then takes the
  * place of the list. */
-static void merge(struct rank_capture *c, const struct event *events, size_t count, uint32_t ring,
-                  int running, size_t most)
+static void rank_capture_merge(struct rank_capture *c, const struct event *events, size_t count,
+                               uint32_t ring, int running, size_t most)
 {
     size_t old = c->count, all = old + count, kept = all < most ? all : most, at = kept;
     size_t fresh = count; /* of `events`, not merged yet */
@@ -102,7 +102,7 @@ static void merge(struct rank_capture *c, const struct event *events, size_t cou
     c->count = kept;
 }
 
-static int compare_places(const void *a, const void *b)
+static int rank_capture_compare_places(const void *a, const void *b)
 {
     const struct captured_record *x = a, *y = b;
     if (x->ring != y->ring)
@@ -125,17 +125,17 @@ static void drop_orphans(struct rank_capture *c)
 int rank_capture_read(struct rank_capture *c, const struct rank *rank, size_t most)
 {
     most = most < 1 ? 1 : most > RANK_CAPTURE_MOST ? RANK_CAPTURE_MOST : most;
-    int rc = reserve(c, most, rank->open);
+    int rc = rank_capture_reserve(c, most, rank->open);
     c->count = 0;
     for (uint32_t i = 0; rc == 0 && i < rank->open; i++) {
         int running;
         size_t count = read_ring(&rank->rings[i].reader, c->batch, most, &running, &c->lapped[i]);
-        size_t from = orphans(c->batch, count);
-        merge(c, c->batch + from, count - from, i, running, most);
+        size_t from = rank_capture_count_orphans(c->batch, count);
+        rank_capture_merge(c, c->batch + from, count - from, i, running, most);
     }
     if (rc == 0) {
         if (rank->open > 1) /* merged by time */
-            qsort(c->list, c->count, sizeof *c->list, compare_places);
+            qsort(c->list, c->count, sizeof *c->list, rank_capture_compare_places);
         drop_orphans(c);
     }
     return rc;

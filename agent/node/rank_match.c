@@ -11,7 +11,7 @@
 /* Id of the communicator in a slot. Slots are given anew only when all of them were used once: from
  * then on it is not known which communicator a record names, and those in slots that were given
  * anew are left out, from their first record to their last. */
-static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
+static uint64_t rank_match_comm(void *user, uint32_t slot, int *fresh)
 {
     struct rank *rank = user;
     if (slot >= rank->tables.comm_count)
@@ -34,7 +34,7 @@ static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
 static struct match_source match_source_of(struct rank *rank, uint32_t ring,
                                            const struct tick_clock *clock)
 {
-    return (struct match_source){clock, ring, match_comm, rank};
+    return (struct match_source){clock, ring, rank_match_comm, rank};
 }
 
 void rank_match_lost(struct rank *rank)

@@ -28,7 +28,7 @@ uint64_t self_resident(void)
     return kilobytes_after(text, "RssAnon:") + kilobytes_after(text, "RssFile:");
 }
 
-static inline uint64_t stamp(void)
+static inline uint64_t self_cpu_time(void)
 {
 #if defined(__x86_64__)
     return __rdtsc();
@@ -40,7 +40,7 @@ static inline uint64_t stamp(void)
 static void write_record(struct ring_writer *writer)
 {
     struct event *slot = ring_slot(writer);
-    ring_put(slot, RING_WORD_T_ENTER, stamp());
+    ring_put(slot, RING_WORD_T_ENTER, self_cpu_time());
     ring_put(slot, RING_WORD_T_EXIT, 0);
     ring_put(slot, RING_WORD_BYTES, 8);
     ring_put(slot, RING_WORD_BYTES_IN, 0);
@@ -48,14 +48,14 @@ static void write_record(struct ring_writer *writer)
     ring_put(slot, RING_WORD_PLACE, ring_place(0, 0, 0));
     ring_put(slot, RING_WORD_WHAT, ring_what(CALL_Send, EVENT_SEND | EVENT_POST, EVENT_CALL, 0));
     ring_enter(writer, slot);
-    ring_put(slot, RING_WORD_T_EXIT, stamp());
+    ring_put(slot, RING_WORD_T_EXIT, self_cpu_time());
     ring_fence();
     ring_put(slot, RING_WORD_WHAT,
              ring_what(CALL_Send, EVENT_SEND | EVENT_POST | EVENT_DONE, EVENT_CALL, 0));
     ring_publish(writer);
 }
 
-static int by_value(const void *left, const void *right)
+static int self_compare_by_value(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
@@ -77,7 +77,7 @@ double self_call_cost(void)
                 write_record(&writer);
             batches[batch] = (double)(clock_mono_ns() - begin) / CALLS;
         }
-        qsort(batches, BATCHES, sizeof *batches, by_value);
+        qsort(batches, BATCHES, sizeof *batches, self_compare_by_value);
         cost = batches[BATCHES / 2];
     }
     free(control);

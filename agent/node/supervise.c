@@ -32,7 +32,7 @@ static unsigned long seconds_now(void)
     return (unsigned long)now.tv_sec;
 }
 
-static pid_t start_worker(int (*work)(void *user), void *user, const sigset_t *handled)
+static pid_t supervise_start_worker(int (*work)(void *user), void *user, const sigset_t *handled)
 {
     pid_t pid = fork();
     if (pid != 0)
@@ -43,7 +43,7 @@ static pid_t start_worker(int (*work)(void *user), void *user, const sigset_t *h
 
 /* Wait for the worker, passing signals on. @return its wait status; *asked is set when it was told
  * to stop */
-static int wait_for(pid_t worker, const sigset_t *handled, int *asked)
+static int supervise_wait_for(pid_t worker, const sigset_t *handled, int *asked)
 {
     for (;;) {
         int status, number = sigwaitinfo(handled, NULL);
@@ -65,7 +65,7 @@ static int note_crash(unsigned long crashes[SUPERVISE_RESTARTS + 1], int *count)
     return supervise_backoff(crashes, *count);
 }
 
-int supervise(int (*work)(void *user), void (*restarted)(void *user), void *user)
+int supervise_worker(int (*work)(void *user), void (*restarted)(void *user), void *user)
 {
     unsigned long crashes[SUPERVISE_RESTARTS + 1];
     int count = 0, asked = 0;
@@ -77,12 +77,12 @@ int supervise(int (*work)(void *user), void (*restarted)(void *user), void *user
     sigaddset(&handled, SIGHUP);
     sigprocmask(SIG_BLOCK, &handled, NULL);
     for (;;) {
-        pid_t worker = start_worker(work, user, &handled);
+        pid_t worker = supervise_start_worker(work, user, &handled);
         if (worker < 0) {
             log_error("no worker can be started: %s", strerror(errno));
             return 1;
         }
-        int status = wait_for(worker, &handled, &asked);
+        int status = supervise_wait_for(worker, &handled, &asked);
         if (WIFEXITED(status) && WEXITSTATUS(status) <= WORST_STATUS)
             return WEXITSTATUS(status);
         if (asked)

@@ -15,6 +15,6 @@ int supervise_backoff(const unsigned long *crashes, int count);
  *  @param work       runs in the worker; its result (0 to 2) is the worker's exit status
  *  @param restarted  called here before a worker is started again
  *  @return exit status of the last worker, or 1 when it crashed too often */
-int supervise(int (*work)(void *user), void (*restarted)(void *user), void *user);
+int supervise_worker(int (*work)(void *user), void (*restarted)(void *user), void *user);
 
 #endif

@@ -31,7 +31,7 @@ static void symbols_finish(struct symbols *symbols)
     free(symbols->strings);
 }
 
-static void *read_at(int fd, uint64_t offset, uint64_t length, uint64_t file_length)
+static void *uncovered_read_at(int fd, uint64_t offset, uint64_t length, uint64_t file_length)
 {
     if (offset > file_length || length > file_length - offset)
         return NULL;
@@ -53,8 +53,8 @@ static void *read_at(int fd, uint64_t offset, uint64_t length, uint64_t file_len
     return bytes;
 }
 
-static int read_tables(struct symbols *out, int fd, uint64_t length, const Elf64_Shdr *sections,
-                       size_t section_count)
+static int uncovered_read_tables(struct symbols *out, int fd, uint64_t length,
+                                 const Elf64_Shdr *sections, size_t section_count)
 {
     for (size_t i = 0; i < section_count; i++) {
         const Elf64_Shdr *section = &sections[i];
@@ -65,8 +65,9 @@ static int read_tables(struct symbols *out, int fd, uint64_t length, const Elf64
             return -HOLTER_ELIMIT;
         out->count = section->sh_size / sizeof(Elf64_Sym);
         out->string_bytes = strings->sh_size;
-        out->table = read_at(fd, section->sh_offset, out->count * sizeof(Elf64_Sym), length);
-        out->strings = read_at(fd, strings->sh_offset, strings->sh_size, length);
+        out->table =
+            uncovered_read_at(fd, section->sh_offset, out->count * sizeof(Elf64_Sym), length);
+        out->strings = uncovered_read_at(fd, strings->sh_offset, strings->sh_size, length);
         if (out->table != NULL && out->strings != NULL)
             return 0;
         symbols_finish(out);
@@ -85,13 +86,14 @@ static int read_symbols(struct symbols *out, const char *path)
     Elf64_Shdr *sections = NULL;
     Elf64_Ehdr *header = NULL;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        header = read_at(fd, 0, sizeof *header, (uint64_t)status.st_size);
+        header = uncovered_read_at(fd, 0, sizeof *header, (uint64_t)status.st_size);
     if (header != NULL && memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
         header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof *sections)
-        sections = read_at(fd, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections,
-                           (uint64_t)status.st_size);
+        sections =
+            uncovered_read_at(fd, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections,
+                              (uint64_t)status.st_size);
     if (sections != NULL)
-        rc = read_tables(out, fd, (uint64_t)status.st_size, sections, header->e_shnum);
+        rc = uncovered_read_tables(out, fd, (uint64_t)status.st_size, sections, header->e_shnum);
     free(sections);
     free(header);
     close(fd);
@@ -111,7 +113,7 @@ static const char *mpi_symbol(const struct symbols *symbols, size_t i, int defin
     return strncmp(name, "MPI_", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z' ? name : NULL;
 }
 
-static int by_name(const void *left, const void *right)
+static int uncovered_compare_by_name(const void *left, const void *right)
 {
     return strcmp(((const struct wire_uncovered_row *)left)->name,
                   ((const struct wire_uncovered_row *)right)->name);
@@ -134,19 +136,19 @@ static int list_library(struct uncovered *out, const struct symbols *symbols)
         memcpy(copy, name, strlen(name));
         list.rows[list.count++].name = copy;
     }
-    qsort(list.rows, list.count, sizeof *list.rows, by_name);
+    qsort(list.rows, list.count, sizeof *list.rows, uncovered_compare_by_name);
     *out = list;
     return 0;
 }
 
-static void mark_used(struct uncovered *list, const struct symbols *symbols)
+static void uncovered_mark_used(struct uncovered *list, const struct symbols *symbols)
 {
     for (size_t i = 0; i < symbols->count; i++) {
         struct wire_uncovered_row wanted = {.name = mpi_symbol(symbols, i, 0)};
         struct wire_uncovered_row *row =
-            wanted.name == NULL
-                ? NULL
-                : bsearch(&wanted, list->rows, list->count, sizeof *list->rows, by_name);
+            wanted.name == NULL ? NULL
+                                : bsearch(&wanted, list->rows, list->count, sizeof *list->rows,
+                                          uncovered_compare_by_name);
         if (row != NULL)
             row->used = 1;
     }
@@ -164,7 +166,7 @@ int uncovered_in(struct uncovered *out, const char *library, const char *const u
     for (uint64_t i = 0; rc == 0 && i < user_count; i++) {
         if (read_symbols(&symbols, users[i]) != 0)
             continue;
-        mark_used(out, &symbols);
+        uncovered_mark_used(out, &symbols);
         symbols_finish(&symbols);
     }
     return rc;
@@ -177,22 +179,24 @@ void uncovered_finish(struct uncovered *uncovered)
     *uncovered = (struct uncovered){0};
 }
 
-static int begins(const char *text, const char *prefix)
+static int uncovered_starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static int is_mpi_library(const char *base)
 {
-    return begins(base, "libmpi.so") || begins(base, "libmpich.so") || begins(base, "libmpi-");
+    return uncovered_starts_with(base, "libmpi.so") || uncovered_starts_with(base, "libmpich.so") ||
+           uncovered_starts_with(base, "libmpi-");
 }
 
 /* Parts of MPI and Holter call MPI themselves; that is not the application's use. */
 static int is_own_binary(const char *base)
 {
-    return !begins(base, "libmpi") && !begins(base, "libholter-") && !begins(base, "libopen-") &&
-           !begins(base, "mca_") && !begins(base, "libpmpi") && !begins(base, "libc.so") &&
-           !begins(base, "ld-linux");
+    return !uncovered_starts_with(base, "libmpi") && !uncovered_starts_with(base, "libholter-") &&
+           !uncovered_starts_with(base, "libopen-") && !uncovered_starts_with(base, "mca_") &&
+           !uncovered_starts_with(base, "libpmpi") && !uncovered_starts_with(base, "libc.so") &&
+           !uncovered_starts_with(base, "ld-linux");
 }
 
 struct mapped_files {
@@ -202,7 +206,7 @@ struct mapped_files {
 };
 
 /* The file as the process sees it, which may have another root than the agent. */
-static char *path_of(int32_t pid, const char *path)
+static char *uncovered_path_of(int32_t pid, const char *path)
 {
     char *whole;
     return asprintf(&whole, "/proc/%d/root%s", (int)pid, path) < 0 ? NULL : whole;
@@ -216,13 +220,13 @@ static int known_user(const struct mapped_files *files, const char *whole)
     return 0;
 }
 
-static void add_file(struct mapped_files *files, int32_t pid, const char *path)
+static void uncovered_add_file(struct mapped_files *files, int32_t pid, const char *path)
 {
     const char *base = strrchr(path, '/') + 1;
     int library = is_mpi_library(base);
     if (library ? files->library != NULL : files->user_count == MOST_FILES || !is_own_binary(base))
         return;
-    char *whole = path_of(pid, path);
+    char *whole = uncovered_path_of(pid, path);
     if (whole == NULL)
         return;
     if (library)
@@ -250,7 +254,7 @@ int uncovered_find(struct uncovered *out, int32_t pid)
             strchr(perms, 'x') == NULL || line[path_at] != '/')
             continue;
         line[strcspn(line, "\n")] = '\0';
-        add_file(&files, pid, line + path_at);
+        uncovered_add_file(&files, pid, line + path_at);
     }
     free(line);
     fclose(file);

@@ -29,7 +29,7 @@
 #define READ_BOUND 64                  /* messages read in one turn of the loop */
 #define LINGER_MS 500
 
-static void on_tick(uv_timer_t *timer);
+static void uplink_on_tick(uv_timer_t *timer);
 
 struct uplink {
     struct uplink_options options;
@@ -62,7 +62,7 @@ struct uplink {
     void (*closed)(void *user);
 };
 
-static int send_message(struct uplink *uplink, enum wire_type type, const void *message)
+static int uplink_send_message(struct uplink *uplink, enum wire_type type, const void *message)
 {
     if (uplink->socket == NULL)
         return -EAGAIN;
@@ -76,7 +76,7 @@ static int send_message(struct uplink *uplink, enum wire_type type, const void *
     return 0;
 }
 
-static void say_hello(struct uplink *uplink)
+static void uplink_send_hello(struct uplink *uplink)
 {
     struct wire_hello hello = {
         .protocol = WIRE_PROTOCOL,
@@ -87,17 +87,17 @@ static void say_hello(struct uplink *uplink)
         .instance = journal_instance(uplink->options.journal),
         .session = uplink->options.session,
     };
-    send_message(uplink, WIRE_TYPE_HELLO, &hello);
+    uplink_send_message(uplink, WIRE_TYPE_HELLO, &hello);
 }
 
 static void ask_clock(struct uplink *uplink)
 {
     struct wire_clock_ask ask = {.t1_ns = clock_mono_ns()};
     uplink->asked_ns = ask.t1_ns;
-    send_message(uplink, WIRE_TYPE_CLOCK_ASK, &ask);
+    uplink_send_message(uplink, WIRE_TYPE_CLOCK_ASK, &ask);
 }
 
-static void take_welcome(struct uplink *uplink, const struct wire_welcome *welcome)
+static void uplink_handle_welcome(struct uplink *uplink, const struct wire_welcome *welcome)
 {
     if (welcome->window_ns < UINT64_C(1000000) || welcome->window_ns > UINT64_C(3600000000000)) {
         log_error("daemon at %s wants windows of %llu ns: not served", uplink->options.endpoint,
@@ -119,7 +119,7 @@ static void take_welcome(struct uplink *uplink, const struct wire_welcome *welco
     ask_clock(uplink);
 }
 
-static void take_ack(struct uplink *uplink, uint64_t seq)
+static void uplink_handle_ack(struct uplink *uplink, uint64_t seq)
 {
     struct journal *journal = uplink->options.journal;
     struct journal_message oldest;
@@ -136,11 +136,11 @@ static void want_redial(struct uplink *uplink, uint64_t wait_ns)
     uplink->redial_wanted = 1; /* from the timer: not inside the socket's own callback */
     uplink->dial_at_ns = clock_mono_ns() + wait_ns;
     if (wait_ns == 0)
-        uv_timer_start(&uplink->timer, on_tick, 0, TICK_MS);
+        uv_timer_start(&uplink->timer, uplink_on_tick, 0, TICK_MS);
 }
 
-static void take_clock(struct uplink *uplink, const struct wire_clock_answer *answer,
-                       uint64_t now_ns)
+static void uplink_handle_clock(struct uplink *uplink, const struct wire_clock_answer *answer,
+                                uint64_t now_ns)
 {
     int slow = uplink->options.clock(uplink->options.user, answer, now_ns);
     uplink->trip_ns = now_ns > uplink->asked_ns ? now_ns - uplink->asked_ns : 0;
@@ -155,15 +155,16 @@ static void take_clock(struct uplink *uplink, const struct wire_clock_answer *an
     }
 }
 
-static void take_message(struct uplink *uplink, const struct wire_message *message, uint64_t now_ns)
+static void uplink_handle_message(struct uplink *uplink, const struct wire_message *message,
+                                  uint64_t now_ns)
 {
     uplink->heard_ns = now_ns;
     switch (message->type) {
     case WIRE_TYPE_WELCOME:
-        take_welcome(uplink, &message->welcome);
+        uplink_handle_welcome(uplink, &message->welcome);
         break;
     case WIRE_TYPE_CLOCK_ANSWER:
-        take_clock(uplink, &message->clock_answer, now_ns);
+        uplink_handle_clock(uplink, &message->clock_answer, now_ns);
         break;
     case WIRE_TYPE_CRITERIA:
         if (uplink->options.criteria != NULL)
@@ -174,7 +175,7 @@ static void take_message(struct uplink *uplink, const struct wire_message *messa
             uplink->options.capture(uplink->options.user, &message->capture_ask);
         break;
     case WIRE_TYPE_ACK:
-        take_ack(uplink, message->ack.seq);
+        uplink_handle_ack(uplink, message->ack.seq);
         break;
     case WIRE_TYPE_REFUSED:
         log_error("daemon at %s refuses: %s (%s)", uplink->options.endpoint, message->refused.text,
@@ -205,7 +206,7 @@ static int read_socket(void *user, void *socket)
         int rc =
             wire_decode(&message, &uplink->arena, zmq_msg_data(&part), zmq_msg_size(&part), &fault);
         if (rc == 0)
-            take_message(uplink, &message, now);
+            uplink_handle_message(uplink, &message, now);
         else
             log_warn("message from the daemon: %s at byte %zu, %s", holter_strerror(rc),
                      fault.offset, fault.where);
@@ -292,7 +293,7 @@ static int set_options(struct uplink *uplink)
     return uplink->options.key_dir != NULL ? curve_apply_client(uplink->socket, &uplink->keys) : 0;
 }
 
-static int dial(struct uplink *uplink)
+static int uplink_connect(struct uplink *uplink)
 {
     hang_up(uplink, 0);
     uplink->dials++;
@@ -312,24 +313,24 @@ static int dial(struct uplink *uplink)
         hang_up(uplink, 0);
         return rc;
     }
-    say_hello(uplink);
+    uplink_send_hello(uplink);
     return 0;
 }
 
-static void on_tick(uv_timer_t *timer)
+static void uplink_on_tick(uv_timer_t *timer)
 {
     struct uplink *uplink = timer->data;
     uint64_t now = clock_mono_ns();
     if (uplink->redial_wanted || uplink->socket == NULL) {
         if (now >= uplink->dial_at_ns)
-            dial(uplink);
+            uplink_connect(uplink);
         return;
     }
     if (now - uplink->heard_ns > SILENCE_NS) {
         if (uplink->welcomed)
             log_warn("nothing heard from the daemon at %s: dialling again",
                      uplink->options.endpoint);
-        dial(uplink);
+        uplink_connect(uplink);
         return;
     }
     int early = now - uplink->welcomed_ns < EARLY_NS && uplink->trip_ns < BUSY_TRIP_NS;
@@ -359,8 +360,8 @@ int uplink_create(struct uplink **out, const struct uplink_options *options)
     }
     uv_timer_init(options->loop, &uplink->timer);
     uplink->timer.data = uplink;
-    uv_timer_start(&uplink->timer, on_tick, TICK_MS, TICK_MS);
-    dial(uplink); /* a failure is logged and tried again */
+    uv_timer_start(&uplink->timer, uplink_on_tick, TICK_MS, TICK_MS);
+    uplink_connect(uplink); /* a failure is logged and tried again */
     *out = uplink;
     return 0;
 }
@@ -392,7 +393,7 @@ uint64_t uplink_bytes(const struct uplink *uplink)
     return uplink->bytes;
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void uplink_on_timer_closed(uv_handle_t *handle)
 {
     struct uplink *uplink = handle->data;
     zmq_ctx_term(uplink->context); /* blocks until what lingers is sent, at most LINGER_MS */
@@ -410,8 +411,8 @@ void uplink_close(struct uplink *uplink, void (*closed)(void *user))
         return;
     struct wire_bye bye = {.seq = journal_next_seq(uplink->options.journal) - 1};
     /* Also when the welcome is still on its way: the daemon has heard the hello by then. */
-    send_message(uplink, WIRE_TYPE_BYE, &bye);
+    uplink_send_message(uplink, WIRE_TYPE_BYE, &bye);
     hang_up(uplink, LINGER_MS);
     uplink->closed = closed;
-    uv_close((uv_handle_t *)&uplink->timer, on_timer_closed);
+    uv_close((uv_handle_t *)&uplink->timer, uplink_on_timer_closed);
 }

@@ -169,7 +169,7 @@ static int append_window(void *user, uint64_t seq, const void *bytes, size_t len
     return windows_append(user, WIRE_TYPE_WINDOW, bytes, length);
 }
 
-static void announce(struct windows *windows, struct job *job, int all)
+static void windows_announce_ranks(struct windows *windows, struct job *job, int all)
 {
     int rc =
         job_announce(job, windows->host, journal_next_seq(windows->journal), all, &windows->buffer);
@@ -202,7 +202,7 @@ void windows_commit(struct windows *windows)
 void windows_announce_all(struct windows *windows)
 {
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
-        announce(windows, job, 1);
+        windows_announce_ranks(windows, job, 1);
     if (windows->census->jobs != NULL)
         windows_commit(windows);
 }
@@ -225,7 +225,7 @@ static int64_t offset_to_real(const struct daemon_clock *clock)
     return offset;
 }
 
-static struct wire_node_row node_row(const struct windows *windows, uint64_t now_ns)
+static struct wire_node_row windows_node_row(const struct windows *windows, uint64_t now_ns)
 {
     const struct daemon_clock *clock = &windows->clock;
     uint64_t error = daemon_clock_error(clock, now_ns);
@@ -268,14 +268,14 @@ static uint64_t error_of_halves(const struct windows *windows, uint64_t now_ns)
     return daemon_clock_error_between(&windows->clock, now_ns > reach ? now_ns - reach : 0, now_ns);
 }
 
-static uint64_t daemon_time(const void *user, uint64_t mono_ns)
+static uint64_t windows_daemon_time(const void *user, uint64_t mono_ns)
 {
     return daemon_clock_best(user, mono_ns);
 }
 
 /* What the window matched. Ends of messages between nodes that do not fit it are moved from sampled
  * to passed over when that is known, and are told so with the next. */
-static void count_matches(struct windows *windows, struct job *job)
+static void windows_count_matches(struct windows *windows, struct job *job)
 {
     struct match_counts counts = job_match_counts(job);
     windows->counts.matched += counts.matched;
@@ -306,12 +306,12 @@ static void close_job(struct windows *windows, struct job *job, uint64_t number,
                       const struct counters *counters, uint64_t now_ns)
 {
     if (job->unannounced_since_ns != 0)
-        announce(windows, job, 0);
+        windows_announce_ranks(windows, job, 0);
     uint64_t lost, events = event_sum_total(job->sum, &lost);
     windows->events += events;
     windows->lost += lost;
-    count_matches(windows, job);
-    struct wire_node_row row = node_row(windows, now_ns);
+    windows_count_matches(windows, job);
+    struct wire_node_row row = windows_node_row(windows, now_ns);
     struct wire_window window = {
         .host = windows->host,
         .window = number,
@@ -321,7 +321,8 @@ static void close_job(struct windows *windows, struct job *job, uint64_t number,
         .node_count = 1,
         .clock_error_ns = error_of_halves(windows, now_ns),
     };
-    struct transfer_clock clock = {daemon_time, &windows->clock, number * windows->length_ns};
+    struct transfer_clock clock = {windows_daemon_time, &windows->clock,
+                                   number * windows->length_ns};
     uint64_t ends = transfer_sum_sampled(job->transfers);
     if (!windows->clock.known || windows->clock.jumps != windows->jumps)
         window.flags |= WINDOW_CLOCK;
@@ -422,7 +423,7 @@ static int announce_due(struct windows *windows, uint64_t now_ns)
         if (job->unannounced_since_ns == 0 ||
             now_ns - job->unannounced_since_ns < ANNOUNCE_AFTER_NS)
             continue;
-        announce(windows, job, 0);
+        windows_announce_ranks(windows, job, 0);
         due = 1;
     }
     if (due)
@@ -457,7 +458,7 @@ static int close_backlog(struct windows *windows, struct job *job, uint64_t now_
     return 1;
 }
 
-static int take_in(struct windows *windows, uint64_t now_ns)
+static int windows_collect_ranks(struct windows *windows, uint64_t now_ns)
 {
     int closed = 0;
     if (windows->census->jobs == NULL && !windows->resuming)
@@ -484,7 +485,7 @@ static int jumped_over_end(const struct windows *windows, uint64_t now_ns)
 
 int windows_turn(struct windows *windows, uint64_t now_ns)
 {
-    int committed = take_in(windows, now_ns);
+    int committed = windows_collect_ranks(windows, now_ns);
     if (jumped_over_end(windows, now_ns)) {
         close_all(windows, now_ns, now_ns);
         committed = 1;
@@ -530,7 +531,7 @@ static void shift_bursts(struct wire_window *window, int64_t shift_ns)
 
 /* Windows that were closed on a guess, before any daemon was there to see them, get the numbers
  * that they would have had. */
-static int renumber(struct windows *windows, int64_t shift_ns)
+static int windows_renumber(struct windows *windows, int64_t shift_ns)
 {
     struct journal *journal = windows->journal;
     struct journal_message old;
@@ -582,7 +583,7 @@ void windows_observe_daemon(struct windows *windows, const struct wire_clock_ans
     uint64_t daemon_ns = daemon_clock_at(&windows->clock, t4_mono);
     windows->length_ns = windows->length_wanted_ns;
     windows->window = daemon_ns / windows->length_ns;
-    int rc = renumber(windows, (int64_t)(daemon_ns - guess));
+    int rc = windows_renumber(windows, (int64_t)(daemon_ns - guess));
     if (rc != 0)
         log_error("windows from before the first contact are lost: %s", holter_strerror(rc));
 }

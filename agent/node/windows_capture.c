@@ -21,7 +21,7 @@ static uint64_t next_seq(void *user)
 }
 
 /* The oldest messages are windows: they are not dropped for the sake of a capture. */
-static int append(void *user, const void *bytes, size_t length)
+static int windows_capture_append(void *user, const void *bytes, size_t length)
 {
     struct windows *windows = user;
     if (journal_backlog(windows->journal) + length > JOURNAL_BYTES - BACKLOG)
@@ -29,7 +29,7 @@ static int append(void *user, const void *bytes, size_t length)
     return windows_append(windows, WIRE_TYPE_CAPTURED, bytes, length);
 }
 
-static struct job *find_job(const struct windows *windows, const char *id)
+static struct job *windows_capture_find_job(const struct windows *windows, const char *id)
 {
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next)
         if (strcmp(job->id, id) == 0)
@@ -40,8 +40,8 @@ static struct job *find_job(const struct windows *windows, const char *id)
 enum occasion { PERSON, ALERT, DEATH };
 
 /* @return why nothing is captured now; NULL: it may be */
-static const char *refuse(const struct windows *windows, const struct job *job,
-                          enum occasion occasion, uint64_t now_ns)
+static const char *windows_capture_refusal(const struct windows *windows, const struct job *job,
+                                           enum occasion occasion, uint64_t now_ns)
 {
     uint64_t pause = occasion == PERSON ? WINDOWS_CAPTURE_NS : WINDOWS_CAPTURE_ALERT_NS;
     if (job->captured_ns[occasion] != 0 && now_ns - job->captured_ns[occasion] < pause)
@@ -52,8 +52,9 @@ static const char *refuse(const struct windows *windows, const struct job *job,
 }
 
 /* Ranks of the job here that are wanted. @param out  owned by the caller @return 0 or -ENOMEM */
-static int list_ranks(const struct windows *windows, const struct job *job,
-                      const struct wire_capture_ask *ask, const struct rank ***out, size_t *count)
+static int windows_capture_list_ranks(const struct windows *windows, const struct job *job,
+                                      const struct wire_capture_ask *ask, const struct rank ***out,
+                                      size_t *count)
 {
     uint32_t all = census_ranks(windows->census, job, NULL, 0), wanted = 0;
     const struct rank **ranks = malloc((all + 1) * sizeof *ranks);
@@ -68,8 +69,9 @@ static int list_ranks(const struct windows *windows, const struct job *job,
     return 0;
 }
 
-static int read_ranks(struct windows *windows, const struct rank **ranks, size_t count,
-                      const char *fault, const struct wire_capture_ask *ask, uint64_t now_ns)
+static int windows_capture_read_ranks(struct windows *windows, const struct rank **ranks,
+                                      size_t count, const char *fault,
+                                      const struct wire_capture_ask *ask, uint64_t now_ns)
 {
     struct capture_frame frame = {
         .ask = ask,
@@ -81,7 +83,7 @@ static int read_ranks(struct windows *windows, const struct rank **ranks, size_t
         .now_ns = now_ns,
         .ranks = count,
         .next_seq = next_seq,
-        .emit = append,
+        .emit = windows_capture_append,
         .user = windows,
     };
     struct capture *capture;
@@ -99,15 +101,16 @@ static int read_ranks(struct windows *windows, const struct rank **ranks, size_t
 }
 
 /* @param fault  why nothing is captured; NULL: it is */
-static int capture(struct windows *windows, struct job *job, const struct wire_capture_ask *ask,
-                   const char *fault, uint64_t now_ns)
+static int windows_capture_write_capture(struct windows *windows, struct job *job,
+                                         const struct wire_capture_ask *ask, const char *fault,
+                                         uint64_t now_ns)
 {
     const struct rank **ranks = NULL;
     size_t count = 0;
     uint64_t next = journal_next_seq(windows->journal);
-    int rc = fault == NULL ? list_ranks(windows, job, ask, &ranks, &count) : 0;
+    int rc = fault == NULL ? windows_capture_list_ranks(windows, job, ask, &ranks, &count) : 0;
     if (rc == 0)
-        rc = read_ranks(windows, ranks, count, fault, ask, now_ns);
+        rc = windows_capture_read_ranks(windows, ranks, count, fault, ask, now_ns);
     if (rc != 0)
         log_warn("capture %llu of job %s: %s", (unsigned long long)ask->id, job->id,
                  holter_strerror(rc));
@@ -120,14 +123,14 @@ static int capture(struct windows *windows, struct job *job, const struct wire_c
 
 int windows_capture(struct windows *windows, const struct wire_capture_ask *ask, uint64_t now_ns)
 {
-    struct job *job = find_job(windows, ask->job);
+    struct job *job = windows_capture_find_job(windows, ask->job);
     enum occasion occasion = ask->alert == 0 ? PERSON : ALERT;
     if (job == NULL || !windows->clock.known)
         return 0; /* the daemon does not wait for ever */
-    const char *fault = refuse(windows, job, occasion, now_ns);
+    const char *fault = windows_capture_refusal(windows, job, occasion, now_ns);
     if (fault == NULL)
         job->captured_ns[occasion] = now_ns;
-    return capture(windows, job, ask, fault, now_ns);
+    return windows_capture_write_capture(windows, job, ask, fault, now_ns);
 }
 
 static int capture_death(struct windows *windows, struct job *job, uint64_t now_ns)
@@ -143,7 +146,7 @@ static int capture_death(struct windows *windows, struct job *job, uint64_t now_
         .nodes = 1,
     };
     job->captured_ns[DEATH] = now_ns;
-    return capture(windows, job, &ask, NULL, now_ns);
+    return windows_capture_write_capture(windows, job, &ask, NULL, now_ns);
 }
 
 int windows_capture_deaths(struct windows *windows, uint64_t now_ns)
@@ -152,7 +155,8 @@ int windows_capture_deaths(struct windows *windows, uint64_t now_ns)
     for (struct job *job = windows->census->jobs; job != NULL; job = job->next) {
         int died = job->has_died;
         job->has_died = 0;
-        if (died && windows->clock.known && refuse(windows, job, DEATH, now_ns) == NULL)
+        if (died && windows->clock.known &&
+            windows_capture_refusal(windows, job, DEATH, now_ns) == NULL)
             committed |= capture_death(windows, job, now_ns);
     }
     return committed;

@@ -7,7 +7,8 @@
 
 int command_line_wrong(const char *command, const char *option, const char *value)
 {
-    say("%s: --%s cannot be '%s'; `holter %s --help` tells more", command, option, value, command);
+    terminal_print("%s: --%s cannot be '%s'; `holter %s --help` tells more", command, option, value,
+                   command);
     return 2;
 }
 
@@ -17,7 +18,8 @@ int command_line_recording(const char *command, const char *value)
         return command_line_wrong(command, "output", value);
     if (strcmp(value, "-") != 0)
         return 0;
-    say("%s: --output: '-' is no file: a recording cannot be written to standard output", command);
+    terminal_print("%s: --output: '-' is no file: a recording cannot be written to standard output",
+                   command);
     return 2;
 }
 

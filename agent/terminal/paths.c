@@ -34,8 +34,8 @@ static int own_directory(char *out, size_t room)
 }
 
 /** First of the places that holds a file of this name which may be accessed so. */
-static int find_in(char *out, size_t room, const char *directory, const char *const *places,
-                   size_t count, const char *name, int mode)
+static int paths_find_in(char *out, size_t room, const char *directory, const char *const *places,
+                         size_t count, const char *name, int mode)
 {
     for (size_t i = 0; i < count; i++) {
         int n = snprintf(out, room, "%s%s/%s", directory, places[i], name);
@@ -50,7 +50,8 @@ static int find_in(char *out, size_t room, const char *directory, const char *co
 int paths_program_from(char *out, size_t room, const char *directory, const char *program)
 {
     static const char *const places[] = {"", "/../agent", "/../daemon", "/../viewer"};
-    return find_in(out, room, directory, places, sizeof places / sizeof *places, program, X_OK);
+    return paths_find_in(out, room, directory, places, sizeof places / sizeof *places, program,
+                         X_OK);
 }
 
 int paths_program(char *out, size_t room, const char *program)
@@ -71,8 +72,8 @@ int paths_probe_from(char *out, size_t room, const char *directory, const char *
     if (name == NULL)
         return -ENOENT;
     if (libdir != NULL && libdir[0] != '\0')
-        return find_in(out, room, libdir, own, 1, name, R_OK);
-    return find_in(out, room, directory, places, sizeof places / sizeof *places, name, R_OK);
+        return paths_find_in(out, room, libdir, own, 1, name, R_OK);
+    return paths_find_in(out, room, directory, places, sizeof places / sizeof *places, name, R_OK);
 }
 
 int paths_probe(char *out, size_t room, enum mpi_flavour flavour)
@@ -82,7 +83,7 @@ int paths_probe(char *out, size_t room, enum mpi_flavour flavour)
     return rc < 0 ? rc : paths_probe_from(out, room, directory, getenv("HOLTER_LIBDIR"), flavour);
 }
 
-static int runnable(const char *path)
+static int paths_runnable(const char *path)
 {
     struct stat st;
     if (stat(path, &st) < 0)
@@ -94,7 +95,7 @@ int paths_search(char *out, size_t room, const char *program, const char *path)
 {
     if (strchr(program, '/') != NULL) {
         int n = snprintf(out, room, "%s", program);
-        return n < 0 || (size_t)n >= room ? -HOLTER_ERANGE : runnable(out);
+        return n < 0 || (size_t)n >= room ? -HOLTER_ERANGE : paths_runnable(out);
     }
     if (program[0] == '\0')
         return -ENOENT;
@@ -104,7 +105,7 @@ int paths_search(char *out, size_t room, const char *program, const char *path)
         int n = length == 0 ? snprintf(out, room, "./%s", program)
                             : snprintf(out, room, "%.*s/%s", (int)length, p, program);
         if (n > 0 && (size_t)n < room) {
-            int rc = runnable(out);
+            int rc = paths_runnable(out);
             if (rc == 0)
                 return 0;
             denied |= rc == -EACCES;

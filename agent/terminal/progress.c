@@ -25,7 +25,7 @@ void progress_show(void *progress, double share)
     if (p->terminal)
         fprintf(stderr, "\rholter: %s: %3.0f %%", p->what, 100 * share);
     else
-        say("%s: %.0f %%", p->what, 100 * share);
+        terminal_print("%s: %.0f %%", p->what, 100 * share);
 }
 
 void progress_end(struct progress *p)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void say(const char *format, ...)
+void terminal_print(const char *format, ...)
 {
     static const char prefix[] = "holter: ";
     char line[4096];
@@ -33,6 +33,6 @@ int say_printed(const char *command)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    say("%s: standard output: %s", command, strerror(errno != 0 ? errno : EIO));
+    terminal_print("%s: standard output: %s", command, strerror(errno != 0 ? errno : EIO));
     return 1;
 }

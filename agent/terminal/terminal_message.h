@@ -5,7 +5,7 @@
 /** One line, "holter: ...", in a single write(2), so that lines of many ranks do not mix.
  * Characters that would end it or move the cursor, of names that others gave, become "?". errno is
  * kept. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void terminal_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** End what was printed on standard output: nothing of it may be lost without a word.
  *  @param command  for the line that says so @return 0, or 1 after saying why */

@@ -34,7 +34,7 @@ static void remove_file(const char *path)
 
 /* In a process of its own: wait until we have said that all is well, or nobody holds the pipe any
  * more. */
-static _Noreturn void clean(const char *path, const int ends[2])
+static _Noreturn void unfinished_output_watch_and_remove(const char *path, const int ends[2])
 {
     char byte;
     ssize_t got;
@@ -66,7 +66,7 @@ void unfinished_begin(struct unfinished *u, const char *path)
     sigprocmask(SIG_BLOCK, &all, &before);
     u->cleaner = fork();
     if (u->cleaner == 0)
-        clean(path, ends);
+        unfinished_output_watch_and_remove(path, ends);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[0]);
     u->held = ends[1];
@@ -76,7 +76,7 @@ void unfinished_begin(struct unfinished *u, const char *path)
     }
 }
 
-static void let_go(struct unfinished *u, int whole)
+static void unfinished_output_release(struct unfinished *u, int whole)
 {
     if (u->cleaner == 0)
         return;
@@ -90,12 +90,12 @@ static void let_go(struct unfinished *u, int whole)
 
 void unfinished_end(struct unfinished *u)
 {
-    let_go(u, 1);
+    unfinished_output_release(u, 1);
 }
 
 void unfinished_remove(struct unfinished *u)
 {
-    let_go(u, 0);
+    unfinished_output_release(u, 0);
 }
 
 int output_check(const char *path)

@@ -6,37 +6,38 @@
 
 #define OTHERS (-1)
 
-static int compare(uint64_t a, uint64_t b)
+static int window_message_compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
 /* A total order, so that what is kept does not depend on the order of the rows. */
-static int by_size(const void *left, const void *right)
+static int window_message_compare_by_size(const void *left, const void *right)
 {
     const struct wire_pair_row *a = left, *b = right;
     int order = (b->destination != OTHERS) - (a->destination != OTHERS);
-    order = order ? order : compare(b->bytes, a->bytes);
-    order = order ? order : compare(b->messages, a->messages);
-    order = order ? order : compare(a->source, b->source);
-    order = order ? order : compare((uint64_t)a->destination, (uint64_t)b->destination);
-    order = order ? order : compare(a->comm, b->comm);
-    order = order ? order : compare(a->region, b->region);
-    return order ? order : compare(a->size_class, b->size_class);
+    order = order ? order : window_message_compare(b->bytes, a->bytes);
+    order = order ? order : window_message_compare(b->messages, a->messages);
+    order = order ? order : window_message_compare(a->source, b->source);
+    order =
+        order ? order : window_message_compare((uint64_t)a->destination, (uint64_t)b->destination);
+    order = order ? order : window_message_compare(a->comm, b->comm);
+    order = order ? order : window_message_compare(a->region, b->region);
+    return order ? order : window_message_compare(a->size_class, b->size_class);
 }
 
 static int by_source_and_class(const void *left, const void *right)
 {
     const struct wire_pair_row *a = left, *b = right;
-    int order = compare(a->source, b->source);
-    return order ? order : compare(a->size_class, b->size_class);
+    int order = window_message_compare(a->source, b->source);
+    return order ? order : window_message_compare(a->size_class, b->size_class);
 }
 
 uint64_t window_message_fold(struct wire_pair_row *pairs, uint64_t count, uint64_t keep, int sizes)
 {
     if (keep >= count)
         return count;
-    qsort(pairs, count, sizeof *pairs, by_size);
+    qsort(pairs, count, sizeof *pairs, window_message_compare_by_size);
     while (keep > 0 && pairs[keep - 1].destination == OTHERS)
         keep--;
     qsort(pairs + keep, count - keep, sizeof *pairs, by_source_and_class);
@@ -62,17 +63,17 @@ static int by_messages(const void *left, const void *right)
 {
     const struct wire_transfer_row *a = left, *b = right;
     int order = (b->destination != TRANSFER_OTHERS) - (a->destination != TRANSFER_OTHERS);
-    order = order ? order : compare(b->messages, a->messages);
-    order = order ? order : compare(a->source, b->source);
-    order = order ? order : compare(a->destination, b->destination);
-    return order ? order : compare(a->size_class, b->size_class);
+    order = order ? order : window_message_compare(b->messages, a->messages);
+    order = order ? order : window_message_compare(a->source, b->source);
+    order = order ? order : window_message_compare(a->destination, b->destination);
+    return order ? order : window_message_compare(a->size_class, b->size_class);
 }
 
 static int transfer_by_source(const void *left, const void *right)
 {
     const struct wire_transfer_row *a = left, *b = right;
-    int order = compare(a->source, b->source);
-    return order ? order : compare(a->size_class, b->size_class);
+    int order = window_message_compare(a->source, b->source);
+    return order ? order : window_message_compare(a->size_class, b->size_class);
 }
 
 static void add_transfer(struct wire_transfer_row *to, const struct wire_transfer_row *row)
@@ -111,8 +112,8 @@ uint64_t window_message_fold_transfers(struct wire_transfer_row *transfers, uint
     return kept;
 }
 
-static void set_rows(struct wire_window *window, const struct window_rows *rows,
-                     const struct transfer_rows *transfers)
+static void window_message_set_rows(struct wire_window *window, const struct window_rows *rows,
+                                    const struct transfer_rows *transfers)
 {
     window->comms = rows->comms;
     window->comms_count = rows->comms_count;
@@ -184,8 +185,8 @@ static struct kept share_of(struct kept of, double share)
     return kept.pairs + kept.transfers < 16 ? (struct kept){0, 0} : kept;
 }
 
-static void fold(struct wire_window *window, struct window_rows *rows,
-                 struct transfer_rows *transfers, struct kept keep)
+static void window_message_fold_pairs(struct wire_window *window, struct window_rows *rows,
+                                      struct transfer_rows *transfers, struct kept keep)
 {
     int sizes = keep.pairs + keep.transfers == 0;
     rows->pairs_count = window->pairs_count =
@@ -196,8 +197,9 @@ static void fold(struct wire_window *window, struct window_rows *rows,
 }
 
 /* Put pairs and transfers together until the window fits its budget, or nothing more can go. */
-static int fit_pairs(struct wire_buffer *buffer, struct wire_window *window,
-                     struct window_rows *rows, struct transfer_rows *transfers, size_t budget)
+static int window_message_fit_pairs(struct wire_buffer *buffer, struct wire_window *window,
+                                    struct window_rows *rows, struct transfer_rows *transfers,
+                                    size_t budget)
 {
     size_t whole, without;
     int rc = encoded_length(buffer, window, &whole);
@@ -212,7 +214,7 @@ static int fit_pairs(struct wire_buffer *buffer, struct wire_window *window,
                        ? (double)(budget - without) / (double)(whole - without)
                        : 0;
     for (keep = share_of(keep, share);; keep = share_of(keep, 0.75)) {
-        fold(window, rows, transfers, keep);
+        window_message_fold_pairs(window, rows, transfers, keep);
         rc = encoded_length(buffer, window, &whole);
         if (keep.pairs + keep.transfers == 0 || rc != 0 || whole <= budget)
             return rc;
@@ -221,8 +223,8 @@ static int fit_pairs(struct wire_buffer *buffer, struct wire_window *window,
 
 /* ---- bursts -------------------------------------------------------------- */
 
-static int take_bursts(struct wire_window *window, const struct window_bursts *bursts,
-                       uint64_t most_rows)
+static int window_message_set_bursts(struct wire_window *window, const struct window_bursts *bursts,
+                                     uint64_t most_rows)
 {
     struct burst_rows rows;
     int rc = event_sum_bursts(bursts->sum, &bursts->clock, most_rows, &rows);
@@ -261,7 +263,7 @@ static int fit_bursts(struct wire_buffer *buffer, struct wire_window *window,
         if (rc != 0 || count == 0 || (whole != SIZE_MAX && whole - without <= bytes))
             return rc;
         double share = whole == SIZE_MAX ? 0.5 : 0.9 * (double)bytes / (double)(whole - without);
-        rc = take_bursts(window, bursts, (uint64_t)((double)count * share));
+        rc = window_message_set_bursts(window, bursts, (uint64_t)((double)count * share));
         if (rc != 0)
             return rc;
         window->degraded |= DEGRADED_BURSTS;
@@ -317,26 +319,26 @@ static int fit_budget(struct wire_buffer *buffer, struct wire_window *window,
     if (window->bursts_count > 0)
         rc = fit_bursts(buffer, window, bursts, budget / 4);
     if (rc == 0)
-        rc = fit_pairs(buffer, window, rows, transfers, budget);
+        rc = window_message_fit_pairs(buffer, window, rows, transfers, budget);
     return rc == 0 && window->bursts_count > 0 ? fit_bursts_last(buffer, window, bursts, budget)
                                                : rc;
 }
 
 /* The rank that it is told of: each is an end on this node. */
-static uint64_t rank_of(const struct wire_half_row *half)
+static uint64_t window_message_rank_of(const struct wire_half_row *half)
 {
     return half->receive ? half->destination : half->source;
 }
 
-static int by_time(const void *left, const void *right)
+static int window_message_compare_by_time(const void *left, const void *right)
 {
     const struct wire_half_row *a = left, *b = right;
-    int order = compare(rank_of(a), rank_of(b));
+    int order = window_message_compare(window_message_rank_of(a), window_message_rank_of(b));
     order = order ? order : (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-    order = order ? order : compare(a->length_ns, b->length_ns);
-    order = order ? order : compare(a->receive, b->receive);
-    order = order ? order : compare(a->source, b->source);
-    return order ? order : compare(a->key, b->key);
+    order = order ? order : window_message_compare(a->length_ns, b->length_ns);
+    order = order ? order : window_message_compare(a->receive, b->receive);
+    order = order ? order : window_message_compare(a->source, b->source);
+    return order ? order : window_message_compare(a->key, b->key);
 }
 
 /* ---- parts --------------------------------------------------------------- */
@@ -375,7 +377,7 @@ static void cut_bursts(struct wire_window *first, struct wire_window *second)
     first->collectives_count = of_first > 0 ? first->collectives_count : 0;
 }
 
-static void cut_rows(struct wire_window *first, struct wire_window *second)
+static void window_message_cut_rows(struct wire_window *first, struct wire_window *second)
 {
     CUT(ranks);
     CUT(pairs);
@@ -388,7 +390,7 @@ static void cut_rows(struct wire_window *first, struct wire_window *second)
 static int emit_halves(struct emission *to, const struct wire_window *whole, uint64_t flags_at_end)
 {
     struct wire_window first = *whole, second = *whole;
-    cut_rows(&first, &second);
+    window_message_cut_rows(&first, &second);
     cut_bursts(&first, &second);
     second.comm_members_count = second.counters_count = 0;
     second.deaths_count = second.node_count = second.pending_count = 0;
@@ -428,10 +430,10 @@ int window_message_encode(struct wire_window *window, struct window_rows *rows,
                           void *user)
 {
     struct emission to = {.limits = limits, .next_seq = next_seq, .emit = emit, .user = user};
-    set_rows(window, rows, transfers);
+    window_message_set_rows(window, rows, transfers);
     window->degraded |= rows->folded || transfers->folded ? DEGRADED_PAIRS : 0u;
     window->degraded |= transfers->keys_below != 0 ? DEGRADED_SAMPLES : 0u;
-    int rc = bursts != NULL ? take_bursts(window, bursts, bursts->most_rows) : 0;
+    int rc = bursts != NULL ? window_message_set_bursts(window, bursts, bursts->most_rows) : 0;
     if (rc == 0)
         rc = fit_budget(&to.buffer, window, rows, transfers, bursts, limits->budget);
     if (rc == 0) {
@@ -439,7 +441,8 @@ int window_message_encode(struct wire_window *window, struct window_rows *rows,
         /* As they happened: a rank does much the same again and again, which recordings profit by.
          */
         if (part.halves_count > 0)
-            qsort(transfers->halves, part.halves_count, sizeof *transfers->halves, by_time);
+            qsort(transfers->halves, part.halves_count, sizeof *transfers->halves,
+                  window_message_compare_by_time);
         uint64_t final = part.flags & WINDOW_FINAL; /* nothing follows: only on the last part */
         part.flags &= ~(uint64_t)WINDOW_FINAL;
         rc = emit_parts(&to, part, final);

@@ -26,7 +26,7 @@ struct reading {
 };
 
 /* Number of a key; *fresh is set for a new one. @return -ENOMEM, or another negative error */
-static int64_t number_of(struct key_table *table, struct key key, int *fresh)
+static int64_t content_number_of(struct key_table *table, struct key key, int *fresh)
 {
     int code = key_table_reserve(table, 1);
     if (code != 0)
@@ -38,7 +38,7 @@ static int64_t number_of(struct key_table *table, struct key key, int *fresh)
 
 /* ---- ranks and hosts ------------------------------------------------------------ */
 
-static int fit_ranks(struct reading *r, uint64_t count)
+static int content_fit_ranks(struct reading *r, uint64_t count)
 {
     struct content *c = r->content;
     if (count > MOST_RANKS)
@@ -54,7 +54,7 @@ static int fit_ranks(struct reading *r, uint64_t count)
     return 0;
 }
 
-static uint64_t hash_of(const char *text, uint64_t seed)
+static uint64_t content_hash_of(const char *text, uint64_t seed)
 {
     for (; *text != '\0'; text++)
         seed = (seed ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
@@ -62,15 +62,15 @@ static uint64_t hash_of(const char *text, uint64_t seed)
 }
 
 /* 128 bits of a hash stand for the name. */
-static int64_t host_of(struct reading *r, const char *name)
+static int64_t content_host_of(struct reading *r, const char *name)
 {
     struct content *c = r->content;
     int fresh = 0;
-    struct key key = {hash_of(name, UINT64_C(0xcbf29ce484222325)),
-                      hash_of(name, 88172645463325252)};
+    struct key key = {content_hash_of(name, UINT64_C(0xcbf29ce484222325)),
+                      content_hash_of(name, 88172645463325252)};
     if (c->host_count >= MOST_HOSTS)
         return -HOLTER_ELIMIT;
-    int64_t number = number_of(&r->hosts, key, &fresh);
+    int64_t number = content_number_of(&r->hosts, key, &fresh);
     if (number < 0 || !fresh)
         return number;
     int code = array_fit(&c->hosts, sizeof(*c->hosts), &r->host_room, (size_t)number + 1);
@@ -81,21 +81,21 @@ static int64_t host_of(struct reading *r, const char *name)
     return number;
 }
 
-static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
+static int content_add_ranks(struct reading *r, const struct wire_ranks *ranks)
 {
-    int64_t host = host_of(r, ranks->host);
-    int code = host < 0 ? (int)host : fit_ranks(r, ranks->world);
+    int64_t host = content_host_of(r, ranks->host);
+    int code = host < 0 ? (int)host : content_fit_ranks(r, ranks->world);
     for (uint64_t i = 0; code == 0 && i < ranks->members_count; i++) {
-        code = fit_ranks(r, saturated_sum(ranks->members[i].rank, 1));
+        code = content_fit_ranks(r, saturated_sum(ranks->members[i].rank, 1));
         if (code == 0)
             r->content->ranks[ranks->members[i].rank].host = (uint32_t)host;
     }
     return code;
 }
 
-static int take_rank_row(struct reading *r, const struct wire_rank_row *row)
+static int content_add_rank_row(struct reading *r, const struct wire_rank_row *row)
 {
-    int code = fit_ranks(r, saturated_sum(row->rank, 1));
+    int code = content_fit_ranks(r, saturated_sum(row->rank, 1));
     if (code != 0)
         return code;
     recorded_rank_add(&r->content->ranks[row->rank].sums, row);
@@ -104,12 +104,13 @@ static int take_rank_row(struct reading *r, const struct wire_rank_row *row)
 
 /* ---- pairs and calls ------------------------------------------------------------- */
 
-static struct content_pair *pair_of(struct reading *r, uint64_t source, int64_t destination,
-                                    int *code)
+static struct content_pair *content_pair_of(struct reading *r, uint64_t source, int64_t destination,
+                                            int *code)
 {
     struct content *c = r->content;
     int fresh = 0;
-    int64_t number = number_of(&r->pairs, (struct key){source, (uint64_t)destination}, &fresh);
+    int64_t number =
+        content_number_of(&r->pairs, (struct key){source, (uint64_t)destination}, &fresh);
     *code = number < 0 ? (int)number
                        : array_fit(&c->pairs, sizeof(*c->pairs), &r->pair_room, (size_t)number + 1);
     if (*code != 0)
@@ -121,10 +122,10 @@ static struct content_pair *pair_of(struct reading *r, uint64_t source, int64_t 
     return &c->pairs[number];
 }
 
-static int take_pair(struct reading *r, const struct wire_pair_row *row)
+static int content_add_pair(struct reading *r, const struct wire_pair_row *row)
 {
     int code;
-    struct content_pair *pair = pair_of(r, row->source, row->destination, &code);
+    struct content_pair *pair = content_pair_of(r, row->source, row->destination, &code);
     if (pair == NULL)
         return code;
     pair->messages = saturated_sum(pair->messages, row->messages);
@@ -132,11 +133,11 @@ static int take_pair(struct reading *r, const struct wire_pair_row *row)
     return 0;
 }
 
-static int take_transfer(struct reading *r, const struct wire_transfer_row *row)
+static int content_add_transfer(struct reading *r, const struct wire_transfer_row *row)
 {
     int code;
     int64_t destination = row->destination > INT64_MAX ? -1 : (int64_t)row->destination;
-    struct content_pair *pair = pair_of(r, row->source, destination, &code);
+    struct content_pair *pair = content_pair_of(r, row->source, destination, &code);
     if (pair == NULL)
         return code;
     pair->matched = saturated_sum(pair->matched, row->messages);
@@ -144,11 +145,11 @@ static int take_transfer(struct reading *r, const struct wire_transfer_row *row)
     return 0;
 }
 
-static int take_call(struct reading *r, const struct wire_call_row *row)
+static int content_add_call(struct reading *r, const struct wire_call_row *row)
 {
     struct content *c = r->content;
     int fresh = 0;
-    int64_t number = number_of(&r->calls, (struct key){row->rank, row->call}, &fresh);
+    int64_t number = content_number_of(&r->calls, (struct key){row->rank, row->call}, &fresh);
     int code = number < 0
                    ? (int)number
                    : array_fit(&c->calls, sizeof(*c->calls), &r->call_room, (size_t)number + 1);
@@ -163,28 +164,28 @@ static int take_call(struct reading *r, const struct wire_call_row *row)
     return 0;
 }
 
-static int take_window(struct reading *r, const struct wire_window *window)
+static int content_add_window(struct reading *r, const struct wire_window *window)
 {
     struct content *c = r->content;
     int code = 0;
     c->first_window = window->window < c->first_window ? window->window : c->first_window;
     c->last_window = window->window > c->last_window ? window->window : c->last_window;
     for (uint64_t i = 0; code == 0 && i < window->ranks_count; i++)
-        code = take_rank_row(r, &window->ranks[i]);
+        code = content_add_rank_row(r, &window->ranks[i]);
     for (uint64_t i = 0; code == 0 && i < window->pairs_count; i++)
-        code = take_pair(r, &window->pairs[i]);
+        code = content_add_pair(r, &window->pairs[i]);
     for (uint64_t i = 0; code == 0 && i < window->transfers_count; i++)
-        code = take_transfer(r, &window->transfers[i]);
+        code = content_add_transfer(r, &window->transfers[i]);
     for (uint64_t i = 0; code == 0 && i < window->calls_count; i++)
-        code = take_call(r, &window->calls[i]);
+        code = content_add_call(r, &window->calls[i]);
     const struct content_options *o = r->options;
     return code != 0 || o->window == NULL ? code : o->window(o->user, window);
 }
 
 /* ---- the whole ------------------------------------------------------------------- */
 
-static int take(void *user, const struct recorded *head, const struct wire_message *message,
-                size_t length)
+static int content_add_message(void *user, const struct recorded *head,
+                               const struct wire_message *message, size_t length)
 {
     struct reading *r = user;
     (void)head;
@@ -192,13 +193,13 @@ static int take(void *user, const struct recorded *head, const struct wire_messa
     r->content->messages++;
     r->content->refused += message == NULL;
     if (message != NULL && message->type == WIRE_TYPE_RANKS)
-        return take_ranks(r, &message->ranks);
+        return content_add_ranks(r, &message->ranks);
     if (message != NULL && message->type == WIRE_TYPE_WINDOW)
-        return take_window(r, &message->window);
+        return content_add_window(r, &message->window);
     return 0;
 }
 
-static int by_pair(const void *a, const void *b)
+static int content_compare_by_pair(const void *a, const void *b)
 {
     const struct content_pair *x = a, *y = b;
     if (x->source != y->source)
@@ -230,7 +231,8 @@ int content_read(struct content *out, const char *path, const struct content_opt
     key_table_init(&reading.hosts);
     recording_cursor_want(cursor, options->rows != 0 ? options->rows : SUMMED);
     code = recording_file_hold(recording_cursor_file(cursor));
-    code = code != 0 ? code : recording_scan(cursor, options->progress, take, &reading);
+    code =
+        code != 0 ? code : recording_scan(cursor, options->progress, content_add_message, &reading);
     recording_cursor_close(cursor);
     key_table_finish(&reading.pairs);
     key_table_finish(&reading.calls);
@@ -239,7 +241,7 @@ int content_read(struct content *out, const char *path, const struct content_opt
         snprintf(why, room, "message %llu: %s", (unsigned long long)out->messages,
                  holter_strerror(code));
     if (out->pair_count > 0)
-        qsort(out->pairs, out->pair_count, sizeof(*out->pairs), by_pair);
+        qsort(out->pairs, out->pair_count, sizeof(*out->pairs), content_compare_by_pair);
     if (out->call_count > 0)
         qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
     return code;

@@ -24,7 +24,7 @@ struct graph {
     size_t count;
 };
 
-static void put_text(FILE *out, const char *text)
+static void export_dot_put_text(FILE *out, const char *text)
 {
     fputc('"', out);
     for (; *text != '\0'; text++) {
@@ -38,7 +38,7 @@ static void put_text(FILE *out, const char *text)
 
 /* ---- groups ------------------------------------------------------------------------ */
 
-static int take_member(void *user, const struct cell *row, size_t columns)
+static int export_dot_add_member(void *user, const struct cell *row, size_t columns)
 {
     struct graph *g = user;
     if (columns == 2 && row[0].integer >= 0 &&
@@ -47,7 +47,7 @@ static int take_member(void *user, const struct cell *row, size_t columns)
     return 0;
 }
 
-static int find_groups(struct graph *g)
+static int export_dot_find_groups(struct graph *g)
 {
     const struct content *c = g->source->content;
     g->group_of = malloc((c->rank_count + 1) * sizeof(*g->group_of));
@@ -62,11 +62,11 @@ static int find_groups(struct graph *g)
     return g->kind == EXPORT_REGIONS
                ? tables_query(g->source->tables,
                               "SELECT rank, region FROM region_member ORDER BY rank, since",
-                              take_member, g)
+                              export_dot_add_member, g)
                : 0;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int export_dot_compare_by_bytes(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
     if (x->bytes != y->bytes)
@@ -76,7 +76,7 @@ static int by_bytes(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-static int add_up(struct graph *g)
+static int export_dot_add_up(struct graph *g)
 {
     const struct content *c = g->source->content;
     struct key_table keys;
@@ -102,13 +102,13 @@ static int add_up(struct graph *g)
     g->count = keys.count;
     key_table_finish(&keys);
     if (code == 0 && g->count > 0)
-        qsort(g->edges, g->count, sizeof(*g->edges), by_bytes);
+        qsort(g->edges, g->count, sizeof(*g->edges), export_dot_compare_by_bytes);
     return code;
 }
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-static void put_name(FILE *out, const struct graph *g, uint64_t group)
+static void export_dot_put_name(FILE *out, const struct graph *g, uint64_t group)
 {
     static const char letters[] = {
         [EXPORT_RANKS] = 'r', [EXPORT_HOSTS] = 'h', [EXPORT_REGIONS] = 'g'};
@@ -116,7 +116,7 @@ static void put_name(FILE *out, const struct graph *g, uint64_t group)
 }
 
 /* Ranks in a box for each host: of each host a list of them, from the lowest. */
-static int put_ranks(FILE *out, const struct content *c)
+static int export_dot_put_ranks(FILE *out, const struct content *c)
 {
     uint32_t *first = malloc((c->host_count + c->rank_count + 1) * sizeof(*first));
     if (first == NULL)
@@ -132,7 +132,7 @@ static int put_ranks(FILE *out, const struct content *c)
     }
     for (uint32_t h = 0; h < c->host_count; h++) {
         fprintf(out, "  subgraph cluster_h%" PRIu32 " {\n    label=", h);
-        put_text(out, c->hosts[h]);
+        export_dot_put_text(out, c->hosts[h]);
         fputs(";\n", out);
         for (uint32_t i = first[h]; i != UINT32_MAX; i = next[i])
             fprintf(out, "    r%" PRIu32 " [label=\"%" PRIu32 "\"];\n", i, i);
@@ -148,12 +148,12 @@ static int put_vertices(FILE *out, const struct graph *g)
     if (g->kind == EXPORT_HOSTS) {
         for (uint32_t h = 0; h < c->host_count; h++) {
             fprintf(out, "  h%" PRIu32 " [label=", h);
-            put_text(out, c->hosts[h]);
+            export_dot_put_text(out, c->hosts[h]);
             fputs("];\n", out);
         }
         return 0;
     }
-    return g->kind == EXPORT_REGIONS ? 0 : put_ranks(out, c);
+    return g->kind == EXPORT_REGIONS ? 0 : export_dot_put_ranks(out, c);
 }
 
 static void put_edges(FILE *out, const struct graph *g, size_t most)
@@ -163,9 +163,9 @@ static void put_edges(FILE *out, const struct graph *g, size_t most)
         const struct edge *e = &g->edges[i];
         double width = widest > 0 ? sqrt((double)e->bytes) / widest * WIDEST : 0;
         fputs("  ", out);
-        put_name(out, g, e->from);
+        export_dot_put_name(out, g, e->from);
         fputs(" -> ", out);
-        put_name(out, g, e->to);
+        export_dot_put_name(out, g, e->to);
         fprintf(out,
                 " [penwidth=%.2f, messages=%" PRIu64 ", bytes=%" PRIu64 ", tooltip=\"%" PRIu64
                 " messages, %" PRIu64 " bytes\"];\n",
@@ -178,11 +178,11 @@ static void put_edges(FILE *out, const struct graph *g, size_t most)
 int export_dot(FILE *out, const struct export_source *source, enum export_graph kind, size_t most)
 {
     struct graph g = {.source = source, .kind = kind};
-    int code = find_groups(&g);
-    code = code != 0 ? code : add_up(&g);
+    int code = export_dot_find_groups(&g);
+    code = code != 0 ? code : export_dot_add_up(&g);
     if (code == 0) {
         fputs("digraph ", out);
-        put_text(out, source->content->job);
+        export_dot_put_text(out, source->content->job);
         fputs(" {\n  node [shape=circle, fontname=\"Inter,DejaVu Sans\"];\n"
               "  edge [color=\"#4aa8ff\", arrowsize=0.6];\n",
               out);

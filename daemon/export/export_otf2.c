@@ -69,7 +69,7 @@ struct archive {
         patterns; /* ids of phases: the first one that was so, which a cut may not have */
 };
 
-static void note(struct archive *a, OTF2_ErrorCode code)
+static void export_otf2_note_error(struct archive *a, OTF2_ErrorCode code)
 {
     if (a->error != OTF2_SUCCESS || code == OTF2_SUCCESS)
         return;
@@ -78,8 +78,9 @@ static void note(struct archive *a, OTF2_ErrorCode code)
 }
 
 /* What libotf2 has to say is told by us, once. */
-static OTF2_ErrorCode silent(void *user, const char *file, uint64_t line, const char *function,
-                             OTF2_ErrorCode code, const char *format, va_list arguments)
+static OTF2_ErrorCode export_otf2_ignore_error(void *user, const char *file, uint64_t line,
+                                               const char *function, OTF2_ErrorCode code,
+                                               const char *format, va_list arguments)
 {
     (void)user, (void)file, (void)line, (void)function, (void)format, (void)arguments;
     return code;
@@ -94,9 +95,9 @@ static OTF2_FlushType on_full(void *user, OTF2_FileType type, OTF2_LocationRef l
 
 /* ---- definitions -------------------------------------------------------------------- */
 
-static OTF2_StringRef string(struct archive *a, const char *text)
+static OTF2_StringRef export_otf2_string(struct archive *a, const char *text)
 {
-    note(a, OTF2_GlobalDefWriter_WriteString(a->definitions, a->strings, text));
+    export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteString(a->definitions, a->strings, text));
     return a->strings++;
 }
 
@@ -104,51 +105,56 @@ static void define_metrics(struct archive *a)
 {
     OTF2_MetricMemberRef list[MEMBERS];
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        OTF2_StringRef name = string(a, members[i].name), text = string(a, members[i].text),
-                       unit = string(a, members[i].unit);
+        OTF2_StringRef name = export_otf2_string(a, members[i].name),
+                       text = export_otf2_string(a, members[i].text),
+                       unit = export_otf2_string(a, members[i].unit);
         list[i] = i;
-        note(a, OTF2_GlobalDefWriter_WriteMetricMember(
-                    a->definitions, i, name, text, OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_LAST,
-                    OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, unit));
+        export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteMetricMember(
+                                      a->definitions, i, name, text, OTF2_METRIC_TYPE_USER,
+                                      OTF2_METRIC_ABSOLUTE_LAST, OTF2_TYPE_UINT64,
+                                      OTF2_BASE_DECIMAL, 0, unit));
     }
-    note(a, OTF2_GlobalDefWriter_WriteMetricClass(a->definitions, 0, (uint8_t)MEMBERS, list,
-                                                  OTF2_METRIC_ASYNCHRONOUS,
-                                                  OTF2_RECORDER_KIND_ABSTRACT));
+    export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteMetricClass(
+                                  a->definitions, 0, (uint8_t)MEMBERS, list,
+                                  OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
 }
 
 static void define_places(struct archive *a, OTF2_StringRef nothing)
 {
     const struct content *c = a->source->content;
-    OTF2_StringRef node = string(a, "node"), machine = string(a, "machine");
-    note(a, OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, 0, string(a, c->job), machine,
-                                                     OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    OTF2_StringRef node = export_otf2_string(a, "node"), machine = export_otf2_string(a, "machine");
+    export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteSystemTreeNode(
+                                  a->definitions, 0, export_otf2_string(a, c->job), machine,
+                                  OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     for (uint32_t h = 0; h < c->host_count; h++)
-        note(a, OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, h + 1,
-                                                         string(a, c->hosts[h]), node, 0));
+        export_otf2_note_error(
+            a, OTF2_GlobalDefWriter_WriteSystemTreeNode(
+                   a->definitions, h + 1, export_otf2_string(a, c->hosts[h]), node, 0));
     for (size_t i = 0; i <= c->rank_count; i++) {
         char text[40] = "phases of the job";
         uint32_t host = i < c->rank_count ? c->ranks[i].host : UINT32_MAX;
         if (i < c->rank_count)
             snprintf(text, sizeof(text), "rank %zu", i);
-        OTF2_StringRef name = string(a, text);
-        note(a, OTF2_GlobalDefWriter_WriteLocationGroup(
-                    a->definitions, (uint32_t)i, name, OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                    host < c->host_count ? host + 1 : 0, OTF2_UNDEFINED_LOCATION_GROUP));
-        note(a, OTF2_GlobalDefWriter_WriteLocation(a->definitions, i, name,
-                                                   OTF2_LOCATION_TYPE_CPU_THREAD, a->events[i],
-                                                   (uint32_t)i));
+        OTF2_StringRef name = export_otf2_string(a, text);
+        export_otf2_note_error(
+            a, OTF2_GlobalDefWriter_WriteLocationGroup(
+                   a->definitions, (uint32_t)i, name, OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                   host < c->host_count ? host + 1 : 0, OTF2_UNDEFINED_LOCATION_GROUP));
+        export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteLocation(a->definitions, i, name,
+                                                                     OTF2_LOCATION_TYPE_CPU_THREAD,
+                                                                     a->events[i], (uint32_t)i));
     }
     for (uint32_t i = 0; i < a->patterns.count; i++) {
         char text[40];
         snprintf(text, sizeof(text), "phase %" PRId64, (int64_t)a->patterns.keys[i].hi);
-        OTF2_StringRef name = string(a, text);
-        note(a, OTF2_GlobalDefWriter_WriteRegion(a->definitions, i, name, name, nothing,
-                                                 OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER,
-                                                 OTF2_REGION_FLAG_PHASE, nothing, 0, 0));
+        OTF2_StringRef name = export_otf2_string(a, text);
+        export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteRegion(
+                                      a->definitions, i, name, name, nothing, OTF2_REGION_ROLE_CODE,
+                                      OTF2_PARADIGM_USER, OTF2_REGION_FLAG_PHASE, nothing, 0, 0));
     }
 }
 
-static void define(struct archive *a)
+static void export_otf2_define(struct archive *a)
 {
     const struct content *c = a->source->content;
     uint64_t begin = c->first_window * c->window_ns;
@@ -159,12 +165,12 @@ static void define(struct archive *a)
     }
     a->definitions = OTF2_Archive_GetGlobalDefWriter(a->otf2);
     if (a->definitions == NULL) {
-        note(a, OTF2_ERROR_MEM_FAULT);
+        export_otf2_note_error(a, OTF2_ERROR_MEM_FAULT);
         return;
     }
-    note(a, OTF2_GlobalDefWriter_WriteClockProperties(a->definitions, UINT64_C(1000000000), begin,
-                                                      end - begin, begin));
-    OTF2_StringRef nothing = string(a, "");
+    export_otf2_note_error(a, OTF2_GlobalDefWriter_WriteClockProperties(
+                                  a->definitions, UINT64_C(1000000000), begin, end - begin, begin));
+    OTF2_StringRef nothing = export_otf2_string(a, "");
     define_metrics(a);
     define_places(a, nothing);
 }
@@ -190,15 +196,15 @@ static int put_window(void *user, const struct wire_window *window)
         for (size_t k = 0; k < MEMBERS; k++)
             memcpy(&values[k].unsigned_int, (const char *)row + members[k].offset,
                    sizeof(values[k].unsigned_int));
-        note(a,
-             OTF2_EvtWriter_Metric(a->writers[at], NULL, end, 0, (uint8_t)MEMBERS, types, values));
+        export_otf2_note_error(a, OTF2_EvtWriter_Metric(a->writers[at], NULL, end, 0,
+                                                        (uint8_t)MEMBERS, types, values));
         a->events[row->rank]++;
     }
     return a->error == OTF2_SUCCESS ? 0 : -EIO;
 }
 
 /* How far all is, when some of the ranks are at this point of the recording. */
-static void show(void *user, double share)
+static void export_otf2_show_progress(void *user, double share)
 {
     const struct archive *a = user;
     const struct recording_progress *p = a->source->progress;
@@ -206,9 +212,10 @@ static void show(void *user, double share)
             ((double)a->first + share * (double)a->count) / (double)a->source->content->rank_count);
 }
 
-static int read_ranks(struct archive *a, struct content *again, char *why, size_t room)
+static int export_otf2_read_ranks(struct archive *a, struct content *again, char *why, size_t room)
 {
-    const struct recording_progress progress = {show, a}, *shown = a->source->progress;
+    const struct recording_progress progress = {export_otf2_show_progress, a},
+                                    *shown = a->source->progress;
     const struct content_options options = {
         .rows = WINDOW_ROWS(ranks),
         .window = put_window,
@@ -218,7 +225,7 @@ static int read_ranks(struct archive *a, struct content *again, char *why, size_
     return content_read(again, a->source->path, &options, why, room);
 }
 
-static int put_ranks(struct archive *a, char *why, size_t room)
+static int export_otf2_put_ranks(struct archive *a, char *why, size_t room)
 {
     const struct content *c = a->source->content;
     int code = 0;
@@ -229,55 +236,55 @@ static int put_ranks(struct archive *a, char *why, size_t room)
         for (size_t i = 0; i < a->count; i++) {
             a->writers[i] = OTF2_Archive_GetEvtWriter(a->otf2, a->first + i);
             if (a->writers[i] == NULL)
-                note(a, OTF2_ERROR_MEM_FAULT);
+                export_otf2_note_error(a, OTF2_ERROR_MEM_FAULT);
         }
         if (a->error == OTF2_SUCCESS)
-            code = read_ranks(a, &again, why, room);
+            code = export_otf2_read_ranks(a, &again, why, room);
         content_finish(&again);
         for (size_t i = 0; i < a->count; i++) {
             if (a->writers[i] != NULL)
-                note(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[i]));
+                export_otf2_note_error(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[i]));
         }
         code = code == 0 && a->error != OTF2_SUCCESS ? -EIO : code;
     }
     return code;
 }
 
-static void put_phases(struct archive *a)
+static void export_otf2_put_phases(struct archive *a)
 {
     size_t location = a->source->content->rank_count;
     OTF2_EvtWriter *writer = OTF2_Archive_GetEvtWriter(a->otf2, location);
     uint64_t newest = 0;
     if (writer == NULL) {
-        note(a, OTF2_ERROR_MEM_FAULT);
+        export_otf2_note_error(a, OTF2_ERROR_MEM_FAULT);
         return;
     }
     for (size_t i = 0; i < a->phase_count; i++) {
         const struct phase *p = &a->phases[i];
         uint64_t begin = p->begin_ns > newest ? p->begin_ns : newest;
         newest = p->end_ns > begin ? p->end_ns : begin;
-        note(a, OTF2_EvtWriter_Enter(writer, NULL, begin, p->pattern));
-        note(a, OTF2_EvtWriter_Leave(writer, NULL, newest, p->pattern));
+        export_otf2_note_error(a, OTF2_EvtWriter_Enter(writer, NULL, begin, p->pattern));
+        export_otf2_note_error(a, OTF2_EvtWriter_Leave(writer, NULL, newest, p->pattern));
         a->events[location] += 2;
     }
-    note(a, OTF2_Archive_CloseEvtWriter(a->otf2, writer));
+    export_otf2_note_error(a, OTF2_Archive_CloseEvtWriter(a->otf2, writer));
 }
 
 /* Readers look for the definitions of each location, which are none. */
 static void put_local_definitions(struct archive *a)
 {
-    note(a, OTF2_Archive_OpenDefFiles(a->otf2));
+    export_otf2_note_error(a, OTF2_Archive_OpenDefFiles(a->otf2));
     for (size_t i = 0; i <= a->source->content->rank_count; i++) {
         OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(a->otf2, i);
-        note(a,
-             writer == NULL ? OTF2_ERROR_MEM_FAULT : OTF2_Archive_CloseDefWriter(a->otf2, writer));
+        export_otf2_note_error(a, writer == NULL ? OTF2_ERROR_MEM_FAULT
+                                                 : OTF2_Archive_CloseDefWriter(a->otf2, writer));
     }
-    note(a, OTF2_Archive_CloseDefFiles(a->otf2));
+    export_otf2_note_error(a, OTF2_Archive_CloseDefFiles(a->otf2));
 }
 
 /* ---- the whole ----------------------------------------------------------------------- */
 
-static int by_id(const void *id, const void *phase)
+static int export_otf2_compare_by_id(const void *id, const void *phase)
 {
     int64_t wanted = *(const int64_t *)id, found = ((const struct phase *)phase)->id;
     return (wanted > found) - (wanted < found);
@@ -287,7 +294,8 @@ static int by_id(const void *id, const void *phase)
  * negative: no memory */
 static int64_t pattern_of(struct archive *a, int64_t id)
 {
-    const struct phase *known = bsearch(&id, a->phases, a->phase_count, sizeof(*a->phases), by_id);
+    const struct phase *known =
+        bsearch(&id, a->phases, a->phase_count, sizeof(*a->phases), export_otf2_compare_by_id);
     if (known != NULL)
         return known->pattern;
     if (key_table_reserve(&a->patterns, 1) != 0)
@@ -295,7 +303,7 @@ static int64_t pattern_of(struct archive *a, int64_t id)
     return key_table_add_hashed(&a->patterns, (struct key){.hi = (uint64_t)id});
 }
 
-static int take_phase(void *user, const struct cell *row, size_t columns)
+static int export_otf2_write_phase(void *user, const struct cell *row, size_t columns)
 {
     struct archive *a = user;
     (void)columns;
@@ -314,21 +322,21 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
     return 0;
 }
 
-static int write_all(struct archive *a, char *why, size_t room)
+static int export_otf2_write_all(struct archive *a, char *why, size_t room)
 {
     static OTF2_FlushCallbacks callbacks = {.otf2_pre_flush = on_full};
-    note(a, OTF2_Archive_SetSerialCollectiveCallbacks(a->otf2));
-    note(a, OTF2_Archive_SetFlushCallbacks(a->otf2, &callbacks, NULL));
-    note(a, OTF2_Archive_SetCreator(a->otf2, "Holter " HOLTER_VERSION));
-    note(a, OTF2_Archive_SetDescription(a->otf2, a->source->content->job));
-    note(a, OTF2_Archive_OpenEvtFiles(a->otf2));
-    int code = a->error == OTF2_SUCCESS ? put_ranks(a, why, room) : -EIO;
+    export_otf2_note_error(a, OTF2_Archive_SetSerialCollectiveCallbacks(a->otf2));
+    export_otf2_note_error(a, OTF2_Archive_SetFlushCallbacks(a->otf2, &callbacks, NULL));
+    export_otf2_note_error(a, OTF2_Archive_SetCreator(a->otf2, "Holter " HOLTER_VERSION));
+    export_otf2_note_error(a, OTF2_Archive_SetDescription(a->otf2, a->source->content->job));
+    export_otf2_note_error(a, OTF2_Archive_OpenEvtFiles(a->otf2));
+    int code = a->error == OTF2_SUCCESS ? export_otf2_put_ranks(a, why, room) : -EIO;
     if (code == 0)
-        put_phases(a);
-    note(a, OTF2_Archive_CloseEvtFiles(a->otf2));
+        export_otf2_put_phases(a);
+    export_otf2_note_error(a, OTF2_Archive_CloseEvtFiles(a->otf2));
     if (code == 0) {
         put_local_definitions(a);
-        define(a);
+        export_otf2_define(a);
     }
     return code;
 }
@@ -354,17 +362,17 @@ int export_otf2(const char *directory, const struct export_source *source, char 
                                                "SELECT phase.begin_ns, phase.end_ns, returned,"
                                                " resembles, phase.id FROM phase LEFT JOIN curve ON"
                                                " curve.phase = phase.id ORDER BY phase.id",
-                                               take_phase, &a);
+                                               export_otf2_write_phase, &a);
     snprintf(why, room, "%s", code < 0 ? holter_strerror(code) : "");
     if (code >= 0) {
         errno = 0;
-        OTF2_Error_RegisterCallback(silent, NULL);
+        OTF2_Error_RegisterCallback(export_otf2_ignore_error, NULL);
         a.otf2 = OTF2_Archive_Open(directory, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
                                    OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
                                    OTF2_COMPRESSION_NONE);
-        code = a.otf2 == NULL ? -EIO : write_all(&a, why, room);
+        code = a.otf2 == NULL ? -EIO : export_otf2_write_all(&a, why, room);
         if (a.otf2 != NULL)
-            note(&a, OTF2_Archive_Close(a.otf2));
+            export_otf2_note_error(&a, OTF2_Archive_Close(a.otf2));
         if (a.error != OTF2_SUCCESS) {
             code = -EIO;
             snprintf(why, room, "%s",

@@ -32,52 +32,53 @@ struct trace {
 
 /* ---- events ------------------------------------------------------------------------- */
 
-static void begin(struct trace *t, char phase, int process, int thread)
+static void export_perfetto_begin(struct trace *t, char phase, int process, int thread)
 {
     fprintf(t->out, "%s{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", t->events++ == 0 ? "\n" : ",\n",
             phase, process, thread);
 }
 
 /* Never before the begin: what is told to be, is at it. */
-static void at(struct trace *t, int64_t time_ns)
+static void export_perfetto_put_time(struct trace *t, int64_t time_ns)
 {
     uint64_t since =
         time_ns > 0 && (uint64_t)time_ns > t->base_ns ? (uint64_t)time_ns - t->base_ns : 0;
     fprintf(t->out, ",\"ts\":%" PRIu64 ".%03" PRIu64, since / 1000, since % 1000);
 }
 
-static void lasting(struct trace *t, int64_t from_ns, int64_t to_ns)
+static void export_perfetto_put_span(struct trace *t, int64_t from_ns, int64_t to_ns)
 {
     uint64_t base = t->base_ns;
     uint64_t from = from_ns > 0 && (uint64_t)from_ns > base ? (uint64_t)from_ns : base;
     uint64_t to = to_ns > 0 && (uint64_t)to_ns > from ? (uint64_t)to_ns : from;
-    at(t, (int64_t)from);
+    export_perfetto_put_time(t, (int64_t)from);
     fprintf(t->out, ",\"dur\":%" PRIu64 ".%03" PRIu64, (to - from) / 1000, (to - from) % 1000);
 }
 
-static void name(struct trace *t, const char *text)
+static void export_perfetto_put_name(struct trace *t, const char *text)
 {
     fputs(",\"name\":", t->out);
     json_text(t->out, text);
 }
 
-static void heading(struct trace *t, const char *kind, int process, int thread, const char *text)
+static void export_perfetto_put_heading(struct trace *t, const char *kind, int process, int thread,
+                                        const char *text)
 {
-    begin(t, 'M', process, thread);
-    name(t, kind);
+    export_perfetto_begin(t, 'M', process, thread);
+    export_perfetto_put_name(t, kind);
     fputs(",\"args\":{\"name\":", t->out);
     json_text(t->out, text);
     fputs("}}", t->out);
 }
 
 /* A counter of several values: columns of a row by their names. */
-static void counter(struct trace *t, const char *title, int64_t time_ns, const struct cell *cells,
-                    size_t count, double factor)
+static void export_perfetto_put_counter(struct trace *t, const char *title, int64_t time_ns,
+                                        const struct cell *cells, size_t count, double factor)
 {
     int first = 1;
-    begin(t, 'C', JOB, 0);
-    name(t, title);
-    at(t, time_ns);
+    export_perfetto_begin(t, 'C', JOB, 0);
+    export_perfetto_put_name(t, title);
+    export_perfetto_put_time(t, time_ns);
     fputs(",\"args\":{", t->out);
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(cells[i].real))
@@ -102,9 +103,10 @@ static const char totals_query[] =
 static int put_totals(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
-    counter(t, "messages sent", row[0].integer, &row[3], 1, row[1].real);
-    counter(t, "bytes sent", row[0].integer, &row[4], 1, row[1].real);
-    counter(t, "% of the time in MPI", row[0].integer, &row[5], columns - 5, row[2].real);
+    export_perfetto_put_counter(t, "messages sent", row[0].integer, &row[3], 1, row[1].real);
+    export_perfetto_put_counter(t, "bytes sent", row[0].integer, &row[4], 1, row[1].real);
+    export_perfetto_put_counter(t, "% of the time in MPI", row[0].integer, &row[5], columns - 5,
+                                row[2].real);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -112,12 +114,12 @@ static const char latency_query[] =
     "SELECT start_ns, scope, reference AS \"by reference\", recent AS \"by recent\", typical"
     " FROM latency WHERE scope <> 'region' ORDER BY window, scope";
 
-static int put_latency(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_latency(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     char title[80];
     snprintf(title, sizeof(title), "latency, %s", row[1].text);
-    counter(t, title, row[0].integer, &row[2], columns - 2, 1);
+    export_perfetto_put_counter(t, title, row[0].integer, &row[2], columns - 2, 1);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -151,12 +153,12 @@ static int put_phase(void *user, const struct cell *row, size_t columns)
                  row[8].integer);
     else
         snprintf(title, sizeof(title), "phase %" PRId64, row[0].integer);
-    begin(t, 'X', JOB, PHASES);
-    name(t, title);
-    lasting(t, row[1].integer, row[2].integer);
+    export_perfetto_begin(t, 'X', JOB, PHASES);
+    export_perfetto_put_name(t, title);
+    export_perfetto_put_span(t, row[1].integer, row[2].integer);
     put_arguments(t, &row[3], columns - 3);
     if (isfinite(row[6].real))
-        counter(t, "curve", row[1].integer, &row[6], 1, 1);
+        export_perfetto_put_counter(t, "curve", row[1].integer, &row[6], 1, 1);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -177,21 +179,21 @@ static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
             return code;
         t->alert_tracks++;
         if (i > 0)
-            heading(t, "thread_name", JOB, FURTHER_ALERTS + (int)i, "alerts");
+            export_perfetto_put_heading(t, "thread_name", JOB, FURTHER_ALERTS + (int)i, "alerts");
     }
     t->alert_ends[i] = to_ns > from_ns ? to_ns : from_ns;
     return i == 0 ? ALERTS : FURTHER_ALERTS + (int)i;
 }
 
-static int put_alert(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_alert(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     int track = alert_track(t, row[1].integer, row[2].integer);
     if (track < 0)
         return track;
-    begin(t, 'X', JOB, track);
-    name(t, row[0].text);
-    lasting(t, row[1].integer, row[2].integer);
+    export_perfetto_begin(t, 'X', JOB, track);
+    export_perfetto_put_name(t, row[0].text);
+    export_perfetto_put_span(t, row[1].integer, row[2].integer);
     put_arguments(t, &row[3], columns - 3);
     return ferror(t->out) ? -EIO : 0;
 }
@@ -203,7 +205,7 @@ static const char link_query[] =
     " ON totals.window = link.window WHERE state IN ('hot', 'congested')"
     " ORDER BY count(*) OVER (PARTITION BY link) DESC, link, link.window";
 
-static int track_of(struct trace *t, const char *link)
+static int export_perfetto_track_of(struct trace *t, const char *link)
 {
     unsigned i = 0;
     while (i < t->links && strcmp(t->link[i], link) != 0)
@@ -214,20 +216,20 @@ static int track_of(struct trace *t, const char *link)
         char title[180];
         snprintf(t->link[t->links++], sizeof(t->link[0]), "%.150s", link);
         snprintf(title, sizeof(title), "link %.150s", link);
-        heading(t, "thread_name", JOB, LINKS + (int)i, title);
+        export_perfetto_put_heading(t, "thread_name", JOB, LINKS + (int)i, title);
     }
     return LINKS + (int)i;
 }
 
-static int put_link(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_link(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
-    int track = strlen(row[0].text) > 150 ? 0 : track_of(t, row[0].text);
+    int track = strlen(row[0].text) > 150 ? 0 : export_perfetto_track_of(t, row[0].text);
     if (track == 0)
         return 0;
-    begin(t, 'X', JOB, track);
-    name(t, row[1].text);
-    lasting(t, row[2].integer, row[3].integer);
+    export_perfetto_begin(t, 'X', JOB, track);
+    export_perfetto_put_name(t, row[1].text);
+    export_perfetto_put_span(t, row[2].integer, row[3].integer);
     put_arguments(t, &row[4], columns - 4);
     return ferror(t->out) ? -EIO : 0;
 }
@@ -256,15 +258,15 @@ static void begin_captured_track(struct trace *t, const struct cell *row)
     if (t->tracks > 0 && row[IN_RANK].integer == t->rank && row[IN_THREAD].integer == t->thread)
         return;
     if (t->tracks == 0)
-        heading(t, "process_name", CALLS, 0, "last calls of ranks");
+        export_perfetto_put_heading(t, "process_name", CALLS, 0, "last calls of ranks");
     t->rank = row[IN_RANK].integer;
     t->thread = row[IN_THREAD].integer;
     if (t->thread == 0)
         snprintf(title, sizeof(title), "rank %" PRId64, t->rank);
     else
         snprintf(title, sizeof(title), "rank %" PRId64 ", thread %" PRId64, t->rank, t->thread);
-    heading(t, "thread_name", CALLS, ++t->tracks, title);
-    begin(t, 'M', CALLS, t->tracks);
+    export_perfetto_put_heading(t, "thread_name", CALLS, ++t->tracks, title);
+    export_perfetto_begin(t, 'M', CALLS, t->tracks);
     fprintf(t->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}", t->tracks);
 }
 
@@ -278,32 +280,38 @@ static int put_captured(void *user, const struct cell *row, size_t columns)
     if (t->slices++ >= EXPORT_PERFETTO_ROWS)
         return 0;
     begin_captured_track(t, row);
-    begin(t, is_call || is_message ? 'X' : 'i', CALLS, t->tracks);
-    name(t, is_call ? row[IN_CALL].text : is_message ? row[IN_STATE].text : row[IN_KIND].text);
+    export_perfetto_begin(t, is_call || is_message ? 'X' : 'i', CALLS, t->tracks);
+    export_perfetto_put_name(t, is_call      ? row[IN_CALL].text
+                                : is_message ? row[IN_STATE].text
+                                             : row[IN_KIND].text);
     if (is_call || is_message)
-        lasting(t, row[IN_ENTER].integer,
-                row[IN_EXIT].kind == CELL_INTEGER ? row[IN_EXIT].integer : row[IN_AT].integer);
+        export_perfetto_put_span(t, row[IN_ENTER].integer,
+                                 row[IN_EXIT].kind == CELL_INTEGER ? row[IN_EXIT].integer
+                                                                   : row[IN_AT].integer);
     else
-        at(t, row[IN_ENTER].integer);
+        export_perfetto_put_time(t, row[IN_ENTER].integer);
     put_arguments(t, &row[IN_ARGUMENTS], columns - IN_ARGUMENTS);
     return ferror(t->out) ? -EIO : 0;
 }
 
-static int put_job(struct trace *t, const struct export_source *source)
+static int export_perfetto_put_job(struct trace *t, const struct export_source *source)
 {
     static const struct {
         const char *query;
         table_row *row;
-    } parts[] = {{totals_query, put_totals}, {latency_query, put_latency},
-                 {phase_query, put_phase},   {alert_query, put_alert},
-                 {link_query, put_link},     {captured_query, put_captured}};
+    } parts[] = {{totals_query, put_totals},
+                 {latency_query, export_perfetto_put_latency},
+                 {phase_query, put_phase},
+                 {alert_query, export_perfetto_put_alert},
+                 {link_query, export_perfetto_put_link},
+                 {captured_query, put_captured}};
     char app[260], title[360];
     int code = 0;
     tables_text(source->tables, "SELECT app FROM job", app, sizeof(app));
     snprintf(title, sizeof(title), "%s %s", source->content->job, app);
-    heading(t, "process_name", JOB, 0, title);
-    heading(t, "thread_name", JOB, PHASES, "phases");
-    heading(t, "thread_name", JOB, ALERTS, "alerts");
+    export_perfetto_put_heading(t, "process_name", JOB, 0, title);
+    export_perfetto_put_heading(t, "thread_name", JOB, PHASES, "phases");
+    export_perfetto_put_heading(t, "thread_name", JOB, ALERTS, "alerts");
     for (size_t i = 0; code == 0 && i < sizeof(parts) / sizeof(*parts); i++)
         code = tables_query(source->tables, parts[i].query, parts[i].row, t);
     return code;
@@ -311,7 +319,7 @@ static int put_job(struct trace *t, const struct export_source *source)
 
 /* ---- ranks ---------------------------------------------------------------------------- */
 
-static int put_ranks(void *user, const struct wire_window *window)
+static int export_perfetto_put_ranks(void *user, const struct wire_window *window)
 {
     struct trace *t = user;
     double percent = window->length_ns > 0 ? 100.0 / (double)window->length_ns : 0;
@@ -331,9 +339,9 @@ static int put_ranks(void *user, const struct wire_window *window)
                        {"one-sided", r->one_sided_ns},
                        {"io", r->io_ns},
                        {"other", r->other_ns}};
-        begin(t, 'C', RANKS, 0);
+        export_perfetto_begin(t, 'C', RANKS, 0);
         fprintf(t->out, ",\"name\":\"rank %" PRIu64 ", %% in MPI\"", r->rank);
-        at(t, start > INT64_MAX ? INT64_MAX : (int64_t)start);
+        export_perfetto_put_time(t, start > INT64_MAX ? INT64_MAX : (int64_t)start);
         fputs(",\"args\":{", t->out);
         for (size_t k = 0; k < sizeof(classes) / sizeof(*classes); k++)
             fprintf(t->out, "%s\"%s\":%.4g", k > 0 ? "," : "", classes[k].name,
@@ -357,12 +365,12 @@ int export_perfetto(FILE *out, const struct export_source *source, int ranks, in
             "{\"otherData\":{\"begin_ns\":\"%" PRIu64 "\"},\"displayTimeUnit\":\"ms\","
             "\"traceEvents\":[",
             t.base_ns);
-    int code = put_job(&t, source);
+    int code = export_perfetto_put_job(&t, source);
     if (code == 0 && ranks && !*left_out) {
         struct content again;
-        heading(&t, "process_name", RANKS, 0, "ranks");
+        export_perfetto_put_heading(&t, "process_name", RANKS, 0, "ranks");
         const struct content_options options = {.rows = WINDOW_ROWS(ranks),
-                                                .window = put_ranks,
+                                                .window = export_perfetto_put_ranks,
                                                 .user = &t,
                                                 .progress = source->progress};
         code = content_read(&again, source->path, &options, why, room);

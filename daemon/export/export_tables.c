@@ -44,7 +44,7 @@ static void put_csv_text(FILE *out, const char *text)
         fputc('"', out);
 }
 
-static void put_value(const struct sheet *s, const struct cell *cell)
+static void export_tables_put_value(const struct sheet *s, const struct cell *cell)
 {
     switch (cell->kind) {
     case CELL_INTEGER:
@@ -68,7 +68,7 @@ static void put_value(const struct sheet *s, const struct cell *cell)
     }
 }
 
-static int put_row(void *user, const struct cell *row, size_t columns)
+static int export_tables_put_row(void *user, const struct cell *row, size_t columns)
 {
     struct sheet *s = user;
     for (size_t i = 0; !s->json && s->rows == 0 && i < columns; i++) {
@@ -82,7 +82,7 @@ static int put_row(void *user, const struct cell *row, size_t columns)
             json_text(s->out, row[i].name);
             fputc(':', s->out);
         }
-        put_value(s, &row[i]);
+        export_tables_put_value(s, &row[i]);
         if (i + 1 < columns)
             fputc(',', s->out);
     }
@@ -93,63 +93,66 @@ static int put_row(void *user, const struct cell *row, size_t columns)
 
 /* ---- sums of messages ----------------------------------------------------------- */
 
-static struct cell number(const char *name, uint64_t value)
+static struct cell export_tables_number(const char *name, uint64_t value)
 {
     /* SQLite's integers end at 2^63, and so do those of all other tables. */
     int64_t integer = value > INT64_MAX ? INT64_MAX : (int64_t)value;
     return (struct cell){name, CELL_INTEGER, integer, (double)value, ""};
 }
 
-static struct cell text(const char *name, const char *value)
+static struct cell export_tables_text(const char *name, const char *value)
 {
     return (struct cell){name, CELL_TEXT, 0, NAN, value};
 }
 
-static int put_ranks(struct sheet *s, const struct content *c)
+static int export_tables_put_ranks(struct sheet *s, const struct content *c)
 {
     int code = 0;
     for (size_t i = 0; code == 0 && i < c->rank_count; i++) {
         const struct wire_rank_row *r = &c->ranks[i].sums;
         uint32_t host = c->ranks[i].host;
         const struct cell row[] = {
-            number("rank", r->rank),
-            text("host", host < c->host_count ? c->hosts[host] : ""),
-            number("events", r->events),
-            number("lost", r->lost),
-            number("calls", r->calls),
-            number("polls", r->polls),
-            number("sent", r->sent),
-            number("sent_bytes", r->sent_bytes),
-            number("received", r->received),
-            number("received_bytes", r->received_bytes),
-            number("send_ns", r->send_ns),
-            number("recv_ns", r->recv_ns),
-            number("wait_ns", r->wait_ns),
-            number("poll_ns", r->poll_ns),
-            number("collective_ns", r->collective_ns),
-            number("one_sided_ns", r->one_sided_ns),
-            number("io_ns", r->io_ns),
-            number("other_ns", r->other_ns),
-            number("untracked", r->untracked),
-            number("threads", r->threads),
+            export_tables_number("rank", r->rank),
+            export_tables_text("host", host < c->host_count ? c->hosts[host] : ""),
+            export_tables_number("events", r->events),
+            export_tables_number("lost", r->lost),
+            export_tables_number("calls", r->calls),
+            export_tables_number("polls", r->polls),
+            export_tables_number("sent", r->sent),
+            export_tables_number("sent_bytes", r->sent_bytes),
+            export_tables_number("received", r->received),
+            export_tables_number("received_bytes", r->received_bytes),
+            export_tables_number("send_ns", r->send_ns),
+            export_tables_number("recv_ns", r->recv_ns),
+            export_tables_number("wait_ns", r->wait_ns),
+            export_tables_number("poll_ns", r->poll_ns),
+            export_tables_number("collective_ns", r->collective_ns),
+            export_tables_number("one_sided_ns", r->one_sided_ns),
+            export_tables_number("io_ns", r->io_ns),
+            export_tables_number("other_ns", r->other_ns),
+            export_tables_number("untracked", r->untracked),
+            export_tables_number("threads", r->threads),
         };
-        code = put_row(s, row, sizeof(row) / sizeof(*row));
+        code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));
     }
     return code;
 }
 
-static int put_pairs(struct sheet *s, const struct content *c)
+static int export_tables_put_pairs(struct sheet *s, const struct content *c)
 {
     int code = 0;
     for (size_t i = 0; code == 0 && i < c->pair_count; i++) {
         const struct content_pair *p = &c->pairs[i];
         struct cell row[] = {
-            number("source", p->source),     number("destination", 0),
-            number("messages", p->messages), number("bytes", p->bytes),
-            number("matched", p->matched),   number("transfer_ns", p->transfer_ns),
+            export_tables_number("source", p->source),
+            export_tables_number("destination", 0),
+            export_tables_number("messages", p->messages),
+            export_tables_number("bytes", p->bytes),
+            export_tables_number("matched", p->matched),
+            export_tables_number("transfer_ns", p->transfer_ns),
         };
         row[1].integer = p->destination;
-        code = put_row(s, row, sizeof(row) / sizeof(*row));
+        code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));
     }
     return code;
 }
@@ -160,15 +163,15 @@ static int put_calls(struct sheet *s, const struct content *c)
     for (size_t i = 0; code == 0 && i < c->call_count; i++) {
         const struct content_call *k = &c->calls[i];
         const struct cell row[] = {
-            number("rank", k->rank),
-            text("call", call_name(k->call)),
-            number("calls", k->sums.calls),
-            number("bytes", k->sums.bytes),
-            number("bytes_in", k->sums.bytes_in),
-            number("time_ns", k->sums.time_ns),
-            number("longest_ns", k->sums.longest_ns),
+            export_tables_number("rank", k->rank),
+            export_tables_text("call", call_name(k->call)),
+            export_tables_number("calls", k->sums.calls),
+            export_tables_number("bytes", k->sums.bytes),
+            export_tables_number("bytes_in", k->sums.bytes_in),
+            export_tables_number("time_ns", k->sums.time_ns),
+            export_tables_number("longest_ns", k->sums.longest_ns),
         };
-        code = put_row(s, row, sizeof(row) / sizeof(*row));
+        code = export_tables_put_row(s, row, sizeof(row) / sizeof(*row));
     }
     return code;
 }
@@ -176,38 +179,40 @@ static int put_calls(struct sheet *s, const struct content *c)
 static int put_sum(struct sheet *s, const struct content *content, const char *table)
 {
     if (strcmp(table, "ranks") == 0)
-        return put_ranks(s, content);
-    return strcmp(table, "pairs") == 0 ? put_pairs(s, content) : put_calls(s, content);
+        return export_tables_put_ranks(s, content);
+    return strcmp(table, "pairs") == 0 ? export_tables_put_pairs(s, content)
+                                       : put_calls(s, content);
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static int is_in(const char *const *names, const char *name)
+static int export_tables_is_in(const char *const *names, const char *name)
 {
     while (*names != NULL && strcmp(*names, name) != 0)
         names++;
     return *names != NULL;
 }
 
-static int put_table(struct sheet *s, const struct export_source *source, const char *table)
+static int export_tables_put_table(struct sheet *s, const struct export_source *source,
+                                   const char *table)
 {
     char query[MOST_QUERY];
-    if (source->content != NULL && is_in(export_sums, table))
+    if (source->content != NULL && export_tables_is_in(export_sums, table))
         return put_sum(s, source->content, table);
-    if (!is_in(tables_names, table))
+    if (!export_tables_is_in(tables_names, table))
         return -HOLTER_EUSAGE;
     snprintf(query, sizeof(query), "SELECT * FROM %s ORDER BY %s", table, tables_order(table));
-    return tables_query(source->tables, query, put_row, s);
+    return tables_query(source->tables, query, export_tables_put_row, s);
 }
 
-static int flushed(FILE *out, int code)
+static int export_tables_flushed(FILE *out, int code)
 {
     if (fflush(out) != 0 || ferror(out))
         return code != 0 ? code : -EIO;
     return code;
 }
 
-static int put_name(void *user, const struct cell *row, size_t columns)
+static int export_tables_put_name(void *user, const struct cell *row, size_t columns)
 {
     struct sheet *s = user;
     fputs(s->rows++ > 0 ? "," : "", s->out);
@@ -220,7 +225,7 @@ static int put_names(struct sheet *s, struct tables *tables, const char *table)
 {
     char query[MOST_QUERY];
     snprintf(query, sizeof(query), "SELECT name FROM pragma_table_info('%s')", table);
-    int code = tables_query(tables, query, put_name, s);
+    int code = tables_query(tables, query, export_tables_put_name, s);
     if (s->rows > 0)
         fputs("\r\n", s->out);
     return code;
@@ -229,10 +234,10 @@ static int put_names(struct sheet *s, struct tables *tables, const char *table)
 int export_csv(FILE *out, const struct export_source *source, const char *table)
 {
     struct sheet sheet = {.out = out};
-    int code = put_table(&sheet, source, table);
-    if (code == 0 && sheet.rows == 0 && is_in(tables_names, table))
+    int code = export_tables_put_table(&sheet, source, table);
+    if (code == 0 && sheet.rows == 0 && export_tables_is_in(tables_names, table))
         code = put_names(&sheet, source->tables, table);
-    return flushed(out, code);
+    return export_tables_flushed(out, code);
 }
 
 int export_json(FILE *out, const struct export_source *source)
@@ -248,11 +253,11 @@ int export_json(FILE *out, const struct export_source *source)
             fputs(first ? "\n" : ",\n", out);
             json_text(out, lists[l][i]);
             fputs(":[", out);
-            code = put_table(&sheet, source, lists[l][i]);
+            code = export_tables_put_table(&sheet, source, lists[l][i]);
             fputc(']', out);
             first = 0;
         }
     }
     fputs("}}\n", out);
-    return flushed(out, code);
+    return export_tables_flushed(out, code);
 }

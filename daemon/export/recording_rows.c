@@ -74,7 +74,7 @@ void tables_close(struct tables *t)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-static struct cell cell_of(sqlite3_stmt *statement, int column)
+static struct cell recording_rows_cell_of(sqlite3_stmt *statement, int column)
 {
     struct cell cell = {.name = sqlite3_column_name(statement, column), .text = ""};
     switch (sqlite3_column_type(statement, column)) {
@@ -120,14 +120,14 @@ int tables_query(struct tables *t, const char *query, table_row *row, void *user
         code = -HOLTER_ECORRUPT;
     while (code == 0 && (more = recording_file_step(&t->file, statement)) == 1) {
         for (int i = 0; i < columns; i++)
-            cells[i] = cell_of(statement, i);
+            cells[i] = recording_rows_cell_of(statement, i);
         code = row(user, cells, (size_t)columns);
     }
     sqlite3_finalize(statement);
     return code != 0 ? code : reading_error(more);
 }
 
-static int take_number(void *user, const struct cell *row, size_t columns)
+static int recording_rows_read_number(void *user, const struct cell *row, size_t columns)
 {
     if (columns > 0 && row[0].kind != CELL_NULL)
         *(double *)user = row[0].real;
@@ -137,7 +137,7 @@ static int take_number(void *user, const struct cell *row, size_t columns)
 double tables_number(struct tables *t, const char *query, double otherwise)
 {
     double out = otherwise;
-    tables_query(t, query, take_number, &out);
+    tables_query(t, query, recording_rows_read_number, &out);
     return out;
 }
 
@@ -146,7 +146,7 @@ struct text_room {
     size_t room;
 };
 
-static int take_text(void *user, const struct cell *row, size_t columns)
+static int recording_rows_read_text(void *user, const struct cell *row, size_t columns)
 {
     struct text_room *into = user;
     if (columns > 0)
@@ -158,5 +158,5 @@ void tables_text(struct tables *t, const char *query, char *out, size_t room)
 {
     struct text_room into = {out, room};
     out[0] = '\0';
-    tables_query(t, query, take_text, &into);
+    tables_query(t, query, recording_rows_read_text, &into);
 }

@@ -27,7 +27,7 @@ static void put_date(FILE *out, int64_t time_ns)
         fputs(text, out);
 }
 
-static const char *base_name(const char *path)
+static const char *report_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
@@ -35,12 +35,12 @@ static const char *base_name(const char *path)
 
 /* ---- head ------------------------------------------------------------------------- */
 
-static void put_head(const struct page *p)
+static void report_put_head(const struct page *p)
 {
     const struct report_data *d = p->data;
     const struct content *c = p->source->content;
     struct quantity a, b, e;
-    const char *app = d->app[0] != '\0' ? base_name(d->app) : c->job;
+    const char *app = d->app[0] != '\0' ? report_base_name(d->app) : c->job;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
           p->out);
@@ -130,7 +130,7 @@ static void put_paragraph(FILE *out, const char *class_, const char *text)
     fputs("</p>\n", out);
 }
 
-static void put_alert(const struct page *p, const struct report_alert *a)
+static void report_put_alert(const struct page *p, const struct report_alert *a)
 {
     struct quantity q;
     const char *class_ = strcmp(a->severity, "warning") == 0 ? " warning"
@@ -178,14 +178,14 @@ static void put_alert(const struct page *p, const struct report_alert *a)
     fputs("</div>\n", p->out);
 }
 
-static void put_alerts(const struct page *p)
+static void report_put_alerts(const struct page *p)
 {
     const struct report_data *d = p->data;
     fputs("<section><h2>Alerts</h2>\n", p->out);
     if (d->alert_count == 0)
         fputs("<p>None: nothing grew, hung or died as far as the rules tell.</p>\n", p->out);
     for (size_t i = 0; i < d->alert_count; i++)
-        put_alert(p, &d->alerts[i]);
+        report_put_alert(p, &d->alerts[i]);
     if (d->alerts_all > d->alert_count)
         fprintf(p->out, "<p class=\"second\">%zu further ones are in the recording.</p>\n",
                 d->alerts_all - d->alert_count);
@@ -200,7 +200,7 @@ static const char *measure_text(struct quantity *out, const struct report_measur
     return m->bytes ? quantity_bytes(out, (double)value) : quantity_count(out, (double)value);
 }
 
-static void put_measure(FILE *out, const struct report_measure *m)
+static void report_put_measure(FILE *out, const struct report_measure *m)
 {
     struct quantity before, after;
     double gain =
@@ -234,7 +234,7 @@ static void put_advice(const struct page *p)
           "<th class=\"n\">suggested</th><th class=\"n\">gain</th><th></th></tr>\n",
           p->out);
     for (size_t i = 0; i < x->measure_count; i++)
-        put_measure(p->out, &x->measures[i]);
+        report_put_measure(p->out, &x->measures[i]);
     fputs("</table>\n<p>The file for the launcher is made by <code>", p->out);
     html_text(p->out, x->mapping_command);
     fputs("</code></p></section>\n", p->out);
@@ -276,7 +276,7 @@ static void put_pictures(const struct page *p)
 
 static void put_foot(const struct page *p)
 {
-    const char *file = base_name(p->source->path);
+    const char *file = report_base_name(p->source->path);
     fputs("<footer><p>Made from <code>", p->out);
     html_text(p->out, file);
     fputs("</code> by Holter " HOLTER_VERSION
@@ -301,9 +301,9 @@ int report_write(FILE *out, const struct export_source *source, const struct rep
     if (code == 0 && page.bins == NULL)
         code = -ENOMEM;
     if (code == 0) {
-        put_head(&page);
+        report_put_head(&page);
         put_cards(&page);
-        put_alerts(&page);
+        report_put_alerts(&page);
         page_captures(&page);
         page_curve(&page);
         page_latency(&page);

@@ -51,7 +51,7 @@ void html_text(FILE *out, const char *text)
 /* ---- the plane --------------------------------------------------------------------- */
 
 /* The next of 1, 2, 2.5, 5, 10 ... */
-static double round_up(double value)
+static double report_chart_round_up(double value)
 {
     static const double steps[] = {1, 2, 2.5, 4, 5, 8, 10};
     if (!(value > 0) || !isfinite(value))
@@ -84,7 +84,8 @@ void chart_begin(struct chart *c, FILE *out, double height, int64_t begin_ns, in
     double unit = 1;
     while (kind == CHART_BYTES && most >= 1024 * unit)
         unit *= 1024;
-    *c = (struct chart){out, height, begin_ns, end_ns, unit * round_up(most / unit), kind, 0};
+    *c = (struct chart){out,  height, begin_ns, end_ns, unit * report_chart_round_up(most / unit),
+                        kind, 0};
     fprintf(out, "<svg class=\"chart\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"",
             CHART_WIDTH, height);
     html_text(out, label);
@@ -93,8 +94,8 @@ void chart_begin(struct chart *c, FILE *out, double height, int64_t begin_ns, in
 
 void chart_range(struct chart *c, double least, double most)
 {
-    c->least = least < 0 ? -round_up(-least) : 0;
-    c->most = most > 0 || c->least == 0 ? round_up(most) : 0;
+    c->least = least < 0 ? -report_chart_round_up(-least) : 0;
+    c->most = most > 0 || c->least == 0 ? report_chart_round_up(most) : 0;
 }
 
 void chart_end(const struct chart *c)
@@ -130,7 +131,7 @@ void chart_values(const struct chart *c)
 }
 
 /* A span between ticks that people count in. */
-static int64_t tick_of(int64_t whole_ns)
+static int64_t report_chart_tick_of(int64_t whole_ns)
 {
     static const int64_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
                                       600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
@@ -166,7 +167,7 @@ static void time_text(char *out, size_t room, int64_t since_ns, int64_t tick_ns)
 
 void chart_times(const struct chart *c)
 {
-    int64_t whole = c->end_ns - c->begin_ns, tick = tick_of(whole > 0 ? whole : 1);
+    int64_t whole = c->end_ns - c->begin_ns, tick = report_chart_tick_of(whole > 0 ? whole : 1);
     for (int i = 0; i <= TIME_TICKS + 1 && (whole <= 0 ? i == 0 : i <= whole / tick); i++) {
         char text[40];
         double x = chart_x(c, c->begin_ns + i * tick);

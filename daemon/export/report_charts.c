@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static double *row_of(const struct page *p, unsigned row)
+static double *report_charts_row_of(const struct page *p, unsigned row)
 {
     return p->bins + (size_t)row * CHART_BINS;
 }
 
-static void fill(double *bins, double value)
+static void report_charts_fill(double *bins, double value)
 {
     for (unsigned i = 0; i < CHART_BINS; i++)
         bins[i] = value;
@@ -40,7 +40,7 @@ static void put_flags(const struct page *p, const struct chart *chart)
 }
 
 /* Draw gaps as the value before: a path that stands still. @return 0: nothing was set */
-static int bridge(double *bins)
+static int report_charts_bridge_gaps(double *bins)
 {
     double before = NAN;
     for (unsigned i = 0; i < CHART_BINS; i++) {
@@ -54,7 +54,7 @@ static int bridge(double *bins)
 
 /* ---- CommGram ------------------------------------------------------------------------ */
 
-static void put_phases(const struct page *p)
+static void report_charts_put_phases(const struct page *p)
 {
     const struct report_data *d = p->data;
     struct chart chart;
@@ -87,11 +87,11 @@ static void put_phases(const struct page *p)
 void page_curve(const struct page *p)
 {
     const struct report_data *d = p->data;
-    double *bins = row_of(p, 0), least = 0, most = 0;
+    double *bins = report_charts_row_of(p, 0), least = 0, most = 0;
     struct chart chart;
     if (d->phase_count == 0 || d->end_ns <= d->begin_ns)
         return;
-    fill(bins, NAN);
+    report_charts_fill(bins, NAN);
     for (size_t i = 0; i < d->phase_count; i++) {
         most = fmax(d->phases[i].height, most);
         least = fmin(d->phases[i].height, least);
@@ -113,10 +113,10 @@ void page_curve(const struct page *p)
         for (unsigned b = first; b <= last; b++)
             bins[b] = d->phases[i].height;
     }
-    if (bridge(bins))
+    if (report_charts_bridge_gaps(bins))
         chart_line(&chart, bins, "curve");
     chart_end(&chart);
-    put_phases(p);
+    report_charts_put_phases(p);
     fputs("</section>\n", p->out);
 }
 
@@ -170,10 +170,10 @@ void page_latency(const struct page *p)
     put_trends(p, &chart);
     put_flags(p, &chart);
     for (unsigned s = 0; s < REPORT_SCOPES; s++) {
-        double *bins = row_of(p, s);
+        double *bins = report_charts_row_of(p, s);
         if (!any[s])
             continue;
-        fill(bins, NAN);
+        report_charts_fill(bins, NAN);
         for (size_t i = 0; i < d->latency_count; i++) {
             const struct report_latency *l = &d->latencies[i];
             unsigned first, last;
@@ -202,8 +202,8 @@ static void gather(const struct page *p, const struct chart *chart, double *sums
                    double (*by)(const struct report_window *))
 {
     const struct report_data *d = p->data;
-    fill(sums, 0);
-    fill(whole, 0);
+    report_charts_fill(sums, 0);
+    report_charts_fill(whole, 0);
     for (size_t i = 0; i < d->window_count; i++) {
         const struct report_window *w = &d->windows[i];
         unsigned first, last;
@@ -219,7 +219,7 @@ static void gather(const struct page *p, const struct chart *chart, double *sums
 /* What sums of bins are of those that they are shared by, in their place; NAN where there is
  * nothing.
  * @return the largest, or 0 */
-static double divide(double *sums, const double *whole)
+static double report_charts_divide(double *sums, const double *whole)
 {
     double most = 0;
     for (unsigned b = 0; b < CHART_BINS; b++) {
@@ -248,12 +248,12 @@ static double rank_time(const struct report_window *w)
     return w->ranks * (double)w->length_ns;
 }
 
-static double sent(const struct report_window *w, unsigned which)
+static double report_charts_bytes_sent(const struct report_window *w, unsigned which)
 {
     return 1e9 * (which == 0 ? w->sent : w->bytes);
 }
 
-static double length(const struct report_window *w)
+static double report_charts_window_length(const struct report_window *w)
 {
     return (double)w->length_ns;
 }
@@ -266,10 +266,11 @@ void page_time(const struct page *p)
     struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
     if (d->window_count == 0 || d->end_ns <= d->begin_ns)
         return;
-    double *low = row_of(p, 0), *high = row_of(p, 1), *part = row_of(p, 2), *whole = row_of(p, 3);
+    double *low = report_charts_row_of(p, 0), *high = report_charts_row_of(p, 1),
+           *part = report_charts_row_of(p, 2), *whole = report_charts_row_of(p, 3);
     gather(p, &chart, part, whole, all_time, 0, rank_time);
     /* Threads of a rank may have spent more in it together. */
-    double most = fmin(divide(part, whole), 100);
+    double most = fmin(report_charts_divide(part, whole), 100);
     fputs("<section><h2>Time in MPI</h2>\n<p class=\"second\">Share of the ranks' time in MPI, by "
           "what "
           "they were doing there.</p>\n",
@@ -278,12 +279,12 @@ void page_time(const struct page *p)
     chart_begin(&chart, p->out, 210, d->begin_ns, d->end_ns, most, CHART_PERCENT,
                 "Share of time in MPI by class");
     chart_values(&chart);
-    fill(low, 0);
+    report_charts_fill(low, 0);
     for (unsigned k = 0; k < REPORT_CLASSES; k++) {
         char class_[8];
         int any = 0;
         gather(p, &chart, part, whole, class_time, k, rank_time);
-        divide(part, whole);
+        report_charts_divide(part, whole);
         for (unsigned b = 0; b < CHART_BINS; b++) {
             high[b] = low[b] + (isfinite(part[b]) ? part[b] : 0);
             any |= high[b] > low[b];
@@ -301,10 +302,10 @@ void page_time(const struct page *p)
 static void put_rate(const struct page *p, unsigned which, const char *label, const char *line)
 {
     const struct report_data *d = p->data;
-    double *sums = row_of(p, 0), *whole = row_of(p, 1);
+    double *sums = report_charts_row_of(p, 0), *whole = report_charts_row_of(p, 1);
     struct chart chart = {.begin_ns = d->begin_ns, .end_ns = d->end_ns, .most = 1};
-    gather(p, &chart, sums, whole, sent, which, length);
-    double most = divide(sums, whole);
+    gather(p, &chart, sums, whole, report_charts_bytes_sent, which, report_charts_window_length);
+    double most = report_charts_divide(sums, whole);
     fprintf(p->out, "<h3>%s</h3>\n", label);
     chart_begin(&chart, p->out, 150, d->begin_ns, d->end_ns, most,
                 which == 0 ? CHART_COUNT : CHART_BYTES, label);

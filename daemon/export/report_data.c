@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy(char *out, size_t room, const struct cell *cell)
+static void report_data_copy(char *out, size_t room, const struct cell *cell)
 {
     snprintf(out, room, "%s", cell->text);
 }
 
 /* A figure of which less than nothing cannot be. */
-static double amount(const struct cell *cell)
+static double report_data_amount(const struct cell *cell)
 {
     return cell->real > 0 ? cell->real : 0;
 }
 
 /* A point in time or a span, ns; two of them can be added. */
-static int64_t moment(const struct cell *cell)
+static int64_t report_data_moment(const struct cell *cell)
 {
     const int64_t most = INT64_MAX / 4;
     return cell->integer < 0 ? 0 : cell->integer > most ? most : cell->integer;
@@ -29,7 +29,7 @@ static int64_t moment(const struct cell *cell)
 
 /* ---- windows ------------------------------------------------------------------- */
 
-static int take_window(void *user, const struct cell *row, size_t columns)
+static int report_data_add_window(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
     if (d->window_count == REPORT_WINDOWS) {
@@ -40,14 +40,16 @@ static int take_window(void *user, const struct cell *row, size_t columns)
     if (code != 0)
         return code;
     struct report_window *w = &d->windows[d->window_count++];
-    *w = (struct report_window){moment(&row[0]), moment(&row[1]), amount(&row[2]), amount(&row[3]),
-                                amount(&row[4]), amount(&row[5]), amount(&row[6]), {0}};
+    *w = (struct report_window){report_data_moment(&row[0]), report_data_moment(&row[1]),
+                                report_data_amount(&row[2]), report_data_amount(&row[3]),
+                                report_data_amount(&row[4]), report_data_amount(&row[5]),
+                                report_data_amount(&row[6]), {0}};
     for (size_t i = 0; i < REPORT_CLASSES && 7 + i < columns; i++)
-        w->class_ns[i] = amount(&row[7 + i]);
+        w->class_ns[i] = report_data_amount(&row[7 + i]);
     return 0;
 }
 
-static int take_latency(void *user, const struct cell *row, size_t columns)
+static int report_data_add_latency(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
     static const char *const scopes[REPORT_SCOPES] = {"job", "intra-node", "inter-node"};
@@ -57,12 +59,12 @@ static int take_latency(void *user, const struct cell *row, size_t columns)
         d->left_out = 1;
         return 1;
     }
-    if (n == 0 || d->latencies[n - 1].start_ns != moment(&row[0])) {
+    if (n == 0 || d->latencies[n - 1].start_ns != report_data_moment(&row[0])) {
         int code = array_fit(&d->latencies, sizeof(*d->latencies), &d->latency_room, n + 1);
         if (code != 0)
             return code;
-        d->latencies[n] =
-            (struct report_latency){moment(&row[0]), moment(&row[1]), {NAN, NAN, NAN}, 0};
+        d->latencies[n] = (struct report_latency){
+            report_data_moment(&row[0]), report_data_moment(&row[1]), {NAN, NAN, NAN}, 0};
         n = ++d->latency_count;
     }
     for (int s = 0; s < REPORT_SCOPES; s++) {
@@ -83,7 +85,7 @@ static const struct report_phase *phase_of(const struct report_data *d, int64_t 
     return low < d->phase_count && d->phases[low].id == id ? &d->phases[low] : NULL;
 }
 
-static int take_phase(void *user, const struct cell *row, size_t columns)
+static int report_data_add_phase(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
     (void)columns;
@@ -105,13 +107,13 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
     d->phases[d->phase_count++] = (struct report_phase){
         .pattern = pattern,
         .id = row[0].integer,
-        .begin_ns = moment(&row[1]),
-        .end_ns = moment(&row[2]),
+        .begin_ns = report_data_moment(&row[1]),
+        .end_ns = report_data_moment(&row[2]),
         .communities = row[3].integer,
         .resembles = row[4].integer,
         .height = isfinite(row[5].real) ? row[5].real : 0,
-        .messages = amount(&row[6]),
-        .bytes = amount(&row[7]),
+        .messages = report_data_amount(&row[6]),
+        .bytes = report_data_amount(&row[7]),
         .returned = row[8].integer != 0,
     };
     return 0;
@@ -119,7 +121,7 @@ static int take_phase(void *user, const struct cell *row, size_t columns)
 
 /* ---- alerts and links ------------------------------------------------------------ */
 
-static int take_alert(void *user, const struct cell *row, size_t columns)
+static int report_data_add_alert(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
     (void)columns;
@@ -130,19 +132,19 @@ static int take_alert(void *user, const struct cell *row, size_t columns)
     *a = (struct report_alert){.since_ns = row[0].integer > 0 ? row[0].integer : row[1].integer,
                                .until_ns = row[2].integer,
                                .ratio = row[3].real};
-    copy(a->kind, sizeof(a->kind), &row[4]);
-    copy(a->state, sizeof(a->state), &row[5]);
-    copy(a->severity, sizeof(a->severity), &row[6]);
-    copy(a->title, sizeof(a->title), &row[7]);
-    copy(a->text, sizeof(a->text), &row[8]);
-    copy(a->ranks, sizeof(a->ranks), &row[9]);
-    copy(a->nodes, sizeof(a->nodes), &row[10]);
-    copy(a->advice, sizeof(a->advice), &row[11]);
-    copy(a->locality, sizeof(a->locality), &row[12]);
+    report_data_copy(a->kind, sizeof(a->kind), &row[4]);
+    report_data_copy(a->state, sizeof(a->state), &row[5]);
+    report_data_copy(a->severity, sizeof(a->severity), &row[6]);
+    report_data_copy(a->title, sizeof(a->title), &row[7]);
+    report_data_copy(a->text, sizeof(a->text), &row[8]);
+    report_data_copy(a->ranks, sizeof(a->ranks), &row[9]);
+    report_data_copy(a->nodes, sizeof(a->nodes), &row[10]);
+    report_data_copy(a->advice, sizeof(a->advice), &row[11]);
+    report_data_copy(a->locality, sizeof(a->locality), &row[12]);
     return 0;
 }
 
-static int take_cause(void *user, const struct cell *row, size_t columns)
+static int report_data_add_cause(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
     (void)columns;
@@ -153,31 +155,31 @@ static int take_cause(void *user, const struct cell *row, size_t columns)
     if (a->cause_count == REPORT_CAUSES || !isfinite(row[2].real))
         return 0;
     struct report_cause *c = &a->causes[a->cause_count++];
-    copy(c->name, sizeof(c->name), &row[1]);
+    report_data_copy(c->name, sizeof(c->name), &row[1]);
     c->share = row[2].real < 0 ? 0 : row[2].real > 1 ? 1 : row[2].real;
-    copy(c->text, sizeof(c->text), &row[3]);
+    report_data_copy(c->text, sizeof(c->text), &row[3]);
     return 0;
 }
 
-static int take_link(void *user, const struct cell *row, size_t columns)
+static int report_data_add_link(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
     (void)columns;
     if (d->link_count == REPORT_LINKS)
         return 1;
     struct report_link *l = &d->links[d->link_count++];
-    *l = (struct report_link){.hot = amount(&row[1]),
-                              .congested = amount(&row[2]),
-                              .most_bytes = amount(&row[3]),
+    *l = (struct report_link){.hot = report_data_amount(&row[1]),
+                              .congested = report_data_amount(&row[2]),
+                              .most_bytes = report_data_amount(&row[3]),
                               .share = row[4].real,
                               .ratio = row[5].real,
                               .latency = row[6].real};
-    copy(l->name, sizeof(l->name), &row[0]);
-    copy(l->ranks, sizeof(l->ranks), &row[7]);
+    report_data_copy(l->name, sizeof(l->name), &row[0]);
+    report_data_copy(l->ranks, sizeof(l->ranks), &row[7]);
     return 0;
 }
 
-static int take_capture(void *user, const struct cell *row, size_t columns)
+static int report_data_add_capture(void *user, const struct cell *row, size_t columns)
 {
     struct report_data *d = user;
     (void)columns;
@@ -185,10 +187,11 @@ static int take_capture(void *user, const struct cell *row, size_t columns)
     if (d->capture_count == REPORT_CAPTURES)
         return 0;
     struct report_capture *c = &d->captures[d->capture_count++];
-    *c = (struct report_capture){
-        .at_ns = row[0].integer, .records = amount(&row[1]), .ranks = amount(&row[2])};
-    copy(c->reason, sizeof(c->reason), &row[3]);
-    copy(c->calls, sizeof(c->calls), &row[4]);
+    *c = (struct report_capture){.at_ns = row[0].integer,
+                                 .records = report_data_amount(&row[1]),
+                                 .ranks = report_data_amount(&row[2])};
+    report_data_copy(c->reason, sizeof(c->reason), &row[3]);
+    report_data_copy(c->calls, sizeof(c->calls), &row[4]);
     return 0;
 }
 
@@ -209,26 +212,26 @@ static const struct {
     {"SELECT start_ns, length_ns, ranks, sent, sent_bytes, lost, agents_missing, send_ns, recv_ns,"
      " wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM totals WHERE " TOLD
      " ORDER BY window",
-     take_window},
+     report_data_add_window},
     {"SELECT start_ns, length_ns, scope, reference, trend FROM latency WHERE scope <> 'region'"
      " AND " TOLD " ORDER BY window, scope",
-     take_latency},
+     report_data_add_latency},
     {"SELECT phase.id, phase.begin_ns, phase.end_ns, phase.communities, resembles, height, "
      "messages,"
      " bytes, returned FROM phase LEFT JOIN curve ON curve.phase = phase.id WHERE phase.begin_ns "
      "BETWEEN 0 AND"
      " phase.end_ns AND phase.end_ns < 4000000000000000000 ORDER BY phase.id",
-     take_phase},
+     report_data_add_phase},
     {"SELECT onset_ns, since_ns, updated_ns, ratio, kind, state, severity, title, text, ranks, "
      "nodes,"
      " advice, locality" ALERTS_FROM,
-     take_alert},
+     report_data_add_alert},
     /* What is no JSON has no causes. */
     {"SELECT a.place, value ->> 'name', value ->> 'share', value ->> 'text'"
      " FROM (SELECT row_number() OVER () AS place, causes FROM (SELECT causes" ALERTS_FROM
      ")) AS a,"
      " json_each(iif(json_valid(a.causes), a.causes, '[]')) ORDER BY a.place, 3 DESC",
-     take_cause},
+     report_data_add_cause},
     /* One pass through the routes, which may be millions, for the few links that are told. */
     {"WITH told AS MATERIALIZED (SELECT link, source || ' to ' || destination AS name,"
      " sum(state = 'hot') AS hot, sum(state = 'congested') AS congested, max(bytes) AS most,"
@@ -240,12 +243,12 @@ static const struct {
      " largest AS MATERIALIZED (SELECT link, ranks, max(bytes) FROM loads GROUP BY link)"
      " SELECT name, hot, congested, most, share, ratio, latency, ranks"
      " FROM told LEFT JOIN largest USING (link) ORDER BY congested DESC, most DESC",
-     take_link},
+     report_data_add_link},
     {"SELECT at_ns, records, (SELECT count(DISTINCT rank) FROM capture_events WHERE capture = id),"
      " reason, (SELECT group_concat(call || ' (' || ranks || ')', ', ') FROM (SELECT call,"
      " count(DISTINCT rank) AS ranks FROM capture_events WHERE capture = id AND exit_ns IS NULL"
      " GROUP BY call ORDER BY ranks DESC, call LIMIT 5)) FROM captures ORDER BY id",
-     take_capture},
+     report_data_add_capture},
 };
 
 static void read_texts(struct report_data *d, struct tables *t)

@@ -27,7 +27,7 @@ static void put_number_cell(FILE *out, const char *text)
 
 /* ---- links --------------------------------------------------------------------------- */
 
-static void put_link(FILE *out, const struct report_link *l)
+static void report_tables_put_link(FILE *out, const struct report_link *l)
 {
     struct quantity q;
     char text[60];
@@ -71,7 +71,7 @@ void page_links(const struct page *p)
           "<th class=\"n\">slowest messages</th><th>loaded most by ranks</th></tr>\n",
           p->out);
     for (size_t i = 0; i < d->link_count; i++)
-        put_link(p->out, &d->links[i]);
+        report_tables_put_link(p->out, &d->links[i]);
     fputs("</table></div></section>\n", p->out);
 }
 
@@ -131,7 +131,7 @@ static void put_cells(FILE *out, const double *cells, unsigned side, uint64_t gr
     }
 }
 
-static int by_bytes(const void *a, const void *b)
+static int report_tables_compare_by_bytes(const void *a, const void *b)
 {
     const struct content_pair *x = *(const struct content_pair *const *)a,
                               *y = *(const struct content_pair *const *)b;
@@ -140,7 +140,7 @@ static int by_bytes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void put_pairs(const struct page *p)
+static void report_tables_put_pairs(const struct page *p)
 {
     const struct content *c = p->source->content;
     const struct content_pair **order = malloc((c->pair_count + 1) * sizeof(*order));
@@ -148,7 +148,7 @@ static void put_pairs(const struct page *p)
         return; /* the matrix says the same */
     for (size_t i = 0; i < c->pair_count; i++)
         order[i] = &c->pairs[i];
-    qsort(order, c->pair_count, sizeof(*order), by_bytes);
+    qsort(order, c->pair_count, sizeof(*order), report_tables_compare_by_bytes);
     fputs(
         "<table><tr><th>from</th><th>to</th><th class=\"n\">messages</th><th class=\"n\">bytes</th>"
         "<th class=\"n\">mean transfer time</th></tr>\n",
@@ -203,7 +203,7 @@ void page_matrix(const struct page *p)
             MATRIX_SIDE + 2, MATRIX_SIDE + 1, MATRIX_SIDE + 1);
     put_cells(p->out, cells, side, group);
     fputs("</svg>\n", p->out);
-    put_pairs(p);
+    report_tables_put_pairs(p);
     fputs("</div></section>\n", p->out);
     free(cells);
 }
@@ -215,7 +215,7 @@ struct call_sum {
     double calls, bytes, time_ns, longest_ns;
 };
 
-static int by_time(const void *a, const void *b)
+static int report_tables_compare_by_time(const void *a, const void *b)
 {
     const struct call_sum *x = a, *y = b;
     if (x->time_ns != y->time_ns)
@@ -243,7 +243,7 @@ void page_calls(const struct page *p)
             (double)k->sums.longest_ns > s->longest_ns ? (double)k->sums.longest_ns : s->longest_ns;
         whole += (double)k->sums.time_ns;
     }
-    qsort(sums, (size_t)UINT16_MAX + 1, sizeof(*sums), by_time);
+    qsort(sums, (size_t)UINT16_MAX + 1, sizeof(*sums), report_tables_compare_by_time);
     fputs("<section><h2>MPI calls</h2>\n<div class=\"scroll\"><table><tr><th>call</th>"
           "<th class=\"n\">calls</th><th class=\"n\">bytes given</th><th class=\"n\">time, all "
           "ranks</th>"
@@ -286,7 +286,8 @@ static int by_mpi(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void put_rank(const struct page *p, const struct content_rank *rank, double whole)
+static void report_tables_put_rank(const struct page *p, const struct content_rank *rank,
+                                   double whole)
 {
     const struct content *c = p->source->content;
     struct quantity a, b, e;
@@ -325,12 +326,12 @@ void page_ranks(const struct page *p)
           p->out);
     size_t both = c->rank_count > 2 * (size_t)SHOWN ? SHOWN : c->rank_count;
     for (size_t i = 0; i < both; i++)
-        put_rank(p, order[i], whole);
+        report_tables_put_rank(p, order[i], whole);
     if (both < c->rank_count) {
         fprintf(p->out, "<tr><td class=\"second\" colspan=\"6\">%zu ranks in between</td></tr>\n",
                 c->rank_count - 2 * both);
         for (size_t i = c->rank_count - both; i < c->rank_count; i++)
-            put_rank(p, order[i], whole);
+            report_tables_put_rank(p, order[i], whole);
     }
     fputs("</table></div></section>\n", p->out);
     free(order);

@@ -21,7 +21,7 @@ static int is_line(const char *begin, const char *end, const char *text)
 /* ---- tables ---------------------------------------------------------------- */
 
 /* "- [linkid, int32]" */
-static int add_column(struct counter_table *table, const char *begin, const char *end)
+static int counter_table_add_column(struct counter_table *table, const char *begin, const char *end)
 {
     char line[200], name[65];
     size_t length =
@@ -42,7 +42,7 @@ static int read_head(struct counter_table *table, struct lines *lines, struct fa
         if (is_line(begin, end, "..."))
             break;
         if (begin < end && *begin == '-' && !is_line(begin, end, "---") &&
-            !add_column(table, begin, end))
+            !counter_table_add_column(table, begin, end))
             fault_at(faults, lines->number, "a column such as `- [linkid, int32]` is wanted");
     }
     if (faults->count == 0 && table->column_count == 0)
@@ -50,7 +50,7 @@ static int read_head(struct counter_table *table, struct lines *lines, struct fa
     return faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 
-static int whole(const char **at, const char *end, int64_t *out)
+static int counter_table_parse_whole(const char **at, const char *end, int64_t *out)
 {
     const char *word, *digits;
     size_t length;
@@ -64,8 +64,8 @@ static int whole(const char **at, const char *end, int64_t *out)
     return 1;
 }
 
-static void read_row(struct counter_table *table, const char *at, const char *end, unsigned line,
-                     struct faults *faults)
+static void counter_table_read_row(struct counter_table *table, const char *at, const char *end,
+                                   unsigned line, struct faults *faults)
 {
     int64_t *row = table->values + table->rows * table->column_count, extra;
     const char *begin = at, *word;
@@ -73,12 +73,12 @@ static void read_row(struct counter_table *table, const char *at, const char *en
     if (!word_next(&begin, end, &word, &length))
         return;
     for (uint32_t c = 0; c < table->column_count; c++) {
-        if (!whole(&at, end, &row[c])) {
+        if (!counter_table_parse_whole(&at, end, &row[c])) {
             fault_at(faults, line, "column %s: a whole number is wanted", table->columns[c]);
             return;
         }
     }
-    if (whole(&at, end, &extra) || word_next(&at, end, &word, &length))
+    if (counter_table_parse_whole(&at, end, &extra) || word_next(&at, end, &word, &length))
         fault_at(faults, line, "more numbers than the %u columns", table->column_count);
     else
         table->lines[table->rows++] = line;
@@ -105,7 +105,7 @@ int counter_table_parse(struct counter_table *out, const char *text, size_t leng
     if (table.values == NULL || table.lines == NULL)
         code = -ENOMEM;
     while (code == 0 && lines_next(&lines, &begin, &end))
-        read_row(&table, begin, end, lines.number, faults);
+        counter_table_read_row(&table, begin, end, lines.number, faults);
     table.wrong = faults->count;
     if (code == 0 && table.wrong > 0 && table.rows == 0)
         code = -HOLTER_EUSAGE;
@@ -136,7 +136,7 @@ int counter_table_column(const struct counter_table *table, const char *name, st
 
 /* ---- the first file --------------------------------------------------------- */
 
-static const struct tree_node *value_of(const struct tree_node *map, const char *key)
+static const struct tree_node *counter_table_value_of(const struct tree_node *map, const char *key)
 {
     for (const struct tree_node *k = map == NULL || map->kind != TREE_MAP ? NULL : map->child;
          k != NULL; k = k->next->next) {
@@ -146,9 +146,9 @@ static const struct tree_node *value_of(const struct tree_node *map, const char 
     return NULL;
 }
 
-static const char *text_of(const struct tree_node *map, const char *key)
+static const char *counter_table_text_of(const struct tree_node *map, const char *key)
 {
-    const struct tree_node *value = value_of(map, key);
+    const struct tree_node *value = counter_table_value_of(map, key);
     return value == NULL || value->kind != TREE_TEXT ? "" : value->text;
 }
 
@@ -158,10 +158,10 @@ struct meta_reader {
     unsigned line; /* before the first of the document */
 };
 
-static void copy_name(struct meta_reader *r, const struct tree_node *map, const char *key,
-                      char *out, size_t room)
+static void counter_table_copy_name(struct meta_reader *r, const struct tree_node *map,
+                                    const char *key, char *out, size_t room)
 {
-    const char *text = text_of(map, key);
+    const char *text = counter_table_text_of(map, key);
     if (text[0] == '\0' || strlen(text) >= room || strchr(text, '/') != NULL)
         fault_at(r->faults, map == NULL ? 0 : r->line + map->line,
                  "%s: is missing, too long, or leads to another folder", key);
@@ -174,7 +174,7 @@ static void read_dimension(struct meta_reader *r, const struct tree_node *hardwa
 {
     struct topology_spec *spec = &r->meta->spec;
     struct topology_dimension *d = &spec->dimensions[spec->dimension_count];
-    const struct tree_node *sizes = value_of(hardware, "dim");
+    const struct tree_node *sizes = counter_table_value_of(hardware, "dim");
     if (name->kind != TREE_TEXT || strlen(name->text) >= sizeof(d->name) ||
         spec->dimension_count == TOPOLOGY_DIMENSIONS) {
         fault_at(r->faults, r->line + name->line,
@@ -183,32 +183,33 @@ static void read_dimension(struct meta_reader *r, const struct tree_node *hardwa
     }
     snprintf(d->name, sizeof(d->name), "%s", name->text);
     uint64_t size = 0;
-    const char *text = text_of(sizes, name->text), *at = text;
+    const char *text = counter_table_text_of(sizes, name->text), *at = text;
     if (!word_whole(&at, text + strlen(text), &size) || size == 0 || size > TOPOLOGY_MOST_VERTICES)
         fault_at(r->faults, r->line + name->line, "dim: no size of dimension %s", name->text);
     d->size = (uint32_t)size;
-    copy_name(r, value_of(hardware, "source_coords"), name->text,
-              r->meta->source[spec->dimension_count], 65);
-    copy_name(r, value_of(hardware, "destination_coords"), name->text,
-              r->meta->destination[spec->dimension_count], 65);
+    counter_table_copy_name(r, counter_table_value_of(hardware, "source_coords"), name->text,
+                            r->meta->source[spec->dimension_count], 65);
+    counter_table_copy_name(r, counter_table_value_of(hardware, "destination_coords"), name->text,
+                            r->meta->destination[spec->dimension_count], 65);
     spec->dimension_count++;
 }
 
 static void read_hardware(struct meta_reader *r, const struct tree_node *hardware)
 {
-    const struct tree_node *coords = value_of(hardware, "coords");
+    const struct tree_node *coords = counter_table_value_of(hardware, "coords");
     if (r->meta->spec.dimension_count > 0) {
         fault_at(r->faults, r->line + hardware->line, "hardware: stands there twice");
         return;
     }
-    if (strcmp(text_of(hardware, "network"), "torus") != 0)
+    if (strcmp(counter_table_text_of(hardware, "network"), "torus") != 0)
         fault_at(r->faults, r->line + hardware->line, "network: only a torus is known");
     if (coords == NULL || coords->kind != TREE_LIST || coords->child == NULL) {
         fault_at(r->faults, r->line + hardware->line, "coords: is missing");
         return;
     }
-    copy_name(r, hardware, "coords_table", r->meta->nodes, sizeof(r->meta->nodes));
-    copy_name(r, hardware, "link_coords_table", r->meta->links, sizeof(r->meta->links));
+    counter_table_copy_name(r, hardware, "coords_table", r->meta->nodes, sizeof(r->meta->nodes));
+    counter_table_copy_name(r, hardware, "link_coords_table", r->meta->links,
+                            sizeof(r->meta->links));
     for (const struct tree_node *name = coords->child; name != NULL && r->faults->count == 0;
          name = name->next)
         read_dimension(r, hardware, name);
@@ -219,16 +220,17 @@ static void read_hardware(struct meta_reader *r, const struct tree_node *hardwar
 /* A projection from a file that joins nodes and ranks. */
 static void read_projection(struct meta_reader *r, const struct tree_node *root)
 {
-    const struct tree_node *domains = value_of(root, "subdomain");
+    const struct tree_node *domains = counter_table_value_of(root, "subdomain");
     int node = 0, rank = 0;
-    if (strcmp(text_of(root, "type"), "file") != 0 || domains == NULL || domains->kind != TREE_LIST)
+    if (strcmp(counter_table_text_of(root, "type"), "file") != 0 || domains == NULL ||
+        domains->kind != TREE_LIST)
         return;
     for (const struct tree_node *d = domains->child; d != NULL; d = d->next) {
-        node |= strcmp(text_of(d, "type"), "NODE") == 0;
-        rank |= strcmp(text_of(d, "type"), "RANK") == 0;
+        node |= strcmp(counter_table_text_of(d, "type"), "NODE") == 0;
+        rank |= strcmp(counter_table_text_of(d, "type"), "RANK") == 0;
     }
     if (node && rank)
-        copy_name(r, root, "filename", r->meta->ranks, sizeof(r->meta->ranks));
+        counter_table_copy_name(r, root, "filename", r->meta->ranks, sizeof(r->meta->ranks));
 }
 
 static int read_document(struct meta_reader *r, const char *text, size_t length)
@@ -241,16 +243,17 @@ static int read_document(struct meta_reader *r, const char *text, size_t length)
         fault_at(r->faults, r->line + line, "%s", why);
         return code;
     }
-    const struct tree_node *root = &tree.nodes[0], *hardware = value_of(root, "hardware");
+    const struct tree_node *root = &tree.nodes[0],
+                           *hardware = counter_table_value_of(root, "hardware");
     if (hardware != NULL)
         read_hardware(r, hardware);
-    else if (strcmp(text_of(root, "filetype"), "projection") == 0)
+    else if (strcmp(counter_table_text_of(root, "filetype"), "projection") == 0)
         read_projection(r, root);
     tree_finish(&tree);
     return 0;
 }
 
-static int is_blank(const char *at, const char *end)
+static int counter_table_is_blank(const char *at, const char *end)
 {
     const char *word;
     size_t length;
@@ -269,7 +272,7 @@ int counter_meta_parse(struct counter_meta *out, const char *text, size_t length
         more = lines_next(&lines, &begin, &end);
         int ends = !more || is_line(begin, end, "---") || is_line(begin, end, "...");
         if (!ends) {
-            says |= !is_blank(begin, end);
+            says |= !counter_table_is_blank(begin, end);
             continue;
         }
         if (says)

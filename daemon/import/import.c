@@ -49,7 +49,7 @@ static size_t first_pair(const struct import_window *window, uint32_t from)
     return BISECT(i, 0, window->pair_count, window->pairs[i].from < from);
 }
 
-static void add_pairs(struct rows *rows, const struct import_window *window, uint32_t from)
+static void import_add_pairs(struct rows *rows, const struct import_window *window, uint32_t from)
 {
     for (size_t i = first_pair(window, from);
          i < window->pair_count && window->pairs[i].from == from; i++) {
@@ -97,15 +97,15 @@ static int send_window(struct import *m, uint32_t host, const struct import_wind
     return code;
 }
 
-static int tell_window(struct import *m, uint32_t host, const struct import_window *window,
-                       struct rows *rows, size_t *counter)
+static int import_write_window(struct import *m, uint32_t host, const struct import_window *window,
+                               struct rows *rows, size_t *counter)
 {
     const uint32_t *ranks;
     uint32_t count = import_file_ranks(m->file, host, &ranks);
     rows->pair_count = rows->counter_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         rows->ranks[i] = m->sums[ranks[i]];
-        add_pairs(rows, window, ranks[i]);
+        import_add_pairs(rows, window, ranks[i]);
     }
     while (*counter < window->counter_count && window->counters[*counter].host < host)
         ++*counter;
@@ -123,7 +123,7 @@ int import_window(struct import *m, const struct import_window *window)
     size_t counter = 0;
     sum_ranks(m, window);
     for (uint32_t h = 0; code == 0 && h < m->job->host_count; h++)
-        code = tell_window(m, h, window, &rows, &counter);
+        code = import_write_window(m, h, window, &rows, &counter);
     free(rows.ranks);
     free(rows.pairs);
     free(rows.counters);

@@ -66,8 +66,8 @@ static int read_table(struct counters *c, const char *name, struct counter_table
 /* ---- nodes and ranks ---------------------------------------------------------- */
 
 /* Columns of coordinates. @return 0 or -HOLTER_EUSAGE */
-static int columns(struct counters *c, const struct counter_table *table, const char (*names)[65],
-                   int out[TOPOLOGY_DIMENSIONS])
+static int import_counters_columns(struct counters *c, const struct counter_table *table,
+                                   const char (*names)[65], int out[TOPOLOGY_DIMENSIONS])
 {
     for (uint32_t d = 0; d < c->meta.spec.dimension_count; d++) {
         out[d] = counter_table_column(
@@ -79,8 +79,8 @@ static int columns(struct counters *c, const struct counter_table *table, const 
 }
 
 /* Node at the coordinates of a row. @return TOPOLOGY_NONE after telling */
-static uint32_t node_at(struct counters *c, const struct counter_table *table, size_t row,
-                        const int column[TOPOLOGY_DIMENSIONS])
+static uint32_t import_counters_node_at(struct counters *c, const struct counter_table *table,
+                                        size_t row, const int column[TOPOLOGY_DIMENSIONS])
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
     for (uint32_t d = 0; d < c->meta.spec.dimension_count; d++) {
@@ -102,7 +102,7 @@ struct numbered {
     uint32_t node;
 };
 
-static int by_id(const void *left, const void *right)
+static int import_counters_compare_by_id(const void *left, const void *right)
 {
     const struct numbered *a = left, *b = right;
     if (a->id != b->id)
@@ -114,15 +114,15 @@ static int by_id(const void *left, const void *right)
 static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
 {
     int column[TOPOLOGY_DIMENSIONS], id = counter_table_column(&c->nodes, "nodeid", c->faults);
-    int code = id < 0 ? -HOLTER_EUSAGE : columns(c, &c->nodes, NULL, column);
+    int code = id < 0 ? -HOLTER_EUSAGE : import_counters_columns(c, &c->nodes, NULL, column);
     struct numbered *list = calloc(c->nodes.rows + 1, sizeof(*list));
     uint32_t kept = 0;
     code = list == NULL ? -ENOMEM : code;
     for (size_t i = 0; code == 0 && i < c->nodes.rows; i++)
         list[i] = (struct numbered){c->nodes.values[i * c->nodes.column_count + (size_t)id],
-                                    node_at(c, &c->nodes, i, column)};
+                                    import_counters_node_at(c, &c->nodes, i, column)};
     if (code == 0 && c->faults->count == 0)
-        qsort(list, c->nodes.rows, sizeof(*list), by_id);
+        qsort(list, c->nodes.rows, sizeof(*list), import_counters_compare_by_id);
     for (size_t i = 0; code == 0 && c->faults->count == 0 && i < c->nodes.rows; i++) {
         if (kept > 0 && list[kept - 1].id == list[i].id && list[kept - 1].node != list[i].node)
             fault_at(c->faults, 0, "node %" PRId64 " stands there with two places", list[i].id);
@@ -237,7 +237,7 @@ static uint32_t port_of(const struct counters *c, uint32_t source, uint32_t dest
 }
 
 /* Window of a region that has come so often before for a link. */
-static uint32_t window_of(struct counters *c, int64_t region, uint32_t before)
+static uint32_t import_counters_window_of(struct counters *c, int64_t region, uint32_t before)
 {
     for (uint32_t v = 0; v < c->visit_count; v++) {
         if (c->visits[v].region == region && c->visits[v].before == before)
@@ -273,8 +273,8 @@ static int read_link(struct counters *c, size_t row, const int *from, const int 
     struct sample *sample = &c->samples[row];
     unsigned line = c->links.lines[row];
     int64_t value = c->links.values[row * c->links.column_count + (size_t)packets];
-    sample->source = node_at(c, &c->links, row, from);
-    sample->destination = node_at(c, &c->links, row, to);
+    sample->source = import_counters_node_at(c, &c->links, row, from);
+    sample->destination = import_counters_node_at(c, &c->links, row, to);
     if (sample->source == TOPOLOGY_NONE || sample->destination == TOPOLOGY_NONE)
         return 0;
     sample->port = port_of(c, sample->source, sample->destination);
@@ -288,15 +288,17 @@ static int read_link(struct counters *c, size_t row, const int *from, const int 
 }
 
 /* @param count  set: rows that are whole */
-static int list_links(struct counters *c, struct link_row *list, size_t *count)
+static int import_counters_list_links(struct counters *c, struct link_row *list, size_t *count)
 {
     int from[TOPOLOGY_DIMENSIONS], to[TOPOLOGY_DIMENSIONS];
     int packets = counter_table_column(&c->links, "packets", c->faults);
     int region = counter_table_column(&c->links, "code_region", c->faults);
     int code = region < 0 || packets < 0
                    ? -HOLTER_EUSAGE
-                   : columns(c, &c->links, (const char(*)[65])c->meta.source, from);
-    code = code != 0 ? code : columns(c, &c->links, (const char(*)[65])c->meta.destination, to);
+                   : import_counters_columns(c, &c->links, (const char(*)[65])c->meta.source, from);
+    code = code != 0
+               ? code
+               : import_counters_columns(c, &c->links, (const char(*)[65])c->meta.destination, to);
     *count = 0;
     for (size_t i = 0; code == 0 && i < c->links.rows; i++) {
         c->samples[i].window = NO_WINDOW;
@@ -331,7 +333,7 @@ static int number_windows(struct counters *c, struct link_row *list, size_t coun
     qsort(list, count, sizeof(*list), by_row);
     for (size_t i = 0; code == 0 && i < count; i++) {
         struct sample *sample = &c->samples[list[i].row];
-        sample->window = window_of(c, list[i].region, before[list[i].row]);
+        sample->window = import_counters_window_of(c, list[i].region, before[list[i].row]);
         if (sample->window != NO_WINDOW)
             continue;
         fault_at(c->faults, c->links.lines[list[i].row],
@@ -352,7 +354,7 @@ static int read_links(struct counters *c)
     c->faults = &of_links;
     int code = list == NULL || c->samples == NULL || c->visits == NULL
                    ? -ENOMEM
-                   : list_links(c, list, &count);
+                   : import_counters_list_links(c, list, &count);
     code = code != 0 ? code : number_windows(c, list, count);
     c->wrong_links = c->links.rows - count;
     free(list);
@@ -423,14 +425,14 @@ static int write_windows(struct counters *c, struct import *import)
 }
 
 /* Which region each window is of: "regions -2 1 2 3 ...". */
-static void tell_regions(const struct counters *c, char *out, size_t room)
+static void import_counters_describe_regions(const struct counters *c, char *out, size_t room)
 {
     size_t used = strlen(out);
     for (uint32_t v = 0; v < c->visit_count && used + 24 < room; v++)
         used += (size_t)snprintf(out + used, room - used, " %" PRId64, c->visits[v].region);
 }
 
-static int write_recording(struct counters *c, const char *path, const char *source)
+static int import_counters_write_recording(struct counters *c, const char *path, const char *source)
 {
     struct faults faults = {path, c->tell, c->user, 0};
     struct import *import;
@@ -439,7 +441,7 @@ static int write_recording(struct counters *c, const char *path, const char *sou
     base = base == NULL ? source : base + 1;
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(base, "."), base);
     snprintf(command, sizeof(command), "imported from %.300s; windows are code regions", base);
-    tell_regions(c, command, sizeof(command));
+    import_counters_describe_regions(c, command, sizeof(command));
     struct import_job job = {.name = name,
                              .app = name,
                              .command = command,
@@ -467,7 +469,7 @@ static int write_recording(struct counters *c, const char *path, const char *sou
 
 /* ---- all -------------------------------------------------------------------------- */
 
-static int read_meta(struct counters *c)
+static int import_counters_read_meta(struct counters *c)
 {
     struct faults faults = {c->meta_path, c->tell, c->user, 0};
     char *text, why[300];
@@ -482,9 +484,9 @@ static int read_meta(struct counters *c)
     return code;
 }
 
-static int read_all(struct counters *c)
+static int import_counters_read_all(struct counters *c)
 {
-    int code = read_meta(c);
+    int code = import_counters_read_meta(c);
     code = code != 0 ? code : read_table(c, c->meta.nodes, &c->nodes);
     code = code != 0 ? code : read_table(c, c->meta.links, &c->links);
     if (code == 0 && c->meta.ranks[0] != '\0')
@@ -497,8 +499,8 @@ int import_counters(const char *path, const char *source, struct import_counts *
                     file_fault *tell, void *user)
 {
     struct counters c = {.meta_path = source, .tell = tell, .user = user};
-    int code = read_all(&c);
-    code = code != 0 ? code : write_recording(&c, path, source);
+    int code = import_counters_read_all(&c);
+    code = code != 0 ? code : import_counters_write_recording(&c, path, source);
     if (code == 0) {
         *out = (struct import_counts){
             .nodes = c.node_count, .ranks = c.rank_count, .windows = c.visit_count};

@@ -25,7 +25,7 @@ struct import_file {
     char *path; /* owned */
 };
 
-static int group_ranks(struct import_file *f)
+static int import_file_group_ranks(struct import_file *f)
 {
     const struct import_job *job = f->job;
     f->seq = calloc((size_t)job->host_count + 1, sizeof(*f->seq));
@@ -67,8 +67,8 @@ uint64_t *import_file_seq(struct import_file *f, uint32_t host)
 
 /* ---- messages -------------------------------------------------------------- */
 
-static int keep(struct import_file *f, const struct recorded *head, const void *bytes,
-                size_t length)
+static int import_file_write_message(struct import_file *f, const struct recorded *head,
+                                     const void *bytes, size_t length)
 {
     int code = recording_message(f->recording, head, bytes, length);
     if (code != 0)
@@ -87,7 +87,7 @@ int import_file_encoded(struct import_file *f, uint32_t host, uint64_t seq, uint
                             .time_ns = window * window_ns,
                             .received_ns = (window + 1) * window_ns +
                                            (delay < ARRIVAL_NS ? delay : ARRIVAL_NS)};
-    return keep(f, &head, bytes, length);
+    return import_file_write_message(f, &head, bytes, length);
 }
 
 int import_file_window(struct import_file *f, uint32_t host, struct wire_window *message)
@@ -102,7 +102,7 @@ int import_file_window(struct import_file *f, uint32_t host, struct wire_window 
                                f->buffer.length);
 }
 
-static int tell_ranks(struct import_file *f, uint32_t host)
+static int import_file_write_ranks(struct import_file *f, uint32_t host)
 {
     const uint32_t *ranks;
     uint32_t count = import_file_ranks(f, host, &ranks);
@@ -131,7 +131,7 @@ static int tell_ranks(struct import_file *f, uint32_t host)
     if (code != 0)
         f->error = holter_strerror(code);
     else
-        code = keep(f, &head, f->buffer.bytes, f->buffer.length);
+        code = import_file_write_message(f, &head, f->buffer.bytes, f->buffer.length);
     free(members);
     return code;
 }
@@ -150,7 +150,7 @@ static void keep_network(void *user, const struct wire_topology *message)
         k->code = recording_table(k->file->recording, WIRE_TYPE_TOPOLOGY, message);
 }
 
-static int tell_network(struct import_file *f)
+static int import_file_write_network(struct import_file *f)
 {
     struct keeping keeping = {f, 0};
     struct wire_seat_row none = {0};
@@ -165,7 +165,7 @@ static int tell_network(struct import_file *f)
     return keeping.code;
 }
 
-static int tell_job(struct import_file *f, uint64_t windows)
+static int import_file_write_job(struct import_file *f, uint64_t windows)
 {
     const struct import_job *job = f->job;
     struct wire_job row = {.job = job->name,
@@ -183,10 +183,10 @@ static int tell_job(struct import_file *f, uint64_t windows)
 
 /* ---- begin and end --------------------------------------------------------- */
 
-static int begin(struct import_file *f, const char *path, char *why, size_t room)
+static int import_file_begin(struct import_file *f, const char *path, char *why, size_t room)
 {
     struct stat status;
-    int code = group_ranks(f);
+    int code = import_file_group_ranks(f);
     if (code != 0)
         return code;
     if (stat(path, &status) == 0 && status.st_size > 0) {
@@ -199,15 +199,15 @@ static int begin(struct import_file *f, const char *path, char *why, size_t room
         snprintf(why, room, "%s", recording_why(told, path));
         return code;
     }
-    code = tell_network(f);
+    code = import_file_write_network(f);
     for (uint32_t h = 0; code == 0 && h < f->job->host_count; h++)
-        code = tell_ranks(f, h);
+        code = import_file_write_ranks(f, h);
     if (code != 0)
         snprintf(why, room, "%s", f->error[0] != '\0' ? f->error : holter_strerror(code));
     return code;
 }
 
-static void finish(struct import_file *f)
+static void import_file_finish(struct import_file *f)
 {
     wire_buffer_finish(&f->buffer);
     free(f->path);
@@ -229,7 +229,7 @@ int import_file_create(struct import_file **out, const char *path, const struct 
     f->begin_ns = begin_ns / job->window_ns * job->window_ns;
     f->error = "";
     f->path = strdup(path);
-    int code = f->path == NULL ? -ENOMEM : begin(f, path, why, room);
+    int code = f->path == NULL ? -ENOMEM : import_file_begin(f, path, why, room);
     if (code != 0) {
         import_file_close(f, code, 0, NULL, 0);
         return code;
@@ -239,9 +239,9 @@ int import_file_create(struct import_file **out, const char *path, const struct 
 }
 
 /* Tell of the job, which is whole, and close the recording. */
-static int end(struct import_file *f, uint64_t windows, char *why, size_t room)
+static int import_file_end(struct import_file *f, uint64_t windows, char *why, size_t room)
 {
-    int code = tell_job(f, windows);
+    int code = import_file_write_job(f, windows);
     if (code == 0)
         return recording_close_telling(f->recording, why, room);
     snprintf(why, room, "%s", recording_error(f->recording));
@@ -255,13 +255,13 @@ int import_file_close(struct import_file *f, int code, uint64_t windows, char *w
         return code;
     if (f->recording != NULL) {
         if (code == 0)
-            code = end(f, windows, why, room);
+            code = import_file_end(f, windows, why, room);
         else
             recording_abandon(f->recording);
         if (code != 0)
             recording_remove(f->path);
     }
-    finish(f);
+    import_file_finish(f);
     return code;
 }
 

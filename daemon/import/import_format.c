@@ -129,7 +129,7 @@ char import_separator_told(const char *line, size_t length)
 }
 
 /* First line that is neither empty nor a comment, nor tells what separates fields. */
-static const char *first_line(const char *text)
+static const char *import_format_first_line(const char *text)
 {
     while (*text != '\0') {
         size_t length = strcspn(text, "\r\n"), blanks = strspn(text, " \t");
@@ -167,7 +167,7 @@ static int is_dumpi_ascii(const char *text)
 
 static enum import_format of_text(const char *text)
 {
-    const char *line = first_line(text);
+    const char *line = import_format_first_line(text);
     if (has_line(text, "numprocs=") || has_line(text, "fileprefix=") || is_dumpi_ascii(text))
         return IMPORT_DUMPI;
     if (has_line(text, "hardware:"))

@@ -24,7 +24,7 @@ static void places_finish(struct places *p)
     free(p->hosts);
 }
 
-static int by_node(const void *left, const void *right, void *user)
+static int import_pairs_compare_by_node(const void *left, const void *right, void *user)
 {
     const uint32_t *node = user, a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     if (node[a] != node[b])
@@ -32,7 +32,7 @@ static int by_node(const void *left, const void *right, void *user)
     return (a > b) - (a < b);
 }
 
-static void name_host(char out[65], const struct topology_file *network, uint32_t node)
+static void import_pairs_name_host(char out[65], const struct topology_file *network, uint32_t node)
 {
     if (network == NULL)
         snprintf(out, 65, "n%" PRIu32, node);
@@ -41,7 +41,8 @@ static void name_host(char out[65], const struct topology_file *network, uint32_
 }
 
 /* Hosts by node, and which of them each rank is on. */
-static int make_hosts(struct places *p, uint32_t ranks, const struct topology_file *network)
+static int import_pairs_make_hosts(struct places *p, uint32_t ranks,
+                                   const struct topology_file *network)
 {
     uint32_t *order = calloc((size_t)ranks + 1, sizeof(*order));
     p->host_of = calloc((size_t)ranks + 1, sizeof(*p->host_of));
@@ -52,10 +53,10 @@ static int make_hosts(struct places *p, uint32_t ranks, const struct topology_fi
     }
     for (uint32_t r = 0; r < ranks; r++)
         order[r] = r;
-    qsort_r(order, ranks, sizeof(*order), by_node, p->node);
+    qsort_r(order, ranks, sizeof(*order), import_pairs_compare_by_node, p->node);
     for (uint32_t i = 0; i < ranks; i++) {
         if (i == 0 || p->node[order[i]] != p->node[order[i - 1]])
-            name_host(p->hosts[p->host_count++], network, p->node[order[i]]);
+            import_pairs_name_host(p->hosts[p->host_count++], network, p->node[order[i]]);
         p->host_of[order[i]] = p->host_count - 1;
     }
     free(order);
@@ -77,7 +78,7 @@ static int find_places(struct places *p, const struct pairs *pairs,
         for (uint32_t i = 0; code == 0 && i < pairs->processes; i++)
             p->node[i] = (uint32_t)(pairs->ids[i] / (per_node == 0 ? 1 : per_node));
     }
-    return code != 0 ? code : make_hosts(p, pairs->processes, network);
+    return code != 0 ? code : import_pairs_make_hosts(p, pairs->processes, network);
 }
 
 /* What processes send each other, and themselves. @return for free(); NULL: no memory */

@@ -82,8 +82,8 @@ static int is_routes(const char *text, size_t length)
 
 /* ---- texts --------------------------------------------------------------- */
 
-static int add_hops(struct pairs *out, size_t *room, const struct pair_sum *pair, uint64_t hops,
-                    unsigned line)
+static int traffic_add_hops(struct pairs *out, size_t *room, const struct pair_sum *pair,
+                            uint64_t hops, unsigned line)
 {
     if (hops == UINT64_MAX)
         return 0;
@@ -118,7 +118,7 @@ static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text
         if (wrong != NULL)
             fault_at(faults, lines.number, "%s", wrong);
         else if ((code = pair_sums_add(sums, &pair)) == 0)
-            code = add_hops(out, &room, &pair, hops, lines.number);
+            code = traffic_add_hops(out, &room, &pair, hops, lines.number);
     }
     if (routes)
         count_routes(sums);
@@ -126,8 +126,8 @@ static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text
 }
 
 /* @param lenient  wrong lines are left out */
-static int parse(struct pairs *out, const char *text, size_t length, int lenient,
-                 struct faults *faults)
+static int traffic_parse(struct pairs *out, const char *text, size_t length, int lenient,
+                         struct faults *faults)
 {
     struct pair_sums sums = {0};
     int routes = is_routes(text, length);
@@ -157,7 +157,7 @@ int pairs_parse(struct pairs *out, const char *name, const char *text, size_t le
 {
     struct faults faults = {name, tell, user, 0};
     *out = (struct pairs){0};
-    return parse(out, text, length, 0, &faults);
+    return traffic_parse(out, text, length, 0, &faults);
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -173,7 +173,8 @@ static int is_recording(const char *path)
     return n == (ssize_t)sizeof(begin) && memcmp(begin, magic, sizeof(begin)) == 0;
 }
 
-static int read_file(struct pairs *out, const char *path, int lenient, file_fault *tell, void *user)
+static int traffic_read_file(struct pairs *out, const char *path, int lenient, file_fault *tell,
+                             void *user)
 {
     struct faults faults = {path, tell, user, 0};
     char *text;
@@ -184,19 +185,19 @@ static int read_file(struct pairs *out, const char *path, int lenient, file_faul
     int code = file_text(&text, &length, path, PAIRS_FILE_BYTES, &faults);
     if (code != 0)
         return code;
-    code = parse(out, text, length, lenient, &faults);
+    code = traffic_parse(out, text, length, lenient, &faults);
     free(text);
     return code;
 }
 
 int pairs_read(struct pairs *out, const char *path, file_fault *tell, void *user)
 {
-    return read_file(out, path, 0, tell, user);
+    return traffic_read_file(out, path, 0, tell, user);
 }
 
 int pairs_read_whole(struct pairs *out, const char *path, file_fault *tell, void *user)
 {
-    return read_file(out, path, 1, tell, user);
+    return traffic_read_file(out, path, 1, tell, user);
 }
 
 void pairs_finish(struct pairs *pairs)
@@ -321,16 +322,16 @@ int pairs_seats(uint32_t **out, const struct pairs *pairs, const struct topology
 
 /* ---- hop counts ---------------------------------------------------------- */
 
-static int compare_ids(const void *left, const void *right)
+static int traffic_compare_ids(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
-static uint32_t seat_of(const struct pairs *pairs, const uint32_t *seats, uint64_t id)
+static uint32_t traffic_seat_of(const struct pairs *pairs, const uint32_t *seats, uint64_t id)
 {
     const uint64_t *found =
-        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), compare_ids);
+        bsearch(&id, pairs->ids, pairs->processes, sizeof(*pairs->ids), traffic_compare_ids);
     return found == NULL ? TOPOLOGY_NONE : seats[found - pairs->ids];
 }
 
@@ -340,7 +341,8 @@ size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topo
     size_t differ = 0;
     for (size_t i = 0; i < pairs->hop_count; i++) {
         const struct pair_hops *told = &pairs->hops[i];
-        uint32_t from = seat_of(pairs, seats, told->from), to = seat_of(pairs, seats, told->to);
+        uint32_t from = traffic_seat_of(pairs, seats, told->from),
+                 to = traffic_seat_of(pairs, seats, told->to);
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE ||
             topology_distance(topology, from, to) == told->hops)
             continue;

@@ -35,13 +35,14 @@ static int kept_network(struct topology_file *out, const char *path, char *why, 
     return code;
 }
 
-static uint32_t small(uint64_t number)
+static uint32_t traffic_network_small(uint64_t number)
 {
     return number < UINT32_MAX ? (uint32_t)number : 0;
 }
 
-static int make_tree(struct topology_file *out, uint32_t *seats, const struct pairs *pairs,
-                     struct tree_host *hosts, struct tree_rank *ranks, char *why, size_t room)
+static int traffic_network_make_tree(struct topology_file *out, uint32_t *seats,
+                                     const struct pairs *pairs, struct tree_host *hosts,
+                                     struct tree_rank *ranks, char *why, size_t room)
 {
     struct topology_spec spec = {.name = ""};
     for (uint32_t h = 0; h < pairs->host_count; h++)
@@ -56,8 +57,8 @@ static int make_tree(struct topology_file *out, uint32_t *seats, const struct pa
         hosts[place->host].lowest = i;
         ranks[i] = (struct tree_rank){.rank = (uint32_t)pairs->ids[i] & INT32_MAX,
                                       .host = place->host,
-                                      .core = small(place->core),
-                                      .numa = small(place->numa)};
+                                      .core = traffic_network_small(place->core),
+                                      .numa = traffic_network_small(place->numa)};
     }
     int code = network_tree(&spec, hosts, pairs->host_count, ranks, pairs->processes);
     code = code != 0 ? code : topology_create(&out->topology, &spec, why, room);
@@ -135,7 +136,7 @@ int pairs_network(struct topology_file *out, uint32_t **seats, const struct pair
         found = calloc((size_t)pairs->processes + 1, sizeof(*found));
         code = hosts == NULL || ranks == NULL || found == NULL
                    ? -ENOMEM
-                   : make_tree(&file, found, pairs, hosts, ranks, why, room);
+                   : traffic_network_make_tree(&file, found, pairs, hosts, ranks, why, room);
         free(hosts);
         free(ranks);
     }

@@ -39,7 +39,7 @@ static int grow_places(struct reading *r, uint64_t ranks)
 }
 
 /* Few messages tell hosts: one a node, or a few. @return its position, or a negative error */
-static int64_t host_of(struct reading *r, const struct wire_ranks *ranks)
+static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ranks *ranks)
 {
     struct pairs *p = r->pairs;
     for (uint32_t i = p->host_count; i-- > 0;) {
@@ -62,9 +62,9 @@ static int64_t host_of(struct reading *r, const struct wire_ranks *ranks)
     return p->host_count++;
 }
 
-static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
+static int traffic_recording_add_ranks(struct reading *r, const struct wire_ranks *ranks)
 {
-    int64_t host = host_of(r, ranks);
+    int64_t host = traffic_recording_host_of(r, ranks);
     if (host < 0)
         return (int)host;
     char why[128];
@@ -84,7 +84,7 @@ static int take_ranks(struct reading *r, const struct wire_ranks *ranks)
     return 0;
 }
 
-static int take_window(struct reading *r, const struct wire_window *window)
+static int traffic_recording_add_window(struct reading *r, const struct wire_window *window)
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < window->pairs_count; i++) {
@@ -104,17 +104,17 @@ static int take_window(struct reading *r, const struct wire_window *window)
     return code;
 }
 
-static int take(void *user, const struct recorded *head, const struct wire_message *message,
-                size_t length)
+static int traffic_recording_add_message(void *user, const struct recorded *head,
+                                         const struct wire_message *message, size_t length)
 {
     struct reading *r = user;
     (void)head;
     (void)length;
     r->pairs->refused += message == NULL;
     if (message != NULL && message->type == WIRE_TYPE_RANKS)
-        return take_ranks(r, &message->ranks);
+        return traffic_recording_add_ranks(r, &message->ranks);
     if (message != NULL && message->type == WIRE_TYPE_WINDOW)
-        return take_window(r, &message->window);
+        return traffic_recording_add_window(r, &message->window);
     return 0;
 }
 
@@ -162,7 +162,7 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursor));
     out->source = PAIRS_RECORDING;
     recording_cursor_want(cursor, WINDOW_ROWS(pairs));
-    code = recording_scan(cursor, NULL, take, &r);
+    code = recording_scan(cursor, NULL, traffic_recording_add_message, &r);
     recording_cursor_close(cursor);
     if (code == 0 && r.world > REMAP_MOST_PROCESSES)
         code = -HOLTER_ELIMIT;

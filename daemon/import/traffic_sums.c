@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Ids come from a file, but no one gains by making this slow. */
-static size_t slot_of(const struct pair_sums *s, uint64_t from, uint64_t to)
+static size_t traffic_sums_slot_of(const struct pair_sums *s, uint64_t from, uint64_t to)
 {
     uint64_t key = (from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (size_t)(key ^ key >> 29) & (s->room - 1);
@@ -17,7 +17,7 @@ static size_t slot_of(const struct pair_sums *s, uint64_t from, uint64_t to)
     return at;
 }
 
-static int grow(struct pair_sums *s)
+static int traffic_sums_grow(struct pair_sums *s)
 {
     struct pair_sums larger = {.room = s->room == 0 ? 1024 : 2 * s->room, .count = s->count};
     if (larger.room / 2 > REMAP_MOST_EDGES)
@@ -27,7 +27,8 @@ static int grow(struct pair_sums *s)
         return -ENOMEM;
     for (size_t i = 0; i < s->room; i++) {
         if (s->slots[i].messages != 0)
-            larger.slots[slot_of(&larger, s->slots[i].from, s->slots[i].to)] = s->slots[i];
+            larger.slots[traffic_sums_slot_of(&larger, s->slots[i].from, s->slots[i].to)] =
+                s->slots[i];
     }
     free(s->slots);
     *s = larger;
@@ -36,10 +37,10 @@ static int grow(struct pair_sums *s)
 
 int pair_sums_add(struct pair_sums *s, const struct pair_sum *pair)
 {
-    int code = 2 * (s->count + 1) > s->room ? grow(s) : 0;
+    int code = 2 * (s->count + 1) > s->room ? traffic_sums_grow(s) : 0;
     if (code != 0)
         return code;
-    struct pair_sum *slot = &s->slots[slot_of(s, pair->from, pair->to)];
+    struct pair_sum *slot = &s->slots[traffic_sums_slot_of(s, pair->from, pair->to)];
     if (slot->messages == 0) {
         *slot = *pair;
         s->count++;
@@ -58,13 +59,13 @@ void pair_sums_finish(struct pair_sums *s)
 
 /* ---- result -------------------------------------------------------------- */
 
-static int by_id(const void *left, const void *right)
+static int traffic_sums_compare_by_id(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
-static int by_pair(const void *left, const void *right)
+static int traffic_sums_compare_by_pair(const void *left, const void *right)
 {
     const struct remap_edge *a = left, *b = right;
     if (a->from != b->from)
@@ -73,7 +74,7 @@ static int by_pair(const void *left, const void *right)
 }
 
 /* Ids that stand in pairs, each once, ascending. */
-static uint64_t *distinct(const struct pair_sums *s, size_t *count)
+static uint64_t *traffic_sums_distinct(const struct pair_sums *s, size_t *count)
 {
     uint64_t *ids = calloc(2 * s->count + 1, sizeof(*ids));
     size_t used = 0, kept = 0;
@@ -85,7 +86,7 @@ static uint64_t *distinct(const struct pair_sums *s, size_t *count)
             ids[used++] = s->slots[i].to;
         }
     }
-    qsort(ids, used, sizeof(*ids), by_id);
+    qsort(ids, used, sizeof(*ids), traffic_sums_compare_by_id);
     for (size_t i = 0; i < used; i++) {
         if (i == 0 || ids[i] != ids[i - 1])
             ids[kept++] = ids[i];
@@ -103,9 +104,9 @@ static uint64_t *all_ranks(size_t count)
     return ids;
 }
 
-static uint32_t position(const uint64_t *ids, size_t count, uint64_t id)
+static uint32_t traffic_sums_position(const uint64_t *ids, size_t count, uint64_t id)
 {
-    const uint64_t *found = bsearch(&id, ids, count, sizeof(*ids), by_id);
+    const uint64_t *found = bsearch(&id, ids, count, sizeof(*ids), traffic_sums_compare_by_id);
     return found == NULL ? UINT32_MAX : (uint32_t)(found - ids);
 }
 
@@ -122,13 +123,13 @@ static int find_edges(const struct pair_sums *s, const struct pairs *of, int sel
         const struct pair_sum *sum = &s->slots[i];
         if (sum->messages == 0 || (sum->from == sum->to) != selves)
             continue;
-        struct remap_edge edge = {position(of->ids, of->processes, sum->from),
-                                  position(of->ids, of->processes, sum->to), sum->bytes,
-                                  sum->messages};
+        struct remap_edge edge = {traffic_sums_position(of->ids, of->processes, sum->from),
+                                  traffic_sums_position(of->ids, of->processes, sum->to),
+                                  sum->bytes, sum->messages};
         if (edge.from != UINT32_MAX && edge.to != UINT32_MAX)
             found[(*count)++] = edge;
     }
-    qsort(found, *count, sizeof(*found), by_pair);
+    qsort(found, *count, sizeof(*found), traffic_sums_compare_by_pair);
     *edges = found;
     return 0;
 }
@@ -136,7 +137,7 @@ static int find_edges(const struct pair_sums *s, const struct pairs *of, int sel
 int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *out)
 {
     size_t count = 0;
-    uint64_t *ids = distinct(s, &count);
+    uint64_t *ids = traffic_sums_distinct(s, &count);
     uint64_t ranks = world != UINT32_MAX ? world
                      : ids == NULL || count == 0 || ids[count - 1] >= 2 * (uint64_t)count
                          ? 0

@@ -143,7 +143,7 @@ int job_captures_add(struct job_captures *captures, const char *job,
                      const struct wire_captured *captured, uint64_t window_ns, uint64_t *id)
 {
     struct job_capture *known = job_captures_find_or_add(captures, captured);
-    struct wire_capture message = capture_of(captured);
+    struct wire_capture message = wire_capture_from_captured(captured);
     /* Agents that have another length of windows still, and wrong ones, must not delay it. */
     uint64_t latest = captured->at_ns / window_ns + 1;
     uint64_t window = captured->window < latest ? captured->window : latest;

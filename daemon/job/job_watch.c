@@ -515,7 +515,6 @@ static int watch_attribute(struct job_watch *w, const struct closed_window *wind
         .rank_count = window->rank_count,
         .pairs = window->pairs,
         .pair_count = window->pair_count,
-        .figured = window->pairs_figured,
         .transfers = &window->latency->transfers,
         .messages = window->rank_messages,
         .scale = window->scale,

@@ -24,7 +24,7 @@ void record_item_free(struct record_item *item)
 }
 
 /* Thousands of agents are told after each commit: not all in one turn, or other work would wait. */
-static void tell_kept(struct recorder *r, uint32_t most)
+static void record_announce_committed(struct recorder *r, uint32_t most)
 {
     if (r->telling_from == r->telling.agents.count) {
         kept_list_clear(&r->telling);
@@ -60,7 +60,7 @@ static void on_news(uv_async_t *async)
         if (one->moved)
             free(one);
     }
-    tell_kept(r, TELL_TURN);
+    record_announce_committed(r, TELL_TURN);
 }
 
 int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorder_options *options,
@@ -96,7 +96,7 @@ int recorder_create(struct recorder **out, uv_loop_t *loop, const struct recorde
     return 0;
 }
 
-static struct record_item *make(enum record_action action, const char *job)
+static struct record_item *record_make(enum record_action action, const char *job)
 {
     struct record_item *item = calloc(1, sizeof(*item));
     if (item == NULL)
@@ -108,7 +108,7 @@ static struct record_item *make(enum record_action action, const char *job)
 }
 
 /* @return 0 when the queue is full: the item was not taken */
-static int push(struct recorder *r, struct record_item *item)
+static int record_push(struct recorder *r, struct record_item *item)
 {
     size_t bytes = record_item_bytes(item);
     pthread_mutex_lock(&r->mutex);
@@ -125,7 +125,7 @@ static int push(struct recorder *r, struct record_item *item)
     return fits;
 }
 
-static int fill(struct record_item *item, const void *bytes, size_t length)
+static int record_fill(struct record_item *item, const void *bytes, size_t length)
 {
     zmq_msg_close(&item->message);
     if (zmq_msg_init_size(&item->message, length) != 0) {
@@ -136,7 +136,7 @@ static int fill(struct record_item *item, const void *bytes, size_t length)
     return 0;
 }
 
-static struct record_track *opened(const struct recorder *r, const char *job)
+static struct record_track *record_opened(const struct recorder *r, const char *job)
 {
     struct record_track *t = r->opened;
     while (t != NULL && strcmp(t->job, job) != 0)
@@ -147,10 +147,10 @@ static struct record_track *opened(const struct recorder *r, const char *job)
 /* @return 0 or -ENOMEM: then the job has no recording */
 static int open_track(struct recorder *r, const char *job, const char *path, uint64_t ranks)
 {
-    struct record_item *item = make(OPEN, job);
-    struct record_track *track = opened(r, job) == NULL ? calloc(1, sizeof(*track)) : NULL;
-    if (item == NULL || (track == NULL && opened(r, job) == NULL) ||
-        fill(item, path, strlen(path)) != 0) {
+    struct record_item *item = record_make(OPEN, job);
+    struct record_track *track = record_opened(r, job) == NULL ? calloc(1, sizeof(*track)) : NULL;
+    if (item == NULL || (track == NULL && record_opened(r, job) == NULL) ||
+        record_fill(item, path, strlen(path)) != 0) {
         if (item != NULL)
             record_item_free(item);
         free(track);
@@ -163,7 +163,7 @@ static int open_track(struct recorder *r, const char *job, const char *path, uin
         item->track = track;
     }
     item->ranks = ranks;
-    push(r, item);
+    record_push(r, item);
     return 0;
 }
 
@@ -178,13 +178,14 @@ void recorder_open(struct recorder *r, const char *job, const char *path, uint64
 
 void recorder_lost(struct recorder *r, const char *job)
 {
-    struct record_track *track = opened(r, job);
+    struct record_track *track = record_opened(r, job);
     if (track != NULL)
         atomic_store_explicit(&track->lost, 1, memory_order_relaxed);
 }
 
 /* Without memory the message goes in as it is. */
-static void slice(struct recorder *r, struct record_item *item, const struct wire_message *decoded)
+static void record_slice(struct recorder *r, struct record_item *item,
+                         const struct wire_message *decoded)
 {
     if (decoded->shape == NULL || recorder_waiting(r) > r->options.queue_bytes / SLICED_PART ||
         block_slice(&r->slices, decoded) != 0)
@@ -195,34 +196,34 @@ static void slice(struct recorder *r, struct record_item *item, const struct wir
 void recorder_keep(struct recorder *r, const char *job, const struct recorded *head,
                    zmq_msg_t *message, const struct wire_message *decoded)
 {
-    struct record_item *item = make(KEEP, job);
+    struct record_item *item = record_make(KEEP, job);
     if (item == NULL) {
         recorder_lost(r, job);
         return;
     }
     item->head = *head;
     if (decoded != NULL)
-        slice(r, item, decoded);
+        record_slice(r, item, decoded);
     zmq_msg_move(&item->message, message);
-    if (push(r, item))
+    if (record_push(r, item))
         return;
     /* A recording with a hole would be taken for the whole: rather end it here. */
     char why[128];
     snprintf(why, sizeof(why), "the disk does not keep up: %zu MiB wait to be written",
              r->options.queue_bytes >> 20);
-    fill(item, why, strlen(why));
+    record_fill(item, why, strlen(why));
     item->action = STOP;
-    push(r, item);
+    record_push(r, item);
 }
 
 void recorder_table(struct recorder *r, const char *job, enum wire_type type, const void *message)
 {
     struct wire_buffer buffer = {0};
-    struct record_item *item = make(TABLE, job);
+    struct record_item *item = record_make(TABLE, job);
     int code = item == NULL ? -ENOMEM : wire_encode(&buffer, type, message);
-    code = code != 0 ? code : fill(item, buffer.bytes, buffer.length);
+    code = code != 0 ? code : record_fill(item, buffer.bytes, buffer.length);
     if (code == 0)
-        push(r, item);
+        record_push(r, item);
     else if (item != NULL)
         record_item_free(item);
     if (code == -ENOMEM)
@@ -232,19 +233,19 @@ void recorder_table(struct recorder *r, const char *job, enum wire_type type, co
 
 void recorder_note(struct recorder *r, uint64_t instance, uint64_t seq)
 {
-    struct record_item *item = make(NOTE, "");
+    struct record_item *item = record_make(NOTE, "");
     if (item == NULL)
         return;
     item->head.instance = instance;
     item->head.seq = seq;
-    push(r, item);
+    record_push(r, item);
 }
 
 void recorder_close(struct recorder *r, const char *job)
 {
-    struct record_item *item = make(CLOSE, job);
+    struct record_item *item = record_make(CLOSE, job);
     if (item != NULL)
-        push(r, item);
+        record_push(r, item);
 }
 
 size_t recorder_waiting(const struct recorder *r)
@@ -257,7 +258,7 @@ uint64_t recorder_bytes(struct recorder *r)
     return r == NULL ? 0 : atomic_load_explicit(&r->bytes, memory_order_relaxed);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void record_on_closed(uv_handle_t *handle)
 {
     struct recorder *r = handle->data;
     kept_list_clear(&r->told);
@@ -285,8 +286,8 @@ void recorder_destroy(struct recorder *r)
         pthread_mutex_unlock(&r->mutex);
         pthread_join(r->thread, NULL);
         on_news(&r->news);
-        tell_kept(r, UINT32_MAX); /* the rest of the commit before */
-        tell_kept(r, UINT32_MAX);
+        record_announce_committed(r, UINT32_MAX); /* the rest of the commit before */
+        record_announce_committed(r, UINT32_MAX);
     }
-    uv_close((uv_handle_t *)&r->news, on_closed);
+    uv_close((uv_handle_t *)&r->news, record_on_closed);
 }

@@ -24,7 +24,7 @@ struct record_message {
     size_t length;
 };
 
-static void clear(struct record_message *list, size_t count)
+static void record_parts_clear(struct record_message *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(list[i].bytes);
@@ -32,8 +32,8 @@ static void clear(struct record_message *list, size_t count)
 
 void record_parts_finish(struct record_parts *p)
 {
-    clear(p->ranks, p->ranks_count);
-    clear(p->network, p->network_count);
+    record_parts_clear(p->ranks, p->ranks_count);
+    record_parts_clear(p->network, p->network_count);
     free(p->ranks);
     free(p->network);
     *p = (struct record_parts){.number = 0};
@@ -41,8 +41,8 @@ void record_parts_finish(struct record_parts *p)
 
 /* ---- what is remembered -------------------------------------------------- */
 
-static int remember(struct record_message **list, size_t *count, size_t *room,
-                    const struct recorded *head, const void *bytes, size_t length)
+static int record_parts_remember(struct record_message **list, size_t *count, size_t *room,
+                                 const struct recorded *head, const void *bytes, size_t length)
 {
     void *copy = malloc(length + 1);
     if (copy == NULL || array_fit(list, sizeof(**list), room, *count + 1) != 0) {
@@ -59,7 +59,8 @@ int record_parts_ranks(struct record_parts *p, const struct recorded *head, cons
 {
     if (length > MOST_RANKS_BYTES - p->ranks_bytes)
         return -ENOMEM;
-    int code = remember(&p->ranks, &p->ranks_count, &p->ranks_room, head, bytes, length);
+    int code =
+        record_parts_remember(&p->ranks, &p->ranks_count, &p->ranks_room, head, bytes, length);
     p->ranks_bytes += code == 0 ? length : 0;
     return code;
 }
@@ -69,16 +70,17 @@ int record_parts_network(struct record_parts *p, const struct wire_topology *net
 {
     static const struct recorded none = {0};
     if (!p->network_more) {
-        clear(p->network, p->network_count);
+        record_parts_clear(p->network, p->network_count);
         p->network_count = 0;
     }
     p->network_more = network->more != 0;
-    return remember(&p->network, &p->network_count, &p->network_room, &none, bytes, length);
+    return record_parts_remember(&p->network, &p->network_count, &p->network_room, &none, bytes,
+                                 length);
 }
 
 /* What a file says that is gone on with. Without it the next part would tell less, and no more is
  * lost. */
-static void load(struct record_parts *p, const char *path)
+static void record_parts_load(struct record_parts *p, const char *path)
 {
     struct recording_cursor *cursor;
     struct recorded head;
@@ -103,7 +105,7 @@ int record_parts_begin(struct record_parts *p, const char *base, char *path, siz
     p->number = last == 0 ? 1 : last;
     int code = recording_part_path(base, p->number, path, room);
     if (code == 0 && last > 0)
-        load(p, path);
+        record_parts_load(p, path);
     return code;
 }
 
@@ -128,7 +130,7 @@ int record_parts_due(uint64_t bytes, uint64_t most_bytes)
     return most_bytes != 0 && bytes >= most_bytes / PARTS / 2;
 }
 
-static uint64_t bytes_of(const struct record_parts *p, unsigned number)
+static uint64_t record_parts_bytes_of(const struct record_parts *p, unsigned number)
 {
     char path[560];
     return recording_part_path(p->base, number, path, sizeof(path)) == 0 ? recording_bytes_at(path)
@@ -136,16 +138,16 @@ static uint64_t bytes_of(const struct record_parts *p, unsigned number)
 }
 
 /* Remove the oldest ones. @return number of the first that stays */
-static unsigned make_room(const struct record_parts *p, uint64_t most_bytes)
+static unsigned record_parts_make_room(const struct record_parts *p, uint64_t most_bytes)
 {
     unsigned first, last;
     uint64_t all = 0;
     char path[560];
     recording_parts_find(p->base, &first, &last);
     for (unsigned n = first; n < p->number; n++)
-        all += bytes_of(p, n);
+        all += record_parts_bytes_of(p, n);
     for (; first < p->number && all > most_bytes / PARTS * (PARTS - 2); first++) {
-        uint64_t bytes = bytes_of(p, first);
+        uint64_t bytes = record_parts_bytes_of(p, first);
         if (bytes == 0 || recording_part_path(p->base, first, path, sizeof(path)) != 0)
             continue;
         all -= bytes;
@@ -159,7 +161,7 @@ static unsigned make_room(const struct record_parts *p, uint64_t most_bytes)
 }
 
 /* Arrival of the first message in a part; 0: it cannot be read. */
-static uint64_t begin_of(const struct record_parts *p, unsigned number)
+static uint64_t record_parts_begin_of(const struct record_parts *p, unsigned number)
 {
     struct recording_file file = {0};
     char path[560], why[256];
@@ -204,8 +206,9 @@ static int put_remembered(struct record_parts *p, struct recording *to, uint64_t
 }
 
 /* The next part, with what was said before; nothing of it is committed. */
-static int begin_next(struct record_parts *p, struct recording **out, struct recording *old,
-                      const char *path, uint64_t now_ns, char *fault, size_t room)
+static int record_parts_begin_next(struct record_parts *p, struct recording **out,
+                                   struct recording *old, const char *path, uint64_t now_ns,
+                                   char *fault, size_t room)
 {
     struct recording *next = NULL;
     int code = recording_open_paged(&next, path, recording_page(old), fault, room);
@@ -221,8 +224,8 @@ static int begin_next(struct record_parts *p, struct recording **out, struct rec
 static int commit_next(struct record_parts *p, struct recording *next, uint64_t most_bytes)
 {
     p->number++;
-    unsigned first = make_room(p, most_bytes);
-    p->removed_ns = first > 1 ? begin_of(p, first) : 0;
+    unsigned first = record_parts_make_room(p, most_bytes);
+    p->removed_ns = first > 1 ? record_parts_begin_of(p, first) : 0;
     int code = record_parts_tell(p, next);
     return code != 0 ? code : recording_commit(next);
 }
@@ -236,7 +239,9 @@ int record_parts_next(struct record_parts *p, struct recording **recording, char
     int code = recording_part_path(p->base, number, next_path, sizeof(next_path));
     if (code == 0 && strlen(next_path) >= room)
         code = -ENAMETOOLONG;
-    code = code != 0 ? code : begin_next(p, &next, old, next_path, now_ns, fault, sizeof(fault));
+    code = code != 0
+               ? code
+               : record_parts_begin_next(p, &next, old, next_path, now_ns, fault, sizeof(fault));
     int closed = recording_close_telling(old, closing, sizeof(closing));
     *recording = NULL;
     if (code == 0 && closed == 0)

@@ -16,7 +16,7 @@
 #define COMMIT_NS UINT64_C(500000000) /* at least once a second is promised */
 #define NICER 5                       /* a third of the weight of the other threads, see sched(7) */
 
-static struct record_track *track_of(struct recorder *r, const char *job)
+static struct record_track *record_thread_track_of(struct recorder *r, const char *job)
 {
     for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
         if (strcmp(t->job, job) == 0)
@@ -25,7 +25,7 @@ static struct record_track *track_of(struct recorder *r, const char *job)
     return NULL;
 }
 
-static void tell(struct recorder *r, struct record_stop *stop)
+static void record_thread_report_stop(struct recorder *r, struct record_stop *stop)
 {
     pthread_mutex_lock(&r->mutex);
     stop->next = r->stops;
@@ -34,32 +34,33 @@ static void tell(struct recorder *r, struct record_stop *stop)
     uv_async_send(&r->news);
 }
 
-static void fill(struct record_stop *stop, const struct record_track *t, const char *why)
+static void record_thread_fill(struct record_stop *stop, const struct record_track *t,
+                               const char *why)
 {
     snprintf(stop->job, sizeof(stop->job), "%s", t->job);
     snprintf(stop->why, sizeof(stop->why), "%s", why);
 }
 
 /* Without memory it is not told: the old path is the one that leads to the new one, too. */
-static void tell_moved(struct recorder *r, const struct record_track *t)
+static void record_thread_report_moved(struct recorder *r, const struct record_track *t)
 {
     struct record_stop *stop = calloc(1, sizeof(*stop));
     log_info("recording of job %s goes on in %s", t->job, t->path);
     if (stop == NULL)
         return;
     stop->moved = 1;
-    fill(stop, t, t->path);
-    tell(r, stop);
+    record_thread_fill(stop, t, t->path);
+    record_thread_report_stop(r, stop);
 }
 
-static void stop(struct recorder *r, struct record_track *t, const char *why)
+static void record_thread_stop(struct recorder *r, struct record_track *t, const char *why)
 {
     t->stopped = 1;
     recording_abandon(t->recording);
     t->recording = NULL;
     log_error("recording of job %s stops: %s", t->job, why);
-    fill(&t->last, t, why);
-    tell(r, &t->last);
+    record_thread_fill(&t->last, t, why);
+    record_thread_report_stop(r, &t->last);
 }
 
 /* Nothing is wrong with what was written so far. */
@@ -69,7 +70,7 @@ static void stop_whole(struct recorder *r, struct record_track *t, const char *w
         return;
     recording_close(t->recording);
     t->recording = NULL;
-    stop(r, t, why);
+    record_thread_stop(r, t, why);
 }
 
 static void stop_on_error(struct recorder *r, struct record_track *t, int code)
@@ -77,10 +78,10 @@ static void stop_on_error(struct recorder *r, struct record_track *t, int code)
     char why[256];
     snprintf(why, sizeof(why), "%s",
              code == -EIO ? recording_error(t->recording) : holter_strerror(code));
-    stop(r, t, why);
+    record_thread_stop(r, t, why);
 }
 
-static int ready(struct recorder *r, struct record_track *t)
+static int record_thread_ready(struct recorder *r, struct record_track *t)
 {
     if (t->recording != NULL)
         return 1;
@@ -90,7 +91,7 @@ static int ready(struct recorder *r, struct record_track *t)
     if (recording_open_paged(&t->recording, t->path,
                              recording_page_for(t->ranks, r->options.most_bytes), why,
                              sizeof(why)) != 0) {
-        stop(r, t, why);
+        record_thread_stop(r, t, why);
         return 0;
     }
     if (r->options.pages != 0)
@@ -98,7 +99,8 @@ static int ready(struct recorder *r, struct record_track *t)
     return 1;
 }
 
-static int begin(struct record_track *t, const char *path, size_t length, uint64_t ranks)
+static int record_thread_begin(struct record_track *t, const char *path, size_t length,
+                               uint64_t ranks)
 {
     char base[520];
     t->ranks = ranks;
@@ -110,21 +112,23 @@ static int begin(struct record_track *t, const char *path, size_t length, uint64
 }
 
 /* Once it is committed: is it large enough for the next part? */
-static void go_on(struct recorder *r, struct record_track *t)
+static void record_thread_continue_part(struct recorder *r, struct record_track *t)
 {
     char why[600];
     if (t->recording == NULL || !record_parts_over(t->recording, r->options.most_bytes))
         return;
     if (record_parts_next(&t->parts, &t->recording, t->path, sizeof(t->path), r->options.most_bytes,
                           t->newest_ns, why, sizeof(why)) != 0)
-        stop(r, t, why);
+        record_thread_stop(r, t, why);
     else
-        tell_moved(r, t);
+        record_thread_report_moved(r, t);
 }
 
 /* What the next part begins with. */
-static void remember(struct recorder *r, struct record_track *t, const struct recorded *head,
-                     const struct wire_message *table, const void *bytes, size_t length)
+static void record_thread_remember_message(struct recorder *r, struct record_track *t,
+                                           const struct recorded *head,
+                                           const struct wire_message *table, const void *bytes,
+                                           size_t length)
 {
     int code = 0;
     if (r->options.most_bytes == 0)
@@ -175,8 +179,8 @@ static void write_item(struct recorder *r, struct record_track *t, struct record
     size_t length = zmq_msg_size(&item->message);
     int code = 0;
     stop_where_lost(r, t);
-    if (item->action == OPEN && begin(t, bytes, length, item->ranks) != 0)
-        stop(r, t, "its path is too long");
+    if (item->action == OPEN && record_thread_begin(t, bytes, length, item->ranks) != 0)
+        record_thread_stop(r, t, "its path is too long");
     if (item->action == STOP) {
         char why[256];
         snprintf(why, sizeof(why), "%.*s", (int)length, (const char *)bytes);
@@ -187,13 +191,13 @@ static void write_item(struct recorder *r, struct record_track *t, struct record
         code = recording_close(t->recording);
         t->recording = NULL;
         if (code != 0)
-            stop(r, t, "its last second could not be written");
+            record_thread_stop(r, t, "its last second could not be written");
         return;
     }
-    if (!ready(r, t))
+    if (!record_thread_ready(r, t))
         return;
     if (item->action == KEEP) {
-        remember(r, t, &item->head, NULL, bytes, length);
+        record_thread_remember_message(r, t, &item->head, NULL, bytes, length);
         code = keep_item(t->recording, item);
         t->newest_ns = item->head.received_ns;
     } else if (item->action == TABLE) {
@@ -202,19 +206,19 @@ static void write_item(struct recorder *r, struct record_track *t, struct record
         /* All messages of the union begin at the same address. */
         code = code != 0 ? code : recording_table(t->recording, message.type, &message.job);
         if (code == 0)
-            remember(r, t, NULL, &message, bytes, length);
+            record_thread_remember_message(r, t, NULL, &message, bytes, length);
     }
     if (code != 0)
         stop_on_error(r, t, code);
 }
 
-static void handle(struct recorder *r, struct record_item *item)
+static void record_thread_handle(struct recorder *r, struct record_item *item)
 {
     if (item->track != NULL) {
         item->track->next = r->tracks;
         r->tracks = item->track;
     }
-    struct record_track *t = item->action == NOTE ? NULL : track_of(r, item->job);
+    struct record_track *t = item->action == NOTE ? NULL : record_thread_track_of(r, item->job);
     if (t != NULL)
         write_item(r, t, item);
     if (item->action == KEEP || item->action == NOTE || item->action == STOP)
@@ -224,7 +228,7 @@ static void handle(struct recorder *r, struct record_item *item)
     record_item_free(item);
 }
 
-static void commit(struct recorder *r)
+static void record_thread_commit(struct recorder *r)
 {
     uint64_t bytes = 0;
     for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
@@ -233,7 +237,7 @@ static void commit(struct recorder *r)
         if (code != 0)
             stop_on_error(r, t, code);
         else
-            go_on(r, t);
+            record_thread_continue_part(r, t);
         bytes += t->recording == NULL ? 0 : recording_bytes(t->recording);
     }
     atomic_store_explicit(&r->bytes, bytes, memory_order_relaxed);
@@ -252,7 +256,7 @@ int record_is_work(const struct recorder *r)
 
 /* Wait for work, at most until what is uncommitted is to be committed. @return the queue, taken
  * over */
-static struct record_item *take(struct recorder *r, int *leaving)
+static struct record_item *record_thread_next_item(struct recorder *r, int *leaving)
 {
     uint64_t until = r->oldest_ns + COMMIT_NS;
     struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
@@ -280,7 +284,7 @@ void *record_run(void *user)
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
     pthread_setname_np(pthread_self(), RECORDER_THREAD);
     while (!leaving) {
-        struct record_item *items = take(r, &leaving);
+        struct record_item *items = record_thread_next_item(r, &leaving);
         /* What came meanwhile goes with what is due: a message and the rows that it led to
          * together. */
         uint64_t since = clock_mono_ns();
@@ -288,17 +292,17 @@ void *record_run(void *user)
             struct record_item *item = items;
             items = item->next;
             size_t bytes = record_item_bytes(item);
-            handle(r, item);
+            record_thread_handle(r, item);
             atomic_fetch_sub_explicit(&r->waiting_bytes, bytes, memory_order_release);
             r->uncommitted_bytes += bytes;
             if (clock_mono_ns() - since >= COMMIT_NS ||
                 record_parts_due(r->uncommitted_bytes, r->options.most_bytes)) {
-                commit(r);
+                record_thread_commit(r);
                 since = clock_mono_ns();
             }
         }
         if (r->oldest_ns != 0 && (leaving || clock_mono_ns() - r->oldest_ns >= COMMIT_NS))
-            commit(r);
+            record_thread_commit(r);
     }
     for (struct record_track *t = r->tracks; t != NULL; t = t->next) {
         recording_close(t->recording);

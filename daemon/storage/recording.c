@@ -72,7 +72,7 @@ static const char insert_block[] = "INSERT INTO block(first, messages, begin_ns,
 static const char delete_parts[] = "DELETE FROM block WHERE first >= ?";
 static const char insert_agent[] = "INSERT INTO agent(agent, instance, since_ns) VALUES(?,?,?)";
 
-static int run(sqlite3 *db, const char *text)
+static int recording_run(sqlite3 *db, const char *text)
 {
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
@@ -85,12 +85,12 @@ static int is_removed(const struct recording *r)
 }
 
 /* Close without committing. @param made  nothing is in the file yet: nothing is left of it */
-static void give_up(struct recording *r, int made)
+static void recording_abandon_file(struct recording *r, int made)
 {
     if (r == NULL)
         return;
     if (r->open)
-        run(r->file.db, "ROLLBACK");
+        recording_run(r->file.db, "ROLLBACK");
     sqlite3_finalize(r->put_block);
     sqlite3_finalize(r->drop_parts);
     sqlite3_finalize(r->put_agent);
@@ -109,24 +109,24 @@ static void give_up(struct recording *r, int made)
 /* ---- opening ------------------------------------------------------------- */
 
 /* Tables of an older version become those of this one, all or none. */
-static int make_tables(struct recording *r)
+static int recording_make_tables(struct recording *r)
 {
     sqlite3 *db = r->file.db;
     char mark[128];
     snprintf(mark, sizeof(mark), "PRAGMA application_id=%d; PRAGMA user_version=%d;",
              RECORDING_APPLICATION, RECORDING_SCHEMA);
-    if (run(db, "BEGIN IMMEDIATE") != 0)
+    if (recording_run(db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
-    int code = run(db, schema);
+    int code = recording_run(db, schema);
     code = code != 0 ? code : tables_add_column(db, "block", "others", "INTEGER");
-    code = code != 0 ? code : run(db, others_index);
+    code = code != 0 ? code : recording_run(db, others_index);
     code = code != 0 ? code : tables_create(&r->tables, db, r->file.version);
     if (code == 0 && r->file.version < RECORDING_SCHEMA)
-        code = run(db, mark);
-    return code != 0 ? code : run(db, "COMMIT");
+        code = recording_run(db, mark);
+    return code != 0 ? code : recording_run(db, "COMMIT");
 }
 
-static int prepare(struct recording *r)
+static int recording_prepare(struct recording *r)
 {
     const struct {
         sqlite3_stmt **out;
@@ -143,7 +143,7 @@ static int prepare(struct recording *r)
 }
 
 /* Agents that a file to be continued knows. */
-static int load_agents(struct recording *r)
+static int recording_load_agents(struct recording *r)
 {
     sqlite3_stmt *s = NULL;
     int code = recording_file_prepare(&r->file, &s, "SELECT agent, instance FROM agent ORDER BY 1");
@@ -176,7 +176,7 @@ static int find_end(struct recording *r)
     return code;
 }
 
-static int set_up(struct recording *r, unsigned page, char *why, size_t room)
+static int recording_set_up(struct recording *r, unsigned page, char *why, size_t room)
 {
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
@@ -186,10 +186,10 @@ static int set_up(struct recording *r, unsigned page, char *why, size_t room)
              "PRAGMA page_size=%u; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
              "PRAGMA synchronous=NORMAL;",
              page);
-    int code = run(db, manner);
-    code = code != 0 ? code : make_tables(r);
-    code = code != 0 ? code : prepare(r);
-    code = code != 0 ? code : load_agents(r);
+    int code = recording_run(db, manner);
+    code = code != 0 ? code : recording_make_tables(r);
+    code = code != 0 ? code : recording_prepare(r);
+    code = code != 0 ? code : recording_load_agents(r);
     code = code != 0 ? code : find_end(r);
     sqlite3_progress_handler(db, 0, NULL, NULL);
     if (code != 0)
@@ -242,10 +242,10 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
     int code = block_writer_create(&r->block);
     code = code != 0 ? code
                      : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
-    code = code != 0 ? code : set_up(r, page, fault, sizeof(fault));
+    code = code != 0 ? code : recording_set_up(r, page, fault, sizeof(fault));
     if (code != 0) {
         snprintf(why, room, "%s: %s", path, fault);
-        give_up(r, made);
+        recording_abandon_file(r, made);
         return code;
     }
     r->place =
@@ -267,24 +267,24 @@ int recording_begin(struct recording *r)
 {
     if (r->open)
         return 0;
-    if (run(r->file.db, "BEGIN IMMEDIATE") != 0)
+    if (recording_run(r->file.db, "BEGIN IMMEDIATE") != 0)
         return -EIO;
     r->open = 1;
     return 0;
 }
 
-static int level_of(const struct recording *r, int part)
+static int recording_level_of(const struct recording *r, int part)
 {
     int flood = r->parts <= 1 && block_bytes(r->block) >= LEAST_BYTES;
     return part ? LEVEL_PART : flood ? LEVEL_FLOOD : LEVEL_BLOCK;
 }
 
 /* Write the block, or what was added to it since the last commit. */
-static int put_block(struct recording *r, int part)
+static int recording_put_block(struct recording *r, int part)
 {
     const void *packed;
     size_t length, messages = part ? block_messages_marked(r->block) : block_messages(r->block);
-    int code = block_pack(r->block, part, level_of(r, part), &packed, &length);
+    int code = block_pack(r->block, part, recording_level_of(r, part), &packed, &length);
     if (code != 0)
         return code;
     if (recording_begin(r) != 0)
@@ -292,7 +292,7 @@ static int put_block(struct recording *r, int part)
     uint64_t first = r->next - messages;
     if (!part && r->parts > 0) {
         bind_number(r->drop_parts, 1, first);
-        if (put_row(r->drop_parts) != 0)
+        if (bind_put_row(r->drop_parts) != 0)
             return -EIO;
     }
     sqlite3_stmt *s = r->put_block;
@@ -303,7 +303,7 @@ static int put_block(struct recording *r, int part)
     bind_number(s, 5, part ? block_bytes_marked(r->block) : block_bytes(r->block));
     sqlite3_bind_blob64(s, 6, packed, length, SQLITE_STATIC);
     bind_number(s, 7, part ? r->others_marked : r->others);
-    if (put_row(s) != 0)
+    if (bind_put_row(s) != 0)
         return -EIO;
     r->parts += (unsigned)part;
     r->others_marked = 0;
@@ -318,7 +318,7 @@ static int put_block(struct recording *r, int part)
 }
 
 /* @return number of an agent, or negative: -ENOMEM, -EIO */
-static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns)
+static int64_t recording_number_of(struct recording *r, uint64_t instance, uint64_t now_ns)
 {
     uint32_t known = key_table_find(&r->agents, (struct key){.hi = instance});
     if (known != KEY_NONE)
@@ -331,20 +331,20 @@ static int64_t number_of(struct recording *r, uint64_t instance, uint64_t now_ns
     bind_number(r->put_agent, 1, known);
     bind_number(r->put_agent, 2, instance);
     bind_number(r->put_agent, 3, now_ns);
-    return put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
+    return bind_put_row(r->put_agent) != 0 ? -EIO : (int64_t)known;
 }
 
 /* @return 0, or -EIO or -ENOMEM */
 static int number_head(struct recording *r, const struct recorded *head, struct recorded *out)
 {
-    int64_t agent = number_of(r, head->instance, head->received_ns);
+    int64_t agent = recording_number_of(r, head->instance, head->received_ns);
     *out = *head;
     out->instance = (uint64_t)agent;
     return agent < 0 ? (int)agent : 0;
 }
 
 /* A message is in the block. */
-static int added(struct recording *r, const struct recorded *head)
+static int recording_added(struct recording *r, const struct recorded *head)
 {
     if (block_messages(r->block) == 1)
         r->begin_ns = head->received_ns;
@@ -356,7 +356,7 @@ static int added(struct recording *r, const struct recorded *head)
     r->next++;
     int full =
         block_bytes(r->block) >= BLOCK_BYTES || block_messages(r->block) >= BLOCK_MOST_MESSAGES;
-    return full ? put_block(r, 0) : 0;
+    return full ? recording_put_block(r, 0) : 0;
 }
 
 int recording_message(struct recording *r, const struct recorded *head, const void *bytes,
@@ -365,7 +365,7 @@ int recording_message(struct recording *r, const struct recorded *head, const vo
     struct recorded numbered;
     int code = number_head(r, head, &numbered);
     code = code != 0 ? code : block_add(r->block, &numbered, bytes, length);
-    return code != 0 ? code : added(r, head);
+    return code != 0 ? code : recording_added(r, head);
 }
 
 int recording_message_source(struct recording *r, const struct recorded *head,
@@ -379,7 +379,7 @@ int recording_message_source(struct recording *r, const struct recorded *head,
         return code;
     }
     code = block_add_source(r->block, &numbered, source);
-    return code != 0 ? code : added(r, head);
+    return code != 0 ? code : recording_added(r, head);
 }
 
 int recording_table(struct recording *r, enum wire_type type, const void *message)
@@ -401,10 +401,11 @@ int recording_commit(struct recording *r)
 {
     int code = 0;
     if (block_messages_marked(r->block) > 0)
-        code = put_block(r, r->parts < MOST_PARTS && block_bytes_marked(r->block) < LEAST_BYTES);
+        code = recording_put_block(r, r->parts < MOST_PARTS &&
+                                          block_bytes_marked(r->block) < LEAST_BYTES);
     if (code != 0 || !r->open)
         return code;
-    if (run(r->file.db, "COMMIT") != 0)
+    if (recording_run(r->file.db, "COMMIT") != 0)
         return -EIO;
     r->open = 0;
     return is_removed(r) ? -EIO : 0;
@@ -414,7 +415,7 @@ int recording_commit(struct recording *r)
 
 void recording_abandon(struct recording *r)
 {
-    give_up(r, 0);
+    recording_abandon_file(r, 0);
 }
 
 int recording_close(struct recording *r)
@@ -427,16 +428,16 @@ int recording_close_telling(struct recording *r, char *why, size_t room)
 {
     if (r == NULL)
         return 0;
-    int code = block_messages(r->block) > 0 ? put_block(r, 0) : 0;
+    int code = block_messages(r->block) > 0 ? recording_put_block(r, 0) : 0;
     code = code != 0 ? code : recording_commit(r);
     if (code != 0)
         snprintf(why, room, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
     /* Pages of parts that blocks took the place of. Files of older versions keep theirs. */
     if (code == 0)
-        run(r->file.db, "PRAGMA incremental_vacuum");
+        recording_run(r->file.db, "PRAGMA incremental_vacuum");
     /* One plain file is left, for whoever copies it. A reader may prevent that: then the log stays,
      * and is folded in by the next who opens the file. */
-    run(r->file.db, "PRAGMA journal_mode=DELETE");
+    recording_run(r->file.db, "PRAGMA journal_mode=DELETE");
     recording_abandon(r);
     return code;
 }
@@ -457,7 +458,7 @@ void recording_limit(struct recording *r, unsigned pages)
 {
     char text[64];
     snprintf(text, sizeof(text), "PRAGMA max_page_count=%u", pages);
-    run(r->file.db, text);
+    recording_run(r->file.db, text);
 }
 
 uint64_t recording_bytes(const struct recording *r)

@@ -20,7 +20,7 @@ static inline void bind_copy(sqlite3_stmt *statement, int at, const char *text)
 }
 
 /** Write the row. @return 0 or -EIO */
-static inline int put_row(sqlite3_stmt *statement)
+static inline int bind_put_row(sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);
     sqlite3_reset(statement);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Numbers of a file may be any; what is less than nothing is nothing. */
-static uint64_t number_of(sqlite3_stmt *s, int column)
+static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)
 {
     sqlite3_int64 number = sqlite3_column_int64(s, column);
     return number < 0 ? 0 : (uint64_t)number;
@@ -17,7 +17,8 @@ static uint64_t number_of(sqlite3_stmt *s, int column)
 
 /* ---- weights ------------------------------------------------------------- */
 
-static int append(struct recording_weights *w, uint64_t begin_ns, uint64_t messages, uint64_t bytes)
+static int recording_blocks_append(struct recording_weights *w, uint64_t begin_ns,
+                                   uint64_t messages, uint64_t bytes)
 {
     if (array_fit(&w->list, sizeof(*w->list), &w->room, w->count + 1) != 0)
         return -ENOMEM;
@@ -37,15 +38,15 @@ int recording_weights_read(struct recording_weights *out, struct recording_curso
     code = recording_file_prepare(file, &s,
                                   "SELECT begin_ns, messages, length FROM block ORDER BY first");
     while (code == 0 && (row = recording_file_step(file, s)) == 1) {
-        uint64_t began_ns = number_of(s, 0);
+        uint64_t began_ns = recording_blocks_number_of(s, 0);
         begin_ns = began_ns > begin_ns ? began_ns : begin_ns;
-        code = append(&w, begin_ns, messages, bytes);
-        messages += number_of(s, 1) % (UINT64_C(1) << 32);
-        bytes += number_of(s, 2) % (UINT64_C(1) << 32);
+        code = recording_blocks_append(&w, begin_ns, messages, bytes);
+        messages += recording_blocks_number_of(s, 1) % (UINT64_C(1) << 32);
+        bytes += recording_blocks_number_of(s, 2) % (UINT64_C(1) << 32);
     }
     sqlite3_finalize(s);
     code = code != 0 ? code : row;
-    code = code != 0 ? code : append(&w, UINT64_MAX, messages, bytes);
+    code = code != 0 ? code : recording_blocks_append(&w, UINT64_MAX, messages, bytes);
     if (code == 0)
         *out = w;
     else
@@ -60,7 +61,8 @@ void recording_weights_finish(struct recording_weights *w)
 }
 
 /* All blocks that begin before a time. */
-static struct recording_weight before(const struct recording_weights *w, uint64_t time_ns)
+static struct recording_weight recording_blocks_before(const struct recording_weights *w,
+                                                       uint64_t time_ns)
 {
     size_t low = BISECT(i, 0, w->count == 0 ? 0 : w->count - 1, w->list[i].begin_ns < time_ns);
     return w->count == 0 ? (struct recording_weight){0} : w->list[low];
@@ -69,7 +71,8 @@ static struct recording_weight before(const struct recording_weights *w, uint64_
 struct recording_weight recording_weights_between(const struct recording_weights *w,
                                                   uint64_t from_ns, uint64_t to_ns)
 {
-    struct recording_weight from = before(w, from_ns), to = before(w, to_ns);
+    struct recording_weight from = recording_blocks_before(w, from_ns),
+                            to = recording_blocks_before(w, to_ns);
     if (to_ns <= from_ns)
         return (struct recording_weight){from_ns, 0, 0};
     return (struct recording_weight){from_ns, to.messages - from.messages, to.bytes - from.bytes};
@@ -97,13 +100,13 @@ int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, ui
     if (code == 0)
         sqlite3_bind_int64(s, 1, time_ns > INT64_MAX ? INT64_MAX : (sqlite3_int64)time_ns);
     while (code == 0 && sum < bytes && (row = recording_file_step(file, s)) == 1) {
-        uint64_t at_ns = number_of(s, 1);
+        uint64_t at_ns = recording_blocks_number_of(s, 1);
         if (found && at_ns < least_ns)
             break;
-        *number = number_of(s, 0);
+        *number = recording_blocks_number_of(s, 0);
         *begin_ns = at_ns;
         found = 1;
-        sum += number_of(s, 2) + 1;
+        sum += recording_blocks_number_of(s, 2) + 1;
     }
     sqlite3_finalize(s);
     code = code != 0 ? code : row < 0 ? row : 0;
@@ -126,8 +129,8 @@ int recording_block_of_others(struct recording_cursor *cursor, uint64_t *number,
         sqlite3_bind_int64(s, 1, *number > INT64_MAX ? INT64_MAX : (sqlite3_int64)*number);
     code = code != 0 ? code : recording_file_step(file, s);
     if (code == 1) {
-        *number = number_of(s, 0);
-        *last = *number + number_of(s, 1) - 1;
+        *number = recording_blocks_number_of(s, 0);
+        *last = *number + recording_blocks_number_of(s, 1) - 1;
     }
     sqlite3_finalize(s);
     return code;

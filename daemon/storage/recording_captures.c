@@ -80,7 +80,7 @@ static int put_capture(struct capture_tables *t, const struct wire_capture *m)
     bind_number(s, 7, m->answered);
     bind_number(s, 8, m->records);
     bind_copy(s, 9, m->fault);
-    return put_row(s);
+    return bind_put_row(s);
 }
 
 /* Numbers that stand for none are NULL; peers and tags keep theirs for "any" and the like. */
@@ -92,7 +92,7 @@ static void bind_unless(sqlite3_stmt *s, int at, int none, uint64_t number)
         bind_number(s, at, number);
 }
 
-static const char *kind_name(uint64_t kind, int64_t peer)
+static const char *recording_captures_kind_name(uint64_t kind, int64_t peer)
 {
     return kind == EVENT_PART     ? "message"
            : kind != EVENT_REGION ? "call"
@@ -100,8 +100,8 @@ static const char *kind_name(uint64_t kind, int64_t peer)
                                   : "region ends";
 }
 
-static int put_event(struct capture_tables *t, const struct wire_capture *m,
-                     const struct wire_capture_event_row *e)
+static int recording_captures_put_event(struct capture_tables *t, const struct wire_capture *m,
+                                        const struct wire_capture_event_row *e)
 {
     char state[EVENT_STATE_ROOM];
     sqlite3_stmt *s = t->put[EVENT];
@@ -113,7 +113,7 @@ static int put_event(struct capture_tables *t, const struct wire_capture *m,
     bind_number(s, 3, thread->thread);
     bind_number(s, 4, e->number);
     bind_copy(s, 5, m->host);
-    bind_copy(s, 6, kind_name(e->kind, e->peer));
+    bind_copy(s, 6, recording_captures_kind_name(e->kind, e->peer));
     bind_copy(s, 7, call_name((uint16_t)e->call));
     bind_number(s, 8, enter);
     bind_unless(s, 9, e->running != 0, enter + e->length_ns);
@@ -129,7 +129,7 @@ static int put_event(struct capture_tables *t, const struct wire_capture *m,
     bind_unless(s, 19, e->posted_ns == 0, m->at_ns + (uint64_t)e->posted_ns);
     bind_unless(s, 20, e->source == PEER_NONE, (uint64_t)e->source);
     bind_unless(s, 21, e->source_tag == TAG_NONE, (uint64_t)e->source_tag);
-    return put_row(s);
+    return bind_put_row(s);
 }
 
 int capture_tables_put(struct capture_tables *t, const struct wire_capture *m)
@@ -137,7 +137,7 @@ int capture_tables_put(struct capture_tables *t, const struct wire_capture *m)
     int code = put_capture(t, m);
     for (uint64_t i = 0; code == 0 && i < m->events_count; i++) {
         if (m->events[i].thread < m->threads_count)
-            code = put_event(t, m, &m->events[i]);
+            code = recording_captures_put_event(t, m, &m->events[i]);
     }
     return code;
 }

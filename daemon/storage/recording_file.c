@@ -47,14 +47,14 @@ static void align_pages(void)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static int count_steps(void *user)
+static int recording_file_count_steps(void *user)
 {
     struct recording_file *file = user;
     file->steps += STEPS_AT_ONCE;
     return file->steps > file->most_steps;
 }
 
-static void harden(struct recording_file *file, const char *path, enum manner manner)
+static void recording_file_harden(struct recording_file *file, const char *path, enum manner manner)
 {
     struct stat status;
     uint64_t bytes = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
@@ -68,7 +68,7 @@ static void harden(struct recording_file *file, const char *path, enum manner ma
     sqlite3_limit(file->db, SQLITE_LIMIT_LENGTH, MOST_CELL);
     sqlite3_limit(file->db, SQLITE_LIMIT_ATTACHED, 0);
     file->most_steps = STEPS_LEAST + STEPS_A_BYTE * bytes;
-    sqlite3_progress_handler(file->db, STEPS_AT_ONCE, count_steps, file);
+    sqlite3_progress_handler(file->db, STEPS_AT_ONCE, recording_file_count_steps, file);
     if (manner ==
         STILL) /* the index of its log lies in memory then (sqlite.org/wal.html, section 6) */
         sqlite3_exec(file->db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
@@ -145,7 +145,7 @@ int recording_file_run(struct recording_file *file, const char *sql)
 
 #define HEAD_BYTES 100u /* of a database, sqlite.org/fileformat2.html, section 1.3 */
 
-static uint64_t big_endian(const unsigned char *bytes, size_t count)
+static uint64_t recording_file_big_endian(const unsigned char *bytes, size_t count)
 {
     uint64_t number = 0;
     for (size_t i = 0; i < count; i++)
@@ -164,11 +164,11 @@ static uint64_t bytes_by_head(const char *path)
     if (got != sizeof(head) || memcmp(head, "SQLite format 3", 16) != 0 ||
         memcmp(head + 24, head + 92, 4) != 0)
         return 0;
-    uint64_t page = big_endian(head + 16, 2);
-    return (page == 1 ? 65536 : page) * big_endian(head + 28, 4);
+    uint64_t page = recording_file_big_endian(head + 16, 2);
+    return (page == 1 ? 65536 : page) * recording_file_big_endian(head + 28, 4);
 }
 
-static uint64_t bytes_of(const char *path)
+static uint64_t recording_file_bytes_of(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
@@ -177,14 +177,15 @@ static uint64_t bytes_of(const char *path)
 /* Bytes that a copy which was broken off lacks at its end. */
 static uint64_t bytes_lacking(const char *path)
 {
-    uint64_t wanted = bytes_by_head(path), there = bytes_of(path);
+    uint64_t wanted = bytes_by_head(path), there = recording_file_bytes_of(path);
     return there < wanted ? wanted - there : 0;
 }
 
 /* SQLite says of a copy that was broken off that it is malformed, and of a text as well. */
-static void say_damaged(const char *path, enum recording_access how, char *why, size_t room)
+static void recording_file_report_damaged(const char *path, enum recording_access how, char *why,
+                                          size_t room)
 {
-    uint64_t there = bytes_of(path), lacking = bytes_lacking(path);
+    uint64_t there = recording_file_bytes_of(path), lacking = bytes_lacking(path);
     if (lacking > 0)
         snprintf(why, room, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there%s", there,
                  there + lacking,
@@ -206,7 +207,8 @@ static size_t length_from_root(const char *path)
 }
 
 /* SQLite has no words for why it cannot open a file. */
-static void say_refused(const struct recording_file *file, const char *path, char *why, size_t room)
+static void recording_file_report_refused(const struct recording_file *file, const char *path,
+                                          char *why, size_t room)
 {
     int fault = sqlite3_system_errno(file->db);
     if (sqlite3_errcode(file->db) != SQLITE_CANTOPEN)
@@ -228,7 +230,7 @@ static int check_kind(struct recording_file *file, const char *path, char *why, 
     if (code == 0)
         code = recording_file_number(file, "SELECT count(*) FROM sqlite_master", &tables);
     if (code != 0) {
-        say_refused(file, path, why, room);
+        recording_file_report_refused(file, path, why, room);
         return code;
     }
     int known = application == RECORDING_APPLICATION && file->version >= 1 &&
@@ -260,7 +262,7 @@ static int check_readable(const char *path, char *why, size_t room)
     return code;
 }
 
-static int exists(const char *path, const char *suffix)
+static int recording_file_exists(const char *path, const char *suffix)
 {
     char name[PATH_MAX + 16];
     snprintf(name, sizeof(name), "%s%s", path, suffix);
@@ -279,7 +281,8 @@ static void make_name(const char *path, enum manner manner, char *out, size_t ro
     }
     /* Without a log to be read nothing of it can change: it is the file alone. */
     if (manner == STILL && used < room)
-        snprintf(out + used, room - used, exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
+        snprintf(out + used, room - used,
+                 recording_file_exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
 }
 
 static int open_as(struct recording_file *file, const char *path, enum manner manner, char *why,
@@ -296,10 +299,10 @@ static int open_as(struct recording_file *file, const char *path, enum manner ma
                    ? 0
                    : recording_file_error(file);
     if (code != 0) {
-        say_refused(file, path, why, room);
+        recording_file_report_refused(file, path, why, room);
         return code;
     }
-    harden(file, path, manner);
+    recording_file_harden(file, path, manner);
     return check_kind(file, path, why, room);
 }
 
@@ -308,8 +311,8 @@ static int open_as(struct recording_file *file, const char *path, enum manner ma
 static int is_still(const struct recording_file *file, const char *path)
 {
     int code = sqlite3_errcode(file->db);
-    return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !exists(path, "-shm") &&
-           !exists(path, "-journal");
+    return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) &&
+           !recording_file_exists(path, "-shm") && !recording_file_exists(path, "-journal");
 }
 
 static int open_to_read(struct recording_file *file, const char *path, enum recording_access how,
@@ -345,7 +348,7 @@ int recording_file_open(struct recording_file *file, const char *path, enum reco
         code = how == RECORDING_WRITE ? open_as(file, path, WRITE, why, room)
                                       : open_to_read(file, path, how, why, room);
     if (code == -HOLTER_ECORRUPT)
-        say_damaged(path, how, why, room);
+        recording_file_report_damaged(path, how, why, room);
     if (code != 0)
         recording_file_close(file);
     return code;

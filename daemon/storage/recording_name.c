@@ -131,7 +131,7 @@ int recording_rename(const char *path, const char *to, char *out, size_t room)
     return code;
 }
 
-static int last_window(const char *path, uint64_t *out)
+static int recording_name_last_window(const char *path, uint64_t *out)
 {
     struct recording_file file = {0};
     char why[256];
@@ -154,7 +154,7 @@ int recording_last_window(const char *base, uint64_t *out)
     for (; code == 0 && first <= last; first++) {
         code = recording_part_path(base, first, path, sizeof(path));
         if (code == 0 && access(path, F_OK) == 0)
-            code = last_window(path, &window);
+            code = recording_name_last_window(path, &window);
         newest = window > newest ? window : newest;
     }
     if (code == 0)
@@ -265,7 +265,8 @@ static int may_continue(const char *path, uint64_t instance)
     return code == 0 && (yes != 0 || known != 0);
 }
 
-static int path_of(const char *directory, const char *job, unsigned number, char *out, size_t room)
+static int recording_name_path_of(const char *directory, const char *job, unsigned number,
+                                  char *out, size_t room)
 {
     char suffix[16] = "";
     if (number > 1)
@@ -280,7 +281,7 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     unsigned number = 1, first, last;
     char path[560];
     for (; number < MOST_FILES; number++) {
-        if (path_of(directory, job, number, out, room) != 0)
+        if (recording_name_path_of(directory, job, number, out, room) != 0)
             return -ENAMETOOLONG;
         recording_parts_find(out, &first, &last);
         if (last == 0)
@@ -289,7 +290,7 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     *exists = 0;
     if (number == 1)
         return 0;
-    if (path_of(directory, job, number - 1, out, room) == 0) {
+    if (recording_name_path_of(directory, job, number - 1, out, room) == 0) {
         unsigned newest = newest_begun(out);
         if (newest == 0)
             return 0;
@@ -299,14 +300,14 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
             return 0;
         }
     }
-    return path_of(directory, job, number, out, room);
+    return recording_name_path_of(directory, job, number, out, room);
 }
 
 int recording_new(const char *directory, const char *job, char *out, size_t room)
 {
     unsigned first, last;
     for (unsigned number = 1; number < MOST_FILES; number++) {
-        if (path_of(directory, job, number, out, room) != 0)
+        if (recording_name_path_of(directory, job, number, out, room) != 0)
             return -ENAMETOOLONG;
         recording_parts_find(out, &first, &last);
         if (last == 0)

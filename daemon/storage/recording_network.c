@@ -59,7 +59,7 @@ struct network_tables {
     size_t hot_count, next_count, hot_room, next_room;
 };
 
-static int run(sqlite3 *db, const char *text)
+static int recording_network_run(sqlite3 *db, const char *text)
 {
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
@@ -70,7 +70,7 @@ int network_tables_create(struct network_tables **out, sqlite3 *db)
     if (t == NULL)
         return -ENOMEM;
     t->db = db;
-    int code = run(db, schema);
+    int code = recording_network_run(db, schema);
     for (int i = 0; code == 0 && i < STATEMENTS; i++) {
         if (sqlite3_prepare_v3(db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->put[i], NULL) !=
             SQLITE_OK)
@@ -113,14 +113,14 @@ static void bind_name(const struct network_tables *t, sqlite3_stmt *s, int at, u
 
 /* ---- the network ------------------------------------------------------------------------ */
 
-static const char *kind_of(const struct topology_spec *spec)
+static const char *recording_network_kind_of(const struct topology_spec *spec)
 {
     static const char *const kinds[] = {"cartesian", "dragonfly", "fat tree", "tree", "graph"};
     return (size_t)spec->kind < sizeof(kinds) / sizeof(*kinds) ? kinds[spec->kind] : "";
 }
 
 /* "cartesian 4 x 4 x 2: 32 nodes, 128 links" */
-static void describe(const struct network_tables *t, char *out, size_t room)
+static void recording_network_describe(const struct network_tables *t, char *out, size_t room)
 {
     const struct topology_spec *spec = &t->parts.spec;
     size_t length = 0;
@@ -131,7 +131,7 @@ static void describe(const struct network_tables *t, char *out, size_t room)
         return;
     for (uint32_t i = 0; i < topology_links(t->topology); i++)
         links += (uint64_t)topology_link(t->topology, i, &from, &to);
-    length += (size_t)snprintf(out, room, "%s", kind_of(spec));
+    length += (size_t)snprintf(out, room, "%s", recording_network_kind_of(spec));
     for (uint32_t d = 0; d < spec->dimension_count && length < room; d++)
         length += (size_t)snprintf(
             out + length, room - length, "%s%u%s", d == 0 ? " " : " x ", spec->dimensions[d].size,
@@ -151,7 +151,7 @@ static int put_part(struct network_tables *t, const struct wire_topology *m)
         return -ENOMEM;
     sqlite3_bind_int64(t->put[PART], 1, t->part++);
     sqlite3_bind_blob64(t->put[PART], 2, t->buffer.bytes, t->buffer.length, SQLITE_TRANSIENT);
-    return put_row(t->put[PART]);
+    return bind_put_row(t->put[PART]);
 }
 
 static int put_whole(struct network_tables *t)
@@ -162,20 +162,20 @@ static int put_whole(struct network_tables *t)
     t->topology = NULL;
     if (network_parts_has(p) && topology_create(&t->topology, &p->spec, why, sizeof(why)) != 0)
         t->topology = NULL;
-    describe(t, text, sizeof(text));
+    recording_network_describe(t, text, sizeof(text));
     bind_copy(t->put[TOPOLOGY], 1, p->spec.name);
-    bind_copy(t->put[TOPOLOGY], 2, network_parts_has(p) ? kind_of(&p->spec) : "");
+    bind_copy(t->put[TOPOLOGY], 2, network_parts_has(p) ? recording_network_kind_of(&p->spec) : "");
     bind_copy(t->put[TOPOLOGY], 3, p->source);
     bind_copy(t->put[TOPOLOGY], 4, p->fault);
     bind_copy(t->put[TOPOLOGY], 5, text);
-    int code = put_row(t->put[TOPOLOGY]);
+    int code = bind_put_row(t->put[TOPOLOGY]);
     for (size_t i = 0; code == 0 && i < p->seat_count; i++) {
         bind_number(t->put[SEAT], 1, p->seats[i].rank);
         bind_number(t->put[SEAT], 2, p->seats[i].vertex);
         bind_name(t, t->put[SEAT], 3, p->seats[i].vertex);
         if (p->seats[i].vertex == UINT64_MAX)
             sqlite3_bind_null(t->put[SEAT], 2);
-        code = put_row(t->put[SEAT]);
+        code = bind_put_row(t->put[SEAT]);
     }
     return code;
 }
@@ -186,7 +186,8 @@ int network_tables_topology(struct network_tables *t, const struct wire_topology
     if (!t->parts.more) {
         t->part = 0;
         t->hot_count = 0; /* links have other numbers */
-        code = run(t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
+        code = recording_network_run(
+            t->db, "DELETE FROM topology_part; DELETE FROM seat; DELETE FROM topology");
     }
     code = code != 0 ? code : network_parts_take(&t->parts, m);
     code = code != 0 ? code : put_part(t, m);
@@ -213,7 +214,8 @@ static struct hot_link *was_hot(const struct network_tables *t, uint64_t link)
     return t->hot_count == 0 ? NULL : bsearch(&key, t->hot, t->hot_count, sizeof(key), compare_hot);
 }
 
-static int put_link(struct network_tables *t, uint64_t window, const struct wire_link_row *l)
+static int recording_network_put_link(struct network_tables *t, uint64_t window,
+                                      const struct wire_link_row *l)
 {
     sqlite3_stmt *s = t->put[LINK];
     bind_number(s, 1, window);
@@ -234,10 +236,11 @@ static int put_link(struct network_tables *t, uint64_t window, const struct wire
         bind_number(s, 13, l->measured);
     bind_copy(s, 14, l->unit ? "packets" : "bytes");
     sqlite3_bind_double(s, 15, l->ratio);
-    return put_row(s);
+    return bind_put_row(s);
 }
 
-static int take_link(struct network_tables *t, uint64_t window, const struct wire_link_row *l)
+static int recording_network_write_link_if_changed(struct network_tables *t, uint64_t window,
+                                                   const struct wire_link_row *l)
 {
     struct hot_link *before = was_hot(t, l->link);
     if (l->state >= LINK_HOT) {
@@ -249,7 +252,7 @@ static int take_link(struct network_tables *t, uint64_t window, const struct wir
     }
     if (before != NULL)
         before->told = 1;
-    return put_link(t, window, l);
+    return recording_network_put_link(t, window, l);
 }
 
 /* Those that have no row any more are idle. */
@@ -267,7 +270,7 @@ static int end_window(struct network_tables *t, uint64_t window)
                                            .latency = __builtin_nan(""),
                                            .measured = UINT64_MAX,
                                            .ratio = __builtin_nan("")};
-        code = put_link(t, window, &idle);
+        code = recording_network_put_link(t, window, &idle);
     }
     struct hot_link *list = t->hot;
     size_t room = t->hot_room;
@@ -289,14 +292,14 @@ static int put_route(struct network_tables *t, uint64_t window, const struct wir
                                 r->messages, r->bytes, r->length};
     for (int i = 0; i < 7; i++)
         bind_number(s, i + 1, numbers[i]);
-    return put_row(s);
+    return bind_put_row(s);
 }
 
 int network_tables_links(struct network_tables *t, const struct wire_links *m)
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->links_count; i++)
-        code = take_link(t, m->window, &m->links[i]);
+        code = recording_network_write_link_if_changed(t, m->window, &m->links[i]);
     for (uint64_t i = 0; code == 0 && i < m->routes_count; i++)
         code = put_route(t, m->window, &m->routes[i]);
     return code != 0 || m->more ? code : end_window(t, m->window);
@@ -322,7 +325,8 @@ int network_tables_wants(const struct wire_links *m, struct wire_links *out,
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static int take_part(sqlite3_stmt *s, struct wire_arena *arena, struct network_parts *out)
+static int recording_network_read_part(sqlite3_stmt *s, struct wire_arena *arena,
+                                       struct network_parts *out)
 {
     struct wire_message message;
     const void *bytes = sqlite3_column_blob(s, 0);
@@ -347,7 +351,7 @@ int network_tables_read(sqlite3 *db, struct network_parts *out)
         return -EIO;
     int code = 0, step;
     while (code == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
-        code = take_part(s, &arena, out);
+        code = recording_network_read_part(s, &arena, out);
     if (code == 0 && (step != SQLITE_DONE || out->more))
         code = -HOLTER_ECORRUPT;
     sqlite3_finalize(s);

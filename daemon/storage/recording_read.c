@@ -51,7 +51,8 @@ void recording_cursor_close(struct recording_cursor *c)
 
 /* ---- messages with rows of their own ------------------------------------- */
 
-static int unpack(sqlite3_stmt *s, uint8_t *plain, struct recorded *head, size_t *length)
+static int recording_read_unpack(sqlite3_stmt *s, uint8_t *plain, struct recorded *head,
+                                 size_t *length)
 {
     *head = (struct recorded){
         .time_ns = (uint64_t)sqlite3_column_int64(s, 1),
@@ -91,7 +92,7 @@ static int next_old(struct recording_cursor *c, struct recorded *head, const voi
         return code;
     }
     c->number = (uint64_t)id;
-    code = unpack(c->old, c->plain, head, length);
+    code = recording_read_unpack(c->old, c->plain, head, length);
     c->passed = code != 0;
     *bytes = c->plain;
     return code != 0 ? code : 1;
@@ -100,7 +101,7 @@ static int next_old(struct recording_cursor *c, struct recorded *head, const voi
 /* ---- blocks -------------------------------------------------------------- */
 
 /* The table may have grown since it was read. */
-static int load_agents(struct recording_cursor *c)
+static int recording_read_load_agents(struct recording_cursor *c)
 {
     sqlite3_stmt *s = NULL;
     int code = recording_file_prepare(&c->file, &s,
@@ -122,7 +123,7 @@ static int load_agents(struct recording_cursor *c)
 }
 
 /* Messages before the one that is wanted. */
-static int pass_over(struct recording_cursor *c, uint64_t wanted)
+static int recording_read_skip_blocks(struct recording_cursor *c, uint64_t wanted)
 {
     struct wire_arena arena = {0};
     struct wire_message message;
@@ -168,7 +169,7 @@ static int open_block(struct recording_cursor *c)
     sqlite3_reset(c->find);
     if (code == 0 && block_count(c->block) != (size_t)messages)
         code = -HOLTER_ECORRUPT;
-    return code != 0 ? code : pass_over(c, wanted);
+    return code != 0 ? code : recording_read_skip_blocks(c, wanted);
 }
 
 /* The block that is open has a message that only its bytes tell: all rows of it.
@@ -197,7 +198,7 @@ static int end_packed(struct recording_cursor *c, int code, struct recorded *hea
     if (code != 1)
         return code == 0 ? -HOLTER_ECORRUPT : code;
     c->number++;
-    if (head->instance >= c->agent_count && (code = load_agents(c)) != 0)
+    if (head->instance >= c->agent_count && (code = recording_read_load_agents(c)) != 0)
         return code;
     if (head->instance >= c->agent_count)
         return -HOLTER_ECORRUPT;
@@ -277,8 +278,8 @@ static int row_from(struct recording_cursor *c, const char *column, const char *
 
 /* The same, where the page that has to be read for it may be damaged: what stands on others is
  * found, for the tree above tells the numbers that each begins with. */
-static int row_behind(struct recording_cursor *c, const char *column, const char *table,
-                      uint64_t number, int64_t *found)
+static int recording_read_row_after(struct recording_cursor *c, const char *column,
+                                    const char *table, uint64_t number, int64_t *found)
 {
     uint64_t bad = number, good = number;
     int code = row_from(c, column, table, number, found);
@@ -299,7 +300,7 @@ static int row_behind(struct recording_cursor *c, const char *column, const char
 static int skip_old(struct recording_cursor *c, uint64_t *skipped)
 {
     int64_t next = 0;
-    int code = row_behind(c, "id", "messages", c->number + 2, &next);
+    int code = recording_read_row_after(c, "id", "messages", c->number + 2, &next);
     if (code != 0 && code != -HOLTER_EEMPTY && code != -HOLTER_ECORRUPT)
         return code;
     uint64_t before = code == 0 && (uint64_t)next <= c->old_last ? (uint64_t)next - 1 : c->old_last;
@@ -323,7 +324,7 @@ int recording_cursor_skip(struct recording_cursor *c, uint64_t *skipped)
         c->number = c->block_end;
         return 1;
     }
-    int code = row_behind(c, "first", "block", c->number + 2, &next);
+    int code = recording_read_row_after(c, "first", "block", c->number + 2, &next);
     if (code != 0)
         return code == -HOLTER_EEMPTY ? 0 : code;
     if (next > INT64_MAX / 2) /* no message has such a number, and no cursor comes to it */
@@ -435,7 +436,7 @@ int recording_cursor_find(struct recording_cursor *c, uint64_t time_ns, uint64_t
 
 /* ---- opening ------------------------------------------------------------- */
 
-static int create(struct recording_cursor *c)
+static int recording_read_create(struct recording_cursor *c)
 {
     c->wanted = BLOCK_ALL_ROWS;
     return block_reader_create(&c->block);
@@ -444,8 +445,8 @@ static int create(struct recording_cursor *c)
 /* What the first window says, as the row of the job may be missing: the daemon was killed before
  * it.
  * @return 0, -HOLTER_ECORRUPT or -ENOMEM */
-static int take_first(struct recording_cursor *c, struct wire_arena *arena, const void *bytes,
-                      size_t length)
+static int recording_read_first(struct recording_cursor *c, struct wire_arena *arena,
+                                const void *bytes, size_t length)
 {
     struct wire_message message;
     int code = wire_decode(&message, arena, bytes, length, NULL);
@@ -466,7 +467,7 @@ static int read_first(struct recording_cursor *c)
     int code, damaged = 0;
     while ((code = next_readable(c, &head, &bytes, &length, &damaged)) == 1) {
         if (head.type == WIRE_TYPE_WINDOW &&
-            (code = take_first(c, &arena, bytes, length)) != -HOLTER_ECORRUPT)
+            (code = recording_read_first(c, &arena, bytes, length)) != -HOLTER_ECORRUPT)
             break;
         damaged |= code == -HOLTER_ECORRUPT;
     }
@@ -502,7 +503,7 @@ static int open_cursor(struct recording_cursor **out, const char *path, int salv
     struct recording_cursor *c = calloc(1, sizeof(*c));
     char fault[256] = "";
     int64_t window_ns = 0;
-    int code = c == NULL ? -ENOMEM : create(c);
+    int code = c == NULL ? -ENOMEM : recording_read_create(c);
     enum recording_access how = salvage ? RECORDING_SALVAGE : RECORDING_READ;
     code = code != 0 ? code : recording_file_open(&c->file, path, how, fault, sizeof(fault));
     code = code != 0 ? code : find_old(c);
@@ -563,7 +564,7 @@ int recording_read(const char *path, const struct recording_reader *reader)
     const void *bytes;
     size_t length;
     char why[256];
-    int code = c == NULL ? -ENOMEM : create(c);
+    int code = c == NULL ? -ENOMEM : recording_read_create(c);
     code = code != 0 ? code : recording_file_open(&c->file, path, RECORDING_READ, why, sizeof(why));
     code = code != 0 ? code : find_old(c);
     if (code == 0)

@@ -7,7 +7,7 @@
 #define SHOW_EVERY 256u /* messages between tellings of how far it is */
 
 /* Number behind the last message; 0: not known, as in files of versions before 5. */
-static uint64_t end_of(struct recording_cursor *cursor)
+static uint64_t recording_scan_end_of(struct recording_cursor *cursor)
 {
     int64_t end = 0;
     return recording_file_number(recording_cursor_file(cursor),
@@ -18,7 +18,8 @@ static uint64_t end_of(struct recording_cursor *cursor)
                : 0;
 }
 
-static void show(const struct recording_progress *progress, uint64_t number, uint64_t end)
+static void recording_scan_show_progress(const struct recording_progress *progress, uint64_t number,
+                                         uint64_t end)
 {
     if (number % SHOW_EVERY == 0 && end > 0)
         progress->show(progress->user, number < end ? (double)number / (double)end : 1);
@@ -28,7 +29,7 @@ int recording_scan(struct recording_cursor *cursor, const struct recording_progr
                    recording_visit *visit, void *user)
 {
     int shown = progress != NULL && progress->show != NULL;
-    uint64_t end = shown ? end_of(cursor) : 0;
+    uint64_t end = shown ? recording_scan_end_of(cursor) : 0;
     struct wire_arena arena = {0};
     struct wire_message message;
     struct recorded head;
@@ -40,7 +41,7 @@ int recording_scan(struct recording_cursor *cursor, const struct recording_progr
         if (code != 0)
             break;
         if (shown)
-            show(progress, recording_cursor_number(cursor), end);
+            recording_scan_show_progress(progress, recording_cursor_number(cursor), end);
     }
     wire_arena_finish(&arena);
     return code != 0 ? code : more;

@@ -20,7 +20,8 @@ static const struct {
     {".5", ".\\\" tables: made by hrec-spec\n", ".\\\" end of them\n", 1},
 };
 
-static int print_table(FILE *out, struct recording_file *file, const char *table, int roff)
+static int hrec_spec_print_table(FILE *out, struct recording_file *file, const char *table,
+                                 int roff)
 {
     sqlite3_stmt *s = NULL;
     char sql[160];
@@ -51,7 +52,7 @@ static int print_tables(FILE *out, struct recording_file *file, int roff)
     if (!roff)
         fputs("| table | columns |\n| --- | --- |\n", out);
     while (code == 0 && (row = recording_file_step(file, s)) == 1)
-        code = print_table(out, file, (const char *)sqlite3_column_text(s, 0), roff);
+        code = hrec_spec_print_table(out, file, (const char *)sqlite3_column_text(s, 0), roff);
     sqlite3_finalize(s);
     return code;
 }
@@ -83,7 +84,7 @@ static char *tables_of(int roff)
     return NULL;
 }
 
-static char *contents(const char *path)
+static char *hrec_spec_contents(const char *path)
 {
     FILE *file = fopen(path, "re");
     char *text = calloc(1, MOST_BYTES);
@@ -96,8 +97,8 @@ static char *contents(const char *path)
     return text;
 }
 
-static int write_file(const char *path, const char *text, const char *from, const char *tables,
-                      const char *rest)
+static int hrec_spec_write_file(const char *path, const char *text, const char *from,
+                                const char *tables, const char *rest)
 {
     FILE *file = fopen(path, "we");
     if (file == NULL)
@@ -112,7 +113,7 @@ static int handle_file(const char *path, int writes)
     size_t length = strlen(path), form = 0;
     if (length > 2 && strcmp(path + length - 2, forms[1].suffix) == 0)
         form = 1;
-    char *text = contents(path), *tables = tables_of(forms[form].roff);
+    char *text = hrec_spec_contents(path), *tables = tables_of(forms[form].roff);
     char *from = text == NULL ? NULL : strstr(text, forms[form].begin);
     from = from == NULL ? NULL : from + strlen(forms[form].begin);
     const char *rest = from == NULL ? NULL : strstr(from, forms[form].end);
@@ -120,7 +121,7 @@ static int handle_file(const char *path, int writes)
     if (tables == NULL || rest == NULL) {
         fprintf(stderr, "hrec-spec: %s: cannot be read, or has no marks\n", path);
     } else if (writes) {
-        status = write_file(path, text, from, tables, rest);
+        status = hrec_spec_write_file(path, text, from, tables, rest);
     } else {
         status =
             (size_t)(rest - from) != strlen(tables) || strncmp(from, tables, strlen(tables)) != 0;

@@ -98,7 +98,7 @@ struct recording_tables {
 /* ---- columns ------------------------------------------------------------- */
 
 /* Numbers of lists are kept as words. @return NULL: a number of its own */
-static const char *const *words_of(const char *name)
+static const char *const *recording_tables_words_of(const char *name)
 {
     static const char *const scopes[] = {"job", "intra-node", "inter-node", "region"};
     static const char *const localities[] = {"intra-node", "inter-node", "", ""};
@@ -111,7 +111,7 @@ static const char *const *words_of(const char *name)
 
 static const char *sql_type(const struct column *column)
 {
-    if (column->kind == WIRE_KIND_U64 && words_of(column->name) != NULL)
+    if (column->kind == WIRE_KIND_U64 && recording_tables_words_of(column->name) != NULL)
         return "TEXT";
     return column->kind == WIRE_KIND_F64                                     ? "REAL"
            : column->kind == WIRE_KIND_STR || column->kind == WIRE_KIND_ROWS ? "TEXT"
@@ -159,7 +159,7 @@ static size_t list_columns(const struct plain *plain, struct column out[MOST_COL
 
 /* ---- making -------------------------------------------------------------- */
 
-static int run(sqlite3 *db, const char *text)
+static int recording_tables_run(sqlite3 *db, const char *text)
 {
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
@@ -171,11 +171,11 @@ int tables_add_column(sqlite3 *db, const char *table, const char *name, const ch
         SQLITE_OK)
         return 0;
     snprintf(text, sizeof(text), "ALTER TABLE %s ADD COLUMN %s %s", table, name, type);
-    return run(db, text);
+    return recording_tables_run(db, text);
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *out, size_t room, const char *format,
-                                                         ...)
+__attribute__((format(printf, 3, 4))) static void recording_tables_append(char *out, size_t room,
+                                                                          const char *format, ...)
 {
     size_t used = strlen(out);
     va_list args;
@@ -199,18 +199,19 @@ static int make_plain(struct recording_tables *t, enum plain_table which)
     struct column *columns = t->plain[which].columns;
     char make[4096] = "", put[4096] = "", marks[2 * MOST_COLUMNS + 1] = "";
     size_t count = t->plain[which].count = list_columns(plain, columns);
-    append(make, sizeof(make), "CREATE TABLE IF NOT EXISTS %s(", plain->name);
-    append(put, sizeof(put), "INSERT OR REPLACE INTO %s(", plain->name);
+    recording_tables_append(make, sizeof(make), "CREATE TABLE IF NOT EXISTS %s(", plain->name);
+    recording_tables_append(put, sizeof(put), "INSERT OR REPLACE INTO %s(", plain->name);
     for (size_t i = 0; i < count; i++) {
-        append(make, sizeof(make), "%s %s, ", columns[i].name, sql_type(&columns[i]));
-        append(put, sizeof(put), "%s%s", i == 0 ? "" : ",", columns[i].name);
-        append(marks, sizeof(marks), "%s?", i == 0 ? "" : ",");
+        recording_tables_append(make, sizeof(make), "%s %s, ", columns[i].name,
+                                sql_type(&columns[i]));
+        recording_tables_append(put, sizeof(put), "%s%s", i == 0 ? "" : ",", columns[i].name);
+        recording_tables_append(marks, sizeof(marks), "%s?", i == 0 ? "" : ",");
     }
     /* A key of several columns would be an index of its own, with pages of its own. */
-    append(make, sizeof(make), "PRIMARY KEY(%s))%s", plain->key,
-           plain->rows == NULL ? "" : " WITHOUT ROWID");
-    append(put, sizeof(put), ") VALUES(%s)", marks);
-    if (run(t->db, make) != 0 || add_columns(t->db, plain, columns, count) != 0)
+    recording_tables_append(make, sizeof(make), "PRIMARY KEY(%s))%s", plain->key,
+                            plain->rows == NULL ? "" : " WITHOUT ROWID");
+    recording_tables_append(put, sizeof(put), ") VALUES(%s)", marks);
+    if (recording_tables_run(t->db, make) != 0 || add_columns(t->db, plain, columns, count) != 0)
         return -EIO;
     return sqlite3_prepare_v3(t->db, put, -1, SQLITE_PREPARE_PERSISTENT, &t->plain[which].put,
                               NULL) == SQLITE_OK
@@ -219,21 +220,22 @@ static int make_plain(struct recording_tables *t, enum plain_table which)
 }
 
 /* Version 1 had no pending alerts and no evidence. */
-static int take_over_alerts(sqlite3 *db)
+static int recording_tables_resume_alerts(sqlite3 *db)
 {
-    return run(db, "INSERT OR IGNORE INTO alert(id, kind, state, since_ns, fired_ns, updated_ns,"
-                   " title, text, rank, host) SELECT id, kind, state, since_ns, since_ns,"
-                   " updated_ns, title, text, rank, host FROM alerts; DROP TABLE alerts;");
+    return recording_tables_run(
+        db, "INSERT OR IGNORE INTO alert(id, kind, state, since_ns, fired_ns, updated_ns,"
+            " title, text, rank, host) SELECT id, kind, state, since_ns, since_ns,"
+            " updated_ns, title, text, rank, host FROM alerts; DROP TABLE alerts;");
 }
 
 static int make_all(struct recording_tables *t, int64_t version)
 {
-    int code = run(t->db, fixed_schema);
+    int code = recording_tables_run(t->db, fixed_schema);
     code = code != 0 ? code : tables_add_column(t->db, "job", "launcher", "TEXT");
     for (int i = 0; code == 0 && i < PLAIN_TABLES; i++)
         code = make_plain(t, (enum plain_table)i);
     if (code == 0 && version == 1)
-        code = take_over_alerts(t->db);
+        code = recording_tables_resume_alerts(t->db);
     for (int i = 0; code == 0 && i < FIXED_TABLES; i++) {
         if (sqlite3_prepare_v3(t->db, fixed[i], -1, SQLITE_PREPARE_PERSISTENT, &t->fixed[i],
                                NULL) != SQLITE_OK)
@@ -303,7 +305,8 @@ static int bind_rows(sqlite3_stmt *s, int at, enum wire_type type, const char *n
     return sqlite3_bind_text64(s, at, text, length, free, SQLITE_UTF8) == SQLITE_OK ? 0 : -ENOMEM;
 }
 
-static int bind_slot(sqlite3_stmt *s, int at, const struct column *column, const uint8_t *slot)
+static int recording_tables_bind_slot(sqlite3_stmt *s, int at, const struct column *column,
+                                      const uint8_t *slot)
 {
     uint64_t number;
     double real;
@@ -319,8 +322,9 @@ static int bind_slot(sqlite3_stmt *s, int at, const struct column *column, const
         return 0;
     default:
         memcpy(&number, slot, sizeof(number));
-        if (column->kind == WIRE_KIND_U64 && words_of(column->name) != NULL && number < 4)
-            bind_text(s, at, words_of(column->name)[number]);
+        if (column->kind == WIRE_KIND_U64 && recording_tables_words_of(column->name) != NULL &&
+            number < 4)
+            bind_text(s, at, recording_tables_words_of(column->name)[number]);
         else
             bind_number(s, at, number);
         return 0;
@@ -328,8 +332,8 @@ static int bind_slot(sqlite3_stmt *s, int at, const struct column *column, const
 }
 
 /* @param row  NULL for tables of one row a message */
-static int put_plain(struct recording_tables *t, enum plain_table which, const void *message,
-                     const void *row)
+static int recording_tables_put_plain(struct recording_tables *t, enum plain_table which,
+                                      const void *message, const void *row)
 {
     sqlite3_stmt *s = t->plain[which].put;
     int code = 0;
@@ -338,12 +342,12 @@ static int put_plain(struct recording_tables *t, enum plain_table which, const v
         const uint8_t *base = c->of_row ? row : message;
         code = c->kind == WIRE_KIND_ROWS
                    ? bind_rows(s, (int)i + 1, plains[which].type, c->name, message)
-                   : bind_slot(s, (int)i + 1, c, base + c->offset);
+                   : recording_tables_bind_slot(s, (int)i + 1, c, base + c->offset);
     }
-    return code != 0 ? code : put_row(s);
+    return code != 0 ? code : bind_put_row(s);
 }
 
-static int put_job(struct recording_tables *t, const struct wire_job *m)
+static int recording_tables_put_job(struct recording_tables *t, const struct wire_job *m)
 {
     sqlite3_stmt *s = t->fixed[JOB];
     bind_text(s, 1, m->job);
@@ -359,7 +363,7 @@ static int put_job(struct recording_tables *t, const struct wire_job *m)
     bind_number(s, 11, m->window_ns);
     bind_text(s, 12, HOLTER_VERSION);
     bind_text(s, 13, m->launcher);
-    return put_row(s);
+    return bind_put_row(s);
 }
 
 static int put_places(struct recording_tables *t, const struct wire_places *m)
@@ -368,7 +372,7 @@ static int put_places(struct recording_tables *t, const struct wire_places *m)
         sqlite3_stmt *s = t->fixed[NODE];
         bind_number(s, 1, i);
         bind_text(s, 2, m->hosts[i].name);
-        if (put_row(s) != 0)
+        if (bind_put_row(s) != 0)
             return -EIO;
     }
     for (uint64_t i = 0; i < m->places_count; i++) {
@@ -377,7 +381,7 @@ static int put_places(struct recording_tables *t, const struct wire_places *m)
         bind_number(s, 2, m->places[i].node);
         bind_number(s, 3, m->places[i].pid);
         bind_text(s, 4, m->places[i].placement);
-        if (put_row(s) != 0)
+        if (bind_put_row(s) != 0)
             return -EIO;
     }
     return 0;
@@ -387,15 +391,15 @@ static int put_latencies(struct recording_tables *t, const struct wire_latencies
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->series_count; i++)
-        code = put_plain(t, LATENCY, m, &m->series[i]);
+        code = recording_tables_put_plain(t, LATENCY, m, &m->series[i]);
     for (uint64_t i = 0; code == 0 && i < m->criteria_count; i++)
-        code = put_plain(t, CRITERION, m, &m->criteria[i]);
+        code = recording_tables_put_plain(t, CRITERION, m, &m->criteria[i]);
     return code;
 }
 
 /* All members are told each time, and hardly any of them has moved. */
-static int put_member(struct recording_tables *t, const struct wire_region_member_row *m,
-                      uint64_t window)
+static int recording_tables_put_member(struct recording_tables *t,
+                                       const struct wire_region_member_row *m, uint64_t window)
 {
     int known = m->rank < MOST_REMEMBERED && m->region < UINT64_MAX &&
                 array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_room, m->rank + 1) == 0;
@@ -406,7 +410,7 @@ static int put_member(struct recording_tables *t, const struct wire_region_membe
     bind_number(s, 1, m->rank);
     bind_number(s, 2, m->region);
     bind_number(s, 3, window);
-    if (put_row(s) != 0)
+    if (bind_put_row(s) != 0)
         return -EIO;
     if (known)
         t->regions[m->rank] = m->region + 1;
@@ -422,21 +426,21 @@ static int put_regions(struct recording_tables *t, const struct wire_regions *m)
         bind_number(s, 2, m->regions[i].ranks);
         bind_number(s, 3, m->regions[i].since);
         bind_number(s, 4, m->window);
-        if (put_row(s) != 0)
+        if (bind_put_row(s) != 0)
             return -EIO;
     }
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->members_count; i++)
-        code = put_member(t, &m->members[i], m->window);
+        code = recording_tables_put_member(t, &m->members[i], m->window);
     return code;
 }
 
 /* Only what is closed: an open phase may still change, and is told again. */
-static int put_phases(struct recording_tables *t, const struct wire_phases *m)
+static int recording_tables_put_phases(struct recording_tables *t, const struct wire_phases *m)
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->phases_count; i++)
-        code = m->phases[i].open ? 0 : put_plain(t, PHASE, m, &m->phases[i]);
+        code = m->phases[i].open ? 0 : recording_tables_put_plain(t, PHASE, m, &m->phases[i]);
     return code;
 }
 
@@ -444,7 +448,8 @@ static int put_curve(struct recording_tables *t, const struct wire_curve *m)
 {
     int code = 0;
     for (uint64_t i = 0; code == 0 && i < m->points_count; i++)
-        code = m->points[i].provisional ? 0 : put_plain(t, CURVE, m, &m->points[i]);
+        code =
+            m->points[i].provisional ? 0 : recording_tables_put_plain(t, CURVE, m, &m->points[i]);
     return code;
 }
 
@@ -452,19 +457,19 @@ int tables_put(struct recording_tables *t, enum wire_type type, const void *mess
 {
     switch (type) {
     case WIRE_TYPE_JOB:
-        return put_job(t, message);
+        return recording_tables_put_job(t, message);
     case WIRE_TYPE_PLACES:
         return put_places(t, message);
     case WIRE_TYPE_TOTALS:
-        return put_plain(t, TOTALS, message, NULL);
+        return recording_tables_put_plain(t, TOTALS, message, NULL);
     case WIRE_TYPE_ALERT:
-        return put_plain(t, ALERT, message, NULL);
+        return recording_tables_put_plain(t, ALERT, message, NULL);
     case WIRE_TYPE_LATENCIES:
         return put_latencies(t, message);
     case WIRE_TYPE_REGIONS:
         return put_regions(t, message);
     case WIRE_TYPE_PHASES:
-        return put_phases(t, message);
+        return recording_tables_put_phases(t, message);
     case WIRE_TYPE_CURVE:
         return put_curve(t, message);
     case WIRE_TYPE_TOPOLOGY:
@@ -493,7 +498,7 @@ static const char *text_at(sqlite3_stmt *s, int column)
 }
 
 /* What is not the JSON that we wrote is no cause. */
-static void read_causes(sqlite3_stmt *s, const char *json, struct causes *out)
+static void recording_tables_read_causes(sqlite3_stmt *s, const char *json, struct causes *out)
 {
     out->count = 0;
     bind_text(s, 1, json);
@@ -537,7 +542,7 @@ static struct wire_alert alert_of(sqlite3_stmt *s, sqlite3_stmt *each, struct ca
             if (f->kind != WIRE_KIND_ROWS)
                 set_slot(s, c, f->kind, slot);
             else
-                read_causes(each, text_at(s, c), causes);
+                recording_tables_read_causes(each, text_at(s, c), causes);
         }
     }
     alert.causes = causes->rows;

@@ -34,7 +34,7 @@ void fault_at(struct faults *f, unsigned line, const char *format, ...)
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int read_all(int fd, char **out, size_t *length, size_t most)
+static int file_text_read_all(int fd, char **out, size_t *length, size_t most)
 {
     size_t room = 1u << 16, used = 0;
     char *text = malloc(room + 1);
@@ -83,7 +83,7 @@ int file_text(char **out, size_t *length, const char *path, size_t most, struct 
         code = -errno;
     else if (S_ISDIR(status.st_mode))
         code = -EISDIR;
-    code = code != 0 ? code : read_all(fd, out, length, most);
+    code = code != 0 ? code : file_text_read_all(fd, out, length, most);
     if (fd >= 0)
         close(fd);
     if (code == 0)
@@ -114,7 +114,7 @@ int lines_next(struct lines *lines, const char **begin, const char **end)
     return 1;
 }
 
-static int is_blank(char c)
+static int file_text_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -122,10 +122,10 @@ static int is_blank(char c)
 int word_next(const char **at, const char *end, const char **word, size_t *length)
 {
     const char *c = *at;
-    while (c < end && is_blank(*c))
+    while (c < end && file_text_is_blank(*c))
         c++;
     *word = c;
-    while (c < end && !is_blank(*c))
+    while (c < end && !file_text_is_blank(*c))
         c++;
     *length = (size_t)(c - *word);
     *at = c;

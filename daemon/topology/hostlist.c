@@ -27,7 +27,8 @@ struct reader {
     size_t room;
 };
 
-__attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int hostlist_report_fault(struct reader *r,
+                                                                       const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -36,36 +37,36 @@ __attribute__((format(printf, 2, 3))) static int wrong(struct reader *r, const c
     return -HOLTER_EUSAGE;
 }
 
-static int is_blank(char c)
+static int hostlist_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',';
 }
 
 /* One item, up to a separator outside of brackets. */
-static int scan(struct reader *r, const char **at, struct item *item)
+static int hostlist_scan(struct reader *r, const char **at, struct item *item)
 {
     const char *open = NULL, *c = *at;
     *item = (struct item){.begin = c};
-    for (; *c != '\0' && (open != NULL || !is_blank(*c)); c++) {
+    for (; *c != '\0' && (open != NULL || !hostlist_is_blank(*c)); c++) {
         if (*c == '[') {
             if (open != NULL)
-                return wrong(r, "a second [ stands within [ ]");
+                return hostlist_report_fault(r, "a second [ stands within [ ]");
             if (item->count == MOST_BRACKETS)
-                return wrong(r, "more than %u [ ] in one name", MOST_BRACKETS);
+                return hostlist_report_fault(r, "more than %u [ ] in one name", MOST_BRACKETS);
             open = c + 1;
         } else if (*c == ']') {
             if (open == NULL)
-                return wrong(r, "a ] stands without its [");
+                return hostlist_report_fault(r, "a ] stands without its [");
             if (c == open)
-                return wrong(r, "there is nothing within [ ]");
+                return hostlist_report_fault(r, "there is nothing within [ ]");
             item->brackets[item->count++] = (struct bracket){open, c};
             open = NULL;
         } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            return wrong(r, "a control character stands in a name");
+            return hostlist_report_fault(r, "a control character stands in a name");
         }
     }
     if (open != NULL)
-        return wrong(r, "the ] is missing");
+        return hostlist_report_fault(r, "the ] is missing");
     item->end = c;
     *at = c;
     return 0;
@@ -76,7 +77,7 @@ struct range {
     int width; /* digits: 001 */
 };
 
-static const char *read_number(const char *at, const char *end, uint64_t *out)
+static const char *hostlist_read_number(const char *at, const char *end, uint64_t *out)
 {
     const char *c = at;
     *out = 0;
@@ -86,15 +87,15 @@ static const char *read_number(const char *at, const char *end, uint64_t *out)
 }
 
 /* "001-128" @return what follows it and its comma, NULL: it is none */
-static const char *read_range(const char *at, const char *end, struct range *out)
+static const char *hostlist_read_range(const char *at, const char *end, struct range *out)
 {
-    const char *c = read_number(at, end, &out->first);
+    const char *c = hostlist_read_number(at, end, &out->first);
     if (c == NULL)
         return NULL;
     out->width = (int)(c - at);
     out->last = out->first;
     if (c < end && *c == '-')
-        c = read_number(c + 1, end, &out->last);
+        c = hostlist_read_number(c + 1, end, &out->last);
     if (c == NULL || out->last < out->first || (c < end && *c != ','))
         return NULL;
     if (c < end && c + 1 == end)
@@ -112,18 +113,18 @@ struct odometer {
 static int rewind_bracket(struct reader *r, const struct item *item, struct odometer *o, unsigned b)
 {
     const struct bracket *bracket = &item->brackets[b];
-    o->next[b] = read_range(bracket->begin, bracket->end, &o->range[b]);
+    o->next[b] = hostlist_read_range(bracket->begin, bracket->end, &o->range[b]);
     o->value[b] = o->range[b].first;
     return o->next[b] != NULL
                ? 0
-               : wrong(
+               : hostlist_report_fault(
                      r, "'[%.*s]': ranges such as [001-128,200] are wanted",
                      (int)(bracket->end - bracket->begin > 60 ? 60 : bracket->end - bracket->begin),
                      bracket->begin);
 }
 
 /* @return 1, 0: all have been, or a negative error */
-static int advance(struct reader *r, const struct item *item, struct odometer *o)
+static int hostlist_advance(struct reader *r, const struct item *item, struct odometer *o)
 {
     for (unsigned b = item->count; b-- > 0;) {
         if (o->value[b] < o->range[b].last) {
@@ -131,9 +132,10 @@ static int advance(struct reader *r, const struct item *item, struct odometer *o
             return 1;
         }
         if (o->next[b] < item->brackets[b].end) {
-            o->next[b] = read_range(o->next[b], item->brackets[b].end, &o->range[b]);
+            o->next[b] = hostlist_read_range(o->next[b], item->brackets[b].end, &o->range[b]);
             if (o->next[b] == NULL)
-                return wrong(r, "a range within [ ] is none: [001-128,200] is wanted");
+                return hostlist_report_fault(r,
+                                             "a range within [ ] is none: [001-128,200] is wanted");
             o->value[b] = o->range[b].first;
             return 1;
         }
@@ -144,7 +146,7 @@ static int advance(struct reader *r, const struct item *item, struct odometer *o
     return 0;
 }
 
-static int tell(struct reader *r, const struct item *item, const struct odometer *o)
+static int hostlist_emit_name(struct reader *r, const struct item *item, const struct odometer *o)
 {
     char name[HOSTLIST_NAME + 200];
     size_t used = 0;
@@ -158,23 +160,23 @@ static int tell(struct reader *r, const struct item *item, const struct odometer
                           o->range[b].width, o->value[b]);
         used += (size_t)n;
         if (used > HOSTLIST_NAME)
-            return wrong(r, "a name is longer than %u bytes", HOSTLIST_NAME);
+            return hostlist_report_fault(r, "a name is longer than %u bytes", HOSTLIST_NAME);
         at = b < item->count ? item->brackets[b].end + 1 : at;
     }
     if (r->left-- == 0)
-        return wrong(r, "too many names");
+        return hostlist_report_fault(r, "too many names");
     return r->each(r->user, name);
 }
 
-static int expand(struct reader *r, const struct item *item)
+static int hostlist_expand_item(struct reader *r, const struct item *item)
 {
     struct odometer odometer = {0};
     int code = 0, more;
     for (unsigned b = 0; code == 0 && b < item->count; b++)
         code = rewind_bracket(r, item, &odometer, b);
     while (code == 0) {
-        code = tell(r, item, &odometer);
-        more = code == 0 ? advance(r, item, &odometer) : 0;
+        code = hostlist_emit_name(r, item, &odometer);
+        more = code == 0 ? hostlist_advance(r, item, &odometer) : 0;
         if (more <= 0)
             return code != 0 ? code : more;
     }
@@ -189,12 +191,12 @@ int hostlist_expand(const char *text, size_t most, hostlist_each *each, void *us
     const char *at = text;
     int code = 0;
     while (code == 0) {
-        while (is_blank(*at))
+        while (hostlist_is_blank(*at))
             at++;
         if (*at == '\0')
             return 0;
-        code = scan(&r, &at, &item);
-        code = code != 0 ? code : expand(&r, &item);
+        code = hostlist_scan(&r, &at, &item);
+        code = code != 0 ? code : hostlist_expand_item(&r, &item);
     }
     return code;
 }

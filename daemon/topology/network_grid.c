@@ -12,7 +12,7 @@
 
 /* ---- what is told -------------------------------------------------------- */
 
-static int wrong(char *why, size_t room, const char *format, ...)
+static int network_grid_report_fault(char *why, size_t room, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -21,7 +21,7 @@ static int wrong(char *why, size_t room, const char *format, ...)
     return -HOLTER_ERANGE;
 }
 
-static uint64_t world_of(const struct wire_ranks *m)
+static uint64_t network_grid_world_of(const struct wire_ranks *m)
 {
     return m->world < NETWORK_GRID_RANKS ? m->world : NETWORK_GRID_RANKS;
 }
@@ -35,9 +35,9 @@ static uint64_t end_of_cart(const struct wire_ranks *m, uint64_t first)
 }
 
 /* @return its ranks; 0: it is no grid of at most all ranks of the job */
-static uint64_t ranks_of(const struct wire_ranks *m, uint64_t first, uint64_t end)
+static uint64_t network_grid_ranks_of(const struct wire_ranks *m, uint64_t first, uint64_t end)
 {
-    uint64_t ranks = 1, most = world_of(m);
+    uint64_t ranks = 1, most = network_grid_world_of(m);
     if (end - first > NETWORK_GRID_DIMENSIONS)
         return 0;
     for (uint64_t i = first; i < end; i++) {
@@ -51,17 +51,19 @@ static uint64_t ranks_of(const struct wire_ranks *m, uint64_t first, uint64_t en
 static int check_member(const struct wire_ranks *m, uint64_t at, char *why, size_t room)
 {
     const struct wire_cart_member_row *row = &m->cart_members[at];
-    if (row->rank >= world_of(m))
-        return wrong(why, room, "cart_members[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, at,
-                     row->rank, world_of(m));
+    if (row->rank >= network_grid_world_of(m))
+        return network_grid_report_fault(
+            why, room, "cart_members[%" PRIu64 "].rank is %" PRIu64 " of %" PRIu64, at, row->rank,
+            network_grid_world_of(m));
     if (row->cart >= m->carts_count ||
         (row->cart > 0 && m->carts[row->cart - 1].id == m->carts[row->cart].id))
-        return wrong(why, room, "cart_members[%" PRIu64 "].cart is no communicator's first row",
-                     at);
-    uint64_t ranks = ranks_of(m, row->cart, end_of_cart(m, row->cart));
+        return network_grid_report_fault(
+            why, room, "cart_members[%" PRIu64 "].cart is no communicator's first row", at);
+    uint64_t ranks = network_grid_ranks_of(m, row->cart, end_of_cart(m, row->cart));
     if (row->position >= ranks)
-        return wrong(why, room, "cart_members[%" PRIu64 "].position is %" PRIu64 " of %" PRIu64, at,
-                     row->position, ranks);
+        return network_grid_report_fault(
+            why, room, "cart_members[%" PRIu64 "].position is %" PRIu64 " of %" PRIu64, at,
+            row->position, ranks);
     return 0;
 }
 
@@ -69,11 +71,12 @@ int network_grid_check(const struct wire_ranks *m, char *why, size_t room)
 {
     for (uint64_t first = 0, end; first < m->carts_count; first = end) {
         end = end_of_cart(m, first);
-        if (ranks_of(m, first, end) < 2)
-            return wrong(why, room,
-                         "carts[%" PRIu64 "] and what follows is no grid of 2 to %" PRIu64
-                         " ranks and 1 to %u dimensions",
-                         first, world_of(m), NETWORK_GRID_DIMENSIONS);
+        if (network_grid_ranks_of(m, first, end) < 2)
+            return network_grid_report_fault(
+                why, room,
+                "carts[%" PRIu64 "] and what follows is no grid of 2 to %" PRIu64
+                " ranks and 1 to %u dimensions",
+                first, network_grid_world_of(m), NETWORK_GRID_DIMENSIONS);
     }
     for (uint64_t i = 0; i < m->cart_members_count; i++) {
         if (check_member(m, i, why, room) != 0)
@@ -89,7 +92,7 @@ static struct network_grid grid_of(const struct wire_ranks *m, uint64_t first)
     uint64_t end = end_of_cart(m, first);
     struct network_grid grid = {.id = m->carts[first].id,
                                 .made = m->carts[first].made,
-                                .ranks = (uint32_t)ranks_of(m, first, end),
+                                .ranks = (uint32_t)network_grid_ranks_of(m, first, end),
                                 .dimensions = (uint32_t)(end - first)};
     for (uint32_t d = 0; d < grid.dimensions; d++) {
         grid.sizes[d] = (uint32_t)m->carts[first + d].size;
@@ -98,7 +101,7 @@ static struct network_grid grid_of(const struct wire_ranks *m, uint64_t first)
     return grid;
 }
 
-static uint32_t extents(const struct network_grid *grid)
+static uint32_t network_grid_extents(const struct network_grid *grid)
 {
     uint32_t count = 0;
     for (uint32_t d = 0; d < grid->dimensions; d++)
@@ -107,12 +110,12 @@ static uint32_t extents(const struct network_grid *grid)
 }
 
 /* Negative: a goes before b. Whatever two agents say of one communicator, the order is the same. */
-static int compare(const struct network_grid *a, const struct network_grid *b)
+static int network_grid_compare(const struct network_grid *a, const struct network_grid *b)
 {
     if (a->ranks != b->ranks)
         return a->ranks > b->ranks ? -1 : 1;
-    if (extents(a) != extents(b))
-        return extents(a) > extents(b) ? -1 : 1;
+    if (network_grid_extents(a) != network_grid_extents(b))
+        return network_grid_extents(a) > network_grid_extents(b) ? -1 : 1;
     if (a->made != b->made)
         return a->made < b->made ? -1 : 1;
     if (a->id != b->id)
@@ -125,12 +128,12 @@ static int compare(const struct network_grid *a, const struct network_grid *b)
 }
 
 /* @return 2: it is another one than before */
-static int choose(struct network_grid *grid, const struct wire_ranks *m)
+static int network_grid_choose_grid(struct network_grid *grid, const struct wire_ranks *m)
 {
     int changed = 0;
     for (uint64_t first = 0; first < m->carts_count; first = end_of_cart(m, first)) {
         struct network_grid found = grid_of(m, first);
-        if (found.ranks > TOPOLOGY_MOST_VERTICES || compare(&found, grid) >= 0)
+        if (found.ranks > TOPOLOGY_MOST_VERTICES || network_grid_compare(&found, grid) >= 0)
             continue;
         found.place_of = grid->place_of;
         found.room = grid->room;
@@ -144,13 +147,13 @@ static int choose(struct network_grid *grid, const struct wire_ranks *m)
 
 int network_grid_take(struct network_grid *grid, const struct wire_ranks *m)
 {
-    int changed = choose(grid, m);
+    int changed = network_grid_choose_grid(grid, m);
     uint64_t known = UINT64_MAX; /* rows of the one that is taken */
     for (uint64_t i = 0; i < m->cart_members_count; i++) {
         const struct wire_cart_member_row *row = &m->cart_members[i];
         if (row->cart != known) {
             struct network_grid its = grid_of(m, row->cart);
-            if (its.id != grid->id || compare(&its, grid) != 0)
+            if (its.id != grid->id || network_grid_compare(&its, grid) != 0)
                 continue;
             known = row->cart;
         }

@@ -24,7 +24,7 @@ static size_t count_hops(const struct topology_spec *spec)
     return hops;
 }
 
-static int prepare(struct rows *r, const struct network_telling *telling)
+static int network_message_prepare(struct rows *r, const struct network_telling *telling)
 {
     const struct topology_spec *spec = telling->spec;
     r->telling = telling;
@@ -62,8 +62,8 @@ static void fill_hops(struct rows *r, size_t count)
 }
 
 /* Rows from, from + 1, ... of a list into the part. */
-static void fill(struct rows *r, enum list list, size_t from, size_t count,
-                 struct wire_topology *part)
+static void network_message_fill(struct rows *r, enum list list, size_t from, size_t count,
+                                 struct wire_topology *part)
 {
     const struct topology_spec *spec = r->telling->spec;
     if (list == VERTICES) {
@@ -89,7 +89,7 @@ static void fill(struct rows *r, enum list list, size_t from, size_t count,
     }
 }
 
-static void tell_parts(struct rows *r, network_tell *tell, void *user)
+static void network_message_send_parts(struct rows *r, network_tell *tell, void *user)
 {
     const struct network_telling *t = r->telling;
     const struct topology_spec *spec = t->spec;
@@ -110,7 +110,7 @@ static void tell_parts(struct rows *r, network_tell *tell, void *user)
         for (; list < LISTS; list++) {
             size_t left = r->count[list] - done[list], count = left < room ? left : room;
             if (count > 0)
-                fill(r, (enum list)list, done[list], count, &part);
+                network_message_fill(r, (enum list)list, done[list], count, &part);
             done[list] += count;
             room -= count;
             if (done[list] < r->count[list])
@@ -125,8 +125,8 @@ static void tell_parts(struct rows *r, network_tell *tell, void *user)
 void network_message(const struct network_telling *telling, network_tell *tell, void *user)
 {
     struct rows rows = {.route = 0};
-    if (prepare(&rows, telling) == 0)
-        tell_parts(&rows, tell, user);
+    if (network_message_prepare(&rows, telling) == 0)
+        network_message_send_parts(&rows, tell, user);
     free(rows.vertices);
     free(rows.edges);
     free(rows.hops);

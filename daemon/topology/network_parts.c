@@ -20,12 +20,12 @@ int network_parts_has(const struct network_parts *p)
     return p->spec.dimension_count > 0 || p->spec.vertex_count > 0;
 }
 
-static int too_large(uint64_t number)
+static int network_parts_too_large(uint64_t number)
 {
     return number > UINT32_MAX - 1;
 }
 
-static int begin(struct network_parts *p, const struct wire_topology *m)
+static int network_parts_begin(struct network_parts *p, const struct wire_topology *m)
 {
     network_parts_finish(p);
     if (m->dimensions_count > TOPOLOGY_DIMENSIONS)
@@ -40,7 +40,7 @@ static int begin(struct network_parts *p, const struct wire_topology *m)
     for (uint64_t i = 0; i < m->dimensions_count; i++) {
         const struct wire_dimension_row *from = &m->dimensions[i];
         struct topology_dimension *to = &p->spec.dimensions[i];
-        if (too_large(from->size) || too_large(from->up))
+        if (network_parts_too_large(from->size) || network_parts_too_large(from->up))
             return -HOLTER_ERANGE;
         snprintf(to->name, sizeof(to->name), "%s", from->name);
         to->connection = (enum topology_connection)from->connection;
@@ -51,7 +51,7 @@ static int begin(struct network_parts *p, const struct wire_topology *m)
     return 0;
 }
 
-static int take_vertices(struct network_parts *p, const struct wire_topology *m)
+static int network_parts_add_vertices(struct network_parts *p, const struct wire_topology *m)
 {
     uint64_t need = p->spec.vertex_count + m->vertices_count;
     if (need > TOPOLOGY_MOST_VERTICES)
@@ -66,7 +66,7 @@ static int take_vertices(struct network_parts *p, const struct wire_topology *m)
     return 0;
 }
 
-static int take_edges(struct network_parts *p, const struct wire_topology *m)
+static int network_parts_add_edges(struct network_parts *p, const struct wire_topology *m)
 {
     uint64_t need = p->spec.edge_count + m->edges_count;
     if (need > TOPOLOGY_MOST_LINKS)
@@ -85,7 +85,7 @@ static int take_edges(struct network_parts *p, const struct wire_topology *m)
 }
 
 /* A route goes on where the row before it has the same ends and did not reach the destination. */
-static int goes_on(const struct network_parts *p, const struct wire_hop_row *h)
+static int network_parts_continue(const struct network_parts *p, const struct wire_hop_row *h)
 {
     const struct topology_spec *s = &p->spec;
     if (s->route_count == 0)
@@ -95,7 +95,7 @@ static int goes_on(const struct network_parts *p, const struct wire_hop_row *h)
     return s->path[t->first] == h->source && last != h->destination;
 }
 
-static int take_hops(struct network_parts *p, const struct wire_topology *m)
+static int network_parts_add_hops(struct network_parts *p, const struct wire_topology *m)
 {
     struct topology_spec *s = &p->spec;
     if (s->path_count + 2 * m->hops_count > TOPOLOGY_MOST_LINKS)
@@ -107,9 +107,10 @@ static int take_hops(struct network_parts *p, const struct wire_topology *m)
         return -ENOMEM;
     for (uint64_t i = 0; i < m->hops_count; i++) {
         const struct wire_hop_row *h = &m->hops[i];
-        if (too_large(h->source) || too_large(h->destination) || too_large(h->vertex))
+        if (network_parts_too_large(h->source) || network_parts_too_large(h->destination) ||
+            network_parts_too_large(h->vertex))
             return -HOLTER_ERANGE;
-        if (!goes_on(p, h)) {
+        if (!network_parts_continue(p, h)) {
             s->routes[s->route_count++] =
                 (struct topology_table){.first = s->path_count, .count = 1};
             s->path[s->path_count++] = (uint32_t)h->source;
@@ -120,7 +121,7 @@ static int take_hops(struct network_parts *p, const struct wire_topology *m)
     return 0;
 }
 
-static int take_seats(struct network_parts *p, const struct wire_topology *m)
+static int network_parts_add_seats(struct network_parts *p, const struct wire_topology *m)
 {
     if (array_fit(&p->seats, sizeof(*p->seats), &p->seat_room, p->seat_count + m->seats_count) != 0)
         return -ENOMEM;
@@ -131,11 +132,11 @@ static int take_seats(struct network_parts *p, const struct wire_topology *m)
 
 int network_parts_take(struct network_parts *p, const struct wire_topology *m)
 {
-    int code = p->more ? 0 : begin(p, m);
-    code = code != 0 ? code : take_vertices(p, m);
-    code = code != 0 ? code : take_edges(p, m);
-    code = code != 0 ? code : take_hops(p, m);
-    code = code != 0 ? code : take_seats(p, m);
+    int code = p->more ? 0 : network_parts_begin(p, m);
+    code = code != 0 ? code : network_parts_add_vertices(p, m);
+    code = code != 0 ? code : network_parts_add_edges(p, m);
+    code = code != 0 ? code : network_parts_add_hops(p, m);
+    code = code != 0 ? code : network_parts_add_seats(p, m);
     if (code != 0)
         network_parts_finish(p);
     p->more = code == 0 && m->more;

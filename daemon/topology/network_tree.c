@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_digit(char c)
+static int network_tree_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -27,9 +27,9 @@ int network_compare_hosts(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     while (*x != '\0' && *y != '\0') {
-        int order = is_digit(*x) && is_digit(*y) ? compare_numbers(&x, &y)
-                    : *x != *y                   ? ((unsigned char)*x < (unsigned char)*y ? -1 : 1)
-                                                 : (x++, y++, 0);
+        int order = network_tree_is_digit(*x) && network_tree_is_digit(*y) ? compare_numbers(&x, &y)
+                    : *x != *y ? ((unsigned char)*x < (unsigned char)*y ? -1 : 1)
+                               : (x++, y++, 0);
         if (order != 0)
             return order;
     }
@@ -61,7 +61,7 @@ struct tree {
     size_t numa_count;
 };
 
-static void finish(struct tree *t)
+static void network_tree_finish(struct tree *t)
 {
     free(t->order);
     free(t->parts);
@@ -106,7 +106,7 @@ static int sort_hosts(struct tree *t)
 
 /* Cores and NUMA nodes that any rank names. Of contradictions about a core the lowest NUMA node
  * wins. */
-static int find_parts(struct tree *t, const struct tree_rank *ranks)
+static int network_tree_find_parts(struct tree *t, const struct tree_rank *ranks)
 {
     size_t room = t->rank_count + 1;
     t->parts = malloc(room * sizeof(*t->parts));
@@ -142,7 +142,7 @@ static int find_parts(struct tree *t, const struct tree_rank *ranks)
 
 /* ---- vertices and links ---------------------------------------------------------------- */
 
-static void name_hosts(struct tree *t)
+static void network_tree_name_hosts(struct tree *t)
 {
     uint32_t same = 1;
     for (uint32_t i = 0; i < t->host_count; i++) {
@@ -167,7 +167,7 @@ static void name_part(const struct tree *t, struct topology_named *v, uint32_t h
         snprintf(v->name, sizeof(v->name), "%.48s/%s%u", name, what, number);
 }
 
-static void add_link(struct tree *t, uint32_t below, uint32_t above, double capacity)
+static void network_tree_add_link(struct tree *t, uint32_t below, uint32_t above, double capacity)
 {
     struct topology_edge *e = &t->spec.edges[t->spec.edge_count];
     e[0] = (struct topology_edge){.from = below, .to = above, .capacity = capacity};
@@ -196,13 +196,13 @@ static int make_vertices(struct tree *t)
         return -ENOMEM;
     t->spec.vertex_count = (uint32_t)count;
     uint32_t numa = t->host_count, core = numa + (uint32_t)t->numa_count;
-    name_hosts(t);
+    network_tree_name_hosts(t);
     for (uint32_t i = 0; i < t->host_count; i++)
-        add_link(t, i, (uint32_t)count - 1, t->hosts[t->order[i]].capacity);
+        network_tree_add_link(t, i, (uint32_t)count - 1, t->hosts[t->order[i]].capacity);
     for (size_t i = 0; i < t->numa_count; i++, numa++) {
         t->spec.vertices[numa].kind = VERTEX_NUMA;
         name_part(t, &t->spec.vertices[numa], t->numas[i].host, "numa", t->numas[i].numa - 1);
-        add_link(t, numa, t->numas[i].host, 0);
+        network_tree_add_link(t, numa, t->numas[i].host, 0);
     }
     for (size_t i = 0; i < t->core_count; i++, core++) {
         uint32_t number = t->cores[i].core;
@@ -210,7 +210,7 @@ static int make_vertices(struct tree *t)
         t->spec.vertices[core].kind = loose ? VERTEX_PROCESS : VERTEX_CORE;
         name_part(t, &t->spec.vertices[core], t->cores[i].host, loose ? "rank" : "core",
                   loose ? number - LOOSE : number - 1);
-        add_link(t, core, numa_vertex(t, t->cores[i].host, t->cores[i].numa), 0);
+        network_tree_add_link(t, core, numa_vertex(t, t->cores[i].host, t->cores[i].numa), 0);
     }
     t->spec.vertices[count - 1].kind = VERTEX_SWITCH;
     snprintf(t->spec.vertices[count - 1].name, sizeof(t->spec.vertices->name), "network");
@@ -239,7 +239,7 @@ int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t ho
 {
     struct tree t = {.hosts = hosts, .host_count = host_count, .rank_count = rank_count};
     int code = sort_hosts(&t);
-    code = code != 0 ? code : find_parts(&t, ranks);
+    code = code != 0 ? code : network_tree_find_parts(&t, ranks);
     if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MOST)
         t.core_count = 0;
     if (code == 0 && host_count + 1 + t.numa_count + t.core_count > NETWORK_TREE_MOST)
@@ -253,6 +253,6 @@ int network_tree(struct topology_spec *out, struct tree_host *hosts, uint32_t ho
     } else {
         topology_spec_finish(&t.spec);
     }
-    finish(&t);
+    network_tree_finish(&t);
     return code;
 }

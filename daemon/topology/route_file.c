@@ -16,7 +16,7 @@ static void skip_blanks(struct cursor *c)
         c->at++;
 }
 
-static int take(struct cursor *c, const char *word)
+static int route_file_expect_word(struct cursor *c, const char *word)
 {
     size_t length = strlen(word);
     skip_blanks(c);
@@ -26,7 +26,7 @@ static int take(struct cursor *c, const char *word)
     return 1;
 }
 
-static int number(struct cursor *c, uint32_t *out)
+static int route_file_number(struct cursor *c, uint32_t *out)
 {
     uint64_t value = 0;
     skip_blanks(c);
@@ -41,13 +41,13 @@ static int number(struct cursor *c, uint32_t *out)
 }
 
 /* "(0 1 1 0 0 0)" @return how many, 0: none */
-static uint32_t coordinates(struct cursor *c, uint32_t out[ROUTE_COORDINATES])
+static uint32_t route_file_coordinates(struct cursor *c, uint32_t out[ROUTE_COORDINATES])
 {
     uint32_t count = 0;
-    if (!take(c, "("))
+    if (!route_file_expect_word(c, "("))
         return 0;
-    while (!take(c, ")")) {
-        if (count == ROUTE_COORDINATES || !number(c, &out[count]))
+    while (!route_file_expect_word(c, ")")) {
+        if (count == ROUTE_COORDINATES || !route_file_number(c, &out[count]))
             return 0;
         count++;
     }
@@ -57,16 +57,18 @@ static uint32_t coordinates(struct cursor *c, uint32_t out[ROUTE_COORDINATES])
 /* @return NULL, or what is wrong */
 static const char *read_hop(struct cursor *c, struct route_hop *hop, uint32_t *count)
 {
-    if (!take(c, "Hop") || !number(c, &hop->number) || hop->number == 0 || !take(c, ":"))
+    if (!route_file_expect_word(c, "Hop") || !route_file_number(c, &hop->number) ||
+        hop->number == 0 || !route_file_expect_word(c, ":"))
         return "a hop begins with \"Hop\" and its number, from 1 up";
-    if (!take(c, "[") || !number(c, &hop->source) || !take(c, "-") ||
-        !number(c, &hop->destination) || !take(c, "]"))
+    if (!route_file_expect_word(c, "[") || !route_file_number(c, &hop->source) ||
+        !route_file_expect_word(c, "-") || !route_file_number(c, &hop->destination) ||
+        !route_file_expect_word(c, "]"))
         return "[SOURCE-DESTINATION] is missing";
-    if (!number(c, &hop->from) || (*count = coordinates(c, hop->at)) == 0)
+    if (!route_file_number(c, &hop->from) || (*count = route_file_coordinates(c, hop->at)) == 0)
         return "the begin of the hop and its coordinates are missing";
-    if (!take(c, "->") || !number(c, &hop->to))
+    if (!route_file_expect_word(c, "->") || !route_file_number(c, &hop->to))
         return "the end of the hop is missing";
-    if (coordinates(c, hop->end) != *count)
+    if (route_file_coordinates(c, hop->end) != *count)
         return "the end of the hop has not as many coordinates as its begin";
     skip_blanks(c);
     return c->at == c->end ? NULL : "something stands behind the hop";
@@ -84,7 +86,7 @@ static int by_route(const void *left, const void *right)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-static int add(struct route_file *file, size_t *room, const struct route_hop *hop)
+static int route_file_add(struct route_file *file, size_t *room, const struct route_hop *hop)
 {
     if (file->count == *room) {
         size_t wanted = *room * 2 + 1024;
@@ -121,7 +123,7 @@ int route_file_parse(struct route_file *out, const char *text, size_t length, st
             continue;
         }
         file.coordinates = count;
-        code = add(&file, &room, &hop);
+        code = route_file_add(&file, &room, &hop);
     }
     if (code == 0 && faults->count == 0 && file.count == 0)
         fault_at(faults, 0, "no hop stands in it");

@@ -16,7 +16,7 @@ struct told_faults {
     size_t count;
 };
 
-static void on_fault(void *user, const char *text)
+static void shared_network_on_fault(void *user, const char *text)
 {
     struct told_faults *faults = user;
     log_warn("%s", text);
@@ -34,7 +34,7 @@ void network_read(struct network *out, const char *given)
     if (out->is_grid)
         return;
     struct told_faults faults = {out, 0};
-    int code = topology_file_given(&out->file, given, on_fault, &faults);
+    int code = topology_file_given(&out->file, given, shared_network_on_fault, &faults);
     if (code == 0) {
         out->fault[0] = '\0';
         return;
@@ -56,7 +56,7 @@ struct by_name {
     uint32_t node;
 };
 
-static int compare_names(const void *a, const void *b)
+static int shared_network_compare_names(const void *a, const void *b)
 {
     const struct by_name *x = a, *y = b;
     int order = strcmp(x->spec->vertices[x->node].name, y->spec->vertices[y->node].name);
@@ -78,7 +78,7 @@ static int list_hosts(struct topology_file *file)
         if (spec->vertices[i].name[0] != '\0')
             named[count++] = (struct by_name){spec, i};
     }
-    qsort(named, count, sizeof(*named), compare_names);
+    qsort(named, count, sizeof(*named), shared_network_compare_names);
     for (uint32_t i = 0; i < count; i++)
         file->hosts[i] = named[i].node;
     file->host_count = count;

@@ -29,7 +29,8 @@ void build_finish(struct build *b)
 }
 
 /* Room for one more. @return 0: there is no memory */
-static int fit(struct build *b, void *array_pointer, size_t size, uint32_t count, uint32_t *room)
+static int topology_build_fit(struct build *b, void *array_pointer, size_t size, uint32_t count,
+                              uint32_t *room)
 {
     void **array = array_pointer;
     if (count < *room)
@@ -47,7 +48,7 @@ static int fit(struct build *b, void *array_pointer, size_t size, uint32_t count
 
 /* ---- names --------------------------------------------------------------- */
 
-static uint32_t hash(const char *name)
+static uint32_t topology_build_hash(const char *name)
 {
     uint32_t value = 2166136261u; /* FNV-1a */
     for (; *name != '\0'; name++)
@@ -65,7 +66,7 @@ static int grow_buckets(struct build *b)
     }
     memset(buckets, 0xff, count * sizeof(*buckets));
     for (uint32_t v = 0; v < b->count; v++) {
-        uint32_t *bucket = &buckets[hash(b->vertices[v].name) & (count - 1)];
+        uint32_t *bucket = &buckets[topology_build_hash(b->vertices[v].name) & (count - 1)];
         b->vertices[v].next = *bucket;
         *bucket = v;
     }
@@ -88,7 +89,7 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
     }
     if (b->count >= b->bucket_count && !grow_buckets(b))
         return TOPOLOGY_NONE;
-    uint32_t *bucket = &b->buckets[hash(name) & (b->bucket_count - 1)];
+    uint32_t *bucket = &b->buckets[topology_build_hash(name) & (b->bucket_count - 1)];
     for (uint32_t v = *bucket; v != TOPOLOGY_NONE; v = b->vertices[v].next) {
         if (strcmp(b->vertices[v].name, name) == 0)
             return v;
@@ -98,7 +99,7 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
         b->code = -HOLTER_EUSAGE;
         return TOPOLOGY_NONE;
     }
-    if (!fit(b, &b->vertices, sizeof(*b->vertices), b->count, &b->room))
+    if (!topology_build_fit(b, &b->vertices, sizeof(*b->vertices), b->count, &b->room))
         return TOPOLOGY_NONE;
     struct build_vertex *vertex = &b->vertices[b->count];
     *vertex = (struct build_vertex){.used = line, .next = *bucket, .at = TOPOLOGY_NONE};
@@ -176,20 +177,21 @@ void build_link(struct build *b, const struct build_link *link)
         b->code = -HOLTER_EUSAGE;
         return;
     }
-    if (fit(b, &b->links, sizeof(*b->links), b->link_count, &b->link_room))
+    if (topology_build_fit(b, &b->links, sizeof(*b->links), b->link_count, &b->link_room))
         b->links[b->link_count++] = *link;
 }
 
 void build_route(struct build *b, unsigned line)
 {
-    if (fit(b, &b->routes, sizeof(*b->routes), b->route_count, &b->route_room))
+    if (topology_build_fit(b, &b->routes, sizeof(*b->routes), b->route_count, &b->route_room))
         b->routes[b->route_count++] =
             (struct build_route){.first = b->word_count, .count = 0, .line = line};
 }
 
 void build_route_word(struct build *b, const char *word)
 {
-    if (b->code != 0 || !fit(b, &b->words, sizeof(*b->words), b->word_count, &b->word_room))
+    if (b->code != 0 ||
+        !topology_build_fit(b, &b->words, sizeof(*b->words), b->word_count, &b->word_room))
         return;
     b->words[b->word_count++] = word;
     b->routes[b->route_count - 1].count++;

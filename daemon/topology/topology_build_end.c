@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_given(const struct build *b)
+static int topology_build_is_given(const struct build *b)
 {
     return b->spec.kind == TOPOLOGY_TREE || b->spec.kind == TOPOLOGY_GRAPH;
 }
@@ -46,7 +46,7 @@ static int number_given(struct build *b)
 }
 
 /* Regular networks: names of the nodes that have one. */
-static int name_nodes(struct build *b)
+static int topology_build_name_nodes(struct build *b)
 {
     if (b->count == 0)
         return 0;
@@ -77,7 +77,7 @@ static void check_link(struct build *b, const struct build_link *link)
     }
 }
 
-static int make_edges(struct build *b)
+static int topology_build_make_edges(struct build *b)
 {
     struct topology_spec *spec = &b->spec;
     spec->edges = calloc(2 * (size_t)b->link_count + 1, sizeof(*spec->edges));
@@ -100,7 +100,7 @@ static int make_edges(struct build *b)
 }
 
 /* Vertices that a walk from the first reaches, over edges forward, or backward. */
-static int reach(const struct topology_spec *spec, int backward, uint8_t *seen)
+static int topology_build_reach(const struct topology_spec *spec, int backward, uint8_t *seen)
 {
     uint32_t n = spec->vertex_count, head = 0, tail = 0;
     uint32_t *first = calloc((size_t)n + 2, sizeof(*first)), *queue = calloc(n, sizeof(*queue));
@@ -135,8 +135,8 @@ static int check_reach(struct build *b)
 {
     uint8_t *there = calloc((size_t)b->spec.vertex_count + 1, 1);
     uint8_t *back = calloc((size_t)b->spec.vertex_count + 1, 1);
-    int code = there == NULL || back == NULL ? -ENOMEM : reach(&b->spec, 0, there);
-    code = code != 0 ? code : reach(&b->spec, 1, back);
+    int code = there == NULL || back == NULL ? -ENOMEM : topology_build_reach(&b->spec, 0, there);
+    code = code != 0 ? code : topology_build_reach(&b->spec, 1, back);
     for (uint32_t v = 0; code == 0 && v < b->count; v++) {
         const struct build_vertex *vertex = &b->vertices[v];
         if (!there[vertex->at])
@@ -181,13 +181,13 @@ static int check_tree(struct build *b)
     return 0;
 }
 
-static int make_given(struct build *b)
+static int topology_build_make_given(struct build *b)
 {
     for (uint32_t l = 0; l < b->link_count; l++)
         check_link(b, &b->links[l]);
     int code = number_given(b);
     if (code == 0 && b->faults->count == 0)
-        code = make_edges(b);
+        code = topology_build_make_edges(b);
     if (code == 0 && b->faults->count == 0 && b->spec.kind == TOPOLOGY_TREE)
         code = check_tree(b);
     if (code == 0 && b->faults->count == 0)
@@ -230,7 +230,7 @@ struct route_ends {
     uint32_t source, destination, number;
 };
 
-static int by_ends(const void *left, const void *right)
+static int topology_build_compare_by_ends(const void *left, const void *right)
 {
     const struct route_ends *a = left, *b = right;
     if (a->source != b->source)
@@ -250,7 +250,7 @@ static int check_repeated(struct build *b)
         const uint32_t *path = spec->path + spec->routes[r].first;
         ends[r] = (struct route_ends){path[0], path[spec->routes[r].count - 1], r};
     }
-    qsort(ends, spec->route_count, sizeof(*ends), by_ends);
+    qsort(ends, spec->route_count, sizeof(*ends), topology_build_compare_by_ends);
     for (uint32_t i = 1; i < spec->route_count; i++) {
         if (ends[i].source == ends[i - 1].source && ends[i].destination == ends[i - 1].destination)
             fault_at(b->faults, b->routes[ends[i].number].line,
@@ -306,7 +306,7 @@ int topology_file_index(struct topology_file *file)
     return 0;
 }
 
-static int create(struct build *b, struct topology **out)
+static int topology_build_create(struct build *b, struct topology **out)
 {
     char why[400];
     int code = topology_create(out, &b->spec, why, sizeof(why));
@@ -316,19 +316,21 @@ static int create(struct build *b, struct topology **out)
     return -HOLTER_EUSAGE;
 }
 
-static int make(struct build *b, struct topology_file *out)
+static int topology_build_make(struct build *b, struct topology_file *out)
 {
-    int code = b->code != 0 ? b->code : is_given(b) ? make_given(b) : name_nodes(b);
+    int code = b->code != 0                 ? b->code
+               : topology_build_is_given(b) ? topology_build_make_given(b)
+                                            : topology_build_name_nodes(b);
     if (code != 0 || b->faults->count > 0)
         return code;
-    code = create(b, &out->topology);
+    code = topology_build_create(b, &out->topology);
     if (code == 0 && b->route_count > 0) {
         code = find_routes(b, out->topology);
         if (code != 0 || b->faults->count > 0)
             return code;
         topology_destroy(out->topology);
         out->topology = NULL;
-        code = create(b, &out->topology);
+        code = topology_build_create(b, &out->topology);
     }
     return code != 0 ? code : topology_file_index(out);
 }
@@ -336,7 +338,7 @@ static int make(struct build *b, struct topology_file *out)
 int build_end(struct build *b, struct topology_file *out)
 {
     struct topology_file file = {.format = out->format};
-    int code = make(b, &file);
+    int code = topology_build_make(b, &file);
     if (code == 0 && b->faults->count > 0)
         code = -HOLTER_EUSAGE;
     if (code != 0) {

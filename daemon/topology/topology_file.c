@@ -30,7 +30,8 @@ const char *topology_format_name(enum topology_format format)
 /* ---- which format -------------------------------------------------------- */
 
 /* First line that says something. */
-static int first_line(const char *text, size_t length, const char **begin, const char **end)
+static int topology_file_first_line(const char *text, size_t length, const char **begin,
+                                    const char **end)
 {
     struct lines lines = lines_of(text, length);
     const char *word;
@@ -45,7 +46,7 @@ static int first_line(const char *text, size_t length, const char **begin, const
     return 0;
 }
 
-static int begins(const char *at, const char *end, const char *with)
+static int topology_file_starts_with(const char *at, const char *end, const char *with)
 {
     size_t length = strlen(with);
     return (size_t)(end - at) >= length && strncasecmp(at, with, length) == 0;
@@ -55,19 +56,21 @@ static enum topology_format format_of(const char *text, size_t length)
 {
     const char *begin, *end;
     uint64_t number;
-    if (!first_line(text, length, &begin, &end))
+    if (!topology_file_first_line(text, length, &begin, &end))
         return TOPOLOGY_FORMAT_YAML;
-    if (begins(begin, end, "SwitchName=") || begins(begin, end, "BlockName=") ||
-        begins(begin, end, "BlockSizes="))
+    if (topology_file_starts_with(begin, end, "SwitchName=") ||
+        topology_file_starts_with(begin, end, "BlockName=") ||
+        topology_file_starts_with(begin, end, "BlockSizes="))
         return TOPOLOGY_FORMAT_SLURM_CONF;
-    if (begins(begin, end, "Hop "))
+    if (topology_file_starts_with(begin, end, "Hop "))
         return TOPOLOGY_FORMAT_ROUTES;
     if (word_whole(&begin, end, &number) && word_whole(&begin, end, &number))
         return TOPOLOGY_FORMAT_HOPS;
     return TOPOLOGY_FORMAT_YAML;
 }
 
-static int parse(struct topology_file *out, const char *text, size_t length, struct faults *faults)
+static int topology_file_parse_text(struct topology_file *out, const char *text, size_t length,
+                                    struct faults *faults)
 {
     struct topology_file file = {.format = format_of(text, length)};
     int code;
@@ -94,7 +97,7 @@ int topology_file_parse(struct topology_file *out, const char *name, const char 
                         size_t length, file_fault *tell, void *user)
 {
     struct faults faults = {name, tell, user, 0};
-    return parse(out, text, length, &faults);
+    return topology_file_parse_text(out, text, length, &faults);
 }
 
 int topology_file_read(struct topology_file *out, const char *path, file_fault *tell, void *user)
@@ -105,7 +108,7 @@ int topology_file_read(struct topology_file *out, const char *path, file_fault *
     int code = file_text(&text, &length, path, TOPOLOGY_FILE_BYTES, &faults);
     if (code != 0)
         return code;
-    code = parse(out, text, length, &faults);
+    code = topology_file_parse_text(out, text, length, &faults);
     free(text);
     return code;
 }
@@ -154,20 +157,21 @@ int topology_file_given(struct topology_file *out, const char *given, file_fault
 /* ---- hosts --------------------------------------------------------------- */
 
 /* First host whose name is not below. */
-static uint32_t lower_bound(const struct topology_file *file, const struct topology_spec *spec,
-                            const char *name)
+static uint32_t topology_file_lower_bound(const struct topology_file *file,
+                                          const struct topology_spec *spec, const char *name)
 {
     return BISECT(i, 0, file->host_count, strcmp(spec->vertices[file->hosts[i]].name, name) < 0);
 }
 
 /* @return the node, or TOPOLOGY_NONE */
-static uint32_t find_host(const struct topology_file *file, const char *name, int by_first_part)
+static uint32_t topology_file_find_host(const struct topology_file *file, const char *name,
+                                        int by_first_part)
 {
     const struct topology_spec *spec = topology_spec(file->topology);
     size_t length = strlen(name);
     char with_dot[TOPOLOGY_NAME + 2];
     snprintf(with_dot, sizeof(with_dot), "%s%s", name, by_first_part ? "." : "");
-    uint32_t at = lower_bound(file, spec, with_dot);
+    uint32_t at = topology_file_lower_bound(file, spec, with_dot);
     if (at == file->host_count)
         return TOPOLOGY_NONE;
     const char *found = spec->vertices[file->hosts[at]].name;
@@ -185,13 +189,13 @@ uint32_t topology_file_host(const struct topology_file *file, const char *host)
                                                         : topology_find(file->topology, host);
     if (length > TOPOLOGY_NAME)
         return TOPOLOGY_NONE;
-    uint32_t found = find_host(file, host, 0);
+    uint32_t found = topology_file_find_host(file, host, 0);
     if (found != TOPOLOGY_NONE || first == 0)
         return found;
     memcpy(name, host, first);
     name[first] = '\0';
-    found = find_host(file, name, 0);
+    found = topology_file_find_host(file, name, 0);
     if (found != TOPOLOGY_NONE || first < length)
         return found;
-    return find_host(file, name, 1);
+    return topology_file_find_host(file, name, 1);
 }

@@ -59,7 +59,8 @@ static struct topology_infer *begin_infer(const struct topology_spec *spec)
 /* ---- shapes that fit the coordinates of routes ----------------------------- */
 
 /* Coordinates of an end, in the order of dimensions. @return 0: out of range */
-static int in_order(const struct shape *shape, const uint32_t *given, uint32_t *out)
+static int topology_recorded_in_order(const struct shape *shape, const uint32_t *given,
+                                      uint32_t *out)
 {
     uint32_t count = shape->spec.dimension_count;
     memcpy(out, given, count * sizeof(*out));
@@ -75,10 +76,11 @@ static int in_order(const struct shape *shape, const uint32_t *given, uint32_t *
 }
 
 /* Is an id that of its coordinates? Finds per_node where the first can tell it. */
-static int agrees(struct shape *shape, uint32_t id, const uint32_t *given, uint32_t slot)
+static int topology_recorded_agrees(struct shape *shape, uint32_t id, const uint32_t *given,
+                                    uint32_t slot)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
-    if (!in_order(shape, given, at) || slot > id)
+    if (!topology_recorded_in_order(shape, given, at) || slot > id)
         return 0;
     uint32_t node = node_of(&shape->spec, at);
     if (shape->per_node == 0 && node > 0) {
@@ -92,13 +94,13 @@ static int agrees(struct shape *shape, uint32_t id, const uint32_t *given, uint3
 }
 
 /* @param slots  the last coordinate is the process on its node */
-static int fits(struct shape *shape, const struct route_file *file, int slots)
+static int topology_recorded_fits(struct shape *shape, const struct route_file *file, int slots)
 {
     uint32_t last = file->coordinates - 1;
     for (size_t i = 0; i < file->count; i++) {
         const struct route_hop *hop = &file->hops[i];
-        if (!agrees(shape, hop->from, hop->at, slots ? hop->at[last] : 0) ||
-            !agrees(shape, hop->to, hop->end, slots ? hop->end[last] : 0))
+        if (!topology_recorded_agrees(shape, hop->from, hop->at, slots ? hop->at[last] : 0) ||
+            !topology_recorded_agrees(shape, hop->to, hop->end, slots ? hop->end[last] : 0))
             return 0;
     }
     if (shape->per_node == 0)
@@ -115,7 +117,7 @@ static int fits_tiers(struct shape *shape, const struct route_file *file)
     if (file->coordinates != 5 || topology_short(&shape->spec, TIERS, why, sizeof(why)) != 0)
         return 0;
     for (size_t i = 0; i < file->count; i++)
-        right += (size_t)agrees(shape, file->hops[i].from, file->hops[i].at, 0);
+        right += (size_t)topology_recorded_agrees(shape, file->hops[i].from, file->hops[i].at, 0);
     return right > file->count / 2;
 }
 
@@ -124,7 +126,7 @@ static int fits_partition(struct shape *shape, const struct route_file *file, ui
     int guessed;
     *shape = (struct shape){.per_node = 0};
     return file->coordinates == 6 && topology_partition(&shape->spec, nodes, &guessed) == 0 &&
-           fits(shape, file, 1);
+           topology_recorded_fits(shape, file, 1);
 }
 
 /* A torus as large as the largest coordinates. */
@@ -148,7 +150,7 @@ static int fits_torus(struct shape *shape, const struct route_file *file)
             return 0;
     }
     topology_spec_order(spec);
-    return fits(shape, file, slots);
+    return topology_recorded_fits(shape, file, slots);
 }
 
 static int find_shape(struct shape *shape, const struct route_file *file)
@@ -164,7 +166,8 @@ static int find_shape(struct shape *shape, const struct route_file *file)
 
 /* ---- routes ---------------------------------------------------------------- */
 
-static void remark(struct topology_file *out, const struct route_hop *hop, const char *what)
+static void topology_recorded_add_remark(struct topology_file *out, const struct route_hop *hop,
+                                         const char *what)
 {
     size_t used = out->remarks == NULL ? 0 : strlen(out->remarks);
     char text[200];
@@ -179,7 +182,8 @@ static void remark(struct topology_file *out, const struct route_hop *hop, const
 
 /* Coordinates of the nodes on a route. @return memory for free(), NULL: one is not in the network
  */
-static uint32_t *path_of(const struct shape *shape, const struct route_hop *hops, size_t count)
+static uint32_t *topology_recorded_path_of(const struct shape *shape, const struct route_hop *hops,
+                                           size_t count)
 {
     uint32_t dimensions = shape->spec.dimension_count;
     uint64_t nodes = node_count(&shape->spec);
@@ -195,13 +199,14 @@ static uint32_t *path_of(const struct shape *shape, const struct route_hop *hops
     return path;
 }
 
-static void take_route(struct topology_file *out, struct topology_infer *infer,
-                       const struct shape *shape, const struct route_hop *hops, size_t count)
+static void topology_recorded_add_route(struct topology_file *out, struct topology_infer *infer,
+                                        const struct shape *shape, const struct route_hop *hops,
+                                        size_t count)
 {
     const struct route_hop *at;
     const char *gap = route_file_gap(hops, count, shape->per_node, &at);
     if (gap == NULL) {
-        uint32_t *path = path_of(shape, hops, count);
+        uint32_t *path = topology_recorded_path_of(shape, hops, count);
         if (path == NULL || topology_infer_route(infer, path, (uint32_t)count + 1) != 0) {
             at = &hops[0];
             gap = hops[0].source / shape->per_node == hops[0].destination / shape->per_node
@@ -214,11 +219,11 @@ static void take_route(struct topology_file *out, struct topology_infer *infer,
     if (gap == NULL)
         return;
     out->gaps++;
-    remark(out, at, gap);
+    topology_recorded_add_remark(out, at, gap);
 }
 
-static int finish(struct topology_file *out, struct topology_infer *infer,
-                  struct topology_spec *spec, struct faults *faults)
+static int topology_recorded_finish(struct topology_file *out, struct topology_infer *infer,
+                                    struct topology_spec *spec, struct faults *faults)
 {
     struct topology_findings findings;
     char why[300];
@@ -254,11 +259,11 @@ static int infer_routes(struct topology_file *out, const struct route_file *file
         return -ENOMEM;
     for (size_t at = 0; at < file->count;) {
         size_t count = route_file_length(file, at);
-        take_route(out, infer, &shape, &file->hops[at], count);
+        topology_recorded_add_route(out, infer, &shape, &file->hops[at], count);
         at += count;
     }
     out->per_node = shape.per_node;
-    int code = finish(out, infer, &shape.spec, faults);
+    int code = topology_recorded_finish(out, infer, &shape.spec, faults);
     topology_infer_destroy(infer);
     return code;
 }
@@ -322,7 +327,7 @@ static int try_counts(struct topology_file *out, const struct counts *counts,
     }
     code = code != 0 ? code : topology_infer_finish(infer, &spec, &findings, why, sizeof(why));
     if (code == 0)
-        code = finish(out, infer, &spec, faults);
+        code = topology_recorded_finish(out, infer, &spec, faults);
     topology_infer_destroy(infer);
     out->per_node = per_node;
     return code == 0 ? 1 : code == -ENOMEM ? code : 0;

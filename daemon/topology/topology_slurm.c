@@ -49,7 +49,7 @@ static char *whole_line(struct lines *lines, unsigned *number)
     return text;
 }
 
-static int join(void *user, const char *name)
+static int topology_slurm_join(void *user, const char *name)
 {
     struct reader *r = user;
     struct build *b = r->build;
@@ -65,17 +65,17 @@ static int join(void *user, const char *name)
     return b->code;
 }
 
-static void join_list(struct reader *r, const char *key, const char *list, int hosts)
+static void topology_slurm_join_list(struct reader *r, const char *key, const char *list, int hosts)
 {
     char why[200] = "";
     r->hosts = hosts;
-    if (hostlist_expand(list, TOPOLOGY_MOST_VERTICES, join, r, why, sizeof(why)) ==
+    if (hostlist_expand(list, TOPOLOGY_MOST_VERTICES, topology_slurm_join, r, why, sizeof(why)) ==
             -HOLTER_EUSAGE &&
         why[0] != '\0')
         fault_at(r->faults, r->line, "%s: %s", key, why);
 }
 
-static void declare(struct reader *r, const char *name)
+static void topology_slurm_declare(struct reader *r, const char *name)
 {
     r->above = build_name(r->build, name, r->line);
     if (r->above != TOPOLOGY_NONE)
@@ -84,7 +84,7 @@ static void declare(struct reader *r, const char *name)
 
 static void declare_block(struct reader *r, const char *name)
 {
-    declare(r, name);
+    topology_slurm_declare(r, name);
     if (r->top == TOPOLOGY_NONE) {
         r->top = build_name(r->build, TOP, r->line);
         if (r->top != TOPOLOGY_NONE)
@@ -96,7 +96,7 @@ static void declare_block(struct reader *r, const char *name)
 }
 
 /* KEY=VALUE, names of keys in any case. */
-static void take(struct reader *r, char *word, unsigned position)
+static void topology_slurm_apply_word(struct reader *r, char *word, unsigned position)
 {
     char *value = strchr(word, '=');
     if (value == NULL || value[1] == '\0') {
@@ -105,7 +105,7 @@ static void take(struct reader *r, char *word, unsigned position)
     }
     *value++ = '\0';
     if (strcasecmp(word, "SwitchName") == 0 && position == 0)
-        declare(r, value);
+        topology_slurm_declare(r, value);
     else if (strcasecmp(word, "BlockName") == 0 && position == 0)
         declare_block(r, value);
     else if (strcasecmp(word, "BlockSizes") == 0 && position == 0)
@@ -114,9 +114,9 @@ static void take(struct reader *r, char *word, unsigned position)
         fault_at(r->faults, r->line,
                  "%.60s: a line begins with SwitchName=, BlockName= or BlockSizes=", word);
     else if (strcasecmp(word, "Nodes") == 0 && r->above != TOPOLOGY_NONE)
-        join_list(r, "Nodes", value, 1);
+        topology_slurm_join_list(r, "Nodes", value, 1);
     else if (strcasecmp(word, "Switches") == 0 && r->above != TOPOLOGY_NONE)
-        join_list(r, "Switches", value, 0);
+        topology_slurm_join_list(r, "Switches", value, 0);
     else if (strcasecmp(word, "LinkSpeed") != 0 && r->above != TOPOLOGY_NONE)
         fault_at(r->faults, r->line, "%.60s: unknown key; a switch has Nodes, Switches, LinkSpeed",
                  word);
@@ -140,7 +140,7 @@ int topology_slurm_conf(struct topology_file *out, const char *text, size_t leng
         for (unsigned position = 0; build.code == 0 && (word = strtok_r(position == 0 ? line : NULL,
                                                                         " \t", &rest)) != NULL;
              position++)
-            take(&r, word, position);
+            topology_slurm_apply_word(&r, word, position);
         free(line);
     }
     out->format = TOPOLOGY_FORMAT_SLURM_CONF;

@@ -94,7 +94,7 @@ static void read_dimensions(struct yaml_reader *r, const struct tree_node *value
         fault_at(r->faults, value->line, "dimensions: there is none");
 }
 
-static void read_order(struct yaml_reader *r, const struct tree_node *value)
+static void topology_yaml_read_order(struct yaml_reader *r, const struct tree_node *value)
 {
     struct topology_spec *spec = &r->build->spec;
     uint32_t seen = 0, step = 0, d;
@@ -188,7 +188,7 @@ static void read_kind(struct yaml_reader *r, const struct tree_node *root,
         r->build->nodes *= spec->dimensions[d].size;
 }
 
-static void read_shape(struct yaml_reader *r, const struct tree_node *root)
+static void topology_yaml_read_shape(struct yaml_reader *r, const struct tree_node *root)
 {
     static const char *const ties[] = {"parity", "plus", "minus"};
     const struct tree_node *network = yaml_value(root, "network"), *kind = yaml_value(root, "kind"),
@@ -210,20 +210,20 @@ static void read_shape(struct yaml_reader *r, const struct tree_node *root)
     if (r->faults->count > 0 || r->build->code != 0)
         return;
     if (order != NULL)
-        read_order(r, order);
+        topology_yaml_read_order(r, order);
     if (tie != NULL && (word = yaml_word(r, "tie", tie, ties, 3)) >= 0)
         r->build->spec.tie = (enum topology_tie)word;
 }
 
 /* Faults so far are told first: hosts of a wrong network would all be wrong. */
-static void read_root(struct yaml_reader *r, const struct tree_node *root)
+static void topology_yaml_read_root(struct yaml_reader *r, const struct tree_node *root)
 {
     const struct tree_node *name = yaml_value(root, "name"), *nodes = yaml_value(root, "nodes"),
                            *switches = yaml_value(root, "switches"),
                            *links = yaml_value(root, "links"), *routes = yaml_value(root, "routes"),
                            *capacity = yaml_value(root, "capacity");
     yaml_check_keys(r, root, "a topology", ROOT_KEYS);
-    read_shape(r, root);
+    topology_yaml_read_shape(r, root);
     if (name != NULL)
         yaml_copy_text(r, "name", name, r->build->spec.name, sizeof(r->build->spec.name));
     if (capacity != NULL)
@@ -258,7 +258,7 @@ int topology_yaml(struct topology_file *out, const char *text, size_t length, st
         out->format = TOPOLOGY_FORMAT_SLURM_YAML;
         yaml_slurm(&r, &tree.nodes[0]);
     } else if (yaml_is_kind(&r, "topology", &tree.nodes[0], TREE_MAP)) {
-        read_root(&r, &tree.nodes[0]);
+        topology_yaml_read_root(&r, &tree.nodes[0]);
     }
     code = build_end(&build, out);
     build_finish(&build);

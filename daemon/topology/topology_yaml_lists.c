@@ -46,7 +46,8 @@ static void place_list(struct yaml_reader *r, const char *text, unsigned line, s
 }
 
 /* [0, 0, 1], or the number of a node. @return 1, or 0 after telling */
-static int node_at(struct yaml_reader *r, const struct tree_node *value, uint32_t *out)
+static int topology_yaml_node_at(struct yaml_reader *r, const struct tree_node *value,
+                                 uint32_t *out)
 {
     const struct topology_spec *spec = &r->build->spec;
     uint32_t node = 0, d = 0, at;
@@ -93,7 +94,7 @@ static void place_map(struct yaml_reader *r, const struct tree_node *map, struct
     const char *text = yaml_text(r, "hosts", hosts);
     if (at != NULL && r->build->nodes == 0)
         fault_at(r->faults, at->line, "at: nodes of a tree or graph have no coordinates");
-    else if (text != NULL && (at == NULL || node_at(r, at, &p->next)))
+    else if (text != NULL && (at == NULL || topology_yaml_node_at(r, at, &p->next)))
         place_list(r, text, hosts->line, p);
 }
 
@@ -115,7 +116,7 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
             if (r->build->nodes == 0)
                 fault_at(r->faults, item->line,
                          "nodes: nodes of a tree or graph have no coordinates");
-            else if (text != NULL && node_at(r, item, &p.next))
+            else if (text != NULL && topology_yaml_node_at(r, item, &p.next))
                 place_list(r, text, item->line, &p);
         } else if (item->kind == TREE_MAP) {
             place_map(r, item, &p);
@@ -136,7 +137,7 @@ struct joining {
     unsigned line;
 };
 
-static int join(void *user, const char *name)
+static int topology_yaml_join(void *user, const char *name)
 {
     struct joining *j = user;
     struct build *b = j->r->build;
@@ -150,15 +151,15 @@ static int join(void *user, const char *name)
     return b->code;
 }
 
-static void join_list(struct yaml_reader *r, const struct tree_node *value, const char *key,
-                      struct joining *j, int hosts)
+static void topology_yaml_join_list(struct yaml_reader *r, const struct tree_node *value,
+                                    const char *key, struct joining *j, int hosts)
 {
     char why[200] = "";
     const char *text = yaml_text(r, key, value);
     j->hosts = hosts;
     j->line = j->link.line = value->line;
     if (text != NULL &&
-        hostlist_expand(text, TOPOLOGY_MOST_VERTICES, join, j, why, sizeof(why)) ==
+        hostlist_expand(text, TOPOLOGY_MOST_VERTICES, topology_yaml_join, j, why, sizeof(why)) ==
             -HOLTER_EUSAGE &&
         why[0] != '\0')
         fault_at(r->faults, value->line, "%s: %s", key, why);
@@ -204,9 +205,9 @@ void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char 
     if (capacity != NULL)
         yaml_capacity(r, capacity, &j.link.capacity);
     if (nodes != NULL)
-        join_list(r, nodes, words[1], &j, 1);
+        topology_yaml_join_list(r, nodes, words[1], &j, 1);
     if (below != NULL)
-        join_list(r, below, words[2], &j, 0);
+        topology_yaml_join_list(r, below, words[2], &j, 0);
 }
 
 void yaml_switches(struct yaml_reader *r, const struct tree_node *value)

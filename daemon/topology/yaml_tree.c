@@ -18,17 +18,18 @@ struct reading {
     size_t room;
 };
 
-static int wrong(struct reading *r, const yaml_event_t *event, const char *why)
+static int yaml_tree_report_fault(struct reading *r, const yaml_event_t *event, const char *why)
 {
     r->line = (unsigned)event->start_mark.line + 1;
     snprintf(r->why, r->room, "%s", why);
     return -HOLTER_EUSAGE;
 }
 
-static int add(struct reading *r, const yaml_event_t *event, enum tree_kind kind, char *text)
+static int yaml_tree_add(struct reading *r, const yaml_event_t *event, enum tree_kind kind,
+                         char *text)
 {
     if (r->tree.count == r->most)
-        return wrong(r, event, "too many values");
+        return yaml_tree_report_fault(r, event, "too many values");
     struct tree_node *node = &r->tree.nodes[r->tree.count++];
     *node = (struct tree_node){
         .kind = kind, .line = (unsigned)event->start_mark.line + 1, .text = text};
@@ -40,50 +41,50 @@ static int add(struct reading *r, const yaml_event_t *event, enum tree_kind kind
     if (kind == TREE_TEXT)
         return 0;
     if (r->depth == TREE_DEPTH)
-        return wrong(r, event, "nested too deeply");
+        return yaml_tree_report_fault(r, event, "nested too deeply");
     r->open[r->depth] = node;
     r->last[r->depth++] = NULL;
     return 0;
 }
 
-static int add_text(struct reading *r, const yaml_event_t *event)
+static int yaml_tree_add_text(struct reading *r, const yaml_event_t *event)
 {
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL)
-        return wrong(r, event, "anchors (&) and tags (!) are not taken");
+        return yaml_tree_report_fault(r, event, "anchors (&) and tags (!) are not taken");
     if (memchr(value, '\0', length) != NULL)
-        return wrong(r, event, "a text holds a NUL byte");
+        return yaml_tree_report_fault(r, event, "a text holds a NUL byte");
     char *text = strdup(value);
     if (text == NULL)
         return -ENOMEM;
     size_t before = r->tree.count;
-    int code = add(r, event, TREE_TEXT, text);
+    int code = yaml_tree_add(r, event, TREE_TEXT, text);
     if (r->tree.count == before)
         free(text);
     return code;
 }
 
 /* @return 1 at the end, 0 to go on, or a negative error */
-static int take(struct reading *r, const yaml_event_t *event)
+static int yaml_tree_handle_event(struct reading *r, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_STREAM_END_EVENT:
         return 1;
     case YAML_DOCUMENT_START_EVENT:
-        return r->tree.count > 0 ? wrong(r, event, "a second document begins") : 0;
+        return r->tree.count > 0 ? yaml_tree_report_fault(r, event, "a second document begins") : 0;
     case YAML_ALIAS_EVENT:
-        return wrong(r, event, "aliases (*) are not taken");
+        return yaml_tree_report_fault(r, event, "aliases (*) are not taken");
     case YAML_SCALAR_EVENT:
-        return add_text(r, event);
+        return yaml_tree_add_text(r, event);
     case YAML_SEQUENCE_START_EVENT:
         if (event->data.sequence_start.anchor != NULL || event->data.sequence_start.tag != NULL)
-            return wrong(r, event, "anchors (&) and tags (!) are not taken");
-        return add(r, event, TREE_LIST, NULL);
+            return yaml_tree_report_fault(r, event, "anchors (&) and tags (!) are not taken");
+        return yaml_tree_add(r, event, TREE_LIST, NULL);
     case YAML_MAPPING_START_EVENT:
         if (event->data.mapping_start.anchor != NULL || event->data.mapping_start.tag != NULL)
-            return wrong(r, event, "anchors (&) and tags (!) are not taken");
-        return add(r, event, TREE_MAP, NULL);
+            return yaml_tree_report_fault(r, event, "anchors (&) and tags (!) are not taken");
+        return yaml_tree_add(r, event, TREE_MAP, NULL);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         r->depth--;
@@ -93,7 +94,7 @@ static int take(struct reading *r, const yaml_event_t *event)
     }
 }
 
-static int read_all(struct reading *r, yaml_parser_t *parser)
+static int yaml_tree_read_all(struct reading *r, yaml_parser_t *parser)
 {
     int code = 0;
     while (code == 0) {
@@ -106,7 +107,7 @@ static int read_all(struct reading *r, yaml_parser_t *parser)
                      parser->problem == NULL ? "it cannot be read" : parser->problem);
             return -HOLTER_EUSAGE;
         }
-        code = take(r, &event);
+        code = yaml_tree_handle_event(r, &event);
         yaml_event_delete(&event);
     }
     if (code == 1 && r->tree.count == 0) {
@@ -131,7 +132,7 @@ int tree_read(struct tree *out, const char *text, size_t length, size_t most, un
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-    int code = read_all(&r, &parser);
+    int code = yaml_tree_read_all(&r, &parser);
     yaml_parser_delete(&parser);
     if (code != 0) {
         tree_finish(&r.tree);

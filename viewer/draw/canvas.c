@@ -40,7 +40,8 @@ int clip_empty(struct clip c)
 }
 
 /* Pixels a box touches, inside the clip. */
-static struct clip touched(const struct canvas *c, double x0, double y0, double x1, double y1)
+static struct clip canvas_touched(const struct canvas *c, double x0, double y0, double x1,
+                                  double y1)
 {
     const double far = 1 << 24;
     struct clip box = {(int)floor(fmax(x0, -far)), (int)floor(fmax(y0, -far)),
@@ -49,7 +50,7 @@ static struct clip touched(const struct canvas *c, double x0, double y0, double 
 }
 
 /* opacity 0 to 255, colour without its own alpha. */
-static inline void blend(uint32_t *pixel, color_t color, uint32_t opacity)
+static inline void canvas_blend(uint32_t *pixel, color_t color, uint32_t opacity)
 {
     uint32_t rgb = color >> 8;
     if (opacity >= 255) {
@@ -63,14 +64,14 @@ static inline void blend(uint32_t *pixel, color_t color, uint32_t opacity)
     *pixel = 0xff000000u | rb | g;
 }
 
-static inline void cover(uint32_t *pixel, color_t color, double share)
+static inline void canvas_cover(uint32_t *pixel, color_t color, double share)
 {
     if (share > 0)
-        blend(pixel, color, (uint32_t)((share < 1 ? share : 1) * (color & 0xff) + 0.5));
+        canvas_blend(pixel, color, (uint32_t)((share < 1 ? share : 1) * (color & 0xff) + 0.5));
 }
 
 /* Pixels x0 up to x1 of a row, all alike. */
-static void fill(uint32_t *row, int x0, int x1, color_t color)
+static void canvas_fill(uint32_t *row, int x0, int x1, color_t color)
 {
     if (x0 >= x1)
         return;
@@ -79,14 +80,14 @@ static void fill(uint32_t *row, int x0, int x1, color_t color)
         return;
     }
     for (int x = x0; x < x1; x++)
-        blend(&row[x], color, color & 0xff);
+        canvas_blend(&row[x], color, color & 0xff);
 }
 
 void canvas_rect(struct canvas *c, struct clip box, color_t color)
 {
     struct clip r = clip_and(box, c->clip);
     for (int y = r.y0; y < r.y1; y++)
-        fill(c->pixels + (size_t)y * (size_t)c->w, r.x0, r.x1, color);
+        canvas_fill(c->pixels + (size_t)y * (size_t)c->w, r.x0, r.x1, color);
 }
 
 /* Signed distance to a rounded box, negative inside. */
@@ -98,7 +99,7 @@ static double round_distance(double x, double y, struct box box, double radius)
 }
 
 /* First pixel of a clip at or behind a place. */
-static int between(double x, struct clip r)
+static int canvas_clamp(double x, struct clip r)
 {
     return (int)ceil(fmin(fmax(x, r.x0), r.x1));
 }
@@ -106,25 +107,25 @@ static int between(double x, struct clip r)
 void canvas_round(struct canvas *c, struct box box, double radius, color_t color)
 {
     radius = fmin(radius, fmin(box.w, box.h) / 2);
-    struct clip r = touched(c, box.x, box.y, box.x + box.w, box.y + box.h);
+    struct clip r = canvas_touched(c, box.x, box.y, box.x + box.w, box.y + box.h);
     int reach = (int)ceil(radius) + 1;
     for (int y = r.y0; y < r.y1; y++) {
         uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
         int edge = y < box.y + reach || y >= box.y + box.h - reach;
-        int left = edge ? between(box.x + reach, r) : r.x0;
-        int right = edge ? between(fmax(box.x + box.w - reach, left), r) : r.x1;
+        int left = edge ? canvas_clamp(box.x + reach, r) : r.x0;
+        int right = edge ? canvas_clamp(fmax(box.x + box.w - reach, left), r) : r.x1;
         for (int x = r.x0; x < left; x++)
-            cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
-        fill(row, left, right, color);
+            canvas_cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
+        canvas_fill(row, left, right, color);
         for (int x = right; x < r.x1; x++)
-            cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
+            canvas_cover(&row[x], color, 0.5 - round_distance(x + 0.5, y + 0.5, box, radius));
     }
 }
 
 void canvas_outline(struct canvas *c, struct box box, double radius, double width, color_t color)
 {
     radius = fmin(radius, fmin(box.w, box.h) / 2);
-    struct clip r = touched(c, box.x, box.y, box.x + box.w, box.y + box.h);
+    struct clip r = canvas_touched(c, box.x, box.y, box.x + box.w, box.y + box.h);
     int reach = (int)ceil(fmax(radius, width)) + 1;
     for (int y = r.y0; y < r.y1; y++) {
         uint32_t *row = c->pixels + (size_t)y * (size_t)c->w;
@@ -135,25 +136,27 @@ void canvas_outline(struct canvas *c, struct box box, double radius, double widt
                 continue;
             }
             double d = round_distance(x + 0.5, y + 0.5, box, radius);
-            cover(&row[x], color, fmin(0.5 - d, d + width + 0.5));
+            canvas_cover(&row[x], color, fmin(0.5 - d, d + width + 0.5));
         }
     }
 }
 
 void canvas_disc(struct canvas *c, double cx, double cy, double radius, color_t color)
 {
-    struct clip r = touched(c, cx - radius - 1, cy - radius - 1, cx + radius + 1, cy + radius + 1);
+    struct clip r =
+        canvas_touched(c, cx - radius - 1, cy - radius - 1, cx + radius + 1, cy + radius + 1);
     for (int y = r.y0; y < r.y1; y++)
         for (int x = r.x0; x < r.x1; x++)
-            cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color,
-                  radius + 0.5 - hypot(x + 0.5 - cx, y + 0.5 - cy));
+            canvas_cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color,
+                         radius + 0.5 - hypot(x + 0.5 - cx, y + 0.5 - cy));
 }
 
 /* ---- curves ------------------------------------------------------------------------------------
  */
 
 /* Coverage of one segment, joined to what is there by the larger share: joints do not show. */
-static void segment(uint8_t *mask, struct clip area, struct point a, struct point b, double half)
+static void canvas_segment(uint8_t *mask, struct clip area, struct point a, struct point b,
+                           double half)
 {
     struct clip r = {(int)floor(fmin(a.x, b.x) - half - 1), (int)floor(fmin(a.y, b.y) - half - 1),
                      (int)ceil(fmax(a.x, b.x) + half + 1), (int)ceil(fmax(a.y, b.y) + half + 1)};
@@ -187,7 +190,8 @@ void canvas_curve(struct canvas *c, const struct point *points, size_t count, do
         y0 = fmin(y0, points[i].y);
         y1 = fmax(y1, points[i].y);
     }
-    struct clip area = touched(c, x0 - half - 1, y0 - half - 1, x1 + half + 1, y1 + half + 1);
+    struct clip area =
+        canvas_touched(c, x0 - half - 1, y0 - half - 1, x1 + half + 1, y1 + half + 1);
     if (clip_empty(area))
         return;
     size_t need = (size_t)(area.x1 - area.x0) * (size_t)(area.y1 - area.y0);
@@ -200,7 +204,7 @@ void canvas_curve(struct canvas *c, const struct point *points, size_t count, do
     }
     memset(c->cover, 0, need);
     for (size_t i = 0; i + 1 < count; i++)
-        segment(c->cover, area, points[i], points[i + 1], half);
+        canvas_segment(c->cover, area, points[i], points[i + 1], half);
     canvas_mask(c, area.x0, area.y0, c->cover, area.x1 - area.x0, area.y1 - area.y0, color);
 }
 
@@ -208,14 +212,14 @@ void canvas_curve(struct canvas *c, const struct point *points, size_t count, do
  */
 
 /* One column of pixels from top to bottom, both in pixels and parts of them. */
-static void column(struct canvas *c, int x, double top, double bottom, color_t color)
+static void canvas_column(struct canvas *c, int x, double top, double bottom, color_t color)
 {
     if (bottom <= top)
         return;
-    struct clip r = touched(c, x, top, x + 1, bottom);
+    struct clip r = canvas_touched(c, x, top, x + 1, bottom);
     for (int y = r.y0; y < r.y1; y++) {
         double share = fmin(bottom, y + 1) - fmax(top, y);
-        cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
+        canvas_cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
     }
 }
 
@@ -224,7 +228,7 @@ void canvas_area(struct canvas *c, const struct point *p, size_t count, color_t 
     if (count < 4 || !(color & 0xff))
         return;
     size_t i = 0, last = count / 2 - 1;
-    struct clip r = touched(c, p[0].x - 0.5, c->clip.y0, p[2 * last].x + 0.5, c->clip.y1);
+    struct clip r = canvas_touched(c, p[0].x - 0.5, c->clip.y0, p[2 * last].x + 0.5, c->clip.y1);
     for (int x = r.x0; x < r.x1; x++) {
         double at = x + 0.5;
         if (at < p[0].x || at >= p[2 * last].x)
@@ -233,8 +237,8 @@ void canvas_area(struct canvas *c, const struct point *p, size_t count, color_t 
             i++;
         double w = p[2 * (i + 1)].x - p[2 * i].x;
         double t = w > 0 ? (at - p[2 * i].x) / w : 0;
-        column(c, x, p[2 * i].y + (p[2 * (i + 1)].y - p[2 * i].y) * t,
-               p[2 * i + 1].y + (p[2 * (i + 1) + 1].y - p[2 * i + 1].y) * t, color);
+        canvas_column(c, x, p[2 * i].y + (p[2 * (i + 1)].y - p[2 * i].y) * t,
+                      p[2 * i + 1].y + (p[2 * (i + 1) + 1].y - p[2 * i + 1].y) * t, color);
     }
 }
 
@@ -249,7 +253,7 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color
         y0 = fmin(y0, p[i].y);
         y1 = fmax(y1, p[i].y);
     }
-    struct clip r = touched(c, x0 - 1, y0 - 1, x1 + 1, y1 + 1);
+    struct clip r = canvas_touched(c, x0 - 1, y0 - 1, x1 + 1, y1 + 1);
     for (int y = r.y0; y < r.y1; y++) {
         for (int x = r.x0; x < r.x1; x++) {
             double share = 1;
@@ -260,7 +264,7 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t count, color
                 if (length > 0)
                     share = fmin(share, (turn > 0 ? side : -side) / length + 0.5);
             }
-            cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
+            canvas_cover(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share);
         }
     }
 }
@@ -300,6 +304,6 @@ void canvas_mask(struct canvas *c, int left, int top, const uint8_t *mask, int w
         uint32_t *to = c->pixels + (size_t)y * (size_t)c->w;
         for (int x = r.x0; x < r.x1; x++)
             if (from[x])
-                blend(&to[x], color, alpha == 255 ? from[x] : from[x] * alpha / 255);
+                canvas_blend(&to[x], color, alpha == 255 ? from[x] : from[x] * alpha / 255);
     }
 }

@@ -114,7 +114,7 @@ static void paint_item(struct canvas *c, const struct scene *scene, const struct
 /* ---- what changed ------------------------------------------------------------------------------
  */
 
-static int holds(struct clip outer, struct clip inner)
+static int painter_contains(struct clip outer, struct clip inner)
 {
     return outer.x0 <= inner.x0 && outer.y0 <= inner.y0 && outer.x1 >= inner.x1 &&
            outer.y1 >= inner.y1;
@@ -127,9 +127,9 @@ static void add_dirty(struct painter *p, struct box box)
     if (clip_empty(clip))
         return;
     for (int i = 0; i < p->dirty_count; i++) {
-        if (holds(p->dirty[i], clip))
+        if (painter_contains(p->dirty[i], clip))
             return;
-        if (holds(clip, p->dirty[i]))
+        if (painter_contains(clip, p->dirty[i]))
             p->dirty[i--] = p->dirty[--p->dirty_count];
     }
     if (p->dirty_count == PAINTER_DIRTY) {
@@ -140,8 +140,8 @@ static void add_dirty(struct painter *p, struct box box)
     p->dirty[p->dirty_count++] = clip;
 }
 
-static const struct scene_panel *find(const struct scene_panel *panels, size_t count, size_t guess,
-                                      const char *name)
+static const struct scene_panel *painter_find(const struct scene_panel *panels, size_t count,
+                                              size_t guess, const char *name)
 {
     if (guess < count && !strcmp(panels[guess].name, name))
         return &panels[guess];
@@ -151,11 +151,11 @@ static const struct scene_panel *find(const struct scene_panel *panels, size_t c
     return NULL;
 }
 
-static void compare(struct painter *p, const struct scene *scene)
+static void painter_compare(struct painter *p, const struct scene *scene)
 {
     for (size_t i = 0; i < scene->panel_count; i++) {
         const struct scene_panel *now = &scene->panels[i];
-        const struct scene_panel *before = find(p->panels, p->panel_count, i, now->name);
+        const struct scene_panel *before = painter_find(p->panels, p->panel_count, i, now->name);
         if (before && before->hash == now->hash)
             continue;
         add_dirty(p, now->box);
@@ -163,11 +163,11 @@ static void compare(struct painter *p, const struct scene *scene)
             add_dirty(p, before->box);
     }
     for (size_t i = 0; i < p->panel_count; i++)
-        if (!find(scene->panels, scene->panel_count, i, p->panels[i].name))
+        if (!painter_find(scene->panels, scene->panel_count, i, p->panels[i].name))
             add_dirty(p, p->panels[i].box);
 }
 
-static int remember(struct painter *p, const struct scene *scene)
+static int painter_remember(struct painter *p, const struct scene *scene)
 {
     if (scene->panel_count > p->panel_room) {
         struct scene_panel *panels = realloc(p->panels, scene->panel_count * sizeof *panels);
@@ -181,8 +181,8 @@ static int remember(struct painter *p, const struct scene *scene)
     return 0;
 }
 
-static void repaint(struct painter *p, const struct scene *scene, struct type *type,
-                    struct clip area)
+static void painter_repaint(struct painter *p, const struct scene *scene, struct type *type,
+                            struct clip area)
 {
     for (size_t i = 0; i < scene->panel_count; i++) {
         const struct scene_panel *panel = &scene->panels[i];
@@ -210,11 +210,11 @@ int painter_paint(struct painter *p, const struct scene *scene, struct type *typ
         p->scale = scene->scale;
         p->dirty[p->dirty_count++] = (struct clip){0, 0, w, h};
     } else {
-        compare(p, scene);
+        painter_compare(p, scene);
     }
     for (int i = 0; i < p->dirty_count; i++)
-        repaint(p, scene, type, p->dirty[i]);
-    return remember(p, scene);
+        painter_repaint(p, scene, type, p->dirty[i]);
+    return painter_remember(p, scene);
 }
 
 void painter_finish(struct painter *p)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int write_rows(FILE *file, const struct canvas *c)
+static int png_file_write_rows(FILE *file, const struct canvas *c)
 {
     uint8_t *volatile row = malloc((size_t)c->w * 3 + 1);
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -49,7 +49,7 @@ int png_write(const struct canvas *canvas, const char *path)
     FILE *file = fopen(part, "wb");
     if (!file)
         return -errno;
-    int error = write_rows(file, canvas);
+    int error = png_file_write_rows(file, canvas);
     if (fclose(file) != 0 && !error)
         error = -errno;
     if (!error && rename(part, path) != 0)

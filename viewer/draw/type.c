@@ -48,7 +48,7 @@ static const struct {
       "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans-Bold.ttf"}},
 };
 
-static int readable(const char *path)
+static int type_readable(const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (file)
@@ -62,14 +62,14 @@ static int find_fonts(struct type *type, char *why, size_t room)
     if (own && *own) {
         for (int i = 0; i < 3; i++)
             snprintf(type->paths[i], sizeof type->paths[i], "%s", own);
-        if (readable(own))
+        if (type_readable(own))
             return 0;
         snprintf(why, room, "HOLTER_FONT: cannot read %s: %s", own, strerror(errno));
         return -ENOENT;
     }
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-        if (!readable(families[f].files[0]) || !readable(families[f].files[1]) ||
-            !readable(families[f].files[2]))
+        if (!type_readable(families[f].files[0]) || !type_readable(families[f].files[1]) ||
+            !type_readable(families[f].files[2]))
             continue;
         for (int i = 0; i < 3; i++)
             snprintf(type->paths[i], sizeof type->paths[i], "%s", families[f].files[i]);
@@ -179,7 +179,7 @@ void type_destroy(struct type *type)
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-static int is_digit(char c)
+static int type_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -196,7 +196,7 @@ static int advance_of(struct type *type, enum text_style style, int figures, con
     size_t n = 0;
     int total = 0;
     for (const char *c = text;; c++) {
-        if ((is_digit(*c) || !*c) && n > 0) {
+        if ((type_is_digit(*c) || !*c) && n > 0) {
             run[n] = 0;
             TTF_SizeUTF8(type->fonts[style], run, &w, NULL);
             total += w;
@@ -204,14 +204,15 @@ static int advance_of(struct type *type, enum text_style style, int figures, con
         }
         if (!*c)
             return total;
-        if (is_digit(*c))
+        if (type_is_digit(*c))
             total += type->digit[style];
         else if (n + 1 < sizeof run)
             run[n++] = *c;
     }
 }
 
-static struct word *look_up(struct type *type, enum text_style style, int figures, const char *text)
+static struct word *type_look_up(struct type *type, enum text_style style, int figures,
+                                 const char *text)
 {
     uint64_t hash =
         UINT64_C(0xcbf29ce484222325) ^ ((uint64_t)style << 1 | (uint64_t)(figures != 0));
@@ -236,24 +237,25 @@ static struct word *look_up(struct type *type, enum text_style style, int figure
     return word;
 }
 
-static double width_of(void *user, enum text_style style, int flags, const char *text, size_t bytes)
+static double type_width_of(void *user, enum text_style style, int flags, const char *text,
+                            size_t bytes)
 {
     struct type *type = user;
     char copy[TEXT_MOST];
     size_t n = bytes < sizeof copy - 1 ? bytes : sizeof copy - 1;
     memcpy(copy, text, n);
     copy[n] = 0;
-    struct word *word = n ? look_up(type, style, flags & TEXT_FIGURES, copy) : NULL;
+    struct word *word = n ? type_look_up(type, style, flags & TEXT_FIGURES, copy) : NULL;
     return word ? word->advance / type->scale : 0;
 }
 
 struct text_measure type_measure(struct type *type)
 {
-    return (struct text_measure){width_of, type};
+    return (struct text_measure){type_width_of, type};
 }
 
 /* Lay one rendered piece into the mask of a word. */
-static void lay(struct word *word, SDL_Surface *piece, int x)
+static void type_place_glyphs(struct word *word, SDL_Surface *piece, int x)
 {
     for (int row = 0; row < piece->h && row < word->h; row++) {
         const uint32_t *from =
@@ -275,11 +277,11 @@ static void render_piece(struct type *type, struct word *word, const char *text,
     SDL_Surface *piece = TTF_RenderUTF8_Blended(type->fonts[word->style], text, white);
     if (!piece)
         return;
-    lay(word, piece, x + (room > piece->w ? (room - piece->w) / 2 : 0));
+    type_place_glyphs(word, piece, x + (room > piece->w ? (room - piece->w) / 2 : 0));
     SDL_FreeSurface(piece);
 }
 
-static void render(struct type *type, struct word *word)
+static void type_render(struct type *type, struct word *word)
 {
     word->w = word->advance + 4; /* letters may lean out of their advance */
     word->h = TTF_FontHeight(type->fonts[word->style]);
@@ -294,7 +296,7 @@ static void render(struct type *type, struct word *word)
     size_t n = 0;
     int x = 0, w = 0;
     for (const char *c = word->text;; c++) {
-        if ((is_digit(*c) || !*c) && n > 0) {
+        if ((type_is_digit(*c) || !*c) && n > 0) {
             run[n] = 0;
             render_piece(type, word, run, x, 0);
             TTF_SizeUTF8(type->fonts[word->style], run, &w, NULL);
@@ -303,7 +305,7 @@ static void render(struct type *type, struct word *word)
         }
         if (!*c)
             return;
-        if (is_digit(*c)) {
+        if (type_is_digit(*c)) {
             const char digit[2] = {*c, 0};
             render_piece(type, word, digit, x, type->digit[word->style]);
             x += type->digit[word->style];
@@ -316,11 +318,11 @@ static void render(struct type *type, struct word *word)
 void type_draw(struct type *type, struct canvas *canvas, double x, double y, enum text_style style,
                int flags, color_t color, const char *text)
 {
-    struct word *word = look_up(type, style, flags & TEXT_FIGURES, text);
+    struct word *word = type_look_up(type, style, flags & TEXT_FIGURES, text);
     if (!word)
         return;
     if (!word->mask)
-        render(type, word);
+        type_render(type, word);
     if (!word->mask)
         return;
     double line = text_line(style) * type->scale;

@@ -85,7 +85,7 @@ void window_size(const struct window *win, double *w, double *h)
 /* ---- events ------------------------------------------------------------------------------------
  */
 
-static int key_of(SDL_Keycode code)
+static int window_key_of(SDL_Keycode code)
 {
     switch (code) {
     case SDLK_ESCAPE:
@@ -188,7 +188,7 @@ int window_wait(struct window *win, int timeout_ms, struct input *in)
         return 1;
     case SDL_KEYDOWN:
         in->kind = INPUT_KEY;
-        in->key = key_of(event.key.keysym.sym);
+        in->key = window_key_of(event.key.keysym.sym);
         in->shift = (event.key.keysym.mod & KMOD_SHIFT) != 0;
         return in->key ? 1 : 2;
     case SDL_TEXTINPUT:

@@ -14,7 +14,7 @@ enum { FEW = 48 };
 /* ---- folding -----------------------------------------------------------------------------------
  */
 
-static int room_for(struct adjacency_axis *a, uint32_t count)
+static int adjacency_room_for(struct adjacency_axis *a, uint32_t count)
 {
     double *at = realloc(a->at, ((size_t)count + 1) * sizeof *at);
     if (at)
@@ -44,7 +44,7 @@ static void fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fol
 int adjacency_fold(struct adjacency_axis *a, const uint8_t *starts, uint32_t count, int fold,
                    const uint8_t *used)
 {
-    if (room_for(a, count) < 0)
+    if (adjacency_room_for(a, count) < 0)
         return -ENOMEM;
     a->count = a->open = count;
     a->bands = a->blocks = 0;
@@ -90,8 +90,8 @@ void adjacency_axis_finish(struct adjacency_axis *a)
  */
 
 /* Cells of that size. @return how many hold open rows; c may be NULL: only that */
-static uint32_t cut(struct adjacency_cells *c, const struct adjacency_axis *a,
-                    const uint8_t *starts, int level, uint32_t group)
+static uint32_t adjacency_cut(struct adjacency_cells *c, const struct adjacency_axis *a,
+                              const uint8_t *starts, int level, uint32_t group)
 {
     uint32_t count = 0, open = 0, within = 0;
     for (uint32_t r = 0; r < a->count; r++) {
@@ -119,21 +119,21 @@ static uint32_t cut(struct adjacency_cells *c, const struct adjacency_axis *a,
     return open;
 }
 
-static void choose(const struct adjacency_axis *a, const uint8_t *starts, int levels, double least,
-                   int *level, uint32_t *group)
+static void adjacency_choose(const struct adjacency_axis *a, const uint8_t *starts, int levels,
+                             double least, int *level, uint32_t *group)
 {
     *group = 1;
     for (*level = levels - 1; *level > 0; --*level)
-        if (a->open_share >= least * cut(NULL, a, starts, *level, 1))
+        if (a->open_share >= least * adjacency_cut(NULL, a, starts, *level, 1))
             break;
-    uint32_t cells = cut(NULL, a, starts, *level, 1);
+    uint32_t cells = adjacency_cut(NULL, a, starts, *level, 1);
     int fits = a->open_share >= least * cells;
     if ((fits && cells >= FEW) || (fits && *level == levels - 1))
         return;
     /* too few of them, or even the outermost blocks too many: some side by side */
     int inner = fits ? *level + 1 : *level;
     for (uint32_t g = 2; g / 2 < a->count; g *= 2) {
-        uint32_t n = cut(NULL, a, starts, inner, g);
+        uint32_t n = adjacency_cut(NULL, a, starts, inner, g);
         if (fits && n <= cells)
             return;
         if (a->open_share >= least * n || (!fits && n <= 1)) {
@@ -157,8 +157,8 @@ int adjacency_reduce(struct adjacency_cells *c, const struct adjacency_axis *a,
         c->cell = cell;
     if (!first || !cell)
         return -ENOMEM;
-    choose(a, starts, levels ? (int)levels : 1, least, &level, &group);
-    cut(c, a, starts, level, group);
+    adjacency_choose(a, starts, levels ? (int)levels : 1, least, &level, &group);
+    adjacency_cut(c, a, starts, level, group);
     c->rows = a->count;
     c->most = 0;
     for (uint32_t i = 0; i < c->count; i++) {

@@ -63,7 +63,7 @@ void bundle_bend(struct bundle_edge *e, struct point a, struct point b)
     e->at[2].y += (my - e->at[2].y) * 0.35;
 }
 
-static double length_of(const struct bundle_edge *e)
+static double bundle_length_of(const struct bundle_edge *e)
 {
     double length = 0;
     for (int i = 0; i < 3; i++)
@@ -77,7 +77,7 @@ void bundle_start(struct bundle *b)
     double ink = 0, x0 = b->w, x1 = 0, y0 = b->h, y1 = 0;
     for (uint32_t i = 0; i < b->edge_count; i++) {
         const struct bundle_edge *e = &b->edges[i];
-        ink += length_of(e) * (double)e->weight;
+        ink += bundle_length_of(e) * (double)e->weight;
         for (int k = 0; k < 4; k += 3) {
             x0 = fmin(x0, e->at[k].x);
             x1 = fmax(x1, e->at[k].x);
@@ -92,7 +92,7 @@ void bundle_start(struct bundle *b)
 }
 
 /* Four pixels share a point by their nearness. */
-static void splat(struct bundle *b, double x, double y, const float *rgbs)
+static void bundle_splat(struct bundle *b, double x, double y, const float *rgbs)
 {
     double fx = floor(x - 0.5), fy = floor(y - 0.5);
     int ix = (int)fx, iy = (int)fy - b->row;
@@ -109,7 +109,7 @@ static void splat(struct bundle *b, double x, double y, const float *rgbs)
 }
 
 /* The convex hull of a Bezier curve's points holds the curve. */
-static int touches(const struct bundle *b, const struct bundle_edge *e)
+static int bundle_touches(const struct bundle *b, const struct bundle_edge *e)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
     for (int i = 0; i < 4; i++) {
@@ -121,11 +121,11 @@ static int touches(const struct bundle *b, const struct bundle_edge *e)
     return x1 >= -1 && x0 <= b->w + 1 && y1 >= b->row - 1 && y0 <= b->row + STRIP + 1;
 }
 
-static uint64_t trace(struct bundle *b, const struct bundle_edge *e)
+static uint64_t bundle_trace(struct bundle *b, const struct bundle_edge *e)
 {
-    if (!touches(b, e))
+    if (!bundle_touches(b, e))
         return 1;
-    double length = length_of(e);
+    double length = bundle_length_of(e);
     uint64_t steps = (uint64_t)fmin(ceil(length / 0.75) + 1, 20000);
     float add = (float)(b->strength * (double)e->weight * length / (double)steps);
     const float rgbs[4] = {add * (float)(e->color >> 24), add * (float)(e->color >> 16 & 0xff),
@@ -138,12 +138,12 @@ static uint64_t trace(struct bundle *b, const struct bundle_edge *e)
             y += w[k] * e->at[k].y;
         }
         if (x >= -1 && x <= b->w + 1 && y >= b->row - 1 && y <= b->row + STRIP + 1)
-            splat(b, x, y, rgbs);
+            bundle_splat(b, x, y, rgbs);
     }
     return steps + 1;
 }
 
-static uint32_t blend(float part, uint32_t ground, float sum, double opacity)
+static uint32_t bundle_blend(float part, uint32_t ground, float sum, double opacity)
 {
     double color = sum > 0 ? (double)(part / sum) : 0;
     double mixed = ground + (color - ground) * opacity;
@@ -151,7 +151,7 @@ static uint32_t blend(float part, uint32_t ground, float sum, double opacity)
 }
 
 /* Density to colour: opacity grows ever more slowly (Beer and Lambert's law). */
-static uint64_t develop(struct bundle *b)
+static uint64_t bundle_develop(struct bundle *b)
 {
     int rows = b->h - b->row < STRIP ? b->h - b->row : STRIP;
     uint32_t r = b->ground >> 24, g = b->ground >> 16 & 0xff, u = b->ground >> 8 & 0xff;
@@ -163,8 +163,8 @@ static uint64_t develop(struct bundle *b)
             continue;
         }
         double opacity = 0.85 * (1 - exp(-(double)d[3]));
-        *to = 0xff000000u | blend(d[0], r, d[3], opacity) << 16 |
-              blend(d[1], g, d[3], opacity) << 8 | blend(d[2], u, d[3], opacity);
+        *to = 0xff000000u | bundle_blend(d[0], r, d[3], opacity) << 16 |
+              bundle_blend(d[1], g, d[3], opacity) << 8 | bundle_blend(d[2], u, d[3], opacity);
     }
     memset(b->density, 0, (size_t)b->w * STRIP * 4 * sizeof *b->density);
     return (uint64_t)b->w * (uint64_t)rows / 8;
@@ -175,10 +175,10 @@ int bundle_work(struct bundle *b, uint64_t units)
     uint64_t done = 0;
     while (b->busy && done < units) {
         if (b->edge < b->edge_count) {
-            done += trace(b, &b->edges[b->edge++]);
+            done += bundle_trace(b, &b->edges[b->edge++]);
             continue;
         }
-        done += develop(b);
+        done += bundle_develop(b);
         b->edge = 0;
         b->row += STRIP;
         if (b->row < b->h)

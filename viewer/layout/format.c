@@ -6,7 +6,7 @@
 #include <time.h>
 
 /* Three significant digits of a value below 1000. */
-static int digits(double value)
+static int format_digits(double value)
 {
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
@@ -16,7 +16,7 @@ struct scaled {
     const char *prefix;
 };
 
-static struct scaled scale(double value)
+static struct scaled format_scale(double value)
 {
     static const char *const prefix[] = {"", "k", "M", "G", "T", "P", "E"};
     size_t k = 0;
@@ -30,17 +30,17 @@ static struct scaled scale(double value)
 
 char *format_si(char *out, size_t room, double value, const char *unit)
 {
-    struct scaled s = scale(value);
+    struct scaled s = format_scale(value);
     const char *gap = *s.prefix || *unit ? "\xc2\xa0" : "";
     int whole = !*s.prefix && s.value == floor(s.value);
-    snprintf(out, room, "%s%.*f%s%s%s", value < 0 ? "-" : "", whole ? 0 : digits(s.value), s.value,
-             gap, s.prefix, unit);
+    snprintf(out, room, "%s%.*f%s%s%s", value < 0 ? "-" : "", whole ? 0 : format_digits(s.value),
+             s.value, gap, s.prefix, unit);
     return out;
 }
 
 char *format_axis(char *out, size_t room, double value, const char *unit)
 {
-    struct scaled s = scale(value);
+    struct scaled s = format_scale(value);
     const char *gap = *s.prefix || *unit ? "\xc2\xa0" : "";
     if (value == 0)
         snprintf(out, room, "0");
@@ -64,7 +64,7 @@ char *format_count(char *out, size_t room, uint64_t value)
 }
 
 /* Three significant digits at most, without idle zeros: 60, 1.2, 12.4. */
-static char *plain(char *out, size_t room, double value, const char *unit)
+static char *format_plain(char *out, size_t room, double value, const char *unit)
 {
     snprintf(out, room, "%.3g\xc2\xa0%s", value, unit);
     return out;
@@ -74,13 +74,13 @@ char *format_duration(char *out, size_t room, double ns)
 {
     double s = floor(ns / 1e9);
     if (ns < 999.5)
-        return plain(out, room, ns, "ns");
+        return format_plain(out, room, ns, "ns");
     if (ns < 999.5e3)
-        return plain(out, room, ns / 1e3, "\xc2\xb5s");
+        return format_plain(out, room, ns / 1e3, "\xc2\xb5s");
     if (ns < 999.5e6)
-        return plain(out, room, ns / 1e6, "ms");
+        return format_plain(out, room, ns / 1e6, "ms");
     if (ns < 119.5e9)
-        return plain(out, room, ns / 1e9, "s");
+        return format_plain(out, room, ns / 1e9, "s");
     if (ns < 3600e9)
         snprintf(out, room, "%.0f\xc2\xa0min\xc2\xa0%.0f\xc2\xa0s", floor(s / 60), fmod(s, 60));
     else

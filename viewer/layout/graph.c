@@ -33,7 +33,7 @@ struct graph_layout {
     enum { STAGE_GROUPS, STAGE_APART, STAGE_VERTICES, STAGE_DONE } stage;
 };
 
-static void layout_destroy(struct graph_layout *l)
+static void graph_layout_destroy(struct graph_layout *l)
 {
     if (!l)
         return;
@@ -52,7 +52,7 @@ static void layout_destroy(struct graph_layout *l)
 
 void graph_finish(struct graph *g)
 {
-    layout_destroy(g->layout);
+    graph_layout_destroy(g->layout);
     free(g->vertices);
     free(g->groups);
     free(g->edges);
@@ -60,7 +60,7 @@ void graph_finish(struct graph *g)
 }
 
 /* Small deterministic offset that keeps vertices from lying upon each other (SplitMix64). */
-static double jitter(uint64_t seed, uint64_t key)
+static double graph_jitter(uint64_t seed, uint64_t key)
 {
     uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) ^ key;
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -90,7 +90,7 @@ static struct graph_layout *layout_create(uint32_t vertices, uint32_t groups, ui
     if (l->vertices && l->groups && l->edges && l->between && l->move && l->degree && l->head &&
         l->next && l->order && l->begin)
         return l;
-    layout_destroy(l);
+    graph_layout_destroy(l);
     return NULL;
 }
 
@@ -105,7 +105,7 @@ static void sort_by_group(struct graph_layout *l)
     memset(l->next, 0, l->vertex_count * sizeof *l->next);
 }
 
-static void weigh(struct graph_layout *l)
+static void graph_weigh(struct graph_layout *l)
 {
     double most = 0;
     for (uint32_t i = 0; i < l->vertex_count; i++)
@@ -141,15 +141,15 @@ static void first_places(struct graph_layout *l, uint64_t seed)
         struct graph_group *g = &l->groups[k];
         double angle = (at + 1.2 * g->radius) / fmax(round, 1e-9) * 2 * pi - 1.3;
         at += 2.4 * g->radius;
-        g->x = circle * sqrt(wide) * cos(angle) + 0.1 * jitter(seed, g->key);
-        g->y = circle / sqrt(wide) * sin(angle) + 0.1 * jitter(seed + 1, g->key);
+        g->x = circle * sqrt(wide) * cos(angle) + 0.1 * graph_jitter(seed, g->key);
+        g->y = circle / sqrt(wide) * sin(angle) + 0.1 * graph_jitter(seed + 1, g->key);
         uint32_t n = l->begin[k + 1] - l->begin[k];
         for (uint32_t i = 0; i < n; i++) {
             struct graph_vertex *v = &l->vertices[l->order[l->begin[k] + i]];
             double r = g->radius * 0.92 * sqrt(((double)i + 0.5) / n);
             double turn = sqrt(4 * pi * ((double)i + 0.5));
-            v->x = r * cos(turn) + 0.02 * jitter(seed + 2, v->key);
-            v->y = r * sin(turn) + 0.02 * jitter(seed + 3, v->key);
+            v->x = r * cos(turn) + 0.02 * graph_jitter(seed + 2, v->key);
+            v->y = r * sin(turn) + 0.02 * graph_jitter(seed + 3, v->key);
         }
     }
 }
@@ -159,7 +159,7 @@ struct known {
     double x, y;
 };
 
-static int by_key(const void *left, const void *right)
+static int graph_compare_by_key(const void *left, const void *right)
 {
     uint64_t a = ((const struct known *)left)->key, b = ((const struct known *)right)->key;
     return a < b ? -1 : a > b;
@@ -168,7 +168,7 @@ static int by_key(const void *left, const void *right)
 static const struct known *find_known(const struct known *known, uint32_t count, uint64_t key)
 {
     const struct known wanted = {.key = key};
-    return count ? bsearch(&wanted, known, count, sizeof *known, by_key) : NULL;
+    return count ? bsearch(&wanted, known, count, sizeof *known, graph_compare_by_key) : NULL;
 }
 
 /* Take over the places of groups and vertices that were there before.
@@ -179,7 +179,7 @@ static double old_places(struct graph_layout *l, const struct graph *g, struct k
     uint32_t found = 0;
     for (uint32_t k = 0; k < g->group_count; k++)
         known[k] = (struct known){g->groups[k].key, k, 0};
-    qsort(known, g->group_count, sizeof *known, by_key);
+    qsort(known, g->group_count, sizeof *known, graph_compare_by_key);
     for (uint32_t k = 0; k < l->group_count && scale <= 0; k++) {
         const struct known *was = find_known(known, g->group_count, l->groups[k].key);
         if (was && g->groups[(uint32_t)was->x].radius > 0)
@@ -197,7 +197,7 @@ static double old_places(struct graph_layout *l, const struct graph *g, struct k
         known[i] = (struct known){v->key, (v->x - g->groups[v->group].x) * scale,
                                   (v->y - g->groups[v->group].y) * scale};
     }
-    qsort(known, g->vertex_count, sizeof *known, by_key);
+    qsort(known, g->vertex_count, sizeof *known, graph_compare_by_key);
     for (uint32_t i = 0; i < l->vertex_count; i++) {
         const struct known *was = find_known(known, g->vertex_count, l->vertices[i].key);
         if (was && scale > 0) {
@@ -218,7 +218,7 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
         from->vertex_count > from->group_count ? from->vertex_count : from->group_count;
     struct known *known = malloc((before + 1) * sizeof *known);
     if (!l || !known) {
-        layout_destroy(l);
+        graph_layout_destroy(l);
         free(known);
         return -ENOMEM;
     }
@@ -232,14 +232,14 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
     for (uint32_t k = 0; k < group_count; k++)
         l->groups[k].key = groups[k].key;
     sort_by_group(l);
-    weigh(l);
+    graph_weigh(l);
     first_places(l, seed);
     int warm = old_places(l, from, known) > 0.6;
     l->heat = warm ? 1.0 / WARM : 1;
     l->group_rounds = warm ? GROUP_ROUNDS / WARM : GROUP_ROUNDS;
     l->vertex_rounds = warm ? VERTEX_ROUNDS / WARM : VERTEX_ROUNDS;
     free(known);
-    layout_destroy(g->layout);
+    graph_layout_destroy(g->layout);
     g->layout = l;
     return 0;
 }
@@ -248,7 +248,7 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
  */
 
 /* Move by what the forces say, but no further than the temperature allows. */
-static void step(double *x, double *y, const double *move, double most)
+static void graph_step(double *x, double *y, const double *move, double most)
 {
     double length = hypot(move[0], move[1]);
     if (length <= 0)
@@ -286,7 +286,8 @@ static void group_round(struct graph_layout *l)
     }
     double left = 1 - (double)l->round / l->group_rounds;
     for (uint32_t a = 0; a < l->group_count; a++)
-        step(&l->groups[a].x, &l->groups[a].y, &l->move[2 * (size_t)a], widest * left * l->heat);
+        graph_step(&l->groups[a].x, &l->groups[a].y, &l->move[2 * (size_t)a],
+                   widest * left * l->heat);
 }
 
 /* Push discs apart that overlap. @return 1 when some did */
@@ -320,7 +321,7 @@ struct cells {
     double width, from;
 };
 
-static uint32_t cell_of(const struct cells *c, double at)
+static uint32_t graph_cell_of(const struct cells *c, double at)
 {
     double k = floor((at - c->from) / c->width);
     return (uint32_t)fmin(fmax(k, 0), c->side - 1);
@@ -337,17 +338,18 @@ static struct cells fill_cells(struct graph_layout *l, uint32_t group, double re
     memset(l->head, 0, (size_t)c.side * c.side * sizeof *l->head);
     for (uint32_t i = l->begin[group]; i < l->begin[group + 1]; i++) {
         const struct graph_vertex *v = &l->vertices[l->order[i]];
-        uint32_t cell = cell_of(&c, v->y) * c.side + cell_of(&c, v->x);
+        uint32_t cell = graph_cell_of(&c, v->y) * c.side + graph_cell_of(&c, v->x);
         l->next[l->order[i]] = l->head[cell];
         l->head[cell] = l->order[i] + 1;
     }
     return c;
 }
 
-static uint64_t repulse(struct graph_layout *l, uint32_t at, const struct cells *c, double spacing)
+static uint64_t graph_repulse(struct graph_layout *l, uint32_t at, const struct cells *c,
+                              double spacing)
 {
     const struct graph_vertex *v = &l->vertices[at];
-    uint32_t cx = cell_of(c, v->x), cy = cell_of(c, v->y);
+    uint32_t cx = graph_cell_of(c, v->x), cy = graph_cell_of(c, v->y);
     uint64_t looked = 0;
     double *move = &l->move[2 * (size_t)at], own = sqrt(v->weight);
     for (uint32_t y = cy ? cy - 1 : 0; y <= cy + 1 && y < c->side; y++) {
@@ -369,7 +371,7 @@ static uint64_t repulse(struct graph_layout *l, uint32_t at, const struct cells 
     return looked;
 }
 
-static void attract(struct graph_layout *l, double spacing)
+static void graph_attract(struct graph_layout *l, double spacing)
 {
     for (uint32_t i = 0; i < l->edge_count; i++) {
         const struct graph_edge *e = &l->edges[i];
@@ -416,15 +418,15 @@ static uint64_t vertex_round(struct graph_layout *l)
             heaviest = fmax(heaviest, l->vertices[l->order[i]].weight);
         struct cells c = fill_cells(l, k, 2 * spacing * sqrt(heaviest));
         for (uint32_t i = l->begin[k]; i < l->begin[k + 1]; i++)
-            looked += repulse(l, l->order[i], &c, spacing);
+            looked += graph_repulse(l, l->order[i], &c, spacing);
     }
     double left = 1 - (double)l->round / (l->vertex_rounds + 1);
     if (left > 0.25) /* the last rounds only keep vertices off each other */
-        attract(l, spacing);
+        graph_attract(l, spacing);
     for (uint32_t i = 0; i < l->vertex_count; i++) {
         struct graph_vertex *v = &l->vertices[i];
         double radius = l->groups[v->group].radius;
-        step(&v->x, &v->y, &l->move[2 * (size_t)i], radius * 0.16 * left * l->heat);
+        graph_step(&v->x, &v->y, &l->move[2 * (size_t)i], radius * 0.16 * left * l->heat);
         keep_inside(v, radius);
     }
     return looked;
@@ -434,7 +436,7 @@ static uint64_t vertex_round(struct graph_layout *l)
  */
 
 /* Make it fit into -1 to 1 and show it. */
-static void publish(struct graph *g)
+static void graph_publish(struct graph *g)
 {
     struct graph_layout *l = g->layout;
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
@@ -469,7 +471,7 @@ static void publish(struct graph *g)
     l->vertices = NULL;
     l->groups = NULL;
     l->edges = NULL;
-    layout_destroy(l);
+    graph_layout_destroy(l);
     g->layout = NULL;
     g->version++;
 }
@@ -505,7 +507,7 @@ int graph_work(struct graph *g, uint64_t units)
     while (g->layout && done < units) {
         done += one_round(g->layout);
         if (g->layout->stage == STAGE_DONE)
-            publish(g);
+            graph_publish(g);
     }
     return g->layout != NULL;
 }

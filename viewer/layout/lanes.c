@@ -49,8 +49,8 @@ int64_t lane_time(const struct lane_span *span, double x)
 }
 
 /* The part of a stretch that is in sight, pixels. @return 0: nothing of it */
-static int clip(const struct lane_span *span, int64_t begin_ns, uint64_t length_ns, double *x0,
-                double *x1)
+static int lanes_clip(const struct lane_span *span, int64_t begin_ns, uint64_t length_ns,
+                      double *x0, double *x1)
 {
     double begin = since_begin(span, begin_ns), pixels = pixels_of(span);
     if (begin_ns >= span->end_ns || begin + (double)length_ns < 0)
@@ -74,7 +74,7 @@ void lane_begin(struct lane *lane, const struct lane_span *span, struct lane_bar
 void lane_add(struct lane *lane, int64_t begin_ns, uint64_t length_ns, unsigned kind)
 {
     double x0, x1;
-    if (kind >= LANES_KINDS || !clip(&lane->span, begin_ns, length_ns, &x0, &x1))
+    if (kind >= LANES_KINDS || !lanes_clip(&lane->span, begin_ns, length_ns, &x0, &x1))
         return;
     /* The bar before may be wider than its time: what is beyond it begins where that ends. */
     struct lane_bar *bar = lane->count ? &lane->bars[lane->count - 1] : NULL;
@@ -103,7 +103,7 @@ void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, 
                  unsigned kind)
 {
     double x0, x1;
-    if (kind >= LANES_KINDS || !clip(span, begin_ns, length_ns, &x0, &x1))
+    if (kind >= LANES_KINDS || !lanes_clip(span, begin_ns, length_ns, &x0, &x1))
         return;
     uint32_t columns = lane_columns(span), last = columns - 1;
     uint32_t from = (uint32_t)x0 < last ? (uint32_t)x0 : last,

@@ -18,7 +18,8 @@ void lattice_look(struct lattice *l, const struct projection *p, double yaw, dou
             l->turn[row][k] = turn[row][k];
 }
 
-static void see(const struct lattice *l, const double at[3], double *x, double *y, double *away)
+static void lattice_see(const struct lattice *l, const double at[3], double *x, double *y,
+                        double *away)
 {
     static const unsigned axis[3] = {PROJECTION_ACROSS, PROJECTION_UPRIGHT, PROJECTION_DEPTH};
     double seen[3] = {0};
@@ -46,7 +47,7 @@ void lattice_point(const struct lattice *l, uint32_t place, double *x, double *y
 {
     double at[3];
     place_at(l, place, at);
-    see(l, at, x, y, away);
+    lattice_see(l, at, x, y, away);
 }
 
 void lattice_lines(const struct lattice *l, uint32_t wire, struct lattice_line out[2])
@@ -67,8 +68,8 @@ void lattice_lines(const struct lattice *l, uint32_t wire, struct lattice_line o
             b[i] = a[i];
         /* one that wraps around leads away from the other end */
         b[k] += fabs(by) > 1 ? (by > 0 ? -open_end : open_end) : by / 2;
-        see(l, a, &line->x0, &line->y0, &near);
-        see(l, b, &line->x1, &line->y1, &far);
+        lattice_see(l, a, &line->x0, &line->y0, &near);
+        lattice_see(l, b, &line->x1, &line->y1, &far);
         out[half].away = (near + far) / 2;
     }
 }

@@ -7,8 +7,8 @@
 /* Length of an open end where a link wraps around. */
 static const double open_end = 0.3;
 
-static int take_axis(struct projection_axis *axis, const struct topology_spec *spec,
-                     uint32_t dimension)
+static int projection_set_axis(struct projection_axis *axis, const struct topology_spec *spec,
+                               uint32_t dimension)
 {
     *axis = (struct projection_axis){PROJECTION_NONE, 1, 0};
     if (dimension == PROJECTION_NONE)
@@ -32,7 +32,7 @@ int projection_init(struct projection *out, const struct topology *topology,
         return -HOLTER_EUSAGE;
     for (int i = 0; i < 3; i++) {
         uint32_t dimension = shown[(view + i) % 3];
-        if (take_axis(&p.axes[i], spec, dimension) < 0)
+        if (projection_set_axis(&p.axes[i], spec, dimension) < 0)
             return -HOLTER_EUSAGE;
         for (int k = 0; k < i; k++)
             if (dimension != PROJECTION_NONE && p.axes[k].dimension == dimension)
@@ -82,7 +82,7 @@ uint32_t projection_place(const struct projection *p, const struct topology *top
 }
 
 /* Where a stack lies, of which side of the middle it is, and how far out a depth is. */
-static double stack_at(uint32_t size, uint32_t coordinate)
+static double projection_stack_at(uint32_t size, uint32_t coordinate)
 {
     return coordinate - (size - 1) / 2.0;
 }
@@ -98,11 +98,12 @@ static double depth_at(const struct projection *p, double depth)
     return size > 1 ? PROJECTION_SPREAD * ((depth + 0.5) / size - 0.5) : 0;
 }
 
-static void point_at(const struct projection *p, uint32_t across, uint32_t upright, double depth,
-                     double *x, double *y)
+static void projection_point_at(const struct projection *p, uint32_t across, uint32_t upright,
+                                double depth, double *x, double *y)
 {
-    double u = stack_at(p->axes[PROJECTION_ACROSS].size, across),
-           v = -stack_at(p->axes[PROJECTION_UPRIGHT].size, upright), out = depth_at(p, depth);
+    double u = projection_stack_at(p->axes[PROJECTION_ACROSS].size, across),
+           v = -projection_stack_at(p->axes[PROJECTION_UPRIGHT].size, upright),
+           out = depth_at(p, depth);
     *x = u + side_of(u) * out;
     *y = v + side_of(v) * out;
 }
@@ -111,7 +112,8 @@ void projection_point(const struct projection *p, uint32_t place, double *x, dou
 {
     uint32_t at[PROJECTION_AXES];
     projection_coordinates(p, place, at);
-    point_at(p, at[PROJECTION_ACROSS], at[PROJECTION_UPRIGHT], at[PROJECTION_DEPTH], x, y);
+    projection_point_at(p, at[PROJECTION_ACROSS], at[PROJECTION_UPRIGHT], at[PROJECTION_DEPTH], x,
+                        y);
 }
 
 void projection_extent(const struct projection *p, double *w, double *h)
@@ -129,7 +131,7 @@ uint32_t projection_halves(const struct projection *p)
     return p->places * 2 * PROJECTION_AXES;
 }
 
-static int axis_of(const struct projection *p, uint32_t dimension)
+static int projection_axis_of(const struct projection *p, uint32_t dimension)
 {
     for (int i = 0; i < PROJECTION_AXES; i++)
         if (p->axes[i].dimension == dimension)
@@ -144,7 +146,7 @@ uint32_t projection_half(const struct projection *p, const struct topology *topo
     if (!topology_link(topology, link, &from, &to) ||
         !topology_link_axis(topology, link, &dimension, &direction))
         return PROJECTION_NONE;
-    int axis = axis_of(p, dimension);
+    int axis = projection_axis_of(p, dimension);
     uint32_t source = axis < 0 ? PROJECTION_NONE : projection_place(p, topology, from);
     if (source == PROJECTION_NONE)
         return PROJECTION_NONE;
@@ -175,7 +177,7 @@ int projection_wire(const struct projection *p, uint32_t wire, uint32_t *from, u
     return 1;
 }
 
-static int wraps(const struct projection *p, uint32_t wire)
+static int projection_wraps(const struct projection *p, uint32_t wire)
 {
     uint32_t at[PROJECTION_AXES], axis = wire % PROJECTION_AXES;
     projection_coordinates(p, wire / PROJECTION_AXES, at);
@@ -183,7 +185,7 @@ static int wraps(const struct projection *p, uint32_t wire)
 }
 
 /* How many rectangles lie around a stack; each is a ring. */
-static uint32_t around(uint32_t size, uint32_t at)
+static uint32_t projection_around(uint32_t size, uint32_t at)
 {
     return at < size - 1 - at ? at : size - 1 - at;
 }
@@ -195,7 +197,7 @@ static int along_ring(const struct projection *p, uint32_t wire)
     uint32_t at[PROJECTION_AXES], axis = wire % PROJECTION_AXES;
     uint32_t other = axis == PROJECTION_ACROSS ? PROJECTION_UPRIGHT : PROJECTION_ACROSS;
     projection_coordinates(p, wire / PROJECTION_AXES, at);
-    uint32_t size = p->axes[axis].size, ring = around(p->axes[other].size, at[other]);
+    uint32_t size = p->axes[axis].size, ring = projection_around(p->axes[other].size, at[other]);
     return at[axis] >= ring && at[axis] + 1 < size && at[axis] + 1 + ring < size;
 }
 
@@ -231,7 +233,7 @@ static struct projection_line open_line(const struct projection *p, uint32_t pla
     } else {
         projection_coordinates(p, place, at);
         double depth = at[PROJECTION_DEPTH] + (last ? 0.5 : -0.5);
-        point_at(p, at[PROJECTION_ACROSS], at[PROJECTION_UPRIGHT], depth, &l.x1, &l.y1);
+        projection_point_at(p, at[PROJECTION_ACROSS], at[PROJECTION_UPRIGHT], depth, &l.x1, &l.y1);
     }
     return l;
 }
@@ -243,7 +245,7 @@ void projection_lines(const struct projection *p, uint32_t wire, struct projecti
         out[0] = out[1] = (struct projection_line){0};
         return;
     }
-    if (wraps(p, wire)) {
+    if (projection_wraps(p, wire)) {
         out[0] = open_line(p, from, axis, 1);
         out[1] = open_line(p, to, axis, 0);
         return;
@@ -257,19 +259,19 @@ void projection_lines(const struct projection *p, uint32_t wire, struct projecti
 /* ---- bundles -----------------------------------------------------------------------------------
  */
 
-static uint32_t stacks(const struct projection *p)
+static uint32_t projection_stacks(const struct projection *p)
 {
     return p->axes[PROJECTION_ACROSS].size * p->axes[PROJECTION_UPRIGHT].size;
 }
 
 uint32_t projection_bundles(const struct projection *p)
 {
-    return stacks(p) * PROJECTION_AXES;
+    return projection_stacks(p) * PROJECTION_AXES;
 }
 
 uint32_t projection_bundle(const struct projection *p, uint32_t wire)
 {
-    return wire / PROJECTION_AXES % stacks(p) * PROJECTION_AXES + wire % PROJECTION_AXES;
+    return wire / PROJECTION_AXES % projection_stacks(p) * PROJECTION_AXES + wire % PROJECTION_AXES;
 }
 
 uint32_t projection_bundle_wire(const struct projection *p, uint32_t bundle)
@@ -278,12 +280,12 @@ uint32_t projection_bundle_wire(const struct projection *p, uint32_t bundle)
     return projection_wire(p, bundle, &from, &to) ? bundle : PROJECTION_NONE;
 }
 
-static void middle_of(const struct projection *p, uint32_t place, double *x, double *y)
+static void projection_middle_of(const struct projection *p, uint32_t place, double *x, double *y)
 {
     uint32_t at[PROJECTION_AXES];
     projection_coordinates(p, place, at);
-    *x = stack_at(p->axes[PROJECTION_ACROSS].size, at[PROJECTION_ACROSS]);
-    *y = -stack_at(p->axes[PROJECTION_UPRIGHT].size, at[PROJECTION_UPRIGHT]);
+    *x = projection_stack_at(p->axes[PROJECTION_ACROSS].size, at[PROJECTION_ACROSS]);
+    *y = -projection_stack_at(p->axes[PROJECTION_UPRIGHT].size, at[PROJECTION_UPRIGHT]);
 }
 
 int projection_bundle_lines(const struct projection *p, uint32_t bundle,
@@ -292,14 +294,14 @@ int projection_bundle_lines(const struct projection *p, uint32_t bundle,
     uint32_t from = 0, to = 0, axis = bundle % PROJECTION_AXES;
     struct projection_line *l = &out[0];
     projection_wire(p, bundle, &from, &to);
-    middle_of(p, from, &l->x0, &l->y0);
-    middle_of(p, to, &l->x1, &l->y1);
+    projection_middle_of(p, from, &l->x0, &l->y0);
+    projection_middle_of(p, to, &l->x1, &l->y1);
     if (axis == PROJECTION_DEPTH) {
         double half = PROJECTION_SPREAD / 2, x = side_of(l->x0) * half, y = side_of(l->y0) * half;
         *l = (struct projection_line){l->x0 - x, l->y0 - y, l->x0 + x, l->y0 + y};
         return 1;
     }
-    if (!wraps(p, bundle))
+    if (!projection_wraps(p, bundle))
         return 1;
     double x = axis == PROJECTION_ACROSS ? open_end : 0,
            y = axis == PROJECTION_UPRIGHT ? -open_end : 0;

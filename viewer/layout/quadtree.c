@@ -32,7 +32,7 @@ static uint32_t new_cell(struct quadtree *t, double cx, double cy, double width)
 }
 
 /* The cell below one in which a place lies; made when it is not there. */
-static uint32_t below(struct quadtree *t, uint32_t cell, struct point at)
+static uint32_t quadtree_below(struct quadtree *t, uint32_t cell, struct point at)
 {
     struct quadtree_cell *c = &t->cells[cell];
     int right = at.x >= c->cx, low = at.y >= c->cy, k = right + 2 * low;
@@ -46,7 +46,7 @@ static uint32_t below(struct quadtree *t, uint32_t cell, struct point at)
     return fresh;
 }
 
-static int insert(struct quadtree *t, const struct point *places, uint32_t i)
+static int quadtree_insert(struct quadtree *t, const struct point *places, uint32_t i)
 {
     uint32_t cell = 0;
     for (int depth = 0;; depth++) {
@@ -57,7 +57,7 @@ static int insert(struct quadtree *t, const struct point *places, uint32_t i)
             return 0;
         }
         if (!c->divided) { /* it holds one point, which goes one down */
-            uint32_t other = c->first - 1, to = below(t, cell, places[other]);
+            uint32_t other = c->first - 1, to = quadtree_below(t, cell, places[other]);
             if (to == UINT32_MAX)
                 return -ENOMEM;
             t->cells[cell].first = 0;
@@ -65,14 +65,14 @@ static int insert(struct quadtree *t, const struct point *places, uint32_t i)
             t->next[other] = 0;
             t->cells[to].first = other + 1;
         }
-        cell = below(t, cell, places[i]);
+        cell = quadtree_below(t, cell, places[i]);
         if (cell == UINT32_MAX)
             return -ENOMEM;
     }
 }
 
 /* Children have higher numbers than their parents. */
-static void add_up(struct quadtree *t, const struct point *places, const double *masses)
+static void quadtree_add_up(struct quadtree *t, const struct point *places, const double *masses)
 {
     for (uint32_t k = t->count; k-- > 0;) {
         struct quadtree_cell *c = &t->cells[k];
@@ -121,13 +121,14 @@ int quadtree_build(struct quadtree *t, const struct point *places, const double 
     if (new_cell(t, (x0 + x1) / 2, (y0 + y1) / 2, width) == UINT32_MAX)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        if (insert(t, places, i) < 0)
+        if (quadtree_insert(t, places, i) < 0)
             return -ENOMEM;
-    add_up(t, places, masses);
+    quadtree_add_up(t, places, masses);
     return 0;
 }
 
-static void push(struct point *force, struct point at, double x, double y, double mass)
+static void quadtree_push_force(struct point *force, struct point at, double x, double y,
+                                double mass)
 {
     double dx = at.x - x, dy = at.y - y, d2 = fmax(dx * dx + dy * dy, least);
     force->x += mass * dx / d2;
@@ -148,12 +149,12 @@ uint64_t quadtree_push(const struct quadtree *t, const struct point *places, con
         double dx = at.x - c->x, dy = at.y - c->y;
         looked++;
         if (c->divided && c->width * c->width < small * small * (dx * dx + dy * dy)) {
-            push(force, at, c->x, c->y, c->mass);
+            quadtree_push_force(force, at, c->x, c->y, c->mass);
             continue;
         }
         for (uint32_t p = c->first; p; p = t->next[p - 1], looked++)
             if (p - 1 != i)
-                push(force, at, places[p - 1].x, places[p - 1].y, masses[p - 1]);
+                quadtree_push_force(force, at, places[p - 1].x, places[p - 1].y, masses[p - 1]);
         for (int q = 0; q < 4 && top < STACK; q++)
             if (c->child[q])
                 stack[top++] = c->child[q];

@@ -11,7 +11,7 @@ static const double most_opacity = 0.96, hatched_opacity = 0.62;
 
 /* Upright height of a ribbon of width 1: as wide across where it is steep as where it is level, but
  * ever less so up to twice; in narrow gaps ribbons would bulge into one. */
-static float bulge(float steep)
+static float ribbons_bulge(float steep)
 {
     float more = sqrtf(1 + steep * steep) - 1;
     return 1 + more / (1 + more);
@@ -19,7 +19,7 @@ static float bulge(float steep)
 
 double ribbon_bulge(double steep)
 {
-    return (double)bulge((float)steep);
+    return (double)ribbons_bulge((float)steep);
 }
 
 void ribbons_finish(struct ribbons *r)
@@ -80,7 +80,7 @@ int ribbons_begin(struct ribbons *r, int w, int h, double scale, const color_t *
     return r->pixels && r->column ? 0 : -ENOMEM;
 }
 
-static int need(void **array, uint32_t *room, uint32_t count, size_t size)
+static int ribbons_need(void **array, uint32_t *room, uint32_t count, size_t size)
 {
     if (count < *room)
         return 0;
@@ -95,14 +95,14 @@ static int need(void **array, uint32_t *room, uint32_t count, size_t size)
 
 void ribbons_gap(struct ribbons *r, double x0, double x1)
 {
-    if (need((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
+    if (ribbons_need((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
         r->gaps[r->gap_count++] = (struct ribbons_gap){(float)x0, (float)x1, r->item_count, 0};
 }
 
 void ribbons_add(struct ribbons *r, const struct ribbon *item)
 {
     if (!r->gap_count ||
-        need((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
+        ribbons_need((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
         return;
     r->items[r->item_count++] = *item;
     r->gaps[r->gap_count - 1].count++;
@@ -110,7 +110,7 @@ void ribbons_add(struct ribbons *r, const struct ribbon *item)
 
 void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
 {
-    if (need((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
+    if (ribbons_need((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
         r->bars[r->bar_count++] = *bar;
 }
 
@@ -123,8 +123,8 @@ void ribbons_start(struct ribbons *r)
 
 /* Add a run of a pixel column, from top to bottom, to its densities: each pixel by the share of its
  * height that is covered. */
-static void add_run(float *density, float *colors, int h, float top, float bottom, float add,
-                    float share)
+static void ribbons_add_run(float *density, float *colors, int h, float top, float bottom,
+                            float add, float share)
 {
     if (!(bottom > 0 && top < (float)h)) /* also when one is no number */
         return;
@@ -151,7 +151,7 @@ static void add_run(float *density, float *colors, int h, float top, float botto
     }
 }
 
-static void gather(struct ribbons *r, const struct ribbons_gap *gap, int x)
+static void ribbons_gather(struct ribbons *r, const struct ribbons_gap *gap, int x)
 {
     float *solid = r->column, *hatched = solid + r->h, *colors = hatched + r->h;
     double length = gap->x1 - gap->x0, way = ((double)x + 0.5 - gap->x0) / length;
@@ -160,31 +160,31 @@ static void gather(struct ribbons *r, const struct ribbons_gap *gap, int x)
     for (uint32_t i = 0; i < gap->count; i++) {
         const struct ribbon *item = &r->items[gap->first + i];
         float dy = item->y1 - item->y0, steep = dy * slope;
-        float tall = item->width * bulge(steep);
+        float tall = item->width * ribbons_bulge(steep);
         float middle = item->y0 + dy * at, density = item->density, way_up = fabsf(steep);
         if (tall <
             way_up) { /* the same ink along the whole way within this pixel column: no beads */
             density *= tall / way_up;
             tall = way_up;
         }
-        add_run(item->hatched ? hatched : solid, colors, r->h, middle - tall * 0.5f,
-                middle + tall * 0.5f, density, item->share);
+        ribbons_add_run(item->hatched ? hatched : solid, colors, r->h, middle - tall * 0.5f,
+                        middle + tall * 0.5f, density, item->share);
     }
 }
 
-static uint32_t mix(uint32_t ground, uint32_t color, double opacity)
+static uint32_t ribbons_mix_hash(uint32_t ground, uint32_t color, double opacity)
 {
     return (uint32_t)((double)ground + ((double)color - (double)ground) * opacity + 0.5);
 }
 
-static uint32_t blend(uint32_t pixel, color_t color, double opacity)
+static uint32_t ribbons_blend(uint32_t pixel, color_t color, double opacity)
 {
-    return 0xff000000u | mix(pixel >> 16 & 0xff, color >> 24, opacity) << 16 |
-           mix(pixel >> 8 & 0xff, color >> 16 & 0xff, opacity) << 8 |
-           mix(pixel & 0xff, color >> 8 & 0xff, opacity);
+    return 0xff000000u | ribbons_mix_hash(pixel >> 16 & 0xff, color >> 24, opacity) << 16 |
+           ribbons_mix_hash(pixel >> 8 & 0xff, color >> 16 & 0xff, opacity) << 8 |
+           ribbons_mix_hash(pixel & 0xff, color >> 8 & 0xff, opacity);
 }
 
-static void develop(struct ribbons *r, int x)
+static void ribbons_develop(struct ribbons *r, int x)
 {
     const float *solid = r->column, *hatched = solid + r->h, *colors = hatched + r->h;
     int period = (int)lround(STROKE * r->scale), on = (int)lround(STROKE_ON * r->scale);
@@ -198,7 +198,7 @@ static void develop(struct ribbons *r, int x)
             opacity += (1 - opacity) * hatched_opacity * (1 - exp(-(double)hatched[y]));
         int share = (int)((double)colors[y] / all * 255 + 0.5);
         uint32_t *to = &r->pixels[(size_t)y * (size_t)r->w + (size_t)x];
-        *to = blend(*to, r->map[share < 0 ? 0 : share > 255 ? 255 : share], opacity);
+        *to = ribbons_blend(*to, r->map[share < 0 ? 0 : share > 255 ? 255 : share], opacity);
     }
 }
 
@@ -220,7 +220,7 @@ static void flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
                         (color_t)(sum[2] / sum[3] + 0.5f) << 8 | 0xff;
         for (int x = x0; x < x1 && x < r->w; x++) {
             uint32_t *to = &r->pixels[(size_t)y * (size_t)r->w + (size_t)x];
-            *to = blend(*to, color, sum[3] > 1 ? 1 : (double)sum[3]);
+            *to = ribbons_blend(*to, color, sum[3] > 1 ? 1 : (double)sum[3]);
         }
     }
     memset(r->column, 0, (size_t)r->h * 4 * sizeof *r->column);
@@ -249,7 +249,7 @@ static void draw_bars(struct ribbons *r)
 /* ---- the whole ---------------------------------------------------------------------------------
  */
 
-static void done(struct ribbons *r)
+static void ribbons_done(struct ribbons *r)
 {
     uint32_t *old = r->image.pixels;
     int w = r->image.w, h = r->image.h;
@@ -266,7 +266,7 @@ int ribbons_work(struct ribbons *r, uint64_t units)
     uint64_t used = 0;
     while (r->busy && used < units) {
         if (r->gap == r->gap_count) {
-            done(r);
+            ribbons_done(r);
             break;
         }
         const struct ribbons_gap *gap = &r->gaps[r->gap];
@@ -277,8 +277,8 @@ int ribbons_work(struct ribbons *r, uint64_t units)
             r->x = -1;
             continue;
         }
-        gather(r, gap, r->x);
-        develop(r, r->x);
+        ribbons_gather(r, gap, r->x);
+        ribbons_develop(r, r->x);
         used += gap->count + (uint64_t)r->h / 4;
         r->x++;
     }

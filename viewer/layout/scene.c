@@ -48,7 +48,7 @@ color_t color_mix(color_t a, color_t b, double t)
 }
 
 /* Room for one more element of an array. */
-static int room_for(struct scene *s, void **array, size_t *room, size_t need, size_t element)
+static int scene_room_for(struct scene *s, void **array, size_t *room, size_t need, size_t element)
 {
     if (need <= *room)
         return 1;
@@ -87,7 +87,7 @@ void scene_finish(struct scene *s)
 }
 
 /* FNV-1a, 64 bits (Fowler, Noll, Vo): enough to tell one frame's panel from the last one's. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+static uint64_t scene_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
     const unsigned char *b = bytes;
     for (size_t i = 0; i < length; i++)
@@ -117,9 +117,9 @@ static uint64_t hash_item(const struct scene *s, uint64_t hash, const struct sce
                              item->image ? item->image->version : 0,
                              item->image ? (uint64_t)(uintptr_t)item->image : 0};
     hash = hash_numbers(hash, geometry, sizeof geometry / sizeof *geometry);
-    hash = hash_bytes(hash, rest, sizeof rest);
+    hash = scene_hash_bytes(hash, rest, sizeof rest);
     if (item->kind == SCENE_TEXT)
-        return hash_bytes(hash, s->letters + item->first, item->count);
+        return scene_hash_bytes(hash, s->letters + item->first, item->count);
     return item->count ? hash_numbers(hash, &s->points[item->first].x, item->count * 2) : hash;
 }
 
@@ -130,7 +130,7 @@ void scene_end(struct scene *s)
         size_t last = p + 1 < s->panel_count ? s->panels[p + 1].first : s->item_count;
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
         hash = hash_numbers(hash, &panel->box.x, 4);
-        hash = hash_bytes(hash, &panel->color, sizeof panel->color);
+        hash = scene_hash_bytes(hash, &panel->color, sizeof panel->color);
         for (size_t i = panel->first; i < last; i++)
             hash = hash_item(s, hash, &s->items[i]);
         panel->hash = hash;
@@ -139,7 +139,8 @@ void scene_end(struct scene *s)
 
 void scene_panel(struct scene *s, struct box box, color_t ground, const char *name, ...)
 {
-    if (!room_for(s, (void **)&s->panels, &s->panel_room, s->panel_count + 1, sizeof *s->panels))
+    if (!scene_room_for(s, (void **)&s->panels, &s->panel_room, s->panel_count + 1,
+                        sizeof *s->panels))
         return;
     struct scene_panel *p = &s->panels[s->panel_count++];
     *p = (struct scene_panel){.box = box, .color = ground, .first = (uint32_t)s->item_count};
@@ -155,10 +156,11 @@ void scene_overlay(struct scene *s)
         s->panels[s->panel_count - 1].overlay = 1;
 }
 
-static struct scene_item *add(struct scene *s, enum scene_kind kind, struct box box, color_t color)
+static struct scene_item *scene_add(struct scene *s, enum scene_kind kind, struct box box,
+                                    color_t color)
 {
     if (!s->panel_count ||
-        !room_for(s, (void **)&s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
+        !scene_room_for(s, (void **)&s->items, &s->item_room, s->item_count + 1, sizeof *s->items))
         return NULL;
     struct scene_item *item = &s->items[s->item_count++];
     *item = (struct scene_item){
@@ -168,14 +170,14 @@ static struct scene_item *add(struct scene *s, enum scene_kind kind, struct box 
 
 void scene_rect(struct scene *s, struct box box, double radius, color_t color)
 {
-    struct scene_item *item = box.w > 0 && box.h > 0 ? add(s, SCENE_RECT, box, color) : NULL;
+    struct scene_item *item = box.w > 0 && box.h > 0 ? scene_add(s, SCENE_RECT, box, color) : NULL;
     if (item)
         item->radius = radius;
 }
 
 void scene_outline(struct scene *s, struct box box, double radius, double width, color_t color)
 {
-    struct scene_item *item = add(s, SCENE_OUTLINE, box, color);
+    struct scene_item *item = scene_add(s, SCENE_OUTLINE, box, color);
     if (item) {
         item->radius = radius;
         item->width = width;
@@ -185,19 +187,20 @@ void scene_outline(struct scene *s, struct box box, double radius, double width,
 void scene_line(struct scene *s, double x0, double y0, double x1, double y1, double width,
                 color_t color)
 {
-    struct scene_item *item = add(s, SCENE_LINE, (struct box){x0, y0, x1 - x0, y1 - y0}, color);
+    struct scene_item *item =
+        scene_add(s, SCENE_LINE, (struct box){x0, y0, x1 - x0, y1 - y0}, color);
     if (item)
         item->width = width;
 }
 
 void scene_disc(struct scene *s, double x, double y, double radius, color_t color)
 {
-    add(s, SCENE_DISC, (struct box){x - radius, y - radius, radius * 2, radius * 2}, color);
+    scene_add(s, SCENE_DISC, (struct box){x - radius, y - radius, radius * 2, radius * 2}, color);
 }
 
 void scene_image(struct scene *s, struct box box, const struct image *image)
 {
-    struct scene_item *item = add(s, SCENE_IMAGE, box, 0);
+    struct scene_item *item = scene_add(s, SCENE_IMAGE, box, 0);
     if (item)
         item->image = image;
 }
@@ -212,7 +215,8 @@ void scene_points(struct scene *s)
 
 void scene_point(struct scene *s, double x, double y)
 {
-    if (room_for(s, (void **)&s->points, &s->point_room, s->point_count + 1, sizeof *s->points))
+    if (scene_room_for(s, (void **)&s->points, &s->point_room, s->point_count + 1,
+                       sizeof *s->points))
         s->points[s->point_count++] = (struct point){x, y};
 }
 
@@ -231,7 +235,7 @@ static struct scene_item *end_row(struct scene *s, enum scene_kind kind, size_t 
         y0 = fmin(y0, s->points[i].y);
         y1 = fmax(y1, s->points[i].y);
     }
-    struct scene_item *item = add(s, kind, (struct box){x0, y0, x1 - x0, y1 - y0}, color);
+    struct scene_item *item = scene_add(s, kind, (struct box){x0, y0, x1 - x0, y1 - y0}, color);
     if (item) {
         item->first = (uint32_t)first;
         item->count = (uint32_t)count;
@@ -271,8 +275,8 @@ static int starts_letter(char c)
 }
 
 /* Most bytes of a text that fit, cut between letters. */
-static size_t fitting(const struct scene *s, enum text_style style, int flags, const char *text,
-                      size_t bytes, double room)
+static size_t scene_fitting(const struct scene *s, enum text_style style, int flags,
+                            const char *text, size_t bytes, double room)
 {
     size_t low = 0, high = bytes;
     while (low < high) {
@@ -287,8 +291,8 @@ static size_t fitting(const struct scene *s, enum text_style style, int flags, c
     return low;
 }
 
-static double add_text(struct scene *s, double x, double y, double w, enum text_style style,
-                       int flags, color_t color, const char *text, size_t bytes)
+static double scene_add_text(struct scene *s, double x, double y, double w, enum text_style style,
+                             int flags, color_t color, const char *text, size_t bytes)
 {
     static const char ellipsis[] = "\xe2\x80\xa6";
     struct text_measure m = s->measure;
@@ -296,14 +300,14 @@ static double add_text(struct scene *s, double x, double y, double w, enum text_
     size_t kept = bytes;
     if (width > w + 0.01) {
         double dots = m.width(m.user, style, 0, ellipsis, sizeof ellipsis - 1);
-        kept = fitting(s, style, flags, text, bytes, w - dots);
+        kept = scene_fitting(s, style, flags, text, bytes, w - dots);
         while (kept > 0 && text[kept - 1] == ' ')
             kept--;
         if (kept == 0)
             return 0;
     }
     size_t need = s->letter_count + kept + sizeof ellipsis;
-    if (!room_for(s, (void **)&s->letters, &s->letter_room, need, 1))
+    if (!scene_room_for(s, (void **)&s->letters, &s->letter_room, need, 1))
         return 0;
     char *to = s->letters + s->letter_count;
     memcpy(to, text, kept);
@@ -318,7 +322,7 @@ static double add_text(struct scene *s, double x, double y, double w, enum text_
                   : flags & TEXT_CENTRE ? x + (w - width) / 2
                                         : x;
     struct scene_item *item =
-        add(s, SCENE_TEXT, (struct box){left, y, width, text_line(style)}, color);
+        scene_add(s, SCENE_TEXT, (struct box){left, y, width, text_line(style)}, color);
     if (!item)
         return 0;
     item->style = style;
@@ -333,7 +337,7 @@ double scene_text(struct scene *s, double x, double y, double w, enum text_style
                   color_t color, const char *text)
 {
     size_t bytes = strlen(text);
-    return bytes && w > 0 ? add_text(s, x, y, w, style, flags, color, text, bytes) : 0;
+    return bytes && w > 0 ? scene_add_text(s, x, y, w, style, flags, color, text, bytes) : 0;
 }
 
 double scene_textf(struct scene *s, double x, double y, double w, enum text_style style, int flags,
@@ -351,7 +355,7 @@ double scene_textf(struct scene *s, double x, double y, double w, enum text_styl
 static size_t next_line(const struct scene *s, double w, enum text_style style, int lines,
                         const char *text)
 {
-    size_t bytes = strcspn(text, "\n"), take = fitting(s, style, 0, text, bytes, w);
+    size_t bytes = strcspn(text, "\n"), take = scene_fitting(s, style, 0, text, bytes, w);
     if (take == bytes || lines <= 0)
         return bytes;
     size_t space = take;
@@ -360,7 +364,7 @@ static size_t next_line(const struct scene *s, double w, enum text_style style, 
     return space > 0 ? space : take > 0 ? take : 1;
 }
 
-static const char *behind_line(const char *text, size_t line)
+static const char *scene_after_line(const char *text, size_t line)
 {
     text += line;
     while (*text == ' ' || *text == '\n')
@@ -375,9 +379,9 @@ double scene_paragraph(struct scene *s, double x, double y, double w, enum text_
     while (*text && lines-- > 0) {
         size_t take = next_line(s, w, style, lines, text);
         if (take > 0)
-            add_text(s, x, y + height, w, style, 0, color, text, take);
+            scene_add_text(s, x, y + height, w, style, 0, color, text, take);
         height += text_line(style);
-        text = behind_line(text, take);
+        text = scene_after_line(text, take);
     }
     return height;
 }
@@ -388,7 +392,7 @@ double scene_paragraph_height(const struct scene *s, double w, enum text_style s
     double height = 0;
     while (*text && lines-- > 0) {
         height += text_line(style);
-        text = behind_line(text, next_line(s, w, style, lines, text));
+        text = scene_after_line(text, next_line(s, w, style, lines, text));
     }
     return height;
 }
@@ -405,14 +409,14 @@ struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind,
                             uint64_t b)
 {
     static struct scene_hit nowhere; /* written to, never read: memory ran out */
-    if (!room_for(s, (void **)&s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
+    if (!scene_room_for(s, (void **)&s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
         return &nowhere;
     struct scene_hit *hit = &s->hits[s->hit_count++];
     *hit = (struct scene_hit){.box = box, .kind = kind, .a = a, .b = b};
     return hit;
 }
 
-static int inside(const struct box *box, double x, double y)
+static int scene_inside(const struct box *box, double x, double y)
 {
     return x >= box->x && x < box->x + box->w && y >= box->y && y < box->y + box->h;
 }
@@ -420,7 +424,7 @@ static int inside(const struct box *box, double x, double y)
 const struct scene_hit *scene_hit_at(const struct scene *s, double x, double y)
 {
     for (size_t i = s->hit_count; i-- > 0;)
-        if (inside(&s->hits[i].box, x, y))
+        if (scene_inside(&s->hits[i].box, x, y))
             return &s->hits[i];
     return NULL;
 }
@@ -429,7 +433,7 @@ const struct scene_hit *scene_hit_under(const struct scene *s, double x, double 
                                         enum hit_kind kind)
 {
     for (size_t i = s->hit_count; i-- > 0;) {
-        if (!inside(&s->hits[i].box, x, y))
+        if (!scene_inside(&s->hits[i].box, x, y))
             continue;
         if (s->hits[i].kind == kind)
             return &s->hits[i];

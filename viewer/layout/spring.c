@@ -51,7 +51,7 @@ static void level_finish(struct level *l)
     free(l->edges);
 }
 
-static void layout_destroy(struct spring_layout *l)
+static void spring_layout_destroy(struct spring_layout *l)
 {
     if (!l)
         return;
@@ -66,7 +66,7 @@ static void layout_destroy(struct spring_layout *l)
 
 void spring_finish(struct spring *s)
 {
-    layout_destroy(s->layout);
+    spring_layout_destroy(s->layout);
     free(s->places);
     *s = (struct spring){0};
 }
@@ -85,7 +85,7 @@ static int level_create(struct level *l, uint32_t count, uint32_t edge_count)
 /* ---- coarser graphs ----------------------------------------------------------------------------
  */
 
-static int heavier(const void *left, const void *right)
+static int spring_compare_heavier(const void *left, const void *right)
 {
     const struct spring_edge *a = left, *b = right;
     if (a->weight != b->weight)
@@ -95,7 +95,7 @@ static int heavier(const void *left, const void *right)
     return a->b < b->b ? -1 : a->b > b->b;
 }
 
-static int by_ends(const void *left, const void *right)
+static int spring_compare_by_ends(const void *left, const void *right)
 {
     const struct spring_edge *a = left, *b = right;
     if (a->a != b->a)
@@ -104,7 +104,7 @@ static int by_ends(const void *left, const void *right)
 }
 
 /* Pairs along heavy edges between light vertices become one. @return vertices that are left */
-static uint32_t match(struct level *l)
+static uint32_t spring_match(struct level *l)
 {
     struct spring_edge *order = malloc((l->edge_count + 1u) * sizeof *order);
     uint32_t next = 0;
@@ -114,7 +114,7 @@ static uint32_t match(struct level *l)
         order[i] = l->edges[i];
         order[i].weight /= l->mass[order[i].a] * l->mass[order[i].b];
     }
-    qsort(order, l->edge_count, sizeof *order, heavier);
+    qsort(order, l->edge_count, sizeof *order, spring_compare_heavier);
     for (uint32_t i = 0; i < l->count; i++)
         l->coarse[i] = UINT32_MAX;
     for (uint32_t i = 0; i < l->edge_count; i++)
@@ -132,9 +132,9 @@ static uint32_t match(struct level *l)
     return next;
 }
 
-static int coarsen(struct level *l, struct level *up)
+static int spring_coarsen(struct level *l, struct level *up)
 {
-    uint32_t count = match(l), kept = 0;
+    uint32_t count = spring_match(l), kept = 0;
     if (!count || level_create(up, count, l->edge_count) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < l->count; i++)
@@ -145,7 +145,7 @@ static int coarsen(struct level *l, struct level *up)
             up->edges[kept++] =
                 (struct spring_edge){a < b ? a : b, a < b ? b : a, l->edges[i].weight};
     }
-    qsort(up->edges, kept, sizeof *up->edges, by_ends);
+    qsort(up->edges, kept, sizeof *up->edges, spring_compare_by_ends);
     up->edge_count = 0;
     for (uint32_t i = 0; i < kept; i++) {
         struct spring_edge *last = up->edge_count ? &up->edges[up->edge_count - 1] : NULL;
@@ -161,7 +161,7 @@ static int coarsen(struct level *l, struct level *up)
  */
 
 /* SplitMix64, -0.5 to 0.5. */
-static double jitter(uint64_t key)
+static double spring_jitter(uint64_t key)
 {
     uint64_t x = key * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x632be59bd9b4e019);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -174,7 +174,8 @@ static void begin_cold(struct spring_layout *l)
     struct level *top = &l->levels[l->level_count - 1];
     double size = sqrt(top->count);
     for (uint32_t i = 0; i < top->count; i++)
-        top->at[i] = (struct point){wide * size * jitter(2ull * i), size * jitter(2ull * i + 1)};
+        top->at[i] = (struct point){wide * size * spring_jitter(2ull * i),
+                                    size * spring_jitter(2ull * i + 1)};
 }
 
 /* What has no place begins between its neighbours that have one, else in the middle. */
@@ -198,8 +199,8 @@ static int begin_warm(struct spring_layout *l, const struct spring_vertex *v, do
         }
     }
     for (uint32_t i = 0; i < g->count; i++) { /* never two upon each other */
-        g->at[i].x += 0.05 * jitter(l->keys[i]);
-        g->at[i].y += 0.05 * jitter(l->keys[i] ^ UINT64_C(0x5bd1e995));
+        g->at[i].x += 0.05 * spring_jitter(l->keys[i]);
+        g->at[i].y += 0.05 * spring_jitter(l->keys[i] ^ UINT64_C(0x5bd1e995));
     }
     free(seen);
     l->home = malloc((g->count + 1u) * sizeof *l->home);
@@ -210,15 +211,15 @@ static int begin_warm(struct spring_layout *l, const struct spring_vertex *v, do
 }
 
 /* Each begins where the one stands that stood for it. */
-static void refine(struct spring_layout *l)
+static void spring_refine(struct spring_layout *l)
 {
     const struct level *up = &l->levels[l->level];
     struct level *g = &l->levels[--l->level];
     double grow = sqrt((double)g->count / fmax(up->count, 1));
     for (uint32_t i = 0; i < g->count; i++) {
         uint64_t key = l->level ? i : l->keys[i];
-        g->at[i].x = up->at[g->coarse[i]].x * grow + 0.3 * jitter(2 * key);
-        g->at[i].y = up->at[g->coarse[i]].y * grow + 0.3 * jitter(2 * key + 1);
+        g->at[i].x = up->at[g->coarse[i]].x * grow + 0.3 * spring_jitter(2 * key);
+        g->at[i].y = up->at[g->coarse[i]].y * grow + 0.3 * spring_jitter(2 * key + 1);
     }
 }
 
@@ -233,8 +234,8 @@ static void begin_level(struct spring_layout *l)
                                                            : 0.35;
 }
 
-static int fill(struct spring_layout *l, const struct spring_vertex *vertices, uint32_t count,
-                const struct spring_edge *edges, uint32_t edge_count)
+static int spring_fill(struct spring_layout *l, const struct spring_vertex *vertices,
+                       uint32_t count, const struct spring_edge *edges, uint32_t edge_count)
 {
     struct level *g = &l->levels[0];
     l->level_count = 1;
@@ -251,7 +252,7 @@ static int fill(struct spring_layout *l, const struct spring_vertex *vertices, u
         if (last->count <= SMALLEST)
             break;
         l->level_count++;
-        if (coarsen(last, last + 1) < 0)
+        if (spring_coarsen(last, last + 1) < 0)
             return -ENOMEM;
         if ((last + 1)->count > last->count * 9 / 10) { /* hardly an edge is left */
             level_finish(last + 1);
@@ -276,18 +277,18 @@ int spring_set(struct spring *s, const struct spring_vertex *vertices, uint32_t 
     l->calm = l->warm && calm;
     l->keys = calloc(count + 1u, sizeof *l->keys);
     l->force = calloc(count + 1u, sizeof *l->force);
-    int error = l->keys && l->force ? fill(l, vertices, count, edges, edge_count) : -ENOMEM;
+    int error = l->keys && l->force ? spring_fill(l, vertices, count, edges, edge_count) : -ENOMEM;
     if (!error && l->warm)
         error = begin_warm(l, vertices, unit);
     if (error) {
-        layout_destroy(l);
+        spring_layout_destroy(l);
         return error;
     }
     l->level = l->level_count - 1;
     if (!l->warm)
         begin_cold(l);
     begin_level(l);
-    layout_destroy(s->layout);
+    spring_layout_destroy(s->layout);
     s->layout = l;
     return 0;
 }
@@ -295,7 +296,7 @@ int spring_set(struct spring *s, const struct spring_vertex *vertices, uint32_t 
 /* ---- forces ------------------------------------------------------------------------------------
  */
 
-static void attract(struct spring_layout *l)
+static void spring_attract(struct spring_layout *l)
 {
     const struct level *g = &l->levels[l->level];
     for (uint32_t i = 0; i < g->edge_count; i++) {
@@ -310,7 +311,7 @@ static void attract(struct spring_layout *l)
 }
 
 /* Push on one vertex. @return how much was looked at */
-static uint64_t push(struct spring_layout *l, uint32_t i)
+static uint64_t spring_push(struct spring_layout *l, uint32_t i)
 {
     const struct level *g = &l->levels[l->level];
     struct point away = {0, 0};
@@ -325,7 +326,7 @@ static uint64_t push(struct spring_layout *l, uint32_t i)
     return looked;
 }
 
-static void move(struct spring_layout *l)
+static void spring_move(struct spring_layout *l)
 {
     struct level *g = &l->levels[l->level];
     l->energy = 0;
@@ -354,7 +355,7 @@ static void move(struct spring_layout *l)
  */
 
 /* The longer axis of what began anywhere goes from left to right. */
-static void turn(struct level *g)
+static void spring_rotate_level(struct level *g)
 {
     double xx = 0, xy = 0, yy = 0;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -368,7 +369,7 @@ static void turn(struct level *g)
             (struct point){c * g->at[i].x + s * g->at[i].y, -s * g->at[i].x + c * g->at[i].y};
 }
 
-static void centre(struct level *g)
+static void spring_centre(struct level *g)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -383,14 +384,14 @@ static void centre(struct level *g)
     }
 }
 
-static void show(struct spring *s)
+static void spring_show_progress(struct spring *s)
 {
     struct spring_layout *l = s->layout;
     struct level *g = &l->levels[0];
     struct point *places = malloc((g->count + 1u) * sizeof *places);
     if (!places)
         return;
-    centre(g);
+    spring_centre(g);
     double w = 0, h = 0;
     for (uint32_t i = 0; i < g->count; i++) {
         w = fmax(w, fabs(g->at[i].x));
@@ -422,15 +423,15 @@ static uint64_t work_round(struct spring *s, uint64_t units)
         if (quadtree_build(&l->tree, g->at, g->mass, g->count) < 0)
             l->tree.count = 0; /* without memory nothing pushes */
         memset(l->force, 0, g->count * sizeof *l->force);
-        attract(l);
+        spring_attract(l);
         l->built = 1;
         done += g->edge_count + 4ull * g->count;
     }
     while (l->at < g->count && done < units)
-        done += push(l, l->at++);
+        done += spring_push(l, l->at++);
     if (l->at < g->count)
         return done;
-    move(l);
+    spring_move(l);
     l->at = 0;
     l->built = 0;
     l->round++;
@@ -444,20 +445,20 @@ static void end_round(struct spring *s)
     if (l->round < rounds_of(l) && l->energy > 1e-12) {
         if (last && !l->calm && l->round == SHOWN_ROUNDS) {
             if (!l->warm)
-                turn(&l->levels[0]);
-            show(s);
+                spring_rotate_level(&l->levels[0]);
+            spring_show_progress(s);
         }
         return;
     }
     if (!last) {
-        refine(l);
+        spring_refine(l);
         begin_level(l);
         return;
     }
     if (!l->warm && l->round < SHOWN_ROUNDS)
-        turn(&l->levels[0]);
-    show(s);
-    layout_destroy(l);
+        spring_rotate_level(&l->levels[0]);
+    spring_show_progress(s);
+    spring_layout_destroy(l);
     s->layout = NULL;
 }
 

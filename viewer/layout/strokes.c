@@ -34,7 +34,7 @@ void strokes_add(struct strokes *s, const struct stroke *stroke)
 
 enum { LEVELS = 1024 };
 
-static uint32_t level_of(float away, float low, float high)
+static uint32_t strokes_level_of(float away, float low, float high)
 {
     float share = high > low ? (high - away) / (high - low) : 0;
     return (uint32_t)(share * (float)(LEVELS - 1));
@@ -53,11 +53,11 @@ void strokes_sort(struct strokes *s)
         high = fmaxf(high, s->all[i].away);
     }
     for (uint32_t i = 0; i < s->count; i++)
-        first[level_of(s->all[i].away, low, high) + 1]++;
+        first[strokes_level_of(s->all[i].away, low, high) + 1]++;
     for (uint32_t k = 0; k < LEVELS; k++)
         first[k + 1] += first[k];
     for (uint32_t i = 0; i < s->count; i++)
-        sorted[first[level_of(s->all[i].away, low, high)]++] = s->all[i];
+        sorted[first[strokes_level_of(s->all[i].away, low, high)]++] = s->all[i];
     free(s->all);
     s->all = sorted;
 }
@@ -70,7 +70,7 @@ struct canvas_area {
     int w, h;
 };
 
-static void blend(uint32_t *pixel, color_t color, float share)
+static void strokes_blend(uint32_t *pixel, color_t color, float share)
 {
     uint32_t a = (uint32_t)(share * (float)((color & 0xff) + 1) + 0.5f);
     uint32_t rgb = color >> 8, d = *pixel, n = 256 - a;
@@ -79,39 +79,41 @@ static void blend(uint32_t *pixel, color_t color, float share)
     *pixel = 0xff000000u | rb | g;
 }
 
-static void put(const struct canvas_area *c, int x, int y, color_t color, float share)
+static void strokes_put(const struct canvas_area *c, int x, int y, color_t color, float share)
 {
     if (share > 0 && x >= 0 && y >= 0 && x < c->w && y < c->h)
-        blend(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color, share < 1 ? share : 1);
+        strokes_blend(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color,
+                      share < 1 ? share : 1);
 }
 
-static void disc(const struct canvas_area *c, float cx, float cy, float radius, color_t color)
+static void strokes_disc(const struct canvas_area *c, float cx, float cy, float radius,
+                         color_t color)
 {
     int x0 = (int)floorf(fmaxf(cx - radius - 1, 0)), x1 = (int)fminf(cx + radius + 2, (float)c->w);
     int y0 = (int)floorf(fmaxf(cy - radius - 1, 0)), y1 = (int)fminf(cy + radius + 2, (float)c->h);
     for (int y = y0; y < y1; y++)
         for (int x = x0; x < x1; x++) {
             float dx = (float)x + 0.5f - cx, dy = (float)y + 0.5f - cy;
-            put(c, x, y, color, radius + 0.5f - sqrtf(dx * dx + dy * dy));
+            strokes_put(c, x, y, color, radius + 0.5f - sqrtf(dx * dx + dy * dy));
         }
 }
 
 /* As fminf(fmaxf(x, low), high), which are calls. */
-static inline float within(float x, float low, float high)
+static inline float strokes_within(float x, float low, float high)
 {
     x = x > low ? x : low;
     return x < high ? x : high;
 }
 
 /* One cut: the pixels from low to high across the line. step: from one pixel to the next across */
-static inline void cut(uint32_t *pixel, size_t step, int across, float low, float high,
-                       color_t color, float whole)
+static inline void strokes_cut(uint32_t *pixel, size_t step, int across, float low, float high,
+                               color_t color, float whole)
 {
-    for (int k = (int)within(low, 0, (float)across); k < across && (float)k < high; k++) {
+    for (int k = (int)strokes_within(low, 0, (float)across); k < across && (float)k < high; k++) {
         float end = (float)(k + 1), begin = (float)k;
         float share = ((high < end ? high : end) - (low > begin ? low : begin)) * whole;
         if (share > 0)
-            blend(pixel + (size_t)k * step, color, share < 1 ? share : 1);
+            strokes_blend(pixel + (size_t)k * step, color, share < 1 ? share : 1);
     }
 }
 
@@ -123,8 +125,8 @@ static void swap_values(float *a, float *b)
 }
 
 /* A line as a row of short cuts across it: where it is rather flat one a column, else one a row. */
-static void line(const struct canvas_area *c, float x0, float y0, float x1, float y1, float width,
-                 color_t color)
+static void strokes_line(const struct canvas_area *c, float x0, float y0, float x1, float y1,
+                         float width, color_t color)
 {
     int steep = fabsf(y1 - y0) > fabsf(x1 - x0);
     if (steep) {
@@ -139,18 +141,19 @@ static void line(const struct canvas_area *c, float x0, float y0, float x1, floa
     float half = width / 2 * sqrtf(1 + slope * slope);
     int along = steep ? c->h : c->w, across = steep ? c->w : c->h;
     size_t row = (size_t)c->w, next = steep ? row : 1, step = steep ? 1 : row;
-    int first = (int)within(x0, 0, (float)along), last = (int)ceilf(within(x1, 0, (float)along));
+    int first = (int)strokes_within(x0, 0, (float)along),
+        last = (int)ceilf(strokes_within(x1, 0, (float)along));
     for (int at = first; at < last; at++) {
         float end = (float)at + 1, begin = (float)at;
         float whole = (end < x1 ? end : x1) - (begin > x0 ? begin : x0);
         float middle = y0 + slope * ((float)at + 0.5f - x0);
         if (whole > 0)
-            cut(c->pixels + (size_t)at * next, step, across, middle - half, middle + half, color,
-                whole);
+            strokes_cut(c->pixels + (size_t)at * next, step, across, middle - half, middle + half,
+                        color, whole);
     }
 }
 
-static int resize(struct strokes *s, int w, int h)
+static int strokes_resize(struct strokes *s, int w, int h)
 {
     size_t need = (size_t)w * (size_t)h;
     if (need > s->pixels) {
@@ -165,7 +168,8 @@ static int resize(struct strokes *s, int w, int h)
     return 0;
 }
 
-static uint64_t key_of(const struct strokes *s, struct box box, double scale, color_t ground)
+static uint64_t strokes_key_of(const struct strokes *s, struct box box, double scale,
+                               color_t ground)
 {
     const double parts[] = {box.x, box.y, box.w, box.h, scale, ground};
     uint64_t key = s->count + s->version * UINT64_C(0x9e3779b97f4a7c15);
@@ -177,7 +181,7 @@ static uint64_t key_of(const struct strokes *s, struct box box, double scale, co
     return key ? key : 1;
 }
 
-static void paint(struct strokes *s, struct box box, double scale, color_t ground)
+static void strokes_paint(struct strokes *s, struct box box, double scale, color_t ground)
 {
     struct canvas_area c = {s->image.pixels, s->image.w, s->image.h};
     size_t count = (size_t)c.w * (size_t)c.h;
@@ -189,9 +193,9 @@ static void paint(struct strokes *s, struct box box, double scale, color_t groun
         float x0 = (t->x0 - left) * k, y0 = (t->y0 - top) * k, x1 = (t->x1 - left) * k,
               y1 = (t->y1 - top) * k;
         if (t->x0 == t->x1 && t->y0 == t->y1)
-            disc(&c, x0, y0, t->width / 2 * k, t->color);
+            strokes_disc(&c, x0, y0, t->width / 2 * k, t->color);
         else
-            line(&c, x0, y0, x1, y1, t->width * k, t->color);
+            strokes_line(&c, x0, y0, x1, y1, t->width * k, t->color);
     }
     s->image.version++;
 }
@@ -215,14 +219,14 @@ void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_
         return;
     }
     int w = (int)lround(box.w * scene->scale), h = (int)lround(box.h * scene->scale);
-    uint64_t key = key_of(s, box, scene->scale, ground);
+    uint64_t key = strokes_key_of(s, box, scene->scale, ground);
     if (w <= 0 || h <= 0)
         return;
     if (key != s->key) {
         s->key = 0;
-        if (resize(s, w, h) < 0)
+        if (strokes_resize(s, w, h) < 0)
             return;
-        paint(s, box, scene->scale, ground);
+        strokes_paint(s, box, scene->scale, ground);
         s->key = key;
     }
     scene_image(scene, box, &s->image);
@@ -251,7 +255,7 @@ int strokes_begin(struct strokes *s, int w, int h, color_t ground)
 }
 
 /* About how many pixels a stroke covers within the picture. */
-static uint64_t cost_of(const struct strokes *s, const struct stroke *t)
+static uint64_t strokes_cost_of(const struct strokes *s, const struct stroke *t)
 {
     float w = (float)s->back_w, h = (float)s->back_h, wide = t->width + 2;
     float x = fminf(fmaxf(t->x1, 0), w) - fminf(fmaxf(t->x0, 0), w),
@@ -259,7 +263,7 @@ static uint64_t cost_of(const struct strokes *s, const struct stroke *t)
     return (uint64_t)((fmaxf(fabsf(x), fabsf(y)) + (x == 0 && y == 0 ? wide : 1)) * wide) + 4;
 }
 
-static int outside(const struct strokes *s, const struct stroke *t)
+static int strokes_outside(const struct strokes *s, const struct stroke *t)
 {
     float r = t->width / 2 + 1;
     return fmaxf(t->x0, t->x1) < -r || fmaxf(t->y0, t->y1) < -r ||
@@ -273,13 +277,13 @@ int strokes_work(struct strokes *s, uint64_t units)
     for (; s->busy && s->next < s->count && done < units; s->next++) {
         const struct stroke *t = &s->all[s->next];
         done += 1;
-        if (outside(s, t))
+        if (strokes_outside(s, t))
             continue;
-        done += cost_of(s, t);
+        done += strokes_cost_of(s, t);
         if (t->x0 == t->x1 && t->y0 == t->y1)
-            disc(&c, t->x0, t->y0, t->width / 2, t->color);
+            strokes_disc(&c, t->x0, t->y0, t->width / 2, t->color);
         else
-            line(&c, t->x0, t->y0, t->x1, t->y1, t->width, t->color);
+            strokes_line(&c, t->x0, t->y0, t->x1, t->y1, t->width, t->color);
     }
     if (!s->busy || s->next < s->count)
         return s->busy;

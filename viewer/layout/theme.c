@@ -96,13 +96,13 @@ static struct lab lab_of(color_t color)
                         0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
 }
 
-static color_t channel(double linear)
+static color_t theme_channel(double linear)
 {
     double c = from_linear(linear < 0 ? 0 : linear > 1 ? 1 : linear);
     return (color_t)lround(c * 255);
 }
 
-static color_t color_of(struct lab lab)
+static color_t theme_color_of(struct lab lab)
 {
     double l = lab.l + 0.3963377774 * lab.a + 0.2158037573 * lab.b;
     double m = lab.l - 0.1055613458 * lab.a - 0.0638541728 * lab.b;
@@ -110,9 +110,9 @@ static color_t color_of(struct lab lab)
     l = l * l * l;
     m = m * m * m;
     s = s * s * s;
-    return channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s) << 24 |
-           channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s) << 16 |
-           channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s) << 8 | 0xff;
+    return theme_channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s) << 24 |
+           theme_channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s) << 16 |
+           theme_channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s) << 8 | 0xff;
 }
 
 /* Spread anchors evenly over 256 colours. */
@@ -123,7 +123,7 @@ static void fill_map(const color_t *anchors, size_t spans, color_t *map, uint32_
         size_t k = at >= (double)spans ? spans - 1 : (size_t)at;
         struct lab p = lab_of(anchors[k]), q = lab_of(anchors[k + 1]);
         double t = at - (double)k;
-        map[i] = color_of(
+        map[i] = theme_color_of(
             (struct lab){p.l + (q.l - p.l) * t, p.a + (q.a - p.a) * t, p.b + (q.b - p.b) * t});
         pixels[i] = 0xff000000u | map[i] >> 8;
     }

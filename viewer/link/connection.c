@@ -123,7 +123,7 @@ static void ask_status(struct connection *c, uint64_t now_ms)
 }
 
 /* The sums since the start lack what was missed: the daemon's are complete. */
-static void make_up_for_missed(struct connection *c, uint64_t now_ms)
+static void connection_recover_missed(struct connection *c, uint64_t now_ms)
 {
     uint64_t missed = client_missed(c->client);
     if (missed == c->missed || !client_is_current(c->client) ||
@@ -170,7 +170,8 @@ static int is_late(const struct connection *c, const struct client_message *m)
 }
 
 /* The end of a question. */
-static void take_reply(struct connection *c, struct model *model, const struct wire_reply *reply)
+static void connection_handle_reply(struct connection *c, struct model *model,
+                                    const struct wire_reply *reply)
 {
     int64_t id = (int64_t)reply->id;
     if (id == c->open_question)
@@ -203,7 +204,7 @@ static void take_reply(struct connection *c, struct model *model, const struct w
 
 /* Another run of the daemon, or of what it replays: of a replay the state in sight stays until the
  * new one is whole. */
-static void notice_run(struct connection *c, struct model *model)
+static void connection_notice_run(struct connection *c, struct model *model)
 {
     uint64_t instance = client_instance(c->client);
     if (!instance || instance == c->instance)
@@ -219,7 +220,7 @@ static void notice_run(struct connection *c, struct model *model)
     c->instance = instance;
 }
 
-static void release(struct connection *c, struct model *model)
+static void connection_release(struct connection *c, struct model *model)
 {
     held_state_release(&c->held, model, c->run_missed != c->held_missed);
     c->run_missed = c->held_missed;
@@ -229,14 +230,15 @@ static void release(struct connection *c, struct model *model)
 /* Messages about the job wait while a state is held back; where the replay is, and what is no
  * matter of a job, does not. What could not be entered is counted in the model and shown in the
  * status bar. */
-static void take(struct connection *c, struct model *model, const struct client_message *m)
+static void connection_apply_message(struct connection *c, struct model *model,
+                                     const struct client_message *m)
 {
     enum wire_type type = m->message->type;
     int answer = m->id != 0;
     if (c->holding && wire_topic(type) && type != WIRE_TYPE_REPLAY && !answer) {
         if (held_state_add(&c->held, m->message, m->snapshot) == 0)
             return;
-        release(c, model);
+        connection_release(c, model);
     }
     model_apply(model, m->message, m->snapshot && !answer);
 }
@@ -245,7 +247,7 @@ static void release_when_due(struct connection *c, struct model *model)
 {
     if (c->holding &&
         (client_is_current(c->client) || (c->held.length && c->now_ms > c->held_ms + HELD_MS)))
-        release(c, model);
+        connection_release(c, model);
 }
 
 static int ask_replay(struct connection *c, const struct model *model)
@@ -274,17 +276,17 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
     uint64_t end = clock_mono_ns() + budget_ms * 1000000;
     c->now_ms = now_ms;
     while (client_next(c->client, 0, &m) == 1) {
-        notice_run(c, model);
+        connection_notice_run(c, model);
         if (is_late(c, &m))
             continue;
         if (m.message->type == WIRE_TYPE_REPLY)
-            take_reply(c, model, &m.message->reply);
-        take(c, model, &m);
+            connection_handle_reply(c, model, &m.message->reply);
+        connection_apply_message(c, model, &m);
         applied++;
         if (clock_mono_ns() >= end)
             break;
     }
-    notice_run(c, model);
+    connection_notice_run(c, model);
     release_when_due(c, model);
     ask_replay_again(c, model);
     if (client_state(c->client) == CLIENT_CONNECTED)
@@ -292,7 +294,7 @@ int connection_pump(struct connection *c, struct model *model, uint64_t now_ms, 
     else if (!c->broken_ms)
         c->broken_ms = now_ms;
     follow_newest(c, model);
-    make_up_for_missed(c, now_ms);
+    connection_recover_missed(c, now_ms);
     ask_status(c, now_ms);
     if (c->tunnel && !c->tunnel_error[0])
         ssh_ended(c->tunnel, c->tunnel_error, sizeof c->tunnel_error);
@@ -384,7 +386,7 @@ int connection_fd(const struct connection *c)
 
 /* A seek is a new run of what is replayed, for which the client dials anew: that is no loss of the
  * daemon, as long as it does not last. */
-static int turns(const struct connection *c)
+static int connection_turns(const struct connection *c)
 {
     enum client_state state = client_state(c->client);
     return c->replays && c->instance && (state == CLIENT_LOST || state == CLIENT_DIALLING) &&
@@ -393,9 +395,9 @@ static int turns(const struct connection *c)
 
 int connection_state(const struct connection *c)
 {
-    return c->tunnel_error[0] ? CLIENT_LOST
-           : turns(c)         ? CLIENT_CONNECTED
-                              : (int)client_state(c->client);
+    return c->tunnel_error[0]    ? CLIENT_LOST
+           : connection_turns(c) ? CLIENT_CONNECTED
+                                 : (int)client_state(c->client);
 }
 
 const char *connection_endpoint(const struct connection *c)

@@ -12,7 +12,7 @@ struct head {
     uint8_t snapshot;
 };
 
-static int need_room(struct held_state *h, size_t more)
+static int held_state_need_room(struct held_state *h, size_t more)
 {
     if (more > HELD_STATE_BYTES || h->length > HELD_STATE_BYTES - more)
         return -HOLTER_EFULL;
@@ -34,7 +34,7 @@ int held_state_add(struct held_state *h, const struct wire_message *message, int
     struct head head = {.snapshot = snapshot != 0};
     int error = wire_encode(&h->buffer, message->type, &message->job); /* of a union */
     if (!error)
-        error = need_room(h, sizeof head + h->buffer.length);
+        error = held_state_need_room(h, sizeof head + h->buffer.length);
     if (error)
         return error;
     head.length = h->buffer.length;

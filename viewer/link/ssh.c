@@ -33,7 +33,7 @@ static const char find_daemon[] =
     "if [ -n \"${HOLTER_DAEMON:-}\" ]; then echo \"$HOLTER_DAEMON\"; elif [ -n \"$s\" ]; then echo "
     "\"ipc://$s\"; fi";
 
-static const char *program(void)
+static const char *ssh_program(void)
 {
     const char *own = getenv("HOLTER_SSH");
     return own && *own ? own : "ssh";
@@ -52,7 +52,7 @@ int ssh_target(char *out, size_t room, const char *endpoint)
 
 /* Start a program with its output and errors in pipes (-1: left as they are). The child is its own
  * process group, so that Ctrl-C in the terminal reaches us first and we end it in order. */
-static pid_t start(const char *const *arguments, int out, int errors)
+static pid_t ssh_start(const char *const *arguments, int out, int errors)
 {
     pid_t pid = fork();
     if (pid != 0)
@@ -67,7 +67,7 @@ static pid_t start(const char *const *arguments, int out, int errors)
 }
 
 /* All that comes from a pipe until it ends, at most room - 1 bytes. */
-static void read_all(int fd, char *out, size_t room)
+static void ssh_read_all(int fd, char *out, size_t room)
 {
     size_t n = 0;
     char waste[256];
@@ -102,14 +102,14 @@ static int ask_endpoint(const char *host, char *endpoint, size_t room, char *why
         close(out[1]);
         return -errno;
     }
-    const char *const arguments[] = {program(), "-T", host, find_daemon, NULL};
-    pid_t pid = start(arguments, out[1], errors[1]);
+    const char *const arguments[] = {ssh_program(), "-T", host, find_daemon, NULL};
+    pid_t pid = ssh_start(arguments, out[1], errors[1]);
     close(out[1]);
     close(errors[1]);
     char said[400] = "";
     int status = 0;
-    read_all(out[0], endpoint, room);
-    read_all(errors[0], said, sizeof said);
+    ssh_read_all(out[0], endpoint, room);
+    ssh_read_all(errors[0], said, sizeof said);
     close(out[0]);
     close(errors[0]);
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -128,7 +128,7 @@ static int ask_endpoint(const char *host, char *endpoint, size_t room, char *why
     return 0;
 }
 
-static int make_directory(struct ssh_tunnel *t, char *why, size_t room)
+static int ssh_make_directory(struct ssh_tunnel *t, char *why, size_t room)
 {
     char run[200];
     int error = session_run_dir(run, sizeof run);
@@ -146,7 +146,7 @@ static int make_directory(struct ssh_tunnel *t, char *why, size_t room)
     return 0;
 }
 
-static int launch(struct ssh_tunnel *t, const char *host, const char *front, const char *stream)
+static int ssh_launch(struct ssh_tunnel *t, const char *host, const char *front, const char *stream)
 {
     char first[600], second[600];
     int errors[2];
@@ -154,7 +154,7 @@ static int launch(struct ssh_tunnel *t, const char *host, const char *front, con
     snprintf(second, sizeof second, "%s:%s", t->stream + 6, stream);
     if (pipe2(errors, O_CLOEXEC) < 0)
         return -errno;
-    const char *const arguments[] = {program(),
+    const char *const arguments[] = {ssh_program(),
                                      "-N",
                                      "-T",
                                      "-o",
@@ -169,7 +169,7 @@ static int launch(struct ssh_tunnel *t, const char *host, const char *front, con
                                      second,
                                      host,
                                      NULL};
-    t->pid = start(arguments, -1, errors[1]);
+    t->pid = ssh_start(arguments, -1, errors[1]);
     int error = t->pid < 0 ? -errno : 0;
     close(errors[1]);
     t->errors = errors[0];
@@ -241,9 +241,9 @@ int ssh_open(struct ssh_tunnel **out, const char *host, const char *endpoint, ch
     if (!t)
         return -ENOMEM;
     t->errors = -1;
-    error = make_directory(t, why, room);
+    error = ssh_make_directory(t, why, room);
     if (!error)
-        error = launch(t, host, front_target, stream_target);
+        error = ssh_launch(t, host, front_target, stream_target);
     if (!error)
         error = wait_for_sockets(t, why, room);
     if (error) {

@@ -18,7 +18,7 @@ struct waker {
 
 #define STOP (UINT64_C(1) << 32)
 
-static void *watch(void *user)
+static void *waker_watch(void *user)
 {
     struct waker *w = user;
     int armed = 1;
@@ -48,7 +48,7 @@ int waker_start(struct waker **out, int fd, void (*wake)(void))
     w->fd = fd;
     w->wake = wake;
     w->control = eventfd(0, EFD_CLOEXEC);
-    int error = w->control < 0 ? errno : pthread_create(&w->thread, NULL, watch, w);
+    int error = w->control < 0 ? errno : pthread_create(&w->thread, NULL, waker_watch, w);
     if (error) {
         if (w->control >= 0)
             close(w->control);
@@ -59,7 +59,7 @@ int waker_start(struct waker **out, int fd, void (*wake)(void))
     return 0;
 }
 
-static void tell(struct waker *w, uint64_t value)
+static void waker_write_event(struct waker *w, uint64_t value)
 {
     while (write(w->control, &value, sizeof value) < 0 && errno == EINTR)
         ;
@@ -67,14 +67,14 @@ static void tell(struct waker *w, uint64_t value)
 
 void waker_rearm(struct waker *w)
 {
-    tell(w, 1);
+    waker_write_event(w, 1);
 }
 
 void waker_stop(struct waker *w)
 {
     if (!w)
         return;
-    tell(w, STOP);
+    waker_write_event(w, STOP);
     pthread_join(w->thread, NULL);
     close(w->control);
     free(w);

@@ -19,7 +19,7 @@ void contexts_restart(struct contexts *c)
     c->version++;
 }
 
-static int need_room(struct contexts *c, uint32_t number)
+static int contexts_need_room(struct contexts *c, uint32_t number)
 {
     if (number < c->room)
         return 0;
@@ -43,7 +43,7 @@ int contexts_add(struct contexts *c, const struct context *row, uint64_t message
         return 0;
     }
     uint32_t number = keymap_add(&c->keys, key);
-    if (number == KEYMAP_NONE || need_room(c, number) < 0)
+    if (number == KEYMAP_NONE || contexts_need_room(c, number) < 0)
         return -ENOMEM;
     c->sums[(size_t)number * 2] += messages;
     c->sums[(size_t)number * 2 + 1] += bytes;

@@ -17,7 +17,7 @@ void flow_filter_range(struct flow_filter *f, enum flow_metric metric, double lo
     f->version++;
 }
 
-static int by_number(const void *left, const void *right)
+static int flow_filter_compare_by_number(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return a < b ? -1 : a > b;
@@ -35,7 +35,7 @@ int flow_filter_pick(struct flow_filter *f, enum flow_kind kind, const uint64_t 
     }
     if (count) {
         memcpy(f->set.items, items, count * sizeof *items);
-        qsort(f->set.items, count, sizeof *items, by_number);
+        qsort(f->set.items, count, sizeof *items, flow_filter_compare_by_number);
     }
     f->set.count = count;
     f->picked = 1;
@@ -62,15 +62,16 @@ int flow_filter_active(const struct flow_filter *f)
     return f->ranged || f->picked;
 }
 
-static int holds(const struct flow_set *set, uint64_t item)
+static int flow_filter_holds(const struct flow_set *set, uint64_t item)
 {
-    return set->count && bsearch(&item, set->items, set->count, sizeof item, by_number) != NULL;
+    return set->count && bsearch(&item, set->items, set->count, sizeof item,
+                                 flow_filter_compare_by_number) != NULL;
 }
 
 /* ---- what passes -------------------------------------------------------------------------------
  */
 
-static int in_range(const struct flow_filter *f, double value)
+static int flow_filter_in_range(const struct flow_filter *f, double value)
 {
     return value >= f->low && value <= f->high;
 }
@@ -87,13 +88,15 @@ static int note_passing(struct flows *f, const struct flow_filter *filter)
         return -ENOMEM;
     enum flow_kind ranged = flows_kind(filter->metric);
     for (uint32_t l = 0; l < f->link_count; l++)
-        links[l] = (!filter->ranged || ranged != FLOW_LINKS ||
-                    in_range(filter, flows_value(f, filter->metric, l))) &&
-                   (!filter->picked || filter->kind != FLOW_LINKS || holds(&filter->set, l));
+        links[l] =
+            (!filter->ranged || ranged != FLOW_LINKS ||
+             flow_filter_in_range(filter, flows_value(f, filter->metric, l))) &&
+            (!filter->picked || filter->kind != FLOW_LINKS || flow_filter_holds(&filter->set, l));
     for (uint32_t v = 0; v < f->vertex_count; v++)
         vertices[v] = (!filter->ranged || ranged != FLOW_VERTICES ||
-                       in_range(filter, flows_value(f, filter->metric, v))) &&
-                      (!filter->picked || filter->kind != FLOW_VERTICES || holds(&filter->set, v));
+                       flow_filter_in_range(filter, flows_value(f, filter->metric, v))) &&
+                      (!filter->picked || filter->kind != FLOW_VERTICES ||
+                       flow_filter_holds(&filter->set, v));
     return 0;
 }
 
@@ -104,18 +107,19 @@ static int vertices_pass(const struct flows *f, const struct model *m,
 {
     const uint8_t *ok = f->work->vertex_ok;
     int picked = filter->picked && filter->kind == FLOW_VERTICES;
-    if (picked && !holds(&filter->set, r->source) && !holds(&filter->set, r->destination))
+    if (picked && !flow_filter_holds(&filter->set, r->source) &&
+        !flow_filter_holds(&filter->set, r->destination))
         return 0;
     if (!filter->ranged || flows_kind(filter->metric) != FLOW_VERTICES)
         return 1;
     if (filter->metric == METRIC_IN)
-        return in_range(filter, flows_value(f, METRIC_IN, r->destination));
+        return flow_filter_in_range(filter, flows_value(f, METRIC_IN, r->destination));
     if (filter->metric == METRIC_OUT)
-        return in_range(filter, flows_value(f, METRIC_OUT, r->source));
+        return flow_filter_in_range(filter, flows_value(f, METRIC_OUT, r->source));
     for (uint32_t k = 0; k + 1 < length; k++) {
         uint32_t from, to;
         if (topology_link(m->network.topology, f->work->walk[k], &from, &to) &&
-            (picked ? in_range(filter, flows_value(f, METRIC_TRANSIT, to)) : ok[to]))
+            (picked ? flow_filter_in_range(filter, flows_value(f, METRIC_TRANSIT, to)) : ok[to]))
             return 1;
     }
     return 0;
@@ -136,10 +140,10 @@ static int route_passes(const struct flows *f, const struct model *m,
 {
     const struct flow *r = &f->routes[i];
     if (filter->ranged && flows_kind(filter->metric) == FLOW_ROUTES &&
-        !in_range(filter, flows_value(f, filter->metric, i)))
+        !flow_filter_in_range(filter, flows_value(f, filter->metric, i)))
         return 0;
     if (filter->picked && filter->kind == FLOW_ROUTES &&
-        !holds(&filter->set, (uint64_t)r->source << 32 | r->destination))
+        !flow_filter_holds(&filter->set, (uint64_t)r->source << 32 | r->destination))
         return 0;
     return links_pass(f, filter, length) && vertices_pass(f, m, filter, r, length);
 }
@@ -309,7 +313,8 @@ static void select_vertices(struct flows *f, const struct model *m, const struct
     }
 }
 
-static void select_ranks(struct flows *f, const struct model *m, const struct flow_pick *p)
+static void flow_filter_select_ranks(struct flows *f, const struct model *m,
+                                     const struct flow_pick *p)
 {
     memset(f->rank_marks, 0, f->rank_count);
     if (p->kind == PICK_LINK || p->kind == PICK_ROUTE) {
@@ -349,7 +354,7 @@ int flows_mark(struct flows *f, const struct model *m, const struct flow_filter 
     select_routes(f, m, pick);
     select_links(f, m, pick);
     select_vertices(f, m, pick);
-    select_ranks(f, m, pick);
+    flow_filter_select_ranks(f, m, pick);
     *was =
         (struct flow_marked){1, filter->version, pick->version, (int)pick->kind, pick->a, pick->b};
     f->marks_version++;
@@ -359,7 +364,7 @@ int flows_mark(struct flows *f, const struct model *m, const struct flow_filter 
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-static const char *kind_name(enum flow_kind kind, uint32_t count)
+static const char *flow_filter_kind_name(enum flow_kind kind, uint32_t count)
 {
     static const char *const one[] = {"route", "link", "node"}, *const many[] = {"routes", "links",
                                                                                  "nodes"};
@@ -367,7 +372,7 @@ static const char *kind_name(enum flow_kind kind, uint32_t count)
 }
 
 /* Three significant digits with a unit prefix, as the rest of the viewer has it. */
-static void figure(char *out, size_t room, double value, const char *unit)
+static void flow_filter_figure(char *out, size_t room, double value, const char *unit)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
     int k = 0;
@@ -388,12 +393,12 @@ char *flow_filter_text(const struct flow_filter *f, char *out, size_t room)
     int used = 0;
     out[0] = 0;
     if (f->ranged) {
-        figure(low, sizeof low, f->low, unit);
-        figure(high, sizeof high, f->high, unit);
+        flow_filter_figure(low, sizeof low, f->low, unit);
+        flow_filter_figure(high, sizeof high, f->high, unit);
         used = snprintf(out, room, "%s %s to %s", flows_metric_name(f->metric), low, high);
     }
     if (f->picked && (size_t)used < room)
         snprintf(out + used, room - (size_t)used, "%s%u %s picked", used ? ", " : "", f->set.count,
-                 kind_name(f->kind, f->set.count));
+                 flow_filter_kind_name(f->kind, f->set.count));
     return out;
 }

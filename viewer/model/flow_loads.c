@@ -12,7 +12,7 @@ int flow_loads_create(struct flow_work *w, const struct topology *t)
     return w->through ? link_loads_create(&w->sums, t) : -ENOMEM;
 }
 
-static double larger(double a, double b)
+static double flow_loads_maximum(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -50,7 +50,7 @@ static void add_routed(struct flows *f, const struct topology *t)
 }
 
 /* Loads and figures as they were summed up. */
-static void take_over(struct flows *f)
+static void flow_loads_adopt_loads(struct flows *f)
 {
     struct link_loads *sums = f->work->sums;
     const struct link_load *values = link_loads_settle(sums);
@@ -67,7 +67,7 @@ static void take_over(struct flows *f)
 }
 
 /* A suggested route is walked. */
-static void add_given(struct flows *f, const struct model *m, uint32_t number)
+static void flow_loads_add_given(struct flows *f, const struct model *m, uint32_t number)
 {
     const struct flow *r = &f->routes[number];
     struct flow_vertex *from = &f->vertices[r->source], *to = &f->vertices[r->destination];
@@ -86,9 +86,9 @@ static void add_given(struct flows *f, const struct model *m, uint32_t number)
     }
 }
 
-static void add_route(struct flows *f, const struct flow *r)
+static void flow_loads_add_route(struct flows *f, const struct flow *r)
 {
-    f->most[METRIC_BYTES] = larger(f->most[METRIC_BYTES], (double)r->bytes);
+    f->most[METRIC_BYTES] = flow_loads_maximum(f->most[METRIC_BYTES], (double)r->bytes);
     if (r->length == TOPOLOGY_NONE) {
         f->unplaced_bytes += r->bytes;
         return;
@@ -98,10 +98,10 @@ static void add_route(struct flows *f, const struct flow *r)
     f->total_messages += r->messages;
     f->longest = r->length > f->longest ? r->length : f->longest;
     f->hop_bytes += hop_bytes;
-    f->most[METRIC_HOP_BYTES] = larger(f->most[METRIC_HOP_BYTES], hop_bytes);
+    f->most[METRIC_HOP_BYTES] = flow_loads_maximum(f->most[METRIC_HOP_BYTES], hop_bytes);
 }
 
-static void find_most(struct flows *f)
+static void flow_loads_find_most(struct flows *f)
 {
     double sum = 0;
     for (uint32_t l = 0; l < f->link_count; l++) {
@@ -114,9 +114,10 @@ static void find_most(struct flows *f)
     }
     f->mean = f->links_used ? sum / f->links_used : 0;
     for (uint32_t v = 0; v < f->vertex_count; v++) {
-        f->most[METRIC_IN] = larger(f->most[METRIC_IN], (double)f->vertices[v].in);
-        f->most[METRIC_OUT] = larger(f->most[METRIC_OUT], (double)f->vertices[v].out);
-        f->most[METRIC_TRANSIT] = larger(f->most[METRIC_TRANSIT], (double)f->vertices[v].transit);
+        f->most[METRIC_IN] = flow_loads_maximum(f->most[METRIC_IN], (double)f->vertices[v].in);
+        f->most[METRIC_OUT] = flow_loads_maximum(f->most[METRIC_OUT], (double)f->vertices[v].out);
+        f->most[METRIC_TRANSIT] =
+            flow_loads_maximum(f->most[METRIC_TRANSIT], (double)f->vertices[v].transit);
     }
     f->most[METRIC_LENGTH] = f->longest;
     f->most[METRIC_LOAD] = (double)f->largest;
@@ -125,11 +126,11 @@ static void find_most(struct flows *f)
 void flow_loads_compute(struct flows *f, const struct model *m)
 {
     add_routed(f, m->network.topology);
-    take_over(f);
+    flow_loads_adopt_loads(f);
     for (uint32_t i = 0; i < f->route_count; i++) {
         if (f->routes[i].given != FLOWS_NONE)
-            add_given(f, m, i);
-        add_route(f, &f->routes[i]);
+            flow_loads_add_given(f, m, i);
+        flow_loads_add_route(f, &f->routes[i]);
     }
-    find_most(f);
+    flow_loads_find_most(f);
 }

@@ -23,7 +23,7 @@ static void plan_finish(struct flow_work *w)
     w->planned = 0;
 }
 
-static void figures_clear(struct flows *f)
+static void flows_figures_clear(struct flows *f)
 {
     f->route_count = f->link_count = f->vertex_count = f->rank_count = 0;
     f->bytes = f->total_messages = f->local_bytes = f->unplaced_bytes = f->largest = 0;
@@ -59,7 +59,7 @@ void flows_finish(struct flows *f)
 }
 
 /* Fresh zeroed elements in place of the old ones. */
-static int renew(void *array, size_t count, size_t size)
+static int flows_renew(void *array, size_t count, size_t size)
 {
     void **at = array, *fresh = calloc(count + 1, size);
     if (!fresh)
@@ -72,7 +72,7 @@ static int renew(void *array, size_t count, size_t size)
 /* ---- the way of each pair ----------------------------------------------------------------------
  */
 
-static uint32_t seat_of(const struct model *m, unsigned applied, uint32_t rank)
+static uint32_t flows_seat_of(const struct model *m, unsigned applied, uint32_t rank)
 {
     const struct suggestion *s = &m->network.suggestions[SUGGEST_MAPPING];
     uint32_t seat = network_seat(&m->network, rank);
@@ -120,9 +120,9 @@ static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned a
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->pair_count; i++) {
         struct model_pair p = model_pair_at(m, i);
-        uint32_t from = seat_of(m, applied, p.source);
+        uint32_t from = flows_seat_of(m, applied, p.source);
         uint32_t to =
-            p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : seat_of(m, applied, p.destination);
+            p.destination == PAIR_OTHERS ? TOPOLOGY_NONE : flows_seat_of(m, applied, p.destination);
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE)
             w->route_of_pair[i] = FLOWS_UNPLACED;
         else if (from == to)
@@ -133,7 +133,7 @@ static uint32_t key_pairs(struct flow_work *w, const struct model *m, unsigned a
     return n;
 }
 
-static int by_ends(const void *left, const void *right)
+static int flows_compare_by_ends(const void *left, const void *right)
 {
     const struct network_reroute *a = left, *b = right;
     if (a->source != b->source)
@@ -149,7 +149,8 @@ static uint32_t given_route(const struct model *m, unsigned applied, uint32_t so
     if (!(applied & FLOWS_ROUTES) || !s->ready || !s->route_count)
         return FLOWS_NONE;
     struct network_reroute key = {.source = source, .destination = destination};
-    const struct network_reroute *r = bsearch(&key, s->routes, s->route_count, sizeof key, by_ends);
+    const struct network_reroute *r =
+        bsearch(&key, s->routes, s->route_count, sizeof key, flows_compare_by_ends);
     return r && r->count ? (uint32_t)(r - s->routes) : FLOWS_NONE;
 }
 
@@ -171,7 +172,7 @@ static void number_routes(struct flow_work *w, const struct model *m, unsigned a
     }
 }
 
-static int bits_of(uint32_t number)
+static int flows_bits_of(uint32_t number)
 {
     int bits = 1;
     while (bits < 32 && number >> bits)
@@ -189,7 +190,8 @@ static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
     if (a && b && w->route_of_pair) {
         w->pair_count = pairs;
         uint32_t n = key_pairs(w, m, applied, a);
-        struct keyed *sorted = radix_sort(a, b, n, bits_of(topology_vertices(m->network.topology)));
+        struct keyed *sorted =
+            radix_sort(a, b, n, flows_bits_of(topology_vertices(m->network.topology)));
         w->all = malloc(((size_t)n + 1) * sizeof *w->all);
         w->slot = malloc(((size_t)n + 1) * sizeof *w->slot);
         if (w->all && w->slot) {
@@ -205,21 +207,21 @@ static int make_plan(struct flow_work *w, const struct model *m, uint32_t pairs,
     return error;
 }
 
-static int list_ranks(struct flows *f, const struct model *m, unsigned applied)
+static int flows_list_ranks(struct flows *f, const struct model *m, unsigned applied)
 {
     uint32_t vertices = topology_vertices(m->network.topology), ranks = m->network.seat_count;
-    if (renew(&f->first_rank, (size_t)vertices + 1, sizeof *f->first_rank) < 0 ||
-        renew(&f->ranks, ranks, sizeof *f->ranks) < 0)
+    if (flows_renew(&f->first_rank, (size_t)vertices + 1, sizeof *f->first_rank) < 0 ||
+        flows_renew(&f->ranks, ranks, sizeof *f->ranks) < 0)
         return -ENOMEM;
     for (uint32_t r = 0; r < ranks; r++) {
-        uint32_t seat = seat_of(m, applied, r);
+        uint32_t seat = flows_seat_of(m, applied, r);
         if (seat != TOPOLOGY_NONE)
             f->first_rank[seat + 1]++;
     }
     for (uint32_t v = 0; v < vertices; v++)
         f->first_rank[v + 1] += f->first_rank[v];
     for (uint32_t r = ranks; r-- > 0;) { /* from behind: each takes the last free place */
-        uint32_t seat = seat_of(m, applied, r);
+        uint32_t seat = flows_seat_of(m, applied, r);
         if (seat != TOPOLOGY_NONE)
             f->ranks[--f->first_rank[seat + 1]] = r;
     }
@@ -227,14 +229,14 @@ static int list_ranks(struct flows *f, const struct model *m, unsigned applied)
     memmove(f->first_rank, f->first_rank + 1, vertices * sizeof *f->first_rank);
     f->first_rank[vertices] = 0;
     for (uint32_t r = 0; r < ranks; r++)
-        f->first_rank[vertices] += seat_of(m, applied, r) != TOPOLOGY_NONE;
+        f->first_rank[vertices] += flows_seat_of(m, applied, r) != TOPOLOGY_NONE;
     return 0;
 }
 
 /* ---- what they carry ---------------------------------------------------------------------------
  */
 
-static void add_pairs(struct flows *f, const struct range *r)
+static void flows_add_pairs(struct flows *f, const struct range *r)
 {
     struct flow_work *w = f->work;
     for (uint32_t i = 0; i < w->all_count; i++)
@@ -269,37 +271,37 @@ static int make_walk(struct flow_work *w, const struct model *m)
     for (uint32_t i = 0; i < s->route_count; i++)
         longest = s->routes[i].count > longest ? s->routes[i].count : longest;
     w->walk_room = longest;
-    return renew(&w->walk, longest, sizeof *w->walk);
+    return flows_renew(&w->walk, longest, sizeof *w->walk);
 }
 
-static int compute(struct flows *f, const struct model *m, const struct range *r, unsigned applied,
-                   int replan)
+static int flows_compute(struct flows *f, const struct model *m, const struct range *r,
+                         unsigned applied, int replan)
 {
     struct flow_work *w = f->work;
     const struct topology *t = m->network.topology;
     uint32_t pairs = r->pair_count < m->pairs.keys.count ? r->pair_count : m->pairs.keys.count;
-    figures_clear(f);
+    flows_figures_clear(f);
     if (replan || !w->planned || w->pair_count != pairs) {
         w->planned = 0;
-        if (make_plan(w, m, pairs, applied) < 0 || list_ranks(f, m, applied) < 0 ||
+        if (make_plan(w, m, pairs, applied) < 0 || flows_list_ranks(f, m, applied) < 0 ||
             make_walk(w, m) < 0)
             return -ENOMEM;
         if (replan && flow_loads_create(w, t) < 0)
             return -ENOMEM;
     }
-    if (renew(&f->routes, w->all_count, sizeof *f->routes) < 0 ||
-        renew(&f->route_marks, w->all_count, 1) < 0 ||
-        renew(&f->loads, topology_links(t), sizeof *f->loads) < 0 ||
-        renew(&f->messages, topology_links(t), sizeof *f->messages) < 0 ||
-        renew(&f->link_marks, topology_links(t), 1) < 0 ||
-        renew(&f->vertices, topology_vertices(t), sizeof *f->vertices) < 0 ||
-        renew(&f->vertex_marks, topology_vertices(t), 1) < 0 ||
-        renew(&f->rank_marks, m->rank_count, 1) < 0)
+    if (flows_renew(&f->routes, w->all_count, sizeof *f->routes) < 0 ||
+        flows_renew(&f->route_marks, w->all_count, 1) < 0 ||
+        flows_renew(&f->loads, topology_links(t), sizeof *f->loads) < 0 ||
+        flows_renew(&f->messages, topology_links(t), sizeof *f->messages) < 0 ||
+        flows_renew(&f->link_marks, topology_links(t), 1) < 0 ||
+        flows_renew(&f->vertices, topology_vertices(t), sizeof *f->vertices) < 0 ||
+        flows_renew(&f->vertex_marks, topology_vertices(t), 1) < 0 ||
+        flows_renew(&f->rank_marks, m->rank_count, 1) < 0)
         return -ENOMEM;
     f->link_count = topology_links(t);
     f->vertex_count = topology_vertices(t);
     f->rank_count = m->rank_count;
-    add_pairs(f, r);
+    flows_add_pairs(f, r);
     flow_loads_compute(f, m);
     return 0;
 }
@@ -327,11 +329,11 @@ int flows_update(struct flows *f, const struct model *m, const struct range *r, 
     int error = 0;
     f->applied = applied;
     if (n->topology && r->valid)
-        error = compute(f, m, r, applied, !same_ways);
+        error = flows_compute(f, m, r, applied, !same_ways);
     else
-        figures_clear(f);
+        flows_figures_clear(f);
     if (error) {
-        figures_clear(f);
+        flows_figures_clear(f);
         now.known = 0;
     }
     *was = now;
@@ -345,7 +347,7 @@ void flows_rest(struct flows *f)
 {
     if (!f->work || f->work->resting)
         return;
-    figures_clear(f);
+    flows_figures_clear(f);
     f->work->resting = 1;
     f->work->marked.known = 0;
     f->version++;
@@ -386,7 +388,7 @@ int flows_crosses(const struct flows *f, const struct model *m, uint32_t route, 
 }
 
 /* First route whose ends are at least those. */
-static uint32_t lower_bound(const struct flows *f, uint64_t key)
+static uint32_t flows_lower_bound(const struct flows *f, uint64_t key)
 {
     return BISECT(i, 0, f->route_count,
                   ((uint64_t)f->routes[i].source << 32 | f->routes[i].destination) < key);
@@ -394,7 +396,7 @@ static uint32_t lower_bound(const struct flows *f, uint64_t key)
 
 uint32_t flows_find(const struct flows *f, uint32_t source, uint32_t destination)
 {
-    uint32_t at = lower_bound(f, (uint64_t)source << 32 | destination);
+    uint32_t at = flows_lower_bound(f, (uint64_t)source << 32 | destination);
     return at < f->route_count && f->routes[at].source == source &&
                    f->routes[at].destination == destination
                ? at
@@ -416,7 +418,7 @@ uint32_t flows_count(const struct flows *f, enum flow_metric metric)
                                 : f->vertex_count;
 }
 
-static double length_of(const struct flow *r)
+static double flows_length_of(const struct flow *r)
 {
     return r->length == TOPOLOGY_NONE ? 0 : r->length;
 }
@@ -427,9 +429,9 @@ double flows_value(const struct flows *f, enum flow_metric metric, uint32_t i)
     case METRIC_BYTES:
         return (double)f->routes[i].bytes;
     case METRIC_LENGTH:
-        return length_of(&f->routes[i]);
+        return flows_length_of(&f->routes[i]);
     case METRIC_HOP_BYTES:
-        return (double)f->routes[i].bytes * length_of(&f->routes[i]);
+        return (double)f->routes[i].bytes * flows_length_of(&f->routes[i]);
     case METRIC_LOAD:
         return (double)f->loads[i];
     case METRIC_IN:
@@ -455,7 +457,7 @@ int flows_rank(struct flows *f, enum flow_metric metric)
     struct keyed *b = malloc(((size_t)all + 1) * sizeof *b);
     w->ranked = 0;
     f->ranked_count = 0;
-    if (!a || !b || renew(&f->ranked, all, sizeof *f->ranked) < 0) {
+    if (!a || !b || flows_renew(&f->ranked, all, sizeof *f->ranked) < 0) {
         free(a);
         free(b);
         return -ENOMEM;

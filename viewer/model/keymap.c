@@ -5,16 +5,17 @@
 
 /* Finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): spreads small integers over all bits.
  */
-static uint64_t mix(uint64_t x)
+static uint64_t keymap_mix_hash(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
 
-static uint32_t slot_of(const struct keymap *map, struct keymap_key key)
+static uint32_t keymap_slot_of(const struct keymap *map, struct keymap_key key)
 {
-    uint64_t h = mix(key.a + UINT64_C(0x9e3779b97f4a7c15) * (key.b + 1) + mix(key.c + 1));
+    uint64_t h = keymap_mix_hash(key.a + UINT64_C(0x9e3779b97f4a7c15) * (key.b + 1) +
+                                 keymap_mix_hash(key.c + 1));
     uint32_t i = (uint32_t)h & map->mask;
     while (map->slots[i]) {
         const struct keymap_key *k = &map->keys[map->slots[i] - 1];
@@ -25,7 +26,7 @@ static uint32_t slot_of(const struct keymap *map, struct keymap_key key)
     return i;
 }
 
-static int grow(struct keymap *map)
+static int keymap_grow(struct keymap *map)
 {
     uint32_t room = map->room ? map->room * 2 : 64;
     if (room < map->room)
@@ -42,7 +43,7 @@ static int grow(struct keymap *map)
     map->room = room;
     map->mask = room * 2 - 1;
     for (uint32_t i = 0; i < map->count; i++)
-        map->slots[slot_of(map, map->keys[i])] = i + 1;
+        map->slots[keymap_slot_of(map, map->keys[i])] = i + 1;
     return 0;
 }
 
@@ -50,7 +51,7 @@ uint32_t keymap_find(const struct keymap *map, struct keymap_key key)
 {
     if (!map->slots)
         return KEYMAP_NONE;
-    uint32_t found = map->slots[slot_of(map, key)];
+    uint32_t found = map->slots[keymap_slot_of(map, key)];
     return found ? found - 1 : KEYMAP_NONE;
 }
 
@@ -66,10 +67,10 @@ uint32_t keymap_add(struct keymap *map, struct keymap_key key)
         map->guess = found + 1;
         return found;
     }
-    if (map->count == map->room && grow(map) < 0)
+    if (map->count == map->room && keymap_grow(map) < 0)
         return KEYMAP_NONE;
     map->keys[map->count] = key;
-    map->slots[slot_of(map, key)] = map->count + 1;
+    map->slots[keymap_slot_of(map, key)] = map->count + 1;
     return map->count++;
 }
 

@@ -24,7 +24,7 @@ struct reading {
     uint32_t link;
 };
 
-static int by_link(const void *a, const void *b)
+static int measured_compare_by_link(const void *a, const void *b)
 {
     const struct reading *p = a, *q = b;
     return (p->link > q->link) - (p->link < q->link);
@@ -48,7 +48,7 @@ int measured_apply(struct measured *m, const struct wire_links *w)
         m->unit = row->unit != 0;
     }
     if (n)
-        qsort(rows, n, sizeof *rows, by_link);
+        qsort(rows, n, sizeof *rows, measured_compare_by_link);
     for (uint32_t i = 0; i < n; i++) {
         if (kept && items[kept - 1] == rows[i].link)
             continue;

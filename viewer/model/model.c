@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_text(char *to, size_t room, const char *from)
+static void model_copy_text(char *to, size_t room, const char *from)
 {
     snprintf(to, room, "%s", from ? from : "");
 }
@@ -109,12 +109,12 @@ void model_destroy(struct model *m)
 
 static void apply_job(struct model *m, const struct wire_job *j)
 {
-    copy_text(m->state, sizeof m->state, j->state);
-    copy_text(m->app, sizeof m->app, j->app);
-    copy_text(m->command, sizeof m->command, j->command);
-    copy_text(m->mpi, sizeof m->mpi, j->mpi);
-    copy_text(m->user, sizeof m->user, j->user);
-    copy_text(m->recording, sizeof m->recording, j->recording);
+    model_copy_text(m->state, sizeof m->state, j->state);
+    model_copy_text(m->app, sizeof m->app, j->app);
+    model_copy_text(m->command, sizeof m->command, j->command);
+    model_copy_text(m->mpi, sizeof m->mpi, j->mpi);
+    model_copy_text(m->user, sizeof m->user, j->user);
+    model_copy_text(m->recording, sizeof m->recording, j->recording);
     m->world = j->world;
     m->seen = j->seen;
     m->start_ns = j->start_ns;
@@ -137,7 +137,7 @@ static uint32_t host_number(struct model *m, const char *name)
         return UINT32_MAX;
     m->hosts = hosts;
     hosts[m->host_count] = (struct model_host){0};
-    copy_text(hosts[m->host_count].name, sizeof hosts->name, name);
+    model_copy_text(hosts[m->host_count].name, sizeof hosts->name, name);
     return m->host_count++;
 }
 
@@ -196,7 +196,7 @@ static int apply_nodes(struct model *m, const struct wire_nodes *n)
                 return -ENOMEM;
             m->nodes = nodes;
             nodes[k] = (struct model_node){.now = *row, .window = n->window};
-            copy_text(nodes[k].name, sizeof nodes[k].name, host);
+            model_copy_text(nodes[k].name, sizeof nodes[k].name, host);
             m->node_count++;
         }
         struct model_node *node = &m->nodes[k];
@@ -242,18 +242,18 @@ static int apply_status(struct model *m, const struct wire_status *s)
     d->late = s->late;
     d->window_ns = s->window_ns;
     d->known = 1;
-    copy_text(d->version, sizeof d->version, s->version);
-    copy_text(d->host, sizeof d->host, s->host);
-    copy_text(d->recorder_error, sizeof d->recorder_error, s->recorder_error);
-    copy_text(d->topology_fault, sizeof d->topology_fault, s->topology_fault);
+    model_copy_text(d->version, sizeof d->version, s->version);
+    model_copy_text(d->host, sizeof d->host, s->host);
+    model_copy_text(d->recorder_error, sizeof d->recorder_error, s->recorder_error);
+    model_copy_text(d->topology_fault, sizeof d->topology_fault, s->topology_fault);
     struct model_job_row *jobs = calloc(s->jobs_count + 1, sizeof *jobs);
     if (!jobs)
         return -ENOMEM;
     for (uint64_t i = 0; i < s->jobs_count; i++) {
         const struct wire_job_row *row = &s->jobs[i];
-        copy_text(jobs[i].job, sizeof jobs[i].job, row->job);
-        copy_text(jobs[i].app, sizeof jobs[i].app, row->app);
-        copy_text(jobs[i].state, sizeof jobs[i].state, row->state);
+        model_copy_text(jobs[i].job, sizeof jobs[i].job, row->job);
+        model_copy_text(jobs[i].app, sizeof jobs[i].app, row->app);
+        model_copy_text(jobs[i].state, sizeof jobs[i].state, row->state);
         jobs[i].ranks = row->ranks;
         jobs[i].nodes = row->nodes;
         jobs[i].start_ns = row->start_ns;
@@ -267,7 +267,7 @@ static int apply_status(struct model *m, const struct wire_status *s)
 }
 
 /* Job id that a message of the stream belongs to; NULL for other messages. */
-static const char *job_of(const struct wire_message *message)
+static const char *model_job_of(const struct wire_message *message)
 {
     switch (message->type) {
     case WIRE_TYPE_JOB:
@@ -381,11 +381,11 @@ static int apply_any(struct model *m, const struct wire_message *message, int sn
 
 int model_apply(struct model *m, const struct wire_message *message, int snapshot)
 {
-    const char *job = job_of(message);
+    const char *job = model_job_of(message);
     if (job && strcmp(job, m->job) != 0) {
         if (m->job[0])
             model_forget_job(m);
-        copy_text(m->job, sizeof m->job, job);
+        model_copy_text(m->job, sizeof m->job, job);
     }
     int error = apply_any(m, message, snapshot);
     if (error == -HOLTER_ERANGE) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_text(char *to, size_t room, const char *from)
+static void model_alerts_copy_text(char *to, size_t room, const char *from)
 {
     snprintf(to, room, "%s", from ? from : "");
 }
@@ -31,30 +31,30 @@ static void read_spans(struct alert *a)
     }
 }
 
-static void read_causes(struct alert *a, const struct wire_alert *m)
+static void model_alerts_read_causes(struct alert *a, const struct wire_alert *m)
 {
     a->cause_count = 0;
     for (uint64_t i = 0; i < m->causes_count && a->cause_count < ALERT_CAUSES; i++) {
         struct alert_cause *c = &a->causes[a->cause_count++];
-        copy_text(c->name, sizeof c->name, m->causes[i].name);
-        copy_text(c->text, sizeof c->text, m->causes[i].text);
+        model_alerts_copy_text(c->name, sizeof c->name, m->causes[i].name);
+        model_alerts_copy_text(c->text, sizeof c->text, m->causes[i].text);
         double share = m->causes[i].share;
         c->share = isnan(share) ? NAN : share < 0 ? 0 : share > 1 ? 1 : share;
     }
 }
 
-static enum alert_state state_of(const char *name)
+static enum alert_state model_alerts_state_of(const char *name)
 {
     if (name && !strcmp(name, "firing"))
         return ALERT_FIRING;
     return name && !strcmp(name, "pending") ? ALERT_PENDING : ALERT_RESOLVED;
 }
 
-static void fill(struct alert *a, const struct wire_alert *m)
+static void model_alerts_fill(struct alert *a, const struct wire_alert *m)
 {
     *a = (struct alert){
         .id = m->id,
-        .state = state_of(m->state),
+        .state = model_alerts_state_of(m->state),
         .since_ns = m->since_ns,
         .updated_ns = m->updated_ns,
         .onset_ns = m->onset_ns ? m->onset_ns : m->since_ns,
@@ -66,24 +66,24 @@ static void fill(struct alert *a, const struct wire_alert *m)
         .error_ns = m->error_ns,
         .updates = m->updates,
     };
-    copy_text(a->kind, sizeof a->kind, m->kind);
-    copy_text(a->title, sizeof a->title, m->title);
-    copy_text(a->text, sizeof a->text, m->text);
-    copy_text(a->host, sizeof a->host, m->host);
-    copy_text(a->rule, sizeof a->rule, m->rule);
-    copy_text(a->severity, sizeof a->severity, m->severity);
-    copy_text(a->ranks, sizeof a->ranks, m->ranks);
-    copy_text(a->locality, sizeof a->locality, m->locality);
-    copy_text(a->sizes, sizeof a->sizes, m->sizes);
-    copy_text(a->advice, sizeof a->advice, m->advice);
-    copy_text(a->nodes, sizeof a->nodes, m->nodes);
-    copy_text(a->links, sizeof a->links, m->links);
+    model_alerts_copy_text(a->kind, sizeof a->kind, m->kind);
+    model_alerts_copy_text(a->title, sizeof a->title, m->title);
+    model_alerts_copy_text(a->text, sizeof a->text, m->text);
+    model_alerts_copy_text(a->host, sizeof a->host, m->host);
+    model_alerts_copy_text(a->rule, sizeof a->rule, m->rule);
+    model_alerts_copy_text(a->severity, sizeof a->severity, m->severity);
+    model_alerts_copy_text(a->ranks, sizeof a->ranks, m->ranks);
+    model_alerts_copy_text(a->locality, sizeof a->locality, m->locality);
+    model_alerts_copy_text(a->sizes, sizeof a->sizes, m->sizes);
+    model_alerts_copy_text(a->advice, sizeof a->advice, m->advice);
+    model_alerts_copy_text(a->nodes, sizeof a->nodes, m->nodes);
+    model_alerts_copy_text(a->links, sizeof a->links, m->links);
     read_spans(a);
-    read_causes(a, m);
+    model_alerts_read_causes(a, m);
 }
 
 /* The one to give up: the oldest that is resolved, else the oldest. */
-static uint32_t least_wanted(const struct alerts *alerts)
+static uint32_t model_alerts_find_least_important(const struct alerts *alerts)
 {
     for (uint32_t i = alerts->count; i-- > 0;)
         if (alerts->items[i].state == ALERT_RESOLVED)
@@ -95,14 +95,14 @@ int alerts_apply(struct alerts *alerts, const struct wire_alert *m)
 {
     for (uint32_t i = 0; i < alerts->count; i++) {
         if (alerts->items[i].id == m->id) {
-            fill(&alerts->items[i], m);
+            model_alerts_fill(&alerts->items[i], m);
             return 0;
         }
     }
     if (!alerts->items && !(alerts->items = calloc(ALERTS, sizeof *alerts->items)))
         return -ENOMEM;
     if (alerts->count == ALERTS) {
-        uint32_t go = least_wanted(alerts);
+        uint32_t go = model_alerts_find_least_important(alerts);
         memmove(&alerts->items[go], &alerts->items[go + 1],
                 (alerts->count - go - 1) * sizeof *alerts->items);
         alerts->count--;
@@ -114,7 +114,7 @@ int alerts_apply(struct alerts *alerts, const struct wire_alert *m)
     memmove(&alerts->items[at + 1], &alerts->items[at],
             (alerts->count - at) * sizeof *alerts->items);
     alerts->count++;
-    fill(&alerts->items[at], m);
+    model_alerts_fill(&alerts->items[at], m);
     return 0;
 }
 

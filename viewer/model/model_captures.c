@@ -33,7 +33,7 @@ void captures_finish(struct captures *captures)
     *captures = (struct captures){0};
 }
 
-static void give_up_oldest(struct captures *captures)
+static void model_captures_discard_oldest(struct captures *captures)
 {
     struct capture *oldest = &captures->items[--captures->count];
     captures->calls -= oldest->calls;
@@ -43,7 +43,8 @@ static void give_up_oldest(struct captures *captures)
 
 /* The capture of a message, a new one when it is the first. @return NULL: without memory, or it is
  * older than all that there is room for */
-static struct capture *capture_of(struct captures *captures, const struct wire_capture *m)
+static struct capture *model_captures_capture_of(struct captures *captures,
+                                                 const struct wire_capture *m)
 {
     uint32_t at = 0;
     while (at < captures->count && captures->items[at].id > m->id)
@@ -58,7 +59,7 @@ static struct capture *capture_of(struct captures *captures, const struct wire_c
     if (!names)
         return NULL;
     if (captures->count == CAPTURES)
-        give_up_oldest(captures);
+        model_captures_discard_oldest(captures);
     struct capture *c = &captures->items[at];
     memmove(c + 1, c, (captures->count - at) * sizeof *c);
     captures->count++;
@@ -78,7 +79,8 @@ static int compare_threads(const void *left, const void *right)
 }
 
 /* Among the first of the capture's threads. @return its place, or that of the one behind it */
-static uint32_t place_of(const struct capture *c, uint32_t count, const struct capture_thread *key)
+static uint32_t model_captures_place_of(const struct capture *c, uint32_t count,
+                                        const struct capture_thread *key)
 {
     return BISECT(i, 0, count, compare_threads(&c->threads[i], key) < 0);
 }
@@ -104,8 +106,8 @@ static int need_threads(struct capture *c, uint64_t count)
 }
 
 /* Two rising rows, one behind the other, become one. @param spare  room for the second */
-static void merge(struct capture_thread *rows, uint32_t first, uint32_t count,
-                  struct capture_thread *spare)
+static void model_captures_merge(struct capture_thread *rows, uint32_t first, uint32_t count,
+                                 struct capture_thread *spare)
 {
     uint32_t left = first, right = count - first;
     memcpy(spare, rows + first, right * sizeof *spare);
@@ -125,7 +127,7 @@ static int add_threads(struct capture *c, const struct wire_capture *m)
     for (uint64_t i = 0; !error && i < m->threads_count && count < CAPTURES_THREADS; i++) {
         const struct capture_thread fresh = {.rank = m->threads[i].rank,
                                              .thread = m->threads[i].thread};
-        if (!has_thread(c, known, place_of(c, known, &fresh), &fresh))
+        if (!has_thread(c, known, model_captures_place_of(c, known, &fresh), &fresh))
             c->threads[count++] = fresh;
     }
     if (error || count == known)
@@ -138,7 +140,7 @@ static int add_threads(struct capture *c, const struct wire_capture *m)
     struct capture_thread *spare = malloc((kept - known) * sizeof *spare);
     if (!spare)
         return -ENOMEM; /* those that were known are in their places */
-    merge(c->threads, known, kept, spare);
+    model_captures_merge(c->threads, known, kept, spare);
     free(spare);
     c->thread_count = kept;
     c->ranks = 0;
@@ -152,7 +154,7 @@ static int add_threads(struct capture *c, const struct wire_capture *m)
 
 /* Where the name of a communicator or region stands in the capture; 0: it has none, or there is no
  * room for it. */
-static uint8_t name_of(struct capture *c, const char *text)
+static uint8_t model_captures_name_of(struct capture *c, const char *text)
 {
     if (!text || !*text)
         return 0;
@@ -169,12 +171,12 @@ static uint8_t name_of(struct capture *c, const char *text)
     return (uint8_t)c->name_count++;
 }
 
-static int64_t clamp(int64_t ns)
+static int64_t model_captures_clamp(int64_t ns)
 {
     return ns < -far_ns ? -far_ns : ns > far_ns ? far_ns : ns;
 }
 
-static int64_t daemon_time(uint64_t ns)
+static int64_t model_captures_daemon_time(uint64_t ns)
 {
     return ns > (uint64_t)last_ns ? last_ns : (int64_t)ns;
 }
@@ -184,7 +186,7 @@ static int32_t peer_of(int64_t peer)
     return peer < PEER_UNKNOWN || peer > INT32_MAX ? PEER_UNKNOWN : (int32_t)peer;
 }
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
+static uint64_t model_captures_add_saturating(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -194,7 +196,7 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 static int need_call(struct captures *captures, const struct capture *c, struct capture_thread *t)
 {
     while (captures->calls >= CAPTURES_CALLS && c != &captures->items[captures->count - 1])
-        give_up_oldest(captures);
+        model_captures_discard_oldest(captures);
     if (captures->calls >= CAPTURES_CALLS)
         return -HOLTER_EFULL;
     if (t->count < t->room)
@@ -208,15 +210,16 @@ static int need_call(struct captures *captures, const struct capture *c, struct 
     return 0;
 }
 
-static void widen(struct capture *c, const struct capture_call *call)
+static void model_captures_widen(struct capture *c, const struct capture_call *call)
 {
     int64_t end = call->begin_ns + (int64_t)call->length_ns;
     c->begin_ns = c->calls == 0 || call->begin_ns < c->begin_ns ? call->begin_ns : c->begin_ns;
     c->end_ns = end > c->end_ns ? end : c->end_ns;
 }
 
-static int add_call(struct captures *captures, struct capture *c, struct capture_thread *t,
-                    const struct wire_capture *m, const struct wire_capture_event_row *e)
+static int model_captures_add_call(struct captures *captures, struct capture *c,
+                                   struct capture_thread *t, const struct wire_capture *m,
+                                   const struct wire_capture_event_row *e)
 {
     int error = need_call(captures, c, t);
     t->skips = error != 0;
@@ -225,7 +228,7 @@ static int add_call(struct captures *captures, struct capture *c, struct capture
         return error == -HOLTER_EFULL ? 0 : error;
     struct capture_call *call = &t->calls[t->count];
     *call = (struct capture_call){
-        .begin_ns = daemon_time(m->at_ns) + clamp(e->begin_ns),
+        .begin_ns = model_captures_daemon_time(m->at_ns) + model_captures_clamp(e->begin_ns),
         .length_ns = e->length_ns > (uint64_t)far_ns ? (uint64_t)far_ns : e->length_ns,
         .bytes = e->bytes,
         .bytes_in = e->bytes_in,
@@ -234,13 +237,15 @@ static int add_call(struct captures *captures, struct capture *c, struct capture
         .call = (uint16_t)e->call,
         .running = e->running != 0,
         .comm = e->comm < m->comms_count && m->comms[e->comm].id
-                    ? name_of(c, m->comms[e->comm].name)
+                    ? model_captures_name_of(c, m->comms[e->comm].name)
                     : 0,
-        .region = e->region < m->regions_count ? name_of(c, m->regions[e->region].name) : 0,
+        .region = e->region < m->regions_count
+                      ? model_captures_name_of(c, m->regions[e->region].name)
+                      : 0,
     };
-    widen(c, call);
+    model_captures_widen(c, call);
     uint64_t *time = &c->class_ns[call_class_of(call->call)];
-    *time = sum_of(*time, call->length_ns);
+    *time = model_captures_add_saturating(*time, call->length_ns);
     t->count++;
     c->calls++;
     captures->calls++;
@@ -248,15 +253,16 @@ static int add_call(struct captures *captures, struct capture *c, struct capture
 }
 
 /* A further message of the thread's newest call. That call may have been overwritten. */
-static void add_message(struct capture_thread *t, const struct wire_capture_event_row *e)
+static void model_captures_add_message(struct capture_thread *t,
+                                       const struct wire_capture_event_row *e)
 {
     if (t->count == 0 || t->skips)
         return;
     struct capture_call *call = &t->calls[t->count - 1];
     int32_t peer = peer_of(e->peer);
     call->messages++;
-    call->bytes = sum_of(call->bytes, e->bytes);
-    call->bytes_in = sum_of(call->bytes_in, e->bytes_in);
+    call->bytes = model_captures_add_saturating(call->bytes, e->bytes);
+    call->bytes_in = model_captures_add_saturating(call->bytes_in, e->bytes_in);
     if (call->peer < 0)
         call->peer = peer;
     else if (peer >= 0 && peer != call->peer)
@@ -277,9 +283,9 @@ static int add_events(struct captures *captures, struct capture *c, const struct
             continue; /* told before */
         t->next = e->number + (e->number != UINT64_MAX);
         if (e->kind == EVENT_CALL)
-            error = add_call(captures, c, t, m, e);
+            error = model_captures_add_call(captures, c, t, m, e);
         else if (e->kind == EVENT_PART)
-            add_message(t, e);
+            model_captures_add_message(t, e);
     }
     return error;
 }
@@ -287,14 +293,14 @@ static int add_events(struct captures *captures, struct capture *c, const struct
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
-static void take_facts(struct capture *c, const struct wire_capture *m)
+static void model_captures_copy_facts(struct capture *c, const struct wire_capture *m)
 {
     c->alert = m->alert;
-    c->asked_ns = daemon_time(m->asked_ns);
+    c->asked_ns = model_captures_daemon_time(m->asked_ns);
     c->nodes = m->nodes;
     c->answered = m->answered > c->answered ? m->answered : c->answered;
     c->error_ns = m->clock_error_ns > c->error_ns ? m->clock_error_ns : c->error_ns;
-    int64_t read_ns = daemon_time(m->at_ns);
+    int64_t read_ns = model_captures_daemon_time(m->at_ns);
     c->end_ns = read_ns > c->end_ns ? read_ns : c->end_ns;
     snprintf(c->reason, sizeof c->reason, "%s", m->reason ? m->reason : "");
     if (m->fault && *m->fault)
@@ -304,10 +310,10 @@ static void take_facts(struct capture *c, const struct wire_capture *m)
 int captures_apply(struct captures *captures, const struct wire_capture *m)
 {
     int older = captures->count == CAPTURES && m->id < captures->items[CAPTURES - 1].id;
-    struct capture *c = older ? NULL : capture_of(captures, m);
+    struct capture *c = older ? NULL : model_captures_capture_of(captures, m);
     if (!c)
         return older ? 0 : -ENOMEM;
-    take_facts(c, m);
+    model_captures_copy_facts(c, m);
     int error = add_threads(c, m);
     uint32_t *places = malloc((m->threads_count + 1) * sizeof *places);
     if (!places)
@@ -315,12 +321,12 @@ int captures_apply(struct captures *captures, const struct wire_capture *m)
     for (uint64_t i = 0; !error && i < m->threads_count; i++) {
         const struct capture_thread key = {.rank = m->threads[i].rank,
                                            .thread = m->threads[i].thread};
-        uint32_t place = place_of(c, c->thread_count, &key);
+        uint32_t place = model_captures_place_of(c, c->thread_count, &key);
         places[i] = has_thread(c, c->thread_count, place, &key) ? place : UINT32_MAX;
         if (places[i] == UINT32_MAX)
             continue;
         c->threads[place].lapped = m->threads[i].lapped;
-        c->threads[place].read_ns = daemon_time(m->at_ns);
+        c->threads[place].read_ns = model_captures_daemon_time(m->at_ns);
     }
     if (!error)
         error = add_events(captures, c, m, places);
@@ -342,14 +348,14 @@ const struct capture *captures_find(const struct captures *captures, uint64_t id
 int capture_has_rank(const struct capture *c, uint64_t rank)
 {
     const struct capture_thread key = {.rank = rank};
-    uint32_t place = place_of(c, c->thread_count, &key);
+    uint32_t place = model_captures_place_of(c, c->thread_count, &key);
     return place < c->thread_count && c->threads[place].rank == rank;
 }
 
 const struct capture *captures_of_alert(const struct captures *captures, const struct alert *alert)
 {
     int death = !strcmp(alert->kind, "rank-died") && alert->rank >= 0;
-    int64_t at = daemon_time(alert->onset_ns);
+    int64_t at = model_captures_daemon_time(alert->onset_ns);
     for (uint32_t i = 0; i < captures->count; i++) {
         const struct capture *c = &captures->items[i];
         if (c->alert == alert->id && alert->id != 0)

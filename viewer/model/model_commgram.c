@@ -59,7 +59,7 @@ static struct head *head_at(const struct commgram_rows *r, uint32_t i)
 }
 
 /* First row whose number is at least that. */
-static uint32_t lower_bound(const struct commgram_rows *r, uint64_t number)
+static uint32_t model_commgram_lower_bound(const struct commgram_rows *r, uint64_t number)
 {
     return BISECT(i, 0, r->count, head_at(r, i)->number < number);
 }
@@ -83,7 +83,7 @@ static void begin_rows(struct commgram_rows *r, int snapshot, uint64_t more)
     r->more = more != 0;
 }
 
-static int make_room(struct commgram_rows *r)
+static int model_commgram_make_room(struct commgram_rows *r)
 {
     if (r->count < r->room)
         return 0;
@@ -104,19 +104,19 @@ static int make_room(struct commgram_rows *r)
     return 0;
 }
 
-static int put_row(struct commgram_rows *r, const void *row)
+static int model_commgram_put_row(struct commgram_rows *r, const void *row)
 {
     const struct head *head = row;
-    uint32_t at = lower_bound(r, head->number);
+    uint32_t at = model_commgram_lower_bound(r, head->number);
     int known = at < r->count && head_at(r, at)->number == head->number;
     if (!known && r->forgotten && at == 0)
         return 0; /* older than what is kept */
     if (!known) {
         uint64_t forgotten = r->forgotten;
-        if (make_room(r) < 0)
+        if (model_commgram_make_room(r) < 0)
             return -ENOMEM;
         if (r->forgotten != forgotten)
-            at = lower_bound(r, head->number);
+            at = model_commgram_lower_bound(r, head->number);
         memmove((char *)r->rows + (size_t)(at + 1) * r->size,
                 (char *)r->rows + (size_t)at * r->size, (size_t)(r->count - at) * r->size);
         r->count++;
@@ -143,7 +143,7 @@ int commgram_apply_phases(struct commgram *g, const struct wire_phases *m, int s
         struct wire_phase_row row = m->phases[i];
         if (row.begin_ns > row.end_ns || row.end_ns > INT64_MAX)
             continue;
-        error = put_row(&g->phases, &row);
+        error = model_commgram_put_row(&g->phases, &row);
     }
     g->version++;
     return error;
@@ -160,7 +160,7 @@ int commgram_apply_curve(struct commgram *g, const struct wire_curve *m, int sna
         row.height = fmin(fmax(finite_or(row.height, 0), -1e9), 1e9);
         row.difference = finite_or(row.difference, 0);
         row.resemblance = finite_or(row.resemblance, 1);
-        error = put_row(&g->points, &row);
+        error = model_commgram_put_row(&g->points, &row);
     }
     g->version++;
     return error;
@@ -183,7 +183,7 @@ const struct wire_curve_point_row *commgram_point(const struct commgram *g, uint
 
 const struct wire_phase_row *commgram_phase_find(const struct commgram *g, uint64_t id)
 {
-    uint32_t i = lower_bound(&g->phases, id);
+    uint32_t i = model_commgram_lower_bound(&g->phases, id);
     return i < g->phases.count && commgram_phase(g, i)->id == id ? commgram_phase(g, i) : NULL;
 }
 
@@ -240,8 +240,8 @@ void commgram_replied(struct commgram *g, int code, const char *text)
  */
 
 /* Append rows; those beyond the bound are counted. */
-static int append(void **to, uint32_t *count, uint32_t *room, const void *rows, uint64_t more,
-                  size_t size, uint64_t *ignored)
+static int model_commgram_append(void **to, uint32_t *count, uint32_t *room, const void *rows,
+                                 uint64_t more, size_t size, uint64_t *ignored)
 {
     uint64_t fit = COMMGRAM_ROWS - *count;
     *ignored += more > fit ? more - fit : 0;
@@ -359,7 +359,7 @@ static void index_ribbons(struct commgram_picture *p)
     p->ribbon_count = kept;
 }
 
-static int complete(struct commgram *g)
+static int model_commgram_complete(struct commgram *g)
 {
     struct commgram_picture *p = &g->next;
     if (index_bars(p) < 0 || index_members(p) < 0) {
@@ -385,19 +385,22 @@ int commgram_apply_picture(struct commgram *g, const struct wire_commgram *m)
     p->from_ns = m->from_ns;
     p->to_ns = m->to_ns;
     p->resolved = m->resolved;
-    int error = append((void **)&p->columns, &p->column_count, &p->column_room, m->columns,
-                       m->columns_count, sizeof *p->columns, &p->ignored);
+    int error =
+        model_commgram_append((void **)&p->columns, &p->column_count, &p->column_room, m->columns,
+                              m->columns_count, sizeof *p->columns, &p->ignored);
     if (!error)
-        error = append((void **)&p->bars, &p->bar_count, &p->bar_room, m->bars, m->bars_count,
-                       sizeof *p->bars, &p->ignored);
+        error = model_commgram_append((void **)&p->bars, &p->bar_count, &p->bar_room, m->bars,
+                                      m->bars_count, sizeof *p->bars, &p->ignored);
     if (!error)
-        error = append((void **)&p->members, &p->member_count, &p->member_room, m->members,
-                       m->members_count, sizeof *p->members, &p->ignored);
+        error =
+            model_commgram_append((void **)&p->members, &p->member_count, &p->member_room,
+                                  m->members, m->members_count, sizeof *p->members, &p->ignored);
     if (!error)
-        error = append((void **)&p->ribbons, &p->ribbon_count, &p->ribbon_room, m->ribbons,
-                       m->ribbons_count, sizeof *p->ribbons, &p->ignored);
+        error =
+            model_commgram_append((void **)&p->ribbons, &p->ribbon_count, &p->ribbon_room,
+                                  m->ribbons, m->ribbons_count, sizeof *p->ribbons, &p->ignored);
     if (!error && !m->more)
-        error = complete(g);
+        error = model_commgram_complete(g);
     g->version++;
     return error;
 }

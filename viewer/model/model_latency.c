@@ -38,12 +38,12 @@ void latency_clear(struct latency *l)
 /* ---- series ------------------------------------------------------------------------------------
  */
 
-static double sound(double value)
+static double model_latency_finite_or_zero(double value)
 {
     return isfinite(value) && value >= 0 ? value : NAN;
 }
 
-static double mean_of(double a, uint64_t a_messages, double b, uint64_t b_messages)
+static double model_latency_mean_of(double a, uint64_t a_messages, double b, uint64_t b_messages)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) ? b : a;
@@ -53,11 +53,11 @@ static double mean_of(double a, uint64_t a_messages, double b, uint64_t b_messag
 
 static double geometric_mean_of(double a, uint64_t a_messages, double b, uint64_t b_messages)
 {
-    return exp2(mean_of(log2(a), a_messages, log2(b), b_messages));
+    return exp2(model_latency_mean_of(log2(a), a_messages, log2(b), b_messages));
 }
 
 /* Growth is what to act upon, then steady, then calm. */
-static enum series_trend graver(enum series_trend a, enum series_trend b)
+static enum series_trend model_latency_worse_trend(enum series_trend a, enum series_trend b)
 {
     if (a == TREND_GROWTH || b == TREND_GROWTH)
         return TREND_GROWTH;
@@ -70,8 +70,9 @@ void latency_merge(struct latency_point *to, const struct latency_point *from)
         *to = *from;
         return;
     }
-    to->recent = mean_of(to->recent, to->messages, from->recent, from->messages);
-    to->reference = mean_of(to->reference, to->messages, from->reference, from->messages);
+    to->recent = model_latency_mean_of(to->recent, to->messages, from->recent, from->messages);
+    to->reference =
+        model_latency_mean_of(to->reference, to->messages, from->reference, from->messages);
     to->typical = geometric_mean_of(to->typical, to->messages, from->typical, from->messages);
     to->highest = fmax(to->highest, from->highest); /* fmax passes over NaN */
     to->messages += from->messages;
@@ -81,13 +82,15 @@ void latency_merge(struct latency_point *to, const struct latency_point *from)
         to->part_ns[p] += from->part_ns[p];
     to->first = from->first < to->first ? from->first : to->first;
     to->last = from->last > to->last ? from->last : to->last;
-    to->trend = graver(to->trend, from->trend);
+    to->trend = model_latency_worse_trend(to->trend, from->trend);
 }
 
 /* A daemon that does not tell the geometric mean tells the mean. */
 static double typical_of(double typical, double reference)
 {
-    return isfinite(typical) && typical > 0 ? typical : reference > 0 ? sound(reference) : NAN;
+    return isfinite(typical) && typical > 0 ? typical
+           : reference > 0                  ? model_latency_finite_or_zero(reference)
+                                            : NAN;
 }
 
 static struct latency_point point_of(const struct wire_series_row *row, uint64_t window)
@@ -99,8 +102,8 @@ static struct latency_point point_of(const struct wire_series_row *row, uint64_t
         .windows = 1,
         .messages = row->messages,
         .delayed = row->delayed < row->messages ? row->delayed : row->messages,
-        .recent = sound(row->recent),
-        .reference = sound(row->reference),
+        .recent = model_latency_finite_or_zero(row->recent),
+        .reference = model_latency_finite_or_zero(row->reference),
         .typical = typical,
         .highest = typical,
         .part_ns = {row->network_ns, row->late_sender_ns, row->late_receiver_ns, row->joint_ns},
@@ -116,7 +119,7 @@ uint32_t latency_position(const struct latency_series *s, uint64_t window)
 
 /* Two neighbours whose common span is smallest against their age, as in a history; periods of
  * growth and steady ones keep their resolution longer, and their edges. */
-static uint32_t cheapest_pair(const struct latency_series *s)
+static uint32_t model_latency_cheapest_pair(const struct latency_series *s)
 {
     uint64_t newest = s->points[s->count - 1].last;
     uint32_t best = 0;
@@ -137,7 +140,7 @@ static uint32_t cheapest_pair(const struct latency_series *s)
 static void thin_out(struct latency_series *s, uint32_t most)
 {
     while (s->count > most && s->count > 1) {
-        uint32_t i = cheapest_pair(s);
+        uint32_t i = model_latency_cheapest_pair(s);
         latency_merge(&s->points[i], &s->points[i + 1]);
         memmove(&s->points[i + 1], &s->points[i + 2], (s->count - i - 2) * sizeof *s->points);
         s->count--;
@@ -223,7 +226,7 @@ static struct latency_series *series_for(struct latency *l, const struct wire_se
     return fresh;
 }
 
-static int take_series(struct latency *l, const struct wire_latencies *m)
+static int model_latency_apply_series(struct latency *l, const struct wire_latencies *m)
 {
     for (uint64_t i = 0; i < m->series_count; i++) {
         const struct wire_series_row *row = &m->series[i];
@@ -251,14 +254,15 @@ struct rank_figures {
     uint64_t figures[LATENCY_COLUMNS];
 };
 
-static int by_rank(const void *left, const void *right)
+static int model_latency_compare_by_rank(const void *left, const void *right)
 {
     uint32_t a = ((const struct rank_figures *)left)->rank,
              b = ((const struct rank_figures *)right)->rank;
     return a < b ? -1 : a > b;
 }
 
-static uint32_t gather(struct latency *l, const struct wire_latencies *m, struct rank_figures *out)
+static uint32_t model_latency_gather(struct latency *l, const struct wire_latencies *m,
+                                     struct rank_figures *out)
 {
     uint32_t n = 0;
     for (uint64_t i = 0; i < m->ranks_count; i++) {
@@ -273,7 +277,7 @@ static uint32_t gather(struct latency *l, const struct wire_latencies *m, struct
         out[n++] = (struct rank_figures){
             (uint32_t)row->rank, {messages, (uint64_t)(log * LOG_SCALE * (double)messages)}};
     }
-    qsort(out, n, sizeof *out, by_rank);
+    qsort(out, n, sizeof *out, model_latency_compare_by_rank);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++)
         if (!kept || out[kept - 1].rank != out[i].rank)
@@ -281,7 +285,7 @@ static uint32_t gather(struct latency *l, const struct wire_latencies *m, struct
     return kept;
 }
 
-static int take_ranks(struct latency *l, const struct wire_latencies *m)
+static int model_latency_apply_ranks(struct latency *l, const struct wire_latencies *m)
 {
     if (!m->ranks_count)
         return 0;
@@ -290,7 +294,7 @@ static int take_ranks(struct latency *l, const struct wire_latencies *m)
     uint64_t *values = malloc(m->ranks_count * LATENCY_COLUMNS * sizeof *values);
     int error = rows && items && values ? 0 : -ENOMEM;
     if (!error) {
-        uint32_t n = gather(l, m, rows);
+        uint32_t n = model_latency_gather(l, m, rows);
         for (uint32_t i = 0; i < n; i++) {
             items[i] = rows[i].rank;
             memcpy(values + (size_t)i * LATENCY_COLUMNS, rows[i].figures, sizeof rows[i].figures);
@@ -303,7 +307,7 @@ static int take_ranks(struct latency *l, const struct wire_latencies *m)
     return error;
 }
 
-static int take_criteria(struct latency *l, const struct wire_latencies *m)
+static int model_latency_apply_criteria(struct latency *l, const struct wire_latencies *m)
 {
     if (!m->criteria_count)
         return 0;
@@ -330,10 +334,10 @@ int latency_apply(struct latency *l, const struct wire_latencies *m, int snapsho
     l->unmatched += m->unmatched;
     l->rejected += m->rejected;
     l->uncertain += m->uncertain;
-    int error = take_series(l, m);
+    int error = model_latency_apply_series(l, m);
     if (!error)
-        error = take_ranks(l, m);
-    return error ? error : take_criteria(l, m);
+        error = model_latency_apply_ranks(l, m);
+    return error ? error : model_latency_apply_criteria(l, m);
 }
 
 /* ---- regions -----------------------------------------------------------------------------------
@@ -353,7 +357,7 @@ static int need_ranks(struct latency *l, uint32_t count)
     return 0;
 }
 
-static int take_regions(struct latency *l, const struct wire_regions *m)
+static int model_latency_apply_regions(struct latency *l, const struct wire_regions *m)
 {
     uint64_t most = l->region_count + m->regions_count;
     struct latency_region *regions = realloc(l->regions, (most + 1) * sizeof *regions);
@@ -383,7 +387,7 @@ int latency_apply_regions(struct latency *l, const struct wire_regions *m)
         for (uint32_t i = 0; i < l->rank_count; i++)
             l->region_of[i] = LATENCY_NONE;
     }
-    if (take_regions(l, m) < 0)
+    if (model_latency_apply_regions(l, m) < 0)
         return -ENOMEM;
     uint32_t guess = 0;
     for (uint64_t i = 0; i < m->members_count; i++) {

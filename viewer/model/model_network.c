@@ -106,30 +106,30 @@ void network_clear(struct network *n)
 /* ---- topology ----------------------------------------------------------------------------------
  */
 
-static void copy(char *to, size_t room, const char *from)
+static void model_network_copy(char *to, size_t room, const char *from)
 {
     snprintf(to, room, "%s", from ? from : "");
 }
 
-static uint32_t vertex_of(uint64_t number)
+static uint32_t model_network_vertex_of(uint64_t number)
 {
     return number < TOPOLOGY_MOST_VERTICES ? (uint32_t)number : TOPOLOGY_NONE;
 }
 
-static uint32_t small(uint64_t number)
+static uint32_t model_network_small(uint64_t number)
 {
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-static void add_head(struct network_parts *p, const struct wire_topology *t)
+static void model_network_add_head(struct network_parts *p, const struct wire_topology *t)
 {
     struct topology_spec *s = &p->spec;
-    copy(s->name, sizeof s->name, t->name);
+    model_network_copy(s->name, sizeof s->name, t->name);
     s->kind = (enum topology_kind)t->kind;
     s->tie = (enum topology_tie)t->tie;
     s->capacity = t->capacity;
-    copy(p->source, sizeof p->source, t->source);
-    copy(p->fault, sizeof p->fault, t->fault);
+    model_network_copy(p->source, sizeof p->source, t->source);
+    model_network_copy(p->fault, sizeof p->fault, t->fault);
 }
 
 static void add_dimensions(struct network_parts *p, const struct wire_topology *t)
@@ -138,11 +138,11 @@ static void add_dimensions(struct network_parts *p, const struct wire_topology *
     for (uint64_t i = 0; i < t->dimensions_count && s->dimension_count < TOPOLOGY_DIMENSIONS; i++) {
         const struct wire_dimension_row *row = &t->dimensions[i];
         struct topology_dimension *d = &s->dimensions[s->dimension_count++];
-        copy(d->name, sizeof d->name, row->name);
+        model_network_copy(d->name, sizeof d->name, row->name);
         d->connection = (enum topology_connection)row->connection;
-        d->size = small(row->size);
-        d->step = small(row->step);
-        d->up = small(row->up);
+        d->size = model_network_small(row->size);
+        d->step = model_network_small(row->step);
+        d->up = model_network_small(row->up);
     }
 }
 
@@ -154,20 +154,21 @@ static int add_graph(struct network_parts *p, const struct wire_topology *t)
         return -ENOMEM;
     for (uint64_t i = 0; i < t->vertices_count; i++) {
         struct topology_named *v = &s->vertices[s->vertex_count++];
-        copy(v->name, sizeof v->name, t->vertices[i].name);
+        model_network_copy(v->name, sizeof v->name, t->vertices[i].name);
         v->kind = (enum topology_vertex)t->vertices[i].kind;
     }
     for (uint64_t i = 0; i < t->edges_count; i++) {
         const struct wire_edge_row *row = &t->edges[i];
         struct topology_edge *e = &s->edges[s->edge_count++];
-        *e = (struct topology_edge){vertex_of(row->from), vertex_of(row->to), row->capacity, ""};
-        copy(e->interface, sizeof e->interface, row->interface);
+        *e = (struct topology_edge){model_network_vertex_of(row->from),
+                                    model_network_vertex_of(row->to), row->capacity, ""};
+        model_network_copy(e->interface, sizeof e->interface, row->interface);
     }
     return 0;
 }
 
 /* Rows tell the vertices behind the source; a table begins with it. */
-static int add_hops(struct network_parts *p, const struct wire_topology *t)
+static int model_network_add_hops(struct network_parts *p, const struct wire_topology *t)
 {
     struct topology_spec *s = &p->spec;
     if (network_grow(&s->routes, s->route_count, t->hops_count, sizeof *s->routes) < 0 ||
@@ -175,8 +176,9 @@ static int add_hops(struct network_parts *p, const struct wire_topology *t)
         return -ENOMEM;
     for (uint64_t i = 0; i < t->hops_count; i++) {
         const struct wire_hop_row *row = &t->hops[i];
-        uint32_t source = vertex_of(row->source), destination = vertex_of(row->destination);
-        uint32_t vertex = vertex_of(row->vertex);
+        uint32_t source = model_network_vertex_of(row->source),
+                 destination = model_network_vertex_of(row->destination);
+        uint32_t vertex = model_network_vertex_of(row->vertex);
         if (source != p->route_source || destination != p->route_destination) {
             s->routes[s->route_count++] = (struct topology_table){s->path_count, 1};
             s->path[s->path_count++] = source;
@@ -202,12 +204,12 @@ int network_add_seats(uint32_t **seats, uint32_t *count, const struct wire_seat_
         (*seats)[(*count)++] = TOPOLOGY_NONE;
     for (uint64_t i = 0; i < row_count; i++)
         if (rows[i].rank < NETWORK_RANKS)
-            (*seats)[rows[i].rank] = vertex_of(rows[i].vertex);
+            (*seats)[rows[i].rank] = model_network_vertex_of(rows[i].vertex);
     return 0;
 }
 
 /* Has the network changed, or only who sits where? Loads are the same for equal ones. */
-static int take_topology(struct network *n, struct network_parts *p)
+static int model_network_apply_topology(struct network *n, struct network_parts *p)
 {
     char why[sizeof n->fault] = "";
     struct topology *topology = NULL;
@@ -218,9 +220,10 @@ static int take_topology(struct network *n, struct network_parts *p)
         return error;
     topology_destroy(n->topology);
     n->topology = topology;
-    copy(n->name, sizeof n->name, p->spec.name);
-    copy(n->source, sizeof n->source, p->source);
-    copy(n->fault, sizeof n->fault, error ? why[0] ? why : "it contradicts itself" : p->fault);
+    model_network_copy(n->name, sizeof n->name, p->spec.name);
+    model_network_copy(n->source, sizeof n->source, p->source);
+    model_network_copy(n->fault, sizeof n->fault,
+                       error ? why[0] ? why : "it contradicts itself" : p->fault);
     uint32_t vertices = topology ? topology_vertices(topology) : 0;
     for (uint32_t i = 0; i < p->seat_count; i++)
         p->seats[i] = p->seats[i] < vertices ? p->seats[i] : TOPOLOGY_NONE;
@@ -239,14 +242,14 @@ int network_apply_topology(struct network *n, const struct wire_topology *t)
         return -ENOMEM;
     if (!p->topology_more)
         parts_clear_topology(p);
-    add_head(p, t);
+    model_network_add_head(p, t);
     add_dimensions(p, t);
     int error = add_graph(p, t);
-    error = error ? error : add_hops(p, t);
+    error = error ? error : model_network_add_hops(p, t);
     error = error ? error : network_add_seats(&p->seats, &p->seat_count, t->seats, t->seats_count);
     p->topology_more = t->more != 0;
     if (!error && !t->more)
-        error = take_topology(n, p);
+        error = model_network_apply_topology(n, p);
     if (error || !t->more)
         parts_clear_topology(p);
     return error;
@@ -265,7 +268,7 @@ static uint32_t link_number(uint64_t number)
     return number < TOPOLOGY_MOST_LINKS ? (uint32_t)number : TOPOLOGY_NONE;
 }
 
-static int add_links(struct network_parts *p, const struct wire_links *w)
+static int model_network_add_links(struct network_parts *p, const struct wire_links *w)
 {
     if (network_grow(&p->links, p->link_count, w->links_count, sizeof *p->links) < 0)
         return -ENOMEM;
@@ -275,8 +278,8 @@ static int add_links(struct network_parts *p, const struct wire_links *w)
             continue;
         p->links[p->link_count++] = (struct network_link){
             .link = (uint32_t)row->link,
-            .from = vertex_of(row->from),
-            .to = vertex_of(row->to),
+            .from = model_network_vertex_of(row->from),
+            .to = model_network_vertex_of(row->to),
             .state = row->state > LINK_CONGESTED ? LINK_CONGESTED : (enum link_state)row->state,
             .unit = row->unit != 0,
             .since = row->since,
@@ -293,15 +296,18 @@ static int add_links(struct network_parts *p, const struct wire_links *w)
     return 0;
 }
 
-static int add_routes(struct network_parts *p, const struct wire_links *w)
+static int model_network_add_routes(struct network_parts *p, const struct wire_links *w)
 {
     if (network_grow(&p->routes, p->route_count, w->routes_count, sizeof *p->routes) < 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < w->routes_count; i++) {
         const struct wire_link_route_row *row = &w->routes[i];
-        p->routes[p->route_count++] = (struct network_route){
-            link_number(row->link), small(row->source), small(row->destination),
-            small(row->length),     row->messages,      row->bytes};
+        p->routes[p->route_count++] = (struct network_route){link_number(row->link),
+                                                             model_network_small(row->source),
+                                                             model_network_small(row->destination),
+                                                             model_network_small(row->length),
+                                                             row->messages,
+                                                             row->bytes};
     }
     return 0;
 }
@@ -314,7 +320,7 @@ static int add_interfaces(struct network_parts *p, const struct wire_links *w)
     for (uint64_t i = 0; i < w->interfaces_count; i++) {
         const struct wire_interface_row *row = &w->interfaces[i];
         struct network_interface *f = &p->interfaces[p->interface_count++];
-        *f = (struct network_interface){.node = small(row->node),
+        *f = (struct network_interface){.node = model_network_small(row->node),
                                         .medium = (uint8_t)row->medium,
                                         .unit = row->unit != 0,
                                         .sent = row->sent,
@@ -323,7 +329,7 @@ static int add_interfaces(struct network_parts *p, const struct wire_links *w)
                                         .speed = row->speed,
                                         .link_out = link_number(row->link_out),
                                         .link_in = link_number(row->link_in)};
-        copy(f->name, sizeof f->name, row->name);
+        model_network_copy(f->name, sizeof f->name, row->name);
     }
     return 0;
 }
@@ -400,21 +406,22 @@ static int enter_samples(struct network *n)
     return 0;
 }
 
-static int by_link(const void *left, const void *right, void *user)
+static int model_network_compare_by_link(const void *left, const void *right, void *user)
 {
     const struct network_link *links = user;
     uint32_t a = links[*(const uint32_t *)left].link, b = links[*(const uint32_t *)right].link;
     return a < b ? -1 : a > b;
 }
 
-static int take_rows(struct network *n, struct network_parts *p, const struct wire_links *w)
+static int model_network_apply_rows(struct network *n, struct network_parts *p,
+                                    const struct wire_links *w)
 {
     uint32_t *order = malloc((p->link_count + 1) * sizeof *order);
     if (!order)
         return -ENOMEM;
     for (uint32_t i = 0; i < p->link_count; i++)
         order[i] = i;
-    qsort_r(order, p->link_count, sizeof *order, by_link, p->links);
+    qsort_r(order, p->link_count, sizeof *order, model_network_compare_by_link, p->links);
     rows_clear(n);
     n->by_link = order;
     n->links = p->links;
@@ -442,12 +449,12 @@ int network_apply_links(struct network *n, const struct wire_links *w)
     if (!p->links_more || p->window != w->window)
         parts_clear_rows(p);
     p->window = w->window;
-    int error = add_links(p, w);
-    error = error ? error : add_routes(p, w);
+    int error = model_network_add_links(p, w);
+    error = error ? error : model_network_add_routes(p, w);
     error = error ? error : add_interfaces(p, w);
     p->links_more = w->more != 0;
     if (!error && !w->more && !(n->rows_known && w->window < n->window))
-        error = take_rows(n, p, w);
+        error = model_network_apply_rows(n, p, w);
     if (error || !w->more)
         parts_clear_rows(p);
     return error;

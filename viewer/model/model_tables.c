@@ -31,7 +31,7 @@ void tables_finish(struct model *m)
 }
 
 /* Grow an array, new elements zeroed. */
-static int grow(void **array, size_t *room, size_t need, size_t element)
+static int model_tables_grow(void **array, size_t *room, size_t need, size_t element)
 {
     if (need <= *room)
         return 0;
@@ -52,23 +52,25 @@ static int need_scratch(struct model *m, size_t items, unsigned columns)
     if (!m->scratch && !(m->scratch = calloc(1, sizeof *m->scratch)))
         return -ENOMEM;
     struct model_scratch *s = m->scratch;
-    if (grow((void **)&s->values, &s->values_room, items * columns, sizeof *s->values) < 0)
+    if (model_tables_grow((void **)&s->values, &s->values_room, items * columns,
+                          sizeof *s->values) < 0)
         return -ENOMEM;
-    return grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
+    return model_tables_grow((void **)&s->touched, &s->touched_room, items, sizeof *s->touched);
 }
 
 /* Move what was gathered into scratch->packed, in ascending order of items, and leave the scratch
  * zeroed.
  * @param count  set: items that were touched @return 0 or -ENOMEM */
-static int pack(struct model *m, unsigned columns, uint32_t items, uint32_t *count)
+static int model_tables_pack(struct model *m, unsigned columns, uint32_t items, uint32_t *count)
 {
     struct model_scratch *s = m->scratch;
     uint32_t n = 0;
     for (uint32_t i = 0; i < items; i++)
         n += s->touched[i];
-    int error = grow((void **)&s->items, &s->items_room, n, sizeof *s->items);
+    int error = model_tables_grow((void **)&s->items, &s->items_room, n, sizeof *s->items);
     if (!error)
-        error = grow((void **)&s->packed, &s->packed_room, (size_t)n * columns, sizeof *s->packed);
+        error = model_tables_grow((void **)&s->packed, &s->packed_room, (size_t)n * columns,
+                                  sizeof *s->packed);
     n = 0;
     for (uint32_t i = 0; i < items; i++) {
         if (!s->touched[i])
@@ -87,10 +89,11 @@ static int pack(struct model *m, unsigned columns, uint32_t items, uint32_t *cou
 }
 
 /* Move what was gathered into a history, unless it is there. */
-static int flush(struct model *m, struct history *history, uint64_t window, uint32_t items)
+static int model_tables_flush(struct model *m, struct history *history, uint64_t window,
+                              uint32_t items)
 {
     uint32_t count;
-    int error = pack(m, history->columns, items, &count);
+    int error = model_tables_pack(m, history->columns, items, &count);
     if (error || count == 0)
         return error;
     /* A replay comes by what a state of it told as one. */
@@ -158,7 +161,7 @@ static void rank_figures(uint64_t *to, const struct wire_rank_row *row, uint64_t
 }
 
 /* One more than the highest rank that is taken in. */
-static uint32_t ranks_in(const struct wire_rank_row *rows, uint64_t rows_count)
+static uint32_t model_tables_ranks_in(const struct wire_rank_row *rows, uint64_t rows_count)
 {
     uint32_t count = 0;
     for (uint64_t i = 0; i < rows_count; i++)
@@ -170,7 +173,7 @@ static uint32_t ranks_in(const struct wire_rank_row *rows, uint64_t rows_count)
 int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int snapshot)
 {
     uint64_t windows = w->windows > 1 ? w->windows : 1;
-    uint32_t count = ranks_in(w->ranks, w->ranks_count);
+    uint32_t count = model_tables_ranks_in(w->ranks, w->ranks_count);
     if (count && (tables_need_rank(m, count - 1) < 0 || need_scratch(m, count, RANK_COLUMNS) < 0))
         return -ENOMEM;
     if (snapshot && !m->ranks_more && m->rank_sums)
@@ -198,12 +201,12 @@ int tables_apply_ranks(struct model *m, const struct wire_rank_window *w, int sn
         }
     }
     m->details_version++;
-    return snapshot || !count ? 0 : flush(m, &m->rank_history, w->window, count);
+    return snapshot || !count ? 0 : model_tables_flush(m, &m->rank_history, w->window, count);
 }
 
 int tables_apply_history(struct model *m, const struct wire_history *w)
 {
-    uint32_t count = ranks_in(w->ranks, w->ranks_count), packed;
+    uint32_t count = model_tables_ranks_in(w->ranks, w->ranks_count), packed;
     if (w->last < w->first)
         return -HOLTER_ERANGE;
     if (!count)
@@ -220,7 +223,7 @@ int tables_apply_history(struct model *m, const struct wire_history *w)
                      (w->last - w->first + 1) * w->length_ns);
         m->scratch->touched[row->rank] = 1;
     }
-    int error = pack(m, RANK_COLUMNS, count, &packed);
+    int error = model_tables_pack(m, RANK_COLUMNS, count, &packed);
     if (!error)
         error = history_put_span(&m->rank_history, w->first, w->last, m->scratch->items,
                                  m->scratch->packed, packed);
@@ -303,12 +306,12 @@ static int number_rows(struct model *m, struct named_rows *n)
     return 0;
 }
 
-static uint32_t comm_of(const struct named_rows *n, uint64_t position)
+static uint32_t model_tables_comm_of(const struct named_rows *n, uint64_t position)
 {
     return position < n->comm_count ? n->number[position] : 0;
 }
 
-static uint32_t region_of(const struct named_rows *n, uint64_t position)
+static uint32_t model_tables_region_of(const struct named_rows *n, uint64_t position)
 {
     return position < n->region_count ? n->number[n->comm_count + position] : 0;
 }
@@ -324,7 +327,8 @@ static int add_contexts(struct model *m, const struct wire_pair_window *w)
             row->destination >= (int64_t)MODEL_RANKS)
             continue;
         const struct context at = {(uint32_t)row->source, (uint32_t)row->destination,
-                                   comm_of(&named, row->comm), region_of(&named, row->region)};
+                                   model_tables_comm_of(&named, row->comm),
+                                   model_tables_region_of(&named, row->region)};
         error = contexts_add(&m->contexts, &at, row->messages, row->bytes);
     }
     free(named.number);
@@ -364,7 +368,9 @@ int tables_apply_pairs(struct model *m, const struct wire_pair_window *w, int sn
     }
     m->details_version++;
     int error = add_contexts(m, w);
-    int put = snapshot || !t->keys.count ? 0 : flush(m, &t->history, w->window, t->keys.count);
+    int put = snapshot || !t->keys.count
+                  ? 0
+                  : model_tables_flush(m, &t->history, w->window, t->keys.count);
     return put ? put : error;
 }
 
@@ -392,7 +398,8 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
     int error = 0;
     for (uint64_t i = 0; i < w->calls_count && !error; i++) {
         const struct wire_call_row *row = &w->calls[i];
-        uint32_t comm = comm_of(&named, row->comm), region = region_of(&named, row->region);
+        uint32_t comm = model_tables_comm_of(&named, row->comm),
+                 region = model_tables_region_of(&named, row->region);
         uint32_t n = table_number(m, t, (struct keymap_key){row->call, comm, region});
         if (n == KEYMAP_NONE) {
             error = -ENOMEM;
@@ -407,7 +414,7 @@ int tables_apply_calls(struct model *m, const struct wire_call_window *w, int sn
     free(named.number);
     m->details_version++;
     if (!snapshot && t->keys.count) {
-        int put = flush(m, &t->history, w->window, t->keys.count);
+        int put = model_tables_flush(m, &t->history, w->window, t->keys.count);
         error = error ? error : put;
     }
     return error;

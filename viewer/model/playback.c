@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_text(char *to, size_t room, const char *from)
+static void playback_copy_text(char *to, size_t room, const char *from)
 {
     snprintf(to, room, "%s", from ? from : "");
 }
 
-static enum playback_state state_of(const char *text)
+static enum playback_state playback_state_of(const char *text)
 {
     return !text                      ? PLAYBACK_PAUSED
            : !strcmp(text, "playing") ? PLAYBACK_PLAYING
@@ -22,7 +22,7 @@ static enum playback_state state_of(const char *text)
                                       : PLAYBACK_PAUSED;
 }
 
-static enum mark_severity severity_of(const char *text)
+static enum mark_severity playback_severity_of(const char *text)
 {
     return !text                       ? MARK_WARNING
            : !strcmp(text, "critical") ? MARK_CRITICAL
@@ -46,7 +46,7 @@ uint64_t playback_clamp(const struct playback *p, uint64_t ns)
     return ns < p->begin_ns ? p->begin_ns : ns > p->end_ns ? p->end_ns : ns;
 }
 
-static int by_begin(const void *left, const void *right)
+static int playback_compare_by_begin(const void *left, const void *right)
 {
     const struct playback_mark *a = left, *b = right;
     if (a->since_ns != b->since_ns)
@@ -54,7 +54,7 @@ static int by_begin(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int take_marks(struct playback *p, const struct wire_replay *r)
+static int playback_apply_marks(struct playback *p, const struct wire_replay *r)
 {
     uint64_t count = r->marks_count < PLAYBACK_MARKS ? r->marks_count : PLAYBACK_MARKS;
     struct playback_mark *marks = malloc((count + 1) * sizeof *marks);
@@ -63,14 +63,14 @@ static int take_marks(struct playback *p, const struct wire_replay *r)
     for (uint64_t i = 0; i < count; i++) {
         const struct wire_mark_row *row = &r->marks[i];
         marks[i] = (struct playback_mark){.id = row->id,
-                                          .severity = severity_of(row->severity),
+                                          .severity = playback_severity_of(row->severity),
                                           .since_ns = row->since_ns,
                                           .fired_ns = row->fired_ns,
                                           .end_ns = row->end_ns};
-        copy_text(marks[i].kind, sizeof marks[i].kind, row->kind);
-        copy_text(marks[i].title, sizeof marks[i].title, row->title);
+        playback_copy_text(marks[i].kind, sizeof marks[i].kind, row->kind);
+        playback_copy_text(marks[i].title, sizeof marks[i].title, row->title);
     }
-    qsort(marks, count, sizeof *marks, by_begin);
+    qsort(marks, count, sizeof *marks, playback_compare_by_begin);
     free(p->marks);
     p->marks = marks;
     p->mark_count = (uint32_t)count;
@@ -83,9 +83,9 @@ int playback_apply(struct playback *p, const struct wire_replay *r, int state)
     int newer = r->run > p->run || (r->run == p->run && r->change > p->change);
     if (p->known && !newer && !state)
         return 0;
-    copy_text(p->file, sizeof p->file, r->file);
-    copy_text(p->fault, sizeof p->fault, r->fault);
-    p->state = state_of(r->state);
+    playback_copy_text(p->file, sizeof p->file, r->file);
+    playback_copy_text(p->fault, sizeof p->fault, r->fault);
+    p->state = playback_state_of(r->state);
     p->paused = r->paused != 0;
     p->looping = r->looping != 0;
     p->begin_ns = r->begin_ns < UINT64_MAX ? r->begin_ns : UINT64_MAX - 1;
@@ -102,16 +102,16 @@ int playback_apply(struct playback *p, const struct wire_replay *r, int state)
     p->run = r->run;
     p->known = 1;
     p->version++;
-    int error = r->marked ? take_marks(p, r) : 0;
+    int error = r->marked ? playback_apply_marks(p, r) : 0;
     return error ? error : 1;
 }
 
 void playback_replied(struct playback *p, int code, const char *text)
 {
-    copy_text(p->refused, sizeof p->refused,
-              !code             ? ""
-              : text && text[0] ? text
-                                : holter_strerror(code));
+    playback_copy_text(p->refused, sizeof p->refused,
+                       !code             ? ""
+                       : text && text[0] ? text
+                                         : holter_strerror(code));
     p->version++;
 }
 

@@ -55,7 +55,7 @@ struct weighted {
 };
 
 /* Heaviest first; equal weights in order of items, so that lists do not jump. */
-static int heavier(const void *left, const void *right)
+static int range_compare_heavier(const void *left, const void *right)
 {
     const struct weighted *a = left, *b = right;
     if (a->weight != b->weight)
@@ -76,7 +76,7 @@ static int order_ranks(struct range *r)
     for (uint32_t i = 0; i < r->rank_count; i++)
         if (r->ranks[(size_t)i * RANK_COLUMNS + RANK_TIME_NS])
             w[n++] = (struct weighted){range_waiting(r, i), i};
-    qsort(w, n, sizeof *w, heavier);
+    qsort(w, n, sizeof *w, range_compare_heavier);
     for (uint32_t i = 0; i < n; i++)
         order[i] = w[i].item;
     free(w);
@@ -87,15 +87,15 @@ static int order_ranks(struct range *r)
 }
 
 /* Restore the heap below i; the root is the lightest of those kept. */
-static void sift(struct weighted *heap, uint32_t n, uint32_t i)
+static void range_sift(struct weighted *heap, uint32_t n, uint32_t i)
 {
     for (;;) {
         uint32_t child = 2 * i + 1;
         if (child >= n)
             return;
-        if (child + 1 < n && heavier(&heap[child + 1], &heap[child]) > 0)
+        if (child + 1 < n && range_compare_heavier(&heap[child + 1], &heap[child]) > 0)
             child++;
-        if (heavier(&heap[child], &heap[i]) <= 0)
+        if (range_compare_heavier(&heap[child], &heap[i]) <= 0)
             return;
         struct weighted swap = heap[i];
         heap[i] = heap[child];
@@ -122,13 +122,13 @@ static int order_pairs(struct range *r, enum pair_column column)
         if (n < RANGE_TOP_PAIRS) {
             heap[n++] = w;
             for (uint32_t k = n == RANGE_TOP_PAIRS ? n / 2 : 0; k-- > 0;)
-                sift(heap, n, k);
-        } else if (heavier(&w, &heap[0]) < 0) {
+                range_sift(heap, n, k);
+        } else if (range_compare_heavier(&w, &heap[0]) < 0) {
             heap[0] = w;
-            sift(heap, n, 0);
+            range_sift(heap, n, 0);
         }
     }
-    qsort(heap, n, sizeof *heap, heavier);
+    qsort(heap, n, sizeof *heap, range_compare_heavier);
     for (uint32_t i = 0; i < n; i++)
         top[i] = heap[i].item;
     r->top_count[column] = n;
@@ -154,7 +154,7 @@ static int need_sums(uint64_t **sums, uint32_t *room, uint32_t items, unsigned c
     return 0;
 }
 
-static int make_room(struct range *r, const struct model *m)
+static int range_make_room(struct range *r, const struct model *m)
 {
     return need_sums(&r->ranks, &r->rank_room, m->rank_count, RANK_COLUMNS) < 0 ||
                    need_sums(&r->pairs, &r->pair_room, m->pairs.keys.count, PAIR_COLUMNS) < 0 ||
@@ -208,7 +208,7 @@ static int sum_all(struct range *r, const struct model *m, uint64_t first, uint6
 {
     int start = r->kind == RANGE_START;
     r->rank_count = r->pair_count = r->call_count = 0;
-    if (make_room(r, m) < 0)
+    if (range_make_room(r, m) < 0)
         return -ENOMEM;
     r->rank_count = m->rank_count;
     r->pair_count = m->pairs.keys.count;
@@ -248,7 +248,7 @@ static int lacks_details(const struct model *m, const struct history *h, uint64_
 
 /* Is the whole job asked for? Its sums are then those since the start, which also hold what was
  * before this viewer connected. */
-static int is_whole(const struct model *m, uint64_t first, uint64_t last)
+static int range_is_whole(const struct model *m, uint64_t first, uint64_t last)
 {
     const struct series *s = &m->series;
     return s->count && !s->dropped && first <= s->first && last >= s->first + s->count - 1;
@@ -262,7 +262,7 @@ int range_update(struct range *r, const struct model *m, enum range_kind kind, u
         (kind == RANGE_START || (r->asked_first == first && r->asked_last == last)))
         return 0;
     r->fallback = kind == RANGE_SPAN && lacks_details(m, &m->rank_history, first, last);
-    r->kind = r->fallback || is_whole(m, first, last) ? RANGE_START : kind;
+    r->kind = r->fallback || range_is_whole(m, first, last) ? RANGE_START : kind;
     r->pairs_kind = lacks_details(m, &m->pairs.history, first, last) ? RANGE_START : r->kind;
     r->first = first;
     r->last = last;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static int known(const struct rewind_known *k, uint64_t stretch)
+static int rewind_is_known(const struct rewind_known *k, uint64_t stretch)
 {
     for (uint32_t i = 0; i < k->count; i++)
         if (stretch >= k->spans[i].first && stretch <= k->spans[i].last)
@@ -14,7 +14,7 @@ static int known(const struct rewind_known *k, uint64_t stretch)
 
 /* Put a span among those that are known, joined with its neighbours. @return 0, or 1: there is no
  * room */
-static int learn(struct rewind_known *k, uint64_t first, uint64_t last)
+static int rewind_mark_known(struct rewind_known *k, uint64_t first, uint64_t last)
 {
     uint32_t at = 0, end;
     while (at < k->count && k->spans[at].last + 1 < first)
@@ -42,7 +42,7 @@ int rewind_enters(struct model *m, uint64_t window)
     if (stretch <= k->state)
         return 0;
     k->newest = stretch > k->newest ? stretch : k->newest;
-    if (known(k, stretch))
+    if (rewind_is_known(k, stretch))
         return 0;
     if (window < stretch)
         k->late = stretch;
@@ -66,7 +66,7 @@ int rewind_close(struct model *m)
     uint64_t last = k->newest;
     if (!last)
         return 0;
-    if (!known(k, last)) {
+    if (!rewind_is_known(k, last)) {
         if (k->late == last)
             return 1;
         for (size_t i = 0; i < sizeof histories / sizeof *histories; i++)
@@ -75,5 +75,5 @@ int rewind_close(struct model *m)
     } else {
         last++; /* all of it is known */
     }
-    return last > k->state + 1 && learn(k, k->state + 1, last - 1);
+    return last > k->state + 1 && rewind_mark_known(k, k->state + 1, last - 1);
 }

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t clip32(uint64_t value)
+static uint32_t series_clip32(uint64_t value)
 {
     return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-static void fill(struct window_totals *out, const struct wire_totals *t)
+static void series_fill(struct window_totals *out, const struct wire_totals *t)
 {
     *out = (struct window_totals){
         .start_ns = t->start_ns,
@@ -26,9 +26,9 @@ static void fill(struct window_totals *out, const struct wire_totals *t)
         .received_bytes = t->received_bytes,
         .class_ns = {t->send_ns, t->recv_ns, t->wait_ns, t->poll_ns, t->collective_ns,
                      t->one_sided_ns, t->io_ns, t->other_ns},
-        .ranks = clip32(t->ranks),
-        .agents = clip32(t->agents),
-        .agents_missing = clip32(t->agents_missing),
+        .ranks = series_clip32(t->ranks),
+        .agents = series_clip32(t->agents),
+        .agents_missing = series_clip32(t->agents_missing),
         .flags = (uint8_t)t->flags,
         .present = 1,
         .corrected = t->late != 0,
@@ -36,7 +36,7 @@ static void fill(struct window_totals *out, const struct wire_totals *t)
 }
 
 /* Room for a window beyond the newest one: grow, or let the oldest go. */
-static int extend(struct series *s, uint64_t window)
+static int series_extend(struct series *s, uint64_t window)
 {
     uint64_t need = window - s->first + 1;
     if (need > SERIES_WINDOWS) {
@@ -69,7 +69,7 @@ static int extend(struct series *s, uint64_t window)
 }
 
 /* Room for a window before the oldest one. */
-static int prepend(struct series *s, uint64_t window)
+static int series_prepend(struct series *s, uint64_t window)
 {
     uint64_t more = s->first - window;
     if (more > SERIES_WINDOWS - s->count)
@@ -96,14 +96,14 @@ int series_put(struct series *s, const struct wire_totals *totals)
     if (s->count == 0)
         s->first = totals->window;
     if (totals->window < s->first)
-        error = prepend(s, totals->window);
+        error = series_prepend(s, totals->window);
     else if (totals->window - s->first >= s->count)
-        error = extend(s, totals->window);
+        error = series_extend(s, totals->window);
     if (error)
         return error;
     struct window_totals *w = &s->windows[totals->window - s->first];
     s->missing -= !w->present;
-    fill(w, totals);
+    series_fill(w, totals);
     return 0;
 }
 

@@ -81,7 +81,7 @@ int network_apply_mapping(struct network *n, const struct wire_mapping *m)
 /* ---- routes ------------------------------------------------------------------------------------
  */
 
-static int by_ends(const void *left, const void *right)
+static int suggestion_compare_by_ends(const void *left, const void *right)
 {
     const struct network_reroute *a = left, *b = right;
     if (a->source != b->source)
@@ -89,7 +89,7 @@ static int by_ends(const void *left, const void *right)
     return a->destination < b->destination ? -1 : a->destination > b->destination;
 }
 
-static uint32_t bounded(uint64_t number)
+static uint32_t suggestion_bounded(uint64_t number)
 {
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
@@ -101,17 +101,17 @@ static int add_reroutes(struct suggestion *s, const struct wire_routes *w)
     for (uint64_t i = 0; i < w->routes_count; i++) {
         const struct wire_reroute_row *row = &w->routes[i];
         s->routes[s->route_count++] = (struct network_reroute){
-            .source = bounded(row->source),
-            .destination = bounded(row->destination),
-            .length = bounded(row->length),
-            .length_after = bounded(row->length_after),
+            .source = suggestion_bounded(row->source),
+            .destination = suggestion_bounded(row->destination),
+            .length = suggestion_bounded(row->length),
+            .length_after = suggestion_bounded(row->length_after),
             .bytes = row->bytes,
             .heaviest = row->heaviest,
             .heaviest_after = row->heaviest_after,
         };
     }
     if (w->routes_count)
-        qsort(s->routes, s->route_count, sizeof *s->routes, by_ends);
+        qsort(s->routes, s->route_count, sizeof *s->routes, suggestion_compare_by_ends);
     return 0;
 }
 
@@ -122,10 +122,11 @@ static int add_path(struct suggestion *s, const struct wire_routes *w)
         return -ENOMEM;
     for (uint64_t i = 0; i < w->hops_count; i++) {
         const struct wire_hop_row *row = &w->hops[i];
-        struct network_reroute key = {.source = bounded(row->source),
-                                      .destination = bounded(row->destination)};
-        struct network_reroute *r =
-            s->route_count ? bsearch(&key, s->routes, s->route_count, sizeof key, by_ends) : NULL;
+        struct network_reroute key = {.source = suggestion_bounded(row->source),
+                                      .destination = suggestion_bounded(row->destination)};
+        struct network_reroute *r = s->route_count ? bsearch(&key, s->routes, s->route_count,
+                                                             sizeof key, suggestion_compare_by_ends)
+                                                   : NULL;
         if (!r)
             continue;
         if (!r->count) {
@@ -135,7 +136,7 @@ static int add_path(struct suggestion *s, const struct wire_routes *w)
         }
         if (r->first + r->count != s->path_count)
             continue; /* torn apart: the check below drops it */
-        s->path[s->path_count++] = bounded(row->vertex);
+        s->path[s->path_count++] = suggestion_bounded(row->vertex);
         r->count++;
     }
     return 0;

@@ -25,7 +25,7 @@ enum select_kind ui_select_kind(const char *text)
 }
 
 /* A number below most, to the end of the text. */
-static int number(const char *text, size_t length, uint64_t most, uint64_t *out)
+static int select_text_number(const char *text, size_t length, uint64_t most, uint64_t *out)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < length; i++) {
@@ -38,19 +38,19 @@ static int number(const char *text, size_t length, uint64_t most, uint64_t *out)
 }
 
 /* A rank, else a vertex by name or by number. */
-static int find(const struct model *m, enum select_kind kind, const char *text, size_t length,
-                uint64_t *out)
+static int select_text_find(const struct model *m, enum select_kind kind, const char *text,
+                            size_t length, uint64_t *out)
 {
     const struct topology *t = m->network.topology;
     char name[NAME];
     if (kind == SELECT_RANK || kind == SELECT_PAIR)
-        return number(text, length, m->rank_count, out);
+        return select_text_number(text, length, m->rank_count, out);
     if (!t || length >= sizeof name)
         return 0;
     memcpy(name, text, length);
     name[length] = 0;
     *out = topology_find(t, name);
-    return *out != TOPOLOGY_NONE || number(text, length, topology_vertices(t), out);
+    return *out != TOPOLOGY_NONE || select_text_number(text, length, topology_vertices(t), out);
 }
 
 /* Two of them; names may have hyphens as well as what joins them. */
@@ -58,7 +58,8 @@ static int find_two(const struct model *m, enum select_kind kind, const char *te
                     uint64_t *b)
 {
     for (const char *at = strchr(text, '-'); at; at = strchr(at + 1, '-'))
-        if (find(m, kind, text, (size_t)(at - text), a) && find(m, kind, at + 1, strlen(at + 1), b))
+        if (select_text_find(m, kind, text, (size_t)(at - text), a) &&
+            select_text_find(m, kind, at + 1, strlen(at + 1), b))
             return 1;
     return 0;
 }
@@ -71,7 +72,8 @@ int ui_select_find(const struct model *m, const char *text, struct selection *ou
         return -HOLTER_EUSAGE;
     text = strchr(text, ':') + 1;
     int one = kind == SELECT_RANK || kind == SELECT_VERTEX;
-    if (!(one ? find(m, kind, text, strlen(text), &a) : find_two(m, kind, text, &a, &b)))
+    if (!(one ? select_text_find(m, kind, text, strlen(text), &a)
+              : find_two(m, kind, text, &a, &b)))
         return -HOLTER_EMISSING;
     if (kind == SELECT_LINK) {
         a = topology_link_between(m->network.topology, (uint32_t)a, (uint32_t)b);

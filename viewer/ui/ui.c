@@ -193,7 +193,7 @@ void ui_pan_time(struct ui *ui, const struct model *m, int64_t by_ns)
         ui->end_ns = newest;
 }
 
-static void hold(struct ui *ui, const struct model *m)
+static void ui_clamp_time(struct ui *ui, const struct model *m)
 {
     ui_pan_time(ui, m, 0);
     ui->moving = 0;
@@ -202,7 +202,7 @@ static void hold(struct ui *ui, const struct model *m)
 /* ---- matrix ------------------------------------------------------------------------------------
  */
 
-static double ranks_of(const struct model *m)
+static double ui_ranks_of(const struct model *m)
 {
     double ranks = (double)(m->world > m->rank_count ? m->world : m->rank_count);
     return fmin(fmax(ranks, 1), MODEL_RANKS);
@@ -211,7 +211,7 @@ static double ranks_of(const struct model *m)
 void ui_matrix(const struct ui *ui, const struct model *m, double *column, double *row,
                double *extent)
 {
-    double all = ranks_of(m);
+    double all = ui_ranks_of(m);
     *extent = ui->matrix_extent > 0 && ui->matrix_extent < all ? ui->matrix_extent : all;
     *column = fmin(fmax(ui->matrix_column, 0), all - *extent);
     *row = fmin(fmax(ui->matrix_row, 0), all - *extent);
@@ -219,7 +219,7 @@ void ui_matrix(const struct ui *ui, const struct model *m, double *column, doubl
 
 void ui_zoom_matrix(struct ui *ui, const struct model *m, double factor, double column, double row)
 {
-    double c, r, extent, all = ranks_of(m);
+    double c, r, extent, all = ui_ranks_of(m);
     ui_matrix(ui, m, &c, &r, &extent);
     double next = fmin(fmax(extent * factor, fmin(4, all)), all);
     ui->matrix_column = column - (column - c) * next / extent;
@@ -397,14 +397,14 @@ void ui_pick_alert(struct ui *ui, const struct model *m, uint64_t id)
 /* ---- graph -------------------------------------------------------------------------------------
  */
 
-static double within(double value, double low, double high)
+static double ui_within(double value, double low, double high)
 {
     return value < low ? low : value > high ? high : value;
 }
 
 void ui_zoom_graph(struct ui *ui, double factor, double x, double y)
 {
-    double zoom = within(ui->graph_zoom / factor, 0.5, 64), share = ui->graph_zoom / zoom;
+    double zoom = ui_within(ui->graph_zoom / factor, 0.5, 64), share = ui->graph_zoom / zoom;
     ui->graph_x = x + (ui->graph_x - x) * share;
     ui->graph_y = y + (ui->graph_y - y) * share;
     ui->graph_zoom = zoom;
@@ -413,8 +413,8 @@ void ui_zoom_graph(struct ui *ui, double factor, double x, double y)
 
 void ui_pan_graph(struct ui *ui, double dx, double dy)
 {
-    ui->graph_x = within(ui->graph_x + dx, -1, 1);
-    ui->graph_y = within(ui->graph_y + dy, -1, 1);
+    ui->graph_x = ui_within(ui->graph_x + dx, -1, 1);
+    ui->graph_y = ui_within(ui->graph_y + dy, -1, 1);
 }
 
 static void whole_graph(struct ui *ui)
@@ -438,7 +438,7 @@ int ui_command(struct ui *ui, const struct model *m, enum ui_command command, ui
         break;
     case COMMAND_PAUSE:
         if (ui->follow)
-            hold(ui, m);
+            ui_clamp_time(ui, m);
         else
             ui->follow = 1;
         break;

@@ -37,7 +37,8 @@ void ui_capture_span(const struct ui *ui, const struct capture *c, int64_t *begi
 }
 
 /* Keep a span within the capture's. */
-static void show(struct ui *ui, const struct capture *c, double begin, double span)
+static void ui_captures_show_progress(struct ui *ui, const struct capture *c, double begin,
+                                      double span)
 {
     int64_t first, last;
     whole_span(c, &first, &last);
@@ -49,26 +50,26 @@ static void show(struct ui *ui, const struct capture *c, double begin, double sp
 }
 
 /* @param around  part of the visible time that stays where it is */
-static void zoom(struct ui *ui, const struct capture *c, double factor, double around)
+static void ui_captures_zoom(struct ui *ui, const struct capture *c, double factor, double around)
 {
     int64_t first, last, begin, end;
     whole_span(c, &first, &last);
     ui_capture_span(ui, c, &begin, &end);
     double span = (double)(end - begin), next = fmax(span * factor, (double)shortest_ns);
-    show(ui, c, (double)(begin - first) + (span - next) * around, next);
+    ui_captures_show_progress(ui, c, (double)(begin - first) + (span - next) * around, next);
 }
 
 /* @param share  of the visible time */
-static void pan(struct ui *ui, const struct capture *c, double share)
+static void ui_captures_pan(struct ui *ui, const struct capture *c, double share)
 {
     int64_t first, last, begin, end;
     whole_span(c, &first, &last);
     ui_capture_span(ui, c, &begin, &end);
     double span = (double)(end - begin);
-    show(ui, c, (double)(begin - first) + span * share, span);
+    ui_captures_show_progress(ui, c, (double)(begin - first) + span * share, span);
 }
 
-static void see(struct ui *ui, uint64_t id)
+static void ui_captures_see(struct ui *ui, uint64_t id)
 {
     ui->capture = id;
     ui->capture_begin_ns = ui->capture_end_ns = 0;
@@ -76,7 +77,7 @@ static void see(struct ui *ui, uint64_t id)
     ui->cursor[LIST_CAPTURE] = 0;
 }
 
-static void step(struct ui *ui, const struct model *m, int newer)
+static void ui_captures_step(struct ui *ui, const struct model *m, int newer)
 {
     const struct captures *all = &m->captures;
     const struct capture *c = ui_capture(ui, m);
@@ -84,7 +85,7 @@ static void step(struct ui *ui, const struct model *m, int newer)
         return;
     uint32_t at = (uint32_t)(c - all->items); /* the newest comes first */
     if (newer ? at > 0 : at + 1 < all->count)
-        see(ui, all->items[newer ? at - 1 : at + 1].id);
+        ui_captures_see(ui, all->items[newer ? at - 1 : at + 1].id);
 }
 
 void ui_capture_command(struct ui *ui, const struct model *m, enum ui_command command,
@@ -94,16 +95,16 @@ void ui_capture_command(struct ui *ui, const struct model *m, enum ui_command co
     if (command == COMMAND_CAPTURE) {
         if (captures_find(&m->captures, argument)) {
             ui_go(ui, VIEW_CAPTURES);
-            see(ui, argument);
+            ui_captures_see(ui, argument);
         }
     } else if (command == COMMAND_CAPTURE_STEP) {
-        step(ui, m, argument != 0);
+        ui_captures_step(ui, m, argument != 0);
     } else if (command == COMMAND_CAPTURE_ALL) {
         ui->capture_begin_ns = ui->capture_end_ns = 0;
     } else if (command == COMMAND_CAPTURE_ROWS) {
         ui->capture_rows = argument != 0;
     } else if (command == COMMAND_CAPTURE_ZOOM && c) {
-        zoom(ui, c, argument ? 0.5 : 2, 0.5);
+        ui_captures_zoom(ui, c, argument ? 0.5 : 2, 0.5);
     }
 }
 
@@ -130,7 +131,7 @@ int ui_capture_arrow(struct ui *ui, const struct model *m, int horizontal, int f
 {
     const struct capture *c = ui_capture(ui, m);
     if (c)
-        pan(ui, c, horizontal * (far ? 1.0 : 0.125));
+        ui_captures_pan(ui, c, horizontal * (far ? 1.0 : 0.125));
     return UI_CHANGED;
 }
 
@@ -140,7 +141,7 @@ void ui_capture_drag(struct ui *ui, const struct model *m, const struct scene_hi
     const struct capture *c = ui_capture(ui, m);
     if (!c)
         return;
-    pan(ui, c, -dx / fmax(hit->box.w, 1));
+    ui_captures_pan(ui, c, -dx / fmax(hit->box.w, 1));
     if (ui->capture_rows) {
         double rows = hit->y1 - hit->y0;
         ui->scroll[LIST_CAPTURE] =
@@ -156,9 +157,9 @@ void ui_capture_wheel(struct ui *ui, const struct model *m, const struct scene_h
     if (!c)
         return;
     if (in->shift)
-        pan(ui, c, -in->wheel / 10);
+        ui_captures_pan(ui, c, -in->wheel / 10);
     else
-        zoom(ui, c, pow(0.8, in->wheel), (in->x - hit->box.x) / fmax(hit->box.w, 1));
+        ui_captures_zoom(ui, c, pow(0.8, in->wheel), (in->x - hit->box.x) / fmax(hit->box.w, 1));
 }
 
 void ui_capture_click(struct ui *ui, const struct model *m, const struct scene_hit *hit)

@@ -124,7 +124,7 @@ void ui_open_marked(struct ui *ui, const struct model *m, const struct scene *sc
  */
 
 /* A quarter more or less, at least one. */
-static uint64_t step(uint64_t value, int more, uint64_t most)
+static uint64_t ui_commgram_step(uint64_t value, int more, uint64_t most)
 {
     uint64_t quarter = value / (more ? 4 : 5);
     quarter = quarter ? quarter : 1;
@@ -140,10 +140,10 @@ void ui_commgram_command(struct ui *ui, const struct model *m, enum ui_command c
     uint64_t ranks = m->world > m->rank_count ? m->world : m->rank_count;
     switch (command) {
     case COMMAND_PHASES:
-        ui->phases = step(ui->phases, argument != 0, UI_MOST_PHASES);
+        ui->phases = ui_commgram_step(ui->phases, argument != 0, UI_MOST_PHASES);
         break;
     case COMMAND_COMMUNITIES:
-        ui->communities = step(ui->communities, argument != 0, ranks ? ranks : 1);
+        ui->communities = ui_commgram_step(ui->communities, argument != 0, ranks ? ranks : 1);
         break;
     case COMMAND_MODELLED:
         ui->unmodelled = !ui->unmodelled;

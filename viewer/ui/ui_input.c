@@ -36,7 +36,7 @@ static struct selection selection_of(const struct scene_hit *hit)
     }
 }
 
-static void choose(struct ui *ui, const struct model *m, const struct scene_hit *hit)
+static void ui_input_choose(struct ui *ui, const struct model *m, const struct scene_hit *hit)
 {
     if (hit->kind == HIT_ALERT)
         ui_pick_alert(ui, m, hit->a);
@@ -57,7 +57,8 @@ static void click_matrix(struct ui *ui, const struct model *m, const struct scen
         ui_select(ui, (struct selection){SELECT_PAIR, (uint64_t)row, (uint64_t)column});
 }
 
-static int click(struct ui *ui, const struct model *m, const struct scene_hit *hit, int clicks)
+static int ui_input_click(struct ui *ui, const struct model *m, const struct scene_hit *hit,
+                          int clicks)
 {
     switch (hit->kind) {
     case HIT_BUTTON:
@@ -72,7 +73,7 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
     case HIT_LINK:
     case HIT_ROUTE:
     case HIT_VERTEX:
-        choose(ui, m, hit);
+        ui_input_choose(ui, m, hit);
         ui->searching = 0;
         if (hit->list)
             ui->cursor[hit->list - 1] = hit->row;
@@ -139,7 +140,7 @@ static int click(struct ui *ui, const struct model *m, const struct scene_hit *h
 /* ---- mouse -------------------------------------------------------------------------------------
  */
 
-static int drag(struct ui *ui, const struct model *m, double dx, double dy)
+static int ui_input_drag(struct ui *ui, const struct model *m, double dx, double dy)
 {
     const struct scene_hit *h = &ui->pressed;
     double x_unit = (h->x1 - h->x0) / fmax(h->box.w, 1),
@@ -176,7 +177,7 @@ static int drag(struct ui *ui, const struct model *m, double dx, double dy)
     return UI_CHANGED;
 }
 
-static int move(struct ui *ui, const struct model *m, const struct input *in)
+static int ui_input_move(struct ui *ui, const struct model *m, const struct input *in)
 {
     double dx = in->x - ui->last_x, dy = in->y - ui->last_y;
     ui->mouse_x = ui->last_x = in->x;
@@ -190,11 +191,11 @@ static int move(struct ui *ui, const struct model *m, const struct input *in)
         dx = in->x - ui->press_x;
         dy = in->y - ui->press_y;
     }
-    return drag(ui, m, dx, dy) | UI_CHANGED;
+    return ui_input_drag(ui, m, dx, dy) | UI_CHANGED;
 }
 
-static int press(struct ui *ui, const struct model *m, const struct scene *scene,
-                 const struct input *in)
+static int ui_input_press(struct ui *ui, const struct model *m, const struct scene *scene,
+                          const struct input *in)
 {
     const struct scene_hit *hit = scene_hit_at(scene, in->x, in->y);
     ui->mouse_x = ui->press_x = ui->last_x = in->x;
@@ -218,8 +219,8 @@ static int press(struct ui *ui, const struct model *m, const struct scene *scene
     return transport_press(ui, m, &ui->pressed) ? UI_CHANGED : 0;
 }
 
-static int release(struct ui *ui, const struct model *m, const struct scene *scene,
-                   const struct input *in)
+static int ui_input_release(struct ui *ui, const struct model *m, const struct scene *scene,
+                            const struct input *in)
 {
     struct scene_hit pressed = ui->pressed;
     int dragged = ui->dragging, boxed = ui->boxing;
@@ -236,11 +237,11 @@ static int release(struct ui *ui, const struct model *m, const struct scene *sce
         ui_open_marked(ui, m, scene, &pressed);
     if (dragged || pressed.kind == HIT_NONE)
         return UI_CHANGED;
-    return click(ui, m, &pressed, in->clicks);
+    return ui_input_click(ui, m, &pressed, in->clicks);
 }
 
-static int wheel(struct ui *ui, const struct model *m, const struct scene *scene,
-                 const struct input *in)
+static int ui_input_wheel(struct ui *ui, const struct model *m, const struct scene *scene,
+                          const struct input *in)
 {
     const struct scene_hit *hit = scene_hit_under(scene, in->x, in->y, HIT_TIME);
     double factor = pow(0.8, in->wheel);
@@ -299,15 +300,15 @@ int ui_settle(struct ui *ui, const struct model *m, const struct scene *scene)
     for (size_t i = 0; i < scene->hit_count; i++) {
         const struct scene_hit *hit = &scene->hits[i];
         if (hit->list == (uint32_t)list && hit->row == ui->cursor[list - 1]) {
-            choose(ui, m, hit);
+            ui_input_choose(ui, m, hit);
             return 1;
         }
     }
     return 0;
 }
 
-static int arrows(struct ui *ui, const struct model *m, const struct scene *scene, int key,
-                  int shift)
+static int ui_input_arrows(struct ui *ui, const struct model *m, const struct scene *scene, int key,
+                           int shift)
 {
     int64_t begin, end;
     ui_visible(ui, m, &begin, &end);
@@ -346,7 +347,7 @@ static int arrows(struct ui *ui, const struct model *m, const struct scene *scen
     return ui_step_list(ui, scene, vertical);
 }
 
-static int back(struct ui *ui)
+static int ui_input_back(struct ui *ui)
 {
     if (!ui->place_count)
         return 0;
@@ -363,7 +364,7 @@ static int back(struct ui *ui)
 }
 
 /* Escape closes what lies on top, else lets the selection go. */
-static int escape(struct ui *ui, const struct model *m)
+static int ui_input_escape(struct ui *ui, const struct model *m)
 {
     if (ui->help || ui->searching || ui->drawer)
         ui->help = ui->searching = ui->drawer = 0;
@@ -407,7 +408,7 @@ static int zoom_key(struct ui *ui, const struct model *m, double factor)
     return ui_command(ui, m, factor < 1 ? COMMAND_TIME_IN : COMMAND_TIME_OUT, 0);
 }
 
-static int enter(struct ui *ui, const struct model *m)
+static int ui_input_enter(struct ui *ui, const struct model *m)
 {
     if (ui->searching) {
         struct selection found[16];
@@ -422,7 +423,7 @@ static int enter(struct ui *ui, const struct model *m)
     return 0;
 }
 
-static int letter(struct ui *ui, const struct model *m, int key)
+static int ui_input_letter(struct ui *ui, const struct model *m, int key)
 {
     if (ui->view == VIEW_NETWORK && network_graph_letter(ui, key))
         return UI_CHANGED;
@@ -514,19 +515,19 @@ static int ends_of_time(struct ui *ui, const struct model *m, int key)
     return UI_CHANGED;
 }
 
-static int key(struct ui *ui, const struct model *m, const struct scene *scene,
-               const struct input *in)
+static int ui_input_key(struct ui *ui, const struct model *m, const struct scene *scene,
+                        const struct input *in)
 {
     switch (in->key) {
     case KEY_ESCAPE:
-        return escape(ui, m);
+        return ui_input_escape(ui, m);
     case KEY_ENTER:
-        return enter(ui, m);
+        return ui_input_enter(ui, m);
     case KEY_LEFT:
     case KEY_RIGHT:
     case KEY_UP:
     case KEY_DOWN:
-        return arrows(ui, m, scene, in->key, in->shift);
+        return ui_input_arrows(ui, m, scene, in->key, in->shift);
     case KEY_PAGE_UP:
         return ui_step_list(ui, scene, -20);
     case KEY_PAGE_DOWN:
@@ -539,7 +540,7 @@ static int key(struct ui *ui, const struct model *m, const struct scene *scene,
                           (uint64_t)((ui->view + (in->shift ? VIEWS - 1 : 1)) % VIEWS));
     case KEY_BACKSPACE:
         if (!ui->searching)
-            return back(ui);
+            return ui_input_back(ui);
         for (size_t n = strlen(ui->search); n > 0;) {
             int whole = (ui->search[--n] & 0xc0) != 0x80;
             ui->search[n] = 0;
@@ -548,15 +549,15 @@ static int key(struct ui *ui, const struct model *m, const struct scene *scene,
         }
         return UI_CHANGED;
     default:
-        return ui->searching ? 0 : letter(ui, m, in->key);
+        return ui->searching ? 0 : ui_input_letter(ui, m, in->key);
     }
 }
 
-static int typed(struct ui *ui, const struct model *m, const char *text)
+static int ui_input_typed(struct ui *ui, const struct model *m, const char *text)
 {
     size_t length = strlen(ui->search), more = strlen(text);
     if (!ui->searching)
-        return more == 1 ? letter(ui, m, (unsigned char)text[0]) : 0;
+        return more == 1 ? ui_input_letter(ui, m, (unsigned char)text[0]) : 0;
     if (length + more >= sizeof ui->search)
         return 0;
     memcpy(ui->search + length, text, more + 1);
@@ -569,20 +570,20 @@ int ui_input(struct ui *ui, const struct model *m, const struct scene *scene,
 {
     switch (in->kind) {
     case INPUT_KEY:
-        return key(ui, m, scene, in);
+        return ui_input_key(ui, m, scene, in);
     case INPUT_TEXT:
-        return typed(ui, m, in->text);
+        return ui_input_typed(ui, m, in->text);
     case INPUT_MOVE:
-        return move(ui, m, in);
+        return ui_input_move(ui, m, in);
     case INPUT_LEAVE:
         ui->mouse_x = ui->mouse_y = -1;
         return UI_CHANGED;
     case INPUT_PRESS:
-        return press(ui, m, scene, in);
+        return ui_input_press(ui, m, scene, in);
     case INPUT_RELEASE:
-        return release(ui, m, scene, in);
+        return ui_input_release(ui, m, scene, in);
     case INPUT_WHEEL:
-        return wheel(ui, m, scene, in);
+        return ui_input_wheel(ui, m, scene, in);
     case INPUT_RESIZE:
         ui->w = fmax(in->x, 1);
         ui->h = fmax(in->y, 1);

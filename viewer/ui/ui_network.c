@@ -31,7 +31,7 @@ static int pick_ranks(struct ui *ui, const struct model *m)
     return 0;
 }
 
-static int pick(struct ui *ui, const struct model *m, struct flow_pick *out)
+static int ui_network_pick(struct ui *ui, const struct model *m, struct flow_pick *out)
 {
     const struct selection *s = &ui->selection;
     *out = (struct flow_pick){.a = s->a, .b = s->b};
@@ -84,7 +84,7 @@ int ui_update_flows(struct ui *ui, const struct model *m, struct range *range)
         return 0;
     }
     int changed = flows_update(&range->flows, m, range, ui->applied);
-    if (changed < 0 || pick(ui, m, &picked) < 0)
+    if (changed < 0 || ui_network_pick(ui, m, &picked) < 0)
         return -ENOMEM;
     if (ui->view == VIEW_LINKS && flows_rank(&range->flows, ui->metric) < 0)
         return -ENOMEM;

@@ -52,8 +52,8 @@ static int has_dimensions(const struct topology_spec *spec)
 
 /* Nodes by their coordinates in the kept dimensions; what has none, as a switch of a dragonfly,
  * like the first node it is linked to. */
-static uint32_t group_at(const struct topology *t, const struct topology_spec *spec, unsigned kept,
-                         uint32_t vertex)
+static uint32_t ui_graph_group_at(const struct topology *t, const struct topology_spec *spec,
+                                  unsigned kept, uint32_t vertex)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS], links[64], from, to, group = 0;
     uint32_t count = topology_coordinates(t, vertex, at);
@@ -70,8 +70,8 @@ static uint32_t group_at(const struct topology *t, const struct topology_spec *s
 }
 
 /* Height of each vertex above those with ranks, and the first one above it. */
-static uint32_t heights(const struct topology *t, const struct flows *f, uint32_t *height,
-                        uint32_t *above, uint32_t *order)
+static uint32_t ui_graph_heights(const struct topology *t, const struct flows *f, uint32_t *height,
+                                 uint32_t *above, uint32_t *order)
 {
     uint32_t n = topology_vertices(t), seen = 0, highest = 0;
     for (uint32_t v = 0; v < n; v++) {
@@ -106,7 +106,7 @@ static int group_by_level(struct network_graph *g, const struct topology *t, con
              *order = calloc(n + 1u, sizeof *order);
     int error = height && above && order ? 0 : -ENOMEM;
     if (!error) {
-        g->levels = heights(t, f, height, above, order);
+        g->levels = ui_graph_heights(t, f, height, above, order);
         g->applied_level = g->applied_level < g->levels ? g->applied_level : g->levels;
         for (uint32_t v = 0; v < n && g->applied_level; v++) {
             uint32_t at = v;
@@ -122,14 +122,14 @@ static int group_by_level(struct network_graph *g, const struct topology *t, con
     return error;
 }
 
-static uint64_t mixed(uint64_t key, uint64_t part)
+static uint64_t ui_graph_mix_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
 }
 
 /* What is in use of the choice. */
-static void apply(struct network_graph *g, const struct topology *t, const struct flows *f)
+static void ui_graph_apply(struct network_graph *g, const struct topology *t, const struct flows *f)
 {
     const struct topology_spec *spec = topology_spec(t);
     uint32_t used = in_use(f);
@@ -163,16 +163,16 @@ static void count_together(struct network_graph *g, const struct flows *f)
 int network_graph_update(struct network_graph *g, const struct model *m, const struct flows *f)
 {
     const struct topology *t = m->network.topology;
-    uint64_t key = mixed(mixed(5, m->network.version), f->vertex_count);
+    uint64_t key = ui_graph_mix_hash(ui_graph_mix_hash(5, m->network.version), f->vertex_count);
     if (!t || f->vertex_count != topology_vertices(t)) {
         g->vertex_count = 0;
         g->key = 0;
         return 0;
     }
-    apply(g, t, f);
-    key = mixed(mixed(key, g->applied), g->applied_level);
+    ui_graph_apply(g, t, f);
+    key = ui_graph_mix_hash(ui_graph_mix_hash(key, g->applied), g->applied_level);
     for (uint32_t i = 0; i < g->open_count; i++)
-        key = mixed(key, g->open[i]);
+        key = ui_graph_mix_hash(key, g->open[i]);
     if (key == g->key)
         return 0;
     uint32_t n = topology_vertices(t), *groups = realloc(g->group_of, (n + 1u) * sizeof *groups);
@@ -183,7 +183,8 @@ int network_graph_update(struct network_graph *g, const struct model *m, const s
     g->groups = 0;
     g->levels = 0;
     for (uint32_t v = 0; v < n; v++) {
-        groups[v] = g->applied ? group_at(t, topology_spec(t), g->applied, v) : NETWORK_ALONE;
+        groups[v] =
+            g->applied ? ui_graph_group_at(t, topology_spec(t), g->applied, v) : NETWORK_ALONE;
         if (groups[v] != NETWORK_ALONE && groups[v] >= g->groups)
             g->groups = groups[v] + 1;
     }
@@ -218,14 +219,14 @@ static void open_group(struct network_graph *g, uint32_t group)
 /* ---- commands ----------------------------------------------------------------------------------
  */
 
-static void whole(struct network_graph *g)
+static void ui_graph_parse_whole(struct network_graph *g)
 {
     g->x = g->y = 0;
     g->zoom = 1;
 }
 
 /* Begin to choose from what is seen now. */
-static void choose(struct network_graph *g)
+static void ui_graph_choose(struct network_graph *g)
 {
     if (!g->chosen) {
         g->kept = g->applied;
@@ -246,12 +247,12 @@ void network_graph_command(struct ui *ui, int command, uint64_t argument)
         g->size = argument == NETWORK_PARTNERS ? NETWORK_PARTNERS : NETWORK_MESSAGES;
         break;
     case COMMAND_NET_DIMENSION:
-        choose(g);
+        ui_graph_choose(g);
         if (argument < TOPOLOGY_DIMENSIONS)
             g->kept ^= 1u << argument;
         break;
     case COMMAND_NET_LEVEL:
-        choose(g);
+        ui_graph_choose(g);
         g->kept = 0;
         g->level = argument < 64 ? (uint32_t)argument : 0;
         break;
@@ -262,7 +263,7 @@ void network_graph_command(struct ui *ui, int command, uint64_t argument)
         g->open_count = 0;
         break;
     case COMMAND_NET_ALL:
-        whole(g);
+        ui_graph_parse_whole(g);
         break;
     default:
         break;
@@ -274,27 +275,27 @@ void network_graph_escape(struct ui *ui)
     if (ui->graph.open_count)
         ui->graph.open_count = 0;
     else
-        whole(&ui->graph);
+        ui_graph_parse_whole(&ui->graph);
 }
 
 /* ---- moving ------------------------------------------------------------------------------------
  */
 
-static double within(double value, double low, double high)
+static double ui_graph_within(double value, double low, double high)
 {
     return value < low ? low : value > high ? high : value;
 }
 
 void network_graph_pan(struct ui *ui, double dx, double dy)
 {
-    ui->graph.x = within(ui->graph.x + dx, -1, 1);
-    ui->graph.y = within(ui->graph.y + dy, -1, 1);
+    ui->graph.x = ui_graph_within(ui->graph.x + dx, -1, 1);
+    ui->graph.y = ui_graph_within(ui->graph.y + dy, -1, 1);
 }
 
 void network_graph_zoom(struct ui *ui, double factor, double x, double y)
 {
     struct network_graph *g = &ui->graph;
-    double zoom = within(g->zoom / factor, 0.5, 64), share = g->zoom / zoom;
+    double zoom = ui_graph_within(g->zoom / factor, 0.5, 64), share = g->zoom / zoom;
     g->x = x + (g->x - x) * share;
     g->y = y + (g->y - y) * share;
     g->zoom = zoom;
@@ -334,8 +335,9 @@ int network_graph_drag(struct ui *ui, double dx, double dy)
     if (ground->kind != HIT_NETWORK)
         return 0;
     if (ui->graph.drawing != NETWORK_PAN)
-        add_point(&ui->graph, within(ui->mouse_x, ground->box.x, ground->box.x + ground->box.w),
-                  within(ui->mouse_y, ground->box.y, ground->box.y + ground->box.h));
+        add_point(&ui->graph,
+                  ui_graph_within(ui->mouse_x, ground->box.x, ground->box.x + ground->box.w),
+                  ui_graph_within(ui->mouse_y, ground->box.y, ground->box.y + ground->box.h));
     else
         network_graph_pan(ui, -dx * (ground->x1 - ground->x0) / fmax(ground->box.w, 1),
                           -dy * (ground->y1 - ground->y0) / fmax(ground->box.h, 1));
@@ -357,7 +359,7 @@ struct catch
     uint32_t walk_room;
 };
 
-static int holds(const struct network_graph *g, struct point p)
+static int ui_graph_holds(const struct network_graph *g, struct point p)
 {
     int in = 0;
     for (uint32_t i = 0, k = g->lasso_count - 1; i < g->lasso_count; k = i++) {
@@ -369,24 +371,24 @@ static int holds(const struct network_graph *g, struct point p)
     return in;
 }
 
-static double side(struct point a, struct point b, struct point p)
+static double ui_graph_side(struct point a, struct point b, struct point p)
 {
     return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 }
 
-static int crosses(const struct network_graph *g, struct point a, struct point b)
+static int ui_graph_crosses(const struct network_graph *g, struct point a, struct point b)
 {
     for (uint32_t i = 0, k = g->lasso_count - 1; i < g->lasso_count; k = i++) {
         struct point p = g->lasso[k], q = g->lasso[i];
-        if ((side(a, b, p) > 0) != (side(a, b, q) > 0) &&
-            (side(p, q, a) > 0) != (side(p, q, b) > 0))
+        if ((ui_graph_side(a, b, p) > 0) != (ui_graph_side(a, b, q) > 0) &&
+            (ui_graph_side(p, q, a) > 0) != (ui_graph_side(p, q, b) > 0))
             return 1;
     }
     return 0;
 }
 
 /* Places of vertices from the last scene: a vertex of a group lies where the group does. */
-static void find_places(struct catch *c, const struct scene *scene)
+static void ui_graph_find_places(struct catch *c, const struct scene *scene)
 {
     const struct network_graph *g = c->g;
     struct point nowhere = {NAN, NAN};
@@ -407,13 +409,14 @@ static void find_places(struct catch *c, const struct scene *scene)
     for (uint32_t v = 0; v < g->vertex_count; v++) {
         if (groups && g->group_of[v] < g->groups)
             c->at[v] = groups[g->group_of[v]];
-        c->in[v] = !isnan(c->at[v].x) && holds(g, c->at[v]);
+        c->in[v] = !isnan(c->at[v].x) && ui_graph_holds(g, c->at[v]);
     }
     free(groups);
 }
 
 /* Does a route belong: all of it, or any part? */
-static int caught(struct catch *c, const struct model *m, const struct flows *f, uint32_t route)
+static int ui_graph_caught(struct catch *c, const struct model *m, const struct flows *f,
+                           uint32_t route)
 {
     const struct flow *r = &f->routes[route];
     int crossing = c->g->drawing == NETWORK_CROSSING;
@@ -432,7 +435,7 @@ static int caught(struct catch *c, const struct model *m, const struct flows *f,
         if (crossing && !c->links[link])
             c->links[link] = (c->in[from] || c->in[to] ||
                               (!isnan(c->at[from].x) && !isnan(c->at[to].x) &&
-                               crosses(c->g, c->at[from], c->at[to])))
+                               ui_graph_crosses(c->g, c->at[from], c->at[to])))
                                  ? 2
                                  : 1;
         if (crossing && c->links[link] == 2)
@@ -445,7 +448,7 @@ static uint32_t catch_routes(struct catch *c, const struct model *m, const struc
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < f->route_count; i++)
-        if (caught(c, m, f, i))
+        if (ui_graph_caught(c, m, f, i))
             c->items[count++] = (uint64_t)f->routes[i].source << 32 | f->routes[i].destination;
     return count;
 }
@@ -457,7 +460,7 @@ static void open_caught(struct network_graph *g, const struct catch *c)
             open_group(g, g->group_of[v]);
 }
 
-static int take_lasso(struct ui *ui, const struct model *m, const struct scene *scene)
+static int ui_graph_select_lasso(struct ui *ui, const struct model *m, const struct scene *scene)
 {
     struct network_graph *g = &ui->graph;
     const struct flows *f = ui->flows;
@@ -478,7 +481,7 @@ static int take_lasso(struct ui *ui, const struct model *m, const struct scene *
                       .items = calloc(f->route_count + 1u, sizeof *c.items),
                       .walk_room = room};
     if (c.at && c.in && c.links && c.walk && c.items) {
-        find_places(&c, scene);
+        ui_graph_find_places(&c, scene);
         uint32_t count = catch_routes(&c, m, f);
         if (count) {
             flow_filter_pick(&ui->filter, FLOW_ROUTES, c.items, count);
@@ -499,7 +502,7 @@ static int take_lasso(struct ui *ui, const struct model *m, const struct scene *
 int network_graph_release(struct ui *ui, const struct model *m, const struct scene *scene,
                           int dragged)
 {
-    int taken = dragged && take_lasso(ui, m, scene);
+    int taken = dragged && ui_graph_select_lasso(ui, m, scene);
     ui->graph.drawing = NETWORK_PAN;
     ui->graph.lasso_count = 0;
     return taken;
@@ -530,7 +533,7 @@ int network_graph_letter(struct ui *ui, int key)
         g->size = (g->size + 1) % NETWORK_SIZES;
         return 1;
     case '0':
-        whole(g);
+        ui_graph_parse_whole(g);
         return 1;
     default:
         return 0;

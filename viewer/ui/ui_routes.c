@@ -40,7 +40,7 @@ void ui_move_routes(struct ui *ui, int horizontal, int vertical, int far)
 }
 
 /* A dimension becomes slower by one place; the outermost goes to the end. */
-static void reorder(struct ui *ui, const struct model *m, uint64_t place)
+static void ui_routes_reorder(struct ui *ui, const struct model *m, uint64_t place)
 {
     const struct topology_grid *g = m->network.topology ? topology_grid(m->network.topology) : NULL;
     if (!g || place >= g->dimensions) {
@@ -79,7 +79,7 @@ int ui_routes_command(struct ui *ui, const struct model *m, enum ui_command comm
         ui->route_loads = !ui->route_loads;
         break;
     case COMMAND_ROUTE_ORDER:
-        reorder(ui, m, argument);
+        ui_routes_reorder(ui, m, argument);
         break;
     case COMMAND_ROUTES_MOST:
         ui->routes_most = argument ? ui->routes_most * 2 : ui->routes_most / 2;

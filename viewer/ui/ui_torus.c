@@ -15,7 +15,7 @@ enum { PLAY_MS = 400 }; /* between two windows */
 
 static const double home_yaw = 0.55, home_pitch = 0.42;
 
-static void home(struct torus_choice *t)
+static void ui_torus_home(struct torus_choice *t)
 {
     t->x = t->y = t->space_x = t->space_y = 0;
     t->zoom = t->space_zoom = 1;
@@ -26,7 +26,7 @@ static void home(struct torus_choice *t)
 void torus_init(struct torus_choice *t)
 {
     *t = (struct torus_choice){.high = 1, .view = 2, .panel_count = 1};
-    home(t);
+    ui_torus_home(t);
 }
 
 int torus_shown(const struct torus_choice *t, const struct topology *topology, uint32_t out[3])
@@ -75,7 +75,7 @@ int torus_projection(const struct torus_choice *t, const struct topology *topolo
 /* ---- commands ----------------------------------------------------------------------------------
  */
 
-static void choose_dimension(struct ui *ui, const struct model *m, uint64_t dimension)
+static void ui_torus_choose_dimension(struct ui *ui, const struct model *m, uint64_t dimension)
 {
     struct torus_choice *t = &ui->torus;
     uint32_t shown[3];
@@ -101,7 +101,7 @@ static void next_slice(struct ui *ui, const struct model *m, uint64_t dimension)
     *slice = *slice >= topology_spec(topology)->dimensions[dimension].size ? 0 : *slice + 1;
 }
 
-static void play(struct ui *ui, const struct model *m, uint64_t what)
+static void ui_torus_play(struct ui *ui, const struct model *m, uint64_t what)
 {
     struct torus_choice *t = &ui->torus;
     int64_t begin, end;
@@ -155,7 +155,7 @@ void torus_command(struct ui *ui, const struct model *m, int command, uint64_t a
         t->grid = !t->grid;
         break;
     case COMMAND_TORUS_PLAY:
-        play(ui, m, argument);
+        ui_torus_play(ui, m, argument);
         break;
     case COMMAND_TORUS_MENU:
         t->menu = !t->menu;
@@ -169,13 +169,13 @@ void torus_command(struct ui *ui, const struct model *m, int command, uint64_t a
         t->menu = 0;
         break;
     case COMMAND_TORUS_DIMENSION:
-        choose_dimension(ui, m, argument);
+        ui_torus_choose_dimension(ui, m, argument);
         break;
     case COMMAND_TORUS_SLICE:
         next_slice(ui, m, argument);
         break;
     case COMMAND_TORUS_HOME:
-        home(t);
+        ui_torus_home(t);
         break;
     default:
         break;
@@ -352,7 +352,7 @@ int torus_release(struct ui *ui, const struct model *m, const struct scene *scen
     return 1;
 }
 
-static void zoom(struct torus_choice *t, int space, double factor, double x, double y)
+static void ui_torus_zoom(struct torus_choice *t, int space, double factor, double x, double y)
 {
     double *now = space ? &t->space_zoom : &t->zoom, *mx = space ? &t->space_x : &t->x,
            *my = space ? &t->space_y : &t->y;
@@ -367,15 +367,15 @@ int torus_wheel(struct ui *ui, const struct scene *scene, double x, double y, do
     const struct scene_hit *g = scene_hit_under(scene, x, y, HIT_TORUS);
     if (!g)
         return 0;
-    zoom(&ui->torus, g->a == 1, factor, scene_hit_x(g, x), scene_hit_y(g, y));
+    ui_torus_zoom(&ui->torus, g->a == 1, factor, scene_hit_x(g, x), scene_hit_y(g, y));
     return 1;
 }
 
 void torus_zoom(struct ui *ui, double factor)
 {
     struct torus_choice *t = &ui->torus;
-    zoom(t, 0, factor, t->x, t->y);
-    zoom(t, 1, factor, t->space_x, t->space_y);
+    ui_torus_zoom(t, 0, factor, t->x, t->y);
+    ui_torus_zoom(t, 1, factor, t->space_x, t->space_y);
 }
 
 void torus_pan(struct ui *ui, double x, double y)

@@ -27,22 +27,23 @@ void torus_finish(struct torus_choice *t)
     t->panel_count = 0;
 }
 
-static uint64_t mix(uint64_t key, uint64_t part)
+static uint64_t ui_torus_panel_mix_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
 }
 
 /* Of networks whose links mean the same. */
-static uint64_t shape_of(const struct topology *topology)
+static uint64_t ui_torus_panel_shape_of(const struct topology *topology)
 {
     const struct topology_spec *spec = topology_spec(topology);
-    uint64_t key = mix(spec->kind + 1u, spec->tie);
+    uint64_t key = ui_torus_panel_mix_hash(spec->kind + 1u, spec->tie);
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
-        key = mix(mix(key, spec->dimensions[d].size), spec->dimensions[d].connection);
-        key = mix(key, spec->dimensions[d].step);
+        key = ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, spec->dimensions[d].size),
+                                      spec->dimensions[d].connection);
+        key = ui_torus_panel_mix_hash(key, spec->dimensions[d].step);
     }
-    return mix(key, topology_links(topology)) | 1;
+    return ui_torus_panel_mix_hash(key, topology_links(topology)) | 1;
 }
 
 static int need_loads(struct torus_panel *p, const struct topology *topology)
@@ -57,7 +58,7 @@ static int need_loads(struct torus_panel *p, const struct topology *topology)
         p->link_count = count;
     }
     memset(p->loads, 0, (count + 1) * sizeof *p->loads);
-    p->shape = shape_of(topology);
+    p->shape = ui_torus_panel_shape_of(topology);
     return 0;
 }
 
@@ -74,7 +75,7 @@ static int need_seats(struct torus_panel *p, const uint32_t *seats, uint32_t cou
     return 0;
 }
 
-static void settle(struct torus_choice *t, struct torus_panel *p)
+static void ui_torus_panel_settle(struct torus_choice *t, struct torus_panel *p)
 {
     p->largest = 0;
     p->total = 0;
@@ -86,8 +87,9 @@ static void settle(struct torus_choice *t, struct torus_panel *p)
 }
 
 /* What a pair of ranks sends, onto the links of its route. */
-static void add_route(struct torus_panel *p, const struct topology *topology, const uint32_t *seats,
-                      uint32_t seat_count, uint32_t source, uint32_t destination, uint64_t amount)
+static void ui_torus_panel_add_route(struct torus_panel *p, const struct topology *topology,
+                                     const uint32_t *seats, uint32_t seat_count, uint32_t source,
+                                     uint32_t destination, uint64_t amount)
 {
     uint32_t links[1024], most = sizeof links / sizeof *links;
     if (!amount || source >= seat_count || destination >= seat_count)
@@ -100,23 +102,24 @@ static void add_route(struct torus_panel *p, const struct topology *topology, co
         p->loads[links[i]] += amount;
 }
 
-static int restricted(const struct torus_choice *t)
+static int ui_torus_panel_restricted(const struct torus_choice *t)
 {
     return t->comm || t->region;
 }
 
 /* Loads of what was sent, restricted or in the visible time, with some seats. */
-static void add_all(const struct ui *ui, struct torus_panel *p, const struct model *m,
-                    const struct range *r, const uint32_t *seats, uint32_t seat_count)
+static void ui_torus_panel_add_all(const struct ui *ui, struct torus_panel *p,
+                                   const struct model *m, const struct range *r,
+                                   const uint32_t *seats, uint32_t seat_count)
 {
     const struct torus_choice *t = &ui->torus;
     const struct topology *topology = m->network.topology;
     size_t column = t->figure == TORUS_MESSAGES ? PAIR_MESSAGES : PAIR_BYTES;
-    if (!restricted(t)) {
+    if (!ui_torus_panel_restricted(t)) {
         for (uint32_t i = 0; i < r->pair_count; i++) {
             struct model_pair pair = model_pair_at(m, i);
-            add_route(p, topology, seats, seat_count, pair.source, pair.destination,
-                      r->pairs[(size_t)i * PAIR_COLUMNS + column]);
+            ui_torus_panel_add_route(p, topology, seats, seat_count, pair.source, pair.destination,
+                                     r->pairs[(size_t)i * PAIR_COLUMNS + column]);
         }
         return;
     }
@@ -124,12 +127,13 @@ static void add_all(const struct ui *ui, struct torus_panel *p, const struct mod
     for (uint32_t i = 0; i < c->keys.count; i++) {
         struct context row = contexts_at(c, i);
         if ((!t->comm || row.comm == t->comm - 1) && (!t->region || row.region == t->region - 1))
-            add_route(p, topology, seats, seat_count, row.source, row.destination,
-                      c->sums[(size_t)i * 2 + column]);
+            ui_torus_panel_add_route(p, topology, seats, seat_count, row.source, row.destination,
+                                     c->sums[(size_t)i * 2 + column]);
     }
 }
 
-static int measures(const struct ui *ui, const struct range *r, const struct model *m)
+static int ui_torus_panel_measures(const struct ui *ui, const struct range *r,
+                                   const struct model *m)
 {
     const struct torus_choice *t = &ui->torus;
     if (t->figure_chosen)
@@ -151,21 +155,30 @@ static uint64_t key_of(const struct ui *ui, const struct model *m, const struct 
                        uint64_t last)
 {
     const struct torus_choice *t = &ui->torus;
-    uint64_t key = mix(mix(figure + 1u, m->network.version), (uint64_t)p->mapping);
+    uint64_t key = ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(figure + 1u, m->network.version),
+                                           (uint64_t)p->mapping);
     for (const char *c = m->job; *c; c++)
-        key = mix(key, (unsigned char)*c);
+        key = ui_torus_panel_mix_hash(key, (unsigned char)*c);
     if (figure == TORUS_MEASURED)
-        return mix(mix(mix(mix(key, m->measured.version), first), last), (uint64_t)ui->range) | 1;
-    key = mix(mix(key, t->comm), t->region);
-    key = mix(key, restricted(t) ? m->contexts.version : r->version);
-    return mix(mix(key, r->flows.version), ui->applied) | 1;
+        return ui_torus_panel_mix_hash(
+                   ui_torus_panel_mix_hash(
+                       ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, m->measured.version),
+                                               first),
+                       last),
+                   (uint64_t)ui->range) |
+               1;
+    key = ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, t->comm), t->region);
+    key = ui_torus_panel_mix_hash(key,
+                                  ui_torus_panel_restricted(t) ? m->contexts.version : r->version);
+    return ui_torus_panel_mix_hash(ui_torus_panel_mix_hash(key, r->flows.version), ui->applied) | 1;
 }
 
 /* Of an unrestricted present the flows have the loads already, suggestions included. */
 static int from_flows(const struct torus_choice *t, const struct torus_panel *p,
                       const struct range *r)
 {
-    return !p->mapping && !restricted(t) && r->flows.loads && r->flows.link_count == p->link_count;
+    return !p->mapping && !ui_torus_panel_restricted(t) && r->flows.loads &&
+           r->flows.link_count == p->link_count;
 }
 
 static int update_panel(struct ui *ui, struct torus_panel *p, const struct model *m,
@@ -173,9 +186,9 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
 {
     struct torus_choice *t = &ui->torus;
     uint64_t first = 0, last = 0;
-    enum torus_figure figure = measures(ui, r, m) && !p->mapping ? TORUS_MEASURED
-                               : t->figure == TORUS_MESSAGES     ? TORUS_MESSAGES
-                                                                 : TORUS_BYTES;
+    enum torus_figure figure = ui_torus_panel_measures(ui, r, m) && !p->mapping ? TORUS_MEASURED
+                               : t->figure == TORUS_MESSAGES                    ? TORUS_MESSAGES
+                                                                                : TORUS_BYTES;
     ui_windows(ui, m, &first, &last);
     uint64_t key = key_of(ui, m, r, p, figure, first, last);
     if (key == p->key)
@@ -195,8 +208,8 @@ static int update_panel(struct ui *ui, struct torus_panel *p, const struct model
         memcpy(p->loads, figure == TORUS_BYTES ? r->flows.loads : r->flows.messages,
                p->link_count * sizeof *p->loads);
     else
-        add_all(ui, p, m, r, p->seats, p->seat_count);
-    settle(t, p);
+        ui_torus_panel_add_all(ui, p, m, r, p->seats, p->seat_count);
+    ui_torus_panel_settle(t, p);
     p->key = key;
     return 1;
 }
@@ -238,7 +251,7 @@ static void pin_title(const struct ui *ui, const struct model *m, struct torus_p
     ui_settled_time(ui, m, &begin, &end);
     double from = (double)(begin - (int64_t)m->start_ns) / 1e9,
            to = (double)(end - (int64_t)m->start_ns) / 1e9;
-    if (ui->range == RANGE_START || restricted(t))
+    if (ui->range == RANGE_START || ui_torus_panel_restricted(t))
         snprintf(p->note, sizeof p->note, "%s, since the start", figures[p->figure]);
     else
         snprintf(p->note, sizeof p->note, "%s, %.0f s to %.0f s", figures[p->figure], fmax(from, 0),

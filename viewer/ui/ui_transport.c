@@ -54,23 +54,23 @@ uint64_t transport_position(const struct transport *t, const struct playback *p)
 /* ---- wishes ------------------------------------------------------------------------------------
  */
 
-static void want(struct transport *t, enum transport_wish wish)
+static void ui_transport_request(struct transport *t, enum transport_wish wish)
 {
     t->wanted |= wish;
     t->due |= wish;
 }
 
 /* Who goes to a place wants to see it. */
-static void seek(struct ui *ui, const struct playback *p, uint64_t ns)
+static void ui_transport_seek(struct ui *ui, const struct playback *p, uint64_t ns)
 {
     ui->transport.place_ns = playback_clamp(p, ns);
     ui->transport.steps = 0;
-    want(&ui->transport, WISH_PLACE);
+    ui_transport_request(&ui->transport, WISH_PLACE);
     ui->follow = 1;
 }
 
 /* A step stands still behind it. */
-static void step(struct ui *ui, int forward)
+static void ui_transport_step(struct ui *ui, int forward)
 {
     struct transport *t = &ui->transport;
     t->steps += forward ? 1 : -1;
@@ -96,7 +96,7 @@ static void change_speed(struct transport *t, const struct playback *p, int fast
             k--;
     }
     t->speed = transport_speed(k);
-    want(t, WISH_SPEED);
+    ui_transport_request(t, WISH_SPEED);
 }
 
 /* The alert before or behind what is shown. Before: one that has been passed by more than a moment,
@@ -115,7 +115,7 @@ static void seek_mark(struct ui *ui, const struct playback *p, int forward)
         found = 1;
     }
     if (found)
-        seek(ui, p, best);
+        ui_transport_seek(ui, p, best);
 }
 
 int transport_command(struct ui *ui, const struct model *m, int command, uint64_t argument)
@@ -128,17 +128,17 @@ int transport_command(struct ui *ui, const struct model *m, int command, uint64_
     case COMMAND_REPLAY_PLAY:
         t->plays = !transport_plays(t, p);
         t->steps = 0;
-        want(t, WISH_PLAY);
+        ui_transport_request(t, WISH_PLAY);
         break;
     case COMMAND_REPLAY_STEP:
-        step(ui, argument != 0);
+        ui_transport_step(ui, argument != 0);
         break;
     case COMMAND_REPLAY_SPEED:
         change_speed(t, p, argument != 0);
         break;
     case COMMAND_REPLAY_LOOP:
         t->loops = !transport_loops(t, p);
-        want(t, WISH_LOOP);
+        ui_transport_request(t, WISH_LOOP);
         break;
     case COMMAND_REPLAY_MARK:
         seek_mark(ui, p, argument != 0);
@@ -176,7 +176,7 @@ int transport_key(struct ui *ui, const struct model *m, int key)
 static void seek_mouse(struct ui *ui, const struct playback *p, const struct scene_hit *hit)
 {
     double at = scene_hit_x(hit, ui->mouse_x);
-    seek(ui, p, at > 0 ? (uint64_t)at : 0);
+    ui_transport_seek(ui, p, at > 0 ? (uint64_t)at : 0);
 }
 
 int transport_press(struct ui *ui, const struct model *m, const struct scene_hit *hit)
@@ -207,7 +207,7 @@ int transport_click(struct ui *ui, const struct model *m, const struct scene_hit
     const struct playback *p = &m->playback;
     if (hit->kind != HIT_MARK || hit->a >= p->mark_count)
         return 0;
-    seek(ui, p, playback_mark_ns(&p->marks[hit->a]));
+    ui_transport_seek(ui, p, playback_mark_ns(&p->marks[hit->a]));
     return 1;
 }
 
@@ -228,7 +228,7 @@ static int may_step(const struct transport *t, const struct playback *p)
            !(p->state == PLAYBACK_SEEKING && p->target_ns && !p->known_ns);
 }
 
-static int takes(struct transport *t, enum transport_wish wish)
+static int ui_transport_is_possible(struct transport *t, enum transport_wish wish)
 {
     int due = (t->due & wish) != 0;
     t->due &= ~(unsigned)wish;
@@ -242,14 +242,14 @@ int transport_next(struct transport *t, const struct playback *p, uint64_t now_m
         *t = (struct transport){0};
         return 0;
     }
-    if (takes(t, WISH_SPEED)) {
+    if (ui_transport_is_possible(t, WISH_SPEED)) {
         if (t->speed > 0)
             snprintf(out, room, "speed %g", t->speed);
         else
             snprintf(out, room, "speed max");
         return 1;
     }
-    if (takes(t, WISH_LOOP)) {
+    if (ui_transport_is_possible(t, WISH_LOOP)) {
         snprintf(out, room, "loop %s", t->loops ? "on" : "off");
         return 1;
     }
@@ -259,7 +259,7 @@ int transport_next(struct transport *t, const struct playback *p, uint64_t now_m
         snprintf(out, room, "seek %" PRIu64, t->place_ns);
         return 1;
     }
-    if (takes(t, WISH_PLAY)) {
+    if (ui_transport_is_possible(t, WISH_PLAY)) {
         snprintf(out, room, "%s", t->plays ? "play" : "pause");
         return 1;
     }

@@ -76,7 +76,7 @@ void piece_state_sign(const struct brush *b, double x, double y, double r, enum 
     }
 }
 
-static uint64_t last_window(const struct stage *s)
+static uint64_t network_pieces_last_window(const struct stage *s)
 {
     uint64_t first = 0, last = 0;
     ui_windows(s->ui, s->model, &first, &last);
@@ -87,7 +87,8 @@ enum link_state piece_link_state(const struct stage *s, uint32_t link)
 {
     const struct network *n = &s->model->network;
     if (!s->ui->follow) {
-        const struct network_sample *sample = network_sample(n, link, last_window(s));
+        const struct network_sample *sample =
+            network_sample(n, link, network_pieces_last_window(s));
         return sample ? (enum link_state)sample->state : LINK_IDLE;
     }
     const struct network_link *row = network_row(n, link);
@@ -116,7 +117,7 @@ char *piece_metric_text(char *out, size_t room, enum flow_metric metric, double 
 }
 
 /* A mark on the map that can be moved, with the figure it stands at. */
-static void handle(struct stage *s, struct box map, int end, double at)
+static void network_pieces_add_handle(struct stage *s, struct box map, int end, double at)
 {
     const struct theme *t = s->brush.theme;
     double x = map.x + map.w * at;
@@ -144,8 +145,8 @@ double piece_metric_legend(struct stage *s, struct box box)
     scene_image(s->brush.scene,
                 (struct box){map.x + map.w * low, map.y, map.w * (high - low), map.h},
                 &t->map_image);
-    handle(s, map, 0, low);
-    handle(s, map, 1, high);
+    network_pieces_add_handle(s, map, 0, low);
+    network_pieces_add_handle(s, map, 1, high);
     for (int end = 0; end < 2; end++) {
         /* the nearer end is moved */
         double middle = (low + high) / 2, from = end ? middle : 0, to = end ? 1 : middle;

@@ -193,8 +193,8 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
 }
 
 /* Messages and bytes between two spans of ranks. */
-static void sum_pairs(const struct stage *s, uint32_t source, uint32_t destination, uint32_t count,
-                      uint64_t *sum)
+static void pieces_sum_pairs(const struct stage *s, uint32_t source, uint32_t destination,
+                             uint32_t count, uint64_t *sum)
 {
     const struct range *r = s->range;
     sum[0] = sum[1] = 0;
@@ -220,7 +220,7 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
     const struct range *r = s->range;
     uint64_t sum[PAIR_COLUMNS];
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
-    sum_pairs(s, source, destination, count, sum);
+    pieces_sum_pairs(s, source, destination, count, sum);
     if (count > 1) {
         tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u %s %u\xe2\x80\x93%u", source,
                     source + count - 1, arrow, destination, destination + count - 1);

@@ -86,27 +86,27 @@ static void bytes_cell(FILE *out, int width, const struct wire_capture_event_row
     tap_cell(out, -width, text);
 }
 
-static const char *comm_name(const struct wire_capture *m, uint64_t position)
+static const char *capture_text_comm_name(const struct wire_capture *m, uint64_t position)
 {
     return position < m->comms_count && m->comms[position].id != 0 ? m->comms[position].name : "";
 }
 
-static const char *region_name(const struct wire_capture *m, uint64_t position)
+static const char *capture_text_region_name(const struct wire_capture *m, uint64_t position)
 {
     return position < m->regions_count ? m->regions[position].name : "";
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static void put_columns(FILE *out)
+static void capture_text_put_columns(FILE *out)
 {
     fputs(PART_INDENT "    before        took  call                      peer   tag        bytes  "
                       "communicator      request and region\n",
           out);
 }
 
-static void put_request(FILE *out, const struct wire_capture *m,
-                        const struct wire_capture_event_row *e)
+static void capture_text_put_request(FILE *out, const struct wire_capture *m,
+                                     const struct wire_capture_event_row *e)
 {
     char state[EVENT_STATE_ROOM];
     struct quantity q;
@@ -120,14 +120,14 @@ static void put_request(FILE *out, const struct wire_capture *m,
         fputs(", from ", out);
         peer_cell(out, 0, e->source);
     }
-    if (region_name(m, e->region)[0] != '\0') {
+    if (capture_text_region_name(m, e->region)[0] != '\0') {
         fputs(" in ", out);
-        tap_cell(out, 0, region_name(m, e->region));
+        tap_cell(out, 0, capture_text_region_name(m, e->region));
     }
 }
 
-static void put_event(FILE *out, const struct wire_capture *m,
-                      const struct wire_capture_event_row *e)
+static void capture_text_put_event(FILE *out, const struct wire_capture *m,
+                                   const struct wire_capture_event_row *e)
 {
     const char *name = e->kind == EVENT_REGION ? e->peer > 0 ? "region begins" : "region ends"
                                                : call_name((uint16_t)e->call);
@@ -153,9 +153,9 @@ static void put_event(FILE *out, const struct wire_capture *m,
     fputc(' ', out);
     bytes_cell(out, 12, e);
     fputs("  ", out);
-    tap_cell(out, 17, comm_name(m, e->comm));
+    tap_cell(out, 17, capture_text_comm_name(m, e->comm));
     fputc(' ', out);
-    put_request(out, m, e);
+    capture_text_put_request(out, m, e);
     fputc('\n', out);
 }
 
@@ -190,7 +190,7 @@ struct place {
     size_t part, row;
 };
 
-static int compare_places(const void *a, const void *b)
+static int capture_text_compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
     if (x->rank != y->rank)
@@ -214,23 +214,23 @@ static struct place *list_places(const struct capture_view *view, size_t *count)
             places[(*count)++] = (struct place){m->threads[k].rank, m->threads[k].thread, i, k};
     }
     if (places != NULL)
-        qsort(places, *count, sizeof *places, compare_places);
+        qsort(places, *count, sizeof *places, capture_text_compare_places);
     return places;
 }
 
-static uint64_t print_place(FILE *out, const struct capture_view *view, const struct place *place,
-                            int again)
+static uint64_t capture_text_print_place(FILE *out, const struct capture_view *view,
+                                         const struct place *place, int again)
 {
     const struct wire_capture *m = &view->parts[place->part].message.capture;
     uint64_t printed = 0;
     if (!again) {
         put_thread(out, m, &m->threads[place->row]);
-        put_columns(out);
+        capture_text_put_columns(out);
     }
     for (uint64_t i = 0; i < m->events_count; i++) {
         if (m->events[i].thread != place->row)
             continue;
-        put_event(out, m, &m->events[i]);
+        capture_text_put_event(out, m, &m->events[i]);
         printed++;
     }
     return printed;
@@ -248,7 +248,7 @@ void capture_print(FILE *out, const struct capture_view *view)
         int again = i > 0 && places[i].rank == places[i - 1].rank &&
                     places[i].thread == places[i - 1].thread;
         threads += !again;
-        records += print_place(out, view, &places[i], again);
+        records += capture_text_print_place(out, view, &places[i], again);
     }
     free(places);
     for (size_t i = 0; i < view->count; i++) {
@@ -274,7 +274,7 @@ void capture_brief(FILE *out, const struct wire_capture *m)
         if (!last || e->thread >= m->threads_count)
             continue;
         put_thread(out, m, &m->threads[e->thread]);
-        put_event(out, m, e);
+        capture_text_put_event(out, m, e);
     }
     if (m->fault[0] != '\0') {
         tap_cell(out, 0, m->fault);

@@ -11,18 +11,18 @@
 #define SHOWN_HOSTS 8u
 
 /* A file may hold what would move the cursor of a terminal. */
-static void clean(FILE *out, const char *text)
+static void info_text_print_clean(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
         fputc((unsigned char)*text < 32 || *text == 127 ? '?' : *text, out);
 }
 
-static void line(FILE *out, const char *name, const char *text)
+static void info_text_print_line(FILE *out, const char *name, const char *text)
 {
     if (text[0] == '\0')
         return;
     fprintf(out, "%-10s ", name);
-    clean(out, text);
+    info_text_print_clean(out, text);
     fputc('\n', out);
 }
 
@@ -84,22 +84,22 @@ static void print_span(FILE *out, const struct info *i)
     print_part(out, i);
 }
 
-static void print_places(FILE *out, const struct info *i)
+static void info_text_print_places(FILE *out, const struct info *i)
 {
     struct quantity q;
     fprintf(out, "%-10s %" PRIu64 " of %" PRIu64 " on %s:", "ranks", i->ranks_seen, i->world,
             quantity_things(&q, i->host_total, "host"));
     for (size_t h = 0; h < i->host_count && h < SHOWN_HOSTS; h++) {
         fputs(h > 0 ? ", " : " ", out);
-        clean(out, i->hosts[h]);
+        info_text_print_clean(out, i->hosts[h]);
     }
     fputs(i->host_total > SHOWN_HOSTS ? ", ...\n" : "\n", out);
     if (i->network[0] != '\0') {
         fprintf(out, "%-10s ", "network");
-        clean(out, i->network);
+        info_text_print_clean(out, i->network);
         if (i->network_source[0] != '\0') {
             fputs(" (", out);
-            clean(out, i->network_source);
+            info_text_print_clean(out, i->network_source);
             fputc(')', out);
         }
         fputc('\n', out);
@@ -122,7 +122,7 @@ static unsigned sort_calls(const struct info *i, unsigned order[INFO_CALLS])
     return count;
 }
 
-static void print_calls(FILE *out, const struct info *i)
+static void info_text_print_calls(FILE *out, const struct info *i)
 {
     unsigned order[INFO_CALLS], count = sort_calls(i, order);
     struct quantity a, b, c;
@@ -137,7 +137,7 @@ static void print_calls(FILE *out, const struct info *i)
 }
 
 /* Spans of which windows of agents are not there. */
-static void print_holes(FILE *out, const struct info *i)
+static void info_text_print_holes(FILE *out, const struct info *i)
 {
     for (size_t n = 0; n < i->hole_total && n < INFO_HOLES; n++) {
         const struct info_hole *hole = &i->holes[n];
@@ -154,7 +154,7 @@ static void print_holes(FILE *out, const struct info *i)
         fprintf(out, "           and in %zu more spans\n", i->hole_total - INFO_HOLES);
 }
 
-static void print_losses(FILE *out, const struct info *i)
+static void info_text_print_losses(FILE *out, const struct info *i)
 {
     fprintf(out, "%-10s ", "lost");
     if (i->sums.lost == 0 && i->dropped == 0 && i->missing == 0 && i->absent == 0 &&
@@ -169,10 +169,10 @@ static void print_losses(FILE *out, const struct info *i)
     if (i->absent > 0)
         fprintf(out, "; %" PRIu64 " other messages of agents are not here", i->absent);
     fputc('\n', out);
-    print_holes(out, i);
+    info_text_print_holes(out, i);
 }
 
-static void print_alerts(FILE *out, const struct info *i)
+static void info_text_print_alerts(FILE *out, const struct info *i)
 {
     fprintf(out, "%-10s %zu\n", "alerts", i->alert_total);
     for (size_t n = 0; n < i->alert_count; n++) {
@@ -180,16 +180,16 @@ static void print_alerts(FILE *out, const struct info *i)
         fputs("           ", out);
         print_time(out, a->since_ns);
         fprintf(out, "  %s  ", a->state);
-        clean(out, a->severity);
+        info_text_print_clean(out, a->severity);
         fputs("  ", out);
-        clean(out, a->title);
+        info_text_print_clean(out, a->title);
         fputc('\n', out);
     }
     if (i->alert_total > i->alert_count)
         fprintf(out, "           and %zu more\n", i->alert_total - i->alert_count);
 }
 
-static void print_captures(FILE *out, const struct info *i)
+static void info_text_print_captures(FILE *out, const struct info *i)
 {
     if (i->capture_total == 0)
         return;
@@ -200,7 +200,7 @@ static void print_captures(FILE *out, const struct info *i)
         fputs("           ", out);
         print_time(out, c->at_ns);
         fprintf(out, "  %s  ", quantity_things(&records, c->records, "record"));
-        clean(out, c->reason);
+        info_text_print_clean(out, c->reason);
         if (c->answered < c->nodes)
             fprintf(out, "; %" PRIu64 " of %" PRIu64 " nodes answered", c->answered, c->nodes);
         fputc('\n', out);
@@ -219,11 +219,11 @@ static void print_stored(FILE *out, const struct info *i)
                 (double)i->raw_bytes / (double)i->packed_bytes);
     fprintf(out, "\n%-10s %s, schema %" PRId64 ", by Holter ", "file",
             quantity_bytes(&c, (double)i->file_bytes), i->version);
-    clean(out, i->holter[0] != '\0' ? i->holter : "of a version that is not known");
+    info_text_print_clean(out, i->holter[0] != '\0' ? i->holter : "of a version that is not known");
     fputc('\n', out);
 }
 
-static void print_damages(FILE *out, const struct info *i)
+static void info_text_print_damages(FILE *out, const struct info *i)
 {
     for (size_t n = 0; n < i->damage_count && n < INFO_DAMAGES; n++) {
         const struct info_damage *d = &i->damages[n];
@@ -243,28 +243,28 @@ static void print_damages(FILE *out, const struct info *i)
 void info_print_text(FILE *out, const struct info *i)
 {
     struct quantity a, b;
-    clean(out, i->path);
+    info_text_print_clean(out, i->path);
     fputc('\n', out);
-    line(out, "job", i->job);
-    line(out, "state", i->state);
-    line(out, "program", i->app);
-    line(out, "command", i->command);
-    line(out, "MPI", i->mpi);
-    line(out, "launcher", i->launcher);
-    line(out, "user", i->user);
-    print_places(out, i);
+    info_text_print_line(out, "job", i->job);
+    info_text_print_line(out, "state", i->state);
+    info_text_print_line(out, "program", i->app);
+    info_text_print_line(out, "command", i->command);
+    info_text_print_line(out, "MPI", i->mpi);
+    info_text_print_line(out, "launcher", i->launcher);
+    info_text_print_line(out, "user", i->user);
+    info_text_print_places(out, i);
     print_span(out, i);
     fprintf(out, "%-10s %" PRIu64 ", %s sent; %" PRIu64 ", %s received\n", "messages", i->sums.sent,
             quantity_bytes(&a, (double)i->sums.sent_bytes), i->sums.received,
             quantity_bytes(&b, (double)i->sums.received_bytes));
-    print_losses(out, i);
+    info_text_print_losses(out, i);
     fprintf(out, "%-10s %" PRIu64 " phases, %" PRIu64 " regions, %" PRIu64 " links hot at a time\n",
             "results", i->phases, i->regions, i->hot_links);
-    print_alerts(out, i);
-    print_captures(out, i);
+    info_text_print_alerts(out, i);
+    info_text_print_captures(out, i);
     print_stored(out, i);
-    print_damages(out, i);
-    print_calls(out, i);
+    info_text_print_damages(out, i);
+    info_text_print_calls(out, i);
 }
 
 /* ---- differences --------------------------------------------------------- */
@@ -272,17 +272,17 @@ void info_print_text(FILE *out, const struct info *i)
 static void print_item(FILE *out, const struct diff_item *item)
 {
     fprintf(out, "%s, ", item->table);
-    clean(out, item->key);
+    info_text_print_clean(out, item->key);
     if (item->column[0] == '\0') {
         fprintf(out, ": only in the %s\n", item->value[0][0] != '\0' ? "first" : "second");
         return;
     }
     fputs(": ", out);
-    clean(out, item->column);
+    info_text_print_clean(out, item->column);
     fputc(' ', out);
-    clean(out, item->value[0]);
+    info_text_print_clean(out, item->value[0]);
     fputs(" | ", out);
-    clean(out, item->value[1]);
+    info_text_print_clean(out, item->value[1]);
     fputc('\n', out);
 }
 

@@ -14,7 +14,7 @@
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-static void drop(char ***texts, uint64_t *count)
+static void tap_network_drop(char ***texts, uint64_t *count)
 {
     for (uint64_t i = 0; i < *count; i++)
         free((*texts)[i]);
@@ -24,7 +24,7 @@ static void drop(char ***texts, uint64_t *count)
 }
 
 /* Room for more behind what is there. @return where they begin; NULL: no memory */
-static char **extend(char ***texts, uint64_t *count, uint64_t more)
+static char **tap_network_extend(char ***texts, uint64_t *count, uint64_t more)
 {
     char **room = more == 0 ? NULL : realloc(*texts, (*count + more) * sizeof *room);
     if (room == NULL)
@@ -36,14 +36,14 @@ static char **extend(char ***texts, uint64_t *count, uint64_t more)
     return begin;
 }
 
-static void take_topology(struct network_names *names, const struct wire_topology *m)
+static void tap_network_set_topology(struct network_names *names, const struct wire_topology *m)
 {
     if (!names->more) {
-        drop(&names->vertices, &names->vertex_count);
+        tap_network_drop(&names->vertices, &names->vertex_count);
         names->size_count = 0;
     }
     names->more = m->more != 0;
-    char **vertices = extend(&names->vertices, &names->vertex_count, m->vertices_count);
+    char **vertices = tap_network_extend(&names->vertices, &names->vertex_count, m->vertices_count);
     for (uint64_t i = 0; vertices != NULL && i < m->vertices_count; i++)
         vertices[i] = m->vertices[i].name[0] ? strdup(m->vertices[i].name) : NULL;
     for (uint64_t i = 0; m->kind == CARTESIAN && i < m->dimensions_count &&
@@ -55,23 +55,25 @@ static void take_topology(struct network_names *names, const struct wire_topolog
 void network_names_take(struct network_names *names, const struct wire_message *message)
 {
     if (message->type == WIRE_TYPE_TOPOLOGY)
-        take_topology(names, &message->topology);
+        tap_network_set_topology(names, &message->topology);
     if (message->type != WIRE_TYPE_PLACES || message->places.hosts_count == 0)
         return;
-    drop(&names->nodes, &names->node_count);
-    char **nodes = extend(&names->nodes, &names->node_count, message->places.hosts_count);
+    tap_network_drop(&names->nodes, &names->node_count);
+    char **nodes =
+        tap_network_extend(&names->nodes, &names->node_count, message->places.hosts_count);
     for (uint64_t i = 0; nodes != NULL && i < message->places.hosts_count; i++)
         nodes[i] = strdup(message->places.hosts[i].name);
 }
 
 void network_names_finish(struct network_names *names)
 {
-    drop(&names->vertices, &names->vertex_count);
-    drop(&names->nodes, &names->node_count);
+    tap_network_drop(&names->vertices, &names->vertex_count);
+    tap_network_drop(&names->nodes, &names->node_count);
 }
 
 /* Row-major: the last dimension varies fastest. @return 0: there is no such vertex */
-static int coordinates(const struct network_names *names, uint64_t vertex, uint64_t at[16])
+static int tap_network_coordinates(const struct network_names *names, uint64_t vertex,
+                                   uint64_t at[16])
 {
     for (uint64_t d = names->size_count; d-- > 0;) {
         if (names->sizes[d] == 0)
@@ -91,7 +93,7 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
         snprintf(text, VERTEX_TEXT, "%s", names->vertices[vertex]);
         return text;
     }
-    if (!coordinates(names, vertex, at)) {
+    if (!tap_network_coordinates(names, vertex, at)) {
         snprintf(text, VERTEX_TEXT, "#%" PRIu64, vertex);
         return text;
     }
@@ -106,7 +108,7 @@ const char *network_names_vertex(const struct network_names *names, uint64_t ver
 /* ---- the network ------------------------------------------------------------------------------
  */
 
-static void head(FILE *out, const char *topic, const char *job)
+static void tap_network_print_head(FILE *out, const char *topic, const char *job)
 {
     tap_cell(out, 7, topic);
     fputc(' ', out);
@@ -114,7 +116,7 @@ static void head(FILE *out, const char *topic, const char *job)
     fputs("  ", out);
 }
 
-static void real_cell(FILE *out, int width, const char *unit, double value)
+static void tap_network_print_real(FILE *out, int width, const char *unit, double value)
 {
     char text[32] = "-";
     if (isfinite(value) && fabs(value) < 1e9)
@@ -149,7 +151,7 @@ void tap_topology(FILE *out, const struct wire_topology *m)
     uint64_t placed = 0;
     for (uint64_t i = 0; i < m->seats_count; i++)
         placed += m->seats[i].vertex != WIRE_ANY;
-    head(out, "network", m->job);
+    tap_network_print_head(out, "network", m->job);
     tap_cell(out, 0, m->name);
     fputs(m->source[0] ? ", from " : ", as the agents see it", out);
     tap_cell(out, 0, m->source);
@@ -204,10 +206,10 @@ static void print_links(FILE *out, const struct wire_links *m, const struct netw
         tap_bytes(out, 11, l->bytes);
         tap_bytes(out, 11, l->average > 0 && l->average < 1e18 ? (uint64_t)l->average : 0);
         tap_bytes(out, 11, l->peak);
-        real_cell(out, 7, "", l->share);
-        real_cell(out, 9, "x", l->latency);
+        tap_network_print_real(out, 7, "", l->share);
+        tap_network_print_real(out, 9, "x", l->latency);
         bytes_or_packets(out, 11, l->measured, l->unit);
-        real_cell(out, 7, "", l->ratio);
+        tap_network_print_real(out, 7, "", l->ratio);
         fputc('\n', out);
     }
 }
@@ -254,7 +256,7 @@ static void print_interfaces(FILE *out, const struct wire_links *m,
 void tap_links(FILE *out, const struct wire_links *m, const struct network_names *names)
 {
     struct quantity q;
-    head(out, "links", m->job);
+    tap_network_print_head(out, "links", m->job);
     fprintf(out, "window %" PRIu64 "  congested %" PRIu64 "  hot %" PRIu64 "  busy %" PRIu64,
             m->window, m->congested, m->hot, m->busy);
     fprintf(out, "  idle %" PRIu64 "  crossed by %s", m->idle,

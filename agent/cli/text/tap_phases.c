@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-static void head(FILE *out, const char *topic, const char *job, uint64_t window)
+static void tap_phases_print_head(FILE *out, const char *topic, const char *job, uint64_t window)
 {
     tap_cell(out, 7, topic);
     fputc(' ', out);
@@ -23,7 +23,7 @@ static void span_cells(FILE *out, uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* Unknown numbers are "-". */
-static void real_cell(FILE *out, int width, int digits, double value)
+static void tap_phases_print_real(FILE *out, int width, int digits, double value)
 {
     char text[32] = "-";
     if (isfinite(value) && fabs(value) < 1e9)
@@ -34,7 +34,7 @@ static void real_cell(FILE *out, int width, int digits, double value)
 void tap_phases(FILE *out, const struct wire_phases *m)
 {
     struct quantity gap;
-    head(out, "phases", m->job, m->window);
+    tap_phases_print_head(out, "phases", m->job, m->window);
     if (m->gap_ns)
         fprintf(out, ", ended by pauses of %s", quantity_duration(&gap, (double)m->gap_ns));
     fputs(m->modelled ? ", with collectives\n" : "\n", out);
@@ -52,7 +52,7 @@ void tap_phases(FILE *out, const struct wire_phases *m)
         tap_count(out, 10, p->pairs);
         tap_count(out, 8, p->ranks);
         tap_count(out, 13, p->communities);
-        real_cell(out, 12, 3, p->modularity);
+        tap_phases_print_real(out, 12, 3, p->modularity);
         tap_count(out, 10, p->folded);
         fputs(p->open ? "  open\n" : "\n", out);
     }
@@ -60,7 +60,7 @@ void tap_phases(FILE *out, const struct wire_phases *m)
 
 void tap_curve(FILE *out, const struct wire_curve *m)
 {
-    head(out, "curve", m->job, m->window);
+    tap_phases_print_head(out, "curve", m->job, m->window);
     fputc('\n', out);
     if (m->points_count)
         fputs("  phase  begin             length    height  difference  communities  pattern\n",
@@ -69,8 +69,8 @@ void tap_curve(FILE *out, const struct wire_curve *m)
         const struct wire_curve_point_row *p = &m->points[i];
         fprintf(out, "%7" PRIu64 "  ", p->phase);
         span_cells(out, p->begin_ns, p->end_ns);
-        real_cell(out, 10, 4, p->height);
-        real_cell(out, 12, 4, p->difference);
+        tap_phases_print_real(out, 10, 4, p->height);
+        tap_phases_print_real(out, 12, 4, p->difference);
         tap_count(out, 13, p->communities);
         if (p->returned)
             fprintf(out, "  that of phase %" PRIu64, p->resembles);
@@ -100,8 +100,8 @@ static void print_columns(FILE *out, const struct wire_commgram *m)
         tap_count(out, 10, c->folded);
         tap_count(out, 8, c->ranks);
         tap_count(out, 8, c->communities);
-        real_cell(out, 12, 3, c->modularity);
-        real_cell(out, 10, 4, c->height);
+        tap_phases_print_real(out, 12, 3, c->modularity);
+        tap_phases_print_real(out, 10, 4, c->height);
         fputs(c->open ? "  open\n" : "\n", out);
     }
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* "12.5 s of 60 s" */
-static void print_place(FILE *out, const struct wire_replay *r, uint64_t at_ns)
+static void tap_replay_print_place(FILE *out, const struct wire_replay *r, uint64_t at_ns)
 {
     struct quantity done, all;
     uint64_t passed = at_ns > r->begin_ns ? at_ns - r->begin_ns : 0,
@@ -36,7 +36,7 @@ void tap_replay(FILE *out, const struct wire_replay *r)
     fputc(' ', out);
     tap_cell(out, 8, r->state);
     fprintf(out, " at %s, ", quantity_clock(&clock, r->position_ns));
-    print_place(out, r, r->position_ns);
+    tap_replay_print_place(out, r, r->position_ns);
     if (isfinite(r->speed) && r->speed > 0)
         fprintf(out, ", speed %g", r->speed);
     else
@@ -44,15 +44,15 @@ void tap_replay(FILE *out, const struct wire_replay *r)
     fputs(r->looping ? ", in a loop" : "", out);
     if (r->known_ns != 0) {
         fputs(", a preview that knows the job from ", out);
-        print_place(out, r, r->known_ns);
+        tap_replay_print_place(out, r, r->known_ns);
     }
     if (r->reached_ns != 0) {
         fputs(", on its way at ", out);
-        print_place(out, r, r->reached_ns);
+        tap_replay_print_place(out, r, r->reached_ns);
     }
     if (r->indexed_ns < r->end_ns) {
         fputs(", indexed ", out);
-        print_place(out, r, r->indexed_ns);
+        tap_replay_print_place(out, r, r->indexed_ns);
     }
     fprintf(out, ", run %" PRIu64 "; ", r->run);
     tap_cell(out, 0, r->file);

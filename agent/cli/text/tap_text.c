@@ -50,7 +50,7 @@ static void number_cell(FILE *out, int width, uint64_t number)
     fprintf(out, "%*" PRIu64, width, number);
 }
 
-static void head(FILE *out, const char *topic, const char *job)
+static void tap_text_print_head(FILE *out, const char *topic, const char *job)
 {
     tap_cell(out, 7, topic);
     fputc(' ', out);
@@ -70,13 +70,14 @@ static void window_cell(FILE *out, uint64_t window, uint64_t windows, int snapsh
         fprintf(out, " window %" PRIu64, window);
 }
 
-static const char *comm_name(const struct wire_comm_row *comms, uint64_t count, uint64_t index)
+static const char *tap_text_comm_name(const struct wire_comm_row *comms, uint64_t count,
+                                      uint64_t index)
 {
     return index < count ? comms[index].name : "";
 }
 
-static const char *region_name(const struct wire_region_row *regions, uint64_t count,
-                               uint64_t index)
+static const char *tap_text_region_name(const struct wire_region_row *regions, uint64_t count,
+                                        uint64_t index)
 {
     return index < count ? regions[index].name : "";
 }
@@ -99,10 +100,10 @@ static void names_cell(FILE *out, const char *comm, const char *region)
 
 /* ---- topics -------------------------------------------------------------- */
 
-static void print_job(FILE *out, const struct wire_job *job)
+static void tap_text_print_job(FILE *out, const struct wire_job *job)
 {
     struct quantity begin, length;
-    head(out, "job", job->job);
+    tap_text_print_head(out, "job", job->job);
     tap_cell(out, 8, job->state);
     fprintf(out, " %" PRIu64 " of %" PRIu64 " ranks, from %s", job->seen, job->world,
             quantity_clock(&begin, job->start_ns));
@@ -127,10 +128,10 @@ static void print_job(FILE *out, const struct wire_job *job)
     }
 }
 
-static void print_places(FILE *out, const struct wire_places *places)
+static void tap_text_print_places(FILE *out, const struct wire_places *places)
 {
     struct quantity ranks, nodes;
-    head(out, "places", places->job);
+    tap_text_print_head(out, "places", places->job);
     fprintf(out, "%s on %s\n", quantity_things(&ranks, places->places_count, "rank"),
             quantity_things(&nodes, places->hosts_count, "node"));
     for (uint64_t i = 0; i < places->places_count; i++) {
@@ -150,7 +151,7 @@ static void print_totals(FILE *out, const struct wire_totals *t)
     struct quantity begin, rate, bytes, share, waiting;
     double seconds = (double)t->length_ns / 1e9;
     double whole = (double)t->length_ns * (double)t->ranks;
-    head(out, "totals", t->job);
+    tap_text_print_head(out, "totals", t->job);
     fprintf(out, "%s ", quantity_clock(&begin, t->start_ns));
     tap_cell(out, -10, quantity_things(&share, t->ranks, "rank"));
     tap_cell(out, -8, quantity_count(&rate, seconds > 0 ? (double)t->sent / seconds : 0));
@@ -174,7 +175,7 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
     struct quantity share, waiting;
     uint64_t windows = w->windows > 1 ? w->windows : 1;
     double whole = (double)w->length_ns * (double)windows;
-    head(out, "ranks", w->job);
+    tap_text_print_head(out, "ranks", w->job);
     window_cell(out, w->window, windows, snapshot);
     fputc('\n', out);
     if (w->ranks_count)
@@ -205,7 +206,7 @@ static void print_ranks(FILE *out, const struct wire_rank_window *w, int snapsho
 static void print_history(FILE *out, const struct wire_history *h)
 {
     struct quantity text;
-    head(out, "history", h->job);
+    tap_text_print_head(out, "history", h->job);
     fprintf(out, "windows %" PRIu64 " to %" PRIu64 ", %s\n", h->first, h->last,
             quantity_things(&text, h->ranks_count, "rank"));
 }
@@ -240,7 +241,7 @@ static uint64_t sum_pair(const struct wire_pair_row *rows, uint64_t count, struc
 
 static void print_pairs(FILE *out, const struct wire_pair_window *w, int snapshot)
 {
-    head(out, "pairs", w->job);
+    tap_text_print_head(out, "pairs", w->job);
     window_cell(out, w->window, w->windows, snapshot);
     if (w->folded)
         fprintf(out, ", %" PRIu64 " pairs folded into *", w->folded);
@@ -262,14 +263,14 @@ static void print_pairs(FILE *out, const struct wire_pair_window *w, int snapsho
         tap_bytes(out, 11, sum.bytes);
         tap_bytes(out, 11, sum.smallest);
         tap_bytes(out, 11, sum.largest);
-        names_cell(out, comm_name(w->comms, w->comms_count, p->comm),
-                   region_name(w->regions, w->regions_count, p->region));
+        names_cell(out, tap_text_comm_name(w->comms, w->comms_count, p->comm),
+                   tap_text_region_name(w->regions, w->regions_count, p->region));
     }
 }
 
-static void print_calls(FILE *out, const struct wire_call_window *w, int snapshot)
+static void tap_text_print_calls(FILE *out, const struct wire_call_window *w, int snapshot)
 {
-    head(out, "calls", w->job);
+    tap_text_print_head(out, "calls", w->job);
     window_cell(out, w->window, w->windows, snapshot);
     fputc('\n', out);
     if (w->calls_count)
@@ -288,20 +289,20 @@ static void print_calls(FILE *out, const struct wire_call_window *w, int snapsho
         time_cell(out, 11, (double)c->time_ns);
         time_cell(out, 11, c->calls ? (double)c->time_ns / (double)c->calls : 0);
         time_cell(out, 11, (double)c->longest_ns);
-        names_cell(out, comm_name(w->comms, w->comms_count, c->comm),
-                   region_name(w->regions, w->regions_count, c->region));
+        names_cell(out, tap_text_comm_name(w->comms, w->comms_count, c->comm),
+                   tap_text_region_name(w->regions, w->regions_count, c->region));
     }
 }
 
 /* An agent that has not reported a window yet has told nothing of itself. */
-static int has_reported(const struct wire_node_row *n)
+static int tap_text_has_reported(const struct wire_node_row *n)
 {
     return n->cpu_ns || n->rss_bytes || n->uplink_bytes;
 }
 
 static void print_nodes(FILE *out, const struct wire_nodes *nodes)
 {
-    head(out, "nodes", nodes->job);
+    tap_text_print_head(out, "nodes", nodes->job);
     if (nodes->window)
         fprintf(out, " window %" PRIu64, nodes->window);
     fputc('\n', out);
@@ -313,7 +314,7 @@ static void print_nodes(FILE *out, const struct wire_nodes *nodes)
         const struct wire_node_row *n = &nodes->nodes[i];
         fputs("  ", out);
         tap_cell(out, 20, n->host);
-        if (!has_reported(n)) {
+        if (!tap_text_has_reported(n)) {
             fputs("  nothing reported yet\n", out);
             continue;
         }
@@ -335,7 +336,7 @@ static void print_nodes(FILE *out, const struct wire_nodes *nodes)
 }
 
 /* A fact of an alert on a line of its own. */
-static void fact(FILE *out, const char *name, const char *text)
+static void tap_text_print_fact(FILE *out, const char *name, const char *text)
 {
     if (!text[0])
         return;
@@ -384,7 +385,7 @@ static void print_causes(FILE *out, const struct wire_alert *a)
 static void print_alert(FILE *out, const struct wire_alert *alert)
 {
     struct quantity since, region;
-    head(out, "alerts", alert->job);
+    tap_text_print_head(out, "alerts", alert->job);
     tap_cell(out, 8, alert->state);
     fprintf(out, " #%" PRIu64 " since %s ", alert->id,
             quantity_clock(&since, alert->onset_ns ? alert->onset_ns : alert->since_ns));
@@ -399,14 +400,14 @@ static void print_alert(FILE *out, const struct wire_alert *alert)
     fputc('\n', out);
     print_measure(out, alert);
     snprintf(region.text, sizeof region.text, "%" PRIu64, alert->region);
-    fact(out, "region", alert->region ? region.text : "");
-    fact(out, "ranks", alert->ranks);
-    fact(out, "nodes", alert->nodes[0] ? alert->nodes : alert->host);
-    fact(out, "hot links", alert->links == NULL ? "" : alert->links);
-    fact(out, "messages", alert->locality);
-    fact(out, "sizes", alert->sizes);
+    tap_text_print_fact(out, "region", alert->region ? region.text : "");
+    tap_text_print_fact(out, "ranks", alert->ranks);
+    tap_text_print_fact(out, "nodes", alert->nodes[0] ? alert->nodes : alert->host);
+    tap_text_print_fact(out, "hot links", alert->links == NULL ? "" : alert->links);
+    tap_text_print_fact(out, "messages", alert->locality);
+    tap_text_print_fact(out, "sizes", alert->sizes);
     print_causes(out, alert);
-    fact(out, "advice", alert->advice);
+    tap_text_print_fact(out, "advice", alert->advice);
 }
 
 static void times_cell(FILE *out, int width, double times)
@@ -446,7 +447,7 @@ static void print_series(FILE *out, const struct wire_series_row *s)
 static void print_latencies(FILE *out, const struct wire_latencies *latencies)
 {
     struct quantity error;
-    head(out, "latency", latencies->job);
+    tap_text_print_head(out, "latency", latencies->job);
     fprintf(out, "window %" PRIu64 ", %s matched, %" PRIu64 " unmatched", latencies->window,
             quantity_things(&error, latencies->matched, "message"), latencies->unmatched);
     if (latencies->rejected)
@@ -496,7 +497,7 @@ static void print_members(FILE *out, const struct wire_regions *regions, uint64_
 static void print_regions(FILE *out, const struct wire_regions *regions)
 {
     struct quantity ranks;
-    head(out, "regions", regions->job);
+    tap_text_print_head(out, "regions", regions->job);
     fprintf(out, "%" PRIu64 " from window %" PRIu64 " on\n", regions->regions_count,
             regions->window);
     for (uint64_t i = 0; i < regions->regions_count; i++) {
@@ -513,7 +514,7 @@ static void print_regions(FILE *out, const struct wire_regions *regions)
 static void print_recorded(FILE *out, const struct wire_recorded *r)
 {
     struct quantity bytes;
-    head(out, "recorded", r->job);
+    tap_text_print_head(out, "recorded", r->job);
     if (r->type == WIRE_TYPE_WINDOW)
         fprintf(out, "window %" PRIu64, r->window);
     else
@@ -527,10 +528,10 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
 {
     switch (message->type) {
     case WIRE_TYPE_JOB:
-        print_job(out, &message->job);
+        tap_text_print_job(out, &message->job);
         break;
     case WIRE_TYPE_PLACES:
-        print_places(out, &message->places);
+        tap_text_print_places(out, &message->places);
         break;
     case WIRE_TYPE_TOTALS:
         print_totals(out, &message->totals);
@@ -545,7 +546,7 @@ void tap_text(FILE *out, const struct wire_message *message, int snapshot,
         print_pairs(out, &message->pair_window, snapshot);
         break;
     case WIRE_TYPE_CALL_WINDOW:
-        print_calls(out, &message->call_window, snapshot);
+        tap_text_print_calls(out, &message->call_window, snapshot);
         break;
     case WIRE_TYPE_NODES:
         print_nodes(out, &message->nodes);

@@ -76,7 +76,7 @@ static const struct option long_options[] = {
     DIAL_OPTIONS,
 };
 
-static int set_option(void *user, int option, const char *value)
+static int cmd_top_set_option(void *user, int option, const char *value)
 {
     struct top *top = user;
     if (option == OPT_ONCE)
@@ -87,14 +87,15 @@ static int set_option(void *user, int option, const char *value)
 }
 
 /* @return -1 to go on, or the exit status */
-static int parse(struct top *top, int argc, char **argv)
+static int cmd_top_parse(struct top *top, int argc, char **argv)
 {
-    const struct command_line options = {"top",        help,       "j:" DIAL_LETTERS,
-                                         long_options, set_option, top};
+    const struct command_line options = {
+        "top", help, "j:" DIAL_LETTERS, long_options, cmd_top_set_option, top};
     int status = dial_parse(&top->dial, &options, argc, argv);
     if (status >= 0 || top->once || (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO)))
         return status;
-    say("top: standard input and output must be a terminal; `holter top --once` prints one page");
+    terminal_print(
+        "top: standard input and output must be a terminal; `holter top --once` prints one page");
     return 2;
 }
 
@@ -102,7 +103,7 @@ static int parse(struct top *top, int argc, char **argv)
 
 /* Another run of a replay may be at an earlier time, of which nothing would be newer than what is
  * known. */
-static void notice_run(struct top *top)
+static void cmd_top_notice_run(struct top *top)
 {
     uint64_t run = client_instance(top->client);
     if (run == top->run)
@@ -113,7 +114,7 @@ static void notice_run(struct top *top)
 }
 
 /* @return 0, or a negative error */
-static int take_all(struct top *top)
+static int cmd_top_apply_messages(struct top *top)
 {
     struct client_message got;
     int result;
@@ -121,7 +122,7 @@ static int take_all(struct top *top)
         if (top->view.paused || wire_topic(got.message->type) == NULL)
             continue;
         if (got.snapshot)
-            notice_run(top);
+            cmd_top_notice_run(top);
         int rc = top_model_apply(&top->model, got.message, got.snapshot);
         if (rc != 0)
             return rc;
@@ -130,7 +131,7 @@ static int take_all(struct top *top)
     return result;
 }
 
-static enum top_link link_of(const struct client *client)
+static enum top_link cmd_top_link_of(const struct client *client)
 {
     switch (client_state(client)) {
     case CLIENT_CONNECTED:
@@ -142,14 +143,14 @@ static enum top_link link_of(const struct client *client)
     }
 }
 
-static void follow(struct top *top)
+static void cmd_top_follow(struct top *top)
 {
     if (dial_moved(&top->dial, &top->client))
         client_follow(top->client, top->job, TOPICS);
 }
 
 /* What did not come may be the end of an alert, or of the job: the daemon's state has it. */
-static void make_up_for_missed(struct top *top)
+static void cmd_top_recover_missed(struct top *top)
 {
     uint64_t now = clock_mono_ns(), missed = client_missed(top->client);
     if (missed == top->missed || !client_is_current(top->client) ||
@@ -177,7 +178,7 @@ static void set_plain_size(struct top_view *view)
 
 static int print_page(struct top *top)
 {
-    top->view.link = link_of(top->client);
+    top->view.link = cmd_top_link_of(top->client);
     set_plain_size(&top->view);
     top_layout(&top->model, &top->view, top->page);
     for (int i = 0; i < top->page->count; i++) {
@@ -188,7 +189,7 @@ static int print_page(struct top *top)
         printf("%.*s\n", (int)length, text);
     }
     if (fflush(stdout) || ferror(stdout)) {
-        say("top: standard output: %s", strerror(errno));
+        terminal_print("top: standard output: %s", strerror(errno));
         return 1;
     }
     return 0;
@@ -200,28 +201,28 @@ static int run_once(struct top *top)
     while (!client_is_current(top->client) || !top->model.job[0]) {
         struct pollfd watched[] = {{.fd = client_fd(top->client), .events = POLLIN},
                                    {.fd = top->signals, .events = POLLIN}};
-        int result = take_all(top);
+        int result = cmd_top_apply_messages(top);
         if (result < 0) {
-            say("top: %s", holter_strerror(result));
+            terminal_print("top: %s", holter_strerror(result));
             return 1;
         }
         if (client_is_current(top->client) && top->model.job[0])
             break;
         if (clock_mono_ns() >= end) {
-            say("top: there is no job at %s", top->dial.endpoint);
+            terminal_print("top: there is no job at %s", top->dial.endpoint);
             return 1;
         }
         poll(watched, 2, LOOK_MS);
         if (watched[1].revents)
             return 1;
-        follow(top);
+        cmd_top_follow(top);
     }
     return print_page(top);
 }
 
 /* ---- live --------------------------------------------------------------------------- */
 
-static void choose(struct top *top, int step)
+static void cmd_top_choose(struct top *top, int step)
 {
     size_t count = top->model.alert_count;
     if (count == 0)
@@ -243,7 +244,7 @@ static void toggle_pause(struct top *top)
 }
 
 /* @return 1 to quit */
-static int take_keys(struct top *top)
+static int cmd_top_handle_keys(struct top *top)
 {
     enum top_key key;
     while ((key = top_screen_key(top->screen)) != TOP_KEY_NONE) {
@@ -252,7 +253,7 @@ static int take_keys(struct top *top)
         if (key == TOP_KEY_QUIT)
             return 1;
         if (key == TOP_KEY_UP || key == TOP_KEY_DOWN)
-            choose(top, key == TOP_KEY_UP ? -1 : 1);
+            cmd_top_choose(top, key == TOP_KEY_UP ? -1 : 1);
         else if (key == TOP_KEY_ENTER)
             view->evidence = !view->evidence;
         else if (key == TOP_KEY_PAUSE)
@@ -265,7 +266,7 @@ static int take_keys(struct top *top)
     return 0;
 }
 
-static void draw(struct top *top)
+static void cmd_top_draw(struct top *top)
 {
     top_screen_size(&top->view.rows, &top->view.columns);
     top_layout(&top->model, &top->view, top->page);
@@ -274,25 +275,25 @@ static void draw(struct top *top)
 }
 
 /* @return 0 when a person or a signal ends it, or a negative error */
-static int watch(struct top *top)
+static int cmd_top_watch(struct top *top)
 {
     uint64_t drawn = 0;
     for (;;) {
-        int result = take_all(top);
-        enum top_link now = link_of(top->client);
+        int result = cmd_top_apply_messages(top);
+        enum top_link now = cmd_top_link_of(top->client);
         top->changed = top->changed || now != top->view.link;
         top->view.link = now;
         if (result < 0)
             return result;
         if (client_state(top->client) == CLIENT_REFUSED)
             return -HOLTER_EDENIED;
-        if (take_keys(top))
+        if (cmd_top_handle_keys(top))
             return 0;
-        follow(top);
-        make_up_for_missed(top);
+        cmd_top_follow(top);
+        cmd_top_recover_missed(top);
         uint64_t since = clock_mono_ns() - drawn;
         if (top->changed && since >= FRAME_NS) {
-            draw(top);
+            cmd_top_draw(top);
             drawn = clock_mono_ns();
         }
         struct pollfd watched[] = {{.fd = client_fd(top->client), .events = POLLIN},
@@ -310,30 +311,31 @@ static int run_live(struct top *top)
     int result = top_screen_create(&top->screen);
     if (result == -ENOTTY) {
         const char *term = getenv("TERM");
-        say("top: cannot draw on a terminal of type \"%s\"; `holter top --once` prints one page",
+        terminal_print(
+            "top: cannot draw on a terminal of type \"%s\"; `holter top --once` prints one page",
             term ? term : "");
         return 1;
     }
     top->changed = true;
     top->view.keys = true;
-    result = result ? result : watch(top);
+    result = result ? result : cmd_top_watch(top);
     top_screen_destroy(top->screen);
     if (result == -HOLTER_EDENIED)
-        say("top: %s", client_error(top->client));
+        terminal_print("top: %s", client_error(top->client));
     else if (result < 0)
-        say("top: %s", holter_strerror(result));
+        terminal_print("top: %s", holter_strerror(result));
     return result < 0;
 }
 
 /* ---- start and end ---------------------------------------------------------------------- */
 
-static int run(struct top *top)
+static int cmd_top_run(struct top *top)
 {
     int status = dial_wait(&top->dial, &top->client);
     if (status)
         return status;
     if (client_follow(top->client, top->job, TOPICS)) {
-        say("top: %s", client_error(top->client));
+        terminal_print("top: %s", client_error(top->client));
         return 2;
     }
     return top->once ? run_once(top) : run_live(top);
@@ -353,7 +355,7 @@ static int block_signals(void)
 int cmd_top(int argc, char **argv)
 {
     struct top top = {.dial = {.command = "top", .role = ROLE_VIEWER, .patience_ns = 5000000000}};
-    int status = parse(&top, argc, argv);
+    int status = cmd_top_parse(&top, argc, argv);
     if (status >= 0)
         return status;
     log_start("holter", -1);
@@ -366,7 +368,7 @@ int cmd_top(int argc, char **argv)
     top.page = calloc(1, sizeof *top.page);
     status = top.page ? dial_open(&top.dial, &top.client) : 1;
     if (status == 0)
-        status = run(&top);
+        status = cmd_top_run(&top);
     top_model_finish(&top.model);
     client_destroy(top.client);
     free(top.page);

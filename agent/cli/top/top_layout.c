@@ -18,7 +18,7 @@
 
 /* ---- header ---------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
+static const char *top_layout_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
@@ -55,7 +55,7 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
     if (m->job[0] && top_pen_left(pen) > 20) {
         uint64_t nodes = m->nodes.type == WIRE_TYPE_NODES ? m->nodes.nodes.nodes_count : 0;
         char text[400];
-        snprintf(text, sizeof text, "  %s, %s on %s", base_name(m->app),
+        snprintf(text, sizeof text, "  %s, %s on %s", top_layout_base_name(m->app),
                  quantity_things(&a, m->world, "rank"), quantity_things(&b, nodes, "node"));
         top_pen_put(pen, TOP_PLAIN, top_pen_left(pen) - 19, text);
     }
@@ -78,7 +78,7 @@ static void put_header(struct top_pen *pen, const struct top_model *m)
 /* ---- latency ----------------------------------------------------------------------- */
 
 /* A job on one node has no messages between nodes, and regions go. */
-static bool is_shown(const struct top_model *m, const struct top_series *s)
+static bool top_layout_is_shown(const struct top_model *m, const struct top_series *s)
 {
     if (!s->spoken || s->heard + TOP_WINDOWS <= m->window)
         return s->scope == SERIES_JOB;
@@ -89,7 +89,7 @@ static int count_series(const struct top_model *m)
 {
     int count = 0;
     for (size_t i = 0; i < m->series_count; i++)
-        count += is_shown(m, &m->series[i]);
+        count += top_layout_is_shown(m, &m->series[i]);
     return count;
 }
 
@@ -162,7 +162,7 @@ static void put_series(struct top_pen *pen, const struct top_model *m, const str
     put_trend(pen, m, s);
 }
 
-static void put_latency(struct top_pen *pen, const struct top_model *m, int lines)
+static void top_layout_put_latency(struct top_pen *pen, const struct top_model *m, int lines)
 {
     struct quantity a, b;
     int total = count_series(m), shown = 0;
@@ -181,7 +181,7 @@ static void put_latency(struct top_pen *pen, const struct top_model *m, int line
         top_pen_format(pen, TOP_DIM, 0, ", clocks within %s",
                        quantity_duration(&b, (double)m->error_ns));
     for (size_t i = 0; i < m->series_count && shown < lines - 1; i++) {
-        if (!is_shown(m, &m->series[i]))
+        if (!top_layout_is_shown(m, &m->series[i]))
             continue;
         if (++shown == lines - 1 && total > shown) {
             top_pen_line(pen);
@@ -218,7 +218,7 @@ static void put_clock(struct top_pen *pen, enum top_style style, uint64_t ns)
     top_pen_put(pen, style, 9, text);
 }
 
-static void put_alert(struct top_pen *pen, const struct wire_alert *a, bool chosen)
+static void top_layout_put_alert(struct top_pen *pen, const struct wire_alert *a, bool chosen)
 {
     enum top_style style = chosen ? TOP_CHOSEN : TOP_PLAIN;
     top_pen_line(pen);
@@ -242,7 +242,7 @@ static void put_alert(struct top_pen *pen, const struct wire_alert *a, bool chos
 }
 
 /* The chosen one is always among those shown. */
-static void put_alerts(struct top_pen *pen, const struct top_model *m, int lines)
+static void top_layout_put_alerts(struct top_pen *pen, const struct top_model *m, int lines)
 {
     size_t chosen = top_chosen(m, pen->view), room = (size_t)(lines > 1 ? lines - 1 : 0);
     size_t first = chosen >= room && room > 0 ? chosen - room + 1 : 0, firing = 0;
@@ -256,7 +256,7 @@ static void put_alerts(struct top_pen *pen, const struct top_model *m, int lines
         top_pen_format(pen, firing > 0 ? TOP_BAD : TOP_DIM, 0, " %zu firing, %zu in all", firing,
                        m->alert_count);
     for (size_t i = first; i < m->alert_count && i < first + room; i++)
-        put_alert(pen, &m->alerts[i]->message.alert, pen->view->keys && i == chosen);
+        top_layout_put_alert(pen, &m->alerts[i]->message.alert, pen->view->keys && i == chosen);
 }
 
 /* ---- evidence -------------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ static void put_fact(struct top_pen *pen, const char *name, const char *text)
     top_pen_wrap(pen, TOP_PLAIN, 12, text);
 }
 
-static void put_measure(struct top_pen *pen, const struct wire_alert *a)
+static void top_layout_put_measure(struct top_pen *pen, const struct wire_alert *a)
 {
     char text[1024] = ""; /* numbers of up to 310 digits */
     struct quantity error;
@@ -296,7 +296,7 @@ static void put_times(struct top_pen *pen, const struct wire_alert *a)
     put_fact(pen, "since", text);
 }
 
-static void put_causes(struct top_pen *pen, const struct wire_alert *a)
+static void top_layout_put_causes(struct top_pen *pen, const struct wire_alert *a)
 {
     for (uint64_t i = 0; i < a->causes_count; i++) {
         double share = isfinite(a->causes[i].share) ? a->causes[i].share : 0;
@@ -318,7 +318,7 @@ static void put_evidence(struct top_pen *pen, const struct top_model *m)
     put_fact(pen, "", a->title);
     put_fact(pen, "", a->text);
     put_times(pen, a);
-    put_measure(pen, a);
+    top_layout_put_measure(pen, a);
     if (a->region)
         snprintf(region, sizeof region, "%" PRIu64, a->region);
     put_fact(pen, "region", region);
@@ -326,13 +326,13 @@ static void put_evidence(struct top_pen *pen, const struct top_model *m)
     put_fact(pen, "nodes", a->nodes[0] ? a->nodes : a->host);
     put_fact(pen, "messages", a->locality);
     put_fact(pen, "sizes", a->sizes);
-    put_causes(pen, a);
+    top_layout_put_causes(pen, a);
     put_fact(pen, "advice", a->advice);
 }
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
 
-static int by_rank(const void *left, const void *right)
+static int top_layout_compare_by_rank(const void *left, const void *right)
 {
     const struct top_rank *a = *(const struct top_rank *const *)left;
     const struct top_rank *b = *(const struct top_rank *const *)right;
@@ -343,7 +343,8 @@ static int by_waiting(const void *left, const void *right)
 {
     const struct top_rank *a = *(const struct top_rank *const *)left;
     const struct top_rank *b = *(const struct top_rank *const *)right;
-    return a->waiting != b->waiting ? (a->waiting > b->waiting ? -1 : 1) : by_rank(left, right);
+    return a->waiting != b->waiting ? (a->waiting > b->waiting ? -1 : 1)
+                                    : top_layout_compare_by_rank(left, right);
 }
 
 static int by_latency(const void *left, const void *right)
@@ -352,10 +353,11 @@ static int by_latency(const void *left, const void *right)
     const struct top_rank *b = *(const struct top_rank *const *)right;
     double one = isfinite(a->latency) ? a->latency : 0;
     double other = isfinite(b->latency) ? b->latency : 0;
-    return one != other ? (one > other ? -1 : 1) : by_rank(left, right);
+    return one != other ? (one > other ? -1 : 1) : top_layout_compare_by_rank(left, right);
 }
 
-static void put_rank(struct top_pen *pen, const struct top_model *m, const struct top_rank *r)
+static void top_layout_put_rank(struct top_pen *pen, const struct top_model *m,
+                                const struct top_rank *r)
 {
     struct quantity share, time;
     top_pen_line(pen);
@@ -377,9 +379,10 @@ static void put_rank(struct top_pen *pen, const struct top_model *m, const struc
         top_pen_format(pen, TOP_PLAIN, 0, " with %" PRId64, r->in_call_peer);
 }
 
-static void put_ranks(struct top_pen *pen, const struct top_model *m, int lines)
+static void top_layout_put_ranks(struct top_pen *pen, const struct top_model *m, int lines)
 {
-    static int (*const orders[])(const void *, const void *) = {by_waiting, by_latency, by_rank};
+    static int (*const orders[])(const void *, const void *) = {by_waiting, by_latency,
+                                                                top_layout_compare_by_rank};
     static const char *const titles[] = {"RANKS by waiting", "RANKS by latency", "RANKS"};
     const struct top_rank **order = malloc((m->rank_count + 1) * sizeof *order);
     top_pen_line(pen);
@@ -391,7 +394,7 @@ static void put_ranks(struct top_pen *pen, const struct top_model *m, int lines)
         order[i] = &m->ranks[i];
     qsort(order, m->rank_count, sizeof *order, orders[pen->view->sort]);
     for (size_t i = 0; i < m->rank_count && (int)i < lines - 1; i++)
-        put_rank(pen, m, order[i]);
+        top_layout_put_rank(pen, m, order[i]);
     free(order);
 }
 
@@ -510,11 +513,11 @@ static void put_sections(struct top_pen *pen, const struct top_model *m, int roo
     int lines[SECTIONS];
     share_out(m, room, lines);
     if (lines[LATENCY] > 0)
-        put_latency(pen, m, lines[LATENCY]);
+        top_layout_put_latency(pen, m, lines[LATENCY]);
     if (lines[ALERTS] > 0)
-        put_alerts(pen, m, lines[ALERTS]);
+        top_layout_put_alerts(pen, m, lines[ALERTS]);
     if (lines[RANKS] > 0)
-        put_ranks(pen, m, lines[RANKS]);
+        top_layout_put_ranks(pen, m, lines[RANKS]);
     if (lines[NODES] > 0)
         put_nodes(pen, m, lines[NODES]);
 }
@@ -531,7 +534,7 @@ void top_layout(const struct top_model *m, const struct top_view *view, struct t
         put_help(&pen);
     } else if (m->job[0] && view->evidence && m->alert_count > 0) {
         int alerts = (int)m->alert_count + 1;
-        put_alerts(&pen, m, alerts < 4 ? alerts : 4);
+        top_layout_put_alerts(&pen, m, alerts < 4 ? alerts : 4);
         put_evidence(&pen, m);
     } else if (m->job[0]) {
         put_sections(&pen, m, inner.rows - page->count);

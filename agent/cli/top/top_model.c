@@ -35,7 +35,7 @@ void top_model_finish(struct top_model *m)
     top_model_init(m);
 }
 
-static int grow(void **array, size_t element, size_t *room, size_t need)
+static int top_model_grow(void **array, size_t element, size_t *room, size_t need)
 {
     if (need <= *room)
         return 0;
@@ -49,8 +49,8 @@ static int grow(void **array, size_t element, size_t *room, size_t need)
 }
 
 /* A copy that stays, by way of the wire. */
-static int keep(const struct wire_message *message, struct wire_message *out,
-                struct wire_arena *arena)
+static int top_model_copy_message(const struct wire_message *message, struct wire_message *out,
+                                  struct wire_arena *arena)
 {
     struct wire_buffer buffer = {0};
     struct wire_fault fault;
@@ -63,7 +63,7 @@ static int keep(const struct wire_message *message, struct wire_message *out,
 
 /* ---- job ------------------------------------------------------------------------- */
 
-static void take_job(struct top_model *m, const struct wire_job *job, int snapshot)
+static void top_model_apply_job(struct top_model *m, const struct wire_job *job, int snapshot)
 {
     if (snapshot) { /* the alerts that stand follow it */
         for (size_t i = 0; i < m->alert_count; i++)
@@ -79,7 +79,7 @@ static void take_job(struct top_model *m, const struct wire_job *job, int snapsh
     m->window_ns = job->window_ns;
 }
 
-static void take_totals(struct top_model *m, const struct wire_totals *totals)
+static void top_model_apply_totals(struct top_model *m, const struct wire_totals *totals)
 {
     uint64_t end = totals->start_ns + totals->length_ns;
     if (end < m->now_ns)
@@ -90,7 +90,7 @@ static void take_totals(struct top_model *m, const struct wire_totals *totals)
 
 /* ---- latency --------------------------------------------------------------------- */
 
-static int is_before(const struct top_series *a, uint64_t scope, uint64_t id)
+static int top_model_is_before(const struct top_series *a, uint64_t scope, uint64_t id)
 {
     return a->scope != scope ? a->scope < scope : a->id < id;
 }
@@ -99,7 +99,7 @@ static int is_before(const struct top_series *a, uint64_t scope, uint64_t id)
 static struct top_series *find_series(struct top_model *m, uint64_t scope, uint64_t id)
 {
     size_t at = 0;
-    while (at < m->series_count && is_before(&m->series[at], scope, id))
+    while (at < m->series_count && top_model_is_before(&m->series[at], scope, id))
         at++;
     if (at < m->series_count && m->series[at].scope == scope && m->series[at].id == id)
         return &m->series[at];
@@ -115,7 +115,8 @@ static struct top_series *find_series(struct top_model *m, uint64_t scope, uint6
     return &grown[at];
 }
 
-static void take_series(struct top_model *m, const struct wire_series_row *row, uint64_t window)
+static void top_model_apply_series(struct top_model *m, const struct wire_series_row *row,
+                                   uint64_t window)
 {
     struct top_series *series = find_series(m, row->scope, row->id);
     if (series == NULL)
@@ -147,14 +148,15 @@ static void drop_old_series(struct top_model *m)
     m->series_count = kept;
 }
 
-static int take_rank_latencies(struct top_model *m, const struct wire_latencies *l)
+static int top_model_apply_rank_latencies(struct top_model *m, const struct wire_latencies *l)
 {
     for (uint64_t i = 0; i < l->ranks_count; i++) {
         uint64_t rank = l->ranks[i].rank;
         size_t before = m->latency_room;
         if (rank >= MOST_RANKS)
             continue;
-        if (grow((void **)&m->latency, sizeof *m->latency, &m->latency_room, rank + 1) != 0)
+        if (top_model_grow((void **)&m->latency, sizeof *m->latency, &m->latency_room, rank + 1) !=
+            0)
             return -ENOMEM;
         for (size_t new = before; new < m->latency_room; new ++)
             m->latency[new] = NAN;
@@ -163,7 +165,7 @@ static int take_rank_latencies(struct top_model *m, const struct wire_latencies 
     return 0;
 }
 
-static int take_latencies(struct top_model *m, const struct wire_latencies *l)
+static int top_model_apply_latencies(struct top_model *m, const struct wire_latencies *l)
 {
     if (l->window >= m->window) {
         if (l->window > m->window)
@@ -174,11 +176,11 @@ static int take_latencies(struct top_model *m, const struct wire_latencies *l)
         m->unmatched = l->unmatched;
         m->uncertain = l->uncertain;
         m->error_ns = l->error_ns;
-        if (take_rank_latencies(m, l) != 0)
+        if (top_model_apply_rank_latencies(m, l) != 0)
             return -ENOMEM;
     }
     for (uint64_t i = 0; i < l->series_count; i++)
-        take_series(m, &l->series[i], l->window);
+        top_model_apply_series(m, &l->series[i], l->window);
     drop_old_series(m);
     return 0;
 }
@@ -191,7 +193,7 @@ double top_model_value(const struct top_series *series, uint64_t window)
 
 /* ---- regions ---------------------------------------------------------------------- */
 
-static struct top_region *find_region(const struct top_model *m, uint64_t id)
+static struct top_region *top_model_find_region(const struct top_model *m, uint64_t id)
 {
     for (size_t i = 0; i < m->region_count; i++)
         if (m->regions[i].id == id)
@@ -200,7 +202,7 @@ static struct top_region *find_region(const struct top_model *m, uint64_t id)
 }
 
 /* The run of ranks that is over, behind those before it. */
-static void end_run(const struct top_region *region, char *list, size_t room)
+static void top_model_end_run(const struct top_region *region, char *list, size_t room)
 {
     char run[64];
     size_t length = strlen(list);
@@ -217,17 +219,17 @@ static void end_run(const struct top_region *region, char *list, size_t room)
         snprintf(list + length, room - length, "%s", length + strlen(run) + 5 < room ? run : cut);
 }
 
-static void take_member(struct top_region *region, uint64_t rank)
+static void top_model_apply_member(struct top_region *region, uint64_t rank)
 {
     if (region->first <= region->last && rank == region->last + 1) {
         region->last = rank;
         return;
     }
-    end_run(region, region->list, sizeof region->list);
+    top_model_end_run(region, region->list, sizeof region->list);
     region->first = region->last = rank;
 }
 
-static int take_regions(struct top_model *m, const struct wire_regions *r)
+static int top_model_apply_regions(struct top_model *m, const struct wire_regions *r)
 {
     if (r->regions_count > 0) { /* the first part, or the only one */
         struct top_region *regions = calloc(r->regions_count, sizeof *regions);
@@ -243,27 +245,27 @@ static int take_regions(struct top_model *m, const struct wire_regions *r)
     struct top_region *last = NULL;
     for (uint64_t i = 0; i < r->members_count; i++) {
         if (last == NULL || last->id != r->members[i].region)
-            last = find_region(m, r->members[i].region);
+            last = top_model_find_region(m, r->members[i].region);
         if (last != NULL)
-            take_member(last, r->members[i].rank);
+            top_model_apply_member(last, r->members[i].rank);
     }
     return 0;
 }
 
 const char *top_model_region_ranks(const struct top_model *m, uint64_t id, char *out, size_t room)
 {
-    const struct top_region *region = find_region(m, id);
+    const struct top_region *region = top_model_find_region(m, id);
     out[0] = '\0';
     if (region == NULL)
         return out;
     snprintf(out, room, "%s", region->list);
-    end_run(region, out, room);
+    top_model_end_run(region, out, room);
     return out;
 }
 
 /* ---- ranks ------------------------------------------------------------------------- */
 
-static int take_ranks(struct top_model *m, const struct wire_rank_window *w)
+static int top_model_apply_ranks(struct top_model *m, const struct wire_rank_window *w)
 {
     if (w->window < m->rank_window)
         return 0;
@@ -271,7 +273,8 @@ static int take_ranks(struct top_model *m, const struct wire_rank_window *w)
         m->rank_count = 0;
     m->rank_window = w->window;
     m->ranks_open = w->more != 0;
-    if (grow((void **)&m->ranks, sizeof *m->ranks, &m->rank_room, m->rank_count + w->ranks_count))
+    if (top_model_grow((void **)&m->ranks, sizeof *m->ranks, &m->rank_room,
+                       m->rank_count + w->ranks_count))
         return -ENOMEM;
     double whole = (double)w->length_ns * (double)(w->windows > 1 ? w->windows : 1);
     for (uint64_t i = 0; i < w->ranks_count; i++) {
@@ -288,7 +291,7 @@ static int take_ranks(struct top_model *m, const struct wire_rank_window *w)
     return 0;
 }
 
-static int take_places(struct top_model *m, const struct wire_places *p)
+static int top_model_apply_places(struct top_model *m, const struct wire_places *p)
 {
     char(*hosts)[65] = calloc(p->hosts_count + 1, sizeof *hosts);
     if (hosts == NULL)
@@ -303,7 +306,7 @@ static int take_places(struct top_model *m, const struct wire_places *p)
         size_t before = m->place_room;
         if (rank >= MOST_RANKS)
             continue;
-        if (grow((void **)&m->place, sizeof *m->place, &m->place_room, rank + 1) != 0)
+        if (top_model_grow((void **)&m->place, sizeof *m->place, &m->place_room, rank + 1) != 0)
             return -ENOMEM;
         for (size_t new = before; new < m->place_room; new ++)
             m->place[new] = NO_HOST;
@@ -324,11 +327,11 @@ static void complete_ranks(struct top_model *m)
 
 /* ---- nodes and alerts ----------------------------------------------------------------- */
 
-static int take_nodes(struct top_model *m, const struct wire_message *message)
+static int top_model_apply_nodes(struct top_model *m, const struct wire_message *message)
 {
     struct wire_message nodes;
     struct wire_arena arena = {0};
-    int rc = keep(message, &nodes, &arena);
+    int rc = top_model_copy_message(message, &nodes, &arena);
     if (rc != 0) {
         wire_arena_finish(&arena);
         return rc;
@@ -339,7 +342,7 @@ static int take_nodes(struct top_model *m, const struct wire_message *message)
     return 0;
 }
 
-static int urgency(const struct top_alert *alert)
+static int top_model_alert_urgency(const struct top_alert *alert)
 {
     const char *state = alert->message.alert.state;
     return strcmp(state, "firing") == 0 ? 0 : strcmp(state, "pending") == 0 ? 1 : 2;
@@ -349,18 +352,19 @@ static int compare_alerts(const void *left, const void *right)
 {
     const struct top_alert *a = *(struct top_alert *const *)left;
     const struct top_alert *b = *(struct top_alert *const *)right;
-    if (urgency(a) != urgency(b))
-        return urgency(a) - urgency(b);
+    if (top_model_alert_urgency(a) != top_model_alert_urgency(b))
+        return top_model_alert_urgency(a) - top_model_alert_urgency(b);
     if (a->message.alert.since_ns != b->message.alert.since_ns)
         return a->message.alert.since_ns > b->message.alert.since_ns ? -1 : 1;
     return (a->message.alert.id < b->message.alert.id) -
            (a->message.alert.id > b->message.alert.id);
 }
 
-static int take_alert(struct top_model *m, const struct wire_message *message)
+static int top_model_apply_alert(struct top_model *m, const struct wire_message *message)
 {
     struct top_alert *alert = calloc(1, sizeof *alert);
-    int rc = alert == NULL ? -ENOMEM : keep(message, &alert->message, &alert->arena);
+    int rc =
+        alert == NULL ? -ENOMEM : top_model_copy_message(message, &alert->message, &alert->arena);
     if (rc != 0) {
         if (alert != NULL)
             free_alert(alert);
@@ -382,7 +386,7 @@ static int take_alert(struct top_model *m, const struct wire_message *message)
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
-static const char *job_of(const struct wire_message *message)
+static const char *top_model_job_of(const struct wire_message *message)
 {
     switch (message->type) {
 #define OF(TYPE, name)                                                                             \
@@ -402,40 +406,41 @@ static const char *job_of(const struct wire_message *message)
     }
 }
 
-static int take(struct top_model *m, const struct wire_message *message, int snapshot)
+static int top_model_apply_message(struct top_model *m, const struct wire_message *message,
+                                   int snapshot)
 {
     switch (message->type) {
     case WIRE_TYPE_JOB:
-        take_job(m, &message->job, snapshot);
+        top_model_apply_job(m, &message->job, snapshot);
         return 0;
     case WIRE_TYPE_TOTALS:
-        take_totals(m, &message->totals);
+        top_model_apply_totals(m, &message->totals);
         return 0;
     case WIRE_TYPE_PLACES:
-        return take_places(m, &message->places);
+        return top_model_apply_places(m, &message->places);
     case WIRE_TYPE_RANK_WINDOW:
-        return take_ranks(m, &message->rank_window);
+        return top_model_apply_ranks(m, &message->rank_window);
     case WIRE_TYPE_NODES:
-        return take_nodes(m, message);
+        return top_model_apply_nodes(m, message);
     case WIRE_TYPE_ALERT:
-        return take_alert(m, message);
+        return top_model_apply_alert(m, message);
     case WIRE_TYPE_LATENCIES:
-        return take_latencies(m, &message->latencies);
+        return top_model_apply_latencies(m, &message->latencies);
     default:
-        return take_regions(m, &message->regions);
+        return top_model_apply_regions(m, &message->regions);
     }
 }
 
 int top_model_apply(struct top_model *m, const struct wire_message *message, int snapshot)
 {
-    const char *job = job_of(message);
+    const char *job = top_model_job_of(message);
     if (job == NULL)
         return 0;
     if (strcmp(job, m->job) != 0) {
         top_model_finish(m);
         snprintf(m->job, sizeof m->job, "%s", job);
     }
-    int rc = take(m, message, snapshot);
+    int rc = top_model_apply_message(m, message, snapshot);
     complete_ranks(m);
     return rc;
 }

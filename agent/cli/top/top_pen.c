@@ -43,7 +43,7 @@ static int count_characters(const char *text)
 
 /* Code points that move the cursor or turn the direction of writing: C0, C1, and bidirectional
  * formatting (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F). */
-static int steers(const char *at, int bytes)
+static int top_pen_is_control(const char *at, int bytes)
 {
     unsigned char a = (unsigned char)at[0], b = (unsigned char)at[bytes > 1];
     unsigned char c = (unsigned char)at[bytes > 2 ? 2 : 0];
@@ -73,7 +73,7 @@ static void put_character(struct top_pen *pen, const char *at)
     struct top_line *line = pen->line;
     if (top_pen_left(pen) == 0)
         return;
-    if (steers(at, bytes)) {
+    if (top_pen_is_control(at, bytes)) {
         at = "?";
         bytes = 1;
     } else if (bytes > 1 && !pen->view->utf8) {
@@ -92,7 +92,7 @@ static void put_spaces(struct top_pen *pen, int count)
         put_character(pen, " ");
 }
 
-static void put_cut(struct top_pen *pen, const char *text, int characters, int room)
+static void top_pen_put_cut(struct top_pen *pen, const char *text, int characters, int room)
 {
     bool cut = characters > room;
     for (int i = 0; i < (cut ? room - 1 : characters); i++, text += character_bytes(text))
@@ -101,7 +101,7 @@ static void put_cut(struct top_pen *pen, const char *text, int characters, int r
         put_character(pen, "…");
 }
 
-static void add_span(struct top_line *line, int from, enum top_style style)
+static void top_pen_add_span(struct top_line *line, int from, enum top_style style)
 {
     struct top_span *last = line->span_count > 0 ? &line->spans[line->span_count - 1] : NULL;
     if (style == TOP_PLAIN || from == line->columns)
@@ -122,9 +122,9 @@ void top_pen_put(struct top_pen *pen, enum top_style style, int width, const cha
     int pad = room - characters;
     room = room < left ? room : left;
     put_spaces(pen, width < 0 ? pad : 0);
-    put_cut(pen, text, characters, room);
+    top_pen_put_cut(pen, text, characters, room);
     put_spaces(pen, width > 0 ? pad : 0);
-    add_span(pen->line, from, style);
+    top_pen_add_span(pen->line, from, style);
 }
 
 void top_pen_format(struct top_pen *pen, enum top_style style, int width, const char *format, ...)
@@ -138,7 +138,7 @@ void top_pen_format(struct top_pen *pen, enum top_style style, int width, const 
 }
 
 /* Bytes of the text's beginning that fit, up to a space where there is one. */
-static size_t fitting(const char *text, int room)
+static size_t top_pen_count_fitting(const char *text, int room)
 {
     size_t at = 0, space = 0;
     for (int i = 0; i < room && text[at]; i++) {
@@ -155,7 +155,7 @@ int top_pen_wrap(struct top_pen *pen, enum top_style style, int column, const ch
     char part[TOP_MOST_COLUMNS * 4 + 1];
     room = room < 1 ? 1 : room < TOP_MOST_COLUMNS ? room : TOP_MOST_COLUMNS;
     for (bool first = true; *text; first = false) {
-        size_t bytes = fitting(text, room);
+        size_t bytes = top_pen_count_fitting(text, room);
         if (!first && !top_pen_line(pen))
             return 0;
         if (pen->line != NULL && pen->line->columns < column)

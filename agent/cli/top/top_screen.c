@@ -60,7 +60,7 @@ void top_screen_size(int *rows, int *columns)
     getmaxyx(stdscr, *rows, *columns);
 }
 
-static short pair_of(const struct top_screen *screen, enum top_style style)
+static short top_screen_pair_of(const struct top_screen *screen, enum top_style style)
 {
     static const short pairs[] = {
         [TOP_TITLE] = CYAN, [TOP_GOOD] = GREEN, [TOP_WARNING] = YELLOW, [TOP_BAD] = RED};
@@ -88,7 +88,7 @@ static attr_t attributes_of(const struct top_screen *screen, enum top_style styl
 }
 
 /* Bytes of so many characters. */
-static size_t bytes_of(const char *text, int characters)
+static size_t top_screen_bytes_of(const char *text, int characters)
 {
     size_t at = 0;
     for (; characters > 0 && text[at]; characters--)
@@ -106,14 +106,14 @@ static void draw_line(const struct top_screen *screen, int row, const struct top
     for (int i = 0; i <= line->span_count; i++) {
         const struct top_span *span = i < line->span_count ? &line->spans[i] : NULL;
         int plain = (span != NULL ? span->from : line->columns) - column;
-        size_t bytes = bytes_of(text, plain);
+        size_t bytes = top_screen_bytes_of(text, plain);
         attrset(A_NORMAL);
         addnstr(text, (int)bytes);
         text += bytes;
         if (span == NULL)
             break;
-        bytes = bytes_of(text, span->to - span->from);
-        attr_set(attributes_of(screen, span->style), pair_of(screen, span->style), NULL);
+        bytes = top_screen_bytes_of(text, span->to - span->from);
+        attr_set(attributes_of(screen, span->style), top_screen_pair_of(screen, span->style), NULL);
         addnstr(text, (int)bytes);
         text += bytes;
         column = span->to;

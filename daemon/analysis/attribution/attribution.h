@@ -66,11 +66,9 @@ struct attribution_window {
     size_t rank_count;
     const struct pair_row *pairs; /**< all messages sent, exact; destination -1 is left out */
     size_t pair_count;
-    uint64_t figured; /**< another number for other pairs, as in struct sum_result; 0: not known */
     const struct transfers *transfers; /**< matched messages; between nodes they may be a sample */
     const struct message_ranks
-        *messages;      /**< what they come to at all ranks that reported; NULL: nothing */
-    bool messages_stay; /**< as they are, until attribution_keep_messages() */
+        *messages; /**< figures of `transfers` by rank, of all that reported; NULL: none */
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
@@ -82,10 +80,6 @@ void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct r
 
 /** One above the highest of these ranks that counts: messages of others are not wanted. */
 uint32_t attribution_reported(const struct attribution *a);
-
-/** The messages of the window that was taken in last, if they stayed until now, are to be made
- * anew: attribution keeps their table, and gives another one for it. They have no ranks then. */
-void attribution_keep_messages(struct attribution *a, struct message_ranks *messages);
 
 /** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was
  *  taken in, but that without memory some of its messages may count among a rank's partners */
@@ -143,7 +137,7 @@ struct attribution_result {
 /** Rank the causes. Looks at the windows kept one by one that are not before the onset.
  *  @param out  set on success
  *  @return 0 or -ENOMEM */
-int attribution_result(struct attribution *a, const struct attribution_scope *scope,
+int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out);
 
 /** Bytes on the heap. */

@@ -35,7 +35,7 @@ double view_growth(const struct view *v, uint32_t rank, enum rank_figure f)
     return growth > 0 ? growth : 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int view_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -45,7 +45,7 @@ double view_quantile(double *values, size_t count, double q)
 {
     if (count == 0)
         return 0;
-    qsort(values, count, sizeof(*values), compare_doubles);
+    qsort(values, count, sizeof(*values), view_compare_doubles);
     return values[(size_t)(q * (double)(count - 1))];
 }
 
@@ -56,20 +56,20 @@ double view_rate(double excess, double expected)
 
 /* ---- what is looked at --------------------------------------------------- */
 
-static int sum_up(struct view *v, const struct attribution_scope *scope)
+static int view_sum_windows(struct view *v, const struct attribution_scope *scope)
 {
     const struct attribution *a = v->a;
-    int error = attribution_sum_room(&v->now, a->rank_count + 1, a->pairs.count + 1);
+    int error = attribution_sum_reserve(&v->now, a->rank_count + 1, a->pairs.count + 1);
     if (error == 0)
-        error = attribution_sum_room(&v->base, a->rank_count + 1, a->pairs.count + 1);
+        error = attribution_sum_reserve(&v->base, a->rank_count + 1, a->pairs.count + 1);
     for (uint32_t i = 0; i < a->slice_count && error == 0; i++) {
         const struct attribution_slice *slice = attribution_slice_at(a, i);
         error = attribution_sum_add(slice->number >= scope->onset ? &v->now : &v->base, slice);
     }
-    for (uint32_t r = 0; r < a->base.rank_room && r < v->base.rank_room; r++)
+    for (uint32_t r = 0; r < a->base.rank_capacity && r < v->base.rank_capacity; r++)
         for (int f = 0; f < RANK_FIGURES; f++)
             v->base.ranks[r][f] += a->base.ranks[r][f];
-    for (uint32_t p = 0; p < a->base.pair_room && p < v->base.pair_room; p++)
+    for (uint32_t p = 0; p < a->base.pair_capacity && p < v->base.pair_capacity; p++)
         for (int f = 0; f < PAIR_FIGURES; f++)
             v->base.pairs[p][f] += a->base.pairs[p][f];
     v->base.windows += a->base.windows;
@@ -77,14 +77,14 @@ static int sum_up(struct view *v, const struct attribution_scope *scope)
     return error;
 }
 
-static int can_be_judged(const struct view *v, uint32_t rank)
+static int view_can_judge_rank(const struct view *v, uint32_t rank)
 {
     return v->now.ranks[rank][RANK_LENGTH] > 0 &&
            (v->absolute || v->base.ranks[rank][RANK_LENGTH] > 0);
 }
 
 /* The ranks of the scope and their partners, or all. */
-static int choose(struct view *v, const struct attribution_scope *scope)
+static int view_choose_ranks(struct view *v, const struct attribution_scope *scope)
 {
     const struct attribution *a = v->a;
     size_t room = (size_t)a->rank_count + 1;
@@ -101,19 +101,19 @@ static int choose(struct view *v, const struct attribution_scope *scope)
             continue;
         chosen[r] = 1;
         for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
-            const struct attribution_partner p = attribution_partner_of(a, r, k);
+            const struct attribution_partner p = a->partners[r][k];
             if (p.messages > 0 && p.rank < a->rank_count)
                 chosen[p.rank] = 1;
         }
     }
     for (uint32_t r = 0; r < a->rank_count; r++)
-        if (chosen[r] && can_be_judged(v, r))
+        if (chosen[r] && view_can_judge_rank(v, r))
             v->ranks[v->count++] = r;
     free(chosen);
     return 0;
 }
 
-static int allocate(struct view *v)
+static int view_allocate(struct view *v)
 {
     size_t room = (size_t)v->count + 1, nodes = (size_t)v->a->node_count + 1;
     v->late = calloc(5 * room, sizeof(*v->late));
@@ -128,7 +128,7 @@ static int allocate(struct view *v)
     return 0;
 }
 
-static void finish(struct view *v)
+static void view_finish(struct view *v)
 {
     attribution_sum_finish(&v->now);
     attribution_sum_finish(&v->base);
@@ -139,7 +139,7 @@ static void finish(struct view *v)
 
 /* Work done in a window: calls by calls in the baseline. The lower quartile over ranks: where the
  * pattern has changed, some make more calls for the same work. */
-static void find_progress(struct view *v)
+static void view_find_progress(struct view *v)
 {
     size_t count = 0;
     double matched = 0, inter = 0;
@@ -223,7 +223,7 @@ double view_mean_above(const double *values, uint32_t count, double least)
 }
 
 /* Nothing stands out: tell at least what grew most. */
-static void find_anything(struct view *v)
+static void view_find_largest_growth(struct view *v)
 {
     static const enum attribution_cause_kind kinds[] = {CAUSE_BACKGROUND, CAUSE_LATE_SENDER,
                                                         CAUSE_LATE_RECEIVER, CAUSE_COLLECTIVE};
@@ -250,7 +250,7 @@ static void find_anything(struct view *v)
 
 /* ---- the result ----------------------------------------------------------- */
 
-static int compare_findings(const void *a, const void *b)
+static int view_compare_findings(const void *a, const void *b)
 {
     const struct attribution_finding *x = a, *y = b;
     if (x->delay != y->delay)
@@ -258,10 +258,10 @@ static int compare_findings(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-static void write_result(struct view *v, struct attribution_result *out)
+static void view_write_result(struct view *v, struct attribution_result *out)
 {
     double all = 0;
-    qsort(v->findings, v->found, sizeof(*v->findings), compare_findings);
+    qsort(v->findings, v->found, sizeof(*v->findings), view_compare_findings);
     for (uint32_t i = 0; i < v->found; i++)
         all += v->findings[i].delay;
     memset(out, 0, sizeof(*out));
@@ -283,14 +283,14 @@ static void write_result(struct view *v, struct attribution_result *out)
     out->baseline = v->absolute ? 0 : v->base.windows;
 }
 
-static int find_all(struct view *v, const struct attribution_scope *scope)
+static int view_find_causes(struct view *v, const struct attribution_scope *scope)
 {
-    int error = choose(v, scope);
+    int error = view_choose_ranks(v, scope);
     if (error == 0)
-        error = allocate(v);
+        error = view_allocate(v);
     if (error || v->now.windows == 0 || v->count == 0)
         return error;
-    find_progress(v);
+    view_find_progress(v);
     view_find_ranks(v);
     error = view_find_network(v, scope->onset);
     error = error ? error : view_find_mapping(v);
@@ -298,21 +298,19 @@ static int find_all(struct view *v, const struct attribution_scope *scope)
         return error;
     view_find_collective(v);
     if (v->found == 0)
-        find_anything(v);
+        view_find_largest_growth(v);
     return 0;
 }
 
-int attribution_result(struct attribution *a, const struct attribution_scope *scope,
+int attribution_result(const struct attribution *a, const struct attribution_scope *scope,
                        struct attribution_result *out)
 {
     struct view v = {.a = a, .progress = 1, .level = 1, .sampling = 1};
-    attribution_traffic_settle(a);
-    attribution_base_settle(a);
-    int error = sum_up(&v, scope);
+    int error = view_sum_windows(&v, scope);
     if (error == 0)
-        error = find_all(&v, scope);
+        error = view_find_causes(&v, scope);
     if (error == 0)
-        write_result(&v, out);
-    finish(&v);
+        view_write_result(&v, out);
+    view_finish(&v);
     return error;
 }

@@ -15,11 +15,11 @@ struct growth {
     uint32_t touched_count;
 };
 
-static void join(struct growth *g, uint32_t rank, uint32_t cluster)
+static void mapping_join_cluster(struct growth *g, uint32_t rank, uint32_t cluster)
 {
     g->cluster[rank] = cluster;
     for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-        const struct attribution_partner p = attribution_partner_of(g->a, rank, i);
+        const struct attribution_partner p = g->a->partners[rank][i];
         const uint32_t other = p.rank;
         if (p.messages == 0 || other >= g->a->rank_count || g->cluster[other] != UINT32_MAX)
             continue;
@@ -30,7 +30,7 @@ static void join(struct growth *g, uint32_t rank, uint32_t cluster)
 }
 
 /* The rank with the largest pull, of several the lowest. @return UINT32_MAX: none */
-static uint32_t strongest(const struct growth *g)
+static uint32_t mapping_strongest_rank(const struct growth *g)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < g->touched_count; i++) {
@@ -44,18 +44,18 @@ static uint32_t strongest(const struct growth *g)
     return best;
 }
 
-static void grow_clusters(struct growth *g)
+static void mapping_grow_clusters(struct growth *g)
 {
     const struct attribution *a = g->a;
     uint32_t seed = 0;
     for (uint32_t n = 0; n < a->node_count; n++) {
         for (uint32_t size = 0; size < a->nodes[n].ranks; size++) {
-            uint32_t rank = strongest(g);
+            uint32_t rank = mapping_strongest_rank(g);
             while (rank == UINT32_MAX && seed < a->rank_count && g->cluster[seed] != UINT32_MAX)
                 seed++;
             if (rank == UINT32_MAX && seed >= a->rank_count)
                 break;
-            join(g, rank == UINT32_MAX ? seed : rank, n);
+            mapping_join_cluster(g, rank == UINT32_MAX ? seed : rank, n);
         }
         for (uint32_t i = 0; i < g->touched_count; i++)
             g->pull[g->touched[i]] = 0;
@@ -64,13 +64,13 @@ static void grow_clusters(struct growth *g)
 }
 
 /* Messages between ranks of one cluster, and of one node, by all. */
-static void count_inside(const struct attribution *a, const uint32_t *cluster, double *share,
-                         double *given)
+static void mapping_count_inside(const struct attribution *a, const uint32_t *cluster,
+                                 double *share, double *given)
 {
     double all = 0, inside = 0, now = 0;
     for (uint32_t r = 0; r < a->rank_count; r++) {
         for (uint32_t i = 0; i < ATTRIBUTION_PARTNERS; i++) {
-            const struct attribution_partner p = attribution_partner_of(a, r, i);
+            const struct attribution_partner p = a->partners[r][i];
             if (p.messages == 0 || p.rank >= a->rank_count)
                 continue;
             all += (double)p.messages;
@@ -95,8 +95,8 @@ int attribution_reachable(const struct attribution *a, double *share, double *gi
     int error = g.cluster == NULL || g.pull == NULL || g.touched == NULL ? -ENOMEM : 0;
     if (error == 0) {
         memset(g.cluster, 0xff, room * sizeof(uint32_t));
-        grow_clusters(&g);
-        count_inside(a, g.cluster, share, given);
+        mapping_grow_clusters(&g);
+        mapping_count_inside(a, g.cluster, share, given);
     }
     free(g.cluster);
     free(g.pull);

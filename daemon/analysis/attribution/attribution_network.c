@@ -18,8 +18,9 @@
 
 /* Network time in excess of what it was before; without a baseline, of what it was in the quietest
  * window, or of a multiple of what most pairs of nodes have. All in nanoseconds. */
-static double network_excess(const struct view *v, double network, double expected,
-                             double network_before, double expected_before, double matched_before)
+static double network_excess_ns(const struct view *v, double network, double expected,
+                                double network_before, double expected_before,
+                                double matched_before)
 {
     if (v->absolute) {
         double more = network - ABSOLUTE_MARGIN * v->level * expected;
@@ -32,7 +33,7 @@ static double network_excess(const struct view *v, double network, double expect
 }
 
 /* Network time by criterion in one window. @return NaN without messages */
-static double level_of_window(const struct attribution_slice *slice)
+static double network_window_level(const struct attribution_slice *slice)
 {
     double network = 0, expected = 0;
     for (uint32_t p = 0; p < slice->pair_count; p++) {
@@ -44,7 +45,7 @@ static double level_of_window(const struct attribution_slice *slice)
 
 /* What the job had before; where there is no baseline, what pairs of nodes have in the middle, and
  * how much of it is more than in the quietest window. @return 0 or -ENOMEM */
-static int find_level(struct view *v)
+static int network_find_level(struct view *v)
 {
     double network = 0, expected = 0, quietest = INFINITY;
     size_t count = 0;
@@ -52,7 +53,7 @@ static int find_level(struct view *v)
     double *ratios = calloc((size_t)v->a->pairs.count + 1, sizeof(*ratios));
     if (ratios == NULL)
         return -ENOMEM;
-    for (uint32_t p = 0; p < v->a->pairs.count && p < of->pair_room; p++) {
+    for (uint32_t p = 0; p < v->a->pairs.count && p < of->pair_capacity; p++) {
         network += of->pairs[p][PAIR_NETWORK];
         expected += of->pairs[p][PAIR_EXPECTED];
         if (of->pairs[p][PAIR_EXPECTED] > 0)
@@ -60,7 +61,7 @@ static int find_level(struct view *v)
     }
     v->level = expected > 0 ? network / expected : 1;
     for (uint32_t i = 0; i < v->a->slice_count && v->absolute; i++) {
-        double level = level_of_window(attribution_slice_at(v->a, i));
+        double level = network_window_level(attribution_slice_at(v->a, i));
         quietest = level < quietest ? level : quietest;
     }
     if (quietest < v->level / (1 + NOISE))
@@ -73,7 +74,7 @@ static int find_level(struct view *v)
 
 /* Excess of network time, and of joint time with it, of each rank, at most what it spends more in
  * messaging calls: those of one Waitall are waited for together. */
-static void find_network_time(struct view *v)
+static void network_find_rank_excess(struct view *v)
 {
     for (uint32_t i = 0; i < v->count; i++) {
         uint32_t r = v->ranks[i];
@@ -85,8 +86,8 @@ static void find_network_time(struct view *v)
         double scale =
             now[RANK_INTER_IN] > now[RANK_MATCHED] ? now[RANK_INTER_IN] / now[RANK_MATCHED] : 1;
         double matched = v->absolute ? 0 : before[RANK_MATCHED];
-        double network = network_excess(v, now[RANK_NETWORK], now[RANK_EXPECTED],
-                                        before[RANK_NETWORK], before[RANK_EXPECTED], matched);
+        double network = network_excess_ns(v, now[RANK_NETWORK], now[RANK_EXPECTED],
+                                           before[RANK_NETWORK], before[RANK_EXPECTED], matched);
         double joint_level =
             matched > 0 ? before[RANK_JOINT] / before[RANK_MATCHED] * now[RANK_MATCHED] : 0;
         double joint = (now[RANK_JOINT] - joint_level) * scale / unit;
@@ -99,7 +100,7 @@ static void find_network_time(struct view *v)
 }
 
 /* The largest mean over the ranks of a node that get messages from other nodes. */
-static double largest_node_mean(struct view *v, const double *values)
+static double network_largest_node_mean(struct view *v, const double *values)
 {
     double most = 0;
     memset(v->node_sum, 0, (v->a->node_count + 1) * sizeof(double));
@@ -144,7 +145,7 @@ struct links {
     struct contact *contacts; /* by node */
 };
 
-static int compare_links(const void *a, const void *b)
+static int network_compare_links(const void *a, const void *b)
 {
     const struct link *x = a, *y = b;
     if (x->from != y->from)
@@ -153,12 +154,12 @@ static int compare_links(const void *a, const void *b)
 }
 
 /* Excess of a pair of nodes, and what its messages would have taken normally, ns. */
-static double link_excess(const struct view *v, uint32_t pair, int joint, double *normal)
+static double network_link_excess(const struct view *v, uint32_t pair, int joint, double *normal)
 {
     const double *now = v->now.pairs[pair], *before = v->base.pairs[pair];
     double matched = v->absolute ? 0 : before[PAIR_MATCHED];
-    double excess = network_excess(v, now[PAIR_NETWORK], now[PAIR_EXPECTED], before[PAIR_NETWORK],
-                                   before[PAIR_EXPECTED], matched);
+    double excess = network_excess_ns(v, now[PAIR_NETWORK], now[PAIR_EXPECTED],
+                                      before[PAIR_NETWORK], before[PAIR_EXPECTED], matched);
     double time = now[PAIR_NETWORK];
     if (joint && matched > 0) {
         excess += now[PAIR_JOINT] - before[PAIR_JOINT] / matched * now[PAIR_MATCHED];
@@ -170,28 +171,29 @@ static double link_excess(const struct view *v, uint32_t pair, int joint, double
 }
 
 /* Links that touch the nodes looked at. */
-static void collect_links(const struct view *v, struct links *l, int joint)
+static void network_collect_links(const struct view *v, struct links *l, int joint)
 {
     for (uint32_t p = 0; p < v->a->pairs.count; p++) {
         struct link link = {.from = (uint32_t)v->a->pairs.keys[p].hi,
                             .to = (uint32_t)v->a->pairs.keys[p].lo,
                             .expected = v->now.pairs[p][PAIR_EXPECTED],
                             .matched = v->now.pairs[p][PAIR_MATCHED]};
-        link.excess = link_excess(v, p, joint, &link.normal);
+        link.excess = network_link_excess(v, p, joint, &link.normal);
         if (link.expected > 0 && (v->node_weight[link.from] > 0 || v->node_weight[link.to] > 0))
             l->list[l->count++] = link;
     }
-    qsort(l->list, l->count, sizeof(*l->list), compare_links);
+    qsort(l->list, l->count, sizeof(*l->list), network_compare_links);
     for (uint32_t i = 0; i < l->count; i++) {
         struct link *k = &l->list[i], back = {.from = k->to, .to = k->from};
-        const struct link *other = bsearch(&back, l->list, l->count, sizeof(back), compare_links);
+        const struct link *other =
+            bsearch(&back, l->list, l->count, sizeof(back), network_compare_links);
         double rate = view_rate(k->excess, k->expected);
         double rate_back = other ? view_rate(other->excess, other->expected) : rate;
         k->both = (rate < rate_back ? rate : rate_back) * k->expected;
     }
 }
 
-static void add_link(struct node_links *n, const struct link *k, int hot)
+static void network_add_link(struct node_links *n, const struct link *k, int hot)
 {
     n->excess += k->excess;
     n->both += k->both;
@@ -202,7 +204,7 @@ static void add_link(struct node_links *n, const struct link *k, int hot)
     n->all += 1;
 }
 
-static void sum_links(struct links *l)
+static void network_sum_links(struct links *l)
 {
     double highest = 0;
     for (uint32_t i = 0; i < l->count; i++) {
@@ -212,14 +214,14 @@ static void sum_links(struct links *l)
     for (uint32_t i = 0; i < l->count; i++) {
         const struct link *k = &l->list[i];
         int hot = k->excess > 0 && view_rate(k->excess, k->expected) >= 0.2 * highest;
-        add_link(&l->nodes[k->from], k, hot);
-        add_link(&l->nodes[k->to], k, hot);
-        add_link(&l->sum, k, hot);
+        network_add_link(&l->nodes[k->from], k, hot);
+        network_add_link(&l->nodes[k->to], k, hot);
+        network_add_link(&l->sum, k, hot);
     }
 }
 
 /* Excess of links that do not touch a node, by that of those that do. */
-static double others_of(const struct links *l, uint32_t node, int both)
+static double network_others_ratio(const struct links *l, uint32_t node, int both)
 {
     const struct node_links *n = &l->nodes[node];
     double own = view_rate(both ? n->both : n->excess, n->expected);
@@ -230,7 +232,7 @@ static double others_of(const struct links *l, uint32_t node, int both)
 }
 
 /* The node whose links are in excess while others are not. @return ATTRIBUTION_NO_NODE: none */
-static uint32_t find_node_link(const struct view *v, const struct links *l)
+static uint32_t network_find_slow_node(const struct view *v, const struct links *l)
 {
     int both = l->sum.both >= 0.2 * l->sum.excess; /* or it is slow in one direction only */
     double best = both ? FEW_BOTH_WAYS : FEW_OTHERS;
@@ -238,9 +240,9 @@ static uint32_t find_node_link(const struct view *v, const struct links *l)
     for (uint32_t n = 0; n < v->a->node_count; n++) {
         const struct node_links *x = &l->nodes[n];
         if (x->excess <= 0 || x->hot < 0.5 * x->all || l->sum.all - x->all < 1 ||
-            others_of(l, n, 0) > FEW_OTHERS)
+            network_others_ratio(l, n, 0) > FEW_OTHERS)
             continue;
-        double others = others_of(l, n, both);
+        double others = network_others_ratio(l, n, both);
         if (others < best) {
             best = others;
             node = n;
@@ -250,13 +252,13 @@ static uint32_t find_node_link(const struct view *v, const struct links *l)
 }
 
 /* Count a rank for its own node and those of its partners, each once. */
-static void add_contact(const struct view *v, struct contact *contacts, uint32_t i, double value,
-                        double most)
+static void network_add_contact(const struct view *v, struct contact *contacts, uint32_t i,
+                                double value, double most)
 {
     uint32_t nodes[ATTRIBUTION_PARTNERS + 1], count = 1, r = v->ranks[i];
     nodes[0] = attribution_node_of(v->a, r);
     for (uint32_t k = 0; k < ATTRIBUTION_PARTNERS; k++) {
-        const struct attribution_partner p = attribution_partner_of(v->a, r, k);
+        const struct attribution_partner p = v->a->partners[r][k];
         if (p.messages > 0)
             nodes[count++] = attribution_node_of(v->a, p.rank);
     }
@@ -278,8 +280,9 @@ static void add_contact(const struct view *v, struct contact *contacts, uint32_t
  * @param contacts  of all nodes: nobody yet
  * @param others    set to what others wait by what its contacts do; NaN: cannot be said
  * @return how many nodes, at most room */
-static uint32_t find_contacted(const struct view *v, const double *values, struct contact *contacts,
-                               uint32_t *nodes, uint32_t room, double *others)
+static uint32_t network_find_contacted(const struct view *v, const double *values,
+                                       struct contact *contacts, uint32_t *nodes, uint32_t room,
+                                       double *others)
 {
     struct contact all = {0};
     double most = view_largest(values, v->count);
@@ -288,7 +291,7 @@ static uint32_t find_contacted(const struct view *v, const double *values, struc
     for (uint32_t i = 0; i < v->count; i++) {
         if (v->now.ranks[v->ranks[i]][RANK_MATCHED] <= 0)
             continue;
-        add_contact(v, contacts, i, values[i], most);
+        network_add_contact(v, contacts, i, values[i], most);
         all.sum += values[i];
         all.count += 1;
     }
@@ -309,33 +312,33 @@ static uint32_t find_contacted(const struct view *v, const double *values, struc
 }
 
 /* How many times as long messages take; NaN where they took no time before. */
-static double times_as_long(double excess, double normal)
+static double network_slowdown(double excess, double normal)
 {
     return normal > 0 && excess >= 0 ? 1 + excess / normal : NAN;
 }
 
 /* Is it the link of one node, or that between two?
  * @return 1 with nodes, ratio and others set; 0: it is many */
-static int find_link(const struct view *v, struct links *l, const double *values,
-                     struct attribution_finding *f)
+static int network_find_slow_link(const struct view *v, struct links *l, const double *values,
+                                  struct attribution_finding *f)
 {
     uint32_t top = 0, same[3], node;
     double others;
-    sum_links(l);
-    uint32_t count = find_contacted(v, values, l->contacts, same, 3, &others);
+    network_sum_links(l);
+    uint32_t count = network_find_contacted(v, values, l->contacts, same, 3, &others);
     if (others < FEW_BOTH_WAYS && count > 0)
         node = same[0];
     else /* also where it cannot be said */
-        node = others > FEW_OTHERS ? ATTRIBUTION_NO_NODE : find_node_link(v, l);
-    f->ratio = times_as_long(l->sum.excess, l->sum.normal);
+        node = others > FEW_OTHERS ? ATTRIBUTION_NO_NODE : network_find_slow_node(v, l);
+    f->ratio = network_slowdown(l->sum.excess, l->sum.normal);
     f->first = view_rate(l->sum.excess, l->sum.matched);
     if (node != ATTRIBUTION_NO_NODE) {
         const struct node_links *n = &l->nodes[node];
         f->nodes[f->node_count++] = node;
         for (uint32_t i = 1; i < count && node == same[0] && others < FEW_BOTH_WAYS; i++)
             f->nodes[f->node_count++] = same[i];
-        f->ratio = times_as_long(n->excess, n->normal);
-        f->others = times_as_long(l->sum.excess - n->excess, l->sum.normal - n->normal);
+        f->ratio = network_slowdown(n->excess, n->normal);
+        f->others = network_slowdown(l->sum.excess - n->excess, l->sum.normal - n->normal);
         f->first = view_rate(n->excess, n->matched);
         return 1;
     }
@@ -354,13 +357,13 @@ static int find_link(const struct view *v, struct links *l, const double *values
     f->nodes[f->node_count++] = l->list[top].to;
     f->between = 1;
     const struct link *k = &l->list[top];
-    f->ratio = times_as_long(k->excess, k->normal);
+    f->ratio = network_slowdown(k->excess, k->normal);
     f->first = view_rate(k->excess, k->matched);
     return 1;
 }
 
 /* Ranks that wait longest for the network, those on the named nodes first. */
-static void name_network_ranks(const struct view *v, struct attribution_finding *f,
+static void network_name_ranks(const struct view *v, struct attribution_finding *f,
                                const double *values)
 {
     double best[ATTRIBUTION_RANKS], most = view_largest(values, v->count);
@@ -376,12 +379,12 @@ static void name_network_ranks(const struct view *v, struct attribution_finding 
 }
 
 /* Windows' network time by criterion: deviation by mean (A3). */
-static double spread_of_windows(const struct view *v, uint64_t onset)
+static double network_window_spread(const struct view *v, uint64_t onset)
 {
     double sum = 0, squares = 0, n = 0;
     for (uint32_t i = 0; i < v->a->slice_count; i++) {
         const struct attribution_slice *slice = attribution_slice_at(v->a, i);
-        double level = level_of_window(slice);
+        double level = network_window_level(slice);
         if (slice->number < onset || !(level > 0))
             continue;
         sum += level;
@@ -393,7 +396,7 @@ static double spread_of_windows(const struct view *v, uint64_t onset)
 }
 
 /* Share of the excess network time that ranks told of already send or receive. */
-static double share_of_told(const struct view *v)
+static double network_reported_share(const struct view *v)
 {
     double told = 0, all = 0;
     for (uint32_t i = 0; i < v->count; i++) {
@@ -411,7 +414,7 @@ static double share_of_told(const struct view *v)
 }
 
 /* Are messages within the node slower, too, and not within others? Then it is the node. */
-static int is_node_itself(const struct view *v, uint32_t node)
+static int network_is_node_itself(const struct view *v, uint32_t node)
 {
     double now[2][2] = {{0}}, before[2][2] = {{0}};
     for (uint32_t i = 0; i < v->count && !v->absolute; i++) {
@@ -430,7 +433,7 @@ static int is_node_itself(const struct view *v, uint32_t node)
     return own >= 1.5 && own >= 1.5 * others;
 }
 
-static int allocate_links(struct links *l, const struct view *v)
+static int network_allocate_links(struct links *l, const struct view *v)
 {
     l->list = calloc((size_t)v->a->pairs.count + 1, sizeof(*l->list));
     l->nodes = calloc((size_t)v->a->node_count + 1, sizeof(*l->nodes));
@@ -438,7 +441,7 @@ static int allocate_links(struct links *l, const struct view *v)
     return l->list != NULL && l->nodes != NULL && l->contacts != NULL ? 0 : -ENOMEM;
 }
 
-static void finish_links(struct links *l)
+static void network_free_links(struct links *l)
 {
     free(l->list);
     free(l->nodes);
@@ -446,23 +449,24 @@ static void finish_links(struct links *l)
 }
 
 /* Where excess of network time comes from. @return 0 or -ENOMEM */
-static int explain_network(struct view *v, struct attribution_finding *f, int by_joint,
-                           uint64_t onset)
+static int network_explain_excess(struct view *v, struct attribution_finding *f, int by_joint,
+                                  uint64_t onset)
 {
     const double *values = by_joint ? v->joint : v->network;
     struct links links = {0};
-    int error = allocate_links(&links, v);
+    int error = network_allocate_links(&links, v);
     if (error == 0) {
-        collect_links(v, &links, by_joint);
-        if (find_link(v, &links, values, f))
+        network_collect_links(v, &links, by_joint);
+        if (network_find_slow_link(v, &links, values, f))
             f->kind = CAUSE_NETWORK;
-        if (f->kind == CAUSE_NETWORK && f->node_count == 1 && is_node_itself(v, f->nodes[0]))
+        if (f->kind == CAUSE_NETWORK && f->node_count == 1 &&
+            network_is_node_itself(v, f->nodes[0]))
             f->kind = CAUSE_SLOW_NODE;
         f->by_network = 1;
-        name_network_ranks(v, f, values);
-        f->second = spread_of_windows(v, onset);
+        network_name_ranks(v, f, values);
+        f->second = network_window_spread(v, onset);
     }
-    finish_links(&links);
+    network_free_links(&links);
     return error;
 }
 
@@ -471,22 +475,23 @@ int view_find_network(struct view *v, uint64_t onset)
     double explained = 0;
     for (uint32_t i = 0; i < v->found; i++)
         explained += v->findings[i].delay;
-    int error = find_level(v);
+    int error = network_find_level(v);
     if (error)
         return error;
-    find_network_time(v);
-    double joint = largest_node_mean(v, v->joint) - explained;
-    double delay = largest_node_mean(v, v->network);
+    network_find_rank_excess(v);
+    double joint = network_largest_node_mean(v, v->joint) - explained;
+    double delay = network_largest_node_mean(v, v->network);
     int by_joint = joint > delay;
-    if (explained > 0.5 * delay && share_of_told(v) >= 0.4)
+    if (explained > 0.5 * delay && network_reported_share(v) >= 0.4)
         delay = delay > explained ? delay - explained : 0;
     struct attribution_finding *f = view_add_finding(v, CAUSE_BACKGROUND, by_joint ? joint : delay);
-    return f == NULL ? 0 : explain_network(v, f, by_joint, onset);
+    return f == NULL ? 0 : network_explain_excess(v, f, by_joint, onset);
 }
 
 /* ---- mapping (A1) and collectives ----------------------------------------- */
 
-static double sum_of(const struct view *v, const struct attribution_sum *sum, enum rank_figure f)
+static double mapping_sum_figure(const struct view *v, const struct attribution_sum *sum,
+                                 enum rank_figure f)
 {
     double total = 0;
     for (uint32_t i = 0; i < v->count; i++)
@@ -494,32 +499,35 @@ static double sum_of(const struct view *v, const struct attribution_sum *sum, en
     return total;
 }
 
-static double share_between(const struct view *v, const struct attribution_sum *sum)
+static double mapping_inter_share(const struct view *v, const struct attribution_sum *sum)
 {
-    double inter = sum_of(v, sum, RANK_INTER_OUT), intra = sum_of(v, sum, RANK_INTRA_OUT);
+    double inter = mapping_sum_figure(v, sum, RANK_INTER_OUT),
+           intra = mapping_sum_figure(v, sum, RANK_INTRA_OUT);
     return inter + intra > 0 ? inter / (inter + intra) : 0;
 }
 
 int view_find_mapping(struct view *v)
 {
-    double share = share_between(v, &v->now), reachable, given, avoidable = 0;
-    double messages = sum_of(v, &v->now, RANK_INTER_OUT) + sum_of(v, &v->now, RANK_INTRA_OUT);
-    double far = view_rate(sum_of(v, &v->now, RANK_NETWORK) + sum_of(v, &v->now, RANK_JOINT),
-                           sum_of(v, &v->now, RANK_MATCHED));
-    double near =
-        view_rate(sum_of(v, &v->now, RANK_NEAR_NETWORK), sum_of(v, &v->now, RANK_NEAR_MATCHED));
+    double share = mapping_inter_share(v, &v->now), reachable, given, avoidable = 0;
+    double messages = mapping_sum_figure(v, &v->now, RANK_INTER_OUT) +
+                      mapping_sum_figure(v, &v->now, RANK_INTRA_OUT);
+    double far = view_rate(mapping_sum_figure(v, &v->now, RANK_NETWORK) +
+                               mapping_sum_figure(v, &v->now, RANK_JOINT),
+                           mapping_sum_figure(v, &v->now, RANK_MATCHED));
+    double near = view_rate(mapping_sum_figure(v, &v->now, RANK_NEAR_NETWORK),
+                            mapping_sum_figure(v, &v->now, RANK_NEAR_MATCHED));
     int error = attribution_reachable(v->a, &reachable, &given);
     if (error)
         return error;
     if (v->absolute && reachable > given)
         avoidable = (reachable - given);
-    else if (!v->absolute && share > share_between(v, &v->base))
-        avoidable = share - share_between(v, &v->base);
+    else if (!v->absolute && share > mapping_inter_share(v, &v->base))
+        avoidable = share - mapping_inter_share(v, &v->base);
     if (avoidable < 0.05 || far <= near)
         return 0;
-    double length = sum_of(v, &v->now, RANK_LENGTH) * v->progress;
+    double length = mapping_sum_figure(v, &v->now, RANK_LENGTH) * v->progress;
     double delay = avoidable * messages * (far - near) / length;
-    double most = sum_of(v, &v->now, RANK_MESSAGING) / length;
+    double most = mapping_sum_figure(v, &v->now, RANK_MESSAGING) / length;
     struct attribution_finding *f = view_add_finding(v, CAUSE_MAPPING, delay < most ? delay : most);
     if (f == NULL)
         return 0;
@@ -527,9 +535,10 @@ int view_find_mapping(struct view *v)
         v->scratch[i] = view_now(v, v->ranks[i], RANK_INTER_OUT);
     view_name_ranks(v, f, v->scratch, MUCH * view_largest(v->scratch, v->count));
     f->ratio = share;
-    f->others = v->absolute ? 1 - reachable : share_between(v, &v->base);
-    double inter_bytes = sum_of(v, &v->now, RANK_INTER_BYTES);
-    f->first = view_rate(inter_bytes, inter_bytes + sum_of(v, &v->now, RANK_INTRA_BYTES));
+    f->others = v->absolute ? 1 - reachable : mapping_inter_share(v, &v->base);
+    double inter_bytes = mapping_sum_figure(v, &v->now, RANK_INTER_BYTES);
+    f->first =
+        view_rate(inter_bytes, inter_bytes + mapping_sum_figure(v, &v->now, RANK_INTRA_BYTES));
     f->second = far - near;
     return 0;
 }

@@ -12,7 +12,7 @@
 
 /* LB_p = |mc_p - mean| / mean absolute deviation (003, Eq. 7-8), of ranks that handle so many more
  * messages than the mean that they stand out, and than they did before. */
-static void find_load(struct view *v)
+static void ranks_find_load(struct view *v)
 {
     double mean = 0, deviation = 0;
     for (uint32_t i = 0; i < v->count; i++)
@@ -31,25 +31,25 @@ static void find_load(struct view *v)
 
 /* Time by which an overloaded rank is busy for longer: outside of MPI, and in messaging calls in
  * which it does not itself wait for late senders. */
-static double busy_for(const struct view *v, uint32_t i)
+static double ranks_busy_excess(const struct view *v, uint32_t i)
 {
     uint32_t r = v->ranks[i];
     double messaging = view_growth(v, r, RANK_MESSAGING), waited = view_growth(v, r, RANK_WAITED);
     return v->late[i] + (messaging > waited ? messaging - waited : 0);
 }
 
-static void find_pattern(struct view *v)
+static void ranks_find_pattern(struct view *v)
 {
     double *busy = v->scratch, most = 0, mean = 0, load = 0, normal = 0;
     for (uint32_t i = 0; i < v->count; i++)
-        busy[i] = busy_for(v, i);
+        busy[i] = ranks_busy_excess(v, i);
     if (v->absolute)
         normal = view_quantile(busy, v->count, 0.5);
     for (uint32_t i = 0; i < v->count; i++) {
         uint32_t r = v->ranks[i];
         double held_up = view_growth(v, r, RANK_AWAITED) + view_growth(v, r, RANK_CAME_LATE) +
                          view_growth(v, r, RANK_NETWORK_OUT) + view_growth(v, r, RANK_NETWORK);
-        busy[i] = v->load[i] > 0 && held_up > 0 ? busy_for(v, i) - normal : 0;
+        busy[i] = v->load[i] > 0 && held_up > 0 ? ranks_busy_excess(v, i) - normal : 0;
         mean += view_now(v, r, RANK_MESSAGES) / v->count;
         load = busy[i] > 0 && v->load[i] > load ? v->load[i] : load;
     }
@@ -72,14 +72,14 @@ static void find_pattern(struct view *v)
 
 /* ---- ranks that are late -------------------------------------------------- */
 
-static double outside(const struct view *v, uint32_t rank, int before)
+static double ranks_time_outside(const struct view *v, uint32_t rank, int before)
 {
     return before ? view_base(v, rank, RANK_LENGTH) - view_base(v, rank, RANK_MPI)
                   : view_now(v, rank, RANK_LENGTH) - view_now(v, rank, RANK_MPI);
 }
 
 /* How much partners wait for each node, in node_sum. */
-static void sum_held_up(struct view *v)
+static void ranks_sum_held_up(struct view *v)
 {
     memset(v->node_sum, 0, (v->a->node_count + 1) * sizeof(double));
     for (uint32_t i = 0; i < v->count; i++) {
@@ -92,7 +92,7 @@ static void sum_held_up(struct view *v)
 
 /* Do others wait for a rank, or for its node? Those in the midst of a slow node have only slow
  * partners. */
-static int holds_up(const struct view *v, uint32_t rank, double late, double collective)
+static int ranks_holds_up(const struct view *v, uint32_t rank, double late, double collective)
 {
     uint32_t node = attribution_node_of(v->a, rank);
     double own = view_growth(v, rank, RANK_AWAITED) + view_growth(v, rank, RANK_CAME_LATE);
@@ -102,28 +102,28 @@ static int holds_up(const struct view *v, uint32_t rank, double late, double col
 
 /* Time outside of MPI for the same work, in excess of what most ranks have in excess: of the lower
  * quartile, since half of the ranks may be on a slow node. */
-static void find_late(struct view *v)
+static void ranks_find_late(struct view *v)
 {
     for (uint32_t i = 0; i < v->count; i++)
         v->scratch[i] = view_growth(v, v->ranks[i], RANK_COLLECTIVE);
     double collective = view_quantile(v->scratch, v->count, 0.5);
     for (uint32_t i = 0; i < v->count; i++) {
-        v->late[i] = outside(v, v->ranks[i], 0) - outside(v, v->ranks[i], 1);
+        v->late[i] = ranks_time_outside(v, v->ranks[i], 0) - ranks_time_outside(v, v->ranks[i], 1);
         v->scratch[i] = v->late[i];
     }
     double normal = view_quantile(v->scratch, v->count, 0.25);
     double fence = 2 * (view_quantile(v->scratch, v->count, 0.5) - normal);
     fence += v->scratch[(v->count - 1) / 2]; /* differences that ranks have anyway */
-    sum_held_up(v);
+    ranks_sum_held_up(v);
     for (uint32_t i = 0; i < v->count; i++) {
         double late = v->late[i] - normal;
         int stands_out = late > 0 && (!v->absolute || v->late[i] > fence);
-        v->late[i] = stands_out && holds_up(v, v->ranks[i], late, collective) ? late : 0;
+        v->late[i] = stands_out && ranks_holds_up(v, v->ranks[i], late, collective) ? late : 0;
     }
 }
 
 /* Is it whole nodes that are late, and not the others? The nodes are put into the finding. */
-static int are_whole_nodes(struct view *v, struct attribution_finding *f, double least)
+static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, double least)
 {
     uint32_t nodes = 0, slow = 0;
     double late = 0, on_slow = 0, best[ATTRIBUTION_NODES];
@@ -150,7 +150,7 @@ static int are_whole_nodes(struct view *v, struct attribution_finding *f, double
 }
 
 /* What the partners of late ranks suffer most. */
-static enum attribution_cause_kind symptom(const struct view *v, double least)
+static enum attribution_cause_kind ranks_symptom(const struct view *v, double least)
 {
     double awaited = 0, came_late = 0, collective = 0;
     for (uint32_t i = 0; i < v->count; i++) {
@@ -165,14 +165,14 @@ static enum attribution_cause_kind symptom(const struct view *v, double least)
     return awaited >= came_late ? CAUSE_LATE_SENDER : CAUSE_LATE_RECEIVER;
 }
 
-static void find_imbalance(struct view *v)
+static void ranks_find_imbalance(struct view *v)
 {
     double most = view_largest(v->late, v->count), others = 0, count = 0;
     struct attribution_finding *f = view_add_finding(
-        v, symptom(v, MUCH * most), view_mean_above(v->late, v->count, MUCH * most));
+        v, ranks_symptom(v, MUCH * most), view_mean_above(v->late, v->count, MUCH * most));
     if (f == NULL)
         return;
-    if (are_whole_nodes(v, f, MUCH * most)) {
+    if (ranks_are_whole_nodes(v, f, MUCH * most)) {
         uint32_t nodes[ATTRIBUTION_NODES], node_count = f->node_count;
         memcpy(nodes, f->nodes, sizeof(nodes));
         f->kind = CAUSE_SLOW_NODE;
@@ -186,13 +186,14 @@ static void find_imbalance(struct view *v)
     for (uint32_t i = 0; i < v->count; i++) {
         if (v->late[i] >= MUCH * most)
             continue;
-        others += outside(v, v->ranks[i], 0);
+        others += ranks_time_outside(v, v->ranks[i], 0);
         count++;
     }
-    f->first = outside(v, f->ranks[0], 0) * v->progress; /* share of its time, as it is */
+    f->first =
+        ranks_time_outside(v, f->ranks[0], 0) * v->progress; /* share of its time, as it is */
     f->others = count > 0 ? others / count * v->progress : NAN;
-    double before = outside(v, f->ranks[0], 1);
-    f->ratio = v->absolute || before <= 0 ? NAN : outside(v, f->ranks[0], 0) / before;
+    double before = ranks_time_outside(v, f->ranks[0], 1);
+    f->ratio = v->absolute || before <= 0 ? NAN : ranks_time_outside(v, f->ranks[0], 0) / before;
     f->second = 0;
     for (uint32_t i = 0; i < v->count; i++)
         f->second += view_growth(v, v->ranks[i], RANK_WAITED) * v->progress / v->count;
@@ -200,8 +201,8 @@ static void find_imbalance(struct view *v)
 
 void view_find_ranks(struct view *v)
 {
-    find_load(v);
-    find_late(v);
-    find_pattern(v);
-    find_imbalance(v);
+    ranks_find_load(v);
+    ranks_find_late(v);
+    ranks_find_pattern(v);
+    ranks_find_imbalance(v);
 }

@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 /* "rank 5" or "ranks 4-7", of those named. */
-static void ranks_in_words(const struct attribution_finding *f, char *out, size_t room)
+static void text_write_ranks(const struct attribution_finding *f, char *out, size_t room)
 {
     char list[64];
     rank_list(f->ranks, f->rank_count, list, sizeof(list));
     snprintf(out, room, "rank%s %s", f->rank_count == 1 ? "" : "s", list);
 }
 
-static void nodes_in_words(const struct attribution *a, const struct attribution_finding *f,
-                           const char *between, char *out, size_t room)
+static void text_write_nodes(const struct attribution *a, const struct attribution_finding *f,
+                             const char *between, char *out, size_t room)
 {
     size_t length = 0;
     out[0] = '\0';
@@ -29,8 +29,8 @@ static void nodes_in_words(const struct attribution *a, const struct attribution
 }
 
 /* "12 times as long on the network as before (3.1 ms more)", or without what is not known. */
-static void longer_in_words(const struct attribution_finding *f, const char *than, char *out,
-                            size_t room)
+static void text_write_ratio(const struct attribution_finding *f, const char *than, char *out,
+                             size_t room)
 {
     char more[32];
     snprintf(more, sizeof(more), "%.3g %s", f->first < 1e6 ? f->first / 1e3 : f->first / 1e6,
@@ -42,12 +42,12 @@ static void longer_in_words(const struct attribution_finding *f, const char *tha
         snprintf(out, room, "%s longer on the network than %s", more, than);
 }
 
-static void describe_network(const struct attribution *a, const struct attribution_finding *f,
-                             char *text, size_t room)
+static void text_describe_network(const struct attribution *a, const struct attribution_finding *f,
+                                  char *text, size_t room)
 {
     char nodes[140], longer[120], others[64] = "";
-    nodes_in_words(a, f, f->between ? " and " : " or ", nodes, sizeof(nodes));
-    longer_in_words(f, f->baseline ? "before" : "is normal", longer, sizeof(longer));
+    text_write_nodes(a, f, f->between ? " and " : " or ", nodes, sizeof(nodes));
+    text_write_ratio(f, f->baseline ? "before" : "is normal", longer, sizeof(longer));
     if (isfinite(f->others) && f->others >= 1 && f->others < 1e4)
         snprintf(others, sizeof(others), ", those between other nodes %.3g times", f->others);
     if (f->kind == CAUSE_BACKGROUND)
@@ -62,12 +62,12 @@ static void describe_network(const struct attribution *a, const struct attributi
                  others);
 }
 
-static void describe_late(const struct attribution *a, const struct attribution_finding *f,
-                          char *text, size_t room)
+static void text_describe_late(const struct attribution *a, const struct attribution_finding *f,
+                               char *text, size_t room)
 {
     char ranks[80], nodes[140], grown[64] = "";
-    ranks_in_words(f, ranks, sizeof(ranks));
-    nodes_in_words(a, f, ", ", nodes, sizeof(nodes));
+    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (isfinite(f->ratio))
         snprintf(grown, sizeof(grown), ", %.3g times as long for the same work as before",
                  f->ratio);
@@ -87,7 +87,7 @@ static void describe_late(const struct attribution *a, const struct attribution_
 }
 
 /* Where nothing stands out: what grew, over all ranks. */
-static void describe_growth(const struct attribution_finding *f, char *text, size_t room)
+static void text_describe_growth(const struct attribution_finding *f, char *text, size_t room)
 {
     const char *what = f->kind == CAUSE_LATE_SENDER     ? "waiting for late senders"
                        : f->kind == CAUSE_LATE_RECEIVER ? "messages waiting for late receivers"
@@ -103,10 +103,10 @@ void attribution_describe(const struct attribution *a, const struct attribution_
                           char *text, size_t room)
 {
     char ranks[80], nodes[140];
-    ranks_in_words(f, ranks, sizeof(ranks));
-    nodes_in_words(a, f, ", ", nodes, sizeof(nodes));
+    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_nodes(a, f, ", ", nodes, sizeof(nodes));
     if (f->rank_count == 0)
-        describe_growth(f, text, room);
+        text_describe_growth(f, text, room);
     else if (f->kind == CAUSE_PATTERN)
         snprintf(text, room,
                  "%s sends and receives %.3g times as many messages as the mean rank (load balance "
@@ -119,18 +119,18 @@ void attribution_describe(const struct attribution *a, const struct attribution_
                  100 * f->ratio, 100 * f->first, 100 * f->others,
                  f->baseline ? "before" : "would if partners sat together", f->second / 1e3);
     else if (f->by_network)
-        describe_network(a, f, text, room);
+        text_describe_network(a, f, text, room);
     else
-        describe_late(a, f, text, room);
+        text_describe_late(a, f, text, room);
 }
 
 void attribution_advise(const struct attribution *a, const struct attribution_finding *f,
                         char *text, size_t room)
 {
     char ranks[80], nodes[140];
-    ranks_in_words(f, ranks, sizeof(ranks));
-    nodes_in_words(a, f, f->kind == CAUSE_NETWORK && !f->between ? " or " : " and ", nodes,
-                   sizeof(nodes));
+    text_write_ranks(f, ranks, sizeof(ranks));
+    text_write_nodes(a, f, f->kind == CAUSE_NETWORK && !f->between ? " or " : " and ", nodes,
+                     sizeof(nodes));
     switch (f->kind) {
     case CAUSE_MAPPING:
         snprintf(

@@ -18,7 +18,7 @@ void pair_clocks_finish(struct pair_clocks *clocks)
     pair_clocks_init(clocks, clocks->most);
 }
 
-static int grow(struct pair_clocks *clocks)
+static int pair_clock_grow(struct pair_clocks *clocks)
 {
     uint32_t room = clocks->room == 0 ? FIRST_ROOM : 2 * clocks->room;
     struct pair_clock *pairs = realloc(clocks->pairs, room * sizeof(*pairs));
@@ -33,13 +33,13 @@ static int grow(struct pair_clocks *clocks)
     return 1;
 }
 
-static uint32_t look_up(struct pair_clocks *clocks, struct key key)
+static uint32_t pair_clock_look_up(struct pair_clocks *clocks, struct key key)
 {
     uint32_t number = key_table_find(&clocks->keys, key);
     if (number != KEY_NONE)
         return number;
     if (clocks->keys.count >= clocks->most || key_table_reserve(&clocks->keys, 1) != 0 ||
-        (clocks->keys.count == clocks->room && !grow(clocks)))
+        (clocks->keys.count == clocks->room && !pair_clock_grow(clocks)))
         return KEY_NONE;
     number = key_table_add_hashed(&clocks->keys, key);
     clocks->pairs[number] = (struct pair_clock){
@@ -58,7 +58,7 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
         pair_clocks_finish(clocks);
         pair_clocks_init(clocks, most);
     }
-    uint32_t number = look_up(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
+    uint32_t number = pair_clock_look_up(clocks, (struct key){.hi = (uint64_t)low << 32 | high});
     if (number == KEY_NONE)
         return KEY_NONE;
     struct pair_clock *pair = &clocks->pairs[number];
@@ -76,7 +76,7 @@ uint32_t pair_clocks_note(struct pair_clocks *clocks, uint32_t from, uint32_t to
 }
 
 /* What was least in earlier turns may be so much more by now. */
-static int64_t widened(const struct pair_clock *pair, int64_t least)
+static int64_t pair_clock_widen_bound(const struct pair_clock *pair, int64_t least)
 {
     uint64_t age = pair->now_ns > pair->at_ns ? pair->now_ns - pair->at_ns : 0;
     double error = (double)pair->error_ns, last = (double)pair->last_error_ns;
@@ -88,10 +88,10 @@ static int64_t widened(const struct pair_clock *pair, int64_t least)
     return least + (int64_t)wider;
 }
 
-static void settle(struct pair_clock *pair)
+static void pair_clock_update_offset(struct pair_clock *pair)
 {
     for (int way = 0; way < 2; way++) {
-        int64_t old = widened(pair, pair->least[way]);
+        int64_t old = pair_clock_widen_bound(pair, pair->least[way]);
         pair->least[way] = old < pair->now[way] ? old : pair->now[way];
         pair->now[way] = INT64_MAX;
     }
@@ -115,7 +115,7 @@ static void settle(struct pair_clock *pair)
 void pair_clocks_settle(struct pair_clocks *clocks)
 {
     for (uint32_t i = 0; i < clocks->noted_count; i++)
-        settle(&clocks->pairs[clocks->noted[i]]);
+        pair_clock_update_offset(&clocks->pairs[clocks->noted[i]]);
     clocks->noted_count = 0;
 }
 

@@ -51,14 +51,14 @@ struct commgram {
 
 /* ---- creating ------------------------------------------------------------------- */
 
-static bool are_valid(const struct commgram_params *p)
+static bool commgram_are_valid(const struct commgram_params *p)
 {
     return p->ranks >= 1 && p->ranks <= COMMGRAM_MOST_RANKS && p->phases >= 1 &&
            p->phases <= COMMGRAM_MOST_PHASES && p->phases <= COMMGRAM_MOST_CELLS / p->ranks &&
            p->communities >= 1;
 }
 
-static int take_only(struct commgram *c)
+static int commgram_keep_selected(struct commgram *c)
 {
     const struct commgram_params *p = &c->params;
     if (p->only_count == 0)
@@ -74,7 +74,7 @@ static int take_only(struct commgram *c)
 
 int commgram_create(struct commgram **out, const struct commgram_params *params)
 {
-    if (!are_valid(params))
+    if (!commgram_are_valid(params))
         return -HOLTER_ERANGE;
     struct commgram *c = calloc(1, sizeof(*c));
     if (c == NULL)
@@ -88,8 +88,8 @@ int commgram_create(struct commgram **out, const struct commgram_params *params)
     c->columns = calloc(params->phases, sizeof(*c->columns));
     c->acts = calloc(params->phases, sizeof(*c->acts));
     if (commgram_graph_init(&c->graph, params) != 0 || curve_create(&c->curve, &curve) != 0 ||
-        take_only(c) != 0 || c->labels == NULL || c->seated == NULL || c->identity == NULL ||
-        c->columns == NULL || c->acts == NULL) {
+        commgram_keep_selected(c) != 0 || c->labels == NULL || c->seated == NULL ||
+        c->identity == NULL || c->columns == NULL || c->acts == NULL) {
         commgram_destroy(c);
         return -ENOMEM;
     }
@@ -122,7 +122,7 @@ void commgram_destroy(struct commgram *c)
 
 /* ---- one phase ------------------------------------------------------------------ */
 
-static bool is_shown(const struct commgram *c, const struct phase_edge *e)
+static bool commgram_is_shown(const struct commgram *c, const struct phase_edge *e)
 {
     return c->only == NULL || c->only[e->source] || c->only[e->destination];
 }
@@ -189,8 +189,8 @@ static int add_ribbons(struct commgram *c, uint32_t phase)
 }
 
 /* The shown edges of a phase: its bars' sums, and a copy for the ribbons. */
-static void keep_edges(struct commgram *c, const struct commgram_phase *phase,
-                       struct commgram_column *column, struct commgram_bar *own)
+static void commgram_store_edges(struct commgram *c, const struct commgram_phase *phase,
+                                 struct commgram_column *column, struct commgram_bar *own)
 {
     c->edge_count = 0;
     for (size_t i = 0; i < phase->count; i++) {
@@ -203,7 +203,7 @@ static void keep_edges(struct commgram *c, const struct commgram_phase *phase,
             column->folded_bytes = saturated_sum(column->folded_bytes, e.bytes);
             continue;
         }
-        if (!is_shown(c, &e))
+        if (!commgram_is_shown(c, &e))
             continue;
         struct commgram_bar *from = &own[c->labels[e.source]];
         struct commgram_bar *to = &own[c->labels[e.destination]];
@@ -215,7 +215,7 @@ static void keep_edges(struct commgram *c, const struct commgram_phase *phase,
     }
 }
 
-static struct commgram_column column_of(const struct commgram_phase *phase)
+static struct commgram_column commgram_column_of(const struct commgram_phase *phase)
 {
     return (struct commgram_column){.begin_ns = phase->begin_ns,
                                     .end_ns = phase->end_ns,
@@ -227,7 +227,7 @@ static struct commgram_column column_of(const struct commgram_phase *phase)
 
 static int add_phase(struct commgram *c, const struct commgram_phase *phase)
 {
-    struct commgram_column column = column_of(phase);
+    struct commgram_column column = commgram_column_of(phase);
     struct curve_point point;
     uint32_t *identity = identities_of(c, c->count);
     int rc = name_ranks(c, phase->edges, phase->count, &column.communities, &point, identity);
@@ -251,7 +251,7 @@ static int add_phase(struct commgram *c, const struct commgram_phase *phase)
         return -ENOMEM;
     if (array_fit(&c->edges, sizeof(*c->edges), &c->edge_room, phase->count) != 0)
         return -ENOMEM;
-    keep_edges(c, phase, &column, own);
+    commgram_store_edges(c, phase, &column, own);
     c->columns[c->count - 1] = column;
     return 0;
 }
@@ -280,7 +280,7 @@ static void seat_first(struct commgram *c)
     }
 }
 
-static int add_bars(struct commgram *c, uint32_t column, struct commgram_names *names)
+static int commgram_add_bars(struct commgram *c, uint32_t column, struct commgram_names *names)
 {
     uint32_t phase = column < c->count ? column : column - 1;
     const uint32_t *identity = identities_of(c, phase);
@@ -300,8 +300,9 @@ static int add_bars(struct commgram *c, uint32_t column, struct commgram_names *
 }
 
 /* Identities become bars; those that share a bar, and the ribbons to it, are put together. */
-static int place_ribbons(struct commgram *c, uint32_t phase, const struct commgram_names *from,
-                         const struct commgram_names *to)
+static int commgram_place_ribbons(struct commgram *c, uint32_t phase,
+                                  const struct commgram_names *from,
+                                  const struct commgram_names *to)
 {
     size_t count = c->acts[phase].ribbon_count;
     if (count == 0) /* there may not be any memory of ribbons */
@@ -324,15 +325,15 @@ static int begin_settling(struct commgram *c)
         return 0;
     seat_first(c);
     int rc = add_ribbons(c, c->count - 1);
-    return rc != 0 ? rc : add_bars(c, 0, &c->names[0]);
+    return rc != 0 ? rc : commgram_add_bars(c, 0, &c->names[0]);
 }
 
 static int settle_phase(struct commgram *c)
 {
     uint32_t phase = c->placed++;
     struct commgram_names *from = &c->names[phase % 2], *to = &c->names[(phase + 1) % 2];
-    int rc = add_bars(c, phase + 1, to);
-    return rc != 0 ? rc : place_ribbons(c, phase, from, to);
+    int rc = commgram_add_bars(c, phase + 1, to);
+    return rc != 0 ? rc : commgram_place_ribbons(c, phase, from, to);
 }
 
 int commgram_settle(struct commgram *c)

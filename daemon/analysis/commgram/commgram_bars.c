@@ -115,7 +115,7 @@ struct silence {
 };
 
 /* Most ranks first; of equals the lower identity. */
-static int by_size(const void *left, const void *right)
+static int commgram_bars_compare_by_size(const void *left, const void *right)
 {
     const struct silence *a = left, *b = right;
     if (a->count != b->count)
@@ -147,7 +147,7 @@ static int seat_silent(struct work *w)
     w->spare = sorted == w->silent ? w->spare : w->silent;
     w->silent = sorted;
     uint32_t count = list_silences(w, sorted, all), together = COMMGRAM_SILENT;
-    qsort(all, count, sizeof(*all), by_size);
+    qsort(all, count, sizeof(*all), commgram_bars_compare_by_size);
     for (uint32_t i = 0; i < count; i++) {
         struct commgram_bar bar = {.community = all[i].identity};
         uint32_t seat = together;
@@ -201,7 +201,7 @@ static int order_seats(struct work *w)
 }
 
 /* Ranks by bar, then runs of them. */
-static int write_runs(struct work *w, struct commgram_bars *out)
+static int commgram_bars_write_runs(struct work *w, struct commgram_bars *out)
 {
     uint32_t *begin = calloc(w->seat_count + (size_t)2, sizeof(*begin)), total = 0;
     uint32_t *order = malloc((w->given->ranks + (size_t)1) * sizeof(*order));
@@ -256,7 +256,7 @@ int commgram_bars_add(struct commgram_bars *bars, const struct commgram_seats *s
     if (rc == 0)
         rc = order_seats(&w);
     if (rc == 0)
-        rc = write_runs(&w, bars);
+        rc = commgram_bars_write_runs(&w, bars);
     if (rc == 0)
         rc = write_bars(&w, bars);
     work_finish(&w);

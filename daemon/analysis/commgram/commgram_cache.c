@@ -49,7 +49,7 @@ void commgram_cache_destroy(struct commgram_cache *c)
 }
 
 /* @return NULL: not there */
-static struct entry *find(struct commgram_cache *c, const struct commgram_key *key)
+static struct entry *commgram_cache_find(struct commgram_cache *c, const struct commgram_key *key)
 {
     for (uint32_t i = 0; i < c->room; i++) {
         struct entry *e = &c->entries[i];
@@ -62,7 +62,7 @@ static struct entry *find(struct commgram_cache *c, const struct commgram_key *k
 const struct commgram_merge *commgram_cache_get(struct commgram_cache *c,
                                                 const struct commgram_key *key, uint32_t *count)
 {
-    struct entry *e = find(c, key);
+    struct entry *e = commgram_cache_find(c, key);
     if (e == NULL)
         return NULL;
     e->used = ++c->uses;
@@ -71,20 +71,20 @@ const struct commgram_merge *commgram_cache_get(struct commgram_cache *c,
 }
 
 /* An empty graph has no merges, but its entry must not look empty. */
-static size_t bytes_of(uint32_t count)
+static size_t commgram_cache_bytes_of(uint32_t count)
 {
     return (count > 0 ? count : 1) * sizeof(struct commgram_merge);
 }
 
-static void drop(struct commgram_cache *c, struct entry *e)
+static void commgram_cache_drop(struct commgram_cache *c, struct entry *e)
 {
-    c->bytes -= bytes_of(e->count);
+    c->bytes -= commgram_cache_bytes_of(e->count);
     free(e->merges);
     *e = (struct entry){0};
 }
 
 /* The entry that was not used for longest, among those in use if asked so; empty ones first. */
-static struct entry *oldest(struct commgram_cache *c, int in_use)
+static struct entry *commgram_cache_oldest(struct commgram_cache *c, int in_use)
 {
     struct entry *best = NULL;
     for (uint32_t i = 0; i < c->room; i++) {
@@ -98,7 +98,7 @@ static struct entry *oldest(struct commgram_cache *c, int in_use)
 void commgram_cache_put(struct commgram_cache *c, const struct commgram_key *key,
                         const struct commgram_merge *merges, uint32_t count)
 {
-    size_t bytes = bytes_of(count);
+    size_t bytes = commgram_cache_bytes_of(count);
     if (bytes > c->most_bytes)
         return;
     struct commgram_merge *copy = malloc(bytes);
@@ -106,14 +106,14 @@ void commgram_cache_put(struct commgram_cache *c, const struct commgram_key *key
         return;
     if (count > 0)
         memcpy(copy, merges, bytes);
-    struct entry *e = find(c, key);
+    struct entry *e = commgram_cache_find(c, key);
     if (e != NULL)
-        drop(c, e);
+        commgram_cache_drop(c, e);
     while (c->bytes > c->most_bytes - bytes)
-        drop(c, oldest(c, 1));
-    e = oldest(c, 0);
+        commgram_cache_drop(c, commgram_cache_oldest(c, 1));
+    e = commgram_cache_oldest(c, 0);
     if (e->merges != NULL)
-        drop(c, e);
+        commgram_cache_drop(c, e);
     *e = (struct entry){*key, copy, count, ++c->uses};
     c->bytes += bytes;
 }

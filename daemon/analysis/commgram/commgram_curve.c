@@ -118,7 +118,7 @@ static int view_fit(struct view *view, uint32_t ranks)
     return 0;
 }
 
-static int fit(struct curve *curve, uint32_t ranks)
+static int commgram_curve_fit(struct curve *curve, uint32_t ranks)
 {
     if (view_fit(&curve->fresh, ranks) != 0)
         return -ENOMEM;
@@ -143,15 +143,15 @@ static double difference_of(const struct likeness *one)
     return (double)(one->all - one->matched) / (double)one->all;
 }
 
-static int compare(const struct likeness *one, const struct likeness *other)
+static int commgram_curve_compare(const struct likeness *one, const struct likeness *other)
 {
     uint64_t a = one->matched * other->all, b = other->matched * one->all;
     return a < b ? -1 : a > b;
 }
 
 /* The weight of all ranks of one community, by communities of the other partition. */
-static uint32_t gather(struct curve *curve, uint32_t community, const struct partition *other,
-                       uint64_t *all)
+static uint32_t commgram_curve_gather(struct curve *curve, uint32_t community,
+                                      const struct partition *other, uint64_t *all)
 {
     const struct partition *fresh = &curve->fresh.partition;
     uint32_t count = 0;
@@ -171,7 +171,8 @@ static uint32_t gather(struct curve *curve, uint32_t community, const struct par
 /* Communities of the phase at hand are rows, those of the other partition columns.
  * @param all  set to the weight of all ranks of the two
  * @return 0 or -ENOMEM */
-static int tabulate(struct curve *curve, const struct partition *other, uint64_t *all)
+static int commgram_curve_tabulate(struct curve *curve, const struct partition *other,
+                                   uint64_t *all)
 {
     int rc = 0;
     if (!curve->listed) /* of phases that are like one before it, none asks */
@@ -180,7 +181,7 @@ static int tabulate(struct curve *curve, const struct partition *other, uint64_t
     *all = other->total;
     assignment_clear(curve->assignment);
     for (uint32_t c = 0; rc == 0 && c < curve->fresh.partition.communities; c++) {
-        uint32_t count = gather(curve, c, other, all);
+        uint32_t count = commgram_curve_gather(curve, c, other, all);
         rc = assignment_row(curve->assignment, curve->entries, count);
     }
     return rc;
@@ -194,10 +195,11 @@ static struct likeness make_likeness(uint64_t matched, uint64_t all)
 
 /* How alike the phase at hand and another partition are; leaves the assignment.
  * @return 0 or -ENOMEM */
-static int measure(struct curve *curve, const struct partition *other, struct likeness *out)
+static int commgram_curve_measure(struct curve *curve, const struct partition *other,
+                                  struct likeness *out)
 {
     uint64_t all, matched;
-    int rc = tabulate(curve, other, &all);
+    int rc = commgram_curve_tabulate(curve, other, &all);
     rc = rc == 0 ? assignment_solve(curve->assignment, 0, &matched) : rc;
     if (rc == 0)
         *out = make_likeness(matched, all);
@@ -212,11 +214,11 @@ static bool is_later(const struct curve *curve, uint32_t one, uint32_t other)
 }
 
 /* Make a pattern the best if it is better, or as good and there later. @return 0 or -ENOMEM */
-static int consider(struct curve *curve, uint32_t pattern, uint32_t *best,
-                    struct likeness *likeness)
+static int commgram_curve_consider(struct curve *curve, uint32_t pattern, uint32_t *best,
+                                   struct likeness *likeness)
 {
     uint64_t all, matched;
-    int rc = tabulate(curve, &curve->patterns[pattern].view.partition, &all);
+    int rc = commgram_curve_tabulate(curve, &curve->patterns[pattern].view.partition, &all);
     if (rc != 0)
         return rc;
     bool may_equal = *best != NO_PATTERN && is_later(curve, pattern, *best);
@@ -238,7 +240,7 @@ static int find_most_alike(struct curve *curve, uint32_t *best, struct likeness 
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < curve->remembered; i++)
         if (i != curve->current)
-            rc = consider(curve, i, best, likeness);
+            rc = commgram_curve_consider(curve, i, best, likeness);
     return rc;
 }
 
@@ -277,10 +279,11 @@ static void set_return(const struct curve *curve, struct outcome *outcome, uint3
 
 /* How far a height is from being as far from the pattern's as the phase differs from it; or, if the
  * phase is most like it, from the pattern's height. */
-static double error_of(const struct curve *curve, const struct found *found, double height)
+static double commgram_curve_error_of(const struct curve *curve, const struct found *found,
+                                      double height)
 {
     double apart = fabs(height - curve->patterns[found->pattern].height);
-    bool is_most = compare(&found->likeness, &found->to_current) > 0;
+    bool is_most = commgram_curve_compare(&found->likeness, &found->to_current) > 0;
     return is_most ? apart : fabs(apart - difference_of(&found->likeness));
 }
 
@@ -291,9 +294,11 @@ static void set_step(const struct curve *curve, struct curve_point *point,
     double from = curve->patterns[curve->current].height, d = difference_of(&found->to_current);
     bool is_up = false;
     if (found->pattern != NO_PATTERN)
-        is_up = error_of(curve, found, from + d) < error_of(curve, found, from - d) - ROUNDING;
+        is_up = commgram_curve_error_of(curve, found, from + d) <
+                commgram_curve_error_of(curve, found, from - d) - ROUNDING;
     point->height = is_up ? from + d : from - d;
-    if (found->pattern != NO_PATTERN && compare(&found->likeness, &found->to_current) > 0)
+    if (found->pattern != NO_PATTERN &&
+        commgram_curve_compare(&found->likeness, &found->to_current) > 0)
         set_resemblance(curve, point, found->pattern, &found->likeness);
     else if (found->to_current.matched > 0)
         set_resemblance(curve, point, curve->current, &found->to_current);
@@ -308,7 +313,8 @@ static int find_height(struct curve *curve, struct outcome *outcome)
         set_return(curve, outcome, found.pattern, &same);
         return 0;
     }
-    int rc = measure(curve, &curve->patterns[curve->current].view.partition, &found.to_current);
+    int rc = commgram_curve_measure(curve, &curve->patterns[curve->current].view.partition,
+                                    &found.to_current);
     bool is_current = rc == 0 && difference_of(&found.to_current) <= curve->params.tolerance;
     if (is_current) { /* unless another is more alike */
         found.pattern = curve->current;
@@ -328,7 +334,8 @@ static int find_height(struct curve *curve, struct outcome *outcome)
 /* ---- identities ---------------------------------------------------------------- */
 
 /* Of the phase at hand, from those of the communities that were assigned last. */
-static void inherit(struct curve *curve, const struct view *from, struct outcome *outcome)
+static void commgram_curve_inherit(struct curve *curve, const struct view *from,
+                                   struct outcome *outcome)
 {
     outcome->next_identity = curve->next_identity;
     for (uint32_t c = 0; c < curve->fresh.partition.communities; c++) {
@@ -360,7 +367,7 @@ static void inherit_all(struct curve *curve, struct outcome *outcome)
 }
 
 /* Height first, since what the other pattern is called is known only then. @return 0 or -ENOMEM */
-static int place(struct curve *curve, struct outcome *outcome)
+static int commgram_curve_place(struct curve *curve, struct outcome *outcome)
 {
     struct likeness likeness;
     const struct view *from = &curve->last;
@@ -369,27 +376,28 @@ static int place(struct curve *curve, struct outcome *outcome)
         inherit_all(curve, outcome);
         return 0;
     }
-    rc = rc == 0 ? measure(curve, &from->partition, &likeness) : rc;
+    rc = rc == 0 ? commgram_curve_measure(curve, &from->partition, &likeness) : rc;
     if (rc != 0)
         return rc;
     outcome->point.difference = difference_of(&likeness);
     if (outcome->pattern != NO_PATTERN && outcome->pattern != curve->current) {
         from = &curve->patterns[outcome->pattern].view;
-        rc = measure(curve, &from->partition, &likeness);
+        rc = commgram_curve_measure(curve, &from->partition, &likeness);
     }
     if (rc == 0)
-        inherit(curve, from, outcome);
+        commgram_curve_inherit(curve, from, outcome);
     return rc;
 }
 
-static int evaluate(struct curve *curve, const struct curve_phase *phase, struct outcome *outcome)
+static int commgram_curve_evaluate(struct curve *curve, const struct curve_phase *phase,
+                                   struct outcome *outcome)
 {
     struct partition *fresh = &curve->fresh.partition;
     if (phase->ranks > curve->params.most_ranks)
         return -HOLTER_ELIMIT;
     if (curve->params.weighted && phase->weights == NULL && phase->ranks > 0)
         return -HOLTER_EMISSING;
-    int rc = fit(curve, phase->ranks);
+    int rc = commgram_curve_fit(curve, phase->ranks);
     if (rc == 0)
         rc = partition_set(fresh, &curve->scratch, phase->labels,
                            curve->params.weighted ? phase->weights : NULL, phase->ranks);
@@ -402,12 +410,13 @@ static int evaluate(struct curve *curve, const struct curve_phase *phase, struct
     outcome->point.resembles = CURVE_NO_PHASE;
     outcome->point.resemblance = 1;
     if (curve->phases > 0)
-        return place(curve, outcome);
-    inherit(curve, NULL, outcome);
+        return commgram_curve_place(curve, outcome);
+    commgram_curve_inherit(curve, NULL, outcome);
     return 0;
 }
 
-static void tell_identities(const struct curve *curve, uint32_t ranks, uint32_t *identities)
+static void commgram_curve_report_identities(const struct curve *curve, uint32_t ranks,
+                                             uint32_t *identities)
 {
     const struct partition *fresh = &curve->fresh.partition;
     for (uint32_t r = 0; identities != NULL && r < ranks; r++) {
@@ -420,11 +429,11 @@ int curve_provisional(struct curve *curve, const struct curve_phase *phase,
                       struct curve_point *point, uint32_t *identities)
 {
     struct outcome outcome;
-    int rc = evaluate(curve, phase, &outcome);
+    int rc = commgram_curve_evaluate(curve, phase, &outcome);
     if (rc != 0)
         return rc;
     *point = outcome.point;
-    tell_identities(curve, phase->ranks, identities);
+    commgram_curve_report_identities(curve, phase->ranks, identities);
     return 0;
 }
 
@@ -432,7 +441,7 @@ int curve_provisional(struct curve *curve, const struct curve_phase *phase,
 
 /* A place for the phase at hand, that of the pattern that was not there for longest if all are
  * taken. @return it, or NULL without memory: nothing was forgotten */
-static struct pattern *find_place(struct curve *curve)
+static struct pattern *commgram_curve_find_place(struct curve *curve)
 {
     uint32_t at = curve->remembered;
     if (at == curve->params.most_patterns)
@@ -443,7 +452,7 @@ static struct pattern *find_place(struct curve *curve)
                : NULL;
 }
 
-static void remember(struct curve *curve, struct pattern *place, double height)
+static void commgram_curve_remember(struct curve *curve, struct pattern *place, double height)
 {
     const struct view *fresh = &curve->fresh;
     partition_copy(&place->view.partition, &fresh->partition);
@@ -461,15 +470,15 @@ int curve_append(struct curve *curve, const struct curve_phase *phase, struct cu
 {
     struct outcome outcome;
     struct pattern *place = NULL;
-    int rc = evaluate(curve, phase, &outcome);
+    int rc = commgram_curve_evaluate(curve, phase, &outcome);
     if (rc != 0)
         return rc;
-    if (outcome.pattern == NO_PATTERN && (place = find_place(curve)) == NULL)
+    if (outcome.pattern == NO_PATTERN && (place = commgram_curve_find_place(curve)) == NULL)
         return -ENOMEM;
     *point = outcome.point;
-    tell_identities(curve, phase->ranks, identities);
+    commgram_curve_report_identities(curve, phase->ranks, identities);
     if (place != NULL)
-        remember(curve, place, outcome.point.height);
+        commgram_curve_remember(curve, place, outcome.point.height);
     else
         curve->current = outcome.pattern;
     curve->patterns[curve->current].last = curve->phases++;

@@ -43,7 +43,7 @@ static bool comes_before(const struct group *a, const struct group *b)
     return a->ranks != b->ranks ? a->ranks > b->ranks : a->begin < b->begin;
 }
 
-static void push(struct heap *heap, struct group group)
+static void commgram_cut_push(struct heap *heap, struct group group)
 {
     if (group.end - group.begin < 2)
         return;
@@ -53,7 +53,7 @@ static void push(struct heap *heap, struct group group)
     heap->groups[at] = group;
 }
 
-static struct group pop(struct heap *heap)
+static struct group commgram_cut_pop(struct heap *heap)
 {
     struct group top = heap->groups[0], group = heap->groups[--heap->count];
     uint32_t at = 0;
@@ -69,7 +69,7 @@ static struct group pop(struct heap *heap)
 }
 
 /* The boundary nearest to the middle of a group. @param before  ranks before each part */
-static uint32_t middle_of(const struct group *g, const uint32_t *before)
+static uint32_t commgram_cut_middle_of(const struct group *g, const uint32_t *before)
 {
     uint32_t half = before[g->begin] + g->ranks / 2;
     uint32_t low = BISECT(i, g->begin + 1, g->end - 1, before[i] < half);
@@ -79,16 +79,16 @@ static uint32_t middle_of(const struct group *g, const uint32_t *before)
 }
 
 /* @param starts  set: 1 for the parts that a community begins with */
-static void split(struct heap *heap, const uint32_t *before, uint32_t parts, uint32_t communities,
-                  uint32_t *starts)
+static void commgram_cut_split(struct heap *heap, const uint32_t *before, uint32_t parts,
+                               uint32_t communities, uint32_t *starts)
 {
-    push(heap, (struct group){0, parts, before[parts]});
+    commgram_cut_push(heap, (struct group){0, parts, before[parts]});
     for (uint32_t count = 1; count < communities; count++) {
-        struct group g = pop(heap);
-        uint32_t at = middle_of(&g, before);
+        struct group g = commgram_cut_pop(heap);
+        uint32_t at = commgram_cut_middle_of(&g, before);
         starts[at] = 1;
-        push(heap, (struct group){g.begin, at, before[at] - before[g.begin]});
-        push(heap, (struct group){at, g.end, before[g.end] - before[at]});
+        commgram_cut_push(heap, (struct group){g.begin, at, before[at] - before[g.begin]});
+        commgram_cut_push(heap, (struct group){at, g.end, before[g.end] - before[at]});
     }
 }
 
@@ -105,7 +105,7 @@ static int join_parts(uint32_t ranks, uint32_t parts, uint32_t communities, uint
                 before[labels[r] + 1]++;
         for (uint32_t i = 0; i < parts; i++)
             before[i + 1] += before[i];
-        split(&heap, before, parts, communities, starts);
+        commgram_cut_split(&heap, before, parts, communities, starts);
         for (uint32_t i = 1; i < parts; i++)
             starts[i] += starts[i - 1];
         for (uint32_t r = 0; r < ranks; r++)

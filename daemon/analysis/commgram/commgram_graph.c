@@ -31,7 +31,8 @@ void commgram_graph_finish(struct commgram_graph *g)
     free(g->merges);
 }
 
-static int take_edges(struct commgram_graph *g, const struct phase_edge *edges, size_t count)
+static int commgram_graph_copy_edges(struct commgram_graph *g, const struct phase_edge *edges,
+                                     size_t count)
 {
     if (count > COMMGRAM_MOST_EDGES)
         return -HOLTER_ELIMIT;
@@ -56,23 +57,24 @@ static int take_edges(struct commgram_graph *g, const struct phase_edge *edges, 
 }
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood, 2014). */
-static uint64_t spread(uint64_t x)
+static uint64_t commgram_graph_mix_bits(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
 
-static struct commgram_key key_of(const struct commgram_graph *g)
+static struct commgram_key commgram_graph_key_of(const struct commgram_graph *g)
 {
-    struct commgram_key key = {spread(g->ranks), spread(~(uint64_t)g->count)};
+    struct commgram_key key = {commgram_graph_mix_bits(g->ranks),
+                               commgram_graph_mix_bits(~(uint64_t)g->count)};
     for (size_t i = 0; i < g->count; i++) {
         const struct communities_edge *e = &g->edges[i];
         uint64_t ends = (uint64_t)e->a << 32 | e->b, weight;
         memcpy(&weight, &e->weight, sizeof(weight));
-        uint64_t edge = spread(ends + UINT64_C(0x9e3779b97f4a7c15)) + weight;
-        key.high = spread(key.high ^ edge);
-        key.low = spread(key.low + edge * UINT64_C(0xd6e8feb86659fd93));
+        uint64_t edge = commgram_graph_mix_bits(ends + UINT64_C(0x9e3779b97f4a7c15)) + weight;
+        key.high = commgram_graph_mix_bits(key.high ^ edge);
+        key.low = commgram_graph_mix_bits(key.low + edge * UINT64_C(0xd6e8feb86659fd93));
     }
     return key;
 }
@@ -82,7 +84,7 @@ static int find_merges(struct commgram_graph *g, uint32_t *count)
 {
     struct commgram_key key = {0, 0};
     if (g->cache != NULL) {
-        key = key_of(g);
+        key = commgram_graph_key_of(g);
         const struct commgram_merge *known = commgram_cache_get(g->cache, &key, count);
         if (known != NULL && *count < g->ranks) {
             memcpy(g->merges, known, *count * sizeof(*known));
@@ -105,7 +107,7 @@ int commgram_graph_cut(struct commgram_graph *g, const struct phase_edge *edges,
                        uint32_t communities, uint32_t *labels, uint32_t *label_count)
 {
     uint32_t merges = 0;
-    int rc = take_edges(g, edges, count);
+    int rc = commgram_graph_copy_edges(g, edges, count);
     /* Where each rank is its own there is nothing to be found out. */
     if (rc == 0 && communities < g->active_count)
         rc = find_merges(g, &merges);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Where a row stands: octaves of the mean size count from 1, and 0 is for empty messages. */
-static uint64_t kind_of(const struct commgram_ribbon *r)
+static uint64_t commgram_ribbons_kind_of(const struct commgram_ribbon *r)
 {
     uint64_t mean = r->bytes / r->messages;
     unsigned octave = mean == 0 ? 0 : 64u - (unsigned)__builtin_clzll(mean);
@@ -28,7 +28,7 @@ static struct key_place *order_rows(const struct commgram_ribbon *rows, size_t c
     if (places == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        places[i] = (struct key_place){kind_of(&rows[i]), (uint32_t)i};
+        places[i] = (struct key_place){commgram_ribbons_kind_of(&rows[i]), (uint32_t)i};
     struct key_place *first = key_order(places, places + count, count);
     for (size_t i = 0; i < count; i++)
         first[i].key = ends_of(&rows[first[i].place]);
@@ -48,11 +48,11 @@ int commgram_ribbons_join(struct commgram_ribbon *rows, size_t *count)
     }
     for (size_t i = 0; i < *count;) {
         const struct commgram_ribbon *first = &rows[sorted[i].place];
-        uint64_t ends = ends_of(first), kind = kind_of(first);
+        uint64_t ends = ends_of(first), kind = commgram_ribbons_kind_of(first);
         struct commgram_ribbon one = *first;
         for (i++; i < *count; i++) {
             const struct commgram_ribbon *r = &rows[sorted[i].place];
-            if (ends_of(r) != ends || kind_of(r) != kind)
+            if (ends_of(r) != ends || commgram_ribbons_kind_of(r) != kind)
                 break;
             one.messages = saturated_sum(one.messages, r->messages);
             one.bytes = saturated_sum(one.bytes, r->bytes);

@@ -95,7 +95,7 @@ void assignment_clear(struct assignment *a)
 }
 
 /* Make room for `need` items. @return 0 or -ENOMEM */
-static int fit(void *array, uint32_t need, uint32_t room, size_t size)
+static int assignment_fit(void *array, uint32_t need, uint32_t room, size_t size)
 {
     void **at = array;
     if (need <= room)
@@ -112,23 +112,23 @@ static uint32_t grow_to(uint32_t need, uint32_t room)
     return need <= room ? room : need + need / 2 + 64;
 }
 
-static int fit_rows(struct assignment *a, uint32_t need)
+static int assignment_fit_rows(struct assignment *a, uint32_t need)
 {
     uint32_t room = grow_to(need, a->row_room);
-    if (fit(&a->row, room, a->row_room, sizeof(*a->row)) != 0 ||
-        fit(&a->queue, room, a->row_room, sizeof(*a->queue)) != 0)
+    if (assignment_fit(&a->row, room, a->row_room, sizeof(*a->row)) != 0 ||
+        assignment_fit(&a->queue, room, a->row_room, sizeof(*a->queue)) != 0)
         return -ENOMEM;
     a->row_room = room;
     return 0;
 }
 
 /* Columns are new from a->columns on: what an earlier table left there is wiped. */
-static int fit_columns(struct assignment *a, uint32_t need)
+static int assignment_fit_columns(struct assignment *a, uint32_t need)
 {
     uint32_t room = grow_to(need, a->column_room);
-    if (fit(&a->column, room, a->column_room, sizeof(*a->column)) != 0 ||
-        fit(&a->tally, room, a->column_room, sizeof(*a->tally)) != 0 ||
-        fit(&a->touched, room, a->column_room, sizeof(*a->touched)) != 0)
+    if (assignment_fit(&a->column, room, a->column_room, sizeof(*a->column)) != 0 ||
+        assignment_fit(&a->tally, room, a->column_room, sizeof(*a->tally)) != 0 ||
+        assignment_fit(&a->touched, room, a->column_room, sizeof(*a->touched)) != 0)
         return -ENOMEM;
     a->column_room = room;
     for (; a->columns < need; a->columns++)
@@ -139,18 +139,18 @@ static int fit_columns(struct assignment *a, uint32_t need)
 static int fit_entries(struct assignment *a, uint32_t need)
 {
     uint32_t room = grow_to(need, a->entry_room);
-    if (fit(&a->entry, room, a->entry_room, sizeof(*a->entry)) != 0)
+    if (assignment_fit(&a->entry, room, a->entry_room, sizeof(*a->entry)) != 0)
         return -ENOMEM;
     a->entry_room = room;
     return 0;
 }
 
 /* Add to the row whose entries begin at `begin`. */
-static int add(struct assignment *a, uint32_t begin, const struct assignment_entry *one)
+static int assignment_add(struct assignment *a, uint32_t begin, const struct assignment_entry *one)
 {
     if (one->column >= a->params.most_columns || one->weight > ASSIGNMENT_TOTAL - a->total)
         return -HOLTER_ERANGE;
-    if (one->column >= a->columns && fit_columns(a, one->column + 1) != 0)
+    if (one->column >= a->columns && assignment_fit_columns(a, one->column + 1) != 0)
         return -ENOMEM;
     struct tally *tally = &a->tally[one->column];
     a->total += one->weight;
@@ -173,10 +173,10 @@ int assignment_row(struct assignment *a, const struct assignment_entry *entries,
     if (a->error == 0 && a->rows >= a->params.most_rows)
         a->error = -HOLTER_ELIMIT;
     if (a->error == 0)
-        a->error = fit_rows(a, a->rows + 2);
+        a->error = assignment_fit_rows(a, a->rows + 2);
     for (uint32_t i = 0; a->error == 0 && i < count; i++)
         if (entries[i].weight != 0)
-            a->error = add(a, begin, &entries[i]);
+            a->error = assignment_add(a, begin, &entries[i]);
     if (a->error != 0)
         return a->error;
     uint64_t most = 0;
@@ -200,7 +200,7 @@ uint64_t assignment_bound(const struct assignment *a)
     return a->row_bound < a->column_bound ? a->row_bound : a->column_bound;
 }
 
-static void assign(struct assignment *a, uint32_t row, uint32_t column)
+static void assignment_assign(struct assignment *a, uint32_t row, uint32_t column)
 {
     a->row[row].column = column;
     a->column[column].row = row;
@@ -237,7 +237,7 @@ static struct offer best_offer(const struct assignment *a, uint32_t row)
 
 /* A row takes the column that leaves it most, and pays for it what makes the second best as good.
  * @return the row that had the column, now without, or NONE */
-static uint32_t bid(struct assignment *a, uint32_t row, bool *left)
+static uint32_t assignment_bid(struct assignment *a, uint32_t row, bool *left)
 {
     struct offer offer = best_offer(a, row);
     a->bound -= a->row[row].price - offer.gain;
@@ -254,7 +254,7 @@ static uint32_t bid(struct assignment *a, uint32_t row, bool *left)
     a->column[offer.column].price += offer.gain - offer.next;
     if (had != NONE)
         a->row[had].column = NONE;
-    assign(a, row, offer.column);
+    assignment_assign(a, row, offer.column);
     return had;
 }
 
@@ -267,7 +267,7 @@ static uint32_t bid_all(struct assignment *a, uint64_t least)
         bool is_left = false;
         uint32_t row = i;
         while (row != NONE && !is_left && bids > 0) {
-            uint32_t had = bid(a, row, &is_left);
+            uint32_t had = assignment_bid(a, row, &is_left);
             row = is_left ? row : had;
             bids--;
         }
@@ -279,21 +279,21 @@ static uint32_t bid_all(struct assignment *a, uint64_t least)
 
 /* ---- paths --------------------------------------------------------------------- */
 
-static bool is_before(const struct item *one, const struct item *other)
+static bool assignment_is_before(const struct item *one, const struct item *other)
 {
     return one->distance != other->distance ? one->distance < other->distance
                                             : one->column < other->column;
 }
 
-static void push(struct assignment *a, struct item item)
+static void assignment_push(struct assignment *a, struct item item)
 {
     uint32_t at = a->heaped++;
-    for (; at > 0 && is_before(&item, &a->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && assignment_is_before(&item, &a->heap[(at - 1) / 2]); at = (at - 1) / 2)
         a->heap[at] = a->heap[(at - 1) / 2];
     a->heap[at] = item;
 }
 
-static struct item pop(struct assignment *a)
+static struct item assignment_pop(struct assignment *a)
 {
     struct item top = a->heap[0], last = a->heap[--a->heaped];
     uint32_t at = 0;
@@ -301,9 +301,9 @@ static struct item pop(struct assignment *a)
         uint32_t child = 2 * at + 1;
         if (child >= a->heaped)
             break;
-        if (child + 1 < a->heaped && is_before(&a->heap[child + 1], &a->heap[child]))
+        if (child + 1 < a->heaped && assignment_is_before(&a->heap[child + 1], &a->heap[child]))
             child++;
-        if (!is_before(&a->heap[child], &last))
+        if (!assignment_is_before(&a->heap[child], &last))
             break;
         a->heap[at] = a->heap[child];
         at = child;
@@ -320,7 +320,7 @@ struct end {
 };
 
 /* Look at the entries of a row at some distance. */
-static void scan(struct assignment *a, uint32_t row, uint64_t distance, struct end *end)
+static void assignment_scan(struct assignment *a, uint32_t row, uint64_t distance, struct end *end)
 {
     uint64_t price = a->row[row].price;
     for (uint32_t i = a->row[row].begin; i < a->row[row + 1].begin; i++) {
@@ -336,19 +336,19 @@ static void scan(struct assignment *a, uint32_t row, uint64_t distance, struct e
         if (column->row == NONE)
             *end = (struct end){.length = to, .column = a->entry[i].column, .row = NONE};
         else
-            push(a, (struct item){to, a->entry[i].column});
+            assignment_push(a, (struct item){to, a->entry[i].column});
         if (end->length == distance)
             return; /* there is none shorter */
     }
 }
 
-static struct end search(struct assignment *a, uint32_t from)
+static struct end assignment_search(struct assignment *a, uint32_t from)
 {
     struct end end = {.length = a->row[from].price, .column = NONE, .row = from};
     a->heaped = 0;
-    scan(a, from, 0, &end);
+    assignment_scan(a, from, 0, &end);
     while (a->heaped > 0 && a->heap[0].distance < end.length) {
-        struct item item = pop(a);
+        struct item item = assignment_pop(a);
         struct column *column = &a->column[item.column];
         if (column->closed)
             continue;
@@ -357,13 +357,13 @@ static struct end search(struct assignment *a, uint32_t from)
         if (leave < end.length)
             end = (struct end){.length = leave, .column = NONE, .row = column->row};
         if (item.distance < end.length)
-            scan(a, column->row, item.distance, &end);
+            assignment_scan(a, column->row, item.distance, &end);
     }
     return end;
 }
 
 /* Keep the potentials potentials: entries on the path become equal to theirs. */
-static void settle(struct assignment *a, uint32_t from, const struct end *end)
+static void assignment_settle(struct assignment *a, uint32_t from, const struct end *end)
 {
     a->row[from].price -= end->length;
     a->bound -= end->length;
@@ -379,7 +379,7 @@ static void settle(struct assignment *a, uint32_t from, const struct end *end)
 }
 
 /* Every row on the path takes the column it leads to. */
-static void augment(struct assignment *a, uint32_t from, const struct end *end)
+static void assignment_augment(struct assignment *a, uint32_t from, const struct end *end)
 {
     uint32_t column = end->column;
     if (column == NONE) {
@@ -388,12 +388,12 @@ static void augment(struct assignment *a, uint32_t from, const struct end *end)
     }
     while (column != NONE) {
         uint32_t row = a->column[column].before, next = a->row[row].column;
-        assign(a, row, column);
+        assignment_assign(a, row, column);
         column = row == from ? NONE : next;
     }
 }
 
-static void start(struct assignment *a)
+static void assignment_start(struct assignment *a)
 {
     a->bound = a->row_bound;
     a->touches = 0;
@@ -409,17 +409,17 @@ int assignment_solve(struct assignment *a, uint64_t least, uint64_t *matched)
 {
     if (a->error != 0)
         return a->error;
-    if (fit(&a->heap, a->entry_room, a->heap_room, sizeof(*a->heap)) != 0)
+    if (assignment_fit(&a->heap, a->entry_room, a->heap_room, sizeof(*a->heap)) != 0)
         return -ENOMEM;
     a->heap_room = a->entry_room;
     if (assignment_bound(a) < least)
         return 1;
-    start(a);
+    assignment_start(a);
     uint32_t left = bid_all(a, least);
     for (uint32_t i = 0; i < left && a->bound >= least; i++) {
-        struct end end = search(a, a->queue[i]);
-        settle(a, a->queue[i], &end);
-        augment(a, a->queue[i], &end);
+        struct end end = assignment_search(a, a->queue[i]);
+        assignment_settle(a, a->queue[i], &end);
+        assignment_augment(a, a->queue[i], &end);
     }
     if (a->bound < least)
         return 1;

@@ -73,7 +73,7 @@ void communities_destroy(struct communities *communities)
 /* ---- the partition ------------------------------------------------------------- */
 
 /* Move at all levels until that gains little. @return modularity, or a negative error below -1 */
-static double improve(const struct community_graph *g, uint32_t *label)
+static double communities_improve(const struct community_graph *g, uint32_t *label)
 {
     double before = community_quality(g, label);
     for (uint32_t round = 0; round < MOST_ROUNDS; round++) {
@@ -125,7 +125,8 @@ static int find_partition(const struct community_graph *g, uint32_t *label)
     int rc = other == NULL ? -ENOMEM : merge_greedily(g, label);
     for (uint32_t v = 0; rc == 0 && v < g->vertices; v++)
         other[v] = v;
-    double one = rc == 0 ? improve(g, label) : rc, two = one < -1 ? one : improve(g, other);
+    double one = rc == 0 ? communities_improve(g, label) : rc,
+           two = one < -1 ? one : communities_improve(g, other);
     if (one >= -1 && two > one + EQUAL)
         memcpy(label, other, g->vertices * sizeof(*label));
     free(other);
@@ -169,7 +170,7 @@ static int grow_both(struct result *r, struct community_kept *k,
 }
 
 /* @param before  NULL: nothing is kept */
-static int make_tree(struct result *r, const struct result *before, const bool *touched)
+static int communities_make_tree(struct result *r, const struct result *before, const bool *touched)
 {
     struct community_kept k = {0};
     struct community_graph contracted = {0};
@@ -191,7 +192,7 @@ static int make_tree(struct result *r, const struct result *before, const bool *
 }
 
 /* What users see of the tree. */
-static int list_merges(struct result *r)
+static int communities_list_merges(struct result *r)
 {
     const struct community_tree *t = &r->tree;
     uint32_t *size = malloc(((size_t)t->leaves + t->count + 1) * sizeof(*size));
@@ -254,9 +255,9 @@ static int make_result(struct communities *c, struct result *r, bool may_be_cold
     if (rc == 0)
         rc = warm ? improve_partition(r, before, touched) : find_partition(&r->graph, r->label);
     if (rc == 0)
-        rc = make_tree(r, warm ? before : NULL, touched);
+        rc = communities_make_tree(r, warm ? before : NULL, touched);
     if (rc == 0)
-        rc = list_merges(r);
+        rc = communities_list_merges(r);
     if (rc == 0) {
         c->started = warm ? COMMUNITIES_WARM : COMMUNITIES_COLD;
         c->drift = warm ? drift : 0;
@@ -294,8 +295,8 @@ static bool is_multiple(const struct communities *c, uint32_t vertices,
 /* Does the sum of all weights alone tell that more has changed than a warm start may begin with?
  * Mostly it does where a job does something else, and no graph needs to be built to see it. Sums
  * count each edge twice, as the changes of weights do. */
-static bool is_far(const struct communities *c, uint32_t vertices,
-                   const struct communities_edge *edges, size_t count)
+static bool communities_is_far(const struct communities *c, uint32_t vertices,
+                               const struct communities_edge *edges, size_t count)
 {
     double before = c->result.graph.total, now = 2 * sum_weights(edges, count);
     double changed = fabs(now - before) - ROUNDING * (now + before);
@@ -305,7 +306,8 @@ static bool is_far(const struct communities *c, uint32_t vertices,
 }
 
 /* Without memory nothing is kept, and the next graph is compared later. */
-static void keep_edges(struct communities *c, const struct communities_edge *edges, size_t count)
+static void communities_store_edges(struct communities *c, const struct communities_edge *edges,
+                                    size_t count)
 {
     c->edge_count = 0;
     if (count == 0 || array_fit(&c->edges, sizeof(*c->edges), &c->edge_room, count) != 0)
@@ -315,8 +317,9 @@ static void keep_edges(struct communities *c, const struct communities_edge *edg
     c->weight = sum_weights(edges, count);
 }
 
-static int update(struct communities *c, uint32_t vertices, const struct communities_edge *edges,
-                  size_t count, bool may_be_cold)
+static int communities_update_communities(struct communities *c, uint32_t vertices,
+                                          const struct communities_edge *edges, size_t count,
+                                          bool may_be_cold)
 {
     struct result result = {0};
     if (vertices > c->params.most_vertices || count > c->params.most_edges)
@@ -325,14 +328,14 @@ static int update(struct communities *c, uint32_t vertices, const struct communi
         c->started = COMMUNITIES_SAME;
         return 0;
     }
-    if (!may_be_cold && is_far(c, vertices, edges, count))
+    if (!may_be_cold && communities_is_far(c, vertices, edges, count))
         return 1;
     int rc = community_graph_build(&result.graph, vertices, edges, count);
     rc = rc == 0 ? make_result(c, &result, may_be_cold) : rc;
     if (rc == 0) {
         result_finish(&c->result);
         c->result = result;
-        keep_edges(c, edges, count);
+        communities_store_edges(c, edges, count);
         return 0;
     }
     result_finish(&result);
@@ -344,13 +347,13 @@ static int update(struct communities *c, uint32_t vertices, const struct communi
 int communities_update(struct communities *c, uint32_t vertices,
                        const struct communities_edge *edges, size_t count)
 {
-    return update(c, vertices, edges, count, true);
+    return communities_update_communities(c, vertices, edges, count, true);
 }
 
 int communities_continue(struct communities *c, uint32_t vertices,
                          const struct communities_edge *edges, size_t count)
 {
-    return update(c, vertices, edges, count, false);
+    return communities_update_communities(c, vertices, edges, count, false);
 }
 
 /* ---- results ------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static int by_labels(const void *left, const void *right)
     return a->after < b->after ? -1 : a->after > b->after;
 }
 
-static int by_weight(const void *left, const void *right)
+static int communities_match_compare_by_weight(const void *left, const void *right)
 {
     const struct overlap *a = left, *b = right;
     if (a->weight != b->weight)
@@ -49,14 +49,14 @@ static int by_after(const void *left, const void *right)
     return a->after < b->after ? -1 : a->after > b->after;
 }
 
-static int by_value(const void *left, const void *right)
+static int communities_match_compare_by_value(const void *left, const void *right)
 {
     const uint32_t *a = left, *b = right;
     return *a < *b ? -1 : *a > *b;
 }
 
-static void collect(struct matching *m, const uint32_t *before, const uint32_t *after,
-                    const double *weights, size_t ranks)
+static void communities_match_collect(struct matching *m, const uint32_t *before,
+                                      const uint32_t *after, const double *weights, size_t ranks)
 {
     for (size_t i = 0; i < ranks; i++) {
         double weight = weights == NULL ? 1 : weights[i];
@@ -74,7 +74,7 @@ static void collect(struct matching *m, const uint32_t *before, const uint32_t *
 static void sort_and_sum(struct matching *m)
 {
     size_t kept = 0;
-    qsort(m->taken, m->taken_count, sizeof(*m->taken), by_value);
+    qsort(m->taken, m->taken_count, sizeof(*m->taken), communities_match_compare_by_value);
     for (size_t i = 0; i < m->taken_count; i++)
         if (kept == 0 || m->taken[kept - 1] != m->taken[i])
             m->taken[kept++] = m->taken[i];
@@ -105,12 +105,12 @@ static struct name *find_name(const struct matching *m, uint32_t after)
 /* @param given  of each of the old labels, as they stand in `taken`; all false */
 static void match_greedily(struct matching *m, bool *given)
 {
-    qsort(m->overlaps, m->overlap_count, sizeof(*m->overlaps), by_weight);
+    qsort(m->overlaps, m->overlap_count, sizeof(*m->overlaps), communities_match_compare_by_weight);
     for (size_t i = 0; i < m->overlap_count; i++) {
         const struct overlap *o = &m->overlaps[i];
         struct name *name = find_name(m, o->after);
-        const uint32_t *old =
-            bsearch(&o->before, m->taken, m->taken_count, sizeof(o->before), by_value);
+        const uint32_t *old = bsearch(&o->before, m->taken, m->taken_count, sizeof(o->before),
+                                      communities_match_compare_by_value);
         if (name->renamed != NONE || given[old - m->taken])
             continue;
         name->renamed = o->before;
@@ -143,7 +143,7 @@ int communities_match(const uint32_t *before, const uint32_t *after, const doubl
     bool *given = calloc(ranks + 1, sizeof(*given));
     bool ok = m.overlaps != NULL && m.names != NULL && m.taken != NULL && given != NULL;
     if (ok) {
-        collect(&m, before, after, weights, ranks);
+        communities_match_collect(&m, before, after, weights, ranks);
         sort_and_sum(&m);
         match_greedily(&m, given);
         name_the_rest(&m);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* @param links  entries of all rows together, or more */
-static int allocate(struct community_graph *g, uint32_t vertices, size_t links)
+static int community_graph_allocate(struct community_graph *g, uint32_t vertices, size_t links)
 {
     *g = (struct community_graph){
         .vertices = vertices,
@@ -35,7 +35,7 @@ void community_graph_finish(struct community_graph *g)
     *g = (struct community_graph){0};
 }
 
-static bool is_valid(uint32_t vertices, const struct communities_edge *edge)
+static bool community_graph_is_valid(uint32_t vertices, const struct communities_edge *edge)
 {
     return edge->a < vertices && edge->b < vertices && edge->weight >= COMMUNITIES_LEAST_WEIGHT &&
            edge->weight <= COMMUNITIES_MOST_WEIGHT; /* false for a NaN */
@@ -47,7 +47,7 @@ struct half {
 };
 
 /* From counts at [v + 2] to begins at [v + 1], which filling moves on to ends. */
-static void add_up(uint32_t *first, uint32_t vertices)
+static void community_graph_add_up(uint32_t *first, uint32_t vertices)
 {
     for (uint32_t v = 1; v <= vertices; v++)
         first[v + 1] += first[v];
@@ -61,7 +61,7 @@ static void order_by_target(struct half *halves, uint32_t *first, uint32_t verti
         first[edges[i].a + 2] += edges[i].a != edges[i].b;
         first[edges[i].b + 2] += edges[i].a != edges[i].b;
     }
-    add_up(first, vertices);
+    community_graph_add_up(first, vertices);
     for (size_t i = 0; i < count; i++) {
         const struct communities_edge *e = &edges[i];
         if (e->a == e->b)
@@ -102,7 +102,8 @@ static void sum_strengths(struct community_graph *g)
 }
 
 /* Edges in any order: ordering them by target first makes rows ascend. */
-static int fill_rows(struct community_graph *g, const struct communities_edge *edges, size_t count)
+static int community_graph_fill_rows(struct community_graph *g,
+                                     const struct communities_edge *edges, size_t count)
 {
     struct half *halves = malloc((2 * count + 1) * sizeof(*halves));
     if (halves == NULL)
@@ -144,7 +145,7 @@ static void fill_ascending(struct community_graph *g, const struct communities_e
         g->first[edges[i].a + 2]++;
         g->first[edges[i].b + 2]++;
     }
-    add_up(g->first, g->vertices);
+    community_graph_add_up(g->first, g->vertices);
     for (size_t i = 0; i < count; i++) {
         uint32_t a = g->first[edges[i].a + 1]++, b = g->first[edges[i].b + 1]++;
         g->to[a] = edges[i].b;
@@ -157,7 +158,7 @@ bool community_edges_are_valid(uint32_t vertices, const struct communities_edge 
                                size_t count)
 {
     size_t valid = 0;
-    while (valid < count && is_valid(vertices, &edges[valid]))
+    while (valid < count && community_graph_is_valid(vertices, &edges[valid]))
         valid++;
     return valid == count;
 }
@@ -169,12 +170,12 @@ int community_graph_build(struct community_graph *out, uint32_t vertices,
     int rc = 0;
     if (!community_edges_are_valid(vertices, edges, count))
         return -HOLTER_ERANGE;
-    if (allocate(&g, vertices, 2 * count) != 0)
+    if (community_graph_allocate(&g, vertices, 2 * count) != 0)
         return -ENOMEM;
     if (is_ascending(edges, count))
         fill_ascending(&g, edges, count);
     else
-        rc = fill_rows(&g, edges, count);
+        rc = community_graph_fill_rows(&g, edges, count);
     if (rc != 0) {
         community_graph_finish(&g);
         return rc;
@@ -204,7 +205,7 @@ static int contraction_init(struct contraction *c, const struct community_graph 
         return -ENOMEM;
     for (uint32_t v = 0; v < g->vertices; v++)
         c->first[part[v] + 2]++;
-    add_up(c->first, parts);
+    community_graph_add_up(c->first, parts);
     for (uint32_t v = 0; v < g->vertices; v++)
         c->member[c->first[part[v] + 1]++] = v;
     return 0;
@@ -251,7 +252,8 @@ int community_graph_contract(struct community_graph *out, const struct community
     struct community_graph g = {0};
     struct contraction c = {0};
     int rc = contraction_init(&c, graph, part, parts);
-    rc = rc == 0 ? allocate(&g, parts, graph->vertices == 0 ? 0 : graph->first[graph->vertices])
+    rc = rc == 0 ? community_graph_allocate(
+                       &g, parts, graph->vertices == 0 ? 0 : graph->first[graph->vertices])
                  : rc;
     for (uint32_t p = 0; rc == 0 && p < parts; p++)
         contract_row(&c, &g, p, graph, part);

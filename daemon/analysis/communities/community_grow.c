@@ -12,7 +12,7 @@
 
 struct link {
     double weight;
-    uint32_t to; /* a cluster, or one that has since merged into it: see root() */
+    uint32_t to; /* a cluster, or one that has since merged into it: see community_grow_root() */
 };
 
 /* Vertices, then merges: a cluster does not change. A pair of clusters is looked after by the later
@@ -50,7 +50,7 @@ struct growth {
     uint64_t looks;           /* still allowed */
 };
 
-static uint32_t root(struct growth *g, uint32_t cluster)
+static uint32_t community_grow_root(struct growth *g, uint32_t cluster)
 {
     uint32_t *parent = g->parent;
     while (parent[cluster] != cluster) {
@@ -60,7 +60,7 @@ static uint32_t root(struct growth *g, uint32_t cluster)
     return cluster;
 }
 
-static bool is_before(const struct candidate *a, const struct candidate *b)
+static bool community_grow_is_before(const struct candidate *a, const struct candidate *b)
 {
     if (a->score != b->score)
         return a->score > b->score;
@@ -99,7 +99,7 @@ static bool find_best(struct growth *g, uint32_t self, struct candidate *best)
         if (community_score(by, link->weight, strength, clusters[to].strength, per_total) < most)
             continue;
         struct candidate one = make_candidate(g, self, to, link->weight);
-        if (c->best != NONE && !is_before(&one, best))
+        if (c->best != NONE && !community_grow_is_before(&one, best))
             continue;
         *best = one;
         most = one.score;
@@ -120,7 +120,7 @@ static void free_links(struct cluster *c)
 }
 
 /* Make one list of the links of all that the cluster consists of. @return 0 or -ENOMEM */
-static int gather(struct growth *g, uint32_t self)
+static int community_grow_gather(struct growth *g, uint32_t self)
 {
     struct cluster *c = &g->clusters[self];
     double *sum = g->sum;
@@ -129,7 +129,8 @@ static int gather(struct growth *g, uint32_t self)
         const struct cluster *p = &g->clusters[part];
         g->looks -= p->count < g->looks ? p->count : g->looks;
         for (const struct link *link = p->links, *end = link + p->count; link < end; link++) {
-            uint32_t to = g->parent[link->to] == link->to ? link->to : root(g, link->to);
+            uint32_t to =
+                g->parent[link->to] == link->to ? link->to : community_grow_root(g, link->to);
             if (to == self)
                 continue;
             list[seen] = to;
@@ -159,7 +160,7 @@ static int gather(struct growth *g, uint32_t self)
 }
 
 /* One cluster of two, its links not gathered yet. @return the cluster */
-static uint32_t join(struct growth *g, uint32_t a, uint32_t b, double between)
+static uint32_t community_grow_join(struct growth *g, uint32_t a, uint32_t b, double between)
 {
     uint32_t self = g->count++;
     struct cluster *left = &g->clusters[a], *right = &g->clusters[b], *c = &g->clusters[self];
@@ -182,16 +183,16 @@ static void sift_down(struct growth *g, uint32_t at)
 {
     struct candidate *heap = g->heap, moved = heap[at];
     for (uint32_t child; (child = 2 * at + 1) < g->waiting; at = child) {
-        if (child + 1 < g->waiting && is_before(&heap[child + 1], &heap[child]))
+        if (child + 1 < g->waiting && community_grow_is_before(&heap[child + 1], &heap[child]))
             child++;
-        if (!is_before(&heap[child], &moved))
+        if (!community_grow_is_before(&heap[child], &moved))
             break;
         heap[at] = heap[child];
     }
     heap[at] = moved;
 }
 
-static void pop(struct growth *g)
+static void community_grow_pop(struct growth *g)
 {
     g->heap[0] = g->heap[--g->waiting];
     if (g->waiting > 0)
@@ -199,24 +200,24 @@ static void pop(struct growth *g)
 }
 
 /* Merge the best pair, or find that what was best is no more. @return 0 or -ENOMEM */
-static int step(struct growth *g)
+static int community_grow_step(struct growth *g)
 {
     uint32_t owner = g->heap[0].owner;
     if (g->parent[owner] != owner) {
-        pop(g);
+        community_grow_pop(g);
         return 0;
     }
     uint32_t best = g->clusters[owner].best;
     if (g->parent[best] == best) {
-        owner = join(g, owner, best, g->clusters[owner].between);
-        if (gather(g, owner) != 0)
+        owner = community_grow_join(g, owner, best, g->clusters[owner].between);
+        if (community_grow_gather(g, owner) != 0)
             return -ENOMEM;
     }
     /* What the owner looks after only gets less: its new best takes its place from the top. */
     if (find_best(g, owner, &g->heap[0]))
         sift_down(g, 0);
     else
-        pop(g);
+        community_grow_pop(g);
     return 0;
 }
 
@@ -228,7 +229,7 @@ static int grow_greedily(struct growth *g)
     for (uint32_t i = g->waiting / 2; i-- > 0;)
         sift_down(g, i);
     while (rc == 0 && g->waiting > 0 && g->looks > 0)
-        rc = step(g);
+        rc = community_grow_step(g);
     return rc;
 }
 
@@ -237,18 +238,18 @@ static int grow_greedily(struct growth *g)
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
-    return is_before(a, b) ? -1 : is_before(b, a);
+    return community_grow_is_before(a, b) ? -1 : community_grow_is_before(b, a);
 }
 
 /* Each cluster with its best of all. @return 0 or -ENOMEM */
-static int propose(struct growth *g)
+static int community_grow_propose(struct growth *g)
 {
     int rc = 0;
     g->waiting = 0;
     for (uint32_t i = 0; rc == 0 && i < g->count; i++) {
         if (g->parent[i] != i)
             continue;
-        rc = gather(g, i);
+        rc = community_grow_gather(g, i);
         g->waiting += rc == 0 && find_best(g, i, &g->heap[g->waiting]);
     }
     qsort(g->heap, g->waiting, sizeof(*g->heap), compare_candidates);
@@ -260,17 +261,17 @@ static int propose(struct growth *g)
 static int grow_in_rounds(struct growth *g)
 {
     int rc;
-    while ((rc = propose(g)) == 0 && g->waiting > 0)
+    while ((rc = community_grow_propose(g)) == 0 && g->waiting > 0)
         for (uint32_t i = 0; i < g->waiting; i++) {
             uint32_t owner = g->heap[i].owner;
             if (g->parent[owner] != owner)
                 continue;
             const struct cluster *c = &g->clusters[owner];
-            uint32_t to = root(g, c->best);
+            uint32_t to = community_grow_root(g, c->best);
             double between = 0;
             for (uint32_t j = 0; j < c->count; j++)
-                between += root(g, c->links[j].to) == to ? c->links[j].weight : 0;
-            join(g, owner, to, between);
+                between += community_grow_root(g, c->links[j].to) == to ? c->links[j].weight : 0;
+            community_grow_join(g, owner, to, between);
         }
     return rc;
 }
@@ -343,7 +344,7 @@ int community_tree_grow(struct community_tree *tree, const struct community_grap
     rc = grow_greedily(&g);
     rc = rc == 0 && g.waiting > 0 ? grow_in_rounds(&g) : rc;
     for (uint32_t v = 0; v < graph->vertices; v++)
-        node[v] = g.clusters[root(&g, v)].node;
+        node[v] = g.clusters[community_grow_root(&g, v)].node;
     growth_finish(&g, g.count);
     return rc;
 }

@@ -127,7 +127,7 @@ static uint32_t find_community(struct moving *m, uint32_t v, const uint32_t *wit
     return best;
 }
 
-static void put(struct moving *m, uint32_t v, uint32_t to)
+static void community_moving_move_vertex(struct moving *m, uint32_t v, uint32_t to)
 {
     uint32_t from = m->label[v];
     if (m->members[to]++ == 0)
@@ -196,7 +196,7 @@ static void move_all(struct moving *m, struct queue *q)
         uint32_t v = queue_pop(q), to = find_community(m, v, NULL);
         if (to == m->label[v])
             continue;
-        put(m, v, to);
+        community_moving_move_vertex(m, v, to);
         for (uint32_t i = g->first[v]; i < g->first[v + 1]; i++)
             if (m->label[g->to[i]] != to)
                 queue_push(q, g->to[i]);
@@ -220,7 +220,8 @@ int community_move(const struct community_graph *graph, uint32_t *label, const b
 
 /* Communities within communities: vertices, each alone at first, join others of the same label
  * where that gains. Whatever has been joined stays. @return how many, or -ENOMEM */
-static int64_t refine(const struct community_graph *g, const uint32_t *label, uint32_t *refined)
+static int64_t community_moving_refine(const struct community_graph *g, const uint32_t *label,
+                                       uint32_t *refined)
 {
     struct moving m;
     for (uint32_t v = 0; v < g->vertices; v++)
@@ -229,7 +230,7 @@ static int64_t refine(const struct community_graph *g, const uint32_t *label, ui
     for (uint32_t v = 0; rc == 0 && v < g->vertices; v++) {
         uint32_t to = m.members[refined[v]] == 1 ? find_community(&m, v, label) : refined[v];
         if (to != refined[v])
-            put(&m, v, to);
+            community_moving_move_vertex(&m, v, to);
     }
     moving_finish(&m);
     return rc < 0 ? rc : community_number(refined, g->vertices);
@@ -244,7 +245,7 @@ struct levels {
 };
 
 /* One vertex of each part, which keeps the label of its members. */
-static int climb(struct levels *l, const struct community_graph *g, uint32_t parts)
+static int community_moving_climb(struct levels *l, const struct community_graph *g, uint32_t parts)
 {
     struct community_graph next;
     uint32_t *label = malloc(((size_t)parts + 1) * sizeof(*label));
@@ -272,14 +273,14 @@ static bool is_smaller(const struct community_graph *g, int64_t parts)
 }
 
 /* @return communities when there is no further level, 0 when there is, or -ENOMEM */
-static int64_t take_level(struct levels *l)
+static int64_t community_moving_coarsen_level(struct levels *l)
 {
     const struct community_graph *g = l->graph.vertices == 0 ? l->whole : &l->graph;
     int64_t count = community_move(g, l->label, NULL);
     count = count < 0 ? count : community_number(l->label, g->vertices);
     if (count < 0 || count == g->vertices)
         return count;
-    int64_t parts = refine(g, l->label, l->refined);
+    int64_t parts = community_moving_refine(g, l->label, l->refined);
     if (parts < 0)
         return parts;
     if (!is_smaller(g, parts)) { /* little to refine: whole communities move next */
@@ -288,7 +289,7 @@ static int64_t take_level(struct levels *l)
     }
     if (!is_smaller(g, parts))
         return count;
-    return climb(l, g, (uint32_t)parts);
+    return community_moving_climb(l, g, (uint32_t)parts);
 }
 
 int64_t community_optimise(const struct community_graph *graph, uint32_t *label)
@@ -305,7 +306,7 @@ int64_t community_optimise(const struct community_graph *graph, uint32_t *label)
     }
     if (graph->vertices > 0)
         while (count == 0)
-            count = take_level(&l);
+            count = community_moving_coarsen_level(&l);
     for (uint32_t v = 0; count > 0 && v < graph->vertices; v++)
         label[v] = l.label[l.node[v]];
     community_graph_finish(&l.graph);

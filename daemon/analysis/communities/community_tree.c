@@ -51,7 +51,7 @@ struct place {
 };
 
 /* Stable, highest keys first; linear where they are in order already. */
-static void sort(struct place *places, struct place *scratch, uint32_t count)
+static void community_tree_sort(struct place *places, struct place *scratch, uint32_t count)
 {
     for (uint32_t width = 1; width < count; width *= 2)
         for (uint32_t begin = 0; begin + width < count; begin += 2 * width) {
@@ -67,7 +67,8 @@ static void sort(struct place *places, struct place *scratch, uint32_t count)
 }
 
 /* A merge's key is at most those of the merges that made its clusters: it cannot come before. */
-static void set_keys(const struct community_tree *tree, struct place *places, uint32_t within)
+static void community_tree_set_keys(const struct community_tree *tree, struct place *places,
+                                    uint32_t within)
 {
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct community_join *j = &tree->join[i];
@@ -83,8 +84,8 @@ static void set_keys(const struct community_tree *tree, struct place *places, ui
     }
 }
 
-static void renumber(struct community_tree *tree, const struct place *places,
-                     struct community_join *join, uint32_t *place_of)
+static void community_tree_renumber(struct community_tree *tree, const struct place *places,
+                                    struct community_join *join, uint32_t *place_of)
 {
     for (uint32_t i = 0; i < tree->count; i++)
         place_of[places[i].merge] = i;
@@ -109,10 +110,10 @@ int community_tree_order(struct community_tree *tree, uint32_t within)
     uint32_t *place_of = malloc(room * sizeof(*place_of));
     bool ok = places != NULL && scratch != NULL && join != NULL && place_of != NULL;
     if (ok) {
-        set_keys(tree, places, within);
-        sort(places, scratch, within);
-        sort(places + within, scratch, tree->count - within);
-        renumber(tree, places, join, place_of);
+        community_tree_set_keys(tree, places, within);
+        community_tree_sort(places, scratch, within);
+        community_tree_sort(places + within, scratch, tree->count - within);
+        community_tree_renumber(tree, places, join, place_of);
         free(tree->join);
         tree->join = join;
         join = NULL;

@@ -21,7 +21,7 @@ void partition_scratch_finish(struct partition_scratch *s)
     memset(s, 0, sizeof(*s));
 }
 
-static int grow(uint32_t **array, uint32_t need)
+static int partition_grow(uint32_t **array, uint32_t need)
 {
     uint32_t *grown = realloc(*array, (size_t)need * sizeof(**array));
     if (grown == NULL)
@@ -46,7 +46,7 @@ static int fit_scratch(struct partition_scratch *s, uint32_t ranks)
 {
     if (ranks <= s->room)
         return 0;
-    if (grow(&s->order, ranks) != 0 || grow(&s->other, ranks) != 0)
+    if (partition_grow(&s->order, ranks) != 0 || partition_grow(&s->other, ranks) != 0)
         return -ENOMEM;
     s->room = ranks;
     return 0;
@@ -90,7 +90,8 @@ static uint32_t sort_ranks(struct partition_scratch *s, const uint32_t *labels, 
 
 /* Labels that are numbers already, by lowest rank, as communities have them when no rank is absent.
  * @return whether they are; else nothing is set */
-static bool take_numbers(struct partition *p, const uint32_t *labels, uint32_t ranks)
+static bool partition_number_from_labels(struct partition *p, const uint32_t *labels,
+                                         uint32_t ranks)
 {
     uint32_t communities = 0;
     for (uint32_t r = 0; r < ranks; r++) {
@@ -105,8 +106,8 @@ static bool take_numbers(struct partition *p, const uint32_t *labels, uint32_t r
 }
 
 /* Every rank's community is first said by the lowest rank of it, then by its number. */
-static void number(struct partition *p, struct partition_scratch *s, const uint32_t *labels,
-                   uint32_t ranks)
+static void partition_number(struct partition *p, struct partition_scratch *s,
+                             const uint32_t *labels, uint32_t ranks)
 {
     uint32_t count = sort_ranks(s, labels, ranks);
     p->ranks = p->communities = 0;
@@ -136,7 +137,7 @@ static void weigh_alike(struct partition *p)
     }
 }
 
-static void weigh(struct partition *p, const uint64_t *weights)
+static void partition_weigh(struct partition *p, const uint64_t *weights)
 {
     double sum = 0;
     uint32_t present = 0;
@@ -164,12 +165,12 @@ int partition_set(struct partition *p, struct partition_scratch *s, const uint32
         return -HOLTER_ELIMIT;
     if (partition_fit(p, ranks) != 0 || fit_scratch(s, ranks) != 0)
         return -ENOMEM;
-    if (!take_numbers(p, labels, ranks))
-        number(p, s, labels, ranks);
+    if (!partition_number_from_labels(p, labels, ranks))
+        partition_number(p, s, labels, ranks);
     if (weights == NULL)
         weigh_alike(p);
     else
-        weigh(p, weights);
+        partition_weigh(p, weights);
     return 0;
 }
 

@@ -53,7 +53,7 @@ static int kind_init(struct kind *kind, uint32_t most, uint32_t pairs)
     return burst_log_init(&kind->log, most) == 0 ? bursts_create(&kind->set, &params) : -ENOMEM;
 }
 
-static int allocate(struct burst_gather *gather)
+static int burst_gather_allocate(struct burst_gather *gather)
 {
     gather->made_calls = malloc(MOST_MADE * sizeof *gather->made_calls);
     gather->rows.bursts = malloc(2 * BURST_GATHER_BURSTS * sizeof *gather->rows.bursts);
@@ -74,7 +74,7 @@ int burst_gather_create(struct burst_gather **out)
     struct burst_gather *gather = calloc(1, sizeof *gather);
     if (gather == NULL)
         return -ENOMEM;
-    if (allocate(gather) != 0) {
+    if (burst_gather_allocate(gather) != 0) {
         burst_gather_destroy(gather);
         return -ENOMEM;
     }
@@ -191,21 +191,22 @@ static void note_made(struct burst_gather *gather, const struct burst_call *call
 }
 
 /* @return number of the key, which may be new; KEY_INDEX_FULL: there is no room */
-static uint32_t number_of(struct key_index *index, struct key key)
+static uint32_t burst_gather_number_of(struct key_index *index, struct key key)
 {
     uint32_t number = key_index_find(index, key);
     return number != KEY_INDEX_FULL ? number : key_index_add(index, key);
 }
 
-static uint32_t call_row(struct burst_gather *gather, const struct burst_call *call,
-                         uint16_t number)
+static uint32_t burst_gather_call_row(struct burst_gather *gather, const struct burst_call *call,
+                                      uint16_t number)
 {
     struct key key = {(uint64_t)number << 32 | call->comm, (uint32_t)call->root};
-    uint32_t collective = number_of(&gather->collectives, key);
+    uint32_t collective = burst_gather_number_of(&gather->collectives, key);
     if (collective == KEY_INDEX_FULL)
         return BURST_LOG_NO_ROW;
-    return number_of(&gather->call_rows, (struct key){(uint64_t)call->rank << 32 | collective,
-                                                      size_class_of(call->bytes)});
+    return burst_gather_number_of(
+        &gather->call_rows,
+        (struct key){(uint64_t)call->rank << 32 | collective, size_class_of(call->bytes)});
 }
 
 static int call_pair(const void *user, uint32_t number, struct burst_pair *out)
@@ -238,7 +239,8 @@ void burst_gather_call(struct burst_gather *gather, enum burst_kind kind,
     }
     if (burst_log_full(&gather->calls.log))
         put_calls_away(gather, BURST_GATHER_ROWS / 4);
-    burst_log_add(&gather->calls.log, call->time_ns, call->bytes, call_row(gather, call, number));
+    burst_log_add(&gather->calls.log, call->time_ns, call->bytes,
+                  burst_gather_call_row(gather, call, number));
 }
 
 void burst_gather_member(struct burst_gather *gather, const struct wire_comm_member_row *member)
@@ -257,7 +259,7 @@ void burst_gather_member(struct burst_gather *gather, const struct wire_comm_mem
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
+static uint64_t burst_gather_clamp(uint64_t value, uint64_t least, uint64_t most)
 {
     return value < least ? least : value > most ? most : value;
 }
@@ -293,8 +295,8 @@ static struct wire_burst_row burst_row(const struct burst_sums *one,
     uint64_t to = clock->end_ns + BURST_GATHER_SLACK_NS;
     wide sum =
         sum_later_by((wide)one->time_sum_high << 64 | one->time_sum_low, shift, one->messages);
-    uint64_t first = clamp(later_by(one->first_ns, shift), from, to);
-    uint64_t last = clamp(later_by(one->last_ns, shift), from, to);
+    uint64_t first = burst_gather_clamp(later_by(one->first_ns, shift), from, to);
+    uint64_t last = burst_gather_clamp(later_by(one->last_ns, shift), from, to);
     wide rest = one->messages - 1;
     sum = clamp_wide(sum, rest * first + last, first + rest * last);
     return (struct wire_burst_row){
@@ -311,7 +313,7 @@ static struct wire_burst_row burst_row(const struct burst_sums *one,
     };
 }
 
-static int by_bytes(const void *left, const void *right)
+static int burst_gather_compare_by_bytes(const void *left, const void *right)
 {
     const struct wire_burst_pair_row *a = left, *b = right;
     if (a->bytes != b->bytes)
@@ -323,7 +325,7 @@ static int by_bytes(const void *left, const void *right)
     return (a->size_class > b->size_class) - (a->size_class < b->size_class);
 }
 
-static int by_key(const void *left, const void *right)
+static int burst_gather_compare_by_key(const void *left, const void *right)
 {
     const struct wire_burst_pair_row *a = left, *b = right;
     if (a->source != b->source)
@@ -334,16 +336,17 @@ static int by_key(const void *left, const void *right)
 }
 
 /* Keep so many rows of a burst's. */
-static void fold(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs, uint64_t keep)
+static void burst_gather_fold(struct wire_burst_row *burst, struct wire_burst_pair_row *pairs,
+                              uint64_t keep)
 {
-    qsort(pairs, burst->pairs, sizeof *pairs, by_bytes);
+    qsort(pairs, burst->pairs, sizeof *pairs, burst_gather_compare_by_bytes);
     for (uint64_t i = keep; i < burst->pairs; i++) {
         burst->other_messages += pairs[i].messages;
         burst->other_bytes += pairs[i].bytes;
         burst->other_pairs++;
     }
     burst->pairs = keep;
-    qsort(pairs, keep, sizeof *pairs, by_key);
+    qsort(pairs, keep, sizeof *pairs, burst_gather_compare_by_key);
 }
 
 static int reserve_pairs(struct burst_gather *gather, uint64_t need)
@@ -360,8 +363,8 @@ static int reserve_pairs(struct burst_gather *gather, uint64_t need)
 }
 
 /* Append the rows of one burst. */
-static int append(struct burst_gather *gather, const struct burst_sums *one,
-                  const struct burst_clock *clock, uint64_t kind)
+static int burst_gather_append(struct burst_gather *gather, const struct burst_sums *one,
+                               const struct burst_clock *clock, uint64_t kind)
 {
     if (reserve_pairs(gather, gather->rows.pair_count + one->pair_count) != 0)
         return -ENOMEM;
@@ -395,14 +398,15 @@ static int append_set(struct burst_gather *gather, struct bursts *set,
         if (rc == 0 && rows > most && count > 1)
             return -ERANGE;
         if (rc == 0)
-            rc = append(gather, &one, clock, kind);
+            rc = burst_gather_append(gather, &one, clock, kind);
         if (rc != 0)
             return rc;
     }
     if (rows > most) { /* there is one burst */
         struct wire_burst_row *burst = &gather->rows.bursts[gather->rows.burst_count - 1];
         gather->rows.pair_count -= burst->pairs;
-        fold(burst, gather->rows.pairs + gather->rows.pair_count, most < 2 ? 0 : most - 1);
+        burst_gather_fold(burst, gather->rows.pairs + gather->rows.pair_count,
+                          most < 2 ? 0 : most - 1);
         gather->rows.pair_count += burst->pairs;
     }
     return 0;
@@ -495,8 +499,9 @@ static int reserve_names(struct burst_gather *gather)
 }
 
 /* Calls take a quarter of the rows at most, where there are messages. */
-static int fill_rows(struct burst_gather *gather, const struct burst_names *names,
-                     const struct burst_clock *clock, uint64_t most, uint64_t *call_pairs)
+static int burst_gather_fill_rows(struct burst_gather *gather, const struct burst_names *names,
+                                  const struct burst_clock *clock, uint64_t most,
+                                  uint64_t *call_pairs)
 {
     int quiet = gather->messages.log.count == 0 && bursts_count(gather->messages.set) == 0;
     uint64_t for_calls = quiet ? most : most / 4;
@@ -513,7 +518,7 @@ static int fill_rows(struct burst_gather *gather, const struct burst_names *name
     return rc == 0 ? fit_set(gather, gather->calls.set, clock, 1, for_calls) : rc;
 }
 
-static int is_folded(const struct burst_gather *gather)
+static int burst_gather_is_folded(const struct burst_gather *gather)
 {
     uint64_t others = 0;
     for (uint64_t i = 0; i < gather->rows.burst_count; i++)
@@ -527,7 +532,7 @@ int burst_gather_rows(struct burst_gather *gather, const struct burst_names *nam
     uint64_t call_pairs = 0;
     uint64_t most = most_rows < BURST_GATHER_MOST_ROWS ? most_rows : BURST_GATHER_MOST_ROWS;
     gather->rows.burst_count = gather->rows.pair_count = 0;
-    int rc = fill_rows(gather, names, clock, most, &call_pairs);
+    int rc = burst_gather_fill_rows(gather, names, clock, most, &call_pairs);
     if (rc == 0)
         rc = reserve_names(gather);
     if (rc != 0)
@@ -542,7 +547,7 @@ int burst_gather_rows(struct burst_gather *gather, const struct burst_names *nam
         .pairs_count = gather->rows.pair_count,
         .collectives_count = collectives,
         .members_count = pick_members(gather, collectives),
-        .folded = is_folded(gather),
+        .folded = burst_gather_is_folded(gather),
     };
     return 0;
 }

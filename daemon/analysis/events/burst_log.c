@@ -234,7 +234,7 @@ static const struct burst_entry *entry_at(const struct burst_desk *desk,
     return &log->entries[desk->order[i].entry];
 }
 
-static void extend(struct burst_sums *run, wide *sum, uint64_t time)
+static void burst_log_extend(struct burst_sums *run, wide *sum, uint64_t time)
 {
     run->first_ns = time < run->first_ns ? time : run->first_ns;
     run->last_ns = time > run->last_ns ? time : run->last_ns;
@@ -242,7 +242,7 @@ static void extend(struct burst_sums *run, wide *sum, uint64_t time)
     *sum += time;
 }
 
-static void end_run(struct bursts *shape, struct burst_sums *run, wide *sum)
+static void burst_log_end_run(struct bursts *shape, struct burst_sums *run, wide *sum)
 {
     run->time_sum_high = (uint64_t)(*sum >> 64);
     run->time_sum_low = (uint64_t)*sum;
@@ -254,7 +254,7 @@ static void end_run(struct bursts *shape, struct burst_sums *run, wide *sum)
 
 /* The shape: where bursts begin and end. They lie one behind the other, so the number of messages
  * of each tells which are its own. */
-static void find_runs(struct burst_desk *desk, const struct burst_log *log)
+static void burst_log_find_runs(struct burst_desk *desk, const struct burst_log *log)
 {
     struct cut cut = find_cut(desk, log->count);
     struct burst_sums run = {.first_ns = UINT64_MAX};
@@ -262,18 +262,19 @@ static void find_runs(struct burst_desk *desk, const struct burst_log *log)
     bursts_clear(desk->shape);
     for (uint32_t i = 0; i < log->count; i++) {
         if (i > 0 && ends_run(&cut, pause_before(desk, i)))
-            end_run(desk->shape, &run, &sum);
+            burst_log_end_run(desk->shape, &run, &sum);
         const struct burst_entry *entry = entry_at(desk, log, i);
-        desk->pairs[i] = entry->number; /* of which find_pairs() makes pairs */
-        extend(&run, &sum, entry->time_ns);
+        desk->pairs[i] = entry->number; /* of which burst_log_find_pairs() makes pairs */
+        burst_log_extend(&run, &sum, entry->time_ns);
     }
-    end_run(desk->shape, &run, &sum);
+    burst_log_end_run(desk->shape, &run, &sum);
 }
 
 /* ---- rows ---------------------------------------------------------------- */
 
 /* Several numbers may stand for one pair: for what is sent in two regions, say. */
-static uint32_t look_up(struct burst_desk *desk, const struct burst_names *names, uint32_t number)
+static uint32_t burst_log_look_up(struct burst_desk *desk, const struct burst_names *names,
+                                  uint32_t number)
 {
     struct burst_pair row = {0};
     if (names->pair(names->user, number, &row) != 0)
@@ -285,7 +286,8 @@ static uint32_t look_up(struct burst_desk *desk, const struct burst_names *names
     return pair == KEY_INDEX_FULL ? NO_ROW : pair;
 }
 
-static void find_pairs(struct burst_desk *desk, uint32_t count, const struct burst_names *names)
+static void burst_log_find_pairs(struct burst_desk *desk, uint32_t count,
+                                 const struct burst_names *names)
 {
     reserve_numbers(desk, count);
     key_index_clear(&desk->index);
@@ -296,7 +298,7 @@ static void find_pairs(struct burst_desk *desk, uint32_t count, const struct bur
             continue;
         }
         if (desk->pair_of[number] == 0) /* or UNKNOWN, which is rare */
-            desk->pair_of[number] = look_up(desk, names, number) + 1;
+            desk->pair_of[number] = burst_log_look_up(desk, names, number) + 1;
         desk->pairs[i] = desk->pair_of[number] - 1;
     }
 }
@@ -320,7 +322,7 @@ static uint32_t count_pairs(struct burst_desk *desk, uint32_t from, uint32_t to)
 }
 
 /* Rows that the shape's bursts would take, each with its own. */
-static uint64_t count_rows(struct burst_desk *desk)
+static uint64_t burst_log_count_rows(struct burst_desk *desk)
 {
     uint64_t rows = 0;
     uint32_t from = 0;
@@ -333,16 +335,16 @@ static uint64_t count_rows(struct burst_desk *desk)
 }
 
 /* Merge nearest bursts until their rows are within bounds. */
-static void fit_rows(struct burst_desk *desk, const struct burst_bounds *bounds)
+static void burst_log_fit_rows(struct burst_desk *desk, const struct burst_bounds *bounds)
 {
     bursts_reduce(desk->shape, bounds->bursts);
     uint32_t count = bursts_count(desk->shape);
-    uint64_t rows = count_rows(desk);
+    uint64_t rows = burst_log_count_rows(desk);
     if (rows <= bounds->rows)
         return;
     if (1 + (uint64_t)desk->index.count >= bounds->rows)
         count = 1; /* no number of bursts would do, or no other */
-    for (; count > 1 && rows > bounds->rows; rows = count_rows(desk)) {
+    for (; count > 1 && rows > bounds->rows; rows = burst_log_count_rows(desk)) {
         uint64_t share = count * bounds->rows / rows; /* if all have the same pairs */
         uint32_t fewer = count * 3 / 4;
         count = share < fewer ? (uint32_t)share : fewer;
@@ -353,7 +355,7 @@ static void fit_rows(struct burst_desk *desk, const struct burst_bounds *bounds)
 }
 
 /* @return the place of the pair's row in the burst that is added up */
-static uint32_t row_of(struct burst_desk *desk, uint32_t pair, uint32_t *count)
+static uint32_t burst_log_row_of(struct burst_desk *desk, uint32_t pair, uint32_t *count)
 {
     uint32_t at = desk->marks[pair];
     if (at < *count && desk->row_pairs[at] == pair)
@@ -369,8 +371,8 @@ static uint32_t row_of(struct burst_desk *desk, uint32_t pair, uint32_t *count)
 }
 
 /* Add up what the messages of a burst were. */
-static void add_up(struct burst_desk *desk, const struct burst_log *log, uint32_t from,
-                   struct burst_sums *burst)
+static void burst_log_add_up(struct burst_desk *desk, const struct burst_log *log, uint32_t from,
+                             struct burst_sums *burst)
 {
     uint32_t count = 0;
     int too_many = 0;
@@ -381,7 +383,7 @@ static void add_up(struct burst_desk *desk, const struct burst_log *log, uint32_
         uint32_t pair = desk->pairs[i];
         too_many |= __builtin_add_overflow(burst->bytes, entry->bytes, &burst->bytes);
         if (pair < BURST_LOG_ROWS) {
-            uint32_t at = row_of(desk, pair, &count);
+            uint32_t at = burst_log_row_of(desk, pair, &count);
             desk->rows[at].messages++;
             desk->rows[at].bytes += entry->bytes;
         } else {
@@ -413,8 +415,8 @@ static void put_unordered(const struct burst_log *log, struct bursts *set)
     struct burst_sums run = {.first_ns = UINT64_MAX};
     wide sum = 0;
     for (uint32_t i = 0; i < log->count; i++)
-        extend(&run, &sum, log->entries[i].time_ns);
-    end_run(set, &run, &sum);
+        burst_log_extend(&run, &sum, log->entries[i].time_ns);
+    burst_log_end_run(set, &run, &sum);
 }
 
 uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
@@ -430,13 +432,13 @@ uint64_t burst_log_put_away(struct burst_log *log, struct burst_desk *desk,
     }
     desk->unknown = 0;
     put_in_order(desk, log);
-    find_runs(desk, log);
-    find_pairs(desk, log->count, names);
-    fit_rows(desk, bounds);
+    burst_log_find_runs(desk, log);
+    burst_log_find_pairs(desk, log->count, names);
+    burst_log_fit_rows(desk, bounds);
     uint32_t from = 0;
     struct burst_sums burst;
     for (uint32_t i = 0; bursts_read(desk->shape, i, &burst) == 0; i++) {
-        add_up(desk, log, from, &burst);
+        burst_log_add_up(desk, log, from, &burst);
         put_into(set, desk, &burst);
         from += (uint32_t)burst.messages;
     }

@@ -57,7 +57,7 @@ void burst_pairs_clear(struct burst_pairs *pairs)
 
 /* Multiply and fold: both halves of a product, so that neighbouring ranks do not end up in
  * neighbouring places. */
-static uint32_t hash_of(const struct burst_pair *row)
+static uint32_t burst_pairs_hash_of(const struct burst_pair *row)
 {
     uint64_t x = burst_pair_ranks(row) + (row->size_class + (uint64_t)row->modelled * UINT32_MAX) *
                                              UINT64_C(0xd6e8feb86659fd93);
@@ -73,7 +73,7 @@ static bool is_same_pair(const struct burst_pair *a, const struct burst_pair *b)
 }
 
 /* One row for each pair, in the order in which they came first. */
-static void add_up(struct burst_pairs *pairs, struct burst_pairs_work *work)
+static void burst_pairs_add_up(struct burst_pairs *pairs, struct burst_pairs_work *work)
 {
     uint32_t places = 2 * FIRST_ROOM, kept = 0;
     while (places < 2 * pairs->count)
@@ -81,7 +81,7 @@ static void add_up(struct burst_pairs *pairs, struct burst_pairs_work *work)
     memset(work->index, 0, places * sizeof(*work->index));
     for (uint32_t i = 0; i < pairs->count; i++) {
         const struct burst_pair *row = &pairs->rows[i];
-        uint32_t at = hash_of(row) & (places - 1);
+        uint32_t at = burst_pairs_hash_of(row) & (places - 1);
         while (work->index[at] != 0 && !is_same_pair(&pairs->rows[work->index[at] - 1], row))
             at = (at + 1) & (places - 1);
         if (work->index[at] == 0) {
@@ -110,21 +110,21 @@ static void add_up_sorted(struct burst_pairs *pairs)
     pairs->count = kept;
 }
 
-static int by_key(const void *left, const void *right)
+static int burst_pairs_compare_by_key(const void *left, const void *right)
 {
     return burst_pair_compare(left, right);
 }
 
-static int by_bytes(const void *left, const void *right)
+static int burst_pairs_compare_by_bytes(const void *left, const void *right)
 {
     const struct burst_pair *a = left, *b = right;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
-    return by_key(a, b);
+    return burst_pairs_compare_by_key(a, b);
 }
 
 /* Put each row where its place is told, along the cycles of the permutation. */
-static void rearrange(struct burst_pair *rows, struct key_place *order, uint32_t count)
+static void burst_pairs_rearrange(struct burst_pair *rows, struct key_place *order, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct burst_pair first = rows[i];
@@ -151,7 +151,7 @@ struct runs {
 };
 
 /* Runs of rows in order. */
-static void find_runs(struct runs *runs, const struct burst_pair *rows, uint32_t count)
+static void burst_pairs_find_runs(struct runs *runs, const struct burst_pair *rows, uint32_t count)
 {
     uint32_t from = 0;
     runs->count = 0;
@@ -178,27 +178,31 @@ static bool order_runs(const struct burst_pair *rows, struct runs *runs)
     for (uint32_t i = 1; i < runs->count; i++) {
         struct run moving = run[i];
         uint32_t at = i;
-        for (; at > 0 && by_key(&rows[moving.from], &rows[run[at - 1].from]) < 0; at--)
+        for (;
+             at > 0 && burst_pairs_compare_by_key(&rows[moving.from], &rows[run[at - 1].from]) < 0;
+             at--)
             run[at] = run[at - 1];
         run[at] = moving;
     }
     for (uint32_t i = 1; i < runs->count; i++)
-        if (by_key(&rows[run[i - 1].from + run[i - 1].count - 1], &rows[run[i].from]) >= 0)
+        if (burst_pairs_compare_by_key(&rows[run[i - 1].from + run[i - 1].count - 1],
+                                       &rows[run[i].from]) >= 0)
             return false;
     return true;
 }
 
-static void put_runs(struct burst_pair *out, const struct burst_pair *rows, const struct runs *runs)
+static void burst_pairs_put_runs(struct burst_pair *out, const struct burst_pair *rows,
+                                 const struct runs *runs)
 {
     for (uint32_t i = 0, at = 0; i < runs->count; at += runs->of[i++].count)
         memcpy(out + at, rows + runs->of[i].from, runs->of[i].count * sizeof(*rows));
 }
 
-static void merge(struct burst_pair *out, const struct burst_pair *left, uint32_t lefts,
-                  const struct burst_pair *right, uint32_t rights)
+static void burst_pairs_merge(struct burst_pair *out, const struct burst_pair *left, uint32_t lefts,
+                              const struct burst_pair *right, uint32_t rights)
 {
     while (lefts > 0 && rights > 0) {
-        if (by_key(right, left) < 0) {
+        if (burst_pairs_compare_by_key(right, left) < 0) {
             *out++ = *right++;
             rights--;
         } else {
@@ -213,18 +217,19 @@ static void merge(struct burst_pair *out, const struct burst_pair *left, uint32_
 /* Merge runs, put behind each other in their order, until one is left (Knuth, The Art of Computer
  * Programming 3, section 5.2.4, algorithm N).
  * @return whether there was memory for it */
-static bool merge_runs(struct burst_pair *rows, uint32_t count, struct runs *runs)
+static bool burst_pairs_merge_runs(struct burst_pair *rows, uint32_t count, struct runs *runs)
 {
     struct burst_pair *owned = malloc(count * sizeof(*rows)), *from = owned, *to = rows;
     if (owned == NULL)
         return false;
-    put_runs(from, rows, runs);
-    for (find_runs(runs, from, count); runs->count > 1; find_runs(runs, from, count)) {
+    burst_pairs_put_runs(from, rows, runs);
+    for (burst_pairs_find_runs(runs, from, count); runs->count > 1;
+         burst_pairs_find_runs(runs, from, count)) {
         struct run *run = runs->of;
         run[runs->count] = (struct run){count, 0};
         for (uint32_t i = 0; i < runs->count; i += 2)
-            merge(to + run[i].from, from + run[i].from, run[i].count, from + run[i + 1].from,
-                  run[i + 1].count);
+            burst_pairs_merge(to + run[i].from, from + run[i].from, run[i].count,
+                              from + run[i + 1].from, run[i + 1].count);
         struct burst_pair *merged = to;
         to = from;
         from = merged;
@@ -236,11 +241,12 @@ static bool merge_runs(struct burst_pair *rows, uint32_t count, struct runs *run
 }
 
 /* By bytes if wished, then by key, as the comparisons say. */
-static void sort(struct burst_pair *rows, uint32_t count, bool bytes)
+static void burst_pairs_sort(struct burst_pair *rows, uint32_t count, bool bytes)
 {
     struct key_place *places = count <= FEW ? NULL : malloc(2 * (size_t)count * sizeof(*places));
     if (places == NULL) {
-        qsort(rows, count, sizeof(*rows), bytes ? by_bytes : by_key);
+        qsort(rows, count, sizeof(*rows),
+              bytes ? burst_pairs_compare_by_bytes : burst_pairs_compare_by_key);
         return;
     }
     struct key_place *order = places;
@@ -260,16 +266,16 @@ static void sort(struct burst_pair *rows, uint32_t count, bool bytes)
         order[i].key = ~rows[order[i].place].bytes;
     if (bytes)
         order = key_order(order, order == places ? places + count : places, count);
-    rearrange(rows, order, count);
+    burst_pairs_rearrange(rows, order, count);
     free(places);
 }
 
 /* Keep so many rows, the largest by bytes. Each pair must have one row only. */
-static void fold(struct burst_pairs *pairs, uint32_t keep)
+static void burst_pairs_fold(struct burst_pairs *pairs, uint32_t keep)
 {
     if (pairs->count <= keep)
         return;
-    sort(pairs->rows, pairs->count, true);
+    burst_pairs_sort(pairs->rows, pairs->count, true);
     for (uint32_t i = keep; i < pairs->count; i++) {
         pairs->others.messages += pairs->rows[i].messages;
         pairs->others.bytes += pairs->rows[i].bytes;
@@ -279,7 +285,8 @@ static void fold(struct burst_pairs *pairs, uint32_t keep)
 }
 
 /* Without memory nothing changes. */
-static void grow(struct burst_pairs *pairs, struct burst_pairs_work *work, uint32_t room)
+static void burst_pairs_grow(struct burst_pairs *pairs, struct burst_pairs_work *work,
+                             uint32_t room)
 {
     uint32_t places = work->places;
     while (places < 2 * room)
@@ -299,21 +306,22 @@ static void grow(struct burst_pairs *pairs, struct burst_pairs_work *work, uint3
 }
 
 /* @param rows  at most the limit @return how many of them fit now; at least 1 */
-static uint32_t make_room(struct burst_pairs *pairs, struct burst_pairs_work *work, uint32_t rows)
+static uint32_t burst_pairs_make_room(struct burst_pairs *pairs, struct burst_pairs_work *work,
+                                      uint32_t rows)
 {
     if (pairs->room - pairs->count >= rows)
         return rows;
-    add_up(pairs, work);
+    burst_pairs_add_up(pairs, work);
     uint32_t most = 2 * work->limit, room = pairs->room;
     if (pairs->count + rows > most)
-        fold(pairs, work->limit);
+        burst_pairs_fold(pairs, work->limit);
     /* A quarter stays free, or rows would have to be added up again soon. */
     while (room < most && pairs->count + rows > room - room / 4)
         room = room * 2 < most ? room * 2 : most;
     if (room > pairs->room)
-        grow(pairs, work, room);
+        burst_pairs_grow(pairs, work, room);
     if (pairs->count == pairs->room)
-        fold(pairs, pairs->room / 2);
+        burst_pairs_fold(pairs, pairs->room / 2);
     return pairs->room - pairs->count < rows ? pairs->room - pairs->count : rows;
 }
 
@@ -321,7 +329,8 @@ void burst_pairs_append(struct burst_pairs *pairs, struct burst_pairs_work *work
                         const struct burst_pair *rows, size_t count)
 {
     while (count > 0) {
-        uint32_t some = make_room(pairs, work, count < work->limit ? (uint32_t)count : work->limit);
+        uint32_t some =
+            burst_pairs_make_room(pairs, work, count < work->limit ? (uint32_t)count : work->limit);
         memcpy(pairs->rows + pairs->count, rows, some * sizeof(*rows));
         pairs->count += some;
         rows += some;
@@ -350,14 +359,14 @@ void burst_pairs_move(struct burst_pairs *to, struct burst_pairs *from,
 static bool copy_in_order(struct burst_pair *out, const struct burst_pair *rows, uint32_t count)
 {
     struct runs runs;
-    find_runs(&runs, rows, count);
+    burst_pairs_find_runs(&runs, rows, count);
     if (runs.count > 0 && order_runs(rows, &runs)) {
-        put_runs(out, rows, &runs);
+        burst_pairs_put_runs(out, rows, &runs);
         return runs.repeats;
     }
     memcpy(out, rows, count * sizeof(*out));
-    if (runs.count == 0 || !merge_runs(out, count, &runs))
-        sort(out, count, false);
+    if (runs.count == 0 || !burst_pairs_merge_runs(out, count, &runs))
+        burst_pairs_sort(out, count, false);
     return true;
 }
 
@@ -376,8 +385,8 @@ int burst_pairs_read(const struct burst_pairs *pairs, struct burst_pairs_work *w
     if (copy_in_order(out->rows, pairs->rows, pairs->count))
         add_up_sorted(out);
     if (out->count > work->limit) {
-        fold(out, work->limit);
-        sort(out->rows, out->count, false);
+        burst_pairs_fold(out, work->limit);
+        burst_pairs_sort(out->rows, out->count, false);
     }
     return 0;
 }

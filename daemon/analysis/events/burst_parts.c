@@ -33,39 +33,40 @@ struct burst_pair *burst_parts_room(struct burst_parts *p, size_t rows)
     return p->rows + p->count;
 }
 
-static bool precedes(const struct burst_pair *a, const struct burst_pair *b)
+static bool burst_parts_precedes(const struct burst_pair *a, const struct burst_pair *b)
 {
     return burst_pair_compare(a, b) < 0;
 }
 
 /* One load, turned round. */
-static uint64_t ranks_of(const struct burst_pair *row)
+static uint64_t burst_parts_ranks_of(const struct burst_pair *row)
 {
     uint64_t ranks = (uint64_t)row->destination << 32 | row->source;
     return ranks << 32 | ranks >> 32;
 }
 
 /* @param count  at least 1 */
-static bool do_ascend(const struct burst_pair *rows, size_t count)
+static bool burst_parts_do_ascend(const struct burst_pair *rows, size_t count)
 {
-    uint64_t before = ranks_of(&rows[0]);
+    uint64_t before = burst_parts_ranks_of(&rows[0]);
     uint32_t some = rows[0].modelled, all = some;
     for (size_t i = 1; i < count; i++) {
-        uint64_t ranks = ranks_of(&rows[i]);
+        uint64_t ranks = burst_parts_ranks_of(&rows[i]);
         some |= rows[i].modelled;
         all &= rows[i].modelled;
-        if (ranks <= before && !precedes(&rows[i - 1], &rows[i]))
+        if (ranks <= before && !burst_parts_precedes(&rows[i - 1], &rows[i]))
             return false;
         before = ranks;
     }
     for (size_t i = 1; some != all && i < count; i++)
-        if (!precedes(&rows[i - 1], &rows[i]))
+        if (!burst_parts_precedes(&rows[i - 1], &rows[i]))
             return false;
     return true;
 }
 
 /* Room for it was made. */
-static void append(struct burst_parts *p, struct burst_chain *chain, const struct burst_part *part)
+static void burst_parts_append(struct burst_parts *p, struct burst_chain *chain,
+                               const struct burst_part *part)
 {
     uint32_t at = (uint32_t)p->list_count++;
     p->list[at] = *part;
@@ -90,8 +91,8 @@ bool burst_parts_add(struct burst_parts *p, struct burst_chain *chain,
     const struct burst_part part = {.first = (uint32_t)p->count,
                                     .count = (uint32_t)count,
                                     .next = BURST_PARTS_NONE,
-                                    .ascends = ascends || do_ascend(to, count)};
-    append(p, chain, &part);
+                                    .ascends = ascends || burst_parts_do_ascend(to, count)};
+    burst_parts_append(p, chain, &part);
     p->count += count;
     return true;
 }
@@ -107,9 +108,10 @@ bool burst_parts_borrow(struct burst_parts *p, struct burst_chain *chain,
     const struct burst_part part = {.first = (uint32_t)p->elsewhere_count,
                                     .count = (uint32_t)piece->count,
                                     .next = BURST_PARTS_NONE,
-                                    .ascends = ascends || do_ascend(piece->rows, piece->count),
+                                    .ascends =
+                                        ascends || burst_parts_do_ascend(piece->rows, piece->count),
                                     .elsewhere = true};
-    append(p, chain, &part);
+    burst_parts_append(p, chain, &part);
     p->elsewhere[p->elsewhere_count++] = *piece;
     return true;
 }
@@ -126,7 +128,7 @@ void burst_parts_join(struct burst_parts *p, struct burst_chain *to, struct burs
 }
 
 /* Parts by the ranks of their first rows, or nearly so: keys have a bit more than fits. */
-static uint64_t order_of(const struct burst_pair *first)
+static uint64_t burst_parts_order_of(const struct burst_pair *first)
 {
     return (uint64_t)first->modelled << 63 | burst_pair_ranks(first) >> 1;
 }
@@ -134,8 +136,8 @@ static uint64_t order_of(const struct burst_pair *first)
 /* What parts begin and end with is looked at of one after the other. */
 static inline __attribute__((always_inline)) void fetch_ends(struct burst_piece part)
 {
-    fetch_behind(part.rows, 0);
-    fetch_behind(part.rows, (part.count - 1) * sizeof(*part.rows));
+    fetch_after(part.rows, 0);
+    fetch_after(part.rows, (part.count - 1) * sizeof(*part.rows));
 }
 
 /* Parts by what they begin with. @return whether all ascend, and there was memory */
@@ -150,7 +152,8 @@ static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
         fetch_ends(burst_parts_rows(p, &p->list[at]));
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
-        places[count++] = (struct key_place){order_of(burst_parts_rows(p, &p->list[at]).rows), at};
+        places[count++] =
+            (struct key_place){burst_parts_order_of(burst_parts_rows(p, &p->list[at]).rows), at};
     }
     if (ascends)
         order = key_order(places, places + count, count);
@@ -162,16 +165,16 @@ static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
 }
 
 /* @return rows of a piece before a row; the first is */
-static size_t rows_before(const struct burst_piece *piece, const struct burst_pair *row)
+static size_t burst_parts_rows_before(const struct burst_piece *piece, const struct burst_pair *row)
 {
-    return BISECT(i, 1, piece->count, precedes(&piece->rows[i], row));
+    return BISECT(i, 1, piece->count, burst_parts_precedes(&piece->rows[i], row));
 }
 
 /* Put back what is left of the first of a queue, which takes its place. */
-static void put_back(struct burst_piece *queue, size_t count, struct burst_piece rest)
+static void burst_parts_put_back(struct burst_piece *queue, size_t count, struct burst_piece rest)
 {
     size_t at = 0;
-    for (; at + 1 < count && precedes(&queue[at + 1].rows[0], &rest.rows[0]); at++)
+    for (; at + 1 < count && burst_parts_precedes(&queue[at + 1].rows[0], &rest.rows[0]); at++)
         queue[at] = queue[at + 1];
     queue[at] = rest;
 }
@@ -187,10 +190,10 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
         struct burst_piece first = p->queue[head];
         const struct burst_pair *next = head + 1 < chain->parts ? p->queue[head + 1].rows : NULL;
         size_t rows = first.count;
-        if (next != NULL && !precedes(&first.rows[rows - 1], next)) {
-            if (!precedes(&first.rows[0], next))
+        if (next != NULL && !burst_parts_precedes(&first.rows[rows - 1], next)) {
+            if (!burst_parts_precedes(&first.rows[0], next))
                 return false; /* both have this pair */
-            rows = rows_before(&first, next);
+            rows = burst_parts_rows_before(&first, next);
         }
         if (made == most)
             return false;
@@ -198,8 +201,9 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
         if (rows == first.count)
             head++;
         else
-            put_back(p->queue + head, chain->parts - head,
-                     (struct burst_piece){first.rows + rows, first.count - rows, first.stays});
+            burst_parts_put_back(
+                p->queue + head, chain->parts - head,
+                (struct burst_piece){first.rows + rows, first.count - rows, first.stays});
     }
     *pieces = p->pieces;
     *count = made;

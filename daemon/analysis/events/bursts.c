@@ -39,14 +39,14 @@ struct bursts {
     struct burst_piece piece; /* all of it */
 };
 
-static bool is_valid(const struct bursts_params *p)
+static bool bursts_is_valid(const struct bursts_params *p)
 {
     return p->budget >= 1 && p->budget <= BURSTS_MOST && p->pairs >= BURST_PAIRS_LEAST &&
            p->pairs <= BURSTS_MOST_PAIRS && p->cell_ns >= 1 && p->cell_ns <= BURSTS_MOST_CELL &&
            (p->cell_ns & (p->cell_ns - 1)) == 0;
 }
 
-static int allocate(struct bursts *set)
+static int bursts_allocate(struct bursts *set)
 {
     uint32_t room = set->params.budget + 1;
     set->time = calloc(room, sizeof(*set->time));
@@ -65,7 +65,7 @@ static int allocate(struct bursts *set)
 
 int bursts_create(struct bursts **out, const struct bursts_params *params)
 {
-    if (!is_valid(params))
+    if (!bursts_is_valid(params))
         return -EINVAL;
     struct bursts *set = calloc(1, sizeof(*set));
     if (set == NULL)
@@ -73,7 +73,7 @@ int bursts_create(struct bursts **out, const struct bursts_params *params)
     set->params = *params;
     set->shift = (uint32_t)__builtin_ctzll(params->cell_ns);
     set->parts.most = params->whole;
-    if (allocate(set) != 0) {
+    if (bursts_allocate(set) != 0) {
         bursts_destroy(set);
         return -ENOMEM;
     }
@@ -110,7 +110,7 @@ void bursts_clear(struct bursts *set)
 
 /* ---- time ------------------------------------------------------------------------- */
 
-static uint64_t mean_of(const struct extent *e)
+static uint64_t bursts_mean_of(const struct extent *e)
 {
     /* The part after the first message nearly always fits a 64-bit division. */
     wide rest = e->time_sum - (wide)e->first * e->messages;
@@ -119,30 +119,30 @@ static uint64_t mean_of(const struct extent *e)
     return e->first + (uint64_t)(rest / e->messages);
 }
 
-static struct cluster *at(const struct bursts *set, uint32_t position)
+static struct cluster *bursts_at(const struct bursts *set, uint32_t position)
 {
     return &set->clusters[set->order[position]];
 }
 
-static uint64_t cell_of(const struct bursts *set, uint64_t time)
+static uint64_t bursts_cell_of(const struct bursts *set, uint64_t time)
 {
     return time >> set->shift;
 }
 
-static void refresh(struct bursts *set)
+static void bursts_refresh(struct bursts *set)
 {
     if (set->stale)
-        set->time[set->count - 1] = mean_of(&at(set, set->count - 1)->extent);
+        set->time[set->count - 1] = bursts_mean_of(&bursts_at(set, set->count - 1)->extent);
     set->stale = false;
 }
 
 /* @return the first burst whose time is in this cell or a later one; count: none */
-static uint32_t find(const struct bursts *set, uint64_t cell)
+static uint32_t bursts_find(const struct bursts *set, uint64_t cell)
 {
-    return BISECT(i, 0, set->count, cell_of(set, set->time[i]) < cell);
+    return BISECT(i, 0, set->count, bursts_cell_of(set, set->time[i]) < cell);
 }
 
-static void extend(struct extent *to, const struct extent *by)
+static void bursts_extend(struct extent *to, const struct extent *by)
 {
     to->time_sum += by->time_sum;
     to->first = by->first < to->first ? by->first : to->first;
@@ -160,7 +160,7 @@ static struct cluster *open_at(struct bursts *set, uint32_t position, const stru
     memmove(set->order + position + 1, set->order + position, later * sizeof(*set->order));
     memmove(set->time + position + 1, set->time + position, later * sizeof(*set->time));
     set->order[position] = unused;
-    set->time[position] = mean_of(extent);
+    set->time[position] = bursts_mean_of(extent);
     set->clusters[unused].extent = *extent;
     set->count++;
     return &set->clusters[unused];
@@ -184,21 +184,21 @@ static bool is_beyond(const struct bursts *set, const struct cluster *one, uint6
 /* Make one burst of this one and the next later one. */
 static void merge_at(struct bursts *set, uint32_t position)
 {
-    struct cluster *kept = at(set, position), *gone = at(set, position + 1);
+    struct cluster *kept = bursts_at(set, position), *gone = bursts_at(set, position + 1);
     uint32_t unused = set->order[position + 1], later = set->count - position - 2;
-    extend(&kept->extent, &gone->extent);
+    bursts_extend(&kept->extent, &gone->extent);
     burst_pairs_move(&kept->pairs, &gone->pairs, &set->work);
     burst_parts_join(&set->parts, &kept->whole, &gone->whole);
     if (is_beyond(set, kept, 0))
         break_up(set, kept);
-    set->time[position] = mean_of(&kept->extent);
+    set->time[position] = bursts_mean_of(&kept->extent);
     memmove(set->order + position + 1, set->order + position + 2, later * sizeof(*set->order));
     memmove(set->time + position + 1, set->time + position + 2, later * sizeof(*set->time));
     set->order[--set->count] = unused;
 }
 
 /* Times must be fresh. @return the earlier of the two; there are at least two */
-static uint32_t find_nearest(const struct bursts *set)
+static uint32_t bursts_find_nearest(const struct bursts *set)
 {
     uint32_t best = 0;
     uint64_t least = UINT64_MAX;
@@ -212,14 +212,14 @@ static uint32_t find_nearest(const struct bursts *set)
 
 void bursts_reduce(struct bursts *set, uint32_t most)
 {
-    refresh(set);
+    bursts_refresh(set);
     most = most == 0 ? 1 : most;
     while (set->count > most)
-        merge_at(set, find_nearest(set));
+        merge_at(set, bursts_find_nearest(set));
 }
 
 /* Count what is to be added. @return 0 or -EOVERFLOW */
-static int account(struct bursts *set, uint64_t messages, uint64_t bytes)
+static int bursts_account(struct bursts *set, uint64_t messages, uint64_t bytes)
 {
     uint64_t all_messages, all_bytes;
     if (__builtin_add_overflow(set->messages, messages, &all_messages) ||
@@ -234,27 +234,28 @@ static int account(struct bursts *set, uint64_t messages, uint64_t bytes)
 
 /* The burst that a message of this cell joins. @return false: none, *position is where to open one
  */
-static bool find_host(const struct bursts *set, uint64_t cell, uint32_t *position)
+static bool bursts_find_host(const struct bursts *set, uint64_t cell, uint32_t *position)
 {
-    uint32_t next = find(set, cell);
+    uint32_t next = bursts_find(set, cell);
     *position = next;
-    if (next < set->count && cell_of(set, set->time[next]) == cell)
+    if (next < set->count && bursts_cell_of(set, set->time[next]) == cell)
         return true;
-    if (next > 0 && cell_of(set, at(set, next - 1)->extent.last) >= cell) {
+    if (next > 0 && bursts_cell_of(set, bursts_at(set, next - 1)->extent.last) >= cell) {
         *position = next - 1;
         return true;
     }
-    return next < set->count && cell_of(set, at(set, next)->extent.first) <= cell;
+    return next < set->count && bursts_cell_of(set, bursts_at(set, next)->extent.first) <= cell;
 }
 
-static void place(struct bursts *set, const struct extent *extent, const struct burst_pair *row)
+static void bursts_place(struct bursts *set, const struct extent *extent,
+                         const struct burst_pair *row)
 {
     uint32_t position;
-    refresh(set);
-    if (find_host(set, cell_of(set, extent->first), &position)) {
-        struct cluster *host = at(set, position);
-        extend(&host->extent, extent);
-        set->time[position] = mean_of(&host->extent);
+    bursts_refresh(set);
+    if (bursts_find_host(set, bursts_cell_of(set, extent->first), &position)) {
+        struct cluster *host = bursts_at(set, position);
+        bursts_extend(&host->extent, extent);
+        set->time[position] = bursts_mean_of(&host->extent);
         burst_pairs_append(&host->pairs, &set->work, row, 1);
         return;
     }
@@ -266,17 +267,17 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
 {
     if (m->messages == 0 || m->size_class >= SIZE_CLASSES)
         return -EINVAL;
-    if (account(set, m->messages, m->bytes) != 0)
+    if (bursts_account(set, m->messages, m->bytes) != 0)
         return -EOVERFLOW;
     const struct extent extent = {(wide)m->time_ns * m->messages, m->time_ns, m->time_ns,
                                   m->messages, m->bytes};
     const struct burst_pair row = {m->source, m->destination, m->size_class,
                                    0,         m->messages,    m->bytes};
     if (set->count > 0) {
-        /* find_host() would say the same, but needs the newest burst's time: a division. */
-        struct cluster *newest = at(set, set->count - 1);
-        if (cell_of(set, newest->extent.last) == cell_of(set, m->time_ns)) {
-            extend(&newest->extent, &extent);
+        /* bursts_find_host() would say the same, but needs the newest burst's time: a division. */
+        struct cluster *newest = bursts_at(set, set->count - 1);
+        if (bursts_cell_of(set, newest->extent.last) == bursts_cell_of(set, m->time_ns)) {
+            bursts_extend(&newest->extent, &extent);
             set->stale = true;
             if (newest->pairs.count < newest->pairs.room)
                 newest->pairs.rows[newest->pairs.count++] = row;
@@ -285,7 +286,7 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
             return 0;
         }
     }
-    place(set, &extent, &row);
+    bursts_place(set, &extent, &row);
     return 0;
 }
 
@@ -295,14 +296,14 @@ int bursts_message(struct bursts *set, const struct burst_message *m)
 static struct cluster *host_for(struct bursts *set, const struct extent *extent,
                                 const struct burst_others *others)
 {
-    uint64_t cell = cell_of(set, mean_of(extent));
-    refresh(set);
-    uint32_t position = find(set, cell);
-    bool joins = position < set->count && cell_of(set, set->time[position]) == cell;
-    struct cluster *host = joins ? at(set, position) : open_at(set, position, extent);
+    uint64_t cell = bursts_cell_of(set, bursts_mean_of(extent));
+    bursts_refresh(set);
+    uint32_t position = bursts_find(set, cell);
+    bool joins = position < set->count && bursts_cell_of(set, set->time[position]) == cell;
+    struct cluster *host = joins ? bursts_at(set, position) : open_at(set, position, extent);
     if (joins) {
-        extend(&host->extent, extent);
-        set->time[position] = mean_of(&host->extent);
+        bursts_extend(&host->extent, extent);
+        set->time[position] = bursts_mean_of(&host->extent);
     }
     host->pairs.others.messages += others->messages;
     host->pairs.others.bytes += others->bytes;
@@ -310,8 +311,8 @@ static struct cluster *host_for(struct bursts *set, const struct extent *extent,
     return host;
 }
 
-static void add_piece(struct bursts *set, struct cluster *host, const struct burst_piece *piece,
-                      bool ascends)
+static void bursts_add_piece(struct bursts *set, struct cluster *host,
+                             const struct burst_piece *piece, bool ascends)
 {
     if (piece->count == 0)
         return;
@@ -326,11 +327,11 @@ static void add_piece(struct bursts *set, struct cluster *host, const struct bur
         burst_pairs_append(&host->pairs, &set->work, piece->rows, piece->count);
 }
 
-static void add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
-                     size_t count, bool ascends)
+static void bursts_add_rows(struct bursts *set, struct cluster *host, const struct burst_pair *rows,
+                            size_t count, bool ascends)
 {
     const struct burst_piece piece = {rows, count, 0};
-    add_piece(set, host, &piece, ascends);
+    bursts_add_piece(set, host, &piece, ascends);
 }
 
 /* Whether rows and others are the burst's messages and bytes. */
@@ -350,7 +351,7 @@ static bool adds_up(const struct burst_sums *burst)
 }
 
 /* Whether messages between first and last can have this sum of times. */
-static bool is_possible(const struct extent *e)
+static bool bursts_is_possible(const struct extent *e)
 {
     if (e->messages == 0 || e->first > e->last)
         return false;
@@ -370,7 +371,7 @@ static struct extent extent_of(const struct burst_sums *burst)
 int bursts_add(struct bursts *set, const struct burst_sums *burst)
 {
     const struct extent extent = extent_of(burst);
-    if (!is_possible(&extent) || !adds_up(burst))
+    if (!bursts_is_possible(&extent) || !adds_up(burst))
         return -EINVAL;
     return bursts_add_known(set, burst, 0);
 }
@@ -383,10 +384,10 @@ struct burst_pair *bursts_room(struct bursts *set, size_t rows)
 int bursts_add_known(struct bursts *set, const struct burst_sums *burst, int ascends)
 {
     const struct extent extent = extent_of(burst);
-    if (account(set, burst->messages, burst->bytes) != 0)
+    if (bursts_account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
-    add_rows(set, host_for(set, &extent, &burst->others), burst->pairs, burst->pair_count,
-             ascends != 0);
+    bursts_add_rows(set, host_for(set, &extent, &burst->others), burst->pairs, burst->pair_count,
+                    ascends != 0);
     bursts_reduce(set, set->params.budget);
     return 0;
 }
@@ -395,11 +396,11 @@ int bursts_add_pieces(struct bursts *set, const struct burst_sums *burst,
                       const struct burst_piece *pieces, size_t count, int ascend)
 {
     const struct extent extent = extent_of(burst);
-    if (account(set, burst->messages, burst->bytes) != 0)
+    if (bursts_account(set, burst->messages, burst->bytes) != 0)
         return -EOVERFLOW;
     struct cluster *host = host_for(set, &extent, &burst->others);
     for (size_t i = 0; i < count; i++)
-        add_piece(set, host, &pieces[i], ascend != 0);
+        bursts_add_piece(set, host, &pieces[i], ascend != 0);
     bursts_reduce(set, set->params.budget);
     return 0;
 }
@@ -408,16 +409,16 @@ int bursts_merge(struct bursts *set, const struct bursts *other)
 {
     if (set == other)
         return -EINVAL;
-    if (account(set, other->messages, other->bytes) != 0)
+    if (bursts_account(set, other->messages, other->bytes) != 0)
         return -EOVERFLOW;
     for (uint32_t i = 0; i < other->count; i++) {
-        const struct cluster *one = at(other, i);
+        const struct cluster *one = bursts_at(other, i);
         struct cluster *host = host_for(set, &one->extent, &one->pairs.others);
-        add_rows(set, host, one->pairs.rows, one->pairs.count, false);
+        bursts_add_rows(set, host, one->pairs.rows, one->pairs.count, false);
         for (uint32_t k = one->whole.head; k != BURST_PARTS_NONE; k = other->parts.list[k].next) {
             const struct burst_part *part = &other->parts.list[k];
             const struct burst_piece piece = burst_parts_rows(&other->parts, part);
-            add_rows(set, host, piece.rows, piece.count, part->ascends);
+            bursts_add_rows(set, host, piece.rows, piece.count, part->ascends);
         }
         bursts_reduce(set, set->params.budget);
     }
@@ -441,10 +442,10 @@ uint64_t bursts_bytes(const struct bursts *set)
     return set->bytes;
 }
 
-static struct burst_sums sums_of(const struct cluster *one)
+static struct burst_sums bursts_sums_of(const struct cluster *one)
 {
     return (struct burst_sums){
-        .time_ns = mean_of(&one->extent),
+        .time_ns = bursts_mean_of(&one->extent),
         .first_ns = one->extent.first,
         .last_ns = one->extent.last,
         .time_sum_high = (uint64_t)(one->extent.time_sum >> 64),
@@ -482,7 +483,7 @@ int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
 {
     if (number >= set->count)
         return -ERANGE;
-    struct cluster *one = at(set, number);
+    struct cluster *one = bursts_at(set, number);
     int rc = read_pieces(set, one);
     if (rc == 0) {
         break_up(set, one);
@@ -490,7 +491,7 @@ int bursts_read(struct bursts *set, uint32_t number, struct burst_sums *out)
     }
     if (rc < 0)
         return rc;
-    *out = sums_of(one);
+    *out = bursts_sums_of(one);
     out->others = set->view.others;
     out->pairs = set->view.rows;
     out->pair_count = set->view.count;
@@ -502,9 +503,9 @@ int bursts_read_pieces(struct bursts *set, uint32_t number, struct burst_sums *o
 {
     if (number >= set->count)
         return -ERANGE;
-    const struct cluster *one = at(set, number);
+    const struct cluster *one = bursts_at(set, number);
     if (find_pieces(set, one, pieces, count)) {
-        *out = sums_of(one);
+        *out = bursts_sums_of(one);
         out->pair_count = one->whole.rows;
         return 0;
     }

@@ -102,7 +102,7 @@ void event_sum_remove_rank(struct event_sum *sum, int rank)
     memmove(gone, gone + 1, (size_t)(--sum->rank_count - (uint32_t)rank) * sizeof *gone);
 }
 
-static void copy_name(char out[NAME_BYTES], const char *name)
+static void event_sum_copy_name(char out[NAME_BYTES], const char *name)
 {
     size_t length = strnlen(name, NAME_BYTES - 1);
     memcpy(out, name, length);
@@ -120,7 +120,7 @@ uint32_t event_sum_comm(struct event_sum *sum, const struct wire_comm_row *row)
     if (position == KEY_INDEX_FULL)
         return 0;
     sum->comms[position].row = *row;
-    copy_name(sum->comms[position].name, row->name);
+    event_sum_copy_name(sum->comms[position].name, row->name);
     return position;
 }
 
@@ -145,11 +145,11 @@ uint32_t event_sum_region(struct event_sum *sum, const char *name)
                                 sizeof *sum->regions, &sum->region_room);
     if (position == KEY_INDEX_FULL)
         return 0;
-    copy_name(sum->regions[position].name, name);
+    event_sum_copy_name(sum->regions[position].name, name);
     return position;
 }
 
-static uint32_t comm_position(struct sum_tables *tables, uint32_t slot)
+static uint32_t event_sum_comm_position(struct sum_tables *tables, uint32_t slot)
 {
     if (slot >= tables->comm_count)
         return 0;
@@ -159,7 +159,7 @@ static uint32_t comm_position(struct sum_tables *tables, uint32_t slot)
     return cached->position;
 }
 
-static uint32_t region_position(struct sum_tables *tables, uint32_t slot)
+static uint32_t event_sum_region_position(struct sum_tables *tables, uint32_t slot)
 {
     if (slot == 0 || slot >= tables->region_count)
         return 0;
@@ -170,12 +170,12 @@ static uint32_t region_position(struct sum_tables *tables, uint32_t slot)
     return cached->position;
 }
 
-static enum call_class class_of(const struct event_sum *sum, uint16_t call)
+static enum call_class event_sum_class_of(const struct event_sum *sum, uint16_t call)
 {
     return call < CALL_NUMBERS ? (enum call_class)sum->class_of[call] : CALL_OTHER;
 }
 
-static struct pair_sum *find_pair(struct event_sum *sum, struct key key, uint32_t limit)
+static struct pair_sum *event_sum_find_pair(struct event_sum *sum, struct key key, uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
@@ -186,8 +186,8 @@ static struct pair_sum *find_pair(struct event_sum *sum, struct key key, uint32_
 
 /* source and destination fit 32 bits (ranks are checked when they are added), comm 16, region 14,
  * class 10 */
-static struct key pair_key(uint64_t source, int64_t destination, uint64_t comm, uint64_t region,
-                           uint64_t size_class)
+static struct key event_sum_pair_key(uint64_t source, int64_t destination, uint64_t comm,
+                                     uint64_t region, uint64_t size_class)
 {
     return (struct key){source << 32 | (uint32_t)destination,
                         comm << 32 | region << 16 | size_class};
@@ -195,7 +195,7 @@ static struct key pair_key(uint64_t source, int64_t destination, uint64_t comm, 
 
 /* ---- bursts -------------------------------------------------------------- */
 
-static int pair_of(const void *user, uint32_t number, struct burst_pair *out)
+static int event_sum_pair_of(const void *user, uint32_t number, struct burst_pair *out)
 {
     const struct event_sum *sum = user;
     struct key key = sum->pair_index.keys[number];
@@ -205,13 +205,13 @@ static int pair_of(const void *user, uint32_t number, struct burst_pair *out)
     return (int32_t)(uint32_t)key.a == OTHERS;
 }
 
-static struct burst_names names_of(const struct event_sum *sum)
+static struct burst_names event_sum_names_of(const struct event_sum *sum)
 {
-    return (struct burst_names){pair_of, sum};
+    return (struct burst_names){event_sum_pair_of, sum};
 }
 
 /* One conversion: the middle of the ticks is, but for rounding, the middle of the times. */
-static uint64_t middle_of(const struct tick_clock *clock, const struct event *event)
+static uint64_t event_sum_middle_of(const struct tick_clock *clock, const struct event *event)
 {
     uint64_t enter = event->t_enter < event->t_exit ? event->t_enter : event->t_exit;
     return tick_clock_ns(clock, enter + (event->t_exit - enter) / 2);
@@ -221,10 +221,10 @@ static void note_message(struct event_sum *sum, uint32_t number, const struct ti
                          const struct event *event)
 {
     if (burst_log_full(sum->log)) {
-        struct burst_names names = names_of(sum);
+        struct burst_names names = event_sum_names_of(sum);
         burst_gather_messages(sum->bursts, &names);
     }
-    burst_log_add(sum->log, middle_of(clock, event), event->bytes, number);
+    burst_log_add(sum->log, event_sum_middle_of(clock, event), event->bytes, number);
 }
 
 static void add_collective(struct event_sum *sum, const struct rank_sum *rank,
@@ -235,10 +235,10 @@ static void add_collective(struct event_sum *sum, const struct rank_sum *rank,
     if (event->flags & EVENT_FAILED || (kind == BURST_STARTS && what != EVENT_POST))
         return;
     struct burst_call call = {
-        .time_ns = middle_of(source->clock, event),
+        .time_ns = event_sum_middle_of(source->clock, event),
         .bytes = event->bytes,
         .rank = (uint32_t)rank->row.rank,
-        .comm = comm_position(source->tables, event->comm),
+        .comm = event_sum_comm_position(source->tables, event->comm),
         .request = event->request,
         .root = event->peer,
         .call = event->call,
@@ -254,7 +254,7 @@ void event_sum_member(struct event_sum *sum, int rank, uint32_t comm, uint32_t p
 
 void event_sum_settle(struct event_sum *sum)
 {
-    struct burst_names names = names_of(sum);
+    struct burst_names names = event_sum_names_of(sum);
     if (sum->log->count > sum->log->most / 2)
         burst_gather_messages(sum->bursts, &names);
 }
@@ -262,7 +262,7 @@ void event_sum_settle(struct event_sum *sum)
 int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uint64_t most_rows,
                      struct burst_rows *out)
 {
-    struct burst_names names = names_of(sum);
+    struct burst_names names = event_sum_names_of(sum);
     return burst_gather_rows(sum->bursts, &names, clock, most_rows, out);
 }
 
@@ -271,10 +271,11 @@ int event_sum_bursts(struct event_sum *sum, const struct burst_clock *clock, uin
 /* @return number of the sum; KEY_INDEX_FULL: there is no memory for it */
 static uint32_t add_pair(struct event_sum *sum, struct key key, uint64_t bytes)
 {
-    struct pair_sum *pair = find_pair(sum, key, sum->most_pairs);
+    struct pair_sum *pair = event_sum_find_pair(sum, key, sum->most_pairs);
     if (pair == NULL) {
         sum->folded = 1;
-        pair = find_pair(sum, pair_key(key.a >> 32, OTHERS, 0, 0, key.b & 0xffff), UINT32_MAX);
+        pair = event_sum_find_pair(
+            sum, event_sum_pair_key(key.a >> 32, OTHERS, 0, 0, key.b & 0xffff), UINT32_MAX);
     }
     if (pair == NULL)
         return KEY_INDEX_FULL;
@@ -283,8 +284,8 @@ static uint32_t add_pair(struct event_sum *sum, struct key key, uint64_t bytes)
     return (uint32_t)(pair - sum->pairs);
 }
 
-static void add_message(struct event_sum *sum, struct rank_sum *rank,
-                        const struct sum_source *source, const struct event *event)
+static void event_sum_add_message(struct event_sum *sum, struct rank_sum *rank,
+                                  const struct sum_source *source, const struct event *event)
 {
     struct sum_tables *tables = source->tables;
     struct wire_rank_row *row = &rank->row;
@@ -295,9 +296,9 @@ static void add_message(struct event_sum *sum, struct rank_sum *rank,
         row->sent_bytes += event->bytes;
         int64_t destination =
             event->peer >= 0 && (uint64_t)event->peer < rank->world ? event->peer : OTHERS;
-        struct key key =
-            pair_key(row->rank, destination, comm_position(tables, event->comm),
-                     region_position(tables, event->region), size_class_of(event->bytes));
+        struct key key = event_sum_pair_key(
+            row->rank, destination, event_sum_comm_position(tables, event->comm),
+            event_sum_region_position(tables, event->region), size_class_of(event->bytes));
         uint32_t number = add_pair(sum, key, event->bytes);
         if (number != KEY_INDEX_FULL)
             note_message(sum, number, source->clock, event);
@@ -309,7 +310,7 @@ static void add_message(struct event_sum *sum, struct rank_sum *rank,
     }
 }
 
-static struct call_sum *find_call(struct event_sum *sum, struct key key, uint32_t limit)
+static struct call_sum *event_sum_find_call(struct event_sum *sum, struct key key, uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->call_index, key);
     if (number == KEY_INDEX_FULL)
@@ -318,14 +319,14 @@ static struct call_sum *find_call(struct event_sum *sum, struct key key, uint32_
     return number == KEY_INDEX_FULL ? NULL : &sum->calls[number];
 }
 
-static struct call_sum *call_of(struct event_sum *sum, const struct rank_sum *rank,
-                                struct sum_tables *tables, const struct event *event)
+static struct call_sum *event_sum_call_of(struct event_sum *sum, const struct rank_sum *rank,
+                                          struct sum_tables *tables, const struct event *event)
 {
     uint64_t caller = rank->row.rank << 32, number = (uint64_t)event->call << 16;
-    struct key key = {caller | comm_position(tables, event->comm),
-                      number | region_position(tables, event->region)};
-    struct call_sum *call = find_call(sum, key, MOST_CALL_ROWS);
-    return call != NULL ? call : find_call(sum, (struct key){caller, number}, UINT32_MAX);
+    struct key key = {caller | event_sum_comm_position(tables, event->comm),
+                      number | event_sum_region_position(tables, event->region)};
+    struct call_sum *call = event_sum_find_call(sum, key, MOST_CALL_ROWS);
+    return call != NULL ? call : event_sum_find_call(sum, (struct key){caller, number}, UINT32_MAX);
 }
 
 static void add_class_time(struct rank_sum *rank, struct ring_sum *ring, enum call_class class_,
@@ -340,7 +341,7 @@ static void add_class_time(struct rank_sum *rank, struct ring_sum *ring, enum ca
 static uint64_t add_call_time(struct event_sum *sum, struct rank_sum *rank, struct ring_sum *ring,
                               const struct event *event, uint64_t enter_ns, uint64_t exit_ns)
 {
-    enum call_class class_ = class_of(sum, event->call);
+    enum call_class class_ = event_sum_class_of(sum, event->call);
     uint64_t from = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
     uint64_t whole = exit_ns > from ? exit_ns - from : 0;
     uint64_t counted = ring->accounted_ns > from ? ring->accounted_ns - from : 0;
@@ -372,11 +373,12 @@ static void add_call_bytes(struct call_sum *call, enum call_class class_, const 
     }
 }
 
-static void add_call(struct event_sum *sum, struct rank_sum *rank, const struct sum_source *source,
-                     const struct event *event, uint64_t exit_ns)
+static void event_sum_add_call(struct event_sum *sum, struct rank_sum *rank,
+                               const struct sum_source *source, const struct event *event,
+                               uint64_t exit_ns)
 {
     struct ring_sum *ring = source->ring;
-    struct call_sum *call = call_of(sum, rank, source->tables, event);
+    struct call_sum *call = event_sum_call_of(sum, rank, source->tables, event);
     uint64_t time = 0;
     if (event->kind == EVENT_CALL) {
         time = add_call_time(sum, rank, ring, event, tick_clock_ns(source->clock, event->t_enter),
@@ -394,7 +396,7 @@ static void add_call(struct event_sum *sum, struct rank_sum *rank, const struct 
         call->time_ns += time;
         call->longest_ns = time > call->longest_ns ? time : call->longest_ns;
     }
-    add_call_bytes(call, class_of(sum, event->call), event);
+    add_call_bytes(call, event_sum_class_of(sum, event->call), event);
 }
 
 size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source *source,
@@ -415,10 +417,10 @@ size_t event_sum_events(struct event_sum *sum, int rank, const struct sum_source
         to->row.events++;
         if (event->kind == EVENT_REGION)
             continue;
-        add_message(sum, to, source, event);
+        event_sum_add_message(sum, to, source, event);
         if (event->call < CALL_NUMBERS && sum->burst_kind_of[event->call] != BURST_NO_COLLECTIVE)
             add_collective(sum, to, source, event, sum->burst_kind_of[event->call]);
-        add_call(sum, to, source, event, exit_ns);
+        event_sum_add_call(sum, to, source, event, exit_ns);
     }
     return taken;
 }
@@ -431,7 +433,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
     if (event->kind != EVENT_CALL || enter_ns >= source->end_ns)
         return;
     struct ring_sum *ring = source->ring;
-    enum call_class class_ = class_of(sum, event->call);
+    enum call_class class_ = event_sum_class_of(sum, event->call);
     uint64_t begin = enter_ns > ring->last_exit_ns ? enter_ns : ring->last_exit_ns;
     uint64_t from = begin > ring->accounted_ns ? begin : ring->accounted_ns;
     if (class_ != CALL_POLL && source->end_ns > from) {
@@ -440,7 +442,7 @@ void event_sum_in_progress(struct event_sum *sum, int rank, const struct sum_sou
     }
     struct wire_rank_row *row = &to->row;
     if (begin < source->end_ns && source->end_ns - begin > row->in_call_ns) {
-        uint32_t comm = comm_position(source->tables, event->comm);
+        uint32_t comm = event_sum_comm_position(source->tables, event->comm);
         row->in_call = event->call;
         row->in_call_ns = source->end_ns - begin;
         row->in_call_comm = sum->comms[comm].row.id;
@@ -494,7 +496,7 @@ uint32_t event_sum_epoch(const struct event_sum *sum)
     return sum->epoch;
 }
 
-static void begin_window(struct event_sum *sum)
+static void event_sum_begin_window(struct event_sum *sum)
 {
     sum->epoch++;
     burst_gather_clear(sum->bursts);
@@ -510,7 +512,7 @@ void event_sum_clear(struct event_sum *sum)
 {
     for (uint32_t i = 0; i < sum->rank_count; i++)
         begin_rank(&sum->ranks[i]);
-    begin_window(sum);
+    event_sum_begin_window(sum);
 }
 
 void event_sum_lost_of(struct event_sum *sum, uint64_t rank, uint64_t lost)
@@ -531,7 +533,7 @@ void event_sum_discard(struct event_sum *sum)
         begin_rank(rank);
         rank->row.lost = lost;
     }
-    begin_window(sum);
+    event_sum_begin_window(sum);
 }
 
 uint64_t event_sum_total(const struct event_sum *sum, uint64_t *lost)

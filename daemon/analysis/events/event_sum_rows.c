@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct wire_rank_row rank_row(const struct rank_sum *rank)
+static struct wire_rank_row event_sum_rows_rank_row(const struct rank_sum *rank)
 {
     struct wire_rank_row row = rank->row;
     row.send_ns = rank->class_ns[CALL_SEND];
@@ -20,10 +20,10 @@ static struct wire_rank_row rank_row(const struct rank_sum *rank)
     return row;
 }
 
-static void fill_rows(struct event_sum *sum)
+static void event_sum_rows_fill_rows(struct event_sum *sum)
 {
     for (uint32_t i = 0; i < sum->rank_count; i++)
-        sum->rows.ranks[i] = rank_row(&sum->ranks[i]);
+        sum->rows.ranks[i] = event_sum_rows_rank_row(&sum->ranks[i]);
     for (uint32_t i = 0; i < sum->pair_index.count; i++) {
         struct key key = sum->pair_index.keys[i];
         sum->rows.pairs[i] = (struct wire_pair_row){
@@ -58,7 +58,7 @@ static void fill_rows(struct event_sum *sum)
         sum->rows.regions[i].name = sum->regions[i].name;
 }
 
-static int reserve_rows(struct event_sum *sum)
+static int event_sum_rows_reserve_rows(struct event_sum *sum)
 {
     int code =
         array_fit(&sum->rows.ranks, sizeof *sum->rows.ranks, &sum->rows.rank_room, sum->rank_count);
@@ -79,9 +79,9 @@ static int reserve_rows(struct event_sum *sum)
 
 int event_sum_rows(struct event_sum *sum, struct window_rows *out)
 {
-    if (reserve_rows(sum) != 0)
+    if (event_sum_rows_reserve_rows(sum) != 0)
         return -ENOMEM;
-    fill_rows(sum);
+    event_sum_rows_fill_rows(sum);
     *out = (struct window_rows){
         .comms = sum->rows.comms,
         .regions = sum->rows.regions,

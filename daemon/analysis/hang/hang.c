@@ -237,7 +237,7 @@ static int grow_seats(struct hang_watch *w, uint64_t count)
     return 0;
 }
 
-static int add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
+static int hang_add_comm(struct hang_watch *w, uint64_t id, uint32_t *at)
 {
     uint32_t known = w->comms.count;
     int error = key_table_reserve(&w->comms, 1);
@@ -273,7 +273,7 @@ static int find_member(struct hang_watch *w, uint64_t comm, uint32_t rank, uint3
         error = array_fit_zero(&w->member_seats, sizeof(*w->member_seats), &w->member_room,
                                (uint64_t)known + 1);
     if (error == 0)
-        error = add_comm(w, comm, &comm_at);
+        error = hang_add_comm(w, comm, &comm_at);
     if (error)
         return error;
     if (known >= w->params.memberships) {
@@ -302,14 +302,14 @@ static inline int add_member(struct hang_watch *w, uint64_t comm, uint32_t rank,
     return 0;
 }
 
-static int take_comms(struct hang_watch *w, const struct hang_window *window)
+static int hang_apply_comms(struct hang_watch *w, const struct hang_window *window)
 {
     for (size_t i = 0; i < window->comm_count; i++) {
         const struct hang_comm *c = &window->comms[i];
         uint32_t at;
         if (c->id == 0)
             continue;
-        int error = add_comm(w, c->id, &at);
+        int error = hang_add_comm(w, c->id, &at);
         if (error)
             return error;
         w->comm_seats[at].size = c->size;
@@ -321,15 +321,15 @@ static int take_comms(struct hang_watch *w, const struct hang_window *window)
 }
 
 /* A wait that ended by itself says what is long for this job. */
-static inline void learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t call,
-                         enum hang_wait wait, uint64_t ns)
+static inline void hang_learn(struct hang_watch *w, const struct hang_seat *seat, uint32_t call,
+                              enum hang_wait wait, uint64_t ns)
 {
     /* Most are not the longest: only of these the seat is looked at. */
     if (wait != HANG_WAITS && ns > w->longest[wait] && call != CALL_Finalize && !seat->excused)
         w->longest[wait] = ns;
 }
 
-static int take_calls(struct hang_watch *w, const struct hang_window *window)
+static int hang_apply_calls(struct hang_watch *w, const struct hang_window *window)
 {
     uint32_t call = 0; /* of the row before */
     int counts = hang_counts(call);
@@ -346,7 +346,7 @@ static int take_calls(struct hang_watch *w, const struct hang_window *window)
         if (c->rank >= w->seat_count || c->calls == 0)
             continue;
         struct hang_seat *seat = &w->seats[c->rank];
-        learn(w, seat, call, wait, c->longest_ns);
+        hang_learn(w, seat, call, wait, c->longest_ns);
         if (c->call == CALL_Finalize && !seat->finished) {
             seat->finished = 1;
             seat->ended_ns = w->end_ns;
@@ -362,7 +362,7 @@ static int take_calls(struct hang_watch *w, const struct hang_window *window)
     return 0;
 }
 
-static int take_pending(struct hang_watch *w, const struct hang_window *window)
+static int hang_apply_pending(struct hang_watch *w, const struct hang_window *window)
 {
     uint32_t room = w->pending_room;
     for (uint32_t i = 0; i < w->pending_count; i++)
@@ -404,7 +404,8 @@ static inline int has_called(const struct rank_row *row)
 }
 
 /* What the row says of the time since the window before. */
-static void take_times(struct hang_watch *w, struct hang_seat *seat, const struct rank_row *row)
+static void hang_read_times(struct hang_watch *w, struct hang_seat *seat,
+                            const struct rank_row *row)
 {
     int new_call = row->in_call != 0 && row->in_call_ns < w->length_ns;
     if (row->calls > 0 || new_call || row->in_call != 0 || seat->heard == 0)
@@ -418,7 +419,7 @@ static void take_times(struct hang_watch *w, struct hang_seat *seat, const struc
         seat->stopped_ns = 0;
 }
 
-static enum hang_state state_of(const struct hang_seat *seat, const struct rank_row *row)
+static enum hang_state hang_state_of(const struct hang_seat *seat, const struct rank_row *row)
 {
     if (seat->dead)
         return HANG_DEAD;
@@ -436,7 +437,7 @@ static enum hang_state state_of(const struct hang_seat *seat, const struct rank_
 }
 
 /* A call in progress makes its rank a member of the communicator, too. */
-static int take_rank(struct hang_watch *w, const struct rank_row *row)
+static int hang_apply_rank(struct hang_watch *w, const struct rank_row *row)
 {
     struct hang_seat *seat = &w->seats[row->rank];
     uint32_t at;
@@ -444,14 +445,14 @@ static int take_rank(struct hang_watch *w, const struct rank_row *row)
         return 0;
     if (seat->state == HANG_IN_CALL &&
         (row->in_call != seat->in_call || row->in_call_ns < seat->in_call_ns))
-        learn(w, seat, seat->in_call, hang_wait_of(seat->in_call), seat->in_call_ns);
+        hang_learn(w, seat, seat->in_call, hang_wait_of(seat->in_call), seat->in_call_ns);
     if (has_called(row))
         seat->excused = 0;
     if (rank_row_seldom(row)->lost > 0)
         seat->uncounted = 1;
-    take_times(w, seat, row);
+    hang_read_times(w, seat, row);
     w->seats_heard += seat->heard != w->window;
-    seat->state = (uint8_t)state_of(seat, row);
+    seat->state = (uint8_t)hang_state_of(seat, row);
     seat->heard = w->window;
     seat->in_call = row->in_call;
     seat->in_call_ns = row->in_call_ns;
@@ -465,7 +466,7 @@ static int take_rank(struct hang_watch *w, const struct rank_row *row)
 }
 
 /* Ranks that have no row: they ended, or their agent is silent. */
-static void settle(struct hang_watch *w)
+static void hang_settle(struct hang_watch *w)
 {
     for (uint32_t i = 0; w->seats_heard < w->seat_count && i < w->seat_count; i++) {
         struct hang_seat *seat = &w->seats[i];
@@ -478,7 +479,7 @@ static void settle(struct hang_watch *w)
     }
 }
 
-static void take_dead(struct hang_watch *w, const struct hang_window *window)
+static void hang_apply_dead(struct hang_watch *w, const struct hang_window *window)
 {
     for (size_t i = 0; i < window->dead_count; i++) {
         uint32_t rank = window->dead[i];
@@ -507,7 +508,7 @@ static int share_a_rank(const struct hang *a, const struct hang *b)
     return 0;
 }
 
-static int is_same(const struct hang *a, const struct hang *b)
+static int hang_is_same(const struct hang *a, const struct hang *b)
 {
     if (a->operation != 0 && a->comm == b->comm && a->operation == b->operation)
         return 1;
@@ -516,13 +517,13 @@ static int is_same(const struct hang *a, const struct hang *b)
     return share_a_rank(a, b);
 }
 
-static void identify(struct hang_watch *w)
+static void hang_identify(struct hang_watch *w)
 {
     for (size_t i = 0; i < w->hang_count; i++) {
         struct hang *hang = &w->hangs[i];
         for (size_t j = 0; j < w->before_count && hang->id == 0; j++) {
             struct hang *old = &w->before[j];
-            if (old->id == 0 || !is_same(hang, old))
+            if (old->id == 0 || !hang_is_same(hang, old))
                 continue;
             hang->id = old->id;
             hang->since_ns = old->since_ns < hang->since_ns ? old->since_ns : hang->since_ns;
@@ -550,11 +551,11 @@ void hang_begin(struct hang_watch *watch, const struct hang_window *window, uint
         watch->world = window->world;
     watch->error = grow_seats(watch, window->world > rank_end ? window->world : rank_end);
     if (watch->error == 0)
-        watch->error = take_comms(watch, window);
+        watch->error = hang_apply_comms(watch, window);
     if (watch->error == 0)
-        watch->error = take_calls(watch, window);
+        watch->error = hang_apply_calls(watch, window);
     if (watch->error == 0)
-        watch->error = take_pending(watch, window);
+        watch->error = hang_apply_pending(watch, window);
 }
 
 void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t count)
@@ -563,7 +564,7 @@ void hang_ranks(struct hang_watch *watch, const struct rank_row *rows, size_t co
         if (rows[i].rank >= watch->seat_count)
             watch->error = grow_seats(watch, (uint64_t)rows[i].rank + 1);
         if (watch->error == 0 && rows[i].rank < watch->seat_count)
-            watch->error = take_rank(watch, &rows[i]);
+            watch->error = hang_apply_rank(watch, &rows[i]);
     }
 }
 
@@ -572,8 +573,8 @@ int hang_end(struct hang_watch *watch, const struct hang_window *window)
     int error = watch->error;
     if (error == -ERANGE)
         return error;
-    take_dead(watch, window);
-    settle(watch);
+    hang_apply_dead(watch, window);
+    hang_settle(watch);
     struct hang *old = watch->before;
     watch->before = watch->hangs;
     watch->before_count = watch->hang_count;
@@ -582,7 +583,7 @@ int hang_end(struct hang_watch *watch, const struct hang_window *window)
     if (error == 0 && (watch->suspected || watch->seats_heard < watch->seat_count))
         error = hang_find(watch);
     if (error == 0)
-        identify(watch);
+        hang_identify(watch);
     return error;
 }
 

@@ -99,8 +99,8 @@ static int is_sure_to_miss(const struct hang_seat *s)
 }
 
 /* A member that is in no counted call on the communicator. */
-static int consider(struct hang_graph *g, uint64_t comm, uint32_t rank, uint64_t completed,
-                    int doubtful)
+static int hang_graph_consider(struct hang_graph *g, uint64_t comm, uint32_t rank,
+                               uint64_t completed, int doubtful)
 {
     const struct hang_seat *s = hang_graph_seat(g, rank);
     uint32_t group = g->group_of[rank];
@@ -127,10 +127,10 @@ static int collect_absent(struct hang_graph *g, uint64_t comm, uint32_t *members
         if (world)
             g->completed[member->rank] = member->completed;
         else
-            error = consider(g, comm, member->rank, member->completed, doubtful);
+            error = hang_graph_consider(g, comm, member->rank, member->completed, doubtful);
     }
     for (uint32_t r = 0; world && r < w->world && error == 0; r++)
-        error = consider(g, comm, r, g->completed[r], doubtful);
+        error = hang_graph_consider(g, comm, r, g->completed[r], doubtful);
     *members = world ? (uint32_t)w->world : known;
     return error;
 }
@@ -143,7 +143,7 @@ static void sort_absent(struct hang_graph *g, uint32_t from)
 
 /* Hand each absent member to the first group that it is behind. @param from  first of the
  * communicator's groups, which are in ascending order; its absent members begin at absent */
-static int hand_out(struct hang_graph *g, uint32_t from, uint32_t absent)
+static int hang_graph_hand_out(struct hang_graph *g, uint32_t from, uint32_t absent)
 {
     uint32_t members, next;
     int error = collect_absent(g, g->groups[from].comm, &members, 0);
@@ -204,7 +204,7 @@ static int make_comm_groups(struct hang_graph *g, uint32_t from, uint32_t to)
             group->waiter = e->rank;
         }
     }
-    return hand_out(g, first, absent);
+    return hang_graph_hand_out(g, first, absent);
 }
 
 static int make_groups(struct hang_graph *g)
@@ -221,7 +221,7 @@ static int make_groups(struct hang_graph *g)
 
 /* ---- edges --------------------------------------------------------------- */
 
-static int add_edge(struct hang_graph *g, uint32_t to, int hard)
+static int hang_graph_add_edge(struct hang_graph *g, uint32_t to, int hard)
 {
     if (g->edge_count == g->edge_room) {
         uint32_t room = g->edge_room ? 2 * g->edge_room : 1024;
@@ -251,10 +251,10 @@ static int add_peers(struct hang_graph *g, uint32_t rank)
     for (uint32_t p = s->pending; p != HANG_NONE && error == 0; p = w->pending_next[p]) {
         int64_t source = w->pending[p].source;
         if (source >= 0 && source < w->seat_count)
-            error = add_edge(g, (uint32_t)source, single && count == 1);
+            error = hang_graph_add_edge(g, (uint32_t)source, single && count == 1);
     }
     if (count == 0 && s->in_call_peer >= 0 && s->in_call_peer < w->seat_count)
-        error = add_edge(g, (uint32_t)s->in_call_peer, single);
+        error = hang_graph_add_edge(g, (uint32_t)s->in_call_peer, single);
     return error;
 }
 
@@ -264,16 +264,16 @@ static int add_group_edges(struct hang_graph *g, const struct hang_group *group)
     if (group->longest_ns == 0)
         return 0;
     for (uint32_t i = 0; i < group->behind_count && error == 0; i++)
-        error = add_edge(g, g->absent[group->behind + i].rank, 1);
+        error = hang_graph_add_edge(g, g->absent[group->behind + i].rank, 1);
     for (uint32_t i = 0; i < group->count && error == 0; i++)
         if (hang_graph_seat(g, g->entries[group->first + i].rank)->state == HANG_IS_STOPPED)
-            error = add_edge(g, g->entries[group->first + i].rank, 1);
+            error = hang_graph_add_edge(g, g->entries[group->first + i].rank, 1);
     if (group->lower != HANG_NONE && error == 0)
-        error = add_edge(g, g->watch->seat_count + group->lower, 1);
+        error = hang_graph_add_edge(g, g->watch->seat_count + group->lower, 1);
     return error;
 }
 
-static int make_edges(struct hang_graph *g)
+static int hang_graph_make_edges(struct hang_graph *g)
 {
     uint32_t ranks = g->watch->seat_count;
     int error = 0;
@@ -284,7 +284,7 @@ static int make_edges(struct hang_graph *g)
         else if (!hang_graph_is_stuck(g, n))
             continue;
         else if (g->group_of[n] != HANG_NONE)
-            error = add_edge(g, ranks + g->group_of[n], 1);
+            error = hang_graph_add_edge(g, ranks + g->group_of[n], 1);
         else if (hang_wait_of(hang_graph_seat(g, n)->in_call) == HANG_WAIT_MESSAGE)
             error = add_peers(g, n);
     }
@@ -367,7 +367,7 @@ int hang_graph_escapes(const struct hang_graph *g, uint32_t from, uint32_t to)
 
 /* ---- memory -------------------------------------------------------------- */
 
-static void finish(struct hang_graph *g)
+static void hang_graph_finish(struct hang_graph *g)
 {
     free(g->entries);
     free(g->absent);
@@ -432,9 +432,9 @@ int hang_find(struct hang_watch *watch)
     if (error == 0)
         error = allocate_nodes(&g);
     if (error == 0)
-        error = make_edges(&g);
+        error = hang_graph_make_edges(&g);
     if (error == 0)
         hang_graph_tell(&g);
-    finish(&g);
+    hang_graph_finish(&g);
     return error;
 }

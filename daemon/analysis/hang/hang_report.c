@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_ranks(const void *a, const void *b)
+static int hang_report_compare_ranks(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -25,9 +25,9 @@ static struct hang *new_hang(struct hang_graph *g, enum hang_kind kind, uint32_t
 }
 
 /* Who is behind: g->named[0, count), in any order. */
-static void set_behind(struct hang_graph *g, struct hang *hang, uint32_t count)
+static void hang_report_set_behind(struct hang_graph *g, struct hang *hang, uint32_t count)
 {
-    qsort(g->named, count, sizeof(*g->named), compare_ranks);
+    qsort(g->named, count, sizeof(*g->named), hang_report_compare_ranks);
     hang->behind_count = count;
     rank_list(g->named, count, hang->ranks, sizeof(hang->ranks));
     for (uint32_t i = 0; i < count && i < HANG_NAMED; i++) {
@@ -41,7 +41,7 @@ static void set_behind(struct hang_graph *g, struct hang *hang, uint32_t count)
     }
 }
 
-static uint64_t since(const struct hang_graph *g, uint64_t waited_ns)
+static uint64_t hang_report_since(const struct hang_graph *g, uint64_t waited_ns)
 {
     return g->watch->end_ns > waited_ns ? g->watch->end_ns - waited_ns : 0;
 }
@@ -63,7 +63,7 @@ static int is_urgent(const struct hang_graph *g, uint32_t rank, uint64_t waited_
     }
 }
 
-static void tell_circle(struct hang_graph *g, uint32_t from, uint32_t to)
+static void hang_report_circle(struct hang_graph *g, uint32_t from, uint32_t to)
 {
     uint32_t index, count = 0;
     uint64_t longest = 0, comm = 0;
@@ -86,8 +86,8 @@ static void tell_circle(struct hang_graph *g, uint32_t from, uint32_t to)
     struct hang *hang = count > 0 ? new_hang(g, HANG_DEADLOCK, &index) : NULL;
     if (hang == NULL)
         return;
-    set_behind(g, hang, count);
-    hang->since_ns = since(g, longest);
+    hang_report_set_behind(g, hang, count);
+    hang->since_ns = hang_report_since(g, longest);
     hang->comm = comm;
     hang->call = call;
     hang->waiter = waiter;
@@ -98,7 +98,7 @@ static void tell_circle(struct hang_graph *g, uint32_t from, uint32_t to)
 /* Deadlocks: components with more than one node, or with a node that waits for itself.
  * @param hard  as for hang_graph_components(); with all edges only those that nothing else explains
  */
-static void tell_circles(struct hang_graph *g, int hard)
+static void hang_report_circles(struct hang_graph *g, int hard)
 {
     hang_graph_components(g, hard);
     for (uint32_t i = 0, to; i < g->nodes; i = to) {
@@ -108,7 +108,7 @@ static void tell_circles(struct hang_graph *g, int hard)
         if (g->hang_of[n] != HANG_NONE || (to == i + 1 && !hang_graph_loops(g, n)))
             continue;
         if (hard || !hang_graph_escapes(g, i, to))
-            tell_circle(g, i, to);
+            hang_report_circle(g, i, to);
     }
 }
 
@@ -124,14 +124,15 @@ static void fill_group(struct hang_graph *g, struct hang *hang, const struct han
     for (uint32_t i = 0; i < group->count; i++)
         if (hang_graph_seat(g, g->entries[group->first + i].rank)->uncounted)
             hang->operation = 0;
-    hang->since_ns = since(g, group->longest_ns);
+    hang->since_ns = hang_report_since(g, group->longest_ns);
     hang->members = size > group->members ? size : group->members;
     hang->arrived = group->count;
 }
 
 /* Ranks that a group waits for and that do not wait themselves; urgent ones alone where the wait is
  * not long. Those that another hang is about are left out. @return how many are in g->named */
-static uint32_t find_late(struct hang_graph *g, const struct hang_group *group, uint32_t *others)
+static uint32_t hang_report_find_late(struct hang_graph *g, const struct hang_group *group,
+                                      uint32_t *others)
 {
     int is_long = group->longest_ns >= hang_threshold(g->watch, HANG_WAIT_COLLECTIVE);
     uint32_t count = 0, from = g->edge_of[g->watch->seat_count + (uint32_t)(group - g->groups)];
@@ -150,13 +151,13 @@ static uint32_t find_late(struct hang_graph *g, const struct hang_group *group, 
     return count;
 }
 
-static void tell_group(struct hang_graph *g, uint32_t n)
+static void hang_report_group(struct hang_graph *g, uint32_t n)
 {
     const struct hang_group *group = &g->groups[n];
     uint32_t index, node = g->watch->seat_count + n, others = HANG_NONE;
     if (group->longest_ns == 0 || g->hang_of[node] != HANG_NONE)
         return;
-    uint32_t count = find_late(g, group, &others);
+    uint32_t count = hang_report_find_late(g, group, &others);
     if (count == 0) {
         g->hang_of[node] = others;
         return;
@@ -168,11 +169,11 @@ static void tell_group(struct hang_graph *g, uint32_t n)
     g->hang_of[node] = index;
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
-    set_behind(g, hang, count);
+    hang_report_set_behind(g, hang, count);
 }
 
 /* Ranks of one communicator that are in different calls, though all have made as many before. */
-static void tell_mismatch(struct hang_graph *g, uint32_t n)
+static void hang_report_mismatch(struct hang_graph *g, uint32_t n)
 {
     const struct hang_group *b = &g->groups[n],
                             *a = b->rival == HANG_NONE ? b : &g->groups[b->rival];
@@ -186,10 +187,10 @@ static void tell_mismatch(struct hang_graph *g, uint32_t n)
     if (hang == NULL)
         return;
     fill_group(g, hang, most);
-    hang->since_ns = since(g, longest);
+    hang->since_ns = hang_report_since(g, longest);
     for (uint32_t i = 0; i < few->count; i++)
         g->named[count++] = g->entries[few->first + i].rank;
-    set_behind(g, hang, count);
+    hang_report_set_behind(g, hang, count);
     g->hang_of[g->watch->seat_count + (uint32_t)(a - g->groups)] = index;
     g->hang_of[g->watch->seat_count + (uint32_t)(b - g->groups)] = index;
 }
@@ -220,7 +221,7 @@ static void find_awaited(struct hang_graph *g, int hard)
 }
 
 /* Ranks of one state whose messages others wait for: one hang. */
-static void tell_awaited(struct hang_graph *g, enum hang_state state)
+static void hang_report_awaited(struct hang_graph *g, enum hang_state state)
 {
     uint32_t index, count = 0, longest = HANG_NONE;
     for (uint32_t r = 0; r < g->watch->seat_count; r++) {
@@ -240,13 +241,13 @@ static void tell_awaited(struct hang_graph *g, enum hang_state state)
     hang->comm = hang_comm_of(waiter);
     hang->call = waiter->in_call;
     hang->waiter = g->waiter[longest];
-    hang->since_ns = since(g, g->waited[longest]);
+    hang->since_ns = hang_report_since(g, g->waited[longest]);
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
-    set_behind(g, hang, count);
+    hang_report_set_behind(g, hang, count);
 }
 
-static void tell_stopped(struct hang_graph *g)
+static void hang_report_stopped(struct hang_graph *g)
 {
     uint32_t index, count = 0;
     uint64_t longest = 0;
@@ -261,14 +262,14 @@ static void tell_stopped(struct hang_graph *g)
     struct hang *hang = count > 0 ? new_hang(g, HANG_STOPPED, &index) : NULL;
     if (hang == NULL)
         return;
-    hang->since_ns = since(g, longest);
+    hang->since_ns = hang_report_since(g, longest);
     for (uint32_t i = 0; i < count; i++)
         g->hang_of[g->named[i]] = index;
-    set_behind(g, hang, count);
+    hang_report_set_behind(g, hang, count);
 }
 
 /* All who live wait, but for whom does not show; or all but some that are outside of MPI. */
-static void tell_standstill(struct hang_graph *g)
+static void hang_report_standstill(struct hang_graph *g)
 {
     struct hang_watch *w = g->watch;
     uint64_t longest = 0;
@@ -300,15 +301,15 @@ static void tell_standstill(struct hang_graph *g)
     hang->call = hang_graph_seat(g, waiter)->in_call;
     hang->comm = hang_comm_of(hang_graph_seat(g, waiter));
     hang->waiter = waiter;
-    hang->since_ns = since(g, longest);
-    set_behind(g, hang, count);
+    hang->since_ns = hang_report_since(g, longest);
+    hang_report_set_behind(g, hang, count);
     for (uint32_t r = 0; r < w->seat_count; r++)
         if (hang_graph_is_stuck(g, r))
             g->hang_of[r] = index;
 }
 
 /* A node belongs to the hang that what it waits for belongs to. */
-static void spread(struct hang_graph *g)
+static void hang_report_spread(struct hang_graph *g)
 {
     hang_graph_components(g, 0);
     for (uint32_t i = 0, to; i < g->nodes; i = to) {
@@ -364,20 +365,20 @@ static int compare_hangs(const void *a, const void *b)
 
 void hang_graph_tell(struct hang_graph *g)
 {
-    tell_circles(g, 1);
+    hang_report_circles(g, 1);
     for (uint32_t n = 0; n < g->group_count; n++)
-        tell_mismatch(g, n);
+        hang_report_mismatch(g, n);
     for (uint32_t n = 0; n < g->group_count; n++)
-        tell_group(g, n);
+        hang_report_group(g, n);
     find_awaited(g, 1);
     find_awaited(g, 0);
     for (int state = 0; state <= HANG_UNHEARD; state++)
-        tell_awaited(g, (enum hang_state)state);
-    tell_stopped(g);
-    tell_circles(g, 0);
-    spread(g);
+        hang_report_awaited(g, (enum hang_state)state);
+    hang_report_stopped(g);
+    hang_report_circles(g, 0);
+    hang_report_spread(g);
     if (g->watch->hang_count == 0)
-        tell_standstill(g);
+        hang_report_standstill(g);
     count_waiting(g);
     qsort(g->watch->hangs, g->watch->hang_count, sizeof(*g->watch->hangs), compare_hangs);
 }

@@ -25,7 +25,7 @@ _Static_assert(TIME_CLASSES <= 1u << TIME_BITS && SIZE_CLASSES <= 1u << SIZE_BIT
                "an entry fits its bits");
 
 /* Bytes in the middle of a class. */
-static double middle_of(unsigned size_class)
+static double criteria_class_middle(unsigned size_class)
 {
     double floor = (double)size_class_floor((uint16_t)size_class);
     double next = size_class + 1 < SIZE_CLASSES
@@ -55,7 +55,7 @@ int criteria_create(struct criteria **out, const struct criteria_params *params)
     criteria->ring = ring;
     criteria->newest = NO_WINDOW;
     for (unsigned s = 0; s < SIZE_CLASSES; s++) {
-        criteria->sizes[s] = middle_of(s);
+        criteria->sizes[s] = criteria_class_middle(s);
         for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
             criteria->recent[l][s] = criteria->reference[l][s] = NAN;
     }
@@ -126,8 +126,8 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
 }
 
 /* All of a class. Mostly these are the only ones of the window, and need not be added up. */
-static int take_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
-                     struct histogram *times)
+static int criteria_reserve_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
+                                 struct histogram *times)
 {
     struct cell *cell = criteria->cells[locality][size_class];
     if (cell != NULL && cell->progress.messages == 0 && times->messages <= MOST_MESSAGES) {
@@ -162,7 +162,8 @@ int criteria_take(struct criteria *criteria, struct time_counts *times)
         struct histogram *cell = times->cells->of[class_];
         if (cell->messages == 0)
             continue;
-        int failed = take_cell(criteria, class_ % LOCALITIES, class_ / LOCALITIES, cell);
+        int failed =
+            criteria_reserve_cell(criteria, class_ % LOCALITIES, class_ / LOCALITIES, cell);
         code = code == 0 ? failed : code;
     }
     return code;
@@ -170,7 +171,7 @@ int criteria_take(struct criteria *criteria, struct time_counts *times)
 
 /* ---- the ring ------------------------------------------------------------ */
 
-static void expire(struct criteria *criteria, struct slot *slot)
+static void criteria_expire_slot(struct criteria *criteria, struct slot *slot)
 {
     for (size_t i = 0; i < slot->count; i++) {
         uint32_t place = (uint32_t)(slot->entries[i] >> MESSAGES_BITS);
@@ -184,50 +185,52 @@ static void expire(struct criteria *criteria, struct slot *slot)
 }
 
 /* Empty all slots whose windows have left the horizon that ends with this window. */
-static void expire_before(struct criteria *criteria, uint64_t window)
+static void criteria_expire_slots(struct criteria *criteria, uint64_t window)
 {
     for (uint32_t i = 0; i < criteria->params.horizon; i++) {
         struct slot *slot = &criteria->ring[i];
         if (slot->window != NO_WINDOW && window - slot->window >= criteria->params.horizon)
-            expire(criteria, slot);
+            criteria_expire_slot(criteria, slot);
     }
 }
 
 /* Class that stands for 2^bits neighbouring ones. */
-static uint32_t coarse(uint32_t time_class, unsigned bits)
+static uint32_t criteria_coarse_class(uint32_t time_class, unsigned bits)
 {
     uint32_t middle = (time_class >> bits << bits) + (1u << bits >> 1);
     return middle < TIME_CLASSES ? middle : TIME_CLASSES - 1;
 }
 
-static size_t entries_of(const struct histogram *histogram, unsigned bits)
+static size_t criteria_write_entries(const struct histogram *histogram, unsigned bits)
 {
     size_t entries = 0;
     uint32_t before = TIME_CLASSES;
     for (uint32_t c = histogram_next(histogram, 0); c < TIME_CLASSES;
          c = histogram_next(histogram, c + 1)) {
-        entries += coarse(c, bits) != before;
-        before = coarse(c, bits);
+        entries += criteria_coarse_class(c, bits) != before;
+        before = criteria_coarse_class(c, bits);
     }
     return entries;
 }
 
 /* Entries that the window in progress takes when 2^bits classes of times are put together. */
-static size_t entries_in_progress(const struct criteria *criteria, unsigned bits)
+static size_t criteria_count_entries(const struct criteria *criteria, unsigned bits)
 {
     size_t entries = 0;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
         for (unsigned i = 0; i < criteria->used[l].count; i++)
-            entries += entries_of(&criteria->cells[l][criteria->used[l].of[i]]->progress, bits);
+            entries += criteria_write_entries(
+                &criteria->cells[l][criteria->used[l].of[i]]->progress, bits);
     return entries;
 }
 
-static int coarsen(struct histogram *histogram, unsigned bits)
+static int criteria_coarsen_entries(struct histogram *histogram, unsigned bits)
 {
     struct histogram result = {0};
     for (uint32_t c = histogram_next(histogram, 0); c < TIME_CLASSES;
          c = histogram_next(histogram, c + 1)) {
-        int code = histogram_add(&result, coarse(c, bits), histogram_count(histogram, c));
+        int code =
+            histogram_add(&result, criteria_coarse_class(c, bits), histogram_count(histogram, c));
         if (code != 0) {
             histogram_finish(&result);
             return code;
@@ -239,9 +242,9 @@ static int coarsen(struct histogram *histogram, unsigned bits)
 }
 
 /* Move a cell's window in progress into horizon, slot and pool. The slot has room. */
-static int close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
+static int criteria_close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
 {
-    int code = bits > 0 ? coarsen(&cell->progress, bits) : 0;
+    int code = bits > 0 ? criteria_coarsen_entries(&cell->progress, bits) : 0;
     if (code == 0)
         code = histogram_merge(&cell->horizon, &cell->progress);
     if (code != 0)
@@ -256,12 +259,12 @@ static int close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsi
 }
 
 /* Move the window in progress of all cells into horizons, ring and pools. */
-static int close_cells(struct criteria *criteria, uint64_t window)
+static int criteria_close_cells(struct criteria *criteria, uint64_t window)
 {
     unsigned bits = 0;
-    size_t room = entries_in_progress(criteria, 0);
+    size_t room = criteria_count_entries(criteria, 0);
     while (room > CRITERIA_ENTRIES)
-        room = entries_in_progress(criteria, ++bits); /* six bits leave fewer than that */
+        room = criteria_count_entries(criteria, ++bits); /* six bits leave fewer than that */
     struct slot *slot = &criteria->ring[window % criteria->params.horizon];
     slot->entries = room > 0 ? malloc(room * sizeof(*slot->entries)) : NULL;
     int code = room > 0 && slot->entries == NULL ? -ENOMEM : 0;
@@ -273,7 +276,8 @@ static int close_cells(struct criteria *criteria, uint64_t window)
             if (cell->progress.messages == 0)
                 continue;
             if (slot->entries != NULL) {
-                int failed = close_cell(cell, (l << SIZE_BITS | s) << TIME_BITS, slot, bits);
+                int failed =
+                    criteria_close_cell(cell, (l << SIZE_BITS | s) << TIME_BITS, slot, bits);
                 code = code == 0 ? failed : code;
             }
             histogram_finish(&cell->progress);
@@ -285,7 +289,7 @@ static int close_cells(struct criteria *criteria, uint64_t window)
 /* ---- the reference ------------------------------------------------------- */
 
 /* Weight of a median of this window. */
-static uint64_t weight_of(struct criteria *criteria, uint64_t window)
+static uint64_t criteria_median_weight(struct criteria *criteria, uint64_t window)
 {
     double halvings = (double)(window - criteria->origin) / criteria->params.half_life;
     if (halvings >= WEIGHT_HALVINGS) {
@@ -302,7 +306,8 @@ static uint64_t weight_of(struct criteria *criteria, uint64_t window)
 }
 
 /* Nearest cell by number of the class that had a median before this window; the smaller of two. */
-static const struct cell *nearest(const struct criteria *criteria, unsigned locality, unsigned s)
+static const struct cell *criteria_nearest_cell(const struct criteria *criteria, unsigned locality,
+                                                unsigned s)
 {
     for (unsigned d = 1; d < SIZE_CLASSES; d++) {
         const struct cell *below = d <= s ? criteria->cells[locality][s - d] : NULL;
@@ -315,7 +320,7 @@ static const struct cell *nearest(const struct criteria *criteria, unsigned loca
     return NULL;
 }
 
-static uint32_t class_of(double ns)
+static uint32_t criteria_class_of_ns(double ns)
 {
     return ns < 1        ? time_class_of(1)
            : ns < 0x1p62 ? time_class_of((uint64_t)(ns + 0.5))
@@ -323,12 +328,12 @@ static uint32_t class_of(double ns)
 }
 
 /* Give a class that appears late the past of its neighbour, scaled to its first median. */
-static int inherit(struct cell *cell, const struct cell *from)
+static int criteria_inherit_history(struct cell *cell, const struct cell *from)
 {
     double scale = cell->fresh / fmax(from->latest, 1);
     const struct histogram *past = &from->history;
     for (uint32_t c = histogram_next(past, 0); c < TIME_CLASSES; c = histogram_next(past, c + 1)) {
-        int code = histogram_add(&cell->history, class_of(time_class_middle(c) * scale),
+        int code = histogram_add(&cell->history, criteria_class_of_ns(time_class_middle(c) * scale),
                                  histogram_count(past, c));
         if (code != 0)
             return code;
@@ -338,10 +343,10 @@ static int inherit(struct cell *cell, const struct cell *from)
 
 /* Medians of the pools that are full enough go into the histories: first those of new classes, who
  * look at their neighbours' pasts without this window, then all. */
-static int close_references(struct criteria *criteria, uint64_t window)
+static int criteria_close_references(struct criteria *criteria, uint64_t window)
 {
     int code = 0;
-    uint64_t weight = weight_of(criteria, window);
+    uint64_t weight = criteria_median_weight(criteria, window);
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++) {
         const struct used *used = &criteria->used[l];
         for (unsigned i = 0; i < used->count; i++) {
@@ -354,16 +359,16 @@ static int close_references(struct criteria *criteria, uint64_t window)
             cell->pooled = 0;
             histogram_finish(&cell->pool);
             const struct cell *neighbour =
-                isnan(cell->latest) ? nearest(criteria, l, used->of[i]) : NULL;
-            int failed = neighbour != NULL ? inherit(cell, neighbour) : 0;
+                isnan(cell->latest) ? criteria_nearest_cell(criteria, l, used->of[i]) : NULL;
+            int failed = neighbour != NULL ? criteria_inherit_history(cell, neighbour) : 0;
             code = code == 0 ? failed : code;
         }
         for (unsigned i = 0; i < used->count; i++) {
             struct cell *cell = criteria->cells[l][used->of[i]];
             if (isnan(cell->fresh))
                 continue;
-            int failed =
-                histogram_add(&cell->history, class_of(cell->fresh), weight * cell->fresh_windows);
+            int failed = histogram_add(&cell->history, criteria_class_of_ns(cell->fresh),
+                                       weight * cell->fresh_windows);
             code = code == 0 ? failed : code;
             cell->latest = cell->fresh;
         }
@@ -378,9 +383,9 @@ int criteria_close(struct criteria *criteria, uint64_t window)
     if (criteria->newest == NO_WINDOW)
         criteria->origin = window;
     criteria->newest = window;
-    expire_before(criteria, window);
-    int code = close_cells(criteria, window);
-    int failed = close_references(criteria, window);
+    criteria_expire_slots(criteria, window);
+    int code = criteria_close_cells(criteria, window);
+    int failed = criteria_close_references(criteria, window);
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
         criteria_find(criteria, l);
     return code == 0 ? failed : code;

@@ -8,7 +8,8 @@
 #define LATENCY_BYTES 4096.0
 
 /* Slope of the line through two classes as far as it is believed beyond them. */
-static double believed_slope(const double *sizes, const double *known, unsigned at, unsigned other)
+static double classes_limit_slope(const double *sizes, const double *known, unsigned at,
+                                  unsigned other)
 {
     double steepest = known[at] / (sizes[at] + LATENCY_BYTES);
     if (at == other)
@@ -20,7 +21,8 @@ static double believed_slope(const double *sizes, const double *known, unsigned 
 /* Fill in the classes whose value is NaN from those that are known.
  * @param slopes  beyond the known ones go on along a line; 0: stay level
  * @return how many are known */
-static unsigned interpolate(const double *sizes, double *out, const double *known, int slopes)
+static unsigned classes_interpolate(const double *sizes, double *out, const double *known,
+                                    int slopes)
 {
     unsigned list[SIZE_CLASSES], count = 0;
     for (unsigned s = 0; s < SIZE_CLASSES; s++)
@@ -31,8 +33,8 @@ static unsigned interpolate(const double *sizes, double *out, const double *know
     const unsigned first = list[0], last = list[count - 1];
     double below = 0, beyond = 0;
     if (slopes) {
-        below = believed_slope(sizes, known, first, count == 1 ? first : list[1]);
-        beyond = believed_slope(sizes, known, last, count == 1 ? last : list[count - 2]);
+        below = classes_limit_slope(sizes, known, first, count == 1 ? first : list[1]);
+        beyond = classes_limit_slope(sizes, known, last, count == 1 ? last : list[count - 2]);
     }
     for (unsigned s = 0; s < first; s++)
         out[s] = known[first] + below * (sizes[s] - sizes[first]);
@@ -50,7 +52,7 @@ static unsigned interpolate(const double *sizes, double *out, const double *know
 }
 
 /* Recent criteria of a locality from its horizons. @return whether there were any messages */
-static int find_recent(const struct criteria *criteria, unsigned locality, double *recent)
+static int classes_find_recent(const struct criteria *criteria, unsigned locality, double *recent)
 {
     double own[SIZE_CLASSES], known[SIZE_CLASSES], expected[SIZE_CLASSES];
     int any = 0, few = 0;
@@ -63,7 +65,7 @@ static int find_recent(const struct criteria *criteria, unsigned locality, doubl
     }
     if (!any)
         return 0;
-    int strong = few && interpolate(criteria->sizes, expected, known, 1) > 0;
+    int strong = few && classes_interpolate(criteria->sizes, expected, known, 1) > 0;
     for (unsigned s = 0; s < SIZE_CLASSES && strong; s++) {
         if (isnan(own[s]) || !isnan(known[s]))
             continue;
@@ -71,15 +73,15 @@ static int find_recent(const struct criteria *criteria, unsigned locality, doubl
             (double)criteria->cells[locality][s]->horizon.messages / (double)criteria->params.least;
         own[s] = exp(part * log(own[s]) + (1 - part) * log(expected[s]));
     }
-    interpolate(criteria->sizes, recent, own, 1);
+    classes_interpolate(criteria->sizes, recent, own, 1);
     return 1;
 }
 
 /* Reference criteria of a locality.
  * @param recent  of the same locality; NULL: there are none
  * @return whether any are known */
-static int find_reference(const struct criteria *criteria, unsigned locality, const double *recent,
-                          double *reference)
+static int classes_find_reference(const struct criteria *criteria, unsigned locality,
+                                  const double *recent, double *reference)
 {
     double own[SIZE_CLASSES], ratio[SIZE_CLASSES];
     for (unsigned s = 0; s < SIZE_CLASSES; s++) {
@@ -92,25 +94,25 @@ static int find_reference(const struct criteria *criteria, unsigned locality, co
             ratio[s] = own[s] / recent[s];
     }
     if (recent == NULL)
-        return interpolate(criteria->sizes, reference, own, 1) > 0;
-    int tied = interpolate(criteria->sizes, ratio, ratio, 0) > 0;
+        return classes_interpolate(criteria->sizes, reference, own, 1) > 0;
+    int tied = classes_interpolate(criteria->sizes, ratio, ratio, 0) > 0;
     for (unsigned s = 0; s < SIZE_CLASSES; s++)
         reference[s] = !isnan(own[s]) ? own[s] : recent[s] * (tied ? ratio[s] : 1);
     return 1;
 }
 
-static double recent_of(const struct cell *cell)
+static double classes_own_recent(const struct cell *cell)
 {
     return cell->horizon.messages == 0 ? NAN : fmax(histogram_quantile(&cell->horizon, 0.5), 1);
 }
 
-static double reference_of(const struct criteria *criteria, const struct cell *cell)
+static double classes_own_reference(const struct criteria *criteria, const struct cell *cell)
 {
     double k = criteria->params.reference_quantile * (double)(cell->history.messages - 1);
     return isnan(cell->latest) ? NAN : fmax(histogram_ranked(&cell->history, (uint64_t)k), 1);
 }
 
-static int is_same(double a, double b)
+static int classes_is_unchanged(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -118,15 +120,16 @@ static int is_same(double a, double b)
 /* What criteria of a locality are made of, of all its cells. @return whether it comes to the same
  * as before: times are told by classes, so medians of long often do not change from window to
  * window */
-static int find_own(struct criteria *criteria, unsigned locality)
+static int classes_find_own(struct criteria *criteria, unsigned locality)
 {
     struct used *used = &criteria->used[locality];
     int few_before = used->few, same = 1;
     used->few = 0;
     for (unsigned i = 0; i < used->count; i++) {
         struct cell *cell = criteria->cells[locality][used->of[i]];
-        double recent = recent_of(cell), reference = reference_of(criteria, cell);
-        same &= is_same(recent, cell->own_recent) && is_same(reference, cell->own_reference);
+        double recent = classes_own_recent(cell), reference = classes_own_reference(criteria, cell);
+        same &= classes_is_unchanged(recent, cell->own_recent) &&
+                classes_is_unchanged(reference, cell->own_reference);
         used->few |= !isnan(recent) && cell->horizon.messages < criteria->params.least;
         cell->own_recent = recent;
         cell->own_reference = reference;
@@ -137,12 +140,12 @@ static int find_own(struct criteria *criteria, unsigned locality)
 void criteria_find(struct criteria *criteria, unsigned locality)
 {
     double *recent = criteria->recent[locality], *reference = criteria->reference[locality];
-    criteria->used[locality].changed = !find_own(criteria, locality);
+    criteria->used[locality].changed = !classes_find_own(criteria, locality);
     if (!criteria->used[locality].changed)
         return;
-    if (find_recent(criteria, locality, recent))
-        find_reference(criteria, locality, recent, reference);
-    else if (find_reference(criteria, locality, NULL, reference))
+    if (classes_find_recent(criteria, locality, recent))
+        classes_find_reference(criteria, locality, recent, reference);
+    else if (classes_find_reference(criteria, locality, NULL, reference))
         memcpy(recent, reference, sizeof(criteria->recent[locality]));
     for (unsigned s = 0; s < SIZE_CLASSES; s++) {
         recent[s] = isnan(recent[s]) ? NAN : fmax(recent[s], 1);

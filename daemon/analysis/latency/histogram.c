@@ -18,7 +18,7 @@ struct histogram_page *histogram_page_create(struct histogram *histogram, uint32
     return histogram->pages[page];
 }
 
-static void drop_if_empty(struct histogram *histogram, uint32_t page)
+static void histogram_drop_page(struct histogram *histogram, uint32_t page)
 {
     if (histogram->pages[page]->messages > 0)
         return;
@@ -36,7 +36,7 @@ int histogram_remove(struct histogram *histogram, uint32_t time_class, uint64_t 
     page->counts[time_class % HISTOGRAM_PAGE] -= messages;
     page->messages -= messages;
     histogram->messages -= messages;
-    drop_if_empty(histogram, time_class / HISTOGRAM_PAGE);
+    histogram_drop_page(histogram, time_class / HISTOGRAM_PAGE);
     return 0;
 }
 
@@ -84,7 +84,7 @@ int histogram_subtract(struct histogram *from, const struct histogram *what)
         for (uint32_t i = 0; i < HISTOGRAM_PAGE; i++)
             from->pages[p]->counts[i] -= what->pages[p]->counts[i];
         from->pages[p]->messages -= what->pages[p]->messages;
-        drop_if_empty(from, p);
+        histogram_drop_page(from, p);
     }
     from->messages -= what->messages;
     return 0;
@@ -126,7 +126,7 @@ uint32_t histogram_next(const struct histogram *histogram, uint32_t time_class)
 
 /* Class of the k-th smallest, k below messages. *over becomes how many there are of the classes up
  * to it. */
-static uint32_t class_ranked(const struct histogram *histogram, uint64_t k, uint64_t *over)
+static uint32_t histogram_class_at(const struct histogram *histogram, uint64_t k, uint64_t *over)
 {
     uint64_t below = 0;
     uint32_t p = 0, i = 0;
@@ -145,7 +145,7 @@ double histogram_ranked(const struct histogram *histogram, uint64_t k)
     uint64_t over;
     if (k >= histogram->messages)
         return NAN;
-    return time_class_middle(class_ranked(histogram, k, &over));
+    return time_class_middle(histogram_class_at(histogram, k, &over));
 }
 
 double histogram_quantile(const struct histogram *histogram, double q)
@@ -156,7 +156,7 @@ double histogram_quantile(const struct histogram *histogram, double q)
     uint64_t last = histogram->messages - 1;
     uint64_t k = place >= (double)last ? last : (uint64_t)place;
     uint64_t over;
-    uint32_t c = class_ranked(histogram, k, &over);
+    uint32_t c = histogram_class_at(histogram, k, &over);
     double low = time_class_middle(c), part = place - (double)k;
     if (k + 1 < over || k == last || !(part > 0))
         return low; /* both neighbours are of this class, or there is but one */

@@ -1,10 +1,10 @@
 /* Latency of one window: of the whole job, of each locality, of regions and of ranks.
  *
  * The latency of a message is its transfer time by the criterion of its locality and size class
- * (003, Eq. 1); that of a group of messages is the mean (003, Eq. 2). Because a criterion is one
- * number for a class, sums of transfer times are enough: the mean is the sum of T / gt over rows.
- * Besides the mean there is the geometric mean, from sums of logarithms: a mean of times with heavy
- * tails is made by a few messages that the scheduler held up, the geometric mean is not.
+ * (PCLVis, Eq. 1); that of a group of messages is the mean (PCLVis, Eq. 2). Because a criterion is
+ * one number for a class, sums of transfer times are enough: the mean is the sum of T / gt over
+ * rows. Besides the mean there is the geometric mean, from sums of logarithms: a mean of times with
+ * heavy tails is made by a few messages that the scheduler held up, the geometric mean is not.
  *
  * A message belongs to the region of its source and to that of its destination: the slow link
  * between two regions shows in both.
@@ -13,7 +13,7 @@
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_LATENCY_H
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_LATENCY_H
 
-#include "daemon/analysis/matching/message_ranks.h"
+#include "daemon/analysis/latency/message_ranks.h"
 #include "daemon/analysis/matching/transfers.h"
 
 #include <stddef.h>
@@ -46,8 +46,6 @@ struct latency_sum {
 #undef X
 };
 
-#define LATENCY_SUMS (sizeof(struct latency_sum) / sizeof(uint64_t))
-
 /** Mean latency by recent and by reference criterion, geometric mean by reference criterion. NaN:
  *  no messages. */
 double latency_recent(const struct latency_sum *sum);
@@ -69,40 +67,22 @@ struct latency_rank {
 double latency_rank_reference(const struct latency_rank *rank);
 double latency_rank_typical(const struct latency_rank *rank);
 
-#define PART_FIGURES 12u /* of a part, that are added for a row */
-
-/** Rows of a region while they are added: each is added once where it was sent, from which the sums
- * of localities follow as well, and once more where another region received it. For latency_add()
- * alone: by locality, and where it was received. */
-struct latency_part {
-    int32_t low[LOCALITIES + 1]
-               [PART_FIGURES]; /**< of 31 bits, of rows that came since they were last too large */
-    struct latency_sum sums[LOCALITIES + 1]; /**< of all others */
-} __attribute__((aligned(16)));
-
-/** Where the rows of a window go. Arrays are the caller's, zeroed before the window's first row. */
+/** Where the rows of a window are added. Arrays are the caller's, zeroed before the window's first
+ * row. */
 struct latency_groups {
     struct latency_sum job;
     struct latency_sum localities[LOCALITIES];
     struct latency_sum *regions; /**< by index of region; NULL: there are none */
     size_t region_count;
-    struct latency_part *parts; /**< one more than regions; written by latency_add() for itself */
     const uint32_t *region_of;  /**< by rank: index of its region; region_count: in none */
+    struct latency_rank *ranks; /**< by rank */
     size_t rank_count; /**< of both arrays by rank; rows of further ranks count for no rank */
-    /** What ranks that report come to, begun for the window; NULL: there is none. Rows of other
-     * ranks are not in it. */
-    struct message_ranks *messages;
-    struct latency_rank
-        *apart;   /**< what is not in it, by rank; written by latency_add() for latency_rank_of() */
-    int is_apart; /**< something is */
+    struct message_ranks *messages; /**< figures of ranks that report, begun for the window; rows of
+                                         other ranks are not in them. NULL: none */
 };
 
-/** Add rows. Where there was no memory for sums of ranks that are more than 31 bits,
- * messages->table says so. */
+/** Add rows. */
 void latency_add(struct latency_groups *groups, const struct latency_scale *scale,
                  const struct transfers *rows);
-
-/** What was added of a rank below groups->rank_count. */
-struct latency_rank latency_rank_of(const struct latency_groups *groups, size_t rank);
 
 #endif

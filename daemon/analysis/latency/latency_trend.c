@@ -46,12 +46,6 @@ void latency_trend_destroy(struct latency_trend *trend)
     free(trend);
 }
 
-void latency_trend_fetch(const struct latency_trend *trend)
-{
-    trend_fetch(trend->typical);
-    trend_fetch(trend->mean);
-}
-
 void latency_trend_update(struct latency_trend *trend, uint64_t window,
                           const struct latency_sum *sum, struct trend_result *out)
 {

@@ -24,9 +24,6 @@ struct latency_trend;
 int latency_trend_create(struct latency_trend **out, double window_s);
 void latency_trend_destroy(struct latency_trend *trend);
 
-/** Have what an update looks at in the cache soon. */
-void latency_trend_fetch(const struct latency_trend *trend);
-
 /** Take a window, in ascending order (others change nothing). Told is the trend that is not calm,
  * of two such that of the greater ratio, with the earlier onset; while both are calm, that of the
  *  typical message. Levels are by the reference of this window. */

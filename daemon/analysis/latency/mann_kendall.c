@@ -8,7 +8,8 @@
 
 /* Values below a bound, or not above it, come first, without branches that nobody can foresee.
  * @return where the others begin */
-static size_t part(double *values, size_t from, size_t to, double bound, int with_equal)
+static size_t kendall_partition(double *values, size_t from, size_t to, double bound,
+                                int with_equal)
 {
     size_t cut = from;
     for (size_t i = from; i < to; i++) {
@@ -20,22 +21,22 @@ static size_t part(double *values, size_t from, size_t to, double bound, int wit
     return cut;
 }
 
-static double middle_of(double a, double b, double c)
+static double kendall_middle(double a, double b, double c)
 {
     double low = a < b ? a : b, high = a < b ? b : a;
     return c < low ? low : c > high ? high : c;
 }
 
 /* The k-th smallest, behind which none is smaller then (Hoare, "Algorithm 65: find", 1961). */
-static double ranked(double *values, size_t count, size_t k)
+static double kendall_select(double *values, size_t count, size_t k)
 {
     size_t from = 0, to = count;
     while (to - from > 1) {
-        double pivot = middle_of(values[from], values[from + (to - from) / 2], values[to - 1]);
-        size_t cut = part(values, from, to, pivot, 0);
+        double pivot = kendall_middle(values[from], values[from + (to - from) / 2], values[to - 1]);
+        size_t cut = kendall_partition(values, from, to, pivot, 0);
         if (cut ==
             from) { /* it is the smallest: all that equal it go at once; or it is no number */
-            cut = part(values, from, to, pivot, 1);
+            cut = kendall_partition(values, from, to, pivot, 1);
             if (k < cut || cut == from)
                 break;
         }
@@ -48,10 +49,10 @@ static double ranked(double *values, size_t count, size_t k)
 }
 
 /* Of an even number the mean of the two in the middle. */
-static double median(double *values, size_t count)
+static double kendall_median(double *values, size_t count)
 {
     size_t k = (count - 1) / 2;
-    double lower = ranked(values, count, k), upper = lower;
+    double lower = kendall_select(values, count, k), upper = lower;
     if (count % 2 == 0) {
         upper = values[k + 1];
         for (size_t i = k + 2; i < count; i++)
@@ -61,7 +62,7 @@ static double median(double *values, size_t count)
 }
 
 /* Sum over groups of t equal values of t (t - 1) (2 t + 5): what ties take from the variance. */
-static double ties(const double *values, size_t count)
+static double kendall_count_ties(const double *values, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -91,9 +92,9 @@ int mann_kendall(struct mann_kendall *out, const double *times, const double *va
         }
     }
     double n = (double)count, r = correlation > 0 ? fmin(correlation, 0.99) : 0;
-    double tied = equal == 0 ? 0 : ties(values, count);
+    double tied = equal == 0 ? 0 : kendall_count_ties(values, count);
     double variance = (n * (n - 1) * (2 * n + 5) - tied) / 18 * (1 + r) / (1 - r);
-    out->slope = median(slopes, pairs);
+    out->slope = kendall_median(slopes, pairs);
     out->z = variance > 0 && s != 0 ? (s > 0 ? s - 1 : s + 1) / sqrt(variance) : 0;
     return 0;
 }

@@ -51,7 +51,7 @@ void time_counts_remove(struct time_counts *counts, unsigned class_, uint32_t ti
 }
 
 /* All that the other ones count is counted in these as well, or nothing is. */
-static int merge(struct time_counts *to, const struct time_cells *from)
+static int time_counts_merge_cell(struct time_counts *to, const struct time_cells *from)
 {
     for (size_t i = 0; i < from->count; i++) {
         unsigned class_ = from->used[i];
@@ -69,7 +69,7 @@ int time_counts_move(struct time_counts *to, struct time_counts *from)
 {
     if (from->cells == NULL)
         return 0;
-    int code = merge(to, from->cells);
+    int code = time_counts_merge_cell(to, from->cells);
     if (code == 0)
         time_counts_clear(from);
     return code;

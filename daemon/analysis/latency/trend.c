@@ -2,7 +2,6 @@
 
 #include "daemon/analysis/latency/mann_kendall.h"
 #include "daemon/analysis/latency/trend_state.h"
-#include "daemon/analysis/tables/fetch.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -44,19 +43,19 @@ static const double growing_alone[SPANS] = {INFINITY, 3.2, 4};
 #define FOR_GOOD_VALUES 600u
 
 /* From params.rise at 3 values to params.slow_rise at 48. */
-static void find_rises(struct trend *trend)
+static void trend_find_rises(struct trend *trend)
 {
     double most = log(trend->params.rise), least = log(trend->params.slow_rise);
     for (uint32_t i = 0; i < SCALES; i++)
         trend->rises[i] = most + log(trend_scales[i] / 3.0) / log(16) * (least - most);
 }
 
-static void forget_calm(struct trend *trend)
+static void trend_forget_calm(struct trend *trend)
 {
     trend->calm.centre = trend->calm.spread = NAN;
     for (uint32_t i = 0; i < STATISTICS; i++)
         trend->calm.limits[i] = NAN;
-    trend->calm_anew = 1;
+    trend->calm_changed = true;
 }
 
 int trend_create(struct trend **out, const struct trend_params *params)
@@ -67,16 +66,15 @@ int trend_create(struct trend **out, const struct trend_params *params)
         !(params->growth > 1 && params->growth <= params->slow_rise) || params->calm_down < 1 ||
         params->calm_down > RECENT / 2 || !(params->half_life >= 1 && params->half_life <= 1e9))
         return -HOLTER_ERANGE;
-    struct trend *trend = aligned_alloc(_Alignof(struct trend), sizeof(*trend));
+    struct trend *trend = calloc(1, sizeof(*trend));
     if (trend == NULL)
         return -ENOMEM;
-    memset(trend, 0, sizeof(*trend));
     trend->params = *params;
-    find_rises(trend);
-    trend->weight = trend->noted_weight = 1;
+    trend_find_rises(trend);
+    trend->weight = 1;
     trend->growth_of_weight = exp2(1 / params->half_life);
     trend->span = SPANS;
-    forget_calm(trend);
+    trend_forget_calm(trend);
     trend->result =
         (struct trend_result){.slope = NAN, .level = NAN, .base = NAN, .ratio = NAN, .band = NAN};
     *out = trend;
@@ -98,8 +96,8 @@ struct growth {
 
 /* Test the last values, at most so many and from a number on, for growth: the Mann-Kendall test
  * over medians of blocks. @return whether there are enough */
-static int find_growth(const struct trend *trend, uint64_t from, uint64_t most, double correlated,
-                       struct growth *out)
+static int trend_find_growth(const struct trend *trend, uint64_t from, uint64_t most,
+                             double correlated, struct growth *out)
 {
     double times[BLOCKS], values[BLOCKS];
     uint64_t usable = trend->count - from;
@@ -131,7 +129,7 @@ struct fit {
     double step_gain, growth_gain;
 };
 
-static void find_fit(const struct trend *trend, double base, uint64_t most, struct fit *out)
+static void trend_find_fit(const struct trend *trend, double base, uint64_t most, struct fit *out)
 {
     double sum = 0, product = 0, squares = 0,
            top = 1.5 * (trend_last_median(trend, LEVEL_VALUES) - base);
@@ -156,10 +154,9 @@ static void find_fit(const struct trend *trend, double base, uint64_t most, stru
 
 /* ---- from calm ----------------------------------------------------------- */
 
-static void enter(struct trend *trend, enum trend_state state, uint64_t onset, double threshold,
-                  uint32_t m)
+static void trend_enter_period(struct trend *trend, enum trend_state state, uint64_t onset,
+                               double threshold, uint32_t m)
 {
-    trend_note(trend);
     trend->result.state = state;
     trend->threshold = threshold;
     trend->scale = m;
@@ -170,39 +167,39 @@ static void enter(struct trend *trend, enum trend_state state, uint64_t onset, d
 }
 
 /* How early it is in a job, from 1 down to 0: then a rise has to be more to be worth telling. */
-static double earliness(const struct trend *trend)
+static double trend_earliness(const struct trend *trend)
 {
     return fmax(0, 1 - trend->singles / trend->weight / EARLY_VALUES);
 }
 
 /* Least rise that is worth telling at a scale. */
-static double least_rise(const struct trend *trend, uint32_t i)
+static double trend_minimum_rise(const struct trend *trend, uint32_t i)
 {
     double rise = trend->rises[i];
-    return fmax(rise, rise + earliness(trend) * (log(EARLY_RISE) - rise));
+    return fmax(rise, rise + trend_earliness(trend) * (log(EARLY_RISE) - rise));
 }
 
 /* Whether the last values of a scale are above what calm explains, and above the base by enough. */
-static int is_high(const struct trend *trend, const double *stats, uint32_t i)
+static int trend_is_high(const struct trend *trend, const double *stats, uint32_t i)
 {
     if (!(stats[i] > trend->calm.limits[i]))
         return 0;
-    double rise = least_rise(trend, i);
-    return stats[i] > trend->calm.centre + rise && trend_third(trend, i) - trend->base > rise;
+    double rise = trend_minimum_rise(trend, i);
+    return stats[i] > trend->calm.centre + rise && trend->thirds[i] - trend->base > rise;
 }
 
 /* Three values that stay above those before, more than calm ever jumps. */
-static int has_jumped(const struct trend *trend, const double *stats)
+static int trend_has_jumped(const struct trend *trend, const double *stats)
 {
     if (!(stats[JUMP] > trend->calm.limits[JUMP]))
         return 0;
-    double rise = least_rise(trend, 1);
+    double rise = trend_minimum_rise(trend, 1);
     return stats[JUMP] > rise / 2 && stats[1] > trend->base + rise &&
-           trend_third(trend, 1) > trend->base + rise;
+           trend->thirds[1] > trend->base + rise;
 }
 
 /* Whether of the last three values the last is on its way back to the base. */
-static int falls_back(const struct trend *trend)
+static int trend_falls_back(const struct trend *trend)
 {
     double highest = fmax(trend_log(trend, trend->count - 2), trend_log(trend, trend->count - 3));
     double last = trend_log(trend, trend->count - 1);
@@ -210,20 +207,20 @@ static int falls_back(const struct trend *trend)
 }
 
 /* A level that is high, whichever way it came there. */
-static int judge_level(struct trend *trend)
+static int trend_judge_level(struct trend *trend)
 {
     const double *stats = trend_last_stats(trend);
     struct fit fit;
     for (uint32_t i = 1; i < SCALES; i++) {
         uint32_t m = trend_scales[i];
-        if (!is_high(trend, stats, i) && !(m == 3 && has_jumped(trend, stats)))
+        if (!trend_is_high(trend, stats, i) && !(m == 3 && trend_has_jumped(trend, stats)))
             continue;
-        if (m == 3 && falls_back(trend))
+        if (m == 3 && trend_falls_back(trend))
             continue;
-        find_fit(trend, trend->base, 60 + 4 * (uint64_t)m, &fit);
+        trend_find_fit(trend, trend->base, 60 + 4 * (uint64_t)m, &fit);
         int grows = trend->count - fit.growth >= LEAST_GROWING && fit.growth_gain > fit.step_gain;
-        enter(trend, grows ? TREND_STATE_GROWTH : TREND_STATE_STEADY, grows ? fit.growth : fit.step,
-              least_rise(trend, i), m);
+        trend_enter_period(trend, grows ? TREND_STATE_GROWTH : TREND_STATE_STEADY,
+                           grows ? fit.growth : fit.step, trend_minimum_rise(trend, i), m);
         return 1;
     }
     return 0;
@@ -231,22 +228,22 @@ static int judge_level(struct trend *trend)
 
 /* Growth away from the base, before the level as such is high: the last values lie above it as a
  * line would, they have a trend, and a line explains them better than a step. */
-static int judge_ramp(struct trend *trend)
+static int trend_judge_ramp(struct trend *trend)
 {
     double above = trend_last_stats(trend)[RAMP];
     if (!(above > trend->calm.limits[RAMP]) || !(above > log(trend->params.growth)))
         return 0;
-    trend_note(trend);
     struct growth growth;
     struct fit fit;
     for (uint32_t s = 0; s < SPANS; s++) {
-        if (!find_growth(trend, trend->first, spans[s], trend_correlation(trend), &growth) ||
+        if (!trend_find_growth(trend, trend->first, spans[s], trend_correlation(trend), &growth) ||
             growth.z < GROWING_HIGH)
             continue;
-        find_fit(trend, trend->base, 2 * spans[s], &fit);
+        trend_find_fit(trend, trend->base, 2 * spans[s], &fit);
         if (fit.growth_gain < fit.step_gain)
             continue;
-        enter(trend, TREND_STATE_GROWTH, fit.growth, log(trend->params.growth), RAMP_SCALE);
+        trend_enter_period(trend, TREND_STATE_GROWTH, fit.growth, log(trend->params.growth),
+                           RAMP_SCALE);
         trend->span = s;
         trend->result.slope = growth.slope;
         return 1;
@@ -256,7 +253,7 @@ static int judge_ramp(struct trend *trend)
 
 /* Growth in itself: for a series that grew from its beginning, and so has no base. What was learnt
  * of it as calm is wrong, its correlation too. */
-static int judge_growth(struct trend *trend)
+static int trend_judge_growth(struct trend *trend)
 {
     struct growth growth;
     if (trend->habit > 0 &&
@@ -264,12 +261,13 @@ static int judge_growth(struct trend *trend)
         return 0;
     for (uint32_t s = 1; s < SPANS; s++) {
         if (trend->count % (spans[s] / 12) != 0 || trend->count - trend->first < spans[s] ||
-            !find_growth(trend, trend->first, spans[s], MOST_CORRELATED, &growth) ||
+            !trend_find_growth(trend, trend->first, spans[s], MOST_CORRELATED, &growth) ||
             growth.z < growing_alone[s] ||
             growth.rise < (log(trend->params.slow_rise) + log(trend->params.growth)) / 2)
             continue;
         trend->base = fmin(trend->base, trend_last_median(trend, LEVEL_VALUES) - growth.rise);
-        enter(trend, TREND_STATE_GROWTH, trend->count - spans[s], growth.rise, RAMP_SCALE);
+        trend_enter_period(trend, TREND_STATE_GROWTH, trend->count - spans[s], growth.rise,
+                           RAMP_SCALE);
         trend->span = s;
         trend->result.slope = growth.slope;
         return 1;
@@ -277,28 +275,28 @@ static int judge_growth(struct trend *trend)
     return 0;
 }
 
-static void judge(struct trend *trend)
+static void trend_judge_value(struct trend *trend)
 {
     trend->base = trend->calm.centre;
     if (isnan(trend->base))
         return;
-    if (!judge_level(trend) && !judge_ramp(trend))
-        (void)judge_growth(trend);
+    if (!trend_judge_level(trend) && !trend_judge_ramp(trend))
+        (void)trend_judge_growth(trend);
 }
 
 /* ---- while it lasts ------------------------------------------------------ */
 
-static void be_calm(struct trend *trend)
+static void trend_become_calm(struct trend *trend)
 {
     trend->result.state = TREND_STATE_CALM;
-    trend->first = trend->remembered = trend->noted = trend->count;
+    trend->first = trend->remembered = trend->count;
     trend->result.onset = trend->result.since = trend->last;
     trend->result.slope = NAN;
 }
 
 /* A level that was left for and come back from several times within an hour is one of the program's
  * own: it becomes part of what calm is like. */
-static void note_return(struct trend *trend)
+static void trend_note_return(struct trend *trend)
 {
     double logs[RECENT];
     uint64_t count = trend->count - trend->onset < RECENT ? trend->count - trend->onset : RECENT;
@@ -331,26 +329,26 @@ static void note_return(struct trend *trend)
 }
 
 /* The job changed for good: learn anew what calm is. */
-static void start_anew(struct trend *trend)
+static void trend_relearn_calm(struct trend *trend)
 {
-    forget_calm(trend);
+    trend_forget_calm(trend);
     memset(trend->memories, 0, sizeof(trend->memories));
     trend->singles = 0;
-    trend->weight = trend->noted_weight = 1;
-    be_calm(trend);
-    trend->first = trend->remembered = trend->noted = trend->count - HELD_BACK;
+    trend->weight = 1;
+    trend_become_calm(trend);
+    trend->first = trend->remembered = trend->count - HELD_BACK;
     for (uint64_t n = trend->first; n < trend->count; n++)
         trend->stats[n % HELD][RAMP] = NAN; /* they are above the base that was */
 }
 
-static void follow_growth(struct trend *trend)
+static void trend_follow_growth(struct trend *trend)
 {
     struct growth growth;
     int grows = trend->result.state == TREND_STATE_GROWTH;
     for (uint32_t s = 0; s < SPANS && s <= trend->span; s++) {
         if (s > 0 && trend->count - trend->onset < spans[s] / 2)
             break;
-        if (!find_growth(trend, trend->onset, spans[s], trend_correlation(trend), &growth))
+        if (!trend_find_growth(trend, trend->onset, spans[s], trend_correlation(trend), &growth))
             break;
         trend->result.slope = growth.slope;
         if (growth.z < GROWING || growth.rise < log(trend->params.growth))
@@ -365,59 +363,55 @@ static void follow_growth(struct trend *trend)
     }
     if (!grows || trend->span == SPANS)
         return;
-    if (!find_growth(trend, trend->onset, spans[trend->span], trend_correlation(trend), &growth) ||
+    if (!trend_find_growth(trend, trend->onset, spans[trend->span], trend_correlation(trend),
+                           &growth) ||
         growth.z > NOT_GROWING)
         return;
     trend->result.state = TREND_STATE_STEADY;
     trend->result.since = trend_window(trend, trend->count - spans[trend->span] / 2);
 }
 
-static void follow(struct trend *trend)
+static void trend_follow_period(struct trend *trend)
 {
     uint64_t values =
         trend->scale > trend->params.calm_down ? trend->scale : trend->params.calm_down;
     if (trend_last_median(trend, values) < trend->base + trend->threshold / 2) {
-        note_return(trend);
-        be_calm(trend);
+        trend_note_return(trend);
+        trend_become_calm(trend);
         return;
     }
-    follow_growth(trend);
+    trend_follow_growth(trend);
     double lasted = (double)(trend->count - trend->onset);
     if (trend->result.state == TREND_STATE_STEADY && lasted > FOR_GOOD_VALUES &&
         lasted > FOR_GOOD_TIMES * trend->singles / trend->weight)
-        start_anew(trend);
+        trend_relearn_calm(trend);
 }
 
 int trend_update(struct trend *trend, uint64_t window, double value, uint64_t messages)
 {
-    if (trend->any && window <= trend->last)
+    if (trend->started && window <= trend->last)
         return -HOLTER_ERANGE;
-    trend->any = 1;
+    trend->started = true;
     trend->last = window;
     if (!(value > 0) || isinf(value) || messages < trend->params.least)
         return 0;
-    trend_take(trend, window, log(value));
+    trend_add_value(trend, window, log(value));
     trend_find_statistics(trend);
     struct growth growth;
     if (trend->result.state == TREND_STATE_CALM) {
-        judge(trend);
+        trend_judge_value(trend);
         if (trend->result.state == TREND_STATE_CALM) {
             trend_remember_calm(trend);
             if (trend->params.calm_slope && trend->count % SLOPE_EVERY == 0 &&
-                find_growth(trend, trend->first, spans[0], 0, &growth)) /* no test, but a slope */
+                trend_find_growth(trend, trend->first, spans[0], 0,
+                                  &growth)) /* no test, but a slope */
                 trend->result.slope = growth.slope;
         }
     } else {
-        follow(trend);
+        trend_follow_period(trend);
     }
     trend->result.spike = trend->result.state == TREND_STATE_CALM && value > trend->result.band;
     return 0;
-}
-
-void trend_fetch(const struct trend *trend)
-{
-    for (size_t at = 0; at < offsetof(struct trend, returned); at += FETCH_LINE)
-        __builtin_prefetch((const char *)trend + at, 1);
 }
 
 int trend_is_calm(const struct trend *trend)

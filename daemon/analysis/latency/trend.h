@@ -107,9 +107,6 @@ void trend_destroy(struct trend *trend);
  *  @return 0, or -HOLTER_ERANGE for a window that is not above the last: nothing was done */
 int trend_update(struct trend *trend, uint64_t window, double value, uint64_t messages);
 
-/** Have what an update looks at in the cache soon. */
-void trend_fetch(const struct trend *trend);
-
 /** As of the last update: whether its state is TREND_STATE_CALM, which is less work than all of the
  * result. */
 int trend_is_calm(const struct trend *trend);

@@ -8,6 +8,7 @@
 
 #define RAMP_VALUES 60u
 #define RAMP_CLIP 3.0 /* spreads of single values that the statistic of growth counts at most */
+#define CALM_EVERY 8u /* values, once many are known */
 #define BEFORE_JUMP 6u
 #define BIN_WIDTH 0.02
 
@@ -26,16 +27,16 @@
 /* Neighbours that count as seen from the beginning, as of a correlation of a half. */
 #define ASSUMED_NEIGHBOURS 10.0
 
-static int by_value(const void *a, const void *b)
+static int trend_compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static void sort(double *values, size_t count)
+static void trend_sort_values(double *values, size_t count)
 {
     if (count > 64) {
-        qsort(values, count, sizeof(*values), by_value);
+        qsort(values, count, sizeof(*values), trend_compare_values);
         return;
     }
     for (size_t i = 1; i < count; i++) {
@@ -52,7 +53,7 @@ void trend_sorted(const struct trend *trend, uint64_t from, uint64_t count, doub
 {
     for (uint64_t i = 0; i < count; i++)
         out[i] = trend_log(trend, from + i);
-    sort(out, count);
+    trend_sort_values(out, count);
 }
 
 double trend_median(const struct trend *trend, uint64_t from, uint64_t count)
@@ -70,82 +71,46 @@ double trend_last_median(const struct trend *trend, uint64_t most)
     return trend_median(trend, trend->count - count, count);
 }
 
-void trend_take(struct trend *trend, uint64_t window, double value)
+void trend_add_value(struct trend *trend, uint64_t window, double value)
 {
-    trend->windows_near[trend->count % TAKEN] = window;
-    trend->near[trend->count % NEAR] = value;
-    if (++trend->count % TAKEN != 0)
-        return;
-    uint64_t from = trend->count - TAKEN;
-    memcpy(&trend->logs[from % RECENT], &trend->near[from % NEAR], TAKEN * sizeof(*trend->logs));
-    memcpy(&trend->windows[from % RECENT], trend->windows_near, sizeof(trend->windows_near));
+    trend->windows[trend->count % RECENT] = window;
+    trend->logs[trend->count % RECENT] = value;
+    trend->count++;
 }
 
 /* Mean of the m values from the m / 6-th to the 2 m / 3-th smallest: one in three may be a spike,
  * one in six a dip. */
-static double lower_mean(const struct trend *trend, uint32_t i)
+static double trend_lower_mean(const double *sorted, uint32_t m)
 {
-    uint32_t m = trend_scales[i], from = m / 6, to = m < 3 ? 1 : 2 * m / 3;
-    const uint8_t *places = &trend->ordered[trend_first[i]];
+    uint32_t from = m / 6, to = m < 3 ? 1 : 2 * m / 3;
     double sum = 0;
     for (uint32_t k = from; k < to; k++)
-        sum += trend->near[places[k]];
+        sum += sorted[k];
     return sum / (to - from);
 }
 
 /* How far the last values lie above the base, weighted as growth that began with the first of them
  * would have it. NaN: too few values, or the base is not known. */
-static double ramp(const struct trend *trend)
+static double trend_ramp(const struct trend *trend)
 {
     const double centre = trend->calm.centre, most = RAMP_CLIP * trend->calm.spread;
     if (isnan(centre) || trend->count - trend->first < RAMP_VALUES)
         return NAN;
     double sum = 0;
     for (uint32_t d = 1; d <= RAMP_VALUES; d++) {
-        double y = trend->near[(trend->count - RAMP_VALUES + d - 1) % NEAR] - centre;
+        double y = trend_log(trend, trend->count - RAMP_VALUES + d - 1) - centre;
         double low = y < -most ? -most : y;
         sum += (low > most ? most : low) * d;
     }
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
 }
 
-/* What lies at a place of those in order is another value from now on: move it to where it belongs.
- */
-static void move_to_place(const double *values, uint8_t *places, uint32_t count, uint32_t at,
-                          uint8_t newest)
-{
-    const double value = values[newest];
-    for (; at + 1 < count && values[places[at + 1]] < value; at++)
-        places[at] = places[at + 1];
-    for (; at > 0 && values[places[at - 1]] > value; at--)
-        places[at] = places[at - 1];
-    places[at] = newest;
-}
-
-/* The newest value comes among those of each scale, where it takes the place of the oldest: they
- * stay in order, which is less than to sort them again. */
-static void order_newest(struct trend *trend)
-{
-    const uint8_t newest = (uint8_t)((trend->count - 1) % NEAR);
-    for (uint32_t i = 0; i < SCALES; i++) {
-        const uint32_t m = trend_scales[i];
-        uint8_t *places = &trend->ordered[trend_first[i]];
-        if (trend->count <= m) {
-            move_to_place(trend->near, places, (uint32_t)trend->count, (uint32_t)trend->count - 1,
-                          newest);
-            continue;
-        }
-        const uint8_t *oldest = memchr(places, (int)((trend->count - 1 - m) % NEAR), m);
-        move_to_place(trend->near, places, m, (uint32_t)(oldest - places), newest);
-    }
-}
-
 /* The second largest of the values before a jump, which one of them that is a spike cannot move. */
-static double before_jump(const struct trend *trend)
+static double trend_before_jump(const struct trend *trend)
 {
     double largest = -INFINITY, second = -INFINITY;
     for (uint32_t i = 0; i < BEFORE_JUMP; i++) {
-        double value = trend->near[(trend->count - 3 - BEFORE_JUMP + i) % NEAR];
+        double value = trend_log(trend, trend->count - 3 - BEFORE_JUMP + i);
         double lower = value < largest ? value : largest;
         second = lower > second ? lower : second;
         largest = value > largest ? value : largest;
@@ -157,14 +122,21 @@ void trend_find_statistics(struct trend *trend)
 {
     double *stats = trend_last_stats(trend);
     uint64_t usable = trend->count - trend->first;
-    order_newest(trend);
-    for (uint32_t i = 0; i < SCALES; i++)
-        stats[i] = usable >= trend_scales[i] ? lower_mean(trend, i) : NAN;
+    for (uint32_t i = 0; i < SCALES; i++) {
+        const uint32_t m = trend_scales[i];
+        double sorted[MAXIMUM_SCALE];
+        stats[i] = trend->thirds[i] = NAN;
+        if (usable < m)
+            continue;
+        trend_sorted(trend, trend->count - m, m, sorted);
+        stats[i] = trend_lower_mean(sorted, m);
+        trend->thirds[i] = sorted[m < 3 ? 0 : m / 3 - 1];
+    }
     stats[JUMP] = stats[RAMP] = NAN;
     if (usable < 3 + BEFORE_JUMP)
         return;
-    stats[JUMP] = stats[1] - before_jump(trend);
-    stats[RAMP] = ramp(trend);
+    stats[JUMP] = stats[1] - trend_before_jump(trend);
+    stats[RAMP] = trend_ramp(trend);
 }
 
 /* ---- what calm is like --------------------------------------------------- */
@@ -179,7 +151,7 @@ void trend_memory_add(struct memory *memory, double offset, double weight)
     memory->total += weight;
 }
 
-static void memory_scale(struct memory *memory, double factor)
+static void trend_memory_scale(struct memory *memory, double factor)
 {
     memory->total = 0;
     for (size_t i = 0; i < BINS; i++) {
@@ -189,8 +161,8 @@ static void memory_scale(struct memory *memory, double factor)
 }
 
 /* Quantiles q, ascending, linear within bins. */
-static void memory_quantiles(const struct memory *memory, const double *q, double *out,
-                             size_t count)
+static void trend_memory_quantiles(const struct memory *memory, const double *q, double *out,
+                                   size_t count)
 {
     double below = 0;
     size_t bin = memory->lowest;
@@ -205,7 +177,7 @@ static void memory_quantiles(const struct memory *memory, const double *q, doubl
 }
 
 /* Centre of the histogram of a statistic; jump and ramp are differences. */
-static double centre_of(const struct trend *trend, uint32_t statistic)
+static double trend_memory_centre(const struct trend *trend, uint32_t statistic)
 {
     return statistic >= SCALES ? 0 : trend->centre;
 }
@@ -221,7 +193,7 @@ double trend_correlation(const struct trend *trend)
 }
 
 /* Of a statistic, given the correlation of neighbours. */
-static void find_limit(struct trend *trend, uint32_t i, double r)
+static void trend_find_limit(struct trend *trend, uint32_t i, double r)
 {
     static const double q[] = {0.16, 0.5, 0.84, 0.95, 0.99, 0.999};
     const struct memory *memory = &trend->memories[i];
@@ -230,7 +202,7 @@ static void find_limit(struct trend *trend, uint32_t i, double r)
     double singles = trend->memories[0].total / trend->weight; /* faded a little */
     if (values < 2 * m || singles + 0.5 < trend->params.warm_up / 2)
         return;
-    memory_quantiles(memory, q, v, 6);
+    trend_memory_quantiles(memory, q, v, 6);
     double spread = fmax(v[2] - v[1], v[1] - v[0]);
     if (values < 16 || values >= 40) /* of the first a jump may be part, then it is but one value */
         spread = fmax(spread, (v[3] - v[1]) / 1.645);
@@ -245,7 +217,7 @@ static void find_limit(struct trend *trend, uint32_t i, double r)
     if (i == 0) {
         trend->calm.spread = spread;
         trend->calm.centre = trend->centre + v[1];
-        trend->calm_anew = 1;
+        trend->calm_changed = true;
     }
     /* The base and the spreads themselves are known from so many independent values only. */
     double independent = singles / alone;
@@ -254,22 +226,22 @@ static void find_limit(struct trend *trend, uint32_t i, double r)
     double limit = v[1] + far * sqrt(spread * spread + unsure * unsure);
     if (values >= 2000)
         limit = fmax(limit, v[5] + TAIL * (v[5] - v[4]));
-    trend->calm.limits[i] = centre_of(trend, i) + limit;
+    trend->calm.limits[i] = trend_memory_centre(trend, i) + limit;
 }
 
 void trend_find_calm(struct trend *trend)
 {
     const double r = trend_correlation(trend);
     for (uint32_t i = 0; i < STATISTICS; i++)
-        find_limit(trend, i, r);
+        trend_find_limit(trend, i, r);
 }
 
-static void note(struct trend *trend, uint64_t number, double weight)
+static void trend_memorise_statistics(struct trend *trend, uint64_t number, double weight)
 {
     const double *stats = trend->stats[number % HELD];
     for (uint32_t i = 0; i < STATISTICS; i++)
         if (!isnan(stats[i]))
-            trend_memory_add(&trend->memories[i], stats[i] - centre_of(trend, i), weight);
+            trend_memory_add(&trend->memories[i], stats[i] - trend_memory_centre(trend, i), weight);
     if (!isnan(trend->calm.centre) && number > trend->first) {
         int above = trend_log(trend, number) > trend->calm.centre;
         int above_before = trend_log(trend, number - 1) > trend->calm.centre;
@@ -278,39 +250,29 @@ static void note(struct trend *trend, uint64_t number, double weight)
     }
 }
 
-void trend_note(struct trend *trend)
-{
-    for (; trend->noted < trend->remembered; trend->noted++) {
-        note(trend, trend->noted, trend->noted_weight);
-        trend->noted_weight *= trend->growth_of_weight;
-    }
-}
-
 /* So that weights do not become too large. */
-static void scale_weights(struct trend *trend)
+static void trend_scale_weights(struct trend *trend)
 {
-    trend_note(trend);
     for (uint32_t i = 0; i < STATISTICS; i++)
-        memory_scale(&trend->memories[i], 1 / trend->weight);
+        trend_memory_scale(&trend->memories[i], 1 / trend->weight);
     trend->alike /= trend->weight;
     trend->neighbours /= trend->weight;
     trend->singles = trend->memories[0].total;
-    trend->noted_weight = trend->weight = 1;
+    trend->weight = 1;
 }
 
-/* One more value. What comes of it in the memories nobody looks at before calm is found again:
- * several are put there together, when the memories are fetched anyway. */
-static void remember(struct trend *trend)
+/* One more value enters the memories. What calm is like changes slowly: where many values are
+ * known it is found again every few of them. */
+static void trend_memorise_value(struct trend *trend)
 {
+    trend_memorise_statistics(trend, trend->remembered, trend->weight);
     trend->remembered++;
     trend->singles += trend->weight;
     trend->weight *= trend->growth_of_weight;
     if (!(trend->weight < 0x1p30))
-        scale_weights(trend);
-    if (trend->singles / trend->weight < 64 || trend->remembered % TAKEN == 0) {
-        trend_note(trend);
+        trend_scale_weights(trend);
+    if (trend->singles / trend->weight < 64 || trend->remembered % CALM_EVERY == 0)
         trend_find_calm(trend);
-    }
 }
 
 /* Values enter the memories with a delay, so that what is judged is not part of the measure. */
@@ -322,10 +284,10 @@ void trend_remember_calm(struct trend *trend)
         trend->centre = trend_last_median(trend, trend->params.warm_up);
     uint64_t back = trend->count / 2 < HELD_BACK ? trend->count / 2 : HELD_BACK;
     while (trend->remembered + back < trend->count)
-        remember(trend);
-    if (!trend->calm_anew)
+        trend_memorise_value(trend);
+    if (!trend->calm_changed)
         return;
-    trend->calm_anew = 0;
+    trend->calm_changed = false;
     trend->result.base = exp(trend->calm.centre);
     trend->result.band =
         exp(fmax(trend->calm.limits[0], trend->calm.centre + log(trend->params.rise)));

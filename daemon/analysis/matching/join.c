@@ -81,7 +81,7 @@ static void keep_lower(struct join_ends *ends, uint64_t *top)
     join_ends_keep(ends, *top);
 }
 
-static void shrink(struct join *join, struct opened *opened)
+static void join_shrink(struct join *join, struct opened *opened)
 {
     join->open_halves -= join_ends_count(&opened->ends);
     keep_lower(&opened->ends, &opened->top);
@@ -93,13 +93,13 @@ static void keep_to_bound(struct join *join, struct opened *opened)
 {
     size_t quarter = join->params.most_halves / 4;
     while (join_ends_count(&opened->ends) > quarter)
-        shrink(join, opened);
+        join_shrink(join, opened);
     while (join->open_halves > 3 * quarter) {
         struct opened *largest = &join->open[0];
         for (size_t i = 1; i < join->open_count; i++)
             if (join_ends_count(&join->open[i].ends) >= join_ends_count(&largest->ends))
                 largest = &join->open[i];
-        shrink(join, largest);
+        join_shrink(join, largest);
     }
 }
 
@@ -111,7 +111,7 @@ static void drop_last_window(struct join *join)
 }
 
 /* @return NULL without memory, or when the window lies behind too many others */
-static struct opened *open_window(struct join *join, uint64_t number)
+static struct opened *join_open_window(struct join *join, uint64_t number)
 {
     size_t at = join->open_count;
     while (at > 0 && join->open[at - 1].number > number)
@@ -160,7 +160,7 @@ int join_begin(struct join *join, struct join_writer *writer, const struct join_
 {
     if (report->count > MOST_HALVES || report->window > MOST_WINDOW || report->node >= 1u << 31)
         return -HOLTER_ERANGE;
-    struct opened *opened = open_window(join, taken_with(join, report->window));
+    struct opened *opened = join_open_window(join, taken_with(join, report->window));
     *writer = (struct join_writer){0};
     if (opened == NULL) /* a window too far ahead is not kept */
         return join->open_count < MOST_OPEN ? -ENOMEM : 0;
@@ -174,7 +174,7 @@ int join_commit(struct join *join, const struct join_writer *writer)
         return 0;
     if (writer->unsound || writer->short_of_memory)
         return writer->unsound ? -HOLTER_ERANGE : -ENOMEM;
-    struct opened *opened = open_window(join, taken_with(join, report->window));
+    struct opened *opened = join_open_window(join, taken_with(join, report->window));
     if (opened == NULL)
         return join->open_count < MOST_OPEN ? -ENOMEM : 0;
     if (note_limit(opened, report->count == 0 ? KEY_NONE : report->node, report->keys_below) != 0)
@@ -215,7 +215,7 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
  * @param due  set: how many windows
  * @return the ends, or NULL without memory: some may then lie with those of another window that is
  * as much due */
-static struct join_ends *gather(struct join *join, uint64_t window, size_t *due)
+static struct join_ends *join_gather(struct join *join, uint64_t window, size_t *due)
 {
     *due = 0;
     while (*due < join->open_count && join->open[*due].number <= window)
@@ -232,7 +232,7 @@ static struct join_ends *gather(struct join *join, uint64_t window, size_t *due)
 }
 
 /* For matching, of so many ends and calls. */
-static int make_room(struct join *join, size_t sends, size_t receives, size_t calls)
+static int join_make_room(struct join *join, size_t sends, size_t receives, size_t calls)
 {
     const size_t need = sends + receives, most = sends < receives ? sends : receives;
     size_t rooms[2] = {join->scratch_room, join->scratch_room};
@@ -271,8 +271,8 @@ static void note_limits(struct join *join, size_t due)
 }
 
 /* In the order of keys, so that it does not matter in which they were added. */
-static void note_ranks(struct join *join, const struct join_ends *ends, size_t sends,
-                       size_t receives)
+static void join_note_ranks(struct join *join, const struct join_ends *ends, size_t sends,
+                            size_t receives)
 {
     if (!key_limits_any(&join->limits))
         return;
@@ -331,18 +331,18 @@ int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *use
         window = join->next - 1;
     else if (window > MOST_WINDOW)
         window = MOST_WINDOW;
-    struct join_ends *ends = gather(join, window, &due);
+    struct join_ends *ends = join_gather(join, window, &due);
     if (ends == NULL)
         return -ENOMEM;
     const struct join_ends *waiting = &join->waiting;
     const size_t sends = due == 0 ? 0 : ends->send_count,
                  receives = due == 0 ? 0 : ends->receive_count;
-    if (make_room(join, sends + waiting->send_count, receives + waiting->receive_count,
-                  (due == 0 ? 0 : ends->call_count) + waiting->call_count) != 0 ||
+    if (join_make_room(join, sends + waiting->send_count, receives + waiting->receive_count,
+                       (due == 0 ? 0 : ends->call_count) + waiting->call_count) != 0 ||
         (due > 0 && join_ends_append(ends, waiting) != 0))
         return -ENOMEM;
     note_limits(join, due);
-    note_ranks(join, ends, sends, receives);
+    join_note_ranks(join, ends, sends, receives);
     join_match(join, ends, window);
     join_settle(join, ends);
     join_emit(join, ends, emit, user);

@@ -24,8 +24,8 @@ size_t join_ends_bytes(const struct join_ends *ends)
 }
 
 /* Room for so many more. */
-static int fit(struct join_ends *ends, size_t sends, size_t receives, size_t calls, size_t tellers,
-               size_t wide)
+static int join_ends_fit(struct join_ends *ends, size_t sends, size_t receives, size_t calls,
+                         size_t tellers, size_t wide)
 {
     if (array_fit(&ends->sends, sizeof(*ends->sends), &ends->send_room, ends->send_count + sends) !=
             0 ||
@@ -46,8 +46,8 @@ int join_ends_append(struct join_ends *to, const struct join_ends *from)
 {
     if (join_ends_count(from) == 0)
         return 0;
-    if (fit(to, from->send_count, from->receive_count, from->call_count, from->teller_count,
-            from->wide_count) != 0)
+    if (join_ends_fit(to, from->send_count, from->receive_count, from->call_count,
+                      from->teller_count, from->wide_count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < from->send_count; i++) {
         struct join_send send = from->sends[i];
@@ -79,7 +79,7 @@ int join_ends_append_send(struct join_ends *to, const struct join_ends *from, si
 {
     struct join_send send = from->sends[at];
     const uint32_t teller = send.teller & END_PLACE;
-    if (fit(to, 1, 0, 0, 1, 1) != 0)
+    if (join_ends_fit(to, 1, 0, 0, 1, 1) != 0)
         return -ENOMEM;
     if (last == SIZE_MAX || (from->sends[last].teller & END_PLACE) != teller)
         to->tellers[to->teller_count++] = from->tellers[teller];
@@ -109,7 +109,7 @@ int join_ends_append_receive(struct join_ends *to, const struct join_ends *from,
 {
     struct join_receive receive = from->receives[at];
     const uint32_t call = receive.call & END_PLACE;
-    if (fit(to, 0, 1, 1, 1, 1) != 0)
+    if (join_ends_fit(to, 0, 1, 1, 1, 1) != 0)
         return -ENOMEM;
     if (last == SIZE_MAX || (from->receives[last].call & END_PLACE) != call)
         append_call(to, from, call, last);
@@ -125,7 +125,7 @@ int join_ends_append_receive(struct join_ends *to, const struct join_ends *from,
 }
 
 /* Leave out calls that completed none of the receives. */
-static void keep_calls(struct join_ends *ends)
+static void join_ends_keep_calls(struct join_ends *ends)
 {
     uint32_t last = UINT32_MAX;
     ends->call_count = 0;
@@ -196,7 +196,7 @@ void join_ends_keep(struct join_ends *ends, uint64_t top)
             ends->receives[receives++] = ends->receives[i];
     ends->send_count = sends;
     ends->receive_count = receives;
-    keep_calls(ends);
+    join_ends_keep_calls(ends);
     keep_tellers(ends);
     keep_wide(ends);
 }
@@ -206,7 +206,7 @@ void join_ends_keep(struct join_ends *ends, uint64_t top)
 int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
                       const struct join_report *report, uint64_t top)
 {
-    if (fit(ends, report->count, report->count, report->count, 1, 0) != 0)
+    if (join_ends_fit(ends, report->count, report->count, report->count, 1, 0) != 0)
         return -ENOMEM;
     *writer = (struct join_writer){
         .ends = ends,

@@ -33,7 +33,7 @@ static inline uint64_t call_hash(const struct join_call *told)
 /* The call that a node told of, which is noted when it is new.
  * @return CALL_UNKNOWN: too many calls have the same place in the index; what it completed is then
  * not known to be whole */
-static uint32_t find_call(struct join *join, const struct join_ends *ends, uint32_t told)
+static uint32_t join_match_find_call(struct join *join, const struct join_ends *ends, uint32_t told)
 {
     const struct join_call *one = &ends->calls[told];
     uint32_t at = (uint32_t)(call_hash(one) >> join->call_shift);
@@ -58,7 +58,7 @@ static uint32_t find_call(struct join *join, const struct join_ends *ends, uint3
 static uint32_t add_to_call(struct join *join, const struct join_ends *ends, uint32_t told)
 {
     const struct join_call *one = &ends->calls[told];
-    const uint32_t number = find_call(join, ends, told);
+    const uint32_t number = join_match_find_call(join, ends, told);
     if (number == CALL_UNKNOWN)
         return CALL_UNKNOWN;
     struct call *call = &join->calls[number];
@@ -106,17 +106,18 @@ static void begin_matches(struct join *join)
         join->met_of[i] = &join->mets[0];
 }
 
-static uint64_t error_of(const struct join_teller *a, const struct join_teller *b)
+static uint64_t join_match_error_of(const struct join_teller *a, const struct join_teller *b)
 {
     uint64_t sum = a->error_ns + b->error_ns;
     return sum < a->error_ns || sum > JOIN_MOST_NS ? UINT64_MAX : sum;
 }
 
 /* There are no more of them than matches, so there is room. */
-static struct met *meet(struct join *join, const struct join_ends *ends, uint32_t from, uint32_t to)
+static struct met *join_match_find_pair_state(struct join *join, const struct join_ends *ends,
+                                              uint32_t from, uint32_t to)
 {
     const struct join_teller *a = &ends->tellers[from], *b = &ends->tellers[to];
-    const uint64_t error = error_of(a, b);
+    const uint64_t error = join_match_error_of(a, b);
     struct met *met = &join->mets[join->met_count];
     *met = (struct met){
         .from = from,
@@ -138,7 +139,8 @@ static inline struct met *met_of(struct join *join, const struct join_ends *ends
                                  uint32_t to)
 {
     struct met *met = join->met_of[from % JOIN_MET];
-    return met->from == from && met->to == to ? met : meet(join, ends, from, to);
+    return met->from == from && met->to == to ? met
+                                              : join_match_find_pair_state(join, ends, from, to);
 }
 
 static bool wide_fits(const struct join_ends *ends, const struct join_send *send,
@@ -148,7 +150,7 @@ static bool wide_fits(const struct join_ends *ends, const struct join_send *send
 }
 
 /* A receive has no match. */
-static inline void miss(struct join_call *call, struct match *match, uint32_t why)
+static inline void join_match_miss(struct join_call *call, struct match *match, uint32_t why)
 {
     match->met = why;
     call->number = CALL_UNKNOWN;
@@ -174,7 +176,7 @@ static ALWAYS_INLINE void take_two(struct join *join, const struct join_ends *en
     if (send->source != receive->source || send->destination != call->destination || !fits ||
         apart < met->allowed_ns) {
         join->refused++;
-        miss(call, match, MATCH_REFUSED);
+        join_match_miss(call, match, MATCH_REFUSED);
         return;
     }
     met->least_ns = apart < met->least_ns ? apart : met->least_ns;
@@ -249,7 +251,7 @@ static bool match_indexed(struct join *join, const struct join_ends *ends)
                ++probes < MOST_PROBES)
             at = (at + 1) & mask;
         if (place == 0 || probes == MOST_PROBES) {
-            miss(receive_call(ends, receive), match, MATCH_NONE);
+            join_match_miss(receive_call(ends, receive), match, MATCH_NONE);
             missed++;
             continue;
         }
@@ -270,7 +272,7 @@ static inline uint64_t key_at(const struct join_ends *ends, size_t at)
     return at < ends->send_count ? ends->sends[at].key : ends->receives[at - ends->send_count].key;
 }
 
-static void restart(struct join *join, struct join_ends *ends)
+static void join_match_restart(struct join *join, struct join_ends *ends)
 {
     begin_matches(join);
     for (size_t i = 0; i < ends->send_count; i++)
@@ -329,7 +331,7 @@ static void match_sorted(struct join *join, struct join_ends *ends, uint64_t win
 {
     const size_t count = join_ends_count(ends);
     struct key_place *sorted = join->places;
-    restart(join, ends);
+    join_match_restart(join, ends);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct key_place){key_at(ends, i), (uint32_t)i};
     sorted = key_order(sorted, join->spare, count);
@@ -342,21 +344,22 @@ static void match_sorted(struct join *join, struct join_ends *ends, uint64_t win
         struct match *match = &join->matches[i];
         join->matched += match->met < MATCH_REFUSED;
         if (match->met >= MATCH_REFUSED)
-            miss(receive_call(ends, &ends->receives[i]), match, match->met);
+            join_match_miss(receive_call(ends, &ends->receives[i]), match, match->met);
     }
 }
 
 /* ---- waiting ------------------------------------------------------------- */
 
 /* @param other  rank that was to tell the other end */
-static void give_up(struct join *join, bool twice, uint64_t key, uint32_t other, uint64_t window)
+static void join_match_abandon(struct join *join, bool twice, uint64_t key, uint32_t other,
+                               uint64_t window)
 {
     if (!twice && !key_limits_left_out(&join->limits, other, window, key))
         join->counts.unmatched++;
 }
 
 /* There is no memory to keep it: its other end may come yet, and is none whose message was lost. */
-static void leave_out(struct join *join, uint64_t key)
+static void join_match_leave_out(struct join *join, uint64_t key)
 {
     const uint64_t top = key == 0 ? 0 : key - 1;
     join->staying_top = top < join->staying_top ? top : join->staying_top;
@@ -372,9 +375,10 @@ static void keep_sends(struct join *join, const struct join_ends *ends, uint64_t
             continue;
         const uint64_t told = send_teller(ends, send)->window;
         if (told + join->params.windows <= window)
-            give_up(join, (send->teller & END_TWICE) != 0, send->key, send->destination, told);
+            join_match_abandon(join, (send->teller & END_TWICE) != 0, send->key, send->destination,
+                               told);
         else if (join_ends_append_send(&join->staying, ends, i, last) != 0)
-            leave_out(join, send->key);
+            join_match_leave_out(join, send->key);
         else
             last = i;
     }
@@ -390,9 +394,10 @@ static void keep_receives(struct join *join, const struct join_ends *ends, uint6
             continue;
         const uint64_t told = receive_teller(ends, receive)->window;
         if (told + join->params.windows <= window)
-            give_up(join, (receive->call & END_TWICE) != 0, receive->key, receive->source, told);
+            join_match_abandon(join, (receive->call & END_TWICE) != 0, receive->key,
+                               receive->source, told);
         else if (join_ends_append_receive(&join->staying, ends, i, last) != 0)
-            leave_out(join, receive->key);
+            join_match_leave_out(join, receive->key);
         else
             last = i;
     }
@@ -413,7 +418,7 @@ void join_match(struct join *join, struct join_ends *ends, uint64_t window)
 
 /* ---- settling ------------------------------------------------------------ */
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t join_match_maximum(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -450,7 +455,7 @@ static void settle_sends(struct join *join, const struct join_ends *ends)
             continue;
         const int64_t sent = (int64_t)match->sent_ns + join->mets[match->met].offset_ns;
         match->sent_ns = sent < 0 ? 0 : (uint64_t)sent;
-        call->local_ns = larger(call->local_ns, match->sent_ns);
+        call->local_ns = join_match_maximum(call->local_ns, match->sent_ns);
     }
 }
 
@@ -463,7 +468,7 @@ static void settle_calls(struct join *join, const struct join_ends *ends)
         if (told->number >= CALL_UNKNOWN)
             continue;
         struct call *call = &join->calls[told->number];
-        call->latest_ns = larger(call->latest_ns, told->local_ns);
+        call->latest_ns = join_match_maximum(call->latest_ns, told->local_ns);
         for (uint32_t m = 0; m < told->count; m++)
             call->matched += match[m].met < MATCH_REFUSED;
     }
@@ -477,7 +482,7 @@ static void settle_calls(struct join *join, const struct join_ends *ends)
     }
 }
 
-static void tell_waiting_of_calls(struct join *join)
+static void join_match_report_waiting_of_calls(struct join *join)
 {
     for (size_t i = 0; i < join->staying.call_count; i++) {
         struct join_call *told = &join->staying.calls[i];
@@ -496,5 +501,5 @@ void join_settle(struct join *join, const struct join_ends *ends)
     settle_sends(join, ends);
     if (join->call_count > 0)
         settle_calls(join, ends);
-    tell_waiting_of_calls(join);
+    join_match_report_waiting_of_calls(join);
 }

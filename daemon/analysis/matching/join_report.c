@@ -40,7 +40,8 @@ WIDE_LOOP void tell_times(const struct basis *restrict basis, struct joined_some
     out->most_error_ns = (uint64_t)most;
 }
 
-WIDE static void tell_wide(const struct basis *restrict basis, struct joined_some *restrict out)
+WIDE static void join_report_wide(const struct basis *restrict basis,
+                                  struct joined_some *restrict out)
 {
     tell_times(basis, out);
 }
@@ -69,7 +70,7 @@ static inline void note_message(const struct join *join, const struct join_ends 
 }
 
 /* Where no message lies, nothing is uncertain, and no time. */
-static void blank(struct basis *basis, struct joined_some *out, size_t from)
+static void join_report_blank(struct basis *basis, struct joined_some *out, size_t from)
 {
     for (size_t at = from; at < JOINED_AT_ONCE; at++) {
         basis->sent[at] = basis->begin[at] = basis->received[at] = basis->latest[at] = 0;
@@ -77,10 +78,10 @@ static void blank(struct basis *basis, struct joined_some *out, size_t from)
     }
 }
 
-static void tell(struct join *join, const struct basis *basis, struct joined_some *some,
-                 join_emit_fn *emit, void *user)
+static void join_report_report(struct join *join, const struct basis *basis,
+                               struct joined_some *some, join_emit_fn *emit, void *user)
 {
-    (wide_is_here() ? tell_wide : tell_times)(basis, some);
+    (wide_is_here() ? join_report_wide : tell_times)(basis, some);
     join->counts.uncertain += some->uncertain_count;
     join->counts.matched += some->count;
     emit(user, some);
@@ -99,12 +100,12 @@ void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *em
         note_message(join, ends, receive, match, &basis, &some, count++);
         if (count < JOINED_AT_ONCE)
             continue;
-        tell(join, &basis, &some, emit, user);
+        join_report_report(join, &basis, &some, emit, user);
         count = 0;
     }
     if (count > 0) {
-        blank(&basis, &some, count);
+        join_report_blank(&basis, &some, count);
         some.count = count;
-        tell(join, &basis, &some, emit, user);
+        join_report_report(join, &basis, &some, emit, user);
     }
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t ring_of(const struct key_limits *limits)
+static uint32_t key_limits_ring_of(const struct key_limits *limits)
 {
     return 2 * limits->span + 1;
 }
@@ -12,7 +12,7 @@ static uint32_t ring_of(const struct key_limits *limits)
 int key_limits_init(struct key_limits *limits, uint32_t span)
 {
     *limits = (struct key_limits){.span = span};
-    limits->anyone = calloc(ring_of(limits), sizeof(*limits->anyone));
+    limits->anyone = calloc(key_limits_ring_of(limits), sizeof(*limits->anyone));
     return limits->anyone == NULL ? -ENOMEM : 0;
 }
 
@@ -26,9 +26,10 @@ void key_limits_finish(struct key_limits *limits)
     *limits = (struct key_limits){.span = limits->span};
 }
 
-static void note(struct key_limits *limits, struct key_limit *ring, uint64_t window, uint64_t below)
+static void key_limits_note_key(struct key_limits *limits, struct key_limit *ring, uint64_t window,
+                                uint64_t below)
 {
-    struct key_limit *at = &ring[window % ring_of(limits)];
+    struct key_limit *at = &ring[window % key_limits_ring_of(limits)];
     if (at->below == 0 || at->window < window || (at->window == window && below < at->below))
         *at = (struct key_limit){window, below};
 }
@@ -36,7 +37,7 @@ static void note(struct key_limits *limits, struct key_limit *ring, uint64_t win
 static struct key_limit *ring_of_node(struct key_limits *limits, uint32_t node)
 {
     struct key key = {.hi = node};
-    uint32_t ring = ring_of(limits);
+    uint32_t ring = key_limits_ring_of(limits);
     if (key_table_reserve(&limits->nodes, 1) != 0)
         return NULL;
     if (limits->nodes.count == limits->node_room) {
@@ -56,7 +57,7 @@ static struct key_limit *ring_of_node(struct key_limits *limits, uint32_t node)
 void key_limits_note(struct key_limits *limits, uint32_t node, uint64_t window, uint64_t below)
 {
     struct key_limit *ring = node == KEY_NONE ? NULL : ring_of_node(limits, node);
-    note(limits, ring == NULL ? limits->anyone : ring, window, below);
+    key_limits_note_key(limits, ring == NULL ? limits->anyone : ring, window, below);
 }
 
 void key_limits_rank(struct key_limits *limits, uint32_t rank, uint32_t node)
@@ -77,7 +78,7 @@ void key_limits_rank(struct key_limits *limits, uint32_t rank, uint32_t node)
 static int in_ring(const struct key_limits *limits, const struct key_limit *ring, uint64_t window,
                    uint64_t key)
 {
-    for (uint32_t i = 0; i < ring_of(limits); i++) {
+    for (uint32_t i = 0; i < key_limits_ring_of(limits); i++) {
         uint64_t apart =
             ring[i].window > window ? ring[i].window - window : window - ring[i].window;
         if (ring[i].below != 0 && apart <= limits->span && key >= ring[i].below)
@@ -89,7 +90,7 @@ static int in_ring(const struct key_limits *limits, const struct key_limit *ring
 int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t window,
                         uint64_t key)
 {
-    uint32_t ring = ring_of(limits);
+    uint32_t ring = key_limits_ring_of(limits);
     if (in_ring(limits, limits->anyone, window, key))
         return 1;
     uint32_t number = key_table_find(&limits->ranks, (struct key){.hi = rank});
@@ -106,7 +107,7 @@ int key_limits_left_out(const struct key_limits *limits, uint32_t rank, uint64_t
 
 size_t key_limits_bytes(const struct key_limits *limits)
 {
-    size_t ring = ring_of(limits) * sizeof(struct key_limit);
+    size_t ring = key_limits_ring_of(limits) * sizeof(struct key_limit);
     return ring * (1 + (size_t)limits->node_room) + key_table_bytes(&limits->nodes) +
            key_table_bytes(&limits->ranks) + limits->rank_room * sizeof(*limits->node_of);
 }

@@ -208,7 +208,7 @@ void match_lost(struct match *match, struct match_member *member)
     for (uint32_t i = 0; i < member->ring_count; i++) {
         uint32_t group = member->rings[i].group;
         if (group != NONE)
-            group_at(match, group)->joint = 1;
+            match_group_at(match, group)->joint = 1;
     }
 }
 

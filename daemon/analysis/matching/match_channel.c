@@ -321,7 +321,8 @@ void match_touch(struct match *match, uint32_t number)
  * astray again when they come back. Channels between nodes keep their ordinals while there is room:
  * the nodes would not forget at the same moment, and from then on number the same messages
  * differently. */
-static int forgettable(const struct match *match, const struct channel *channel, int crowded)
+static int match_channel_forgettable(const struct match *match, const struct channel *channel,
+                                     int crowded)
 {
     if (!(channel->flags & CHANNEL_USED) || channel->flags & (CHANNEL_DIRTY | CHANNEL_WAITS) ||
         channel->send_first != NONE || channel->receive_first != NONE ||
@@ -334,7 +335,7 @@ static int forgettable(const struct match *match, const struct channel *channel,
     return (from != NULL && from->lossy) || (to != NULL && to->lossy);
 }
 
-static void link_anew(struct match *match)
+static void match_channel_rebuild_links(struct match *match)
 {
     for (uint32_t i = 0; i < match->peer_count; i++)
         match->peers[i].from = match->peers[i].to = (struct channel_list){NONE, NONE};
@@ -349,14 +350,14 @@ void match_sweep(struct match *match)
     int crowded = match->channels.used - match->channels.free_count > CROWDED;
     for (uint32_t i = 0; i < match->channels.used; i++) {
         struct channel *channel = channel_at(match, i);
-        if (!forgettable(match, channel, crowded))
+        if (!match_channel_forgettable(match, channel, crowded))
             continue;
         channel->flags = 0;
         pool_give(&match->channels, i);
         forgotten++;
     }
     if (forgotten > 0)
-        link_anew(match);
+        match_channel_rebuild_links(match);
     if (forgotten > 0 && rebuild_slots(match, match->slot_mask + 1) != 0) {
         /* No memory for a new table: enter what is left into the old one. */
         memset(match->slots, 0, ((size_t)match->slot_mask + 1) * sizeof *match->slots);
@@ -465,7 +466,7 @@ void match_give_up_receive(struct match *match, struct channel *channel, uint32_
     if (!(channel->flags & CHANNEL_BETWEEN))
         match->counts.unmatched++;
     if (group != NONE) {
-        group_at(match, group)->joint = 1;
+        match_group_at(match, group)->joint = 1;
         group_settle(match, group);
     }
 }

@@ -63,19 +63,19 @@ void early_keep(const struct taken *t)
     member->early_last = number;
 }
 
-static void give_up(const struct taken *t)
+static void match_early_discard_end(const struct taken *t)
 {
     uint32_t group = t->again->group;
     match_give_up_end(t);
     if (group == NONE)
         return;
-    group_at(t->match, group)->joint = 1;
+    match_group_at(t->match, group)->joint = 1;
     group_settle(t->match, group);
 }
 
 /* Take all again. @return whether a number was given that others may be looking for: MPI_Imrecv
  * makes a request of what MPI_Mprobe took */
-static int take_all_again(struct match *match, struct match_member *member)
+static int match_early_retry_pending(struct match *match, struct match_member *member)
 {
     int given = 0;
     uint32_t *link = &member->early_first;
@@ -98,7 +98,8 @@ static int take_all_again(struct match *match, struct match_member *member)
 
 /* Take for the last time what has been kept for so many rounds: then all posts are known. What is
  * not found is given up. */
-static void take_last(struct match *match, struct match_member *member, uint32_t rounds)
+static void match_early_retry_at_end(struct match *match, struct match_member *member,
+                                     uint32_t rounds)
 {
     uint32_t *link = &member->early_first;
     member->early_last = NONE;
@@ -114,21 +115,21 @@ static void take_last(struct match *match, struct match_member *member, uint32_t
         struct taken t = taken_again(match, member, early);
         t.last = 1;
         if (!match_take_end(&t))
-            give_up(&t);
+            match_early_discard_end(&t);
         pool_give(&match->earlies, number);
     }
 }
 
 void early_end_round(struct match *match, struct match_member *member)
 {
-    if (take_all_again(match, member))
-        take_all_again(match, member);
-    take_last(match, member, ROUNDS);
+    if (match_early_retry_pending(match, member))
+        match_early_retry_pending(match, member);
+    match_early_retry_at_end(match, member, ROUNDS);
 }
 
 void early_give_up(struct match *match, struct match_member *member)
 {
-    take_last(match, member, 1);
+    match_early_retry_at_end(match, member, 1);
 }
 
 void early_end_alone(struct match *match)
@@ -137,7 +138,7 @@ void early_end_alone(struct match *match)
         struct match_member *member = match->members[i];
         if (member->early_first == NONE || member->known_ns != UINT64_MAX)
             continue;
-        take_all_again(match, member);
-        take_last(match, member, 1);
+        match_early_retry_pending(match, member);
+        match_early_retry_at_end(match, member, 1);
     }
 }

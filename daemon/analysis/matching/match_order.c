@@ -2,7 +2,7 @@
  * can only be told from all orders that are possible. */
 #include "daemon/analysis/matching/match_state.h"
 
-static int may_take(int32_t source, int32_t tag, const struct channel *channel)
+static int match_order_may_match(int32_t source, int32_t tag, const struct channel *channel)
 {
     return (source == PEER_ANY || (uint32_t)source == channel->source) &&
            (tag == TAG_ANY || tag == channel->tag);
@@ -17,7 +17,7 @@ static int threads_hold_receive(const struct match_member *member, const struct 
         const struct underway *underway = &member->rings[i].underway;
         if (i != receive->ring && underway->comm == channel->comm && underway->receives &&
             underway->enter_ns < receive->post_exit_ns &&
-            may_take(underway->source, underway->receive_tag, channel))
+            match_order_may_match(underway->source, underway->receive_tag, channel))
             return 1;
     }
     return 0;
@@ -37,7 +37,8 @@ int receive_is_held(const struct match *match, const struct channel *channel,
         if (posted_after(open, receive) &&
             (open->ring == receive->ring || open->post_ns >= receive->post_exit_ns))
             continue;
-        if (wildcard->comm == channel->comm && may_take(wildcard->source, wildcard->tag, channel))
+        if (wildcard->comm == channel->comm &&
+            match_order_may_match(wildcard->source, wildcard->tag, channel))
             return 1;
     }
     return member->known_ns != UINT64_MAX && threads_hold_receive(member, channel, receive);
@@ -139,14 +140,15 @@ uint32_t ends_together(const struct match *match, const struct channel *channel)
     return n;
 }
 
-static int is_before(uint16_t ring, uint64_t exit_ns, uint16_t later_ring, uint64_t later_enter_ns)
+static int match_order_is_before(uint16_t ring, uint64_t exit_ns, uint16_t later_ring,
+                                 uint64_t later_enter_ns)
 {
     return ring == later_ring || exit_ns <= later_enter_ns;
 }
 
 /* Send i with receive r: does that leave every message behind those that it cannot overtake? */
-static int in_order(const struct match *match, const struct cluster *cluster, uint32_t i,
-                    uint32_t r)
+static int match_order_in_order(const struct match *match, const struct cluster *cluster,
+                                uint32_t i, uint32_t r)
 {
     const struct send *send = send_at(match, cluster->sends[i]);
     const struct receive *receive = receive_at(match, cluster->receives[r]);
@@ -154,14 +156,16 @@ static int in_order(const struct match *match, const struct cluster *cluster, ui
         const struct send *earlier = send_at(match, cluster->sends[k]);
         const struct receive *other = receive_at(match, cluster->receives[cluster->chosen[k]]);
         if (r < cluster->chosen[k] &&
-            is_before(earlier->ring, send_exit(earlier), send->ring, send->enter_ns) &&
-            is_before(receive->ring, receive->post_exit_ns, other->ring, other->post_ns))
+            match_order_is_before(earlier->ring, send_exit(earlier), send->ring, send->enter_ns) &&
+            match_order_is_before(receive->ring, receive->post_exit_ns, other->ring,
+                                  other->post_ns))
             return 0;
     }
     return 1;
 }
 
-static int search(const struct match *match, struct cluster *cluster, uint32_t i, uint32_t used)
+static int match_order_search(const struct match *match, struct cluster *cluster, uint32_t i,
+                              uint32_t used)
 {
     if (i == cluster->n)
         return 1;
@@ -169,10 +173,10 @@ static int search(const struct match *match, struct cluster *cluster, uint32_t i
     for (uint32_t r = 0; r < cluster->n; r++) {
         if (used >> r & 1 ||
             !ends_fit(send_at(match, cluster->sends[i]), receive_at(match, cluster->receives[r])) ||
-            !in_order(match, cluster, i, r))
+            !match_order_in_order(match, cluster, i, r))
             continue;
         cluster->chosen[i] = (uint8_t)r;
-        if (!search(match, cluster, i + 1, used | 1u << r))
+        if (!match_order_search(match, cluster, i + 1, used | 1u << r))
             continue;
         cluster->possible[i] |= (uint8_t)(1u << r);
         found = 1;
@@ -182,5 +186,5 @@ static int search(const struct match *match, struct cluster *cluster, uint32_t i
 
 int ends_search(const struct match *match, struct cluster *cluster)
 {
-    return search(match, cluster, 0, 0);
+    return match_order_search(match, cluster, 0, 0);
 }

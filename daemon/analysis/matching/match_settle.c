@@ -22,7 +22,8 @@
  * channel; an end of a message between nodes has its key in post_ns. */
 enum settled_state { SETTLED_MESSAGE = 16, SETTLED_HALF };
 
-static void hand_out(struct match *match, const struct receive *receive, const struct group *group)
+static void match_settle_assign_receive(struct match *match, const struct receive *receive,
+                                        const struct group *group)
 {
     uint64_t send_ns = receive->post_ns, enter = receive->enter_ns, leave = receive->exit_ns;
     if (receive->state == SETTLED_HALF) {
@@ -61,13 +62,13 @@ static void hand_out(struct match *match, const struct receive *receive, const s
 
 void group_settle(struct match *match, uint32_t number)
 {
-    struct group *group = group_at(match, number);
+    struct group *group = match_group_at(match, number);
     group->settled++;
     if (!group->closed || group->settled < group->count)
         return;
     for (uint32_t at = group->first, next; at != NONE; at = next) {
         next = receive_at(match, at)->next;
-        hand_out(match, receive_at(match, at), group);
+        match_settle_assign_receive(match, receive_at(match, at), group);
         pool_give(&match->receives, at);
     }
     pool_give(&match->groups, number);
@@ -80,11 +81,11 @@ static void settle_receive(struct match *match, const struct channel *channel, u
     receive->request = channel->source;
     receive->channel = channel->destination;
     if (receive->group == NONE) {
-        hand_out(match, receive, NULL);
+        match_settle_assign_receive(match, receive, NULL);
         pool_give(&match->receives, number);
         return;
     }
-    struct group *group = group_at(match, receive->group);
+    struct group *group = match_group_at(match, receive->group);
     if (receive->state == SETTLED_HALF)
         group->joint = 1;
     else if (receive->post_ns > group->latest_ns)
@@ -118,8 +119,8 @@ static uint32_t pop_receive(struct match *match, struct channel *channel)
 }
 
 /* Both have left the channel. @return 0 when they contradict each other */
-static int marry(struct match *match, struct channel *channel, uint32_t send_number,
-                 uint32_t receive_number)
+static int match_bind_pair(struct match *match, struct channel *channel, uint32_t send_number,
+                           uint32_t receive_number)
 {
     const struct send *send = send_at(match, send_number);
     struct receive *receive = receive_at(match, receive_number);
@@ -131,7 +132,7 @@ static int marry(struct match *match, struct channel *channel, uint32_t send_num
         uint32_t group = receive->group;
         pool_give(&match->receives, receive_number);
         if (group != NONE) {
-            group_at(match, group)->joint = 1;
+            match_group_at(match, group)->joint = 1;
             group_settle(match, group);
         }
         return 0;
@@ -144,7 +145,7 @@ static int marry(struct match *match, struct channel *channel, uint32_t send_num
     return 1;
 }
 
-static void take_block(struct match *match, struct channel *channel, uint32_t n)
+static void match_settle_detach_block(struct match *match, struct channel *channel, uint32_t n)
 {
     struct cluster cluster = {.n = n};
     if (n > CLUSTER_MOST) {
@@ -171,7 +172,7 @@ static void take_block(struct match *match, struct channel *channel, uint32_t n)
         }
         uint32_t r = (uint32_t)__builtin_ctz(possible);
         taken |= 1u << r;
-        marry(match, channel, cluster.sends[i], cluster.receives[r]);
+        match_bind_pair(match, channel, cluster.sends[i], cluster.receives[r]);
     }
     for (uint32_t r = 0; r < n; r++)
         if (!(taken >> r & 1))
@@ -190,7 +191,7 @@ static int settle_within(struct match *match, struct channel *channel)
         channel->sent += n;
         channel->received += n;
         if (n > 1) {
-            take_block(match, channel, n);
+            match_settle_detach_block(match, channel, n);
             continue;
         }
         if (receive_at(match, channel->receive_first)->state == RECEIVE_UNKNOWN) {
@@ -199,7 +200,7 @@ static int settle_within(struct match *match, struct channel *channel)
             continue;
         }
         uint32_t send = pop_send(match, channel), receive = pop_receive(match, channel);
-        if (!marry(match, channel, send, receive)) {
+        if (!match_bind_pair(match, channel, send, receive)) {
             channel_go_astray(match, channel);
             return 0;
         }
@@ -238,7 +239,7 @@ static int is_evidence(const struct match *match, const struct channel *channel,
            (dropped_ns == 0 || dropped_ns + WAITED_NS <= receive->enter_ns);
 }
 
-static int settle_astray(struct match *match, struct channel *channel)
+static int match_settle_desynchronised(struct match *match, struct channel *channel)
 {
     const struct match_member *from = match_member_of(match, channel->source),
                               *to = match_member_of(match, channel->destination);
@@ -306,7 +307,8 @@ static int settle_sends_between(struct match *match, struct channel *channel)
     return 0;
 }
 
-static void take_receives_between(struct match *match, struct channel *channel, uint32_t n)
+static void match_settle_collect_receives_between(struct match *match, struct channel *channel,
+                                                  uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint64_t ordinal = channel->received++;
@@ -336,7 +338,7 @@ static int settle_receives_between(struct match *match, struct channel *channel)
             if (receive_is_held(match, channel, receive_at(match, at)))
                 return 1;
         }
-        take_receives_between(match, channel, n);
+        match_settle_collect_receives_between(match, channel, n);
     }
     return 0;
 }
@@ -352,7 +354,7 @@ int settle_channel(struct match *match, struct channel *channel)
         return settle_receives_between(match, channel) | more;
     }
     if (channel->flags & CHANNEL_ASTRAY)
-        return settle_astray(match, channel);
+        return match_settle_desynchronised(match, channel);
     if (channel->flags & (CHANNEL_FROM_ASIDE | CHANNEL_TO_ASIDE))
         return 0; /* the side that lost records has not come yet: its first end decides */
     return settle_within(match, channel);
@@ -393,7 +395,7 @@ static void settle_places(struct match *match)
 }
 
 /* Ask for the memory of channels to come, and for the ends that they begin with. */
-static void ask_ahead(const struct match *match, uint32_t i)
+static void match_settle_prefetch(const struct match *match, uint32_t i)
 {
     if (i + 2 * AHEAD >= match->dirty_count)
         return;
@@ -417,7 +419,7 @@ void match_settle(struct match *match, uint64_t now_ns)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < match->dirty_count; i++) {
         uint32_t number = match->dirty[i];
-        ask_ahead(match, i);
+        match_settle_prefetch(match, i);
         struct channel *channel = channel_at(match, number);
         if (settle_channel(match, channel))
             match->dirty[kept++] = number;

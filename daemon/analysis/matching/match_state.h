@@ -238,7 +238,7 @@ static inline struct receive *receive_at(const struct match *match, uint32_t num
     return (struct receive *)match->receives.nodes + number;
 }
 
-static inline struct group *group_at(const struct match *match, uint32_t number)
+static inline struct group *match_group_at(const struct match *match, uint32_t number)
 {
     return (struct group *)match->groups.nodes + number;
 }

@@ -16,7 +16,7 @@
 
 /* ---- groups -------------------------------------------------------------- */
 
-static struct ring_part *ring_of(struct match_member *member, uint32_t ring)
+static struct ring_part *match_take_ring_of(struct match_member *member, uint32_t ring)
 {
     if (ring >= RINGS_MOST)
         return NULL;
@@ -38,7 +38,7 @@ static void close_group(struct match *match, struct ring_part *ring)
     ring->group = NONE;
     if (number == NONE)
         return;
-    struct group *group = group_at(match, number);
+    struct group *group = match_group_at(match, number);
     group->closed = 1;
     group->count++; /* and settled, so that whoever settles the last one hands them out */
     group_settle(match, number);
@@ -53,9 +53,9 @@ uint32_t match_join_group(struct match *match, struct ring_part *ring, const str
         ring->group = pool_take(&match->groups);
         if (ring->group == NONE)
             return NONE;
-        *group_at(match, ring->group) = (struct group){.first = NONE};
+        *match_group_at(match, ring->group) = (struct group){.first = NONE};
     }
-    group_at(match, ring->group)->count++;
+    match_group_at(match, ring->group)->count++;
     return ring->group;
 }
 
@@ -75,7 +75,7 @@ static int tells_at_once(uint16_t call)
 uint64_t match_underway(struct match *match, struct match_member *member,
                         const struct match_source *source, const struct event *event)
 {
-    struct ring_part *ring = ring_of(member, source->ring);
+    struct ring_part *ring = match_take_ring_of(member, source->ring);
     if (ring == NULL)
         return UINT64_MAX;
     ring->underway = (struct underway){0};
@@ -104,7 +104,7 @@ uint64_t match_underway(struct match *match, struct match_member *member,
 
 /* ---- one record ---------------------------------------------------------- */
 
-static void take_send(const struct taken *t)
+static void match_take_add_send(const struct taken *t)
 {
     struct match *match = t->match;
     uint32_t at = match_channel_of(t, 1);
@@ -131,7 +131,7 @@ static void take_send(const struct taken *t)
 }
 
 /* MPI_Cancel took a send back (MPI 4.0, section 3.8.4): its receiver never sees it. */
-static int take_back_send(const struct taken *t)
+static int match_take_undo_send(const struct taken *t)
 {
     struct match *match = t->match;
     uint32_t at = match_channel_of(t, 1);
@@ -172,7 +172,7 @@ static uint32_t new_receive(const struct taken *t, uint32_t channel, uint32_t re
     return number;
 }
 
-static void complete(const struct taken *t, struct receive *receive, int size_known)
+static void match_take_complete(const struct taken *t, struct receive *receive, int size_known)
 {
     receive->state = RECEIVE_DONE;
     receive->enter_ns = t->enter_ns;
@@ -243,7 +243,7 @@ static void post_receive(const struct taken *t)
 }
 
 /* MPI_Imrecv and MPI_Mrecv go on with what MPI_Mprobe took. */
-static int take_message(const struct taken *t)
+static int match_take_end_message(const struct taken *t)
 {
     uint32_t at = match_channel_of(t, 0), message = (uint32_t)t->event->message;
     if (at == NONE || message == 0)
@@ -253,7 +253,7 @@ static int take_message(const struct taken *t)
         return 0;
     struct receive *receive = receive_at(t->match, number);
     if (t->event->flags & EVENT_DONE) {
-        complete(t, receive, t->event->call == CALL_Mrecv);
+        match_take_complete(t, receive, t->event->call == CALL_Mrecv);
         match_touch(t->match, at);
     } else if (t->event->request != 0) {
         receive->request = t->event->request;
@@ -299,7 +299,7 @@ static void receive_at_once(const struct taken *t)
         match_count_unseen(t, at);
         return;
     }
-    complete(t, receive_at(match, number), size_known);
+    match_take_complete(t, receive_at(match, number), size_known);
     channel_put_receive(match, channel_at(match, at), number);
     match_touch(match, at);
 }
@@ -326,13 +326,13 @@ static int complete_receive(const struct taken *t)
         number = match_find_receive(t, channel_at(match, at), event->request);
     if (number == NONE)
         return at == NONE && !match_may_be_wild(t);
-    complete(t, receive_at(match, number), 1);
+    match_take_complete(t, receive_at(match, number), 1);
     match_touch(match, at);
     return 1;
 }
 
 /* It was cancelled (or freed, or failed) without, or perhaps without, having taken a message. */
-static int end_receive(const struct taken *t, int taken_a_message)
+static int match_take_end_receive(const struct taken *t, int taken_a_message)
 {
     struct match *match = t->match;
     uint32_t number = match_take_wildcard(t);
@@ -359,7 +359,7 @@ static int end_receive(const struct taken *t, int taken_a_message)
 /* ---- what was not as it should be ---------------------------------------- */
 
 /* Whether a call that failed, or a part of it, took or sent a message is not known. */
-static int take_failed(const struct taken *t)
+static int match_take_end_failed(const struct taken *t)
 {
     const struct event *event = t->event;
     enum call_class class_ = call_class_of(event->call);
@@ -371,7 +371,7 @@ static int take_failed(const struct taken *t)
     if (event->peer == PEER_NULL)
         return 1;
     if (event->request != 0 && event->flags & EVENT_RECV)
-        return end_receive(t, 1);
+        return match_take_end_receive(t, 1);
     int sends = event->flags & EVENT_SEND ||
                 (class_ == CALL_SEND && event->call != CALL_Start && event->call != CALL_Startall);
     uint32_t at = sends ? match_channel_of(t, 1) : NONE;
@@ -384,7 +384,7 @@ static int take_failed(const struct taken *t)
 
 /* MPI_Request_free of a receive that is under way: it may take a message unseen. Its end is not
  * known, but it is in the order of its channel; with wildcards it can be in any. */
-static int take_free(const struct taken *t)
+static int match_take_end_free_receive(const struct taken *t)
 {
     const struct event *event = t->event;
     if (!(event->flags & EVENT_UNTRACKED) || event->request == 0)
@@ -421,7 +421,7 @@ void match_give_up_end(const struct taken *t)
 
 /* Its messages match each other by the order of MPI_Psend_init and MPI_Precv_init, and no others
  * (MPI 4.0, section 4.2). Requests made so are left out. */
-static void set_apart(struct match_member *member, uint32_t request)
+static void match_take_mark_request(struct match_member *member, uint32_t request)
 {
     uint32_t *apart = member->apart_count >= APART_MOST
                           ? NULL
@@ -445,7 +445,7 @@ static int is_apart(const struct match_member *member, const struct event *event
 
 /* ---- all records --------------------------------------------------------- */
 
-static int take_message_record(const struct taken *t)
+static int match_take_end_message_record(const struct taken *t)
 {
     const struct event *event = t->event;
     uint32_t flags = event->flags;
@@ -453,13 +453,13 @@ static int take_message_record(const struct taken *t)
         return 1;
     if (flags & EVENT_SEND) {
         if (flags & EVENT_POST)
-            take_send(t);
+            match_take_add_send(t);
         else if (flags & EVENT_CANCELLED)
-            return take_back_send(t);
+            return match_take_undo_send(t);
     } else if (event->call == CALL_Mrecv || event->call == CALL_Imrecv) {
-        return take_message(t);
+        return match_take_end_message(t);
     } else if (flags & EVENT_CANCELLED) {
-        return end_receive(t, 0);
+        return match_take_end_receive(t, 0);
     } else if (flags & EVENT_DONE) {
         if (!(flags & EVENT_POST))
             return complete_receive(t);
@@ -470,17 +470,17 @@ static int take_message_record(const struct taken *t)
     return 1;
 }
 
-static int take_record(const struct taken *t)
+static int match_take_dispatch_record(const struct taken *t)
 {
     const struct event *event = t->event;
     if (event->flags & EVENT_FAILED)
-        return take_failed(t);
+        return match_take_end_failed(t);
     if (event->flags & (EVENT_SEND | EVENT_RECV))
-        return take_message_record(t);
+        return match_take_end_message_record(t);
     if (event->call == CALL_Mprobe || event->call == CALL_Improbe)
         probe_message(t);
     else if (event->call == CALL_Request_free)
-        return take_free(t);
+        return match_take_end_free_receive(t);
     return 1;
 }
 
@@ -488,20 +488,20 @@ int match_take_end(const struct taken *t)
 {
     const struct event *event = t->event;
     if (event->flags & EVENT_FAILED)
-        return end_receive(t, 1);
+        return match_take_end_receive(t, 1);
     if (event->call == CALL_Request_free)
-        return take_free(t);
+        return match_take_end_free_receive(t);
     if (is_apart(t->member, event))
         return 1;
     if (event->flags & EVENT_SEND)
-        return take_back_send(t);
+        return match_take_undo_send(t);
     if (event->call == CALL_Mrecv || event->call == CALL_Imrecv)
-        return take_message(t);
-    return event->flags & EVENT_CANCELLED ? end_receive(t, 0) : complete_receive(t);
+        return match_take_end_message(t);
+    return event->flags & EVENT_CANCELLED ? match_take_end_receive(t, 0) : complete_receive(t);
 }
 
 /* Does the record say anything about messages? Most that do not are found out here. */
-static int concerns(const struct event *event)
+static int match_take_concerns(const struct event *event)
 {
     const uint32_t ends = EVENT_SEND | EVENT_RECV;
     if (event->flags & ends)
@@ -513,9 +513,9 @@ static int concerns(const struct event *event)
 /* Ask for the memory that a record to come will need: first the slot of its channel, then the
  * channel, then the ends that it holds. The record's communicator is taken to be that of the one
  * before it. */
-static void ask_ahead(const struct taken *t, const struct event *event, int stage)
+static void match_take_prefetch(const struct taken *t, const struct event *event, int stage)
 {
-    if (!concerns(event))
+    if (!match_take_concerns(event))
         return;
     uint32_t own = t->member->rank, other = (uint32_t)event->peer;
     int sends = event->flags & EVENT_SEND;
@@ -539,14 +539,14 @@ static void ask_ahead(const struct taken *t, const struct event *event, int stag
     }
 }
 
-static void take(struct taken *t, const struct match_source *source)
+static void match_take_event(struct taken *t, const struct match_source *source)
 {
     const struct event *event = t->event;
     if (event->call == CALL_Psend_init || event->call == CALL_Precv_init) {
-        set_apart(t->member, event->request);
+        match_take_mark_request(t->member, event->request);
         return;
     }
-    if (!concerns(event))
+    if (!match_take_concerns(event))
         return;
     t->fresh = 0;
     t->comm =
@@ -555,7 +555,7 @@ static void take(struct taken *t, const struct match_source *source)
     t->exit_ns = tick_clock_ns(source->clock, event->t_exit);
     if (t->exit_ns < t->enter_ns)
         return;
-    if (!take_record(t))
+    if (!match_take_dispatch_record(t))
         early_keep(t);
 }
 
@@ -569,7 +569,7 @@ static int is_crowded(const struct pool *pool)
 void match_events(struct match *match, struct match_member *member,
                   const struct match_source *source, const struct event *events, size_t count)
 {
-    struct ring_part *ring = ring_of(member, source->ring);
+    struct ring_part *ring = match_take_ring_of(member, source->ring);
     if (ring == NULL) {
         match_lost(match, member);
         return;
@@ -582,7 +582,7 @@ void match_events(struct match *match, struct match_member *member,
         if (match->slots != NULL)
             for (size_t stage = 0, at = i + 3 * AHEAD; stage < 3; stage++, at -= AHEAD)
                 if (at < count)
-                    ask_ahead(&t, &events[at], (int)stage);
+                    match_take_prefetch(&t, &events[at], (int)stage);
         if (event->kind == EVENT_CALL) {
             close_group(match, ring);
             ring->parts_left = event->parts;
@@ -592,7 +592,7 @@ void match_events(struct match *match, struct match_member *member,
             continue;
         }
         t.event = event;
-        take(&t, source);
+        match_take_event(&t, source);
         if (ring->parts_left == 0)
             close_group(match, ring);
     }

@@ -92,7 +92,7 @@ void transfer_sum_destroy(struct transfer_sum *sum)
 
 /* ---- messages within the node -------------------------------------------- */
 
-static struct key pair_key(const struct match_message *message)
+static struct key transfer_sum_pair_key(const struct match_message *message)
 {
     return (struct key){(uint64_t)message->source << 32 | message->destination,
                         size_class_of(message->bytes)};
@@ -104,7 +104,7 @@ static struct key bucket_key(const struct match_message *message)
         (uint64_t)size_class_of(message->bytes) << 32 | time_class_of(message->transfer_ns), 0};
 }
 
-static struct pair *find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
+static struct pair *transfer_sum_find_pair(struct transfer_sum *sum, struct key key, uint32_t limit)
 {
     uint32_t number = key_index_find(&sum->pair_index, key);
     if (number == KEY_INDEX_FULL)
@@ -113,15 +113,16 @@ static struct pair *find_pair(struct transfer_sum *sum, struct key key, uint32_t
     return number == KEY_INDEX_FULL ? NULL : &sum->pairs[number];
 }
 
-static struct pair *pair_of(struct transfer_sum *sum, const struct match_message *message)
+static struct pair *transfer_sum_pair_of(struct transfer_sum *sum,
+                                         const struct match_message *message)
 {
-    struct key key = pair_key(message);
-    struct pair *pair = find_pair(sum, key, sum->most_pairs);
+    struct key key = transfer_sum_pair_key(message);
+    struct pair *pair = transfer_sum_find_pair(sum, key, sum->most_pairs);
     if (pair != NULL)
         return pair;
     sum->folded = 1;
     key.a = (uint64_t)message->source << 32 | UINT32_MAX; /* ranks are below 2^31 */
-    return find_pair(sum, key, UINT32_MAX);
+    return transfer_sum_find_pair(sum, key, UINT32_MAX);
 }
 
 static void add_bucket(struct transfer_sum *sum, const struct match_message *message)
@@ -148,7 +149,7 @@ static uint64_t log2_of(const struct transfer_sum *sum, uint64_t ns)
 static void count_message(struct transfer_sum *sum, const struct match_message *message)
 {
     uint32_t size_class = size_class_of(message->bytes);
-    struct pair *pair = pair_of(sum, message);
+    struct pair *pair = transfer_sum_pair_of(sum, message);
     if (pair == NULL)
         return;
     uint64_t criterion = sum->recent_ns[size_class];
@@ -166,11 +167,11 @@ static void count_message(struct transfer_sum *sum, const struct match_message *
 static void count_batch(struct transfer_sum *sum)
 {
     for (uint32_t i = 0; i < sum->batch_count; i++) {
-        key_index_ask(&sum->pair_index, pair_key(&sum->batch[i]));
+        key_index_ask(&sum->pair_index, transfer_sum_pair_key(&sum->batch[i]));
         key_index_ask(&sum->bucket_index, bucket_key(&sum->batch[i]));
     }
     for (uint32_t i = 0; i < sum->batch_count; i++) {
-        uint32_t number = key_index_guess(&sum->pair_index, pair_key(&sum->batch[i]));
+        uint32_t number = key_index_guess(&sum->pair_index, transfer_sum_pair_key(&sum->batch[i]));
         if (number != KEY_INDEX_FULL) {
             __builtin_prefetch(&sum->pair_index.keys[number]);
             __builtin_prefetch(&sum->pairs[number], 1);
@@ -212,7 +213,7 @@ void transfer_sum_pending(struct transfer_sum *sum, const struct wire_pending_ro
 
 /* ---- ends of messages between nodes -------------------------------------- */
 
-static void leave_out(struct transfer_sum *sum, uint64_t key)
+static void transfer_sum_exclude(struct transfer_sum *sum, uint64_t key)
 {
     sum->passed_over++;
     if (sum->keys_below == 0 || key < sum->keys_below)
@@ -238,7 +239,7 @@ static void sink_down(struct match_half *heap, uint32_t count, uint32_t at)
 
 static void drop_largest(struct transfer_sum *sum)
 {
-    leave_out(sum, sum->halves[0].key);
+    transfer_sum_exclude(sum, sum->halves[0].key);
     sum->halves[0] = sum->halves[--sum->half_count];
     sink_down(sum->halves, sum->half_count, 0);
 }
@@ -276,7 +277,7 @@ uint64_t transfer_sum_passed_over(const struct transfer_sum *sum)
 
 /* ---- rows ---------------------------------------------------------------- */
 
-static int reserve_rows(struct transfer_sum *sum)
+static int transfer_sum_reserve_rows(struct transfer_sum *sum)
 {
     size_t buckets = sum->bucket_index.count;
     int code = array_fit(&sum->rows.transfers, sizeof *sum->rows.transfers,
@@ -319,7 +320,7 @@ static const uint32_t *order_buckets(struct transfer_sum *sum)
     return sum->other_order;
 }
 
-static void fill_sums(struct transfer_sum *sum)
+static void transfer_sum_fill_sums(struct transfer_sum *sum)
 {
     const uint32_t *order = order_buckets(sum);
     for (uint32_t i = 0; i < sum->pair_index.count; i++) {
@@ -348,13 +349,13 @@ static void fill_sums(struct transfer_sum *sum)
     }
 }
 
-static int64_t relative(const struct transfer_clock *clock, uint64_t mono_ns)
+static int64_t transfer_sum_to_window_ns(const struct transfer_clock *clock, uint64_t mono_ns)
 {
     int64_t ns = (int64_t)(clock->at(clock->user, mono_ns) - clock->begin_ns);
     return ns > LONGEST_NS ? LONGEST_NS : ns < -LONGEST_NS ? -LONGEST_NS : ns;
 }
 
-static int by_key(const void *left, const void *right)
+static int transfer_sum_compare_by_key(const void *left, const void *right)
 {
     const struct match_half *a = left, *b = right;
     int order = (a->key > b->key) - (a->key < b->key);
@@ -363,11 +364,11 @@ static int by_key(const void *left, const void *right)
 
 static void fill_halves(struct transfer_sum *sum, const struct transfer_clock *clock)
 {
-    qsort(sum->halves, sum->half_count, sizeof *sum->halves, by_key);
+    qsort(sum->halves, sum->half_count, sizeof *sum->halves, transfer_sum_compare_by_key);
     for (uint32_t i = 0; i < sum->half_count; i++) {
         const struct match_half *half = &sum->halves[i];
         uint64_t length = half->exit_ns > half->enter_ns ? half->exit_ns - half->enter_ns : 0;
-        int64_t begin = relative(clock, half->enter_ns);
+        int64_t begin = transfer_sum_to_window_ns(clock, half->enter_ns);
         sum->rows.halves[i] = (struct wire_half_row){
             .key = half->key,
             .receive = (uint64_t)half->receive,
@@ -377,7 +378,8 @@ static void fill_halves(struct transfer_sum *sum, const struct transfer_clock *c
             .begin_ns = begin,
             .length_ns = length > (uint64_t)LONGEST_NS ? (uint64_t)LONGEST_NS : length,
             .together = half->together,
-            .local_ns = half->local_ns == 0 ? begin : relative(clock, half->local_ns),
+            .local_ns =
+                half->local_ns == 0 ? begin : transfer_sum_to_window_ns(clock, half->local_ns),
         };
     }
     /* In descending order it is a heap again. */
@@ -392,9 +394,9 @@ int transfer_sum_rows(struct transfer_sum *sum, const struct transfer_clock *clo
                       struct transfer_rows *out)
 {
     count_batch(sum);
-    if (reserve_rows(sum) != 0)
+    if (transfer_sum_reserve_rows(sum) != 0)
         return -ENOMEM;
-    fill_sums(sum);
+    transfer_sum_fill_sums(sum);
     fill_halves(sum, clock);
     *out = (struct transfer_rows){
         .transfers = sum->rows.transfers,

@@ -20,7 +20,7 @@ int transfers_room(struct transfers *rows, size_t more)
     return code != 0 ? code : array_fit(&rows->times, sizeof(*rows->times), &rows->time_room, need);
 }
 
-static int add_wide(struct transfers *rows, const struct transfer *row)
+static int transfers_add_wide(struct transfers *rows, const struct transfer *row)
 {
     if (rows->wide_count >= UINT32_MAX ||
         array_fit(&rows->wide, sizeof(*rows->wide), &rows->wide_room, rows->wide_count + 1) != 0)
@@ -41,7 +41,7 @@ int transfers_add_slowly(struct transfers *rows, const struct transfer *row)
     if (transfers_room(rows, 1) != 0)
         return -ENOMEM;
     if (!transfer_fits(row))
-        return add_wide(rows, row);
+        return transfers_add_wide(rows, row);
     transfers_put(rows, row);
     return 0;
 }

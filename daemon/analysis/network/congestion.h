@@ -1,53 +1,50 @@
 /* State of every directed link over windows: how loaded it is, whether it is hot, and whether
- * messages that cross it are slow (000, sections 4.1 and 7.1).
+ * messages that cross it are slow (Visuco, sections 4.1 and 7.1).
  *
  * A link's load is the bytes of all routes over it in a window. Two means are kept in which a
- * window's weight halves every so many windows: the average that is told (half_life) and the recent
- * load, bytes a second, that is judged (recent).
+ * window's weight halves every so many windows: the average that is published (half_life) and the
+ * recent load, bytes a second, by which links are judged (recent).
  *
  * idle       no bytes in this window, and not hot
  * busy       bytes, and not hot
  * hot        where the link's capacity is known: the recent load, modelled or measured in bytes,
- * whichever is larger, is above hot_share of it, until it is below cool_share. Where it is not: the
- * recent modelled load is above hot_times the mean of the loaded links of its kind and above
- * `least`, until it is below cool_times that mean or half of `least`. Loaded are links that carry
- * at least a hundredth of the most loaded one of the kind: a barrier over all links does not make
- * those of the halo exchange hot. A kind are links of equal make: from and to vertices of the same
- * sort (node, switch ...) as far from the nodes; of all-to-all dimensions each is its own, and so
- * are the links between groups of a dragonfly. So none is hot where all that are used carry about
- * the same, nor where only hot_times of them or fewer are: a mean over few tells nothing. To become
- * hot takes two windows, at most `hold` apart, that carry more than that themselves: one alone, as
- * large as it may be, does not do. congested  hot, and the geometric mean of the relative latencies
- * of matched messages that crossed it, in the recent windows with the same weights, is above slow,
- * until it is below fast; and there were at least least_matched of them (weighted), until there are
- * fewer than half as many. The reference of latencies is a low quantile of what is usual, so
- * ordinary windows are a little above 1.
+ *            whichever is larger, is above hot_share of it, until it is below cool_share. Where it
+ *            is not known: the recent modelled load is above hot_times the mean of the loaded links
+ *            of its kind and above minimum_load, until it is below cool_times that mean or half of
+ *            minimum_load
+ * congested  hot, and the geometric mean of the relative latencies of matched messages that crossed
+ *            the link in the recent windows, with the same weights, is above slow, until it is
+ * below fast; and there were at least minimum_matched of them (weighted), until there are fewer
+ * than half as many. The reference of latencies is a low quantile of what is usual, so ordinary
+ * windows are a little above 1
  *
- * Hot and congested begin and end at the earliest `hold` windows after the last change to or from
- * hot or congested, and after the first window: a link does not flap, and the start of a job does
- * not count.
+ * Links are loaded that carry at least a hundredth of what the most loaded one of their kind does:
+ * a barrier over all links does not make those of the halo exchange hot. A kind are links of equal
+ * make: from and to vertices of the same sort (node, switch ...) as far from the nodes; each
+ * all-to-all dimension is a kind of its own, and so are the links between groups of a dragonfly. So
+ * no link is hot where all that are used carry about the same, nor where only hot_times of them or
+ * fewer are used: the mean of a few means nothing.
  *
- * A pair that is as it was in the last window costs a comparison; what changed costs its legs; and
- * there is a pass over all links. In a tree pairs are summed up anew in each window, without a
- * route (tree_sums.h). Where routes have to be walked (link_loads.h), those of pairs that are the
- * same in two windows one after the other are kept until the pairs change, and pairs summed up
- * along them. No result depends on the order of pairs: logarithms are summed as integers, in units
- * of 2^-20.
+ * A link becomes hot only after two windows, at most `hold` apart, whose own loads are above the
+ * limit: a single window does not suffice, however large. Hot and congested begin and end at the
+ * earliest `hold` windows after the last change to or from hot or congested, and after the first
+ * window: a link does not flap, and the start of a job does not count.
  *
- * Memory: about 140 bytes a link and 80 a pair, twice that of link_loads, in a tree that of
- * tree_sums.h, and for routes kept 4 a pair and 4 a link of each, 64 MiB at most: more are not
- * kept. Pure: no clock, no file, no socket. Not thread-safe. */
+ * Each window is summed up from its pairs alone. No result depends on the order of pairs:
+ * logarithms are summed as integers, in units of 2^-20.
+ *
+ * Memory: about 150 bytes a link and 40 a pair, and twice that of link_loads. Pure: no clock, no
+ * file, no socket. Not thread-safe. */
 #ifndef HOLTER_ANALYSIS_NETWORK_CONGESTION_H
 #define HOLTER_ANALYSIS_NETWORK_CONGESTION_H
 
 #include "daemon/analysis/network/link_loads.h"
-#include "daemon/analysis/network/log_sums.h"
 #include "daemon/analysis/network/topology.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONGESTION_UNKNOWN UINT64_MAX /**< measured: no counter told */
+#define CONGESTION_UNKNOWN UINT64_MAX /**< measured: there is no counter */
 
 /** Numbers as those of enum link_state on the wire. */
 enum congestion_state {
@@ -58,16 +55,16 @@ enum congestion_state {
 };
 
 struct congestion_params {
-    double half_life;       /**< of the moving average, windows; above 0 */
-    double recent;          /**< of the one that is judged, windows; above 0 */
-    double hot_share;       /**< of capacity; above 0 */
-    double cool_share;      /**< at most hot_share */
-    double hot_times;       /**< the mean; at least 1 */
-    double cool_times;      /**< at most hot_times */
-    double least;           /**< bytes a second */
-    double slow, fast;      /**< relative latencies, fast at most slow, above 0 */
-    uint64_t least_matched; /**< messages in the recent windows, at least 1 */
-    uint32_t hold;          /**< windows */
+    double half_life;         /**< of the weights in averages, windows; above 0 */
+    double recent;            /**< of the weights in recent loads, windows; above 0 */
+    double hot_share;         /**< of the capacity; above 0 */
+    double cool_share;        /**< of the capacity; above 0, at most hot_share */
+    double hot_times;         /**< the mean load of the kind; at least 1 */
+    double cool_times;        /**< the mean load of the kind; above 0, at most hot_times */
+    double minimum_load;      /**< bytes a second */
+    double slow, fast;        /**< relative latencies, fast at most slow, above 0 */
+    uint64_t minimum_matched; /**< messages in the recent windows, at least 1 */
+    uint32_t hold;            /**< windows */
 };
 
 #define CONGESTION_DEFAULTS                                                                        \
@@ -77,10 +74,10 @@ struct congestion_params {
                                 .cool_share = 0.5,                                                 \
                                 .hot_times = 4,                                                    \
                                 .cool_times = 3,                                                   \
-                                .least = 1e6,                                                      \
+                                .minimum_load = 1e6,                                               \
                                 .slow = 1.2,                                                       \
                                 .fast = 1.05,                                                      \
-                                .least_matched = 16,                                               \
+                                .minimum_matched = 16,                                             \
                                 .hold = 3})
 
 /** What one vertex sent to another in a window. Pairs with equal vertices are left out. */
@@ -88,8 +85,8 @@ struct congestion_pair {
     uint32_t source, destination; /**< vertices */
     uint64_t bytes;
     uint64_t messages;
-    uint64_t matched;   /**< messages of them whose latency is known; 0: none */
-    double log_latency; /**< sum over those of the natural logarithm of latency by reference */
+    uint64_t matched;   /**< of these messages, those whose latency is known */
+    double log_latency; /**< natural logarithm of latency by reference, summed over `matched` */
 };
 
 /** A link as of the last window. */
@@ -97,31 +94,22 @@ struct congestion_link {
     uint32_t link, from, to;
     enum congestion_state state;
     uint64_t since;    /**< window in which that state began */
-    uint64_t messages; /**< that cross it, in this window */
-    uint64_t bytes;
-    double average; /**< moving average of bytes a window */
-    uint64_t peak;  /**< most bytes of a window so far */
-    double share;   /**< bytes by what the link can carry in this window; NaN: not known */
-    double latency; /**< relative, of matched messages of this window that crossed it; NaN: none */
-    uint64_t measured; /**< as told for this window, or CONGESTION_UNKNOWN */
+    uint64_t messages; /**< that crossed it in this window */
+    uint64_t bytes;    /**< likewise */
+    double average;    /**< moving average of bytes a window */
+    uint64_t peak;     /**< largest bytes of a window so far */
+    double share;      /**< bytes by what the link can carry in this window; NaN: not known */
+    double
+        latency; /**< relative, mean of the window's matched messages that crossed it; NaN: none */
+    uint64_t measured; /**< counted by interfaces in this window, or CONGESTION_UNKNOWN */
     int packets;       /**< 1: measured are packets, 0: bytes */
-    double ratio; /**< measured by modelled bytes, both as averages over windows with a counter;
-                            NaN: packets, no counter in this window, or nothing modelled */
-};
-
-/** What the pairs of a window sent. */
-struct congestion_figures {
-    size_t count;                  /**< as many as pairs were given */
-    const struct link_load *loads; /**< of each: bytes and messages */
-    int same_loads;                /**< 1: all of them are as in the window before */
-    const struct log_sums
-        *latencies; /**< of each: messages whose latency is known, and logarithms */
-    double unit;    /**< what a part of a logarithm is; above 0 */
+    double ratio;      /**< measured by modelled bytes, both as averages over windows with a
+                            counter; NaN: packets, no counter in this window, or nothing modelled */
 };
 
 struct congestion;
 
-/** @param topology  borrowed for the life of it
+/** @param topology  borrowed for the life of the congestion
  *  @param out       owned by the caller; set on success
  *  @return 0, -ENOMEM, -HOLTER_ERANGE: a parameter is outside its range */
 int congestion_create(struct congestion **out, const struct topology *topology,
@@ -130,79 +118,58 @@ int congestion_create(struct congestion **out, const struct topology *topology,
 /** NULL is fine. */
 void congestion_destroy(struct congestion *congestion);
 
-/** Tell what was counted on a link in the window of the next update: its bytes or packets; a second
- * call for the link replaces the first. @return 0 or -HOLTER_ERANGE: no such link */
+/** Set what interfaces counted on a link in the window of the next update: bytes or packets. A
+ * second call for the same link replaces the first. @return 0 or -HOLTER_ERANGE: no such link */
 int congestion_measured(struct congestion *congestion, uint32_t link, uint64_t amount, int packets);
 
-/** Take a window. Windows left out count as windows without bytes.
- *  @param window   number, above the last one's
+/** Add a window. Windows left out count as windows without bytes.
+ *  @param window   number, above that of the last window
  *  @param seconds  its length, above 0
- *  @param pairs    copied; best in ascending order of source, then destination: others are sorted
- * first; of the same vertices are added up. Pairs of vertices that do not exist or have no route
- *                  between them are counted (congestion_skipped()) and left out
+ *  @param pairs    copied; sorted if they are not in ascending order of source, then destination;
+ *                  those of the same vertices are added up. Pairs of vertices that do not exist or
+ *                  have no route between them are counted (congestion_skipped()) and left out
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE: window or seconds; then nothing was done */
 int congestion_update(struct congestion *congestion, uint64_t window, double seconds,
                       const struct congestion_pair *pairs, size_t count);
 
-/** Take a window whose pairs may be any, with figures apart. Does what congestion_update() does, in
- * fewer passes over them. Only in a tree, and only pairs in ascending order of source, then
- * destination, each once, of two vertices that exist, with bytes or messages.
- *  @param pairs    copied; of each, only where it begins and ends is read; as many as there are
- * figures of
- *  @param figures  as those of congestion_update_figures(), none said to be as before
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE: window, seconds or pairs, or there is no tree; then
- * nothing was done */
-int congestion_update_ends(struct congestion *congestion, uint64_t window, double seconds,
-                           const struct congestion_pair *pairs,
-                           const struct congestion_figures *figures);
-
-/** Take a window whose pairs are those given to congestion_update() in the windows before, in their
- * order, with figures of its own. Does what congestion_update() does, without a look at the pairs.
- * Only where the last two windows that were given to that had the same pairs in order, each with
- * bytes or messages; or where the last one was given to congestion_update_ends().
- *  @param figures  their arrays are borrowed: until they change congestion_pairs() may be asked
- *  @return 0, or -HOLTER_ERANGE: window or seconds, pairs are not known, or one of them has sent
- * nothing; then nothing was done */
-int congestion_update_figures(struct congestion *congestion, uint64_t window, double seconds,
-                              const struct congestion_figures *figures);
-
-/** Any link. @return 0: no such link, nothing is set */
+/** Describe a link as of the last window. @return 1, or 0: no such link, and nothing is set */
 int congestion_link(const struct congestion *congestion, uint32_t link,
                     struct congestion_link *out);
 
-/** All links that are hot or congested, by number.
- *  @return how many there are; the first `room` are set */
+/** List the links that are hot or congested, by number.
+ *  @return how many there are; the first of them, at most capacity, are set */
 size_t congestion_hot(const struct congestion *congestion, struct congestion_link *out,
-                      size_t room);
+                      size_t capacity);
 
-/** All links that are not idle, or whose average is above half a byte, or that have a counter, by
- * number.
- *  @return how many there are; the first `room` are set */
+/** List the links that are not idle, or whose average is above half a byte, or that have a counter,
+ * by number.
+ *  @return how many there are; the first of them, at most capacity, are set */
 size_t congestion_links(const struct congestion *congestion, struct congestion_link *out,
-                        size_t room);
+                        size_t capacity);
 
-/** Load of all links in the last window, by number: see link_loads_settle(). That of vertices is
- * not kept. Borrowed. */
+/** Load of all links in the last window, by number. Borrowed until the next update. */
 const struct link_loads *congestion_loads(const struct congestion *congestion);
 
-/** Pairs of the last window, ascending, each once, with its figures. Borrowed. */
-const struct congestion_pair *congestion_pairs(struct congestion *congestion, size_t *count);
+/** Pairs of the last window that have a route, ascending, each once. Borrowed until the next
+ * update. */
+const struct congestion_pair *congestion_pairs(const struct congestion *congestion, size_t *count);
 
-/** Pairs left out so far. */
+/** Number of pairs that were left out in all windows so far. */
 uint64_t congestion_skipped(const struct congestion *congestion);
 
 /** A pair whose route crosses a link. */
 struct congestion_route {
     uint32_t link;
     uint32_t length; /**< links on the route */
-    size_t pair;     /**< position in the pairs that were given */
+    size_t pair;     /**< position in the given pairs */
 };
 
-/** For each link the pairs that load it, those with the most bytes first (ties: more messages, then
- * the position). A pass over the pairs; for many links routes are walked, for few it is asked
- * whether they cross. Needs no state: pairs may also be those of ranks, seats filled in.
- *  @param links  of distinct numbers; @param top  routes a link at most
- *  @param out    room for link_count * top; in the order of `links`
+/** For each link find the pairs that load it, those with the most bytes first (ties: more messages,
+ * then the lower position). Costs one pass over the pairs. Needs no congestion: pairs may also be
+ * those of ranks, with the vertices that the ranks are placed on.
+ *  @param links  distinct numbers
+ *  @param top    routes a link at most
+ *  @param out    capacity for link_count * top; in the order of `links`
  *  @param found  set: how many of out are used
  *  @return 0 or -ENOMEM */
 int congestion_routes(const struct topology *topology, const struct congestion_pair *pairs,

@@ -23,7 +23,7 @@ struct work {
 };
 
 /* Breadth first from all nodes. */
-static void measure(struct work *w)
+static void kinds_measure_distances(struct work *w)
 {
     uint32_t begin = 0, end = 0;
     for (uint32_t v = 0; v < w->vertices; v++) {
@@ -45,7 +45,7 @@ static void measure(struct work *w)
     }
 }
 
-static void find_groups(struct work *w)
+static void kinds_find_groups(struct work *w)
 {
     for (uint32_t link = 0; link < w->links; link++) {
         uint32_t from, to, at[TOPOLOGY_DIMENSIONS];
@@ -55,7 +55,7 @@ static void find_groups(struct work *w)
     }
 }
 
-static uint64_t make_of(const struct work *w, uint32_t link, uint32_t from, uint32_t to)
+static uint64_t kinds_link_make(const struct work *w, uint32_t link, uint32_t from, uint32_t to)
 {
     const struct topology_spec *spec = topology_spec(w->topology);
     uint64_t make = (uint64_t)topology_vertex_kind(w->topology, from) << 60 |
@@ -72,22 +72,22 @@ static uint64_t make_of(const struct work *w, uint32_t link, uint32_t from, uint
     return make;
 }
 
-static int compare(const void *a, const void *b)
+static int kinds_compare_makes(const void *a, const void *b)
 {
     const struct made *x = a, *y = b;
     return (x->make > y->make) - (x->make < y->make);
 }
 
-static void number(struct work *w, uint32_t *kinds, uint32_t *count)
+static void kinds_number_links(struct work *w, uint32_t *kinds, uint32_t *count)
 {
     uint32_t made = 0, kind = 0;
     for (uint32_t link = 0; link < w->links; link++) {
         uint32_t from, to;
         kinds[link] = 0;
         if (topology_link(w->topology, link, &from, &to))
-            w->made[made++] = (struct made){make_of(w, link, from, to), link};
+            w->made[made++] = (struct made){kinds_link_make(w, link, from, to), link};
     }
-    qsort(w->made, made, sizeof(*w->made), compare);
+    qsort(w->made, made, sizeof(*w->made), kinds_compare_makes);
     for (uint32_t i = 0; i < made; i++) {
         kind += i > 0 && w->made[i].make != w->made[i - 1].make;
         kinds[w->made[i].link] = kind;
@@ -115,11 +115,11 @@ int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t 
     uint32_t *group = w.group;
     if (code == 0) {
         if (dragonfly)
-            find_groups(&w);
+            kinds_find_groups(&w);
         else
             w.group = NULL;
-        measure(&w);
-        number(&w, kinds, count);
+        kinds_measure_distances(&w);
+        kinds_number_links(&w, kinds, count);
     }
     free(w.far);
     free(group);

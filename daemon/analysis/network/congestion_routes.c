@@ -17,8 +17,8 @@ struct tops {
 };
 
 /* Does one come behind another in the order of routes? */
-static bool is_less(const struct tops *tops, const struct congestion_route *a,
-                    const struct congestion_route *b)
+static bool routes_is_less(const struct tops *tops, const struct congestion_route *a,
+                           const struct congestion_route *b)
 {
     const struct congestion_pair *x = &tops->pairs[a->pair], *y = &tops->pairs[b->pair];
     if (x->bytes != y->bytes)
@@ -27,41 +27,43 @@ static bool is_less(const struct tops *tops, const struct congestion_route *a,
 }
 
 /* Let the route at a place sink to where it belongs. */
-static void sink(const struct tops *tops, struct congestion_route *heap, size_t count, size_t at)
+static void routes_sift_down(const struct tops *tops, struct congestion_route *heap, size_t count,
+                             size_t at)
 {
     struct congestion_route route = heap[at];
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && is_less(tops, &heap[child + 1], &heap[child]);
-        if (!is_less(tops, &heap[child], &route))
+        child += child + 1 < count && routes_is_less(tops, &heap[child + 1], &heap[child]);
+        if (!routes_is_less(tops, &heap[child], &route))
             break;
         heap[at] = heap[child];
     }
     heap[at] = route;
 }
 
-static void rise(const struct tops *tops, struct congestion_route *heap, size_t at)
+static void routes_sift_up(const struct tops *tops, struct congestion_route *heap, size_t at)
 {
     struct congestion_route route = heap[at];
-    for (size_t parent; at > 0 && is_less(tops, &route, &heap[parent = (at - 1) / 2]); at = parent)
+    for (size_t parent; at > 0 && routes_is_less(tops, &route, &heap[parent = (at - 1) / 2]);
+         at = parent)
         heap[at] = heap[parent];
     heap[at] = route;
 }
 
-static void offer(struct tops *tops, size_t position, const struct congestion_route *route)
+static void routes_offer(struct tops *tops, size_t position, const struct congestion_route *route)
 {
     struct congestion_route *heap = tops->out + position * tops->most;
     size_t *used = &tops->used[position];
     if (*used < tops->most) {
         heap[*used] = *route;
-        rise(tops, heap, (*used)++);
-    } else if (tops->most > 0 && is_less(tops, &heap[0], route)) {
+        routes_sift_up(tops, heap, (*used)++);
+    } else if (tops->most > 0 && routes_is_less(tops, &heap[0], route)) {
         heap[0] = *route;
-        sink(tops, heap, *used, 0);
+        routes_sift_down(tops, heap, *used, 0);
     }
 }
 
-static void ask_each(const struct topology *topology, size_t count, const uint32_t *links,
-                     size_t link_count, struct tops *tops)
+static void routes_test_pairs(const struct topology *topology, size_t count, const uint32_t *links,
+                              size_t link_count, struct tops *tops)
 {
     for (size_t p = 0; p < count; p++) {
         const struct congestion_pair *pair = &tops->pairs[p];
@@ -69,13 +71,13 @@ static void ask_each(const struct topology *topology, size_t count, const uint32
             if (topology_crosses(topology, pair->source, pair->destination, links[i])) {
                 struct congestion_route route = {
                     links[i], topology_distance(topology, pair->source, pair->destination), p};
-                offer(tops, i, &route);
+                routes_offer(tops, i, &route);
             }
     }
 }
 
-static int walk_all(const struct topology *topology, size_t count, const uint32_t *links,
-                    size_t link_count, struct tops *tops)
+static int routes_walk_pairs(const struct topology *topology, size_t count, const uint32_t *links,
+                             size_t link_count, struct tops *tops)
 {
     uint32_t room = topology_diameter(topology) + 1, *route = malloc(room * sizeof(*route));
     size_t *place = calloc((size_t)topology_links(topology) + 1, sizeof(*place)); /* 0: not asked */
@@ -90,7 +92,8 @@ static int walk_all(const struct topology *topology, size_t count, const uint32_
             continue;
         for (uint32_t k = 0; k < length; k++)
             if (place[route[k]] != 0)
-                offer(tops, place[route[k]] - 1, &(struct congestion_route){route[k], length, p});
+                routes_offer(tops, place[route[k]] - 1,
+                             &(struct congestion_route){route[k], length, p});
     }
     free(route);
     free(place);
@@ -98,7 +101,7 @@ static int walk_all(const struct topology *topology, size_t count, const uint32_
 }
 
 /* Sort each heap, largest first, and close the gaps between them. */
-static size_t arrange(struct tops *tops, size_t link_count)
+static size_t routes_arrange(struct tops *tops, size_t link_count)
 {
     size_t found = 0;
     for (size_t i = 0; i < link_count; i++) {
@@ -106,7 +109,7 @@ static size_t arrange(struct tops *tops, size_t link_count)
         for (size_t left = tops->used[i]; left > 1; left--) {
             struct congestion_route least = heap[0];
             heap[0] = heap[left - 1];
-            sink(tops, heap, left - 1, 0);
+            routes_sift_down(tops, heap, left - 1, 0);
             heap[left - 1] = least;
         }
         memmove(tops->out + found, heap, tops->used[i] * sizeof(*heap));
@@ -125,11 +128,11 @@ int congestion_routes(const struct topology *topology, const struct congestion_p
     if (tops.used == NULL)
         return -ENOMEM;
     if (link_count > FEW)
-        code = walk_all(topology, count, links, link_count, &tops);
+        code = routes_walk_pairs(topology, count, links, link_count, &tops);
     else
-        ask_each(topology, count, links, link_count, &tops);
+        routes_test_pairs(topology, count, links, link_count, &tops);
     if (code == 0)
-        *found = arrange(&tops, link_count);
+        *found = routes_arrange(&tops, link_count);
     free(tops.used);
     return code;
 }

@@ -51,27 +51,27 @@ struct link_loads {
 };
 
 /* The arrays of a struct link_loads; at least one element, so that NULL means failure. */
-static void *take(struct link_loads *l, size_t count, size_t size)
+static void *loads_allocate(struct link_loads *l, size_t count, size_t size)
 {
     count = count == 0 ? 1 : count;
     l->bytes += count * size;
     return calloc(count, size);
 }
 
-static uint64_t pair_key(uint32_t source, uint32_t destination)
+static uint64_t loads_pair_key(uint32_t source, uint32_t destination)
 {
     return (uint64_t)source << 32 | destination;
 }
 
-static int ascending(const void *a, const void *b)
+static int loads_compare_keys(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-static int take_given(struct link_loads *l, const struct topology_spec *spec)
+static int loads_init_given(struct link_loads *l, const struct topology_spec *spec)
 {
-    l->given = take(l, spec->route_count, sizeof(*l->given));
+    l->given = loads_allocate(l, spec->route_count, sizeof(*l->given));
     if (l->given == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < spec->route_count; i++) {
@@ -79,24 +79,25 @@ static int take_given(struct link_loads *l, const struct topology_spec *spec)
         if (route->count == 0)
             continue;
         const uint32_t *path = &spec->path[route->first];
-        l->given[l->given_count++] = pair_key(path[0], path[route->count - 1]);
+        l->given[l->given_count++] = loads_pair_key(path[0], path[route->count - 1]);
     }
-    qsort(l->given, l->given_count, sizeof(*l->given), ascending);
+    qsort(l->given, l->given_count, sizeof(*l->given), loads_compare_keys);
     return 0;
 }
 
-static int take_rings(struct link_loads *l, struct axis *axis)
+static int loads_init_rings(struct link_loads *l, struct axis *axis)
 {
     size_t places = 2 * (size_t)l->vertex_count, rings = l->vertex_count / axis->size;
     if (axis->connection == TOPOLOGY_ALL) {
         size_t links = (size_t)l->vertex_count * axis->size;
-        axis->direct = take(l, links, sizeof(*axis->direct));
+        axis->direct = loads_allocate(l, links, sizeof(*axis->direct));
         return axis->direct == NULL ? -ENOMEM : 0;
     }
-    axis->difference = take(l, places, sizeof(*axis->difference));
-    axis->links = take(l, places, sizeof(*axis->links));
-    axis->touched = take(l, rings, sizeof(*axis->touched));
-    axis->rings = take(l, rings + 1, sizeof(*axis->rings)); /* written one past the last */
+    axis->difference = loads_allocate(l, places, sizeof(*axis->difference));
+    axis->links = loads_allocate(l, places, sizeof(*axis->links));
+    axis->touched = loads_allocate(l, rings, sizeof(*axis->touched));
+    axis->rings =
+        loads_allocate(l, rings + 1, sizeof(*axis->rings)); /* written one past the last */
     if (axis->difference == NULL || axis->links == NULL || axis->touched == NULL ||
         axis->rings == NULL)
         return -ENOMEM;
@@ -106,7 +107,7 @@ static int take_rings(struct link_loads *l, struct axis *axis)
 
 /* Rings of axis i are numbered by the nodes at their beginning, row-major without that dimension.
  */
-static void take_spots(struct link_loads *l, uint32_t i)
+static void loads_init_positions(struct link_loads *l, uint32_t i)
 {
     const struct axis *axis = &l->axes[i];
     for (uint32_t n = 0; n < l->vertex_count; n++) {
@@ -124,12 +125,12 @@ static void take_spots(struct link_loads *l, uint32_t i)
     }
 }
 
-static const struct spot *spots_along(const struct link_loads *l, uint32_t i)
+static const struct spot *loads_positions(const struct link_loads *l, uint32_t i)
 {
     return &l->spots[(size_t)i * l->vertex_count];
 }
 
-static void take_link(struct link_loads *l, uint32_t link, const uint32_t *place)
+static void loads_place_link(struct link_loads *l, uint32_t link, const uint32_t *place)
 {
     uint32_t from, to, dimension;
     int direction;
@@ -138,7 +139,7 @@ static void take_link(struct link_loads *l, uint32_t link, const uint32_t *place
         return;
     uint32_t at = place[dimension];
     struct axis *axis = &l->axes[at];
-    const struct spot *begin = &spots_along(l, at)[from], *end = &spots_along(l, at)[to];
+    const struct spot *begin = &loads_positions(l, at)[from], *end = &loads_positions(l, at)[to];
     size_t first = 2 * (size_t)axis->size * (begin->before + begin->behind);
     if (axis->connection == TOPOLOGY_ALL)
         axis->direct[first / 2 * axis->size + begin->coordinate * axis->size + end->coordinate] =
@@ -149,7 +150,7 @@ static void take_link(struct link_loads *l, uint32_t link, const uint32_t *place
         axis->links[first + axis->size + end->coordinate] = link;
 }
 
-static int take_axes(struct link_loads *l, const struct topology_spec *spec)
+static int loads_init_axes(struct link_loads *l, const struct topology_spec *spec)
 {
     uint32_t stride = 1, place[TOPOLOGY_DIMENSIONS];
     l->axis_count = spec->dimension_count;
@@ -161,16 +162,16 @@ static int take_axes(struct link_loads *l, const struct topology_spec *spec)
             .connection = dimension->connection, .size = dimension->size, .stride = stride};
         stride *= dimension->size;
     }
-    l->spots = take(l, (size_t)l->vertex_count * l->axis_count, sizeof(*l->spots));
+    l->spots = loads_allocate(l, (size_t)l->vertex_count * l->axis_count, sizeof(*l->spots));
     if (l->spots == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < l->axis_count; i++) {
-        if (take_rings(l, &l->axes[i]) != 0)
+        if (loads_init_rings(l, &l->axes[i]) != 0)
             return -ENOMEM;
-        take_spots(l, i);
+        loads_init_positions(l, i);
     }
     for (uint32_t link = 0; link < l->link_count; link++)
-        take_link(l, link, place);
+        loads_place_link(l, link, place);
     return 0;
 }
 
@@ -186,11 +187,11 @@ int link_loads_create(struct link_loads **out, const struct topology *topology)
     l->link_count = topology_links(topology);
     l->room = topology_diameter(topology);
     l->cartesian = spec->kind == TOPOLOGY_CARTESIAN;
-    l->values = take(l, l->link_count, sizeof(*l->values));
-    l->vertices = take(l, l->vertex_count, sizeof(*l->vertices));
-    l->route = take(l, l->room, sizeof(*l->route));
-    if (l->values == NULL || l->vertices == NULL || l->route == NULL || take_given(l, spec) != 0 ||
-        (l->cartesian && take_axes(l, spec) != 0)) {
+    l->values = loads_allocate(l, l->link_count, sizeof(*l->values));
+    l->vertices = loads_allocate(l, l->vertex_count, sizeof(*l->vertices));
+    l->route = loads_allocate(l, l->room, sizeof(*l->route));
+    if (l->values == NULL || l->vertices == NULL || l->route == NULL ||
+        loads_init_given(l, spec) != 0 || (l->cartesian && loads_init_axes(l, spec) != 0)) {
         link_loads_destroy(l);
         return -ENOMEM;
     }
@@ -217,13 +218,14 @@ void link_loads_destroy(struct link_loads *l)
     free(l);
 }
 
-static inline void load_add(struct link_load *load, uint64_t bytes, uint64_t messages)
+static inline void loads_add_to(struct link_load *load, uint64_t bytes, uint64_t messages)
 {
     load->bytes += bytes;
     load->messages += messages;
 }
 
-static inline bool goes_up(const struct axis *axis, enum topology_tie tie, uint32_t a, uint32_t b)
+static inline bool loads_goes_up(const struct axis *axis, enum topology_tie tie, uint32_t a,
+                                 uint32_t b)
 {
     if (axis->connection != TOPOLOGY_TORUS || axis->size == 2)
         return b > a;
@@ -236,18 +238,18 @@ static inline bool goes_up(const struct axis *axis, enum topology_tie tie, uint3
 
 /* Add to the places from the lower end of a leg up to the one before its upper end. Without
  * branches that differ from pair to pair: where a is b, what is added is taken away at once. */
-static inline void add_leg(struct axis *axis, enum topology_tie tie, uint32_t ring, uint32_t a,
-                           uint32_t b, struct link_load load)
+static inline void loads_add_leg(struct axis *axis, enum topology_tie tie, uint32_t ring,
+                                 uint32_t a, uint32_t b, struct link_load load)
 {
     struct link_load *first = &axis->difference[2 * (size_t)axis->size * ring];
-    uint32_t up = goes_up(axis, tie, a, b), swap = (a ^ b) & (up - 1);
+    uint32_t up = loads_goes_up(axis, tie, a, b), swap = (a ^ b) & (up - 1);
     a ^= swap;
     b ^= swap;
     first += (1 - up) * axis->size;
     uint64_t wraps = b < a ? UINT64_MAX : 0; /* it goes over the ring's end and begins anew */
-    load_add(&first[a], load.bytes, load.messages);
-    load_add(&first[b], 0 - load.bytes, 0 - load.messages);
-    load_add(&first[0], load.bytes & wraps, load.messages & wraps);
+    loads_add_to(&first[a], load.bytes, load.messages);
+    loads_add_to(&first[b], 0 - load.bytes, 0 - load.messages);
+    loads_add_to(&first[0], load.bytes & wraps, load.messages & wraps);
     uint8_t differs = a != b;
     axis->rings[axis->count] = ring;
     axis->count += differs & ~axis->touched[ring] & 1u;
@@ -255,44 +257,45 @@ static inline void add_leg(struct axis *axis, enum topology_tie tie, uint32_t ri
 }
 
 /* All routes in one dimension. */
-static void add_along(struct link_loads *l, uint32_t i, const struct load_change *changes,
-                      size_t count)
+static void loads_add_dimension(struct link_loads *l, uint32_t i, const struct load_change *changes,
+                                size_t count)
 {
     struct axis *axis = &l->axes[i];
-    const struct spot *spots = spots_along(l, i);
+    const struct spot *spots = loads_positions(l, i);
     for (size_t c = 0; c < count; c++) {
         const struct spot *from = &spots[changes[c].source], *to = &spots[changes[c].destination];
         uint32_t ring = to->before + from->behind, a = from->coordinate, b = to->coordinate;
         struct link_load load = {(uint64_t)changes[c].bytes, (uint64_t)changes[c].messages};
         if (axis->connection != TOPOLOGY_ALL)
-            add_leg(axis, l->tie, ring, a, b, load);
+            loads_add_leg(axis, l->tie, ring, a, b, load);
         else if (a != b)
-            load_add(&l->values[axis->direct[((size_t)ring * axis->size + a) * axis->size + b]],
-                     load.bytes, load.messages);
+            loads_add_to(&l->values[axis->direct[((size_t)ring * axis->size + a) * axis->size + b]],
+                         load.bytes, load.messages);
     }
 }
 
 /* Dimension by dimension: what a dimension needs is near, and stays there. */
-static void add_cartesian(struct link_loads *l, const struct load_change *changes, size_t count)
+static void loads_add_cartesian(struct link_loads *l, const struct load_change *changes,
+                                size_t count)
 {
     for (uint32_t i = 0; i < l->axis_count; i++)
         if (l->axes[i].size > 1)
-            add_along(l, i, changes, count);
+            loads_add_dimension(l, i, changes, count);
 }
 
-static int add_walked(struct link_loads *l, const struct load_change *change)
+static int loads_add_walked(struct link_loads *l, const struct load_change *change)
 {
     uint32_t length =
         topology_route(l->topology, change->source, change->destination, l->route, l->room);
     if (length == NONE || length > l->room)
         return -HOLTER_EUNREACHABLE;
     for (uint32_t i = 0; i < length; i++)
-        load_add(&l->values[l->route[i]], (uint64_t)change->bytes, (uint64_t)change->messages);
+        loads_add_to(&l->values[l->route[i]], (uint64_t)change->bytes, (uint64_t)change->messages);
     return 0;
 }
 
 /* Link by link into the differences: settling overwrites values. */
-static int add_given(struct link_loads *l, const struct load_change *change)
+static int loads_add_given(struct link_loads *l, const struct load_change *change)
 {
     uint32_t length =
         topology_route(l->topology, change->source, change->destination, l->route, l->room);
@@ -301,19 +304,19 @@ static int add_given(struct link_loads *l, const struct load_change *change)
     for (uint32_t i = 0; i < length; i++) {
         struct load_change hop = *change;
         if (topology_link(l->topology, l->route[i], &hop.source, &hop.destination))
-            add_cartesian(l, &hop, 1);
+            loads_add_cartesian(l, &hop, 1);
     }
     return 0;
 }
 
-static bool is_given(const struct link_loads *l, uint32_t source, uint32_t destination)
+static bool loads_is_given(const struct link_loads *l, uint32_t source, uint32_t destination)
 {
-    uint64_t key = pair_key(source, destination);
+    uint64_t key = loads_pair_key(source, destination);
     return l->given_count > 0 &&
-           bsearch(&key, l->given, l->given_count, sizeof(key), ascending) != NULL;
+           bsearch(&key, l->given, l->given_count, sizeof(key), loads_compare_keys) != NULL;
 }
 
-static void add_vertices(struct link_loads *l, const struct load_change *change)
+static void loads_add_vertices(struct link_loads *l, const struct load_change *change)
 {
     struct vertex_load *from = &l->vertices[change->source],
                        *to = &l->vertices[change->destination];
@@ -338,13 +341,13 @@ int link_loads_add(struct link_loads *l, const struct load_change *change)
     if (source == destination)
         return 0;
     if (!l->cartesian)
-        code = add_walked(l, change);
-    else if (is_given(l, source, destination))
-        code = add_given(l, change);
+        code = loads_add_walked(l, change);
+    else if (loads_is_given(l, source, destination))
+        code = loads_add_given(l, change);
     else
-        add_cartesian(l, change, 1);
+        loads_add_cartesian(l, change, 1);
     if (code == 0)
-        add_vertices(l, change);
+        loads_add_vertices(l, change);
     return code;
 }
 
@@ -360,7 +363,7 @@ void link_loads_add_routes(struct link_loads *l, const uint32_t *links, const ui
     for (size_t i = 0; i < count; i++) {
         const struct link_load load = more[i];
         for (uint32_t at = first[i]; at < first[i + 1]; at++)
-            load_add(&values[links[at]], load.bytes, load.messages);
+            loads_add_to(&values[links[at]], load.bytes, load.messages);
     }
 }
 
@@ -369,7 +372,8 @@ struct link_load *link_loads_open(struct link_loads *l)
     return l->values;
 }
 
-static bool are_plain(const struct link_loads *l, const struct load_change *changes, size_t count)
+static bool loads_are_regular(const struct link_loads *l, const struct load_change *changes,
+                              size_t count)
 {
     bool plain = l->cartesian && l->given_count == 0;
     for (size_t i = 0; plain && i < count; i++)
@@ -380,25 +384,25 @@ static bool are_plain(const struct link_loads *l, const struct load_change *chan
 size_t link_loads_add_many(struct link_loads *l, const struct load_change *changes, size_t count)
 {
     size_t left_out = 0;
-    bool plain = are_plain(l, changes, count);
+    bool plain = loads_are_regular(l, changes, count);
     if (plain)
-        add_cartesian(l, changes, count);
+        loads_add_cartesian(l, changes, count);
     for (size_t i = 0; i < count; i++) {
         if (plain)
-            add_vertices(l, &changes[i]);
+            loads_add_vertices(l, &changes[i]);
         else
             left_out += link_loads_add(l, &changes[i]) != 0;
     }
     return left_out;
 }
 
-static void settle_ring(struct link_loads *l, const struct axis *axis, uint32_t ring)
+static void loads_settle_ring(struct link_loads *l, const struct axis *axis, uint32_t ring)
 {
     size_t place = 2 * (size_t)axis->size * ring;
     for (unsigned direction = 0; direction < 2; direction++) {
         struct link_load sum = {0, 0};
         for (uint32_t k = 0; k < axis->size; k++, place++) {
-            load_add(&sum, axis->difference[place].bytes, axis->difference[place].messages);
+            loads_add_to(&sum, axis->difference[place].bytes, axis->difference[place].messages);
             if (axis->links[place] != NONE)
                 l->values[axis->links[place]] = sum;
         }
@@ -410,7 +414,7 @@ const struct link_load *link_loads_settle(struct link_loads *l)
     for (uint32_t i = 0; i < l->axis_count; i++) {
         struct axis *axis = &l->axes[i];
         for (uint32_t k = 0; k < axis->count; k++) {
-            settle_ring(l, axis, axis->rings[k]);
+            loads_settle_ring(l, axis, axis->rings[k]);
             axis->touched[axis->rings[k]] = 0;
         }
         axis->count = 0;
@@ -449,10 +453,10 @@ void link_loads_transit(const struct link_loads *l, struct link_load *out)
         uint32_t from, to;
         const struct link_load *load = &l->values[link];
         if ((load->bytes | load->messages) != 0 && topology_link(l->topology, link, &from, &to))
-            load_add(&out[to], load->bytes, load->messages);
+            loads_add_to(&out[to], load->bytes, load->messages);
     }
     for (uint32_t v = 0; v < l->vertex_count; v++)
-        load_add(&out[v], 0 - l->vertices[v].bytes_in, 0 - l->vertices[v].messages_in);
+        loads_add_to(&out[v], 0 - l->vertices[v].bytes_in, 0 - l->vertices[v].messages_in);
 }
 
 size_t link_loads_bytes(const struct link_loads *l)

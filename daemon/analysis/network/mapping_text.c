@@ -88,7 +88,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(struct writer *w, const c
     return -HOLTER_EUSAGE;
 }
 
-static int by_node(const void *left, const void *right)
+static int mapping_compare_nodes(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     if (a->node != b->node)
@@ -98,14 +98,14 @@ static int by_node(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static int by_rank(const void *left, const void *right)
+static int mapping_compare_ranks(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
 /* Rows by rank; of each its node, and its slot there. */
-static int place(struct writer *w, const struct mapping_seat *seats)
+static int mapping_resolve_place(struct writer *w, const struct mapping_seat *seats)
 {
     uint32_t *nodes = malloc(((size_t)topology_vertices(w->topology) + 1) * sizeof(*nodes));
     int code = nodes == NULL ? -ENOMEM : measures_nodes(w->topology, nodes);
@@ -118,7 +118,7 @@ static int place(struct writer *w, const struct mapping_seat *seats)
     free(nodes);
     if (code != 0)
         return code;
-    qsort(w->rows, w->count, sizeof(*w->rows), by_node);
+    qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_nodes);
     for (size_t i = 1; i < w->count; i++) {
         int same = w->rows[i].node == w->rows[i - 1].node;
         w->rows[i].position = w->rows[i - 1].position + !same;
@@ -127,9 +127,9 @@ static int place(struct writer *w, const struct mapping_seat *seats)
     return 0;
 }
 
-static int order_by_rank(struct writer *w)
+static int mapping_check_order(struct writer *w)
 {
-    qsort(w->rows, w->count, sizeof(*w->rows), by_rank);
+    qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_ranks);
     for (size_t i = 1; i < w->count; i++) {
         if (w->rows[i].rank == w->rows[i - 1].rank)
             return wrong(w, "rank %" PRIu64 " stands there twice", w->rows[i].rank);
@@ -138,7 +138,7 @@ static int order_by_rank(struct writer *w)
 }
 
 /* @return host of a node, NULL: not known */
-static const char *host_of(const struct writer *w, uint32_t node)
+static const char *mapping_host_of(const struct writer *w, uint32_t node)
 {
     const struct topology_spec *spec = topology_spec(w->topology);
     if (w->hosts != NULL && w->hosts[node] != NULL && w->hosts[node][0] != '\0')
@@ -150,7 +150,7 @@ static const char *host_of(const struct writer *w, uint32_t node)
 }
 
 /* Formats that say nothing of ranks but their order. */
-static int check_ranks(struct writer *w)
+static int mapping_check_ranks(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         if (w->rows[i].rank != i)
@@ -161,19 +161,19 @@ static int check_ranks(struct writer *w)
 
 /* ---- formats ------------------------------------------------------------- */
 
-static int put_plain(struct writer *w)
+static int mapping_put_plain(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++)
         put(&w->text, "%" PRIu64 " %" PRIu32 "\n", w->rows[i].rank, w->rows[i].vertex);
     return 0;
 }
 
-static int put_openmpi(struct writer *w)
+static int mapping_put_openmpi(struct writer *w)
 {
-    int code = check_ranks(w);
+    int code = mapping_check_ranks(w);
     for (size_t i = 0; i < w->count; i++) {
         const struct row *row = &w->rows[i];
-        const char *host = host_of(w, row->node);
+        const char *host = mapping_host_of(w, row->node);
         put(&w->text, "rank %" PRIu64 "=", row->rank);
         if (host != NULL)
             put(&w->text, "%.200s", host);
@@ -184,13 +184,13 @@ static int put_openmpi(struct writer *w)
     return code;
 }
 
-static int put_mpich(struct writer *w)
+static int mapping_put_mpich(struct writer *w)
 {
     uint32_t full = 0, nodes = 0;
-    int code = check_ranks(w);
+    int code = mapping_check_ranks(w);
     if (code != 0)
         return code;
-    qsort(w->rows, w->count, sizeof(*w->rows), by_node);
+    qsort(w->rows, w->count, sizeof(*w->rows), mapping_compare_nodes);
     for (size_t i = 0; i < w->count; i++) {
         full = w->rows[i].slot + 1 > full ? w->rows[i].slot + 1 : full;
         nodes = w->rows[i].position + 1;
@@ -210,18 +210,18 @@ static int put_mpich(struct writer *w)
     return 0;
 }
 
-static int put_slurm(struct writer *w)
+static int mapping_put_slurm(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++) {
-        const char *host = host_of(w, w->rows[i].node);
+        const char *host = mapping_host_of(w, w->rows[i].node);
         if (host == NULL)
             return wrong(w, "the host name of node %" PRIu32 " is not known", w->rows[i].node);
         put(&w->text, "%.200s\n", host);
     }
-    return check_ranks(w);
+    return mapping_check_ranks(w);
 }
 
-static int put_bgq(struct writer *w)
+static int mapping_put_bgq(struct writer *w)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (topology_spec(w->topology)->kind != TOPOLOGY_CARTESIAN)
@@ -232,23 +232,24 @@ static int put_bgq(struct writer *w)
             put(&w->text, "%" PRIu32 " ", at[d]);
         put(&w->text, "%" PRIu32 "\n", w->rows[i].slot);
     }
-    return check_ranks(w);
+    return mapping_check_ranks(w);
 }
 
 int mapping_text(char **out, size_t *length, enum mapping_format format,
                  const struct mapping_seat *seats, size_t count, const struct topology *topology,
                  const char *const *hosts, char *why, size_t room)
 {
-    static int (*const writers[])(struct writer *) = {put_plain, put_openmpi, put_mpich, put_slurm,
-                                                      put_bgq};
+    static int (*const writers[])(struct writer *) = {mapping_put_plain, mapping_put_openmpi,
+                                                      mapping_put_mpich, mapping_put_slurm,
+                                                      mapping_put_bgq};
     struct writer w = {
         .topology = topology, .hosts = hosts, .count = count, .why = why, .room = room};
     w.rows = calloc(count + 1, sizeof(*w.rows));
     if (w.rows == NULL)
         return -ENOMEM;
     put(&w.text, "%s", "");
-    int code = place(&w, seats);
-    code = code != 0 ? code : order_by_rank(&w);
+    int code = mapping_resolve_place(&w, seats);
+    code = code != 0 ? code : mapping_check_order(&w);
     code = code != 0 ? code : writers[format](&w);
     code = code != 0 ? code : w.text.code;
     free(w.rows);
@@ -263,14 +264,14 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int complain(char *why, size_t room, const char *text)
+static int mapping_write_reason(char *why, size_t room, const char *text)
 {
     snprintf(why, room, "%s", text);
     return -HOLTER_EUSAGE;
 }
 
 /* A number and the blanks behind it. @return 0 when there is none */
-static int number(const char **at, const char *end, uint64_t most, uint64_t *out)
+static int mapping_parse_number(const char **at, const char *end, uint64_t most, uint64_t *out)
 {
     const char *c = *at;
     uint64_t value = 0;
@@ -288,24 +289,24 @@ static int number(const char **at, const char *end, uint64_t most, uint64_t *out
     return 1;
 }
 
-static int seat_order(const void *left, const void *right)
+static int mapping_compare_seats(const void *left, const void *right)
 {
     const struct mapping_seat *a = left, *b = right;
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
 /* @return 1: a seat, 0: nothing stands there, or -HOLTER_EUSAGE */
-static int read_line(const char *at, const char *end, uint32_t nodes, struct mapping_seat *out,
-                     char *why, size_t room)
+static int mapping_read_line(const char *at, const char *end, uint32_t nodes,
+                             struct mapping_seat *out, char *why, size_t room)
 {
     uint64_t rank, node;
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
         at++;
     if (at == end || *at == '#')
         return 0;
-    if (!number(&at, end, UINT32_MAX - 1, &rank) || !number(&at, end, UINT32_MAX - 1, &node) ||
-        at != end)
-        return complain(why, room, "two numbers are wanted, a rank and its node");
+    if (!mapping_parse_number(&at, end, UINT32_MAX - 1, &rank) ||
+        !mapping_parse_number(&at, end, UINT32_MAX - 1, &node) || at != end)
+        return mapping_write_reason(why, room, "two numbers are wanted, a rank and its node");
     if (node >= nodes) {
         snprintf(why, room, "there is no node %" PRIu64 ": the network has %" PRIu32, node, nodes);
         return -HOLTER_EUSAGE;
@@ -315,14 +316,14 @@ static int read_line(const char *at, const char *end, uint32_t nodes, struct map
 }
 
 /* Seats of all lines, in their order. @param line  where it ended */
-static int read_lines(struct mapping_seat *seats, size_t *count, const char *text, size_t length,
-                      uint32_t nodes, unsigned *line, char *why, size_t room)
+static int mapping_read_lines(struct mapping_seat *seats, size_t *count, const char *text,
+                              size_t length, uint32_t nodes, unsigned *line, char *why, size_t room)
 {
     const char *at = text, *end = text + length;
     for (*line = 1; at < end; ++*line) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop == NULL ? end : stop;
-        int code = read_line(at, stop, nodes, &seats[*count], why, room);
+        int code = mapping_read_line(at, stop, nodes, &seats[*count], why, room);
         if (code < 0)
             return code;
         *count += (size_t)code;
@@ -332,7 +333,7 @@ static int read_lines(struct mapping_seat *seats, size_t *count, const char *tex
 }
 
 /* Line on which a rank stands for the second time. */
-static unsigned second_line(const char *text, size_t length, uint64_t rank)
+static unsigned mapping_find_second_line(const char *text, size_t length, uint64_t rank)
 {
     char why[100];
     struct mapping_seat seat;
@@ -340,8 +341,8 @@ static unsigned second_line(const char *text, size_t length, uint64_t rank)
     for (const char *at = text, *end = text + length; at < end; line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop == NULL ? end : stop;
-        if (read_line(at, stop, UINT32_MAX, &seat, why, sizeof(why)) == 1 && seat.rank == rank &&
-            seen++ == 1)
+        if (mapping_read_line(at, stop, UINT32_MAX, &seat, why, sizeof(why)) == 1 &&
+            seat.rank == rank && seen++ == 1)
             return line;
         at = stop == end ? end : stop + 1;
     }
@@ -356,14 +357,15 @@ int mapping_read(struct mapping_seat **out, size_t *count, const char *text, siz
         lines += text[i] == '\n';
     struct mapping_seat *seats = calloc(lines, sizeof(*seats));
     *line = 0;
-    int code =
-        seats == NULL ? -ENOMEM : read_lines(seats, &used, text, length, nodes, line, why, room);
+    int code = seats == NULL
+                   ? -ENOMEM
+                   : mapping_read_lines(seats, &used, text, length, nodes, line, why, room);
     if (code == 0)
-        qsort(seats, used, sizeof(*seats), seat_order);
+        qsort(seats, used, sizeof(*seats), mapping_compare_seats);
     for (size_t i = 1; code == 0 && i < used; i++) {
         if (seats[i].rank == seats[i - 1].rank) {
             snprintf(why, room, "rank %" PRIu64 " stands there twice", seats[i].rank);
-            *line = second_line(text, length, seats[i].rank);
+            *line = mapping_find_second_line(text, length, seats[i].rank);
             code = -HOLTER_EUSAGE;
         }
     }

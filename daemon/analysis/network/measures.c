@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static bool is_inner(const struct topology *topology, uint32_t vertex)
+static bool measures_is_inner(const struct topology *topology, uint32_t vertex)
 {
     enum topology_vertex kind = topology_vertex_kind(topology, vertex);
     return kind == VERTEX_CORE || kind == VERTEX_NUMA || kind == VERTEX_PROCESS;
 }
 
 /* Nodes take what is linked to them and not taken yet, and those take on. */
-static void spread(const struct topology *topology, uint32_t *out, uint32_t *queue, uint32_t *links,
-                   uint32_t room)
+static void measures_spread_node(const struct topology *topology, uint32_t *out, uint32_t *queue,
+                                 uint32_t *links, uint32_t room)
 {
     uint32_t begin = 0, end = 0, vertices = topology_vertices(topology);
     for (uint32_t v = 0; v < vertices; v++)
@@ -25,7 +25,7 @@ static void spread(const struct topology *topology, uint32_t *out, uint32_t *que
         for (uint32_t i = 0; i < count && i < room; i++) {
             uint32_t from, to;
             if (!topology_link(topology, links[i], &from, &to) || out[to] != to ||
-                !is_inner(topology, to))
+                !measures_is_inner(topology, to))
                 continue;
             out[to] = out[at];
             queue[end++] = to;
@@ -41,13 +41,13 @@ int measures_nodes(const struct topology *topology, uint32_t *out)
         uint32_t count = topology_out(topology, v, NULL, 0);
         room = count > room ? count : room;
         out[v] = v;
-        inner = inner || is_inner(topology, v);
+        inner = inner || measures_is_inner(topology, v);
     }
     if (!inner)
         return 0;
     uint32_t *queue = malloc(vertices * sizeof(*queue)), *links = malloc(room * sizeof(*links));
     if (queue != NULL && links != NULL)
-        spread(topology, out, queue, links, room);
+        measures_spread_node(topology, out, queue, links, room);
     int code = queue == NULL || links == NULL ? -ENOMEM : 0;
     free(queue);
     free(links);
@@ -61,8 +61,8 @@ struct seating {
     const uint32_t *nodes;
 };
 
-static int measure_pair(struct measures *out, const struct seating *s, struct link_loads *loads,
-                        const struct measured_pair *pair)
+static int measures_add_pair(struct measures *out, const struct seating *s,
+                             struct link_loads *loads, const struct measured_pair *pair)
 {
     if (pair->source >= s->processes || pair->destination >= s->processes)
         return -HOLTER_ERANGE;
@@ -101,7 +101,7 @@ int measures_of(struct measures *out, const struct topology *topology, const uin
     if (code == 0)
         code = link_loads_create(&loads, topology);
     for (size_t i = 0; code == 0 && i < count; i++)
-        code = measure_pair(&sum, &seating, loads, &pairs[i]);
+        code = measures_add_pair(&sum, &seating, loads, &pairs[i]);
     if (code == 0) {
         const struct link_load *values = link_loads_settle(loads);
         for (uint32_t link = 0; link < topology_links(topology); link++)

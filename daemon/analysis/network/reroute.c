@@ -54,12 +54,12 @@ struct before {
     uint64_t heaviest, sum;
 };
 
-static uint64_t add_up_to_most(uint64_t a, uint64_t b)
+static uint64_t reroute_add_saturating(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static int make(struct reroute *r)
+static int reroute_init(struct reroute *r)
 {
     uint32_t vertices = topology_vertices(r->topology);
     r->link_count = topology_links(r->topology);
@@ -88,7 +88,7 @@ int reroute_create(struct reroute **out, const struct topology *topology)
     if (r == NULL)
         return -ENOMEM;
     r->topology = topology;
-    int code = make(r);
+    int code = reroute_init(r);
     if (code != 0) {
         reroute_destroy(r);
         return code;
@@ -125,7 +125,7 @@ const uint64_t *reroute_loads(const struct reroute *r)
     return r->loads;
 }
 
-static void swap_lines(struct reroute *r)
+static void reroute_swap_lines(struct reroute *r)
 {
     uint32_t *line = r->now;
     r->now = r->next;
@@ -134,7 +134,7 @@ static void swap_lines(struct reroute *r)
 
 /* The heaviest link of a way that takes the least loaded link nearer to the destination each time:
  * some route is no worse, so that much need not be looked at. */
-static uint64_t descend(struct reroute *r, const struct search *s)
+static uint64_t reroute_trace_back(struct reroute *r, const struct search *s)
 {
     const struct reroute_graph *graph = &r->graph;
     uint64_t heaviest = 0;
@@ -159,8 +159,8 @@ static uint64_t descend(struct reroute *r, const struct search *s)
 }
 
 /* Walks through one vertex, a link further. @return vertices in r->next */
-static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at, uint32_t hops,
-                         uint32_t waiting)
+static uint32_t reroute_relax_edges(struct reroute *r, const struct search *s, uint32_t at,
+                                    uint32_t hops, uint32_t waiting)
 {
     const struct reroute_graph *graph = &r->graph;
     uint64_t so_far = r->reach[at].then;
@@ -188,10 +188,10 @@ static uint32_t reach_on(struct reroute *r, const struct search *s, uint32_t at,
  * A vertex is in line for as many hops as its best walk has; it comes in line again when a longer
  * walk is better. Walks with more links that are no better lead nowhere that the shorter would not.
  */
-static uint64_t least_heaviest(struct reroute *r, const struct search *s)
+static uint64_t reroute_minimum_heaviest(struct reroute *r, const struct search *s)
 {
     uint32_t waiting = 1;
-    uint64_t bound = descend(r, s);
+    uint64_t bound = reroute_trace_back(r, s);
     bound = s->bound < bound ? s->bound : bound;
     r->seen_count = 0;
     r->seen[r->seen_count++] = s->from;
@@ -203,8 +203,8 @@ static uint64_t least_heaviest(struct reroute *r, const struct search *s)
         uint32_t count = waiting;
         waiting = 0;
         for (uint32_t i = 0; i < count; i++)
-            waiting = reach_on(r, s, r->now[i], hops, waiting);
-        swap_lines(r);
+            waiting = reroute_relax_edges(r, s, r->now[i], hops, waiting);
+        reroute_swap_lines(r);
         for (uint32_t i = 0; i < waiting; i++)
             r->reach[r->now[i]].then = r->reach[r->now[i]].best;
     }
@@ -214,8 +214,8 @@ static uint64_t least_heaviest(struct reroute *r, const struct search *s)
     return best;
 }
 
-static uint32_t visit_on(struct reroute *r, const struct search *s, uint32_t at, uint32_t level,
-                         uint32_t waiting)
+static uint32_t reroute_visit_edges(struct reroute *r, const struct search *s, uint32_t at,
+                                    uint32_t level, uint32_t waiting)
 {
     const struct reroute_graph *graph = &r->graph;
     uint64_t so_far = r->visits[at].sum;
@@ -224,7 +224,7 @@ static uint32_t visit_on(struct reroute *r, const struct search *s, uint32_t at,
         struct visit *visit = &r->visits[to];
         if (r->loads[link] > s->bound || visit->level < level || (to != s->to && graph->closed[to]))
             continue;
-        uint64_t sum = add_up_to_most(so_far, r->loads[link]);
+        uint64_t sum = reroute_add_saturating(so_far, r->loads[link]);
         bool first = visit->level == NONE;
         if (first && level + reroute_graph_far(&r->graph, to) > s->limit)
             continue;
@@ -238,7 +238,7 @@ static uint32_t visit_on(struct reroute *r, const struct search *s, uint32_t at,
 
 /* The shortest route over links of at most s->bound, then with the least sum: into r->found.
  * @return its length; NONE: there is none within the limit */
-static uint32_t shortest(struct reroute *r, const struct search *s)
+static uint32_t reroute_search_shortest(struct reroute *r, const struct search *s)
 {
     uint32_t waiting = 1, length = NONE;
     r->seen_count = 0;
@@ -248,8 +248,8 @@ static uint32_t shortest(struct reroute *r, const struct search *s)
         uint32_t count = waiting;
         waiting = 0;
         for (uint32_t i = 0; i < count; i++)
-            waiting = visit_on(r, s, r->now[i], level, waiting);
-        swap_lines(r);
+            waiting = reroute_visit_edges(r, s, r->now[i], level, waiting);
+        reroute_swap_lines(r);
         length = r->visits[s->to].level;
     }
     for (uint32_t i = length, at = s->to; length != NONE && i-- > 0;) {
@@ -262,8 +262,8 @@ static uint32_t shortest(struct reroute *r, const struct search *s)
 }
 
 /* Links that lead from source to destination? */
-static bool leads(const struct reroute *r, const struct reroute_route *route,
-                  const struct before *before)
+static bool reroute_is_path(const struct reroute *r, const struct reroute_route *route,
+                            const struct before *before)
 {
     uint32_t at = route->source;
     for (uint32_t i = 0; i < before->length; i++) {
@@ -277,7 +277,8 @@ static bool leads(const struct reroute *r, const struct reroute_route *route,
 }
 
 /* The links of a route. */
-static int look_up(struct reroute *r, const struct reroute_route *route, struct before *out)
+static int reroute_find_route(struct reroute *r, const struct reroute_route *route,
+                              struct before *out)
 {
     uint32_t vertices = topology_vertices(r->topology);
     if (route->source >= vertices || route->destination >= vertices ||
@@ -292,10 +293,10 @@ static int look_up(struct reroute *r, const struct reroute_route *route, struct 
         if (out->length == NONE || out->length > r->old_room)
             return -HOLTER_EUNREACHABLE;
     }
-    return leads(r, route, out) ? 0 : -HOLTER_ERANGE;
+    return reroute_is_path(r, route, out) ? 0 : -HOLTER_ERANGE;
 }
 
-static int take_off(struct reroute *r, uint64_t bytes, struct before *before)
+static int reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *before)
 {
     if (before->length > r->kept_room) {
         uint64_t *kept = realloc(r->kept, before->length * sizeof(*kept));
@@ -310,13 +311,13 @@ static int take_off(struct reroute *r, uint64_t bytes, struct before *before)
         r->kept[i] = *load;
         *load -= bytes < *load ? bytes : *load;
         before->heaviest = *load > before->heaviest ? *load : before->heaviest;
-        before->sum = add_up_to_most(before->sum, add_up_to_most(*load, bytes));
+        before->sum = reroute_add_saturating(before->sum, reroute_add_saturating(*load, bytes));
     }
     return 0;
 }
 
 /* In reverse, for a link that occurs twice. */
-static void put_back(struct reroute *r, const struct before *before)
+static void reroute_restore_loads(struct reroute *r, const struct before *before)
 {
     for (uint32_t i = before->length; i-- > 0;)
         r->loads[before->links[i]] = r->kept[i];
@@ -325,21 +326,22 @@ static void put_back(struct reroute *r, const struct before *before)
 /* Search; the old route's bytes are off its links.
  * @return the length of what is in r->found; NONE if nothing is, which cannot be but where a route
  * by table passes through nodes that do not forward */
-static uint32_t best_route(struct reroute *r, const struct reroute_params *params,
-                           struct search *search)
+static uint32_t reroute_best_route(struct reroute *r, const struct reroute_params *params,
+                                   struct search *search)
 {
     if (params->first == REROUTE_LENGTH &&
         reroute_graph_far(&r->graph, search->from) < search->limit) {
-        uint32_t length = shortest(r, search);
+        uint32_t length = reroute_search_shortest(r, search);
         if (length == NONE)
             return NONE;
         search->limit = length;
     }
-    search->bound = least_heaviest(r, search);
-    return shortest(r, search);
+    search->bound = reroute_minimum_heaviest(r, search);
+    return reroute_search_shortest(r, search);
 }
 
-static bool is_better(const struct reroute_params *params, const struct reroute_result *result)
+static bool reroute_is_better(const struct reroute_params *params,
+                              const struct reroute_result *result)
 {
     bool shorter = result->length_after < result->length,
          lighter = result->heaviest_after < result->heaviest;
@@ -348,8 +350,8 @@ static bool is_better(const struct reroute_params *params, const struct reroute_
     return lighter || (result->heaviest_after == result->heaviest && shorter);
 }
 
-static void describe_found(const struct reroute *r, uint64_t bytes, uint32_t length,
-                           struct reroute_result *out)
+static void reroute_describe_found(const struct reroute *r, uint64_t bytes, uint32_t length,
+                                   struct reroute_result *out)
 {
     uint64_t heaviest = 0;
     out->length_after = length;
@@ -358,9 +360,10 @@ static void describe_found(const struct reroute *r, uint64_t bytes, uint32_t len
     for (uint32_t i = 0; i < length; i++) {
         uint64_t load = r->loads[r->found[i]];
         heaviest = load > heaviest ? load : heaviest;
-        out->sum_after = add_up_to_most(out->sum_after, add_up_to_most(load, bytes));
+        out->sum_after =
+            reroute_add_saturating(out->sum_after, reroute_add_saturating(load, bytes));
     }
-    out->heaviest_after = add_up_to_most(heaviest, bytes);
+    out->heaviest_after = reroute_add_saturating(heaviest, bytes);
 }
 
 int reroute_one(struct reroute *r, const struct reroute_params *params,
@@ -370,9 +373,9 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
     struct reroute_result result;
     if (params->delta > REROUTE_MOST_DELTA)
         return -HOLTER_ERANGE;
-    int code = look_up(r, route, &before);
+    int code = reroute_find_route(r, route, &before);
     if (code == 0)
-        code = take_off(r, route->bytes, &before);
+        code = reroute_remove_own(r, route->bytes, &before);
     if (code != 0)
         return code;
     struct search search = {.from = route->source,
@@ -382,20 +385,20 @@ int reroute_one(struct reroute *r, const struct reroute_params *params,
     if (params->first == REROUTE_LOAD)
         search.limit += params->delta;
     reroute_graph_towards(&r->graph, route->destination);
-    uint32_t length = best_route(r, params, &search);
+    uint32_t length = reroute_best_route(r, params, &search);
     result.length = before.length;
-    result.heaviest = add_up_to_most(before.heaviest, route->bytes);
+    result.heaviest = reroute_add_saturating(before.heaviest, route->bytes);
     result.sum = before.sum;
     if (length != NONE)
-        describe_found(r, route->bytes, length, &result);
-    result.better = length != NONE && is_better(params, &result);
+        reroute_describe_found(r, route->bytes, length, &result);
+    result.better = length != NONE && reroute_is_better(params, &result);
     if (!result.better) {
         result.length_after = result.length;
         result.heaviest_after = result.heaviest;
         result.sum_after = result.sum;
         result.links = before.links;
     }
-    put_back(r, &before);
+    reroute_restore_loads(r, &before);
     *out = result;
     return 0;
 }
@@ -416,7 +419,7 @@ struct turn {
     size_t index;
 };
 
-static int compare_turns(const void *a, const void *b)
+static int reroute_compare_turns(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
     if (x->first != y->first)
@@ -430,12 +433,12 @@ static int compare_turns(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-static int take_turns(struct reroute *r, const struct reroute_params *params,
-                      const struct reroute_route *routes, size_t count, struct turn *turns)
+static int reroute_sort_turns(struct reroute *r, const struct reroute_params *params,
+                              const struct reroute_route *routes, size_t count, struct turn *turns)
 {
     for (size_t i = 0; i < count; i++) {
         struct before before;
-        int code = look_up(r, &routes[i], &before);
+        int code = reroute_find_route(r, &routes[i], &before);
         if (code != 0)
             return code;
         turns[i] = (struct turn){before.length, &routes[i], i};
@@ -446,13 +449,13 @@ static int take_turns(struct reroute *r, const struct reroute_params *params,
             if (r->loads[before.links[k]] > turns[i].first)
                 turns[i].first = r->loads[before.links[k]];
     }
-    qsort(turns, count, sizeof(*turns), compare_turns);
+    qsort(turns, count, sizeof(*turns), reroute_compare_turns);
     return 0;
 }
 
 /* Keep the links of a result behind those of the ones before. @param used  links so far */
-static int keep_links(struct reroute *r, const struct reroute_result *result, size_t *used,
-                      size_t *room)
+static int reroute_store_links(struct reroute *r, const struct reroute_result *result, size_t *used,
+                               size_t *room)
 {
     if (*used + result->length_after > *room) {
         size_t need = 2 * (*used + result->length_after);
@@ -467,8 +470,8 @@ static int keep_links(struct reroute *r, const struct reroute_result *result, si
     return 0;
 }
 
-static int in_turn(struct reroute *r, const struct reroute_params *params, const struct turn *turns,
-                   size_t count, struct reroute_result *results)
+static int reroute_in_order(struct reroute *r, const struct reroute_params *params,
+                            const struct turn *turns, size_t count, struct reroute_result *results)
 {
     size_t used = 0, room = 0;
     free(r->many);
@@ -478,9 +481,9 @@ static int in_turn(struct reroute *r, const struct reroute_params *params, const
         struct before before;
         int code = reroute_one(r, params, turns[i].route, result);
         if (code == 0)
-            code = keep_links(r, result, &used, &room);
+            code = reroute_store_links(r, result, &used, &room);
         if (code == 0 && result->better) {
-            code = look_up(r, turns[i].route, &before);
+            code = reroute_find_route(r, turns[i].route, &before);
             reroute_apply(r, turns[i].route->bytes, before.links, before.length, result->links,
                           result->length_after);
         }
@@ -504,10 +507,10 @@ int reroute_several(struct reroute *r, const struct reroute_params *params,
     int code = turns == NULL || loads == NULL ? -ENOMEM : 0;
     if (code == 0) {
         memcpy(loads, r->loads, r->link_count * sizeof(*loads));
-        code = take_turns(r, params, routes, count, turns);
+        code = reroute_sort_turns(r, params, routes, count, turns);
     }
     if (code == 0)
-        code = in_turn(r, params, turns, count, results);
+        code = reroute_in_order(r, params, turns, count, results);
     if (code != 0 && loads != NULL)
         memcpy(r->loads, loads, r->link_count * sizeof(*loads));
     free(turns);

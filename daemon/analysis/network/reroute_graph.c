@@ -8,13 +8,13 @@
 #define NONE TOPOLOGY_NONE
 #define BEYOND (UINT32_MAX / 2) /* a length that no route has; may be added to */
 
-static void *take(size_t count, size_t size)
+static void *graph_allocate(size_t count, size_t size)
 {
     return calloc(count + 1, size);
 }
 
 /* Links by a vertex, counted first. */
-static void sort_links(struct reroute_graph *g, const struct topology *topology)
+static void graph_sort_links(struct reroute_graph *g, const struct topology *topology)
 {
     uint32_t links = topology_links(topology), from, to;
     for (uint32_t link = 0; link < links; link++) {
@@ -39,47 +39,48 @@ static void sort_links(struct reroute_graph *g, const struct topology *topology)
     }
 }
 
-/* After sort_links() first[v + 1] is where v begins. */
-static void shift(uint32_t *first, uint32_t count, uint32_t end)
+/* After graph_sort_links() first[v + 1] is where v begins. */
+static void graph_shift_first(uint32_t *first, uint32_t count, uint32_t end)
 {
     for (uint32_t v = 0; v < count; v++)
         first[v] = first[v + 1];
     first[count] = end;
 }
 
-static int take_links(struct reroute_graph *g, const struct topology *topology)
+static int graph_init_links(struct reroute_graph *g, const struct topology *topology)
 {
     uint32_t links = topology_links(topology), end = 0, from, to;
-    g->first = take(g->vertex_count + 1, sizeof(*g->first));
-    g->edges = take(links, sizeof(*g->edges));
-    g->begin = take(links, sizeof(*g->begin));
+    g->first = graph_allocate(g->vertex_count + 1, sizeof(*g->first));
+    g->edges = graph_allocate(links, sizeof(*g->edges));
+    g->begin = graph_allocate(links, sizeof(*g->begin));
     if (g->first == NULL || g->edges == NULL || g->begin == NULL)
         return -ENOMEM;
     if (g->dimensions == 0) {
-        g->first_in = take(g->vertex_count + 1, sizeof(*g->first_in));
-        g->in = take(links, sizeof(*g->in));
+        g->first_in = graph_allocate(g->vertex_count + 1, sizeof(*g->first_in));
+        g->in = graph_allocate(links, sizeof(*g->in));
         if (g->first_in == NULL || g->in == NULL)
             return -ENOMEM;
     }
-    sort_links(g, topology);
+    graph_sort_links(g, topology);
     for (uint32_t link = 0; link < links; link++)
         end += topology_link(topology, link, &from, &to) != 0;
-    shift(g->first, g->vertex_count, end);
+    graph_shift_first(g->first, g->vertex_count, end);
     if (g->first_in != NULL)
-        shift(g->first_in, g->vertex_count, end);
+        graph_shift_first(g->first_in, g->vertex_count, end);
     return 0;
 }
 
-static int take_grid(struct reroute_graph *g, const struct topology_spec *spec)
+static int graph_init_grid(struct reroute_graph *g, const struct topology_spec *spec)
 {
     uint32_t stride = 1;
     g->dimensions = spec->dimension_count;
-    g->coordinates = take((size_t)g->vertex_count * g->dimensions, sizeof(*g->coordinates));
+    g->coordinates =
+        graph_allocate((size_t)g->vertex_count * g->dimensions, sizeof(*g->coordinates));
     if (g->coordinates == NULL)
         return -ENOMEM;
     for (uint32_t d = g->dimensions; d-- > 0;) {
         uint32_t size = spec->dimensions[d].size;
-        g->leg[d] = take(size, sizeof(*g->leg[d]));
+        g->leg[d] = graph_allocate(size, sizeof(*g->leg[d]));
         if (g->leg[d] == NULL)
             return -ENOMEM;
         for (uint32_t v = 0; v < g->vertex_count; v++)
@@ -96,16 +97,16 @@ int reroute_graph_init(struct reroute_graph *g, const struct topology *topology)
     g->topology = topology;
     g->vertex_count = topology_vertices(topology);
     g->destination = NONE;
-    g->closed = take(g->vertex_count, sizeof(*g->closed));
+    g->closed = graph_allocate(g->vertex_count, sizeof(*g->closed));
     g->far = malloc((g->vertex_count + 1) * sizeof(*g->far));
-    g->known = take(g->vertex_count, sizeof(*g->known));
+    g->known = graph_allocate(g->vertex_count, sizeof(*g->known));
     if (g->closed == NULL || g->far == NULL || g->known == NULL)
         return -ENOMEM;
     memset(g->far, 0xff, g->vertex_count * sizeof(*g->far));
     if (spec->kind == TOPOLOGY_FAT_TREE || spec->kind == TOPOLOGY_DRAGONFLY)
         memset(g->closed, 1, topology_nodes(topology));
-    int code = spec->kind == TOPOLOGY_CARTESIAN ? take_grid(g, spec) : 0;
-    return code != 0 ? code : take_links(g, topology);
+    int code = spec->kind == TOPOLOGY_CARTESIAN ? graph_init_grid(g, spec) : 0;
+    return code != 0 ? code : graph_init_links(g, topology);
 }
 
 void reroute_graph_finish(struct reroute_graph *g)
@@ -123,7 +124,7 @@ void reroute_graph_finish(struct reroute_graph *g)
     free(g->in);
 }
 
-static uint32_t leg_length(const struct topology_dimension *along, uint32_t a, uint32_t b)
+static uint32_t graph_leg_length(const struct topology_dimension *along, uint32_t a, uint32_t b)
 {
     uint32_t up = a < b ? b - a : a - b, round = along->size - up;
     if (along->connection == TOPOLOGY_ALL)
@@ -132,7 +133,7 @@ static uint32_t leg_length(const struct topology_dimension *along, uint32_t a, u
 }
 
 /* Breadth first, against the links. */
-static void search_back(struct reroute_graph *g)
+static void graph_search_back(struct reroute_graph *g)
 {
     uint32_t begin = 0, end = 0;
     for (uint32_t v = 0; v < g->vertex_count; v++)
@@ -159,7 +160,7 @@ void reroute_graph_towards(struct reroute_graph *g, uint32_t destination)
         return;
     g->destination = destination;
     if (g->dimensions == 0) {
-        search_back(g);
+        graph_search_back(g);
         return;
     }
     const struct topology_spec *spec = topology_spec(g->topology);
@@ -170,7 +171,7 @@ void reroute_graph_towards(struct reroute_graph *g, uint32_t destination)
         const struct topology_dimension *along = &spec->dimensions[d];
         uint32_t to = g->coordinates[(size_t)destination * g->dimensions + d];
         for (uint32_t a = 0; a < along->size; a++)
-            g->leg[d][a] = leg_length(along, a, to);
+            g->leg[d][a] = graph_leg_length(along, a, to);
     }
 }
 

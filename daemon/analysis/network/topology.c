@@ -34,16 +34,17 @@ int topology_exceeds(const struct topology_why *why, const char *format, ...)
     return -HOLTER_ELIMIT;
 }
 
-static int ends_within(const char *text, size_t room)
+static int topology_ends_exist(const char *text, size_t room)
 {
     return memchr(text, '\0', room) != NULL;
 }
 
-static int check_dimensions(const struct topology_spec *spec, const struct topology_why *why)
+static int topology_check_dimensions(const struct topology_spec *spec,
+                                     const struct topology_why *why)
 {
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         const struct topology_dimension *dimension = &spec->dimensions[d];
-        if (!ends_within(dimension->name, sizeof dimension->name))
+        if (!topology_ends_exist(dimension->name, sizeof dimension->name))
             return topology_refuse(why, "the name of dimension %u does not end", d + 1);
         if ((uint32_t)dimension->connection > TOPOLOGY_ALL)
             return topology_refuse(why, "dimension %u is linked in no known way", d + 1);
@@ -51,18 +52,18 @@ static int check_dimensions(const struct topology_spec *spec, const struct topol
     return 0;
 }
 
-static int check_lists(const struct topology_spec *spec, const struct topology_why *why)
+static int topology_check_lists(const struct topology_spec *spec, const struct topology_why *why)
 {
     for (uint32_t v = 0; v < spec->vertex_count; v++) {
         const struct topology_named *vertex = &spec->vertices[v];
-        if (!ends_within(vertex->name, sizeof vertex->name))
+        if (!topology_ends_exist(vertex->name, sizeof vertex->name))
             return topology_refuse(why, "the name of vertex %u does not end", v);
         if ((uint32_t)vertex->kind > VERTEX_PROCESS)
             return topology_refuse(why, "vertex %u is of no known kind", v);
     }
     for (uint32_t e = 0; e < spec->edge_count; e++) {
         const struct topology_edge *edge = &spec->edges[e];
-        if (!ends_within(edge->interface, sizeof edge->interface))
+        if (!topology_ends_exist(edge->interface, sizeof edge->interface))
             return topology_refuse(why, "the interface of link %u does not end", e);
         if (!isfinite(edge->capacity) || edge->capacity < 0)
             return topology_refuse(why, "the capacity of link %u is no number of bytes a second",
@@ -72,14 +73,14 @@ static int check_lists(const struct topology_spec *spec, const struct topology_w
 }
 
 /* What holds for every kind. */
-static int check(const struct topology_spec *spec, const struct topology_why *why)
+static int topology_check(const struct topology_spec *spec, const struct topology_why *why)
 {
     size_t known = sizeof kinds / sizeof *kinds;
     if ((uint32_t)spec->kind >= known)
         return topology_refuse(why, "the network is of no known kind");
     if ((uint32_t)spec->tie > TOPOLOGY_TIE_MINUS)
         return topology_refuse(why, "no known rule for ties");
-    if (!ends_within(spec->name, sizeof spec->name))
+    if (!topology_ends_exist(spec->name, sizeof spec->name))
         return topology_refuse(why, "the name of the network does not end");
     if (!isfinite(spec->capacity) || spec->capacity < 0)
         return topology_refuse(why, "the capacity is no number of bytes a second");
@@ -92,11 +93,11 @@ static int check(const struct topology_spec *spec, const struct topology_why *wh
     if (spec->edge_count > TOPOLOGY_MOST_LINKS)
         return topology_exceeds(why, "%u links: at most %u are possible", spec->edge_count,
                                 TOPOLOGY_MOST_LINKS);
-    int error = check_dimensions(spec, why);
-    return error ? error : check_lists(spec, why);
+    int error = topology_check_dimensions(spec, why);
+    return error ? error : topology_check_lists(spec, why);
 }
 
-static int make(struct topology *topology, const struct topology_why *why)
+static int topology_make(struct topology *topology, const struct topology_why *why)
 {
     int error = topology->rules->make(topology, why);
     if (!error)
@@ -109,7 +110,7 @@ static int make(struct topology *topology, const struct topology_why *why)
 int topology_create(struct topology **out, const struct topology_spec *spec, char *why, size_t room)
 {
     struct topology_why reason = {why, room};
-    int error = check(spec, &reason);
+    int error = topology_check(spec, &reason);
     if (error)
         return error;
     struct topology *topology = calloc(1, sizeof *topology);
@@ -119,7 +120,7 @@ int topology_create(struct topology **out, const struct topology_spec *spec, cha
         return -ENOMEM;
     }
     topology->rules = kinds[spec->kind];
-    error = make(topology, &reason);
+    error = topology_make(topology, &reason);
     if (error) {
         if (error == -ENOMEM)
             topology_refuse(&reason, "no memory");
@@ -234,7 +235,7 @@ uint32_t topology_route(const struct topology *topology, uint32_t source, uint32
                  : topology->rules->route(topology, source, destination, links, room);
 }
 
-static int given_crosses(const struct topology_given *given, uint32_t from, uint32_t to)
+static int topology_given_crosses(const struct topology_given *given, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i + 1 < given->count; i++)
         if (given->path[i] == from && given->path[i + 1] == to)
@@ -243,8 +244,8 @@ static int given_crosses(const struct topology_given *given, uint32_t from, uint
 }
 
 /* Of dragonflies and fat trees, whose routes are short. */
-static int walk_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
-                        uint32_t link)
+static int topology_walk_crosses(const struct topology *topology, uint32_t source,
+                                 uint32_t destination, uint32_t link)
 {
     uint32_t links[2 * TOPOLOGY_DIMENSIONS];
     uint32_t count =
@@ -265,8 +266,8 @@ int topology_crosses(const struct topology *topology, uint32_t source, uint32_t 
     const struct topology_given *given = topology_given_find(topology, source, destination);
     if (given) /* of several links between two vertices routes take the first */
         return topology->rules->between(topology, from, to) == link &&
-               given_crosses(given, from, to);
+               topology_given_crosses(given, from, to);
     if (!topology->rules->crosses)
-        return walk_crosses(topology, source, destination, link);
+        return topology_walk_crosses(topology, source, destination, link);
     return topology->rules->crosses(topology, source, destination, link);
 }

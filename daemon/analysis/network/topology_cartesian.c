@@ -7,14 +7,14 @@
 #define DOWN 1
 #define ACROSS 2
 
-static uint32_t ports_of(const struct topology_dimension *dimension)
+static uint32_t cartesian_count_ports(const struct topology_dimension *dimension)
 {
     if (dimension->size <= 2)
         return dimension->size - 1;
     return dimension->connection == TOPOLOGY_ALL ? dimension->size - 1 : 2;
 }
 
-static uint32_t longest_leg(const struct topology_dimension *dimension)
+static uint32_t cartesian_longest_leg(const struct topology_dimension *dimension)
 {
     if (dimension->connection == TOPOLOGY_ALL)
         return dimension->size > 1;
@@ -23,7 +23,7 @@ static uint32_t longest_leg(const struct topology_dimension *dimension)
     return dimension->size / 2;
 }
 
-static int make_order(struct topology *topology, const struct topology_why *why)
+static int cartesian_make_order(struct topology *topology, const struct topology_why *why)
 {
     const struct topology_spec *spec = &topology->spec;
     uint32_t seen = 0;
@@ -56,11 +56,11 @@ static int cartesian_make(struct topology *topology, const struct topology_why *
         nodes *= dimension->size;
         if (nodes > TOPOLOGY_MOST_VERTICES)
             return topology_exceeds(why, "more than %u nodes", TOPOLOGY_MOST_VERTICES);
-        topology->diameter += longest_leg(dimension);
+        topology->diameter += cartesian_longest_leg(dimension);
     }
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         grid->port[d] = (uint32_t)ports;
-        ports += ports_of(&spec->dimensions[d]);
+        ports += cartesian_count_ports(&spec->dimensions[d]);
     }
     if (nodes * ports > TOPOLOGY_MOST_LINKS)
         return topology_exceeds(why, "more than %u links", TOPOLOGY_MOST_LINKS);
@@ -68,16 +68,16 @@ static int cartesian_make(struct topology *topology, const struct topology_why *
     grid->ports = (uint32_t)ports;
     topology->nodes = topology->vertices = (uint32_t)nodes;
     topology->links = (uint32_t)(nodes * ports);
-    return make_order(topology, why);
+    return cartesian_make_order(topology, why);
 }
 
-static uint32_t coordinate(const struct topology_grid *grid, uint32_t node, uint32_t d)
+static uint32_t cartesian_coordinate(const struct topology_grid *grid, uint32_t node, uint32_t d)
 {
     return node / grid->stride[d] % grid->size[d];
 }
 
 /* Port of the first link from coordinate a towards b in a direction. */
-static uint32_t port_towards(uint32_t size, uint32_t a, uint32_t b, int direction)
+static uint32_t cartesian_port_towards(uint32_t size, uint32_t a, uint32_t b, int direction)
 {
     if (direction == ACROSS)
         return b < a ? b : b - 1;
@@ -120,7 +120,7 @@ struct place {
     uint32_t node, dimension, port, at;
 };
 
-static struct place place_of(const struct topology *topology, uint32_t link)
+static struct place cartesian_port_axis(const struct topology *topology, uint32_t link)
 {
     const struct topology_grid *grid = &topology->grid;
     struct place place = {.node = link / grid->ports, .port = link % grid->ports};
@@ -129,12 +129,12 @@ static struct place place_of(const struct topology *topology, uint32_t link)
         d--;
     place.dimension = d;
     place.port -= grid->port[d];
-    place.at = coordinate(grid, place.node, d);
+    place.at = cartesian_coordinate(grid, place.node, d);
     return place;
 }
 
 /* Coordinate at the end of a link; its size when there is no such link. */
-static uint32_t end_of(const struct topology *topology, const struct place *place)
+static uint32_t cartesian_port_end(const struct topology *topology, const struct place *place)
 {
     uint32_t size = topology->grid.size[place->dimension];
     enum topology_connection connection = topology->spec.dimensions[place->dimension].connection;
@@ -148,8 +148,8 @@ static uint32_t end_of(const struct topology *topology, const struct place *plac
     return place->at > 0 ? place->at - 1 : edge ? size : size - 1;
 }
 
-static uint32_t moved(const struct topology_grid *grid, uint32_t node, uint32_t d, uint32_t from,
-                      uint32_t to)
+static uint32_t cartesian_move_node(const struct topology_grid *grid, uint32_t node, uint32_t d,
+                                    uint32_t from, uint32_t to)
 {
     return node - from * grid->stride[d] + to * grid->stride[d];
 }
@@ -157,17 +157,18 @@ static uint32_t moved(const struct topology_grid *grid, uint32_t node, uint32_t 
 static int cartesian_link(const struct topology *topology, uint32_t link, uint32_t *from,
                           uint32_t *to)
 {
-    struct place place = place_of(topology, link);
-    uint32_t end = end_of(topology, &place);
+    struct place place = cartesian_port_axis(topology, link);
+    uint32_t end = cartesian_port_end(topology, &place);
     if (end == topology->grid.size[place.dimension])
         return 0;
     *from = place.node;
-    *to = moved(&topology->grid, place.node, place.dimension, place.at, end);
+    *to = cartesian_move_node(&topology->grid, place.node, place.dimension, place.at, end);
     return 1;
 }
 
 /* Direction of the link between neighbouring coordinates; -1: they are none. */
-static int step_direction(const struct topology *topology, uint32_t d, uint32_t a, uint32_t b)
+static int cartesian_step_direction(const struct topology *topology, uint32_t d, uint32_t a,
+                                    uint32_t b)
 {
     uint32_t size = topology->grid.size[d];
     enum topology_connection connection = topology->spec.dimensions[d].connection;
@@ -187,31 +188,32 @@ static uint32_t cartesian_between(const struct topology *topology, uint32_t from
     const struct topology_grid *grid = &topology->grid;
     uint32_t along = grid->dimensions;
     for (uint32_t d = 0; d < grid->dimensions; d++)
-        if (coordinate(grid, from, d) != coordinate(grid, to, d)) {
+        if (cartesian_coordinate(grid, from, d) != cartesian_coordinate(grid, to, d)) {
             if (along < grid->dimensions)
                 return TOPOLOGY_NONE;
             along = d;
         }
     if (along == grid->dimensions)
         return TOPOLOGY_NONE;
-    uint32_t a = coordinate(grid, from, along), b = coordinate(grid, to, along);
-    int direction = step_direction(topology, along, a, b);
+    uint32_t a = cartesian_coordinate(grid, from, along), b = cartesian_coordinate(grid, to, along);
+    int direction = cartesian_step_direction(topology, along, a, b);
     if (direction < 0)
         return TOPOLOGY_NONE;
     return from * grid->ports + grid->port[along] +
-           port_towards(grid->size[along], a, b, direction);
+           cartesian_port_towards(grid->size[along], a, b, direction);
 }
 
 static uint32_t cartesian_reverse(const struct topology *topology, uint32_t link)
 {
     const struct topology_grid *grid = &topology->grid;
-    struct place place = place_of(topology, link);
-    uint32_t d = place.dimension, end = end_of(topology, &place), port = 1 - place.port;
+    struct place place = cartesian_port_axis(topology, link);
+    uint32_t d = place.dimension, end = cartesian_port_end(topology, &place), port = 1 - place.port;
     if (grid->size[d] == 2)
         port = 0;
     else if (topology->spec.dimensions[d].connection == TOPOLOGY_ALL)
-        port = port_towards(grid->size[d], end, place.at, ACROSS);
-    return moved(grid, place.node, d, place.at, end) * grid->ports + grid->port[d] + port;
+        port = cartesian_port_towards(grid->size[d], end, place.at, ACROSS);
+    return cartesian_move_node(grid, place.node, d, place.at, end) * grid->ports + grid->port[d] +
+           port;
 }
 
 static uint32_t cartesian_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
@@ -231,12 +233,12 @@ static uint32_t cartesian_distance(const struct topology *topology, uint32_t sou
     uint32_t distance = 0;
     int direction;
     for (uint32_t d = 0; d < grid->dimensions; d++)
-        distance += topology_leg(topology, d, coordinate(grid, source, d),
-                                 coordinate(grid, destination, d), &direction);
+        distance += topology_leg(topology, d, cartesian_coordinate(grid, source, d),
+                                 cartesian_coordinate(grid, destination, d), &direction);
     return distance;
 }
 
-static uint32_t next_coordinate(uint32_t size, uint32_t at, uint32_t to, int direction)
+static uint32_t cartesian_next_coordinate(uint32_t size, uint32_t at, uint32_t to, int direction)
 {
     if (direction == ACROSS)
         return to;
@@ -252,15 +254,16 @@ static uint32_t cartesian_route(const struct topology *topology, uint32_t source
     uint32_t count = 0, node = source;
     for (uint32_t step = 0; step < grid->dimensions; step++) {
         uint32_t d = grid->order[step], size = grid->size[d];
-        uint32_t at = coordinate(grid, source, d), to = coordinate(grid, destination, d);
+        uint32_t at = cartesian_coordinate(grid, source, d),
+                 to = cartesian_coordinate(grid, destination, d);
         int direction;
         uint32_t hops = topology_leg(topology, d, at, to, &direction);
         for (; hops > 0; hops--) {
             topology_put(links, room, &count,
                          node * grid->ports + grid->port[d] +
-                             port_towards(size, at, to, direction));
-            uint32_t next = next_coordinate(size, at, to, direction);
-            node = moved(grid, node, d, at, next);
+                             cartesian_port_towards(size, at, to, direction));
+            uint32_t next = cartesian_next_coordinate(size, at, to, direction);
+            node = cartesian_move_node(grid, node, d, at, next);
             at = next;
         }
     }
@@ -273,18 +276,20 @@ static int cartesian_crosses(const struct topology *topology, uint32_t source, u
                              uint32_t link)
 {
     const struct topology_grid *grid = &topology->grid;
-    struct place place = place_of(topology, link);
+    struct place place = cartesian_port_axis(topology, link);
     uint32_t d = place.dimension, size = grid->size[d];
     uint32_t step = topology->spec.dimensions[d].step;
     for (uint32_t other = 0; other < grid->dimensions; other++) {
         uint32_t like = topology->spec.dimensions[other].step < step ? destination : source;
-        if (other != d && coordinate(grid, place.node, other) != coordinate(grid, like, other))
+        if (other != d && cartesian_coordinate(grid, place.node, other) !=
+                              cartesian_coordinate(grid, like, other))
             return 0;
     }
-    uint32_t from = coordinate(grid, source, d), to = coordinate(grid, destination, d);
+    uint32_t from = cartesian_coordinate(grid, source, d),
+             to = cartesian_coordinate(grid, destination, d);
     int direction;
     uint32_t hops = topology_leg(topology, d, from, to, &direction);
-    if (hops == 0 || place.port != port_towards(size, place.at, to, direction))
+    if (hops == 0 || place.port != cartesian_port_towards(size, place.at, to, direction))
         return 0;
     if (direction == ACROSS)
         return place.at == from;
@@ -299,7 +304,7 @@ int topology_link_axis(const struct topology *topology, uint32_t link, uint32_t 
     uint32_t from, to;
     if (topology->spec.kind != TOPOLOGY_CARTESIAN || !topology_link(topology, link, &from, &to))
         return 0;
-    struct place place = place_of(topology, link);
+    struct place place = cartesian_port_axis(topology, link);
     *dimension = place.dimension;
     if (topology->spec.dimensions[place.dimension].connection == TOPOLOGY_ALL)
         *direction = ACROSS;

@@ -23,7 +23,7 @@ struct shape {
     uint32_t all;   /* nodes of the network */
 };
 
-static struct shape shape_of(const struct topology *topology)
+static struct shape dragonfly_shape(const struct topology *topology)
 {
     const struct topology_dimension *d = topology->spec.dimensions;
     struct shape shape = {d[0].size, d[1].size, d[2].size, d[3].size, 0, topology->nodes};
@@ -49,7 +49,7 @@ static int dragonfly_make(struct topology *topology, const struct topology_why *
     topology->nodes = (uint32_t)count;
     if (spec->dimensions[3].size > TOPOLOGY_MOST_LINKS)
         return topology_exceeds(why, "more than %u links", TOPOLOGY_MOST_LINKS);
-    struct shape shape = shape_of(topology);
+    struct shape shape = dragonfly_shape(topology);
     uint64_t routers = (uint64_t)shape.groups * shape.routers;
     uint64_t links = count + routers * shape.ports;
     if (count + routers > TOPOLOGY_MOST_VERTICES)
@@ -67,41 +67,41 @@ static int dragonfly_make(struct topology *topology, const struct topology_why *
 }
 
 /* The router of a node, or itself: numbered from 0. */
-static uint32_t router_of(const struct shape *shape, uint32_t vertex)
+static uint32_t dragonfly_router_of(const struct shape *shape, uint32_t vertex)
 {
     return vertex < shape->all ? vertex / shape->nodes : vertex - shape->all;
 }
 
-static uint32_t link_of(const struct shape *shape, uint32_t router, uint32_t port)
+static uint32_t dragonfly_node_link(const struct shape *shape, uint32_t router, uint32_t port)
 {
     return shape->all + router * shape->ports + port;
 }
 
 /* To another router of the same group. */
-static uint32_t local_link(const struct shape *shape, uint32_t router, uint32_t other)
+static uint32_t dragonfly_local_link(const struct shape *shape, uint32_t router, uint32_t other)
 {
     uint32_t own = router % shape->routers, to = other % shape->routers;
-    return link_of(shape, router, shape->nodes + (to < own ? to : to - 1));
+    return dragonfly_node_link(shape, router, shape->nodes + (to < own ? to : to - 1));
 }
 
 /* Which router of a group has the link to another group. */
-static uint32_t gateway(const struct shape *shape, uint32_t group, uint32_t to)
+static uint32_t dragonfly_gateway(const struct shape *shape, uint32_t group, uint32_t to)
 {
     uint32_t k = to < group ? to : to - 1;
     return group * shape->routers + k / shape->global;
 }
 
-static uint32_t global_link(const struct shape *shape, uint32_t group, uint32_t to)
+static uint32_t dragonfly_global_link(const struct shape *shape, uint32_t group, uint32_t to)
 {
     uint32_t k = to < group ? to : to - 1;
-    return link_of(shape, gateway(shape, group, to),
-                   shape->nodes + shape->routers - 1 + k % shape->global);
+    return dragonfly_node_link(shape, dragonfly_gateway(shape, group, to),
+                               shape->nodes + shape->routers - 1 + k % shape->global);
 }
 
 static int dragonfly_link(const struct topology *topology, uint32_t link, uint32_t *from,
                           uint32_t *to)
 {
-    struct shape shape = shape_of(topology);
+    struct shape shape = dragonfly_shape(topology);
     if (link < shape.all) {
         *from = link;
         *to = shape.all + link / shape.nodes;
@@ -119,7 +119,7 @@ static int dragonfly_link(const struct topology *topology, uint32_t link, uint32
         uint32_t k = own * shape.global + port - (shape.nodes + shape.routers - 1);
         if (k >= shape.groups - 1)
             return 0;
-        end = shape.all + gateway(&shape, k < group ? k : k + 1, group);
+        end = shape.all + dragonfly_gateway(&shape, k < group ? k : k + 1, group);
     }
     *from = shape.all + router;
     *to = end;
@@ -128,18 +128,19 @@ static int dragonfly_link(const struct topology *topology, uint32_t link, uint32
 
 static uint32_t dragonfly_between(const struct topology *topology, uint32_t from, uint32_t to)
 {
-    struct shape shape = shape_of(topology);
-    uint32_t a = router_of(&shape, from), b = router_of(&shape, to);
+    struct shape shape = dragonfly_shape(topology);
+    uint32_t a = dragonfly_router_of(&shape, from), b = dragonfly_router_of(&shape, to);
     if (from < shape.all)
         return to >= shape.all && a == b ? from : TOPOLOGY_NONE;
     if (to < shape.all)
-        return a == b ? link_of(&shape, a, to % shape.nodes) : TOPOLOGY_NONE;
+        return a == b ? dragonfly_node_link(&shape, a, to % shape.nodes) : TOPOLOGY_NONE;
     uint32_t group = a / shape.routers, other = b / shape.routers;
     if (group == other)
-        return local_link(&shape, a, b);
-    if (gateway(&shape, group, other) != a || gateway(&shape, other, group) != b)
+        return dragonfly_local_link(&shape, a, b);
+    if (dragonfly_gateway(&shape, group, other) != a ||
+        dragonfly_gateway(&shape, other, group) != b)
         return TOPOLOGY_NONE;
-    return global_link(&shape, group, other);
+    return dragonfly_global_link(&shape, group, other);
 }
 
 static uint32_t dragonfly_reverse(const struct topology *topology, uint32_t link)
@@ -152,13 +153,13 @@ static uint32_t dragonfly_reverse(const struct topology *topology, uint32_t link
 static uint32_t dragonfly_out(const struct topology *topology, uint32_t vertex, uint32_t *links,
                               uint32_t room)
 {
-    struct shape shape = shape_of(topology);
+    struct shape shape = dragonfly_shape(topology);
     uint32_t count = 0, from, to;
     if (vertex < shape.all)
         topology_put(links, room, &count, vertex);
     else
         for (uint32_t port = 0; port < shape.ports; port++) {
-            uint32_t link = link_of(&shape, vertex - shape.all, port);
+            uint32_t link = dragonfly_node_link(&shape, vertex - shape.all, port);
             if (dragonfly_link(topology, link, &from, &to))
                 topology_put(links, room, &count, link);
         }
@@ -168,22 +169,24 @@ static uint32_t dragonfly_out(const struct topology *topology, uint32_t vertex, 
 static uint32_t dragonfly_route(const struct topology *topology, uint32_t source,
                                 uint32_t destination, uint32_t *links, uint32_t room)
 {
-    struct shape shape = shape_of(topology);
-    uint32_t at = router_of(&shape, source), end = router_of(&shape, destination), count = 0;
+    struct shape shape = dragonfly_shape(topology);
+    uint32_t at = dragonfly_router_of(&shape, source),
+             end = dragonfly_router_of(&shape, destination), count = 0;
     uint32_t group = at / shape.routers, other = end / shape.routers;
     if (source < shape.all)
         topology_put(links, room, &count, source);
     if (group != other) {
-        uint32_t leave = gateway(&shape, group, other);
+        uint32_t leave = dragonfly_gateway(&shape, group, other);
         if (at != leave)
-            topology_put(links, room, &count, local_link(&shape, at, leave));
-        topology_put(links, room, &count, global_link(&shape, group, other));
-        at = gateway(&shape, other, group);
+            topology_put(links, room, &count, dragonfly_local_link(&shape, at, leave));
+        topology_put(links, room, &count, dragonfly_global_link(&shape, group, other));
+        at = dragonfly_gateway(&shape, other, group);
     }
     if (at != end)
-        topology_put(links, room, &count, local_link(&shape, at, end));
+        topology_put(links, room, &count, dragonfly_local_link(&shape, at, end));
     if (destination < shape.all)
-        topology_put(links, room, &count, link_of(&shape, end, destination % shape.nodes));
+        topology_put(links, room, &count,
+                     dragonfly_node_link(&shape, end, destination % shape.nodes));
     return count;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_vertices(struct topology *topology, const struct topology_why *why)
+static int edges_check_vertices(struct topology *topology, const struct topology_why *why)
 {
     const struct topology_spec *spec = &topology->spec;
     if (spec->vertex_count == 0)
@@ -25,7 +25,7 @@ static int check_vertices(struct topology *topology, const struct topology_why *
     return 0;
 }
 
-static int check_edges(const struct topology_spec *spec, const struct topology_why *why)
+static int edges_check_links(const struct topology_spec *spec, const struct topology_why *why)
 {
     for (uint32_t e = 0; e < spec->edge_count; e++) {
         const struct topology_edge *edge = &spec->edges[e];
@@ -40,8 +40,8 @@ static int check_edges(const struct topology_spec *spec, const struct topology_w
 
 /* One pass of counting sort: `order` by the vertices at one end of each link.
  * @param first  set to where the links of each vertex begin, with an end */
-static void sort_by(const struct topology_spec *spec, int by_end, uint32_t *first,
-                    const uint32_t *order, uint32_t *out)
+static void edges_sort(const struct topology_spec *spec, int by_end, uint32_t *first,
+                       const uint32_t *order, uint32_t *out)
 {
     memset(first, 0, (spec->vertex_count + 1) * sizeof *first);
     for (uint32_t e = 0; e < spec->edge_count; e++)
@@ -60,17 +60,17 @@ int topology_edges_make(struct topology *topology, struct topology_edges *edges,
                         const struct topology_why *why)
 {
     const struct topology_spec *spec = &topology->spec;
-    int error = check_vertices(topology, why);
+    int error = edges_check_vertices(topology, why);
     if (!error)
-        error = check_edges(spec, why);
+        error = edges_check_links(spec, why);
     if (error)
         return error;
     uint32_t *order = malloc((spec->edge_count + 1u) * sizeof *order);
     edges->first = malloc((spec->vertex_count + 1u) * sizeof *edges->first);
     edges->link = malloc((spec->edge_count + 1u) * sizeof *edges->link);
     if (order && edges->first && edges->link) {
-        sort_by(spec, 1, edges->first, NULL, order);
-        sort_by(spec, 0, edges->first, order, edges->link);
+        edges_sort(spec, 1, edges->first, NULL, order);
+        edges_sort(spec, 0, edges->first, order, edges->link);
     } else {
         error = -ENOMEM;
     }
@@ -93,7 +93,7 @@ int topology_edges_link(const struct topology *topology, uint32_t link, uint32_t
 }
 
 /* Position of the first link to a vertex; where it would be, when there is none. */
-static uint32_t find(const struct topology *topology, uint32_t from, uint32_t to)
+static uint32_t edges_find(const struct topology *topology, uint32_t from, uint32_t to)
 {
     const struct topology_edges *edges = topology->state;
     return BISECT(i, edges->first[from], edges->first[from + 1],
@@ -101,8 +101,8 @@ static uint32_t find(const struct topology *topology, uint32_t from, uint32_t to
 }
 
 /* The link at a position, if it leads from one vertex to the other. */
-static uint32_t link_at(const struct topology *topology, uint32_t position, uint32_t from,
-                        uint32_t to)
+static uint32_t edges_link_at(const struct topology *topology, uint32_t position, uint32_t from,
+                              uint32_t to)
 {
     const struct topology_edges *edges = topology->state;
     if (position >= edges->first[from + 1] || topology->spec.edges[edges->link[position]].to != to)
@@ -112,7 +112,7 @@ static uint32_t link_at(const struct topology *topology, uint32_t position, uint
 
 uint32_t topology_edges_between(const struct topology *topology, uint32_t from, uint32_t to)
 {
-    return link_at(topology, find(topology, from, to), from, to);
+    return edges_link_at(topology, edges_find(topology, from, to), from, to);
 }
 
 /* Of several links between two vertices the first belongs to the first the other way, and so on. */
@@ -120,11 +120,11 @@ uint32_t topology_edges_reverse(const struct topology *topology, uint32_t link)
 {
     const struct topology_edges *edges = topology->state;
     uint32_t from = topology->spec.edges[link].from, to = topology->spec.edges[link].to;
-    uint32_t first = find(topology, from, to);
+    uint32_t first = edges_find(topology, from, to);
     /* links to the same vertex are in the order of their numbers */
     uint32_t at = BISECT(i, first, edges->first[from + 1],
                          topology->spec.edges[edges->link[i]].to == to && edges->link[i] < link);
-    return link_at(topology, find(topology, to, from) + (at - first), to, from);
+    return edges_link_at(topology, edges_find(topology, to, from) + (at - first), to, from);
 }
 
 uint32_t topology_edges_out(const struct topology *topology, uint32_t vertex, uint32_t *links,

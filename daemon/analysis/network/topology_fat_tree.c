@@ -27,7 +27,7 @@ struct levels {
 };
 
 /* Vertices of a level; more than fit: TOPOLOGY_MOST_VERTICES + 1. */
-static uint64_t level_size(const struct levels *levels, uint32_t level)
+static uint64_t fat_tree_level_size(const struct levels *levels, uint32_t level)
 {
     uint64_t count = 1;
     for (uint32_t i = 1; i <= levels->height; i++) {
@@ -38,13 +38,13 @@ static uint64_t level_size(const struct levels *levels, uint32_t level)
     return count;
 }
 
-static int count_levels(struct topology *topology, struct levels *levels,
-                        const struct topology_why *why)
+static int fat_tree_count_levels(struct topology *topology, struct levels *levels,
+                                 const struct topology_why *why)
 {
     uint64_t vertices = 0, links = 0;
     levels->below[0] = levels->wide[0] = 1;
     for (uint32_t l = 0; l <= levels->height; l++) {
-        uint64_t size = level_size(levels, l);
+        uint64_t size = fat_tree_level_size(levels, l);
         levels->first[l] = (uint32_t)vertices;
         levels->down[l] = (uint32_t)links;
         links += l > 0 ? size * levels->m[l] : 0;
@@ -87,7 +87,7 @@ static int fat_tree_make(struct topology *topology, const struct topology_why *w
                                    levels->m[l] ? "parents" : "children");
     }
     topology->diameter = 2 * levels->height;
-    return count_levels(topology, levels, why);
+    return fat_tree_count_levels(topology, levels, why);
 }
 
 static void fat_tree_finish(struct topology *topology)
@@ -95,7 +95,7 @@ static void fat_tree_finish(struct topology *topology)
     free(topology->state);
 }
 
-static uint32_t level_of(const struct levels *levels, uint32_t vertex)
+static uint32_t fat_tree_level_of(const struct levels *levels, uint32_t vertex)
 {
     uint32_t l = 0;
     while (vertex >= levels->first[l + 1])
@@ -104,14 +104,14 @@ static uint32_t level_of(const struct levels *levels, uint32_t vertex)
 }
 
 /* Digit l of a vertex of level l - 1 (a child) or l (a parent), counted within its level. */
-static uint32_t digit(const struct levels *levels, uint32_t l, uint32_t index, int parent)
+static uint32_t fat_tree_digit(const struct levels *levels, uint32_t l, uint32_t index, int parent)
 {
     return index / levels->wide[l - 1] % (parent ? levels->w[l] : levels->m[l]);
 }
 
 /* The vertex that differs in digit l only and is at the other one of levels l - 1 and l. */
-static uint32_t across(const struct levels *levels, uint32_t l, uint32_t index, int parent,
-                       uint32_t value)
+static uint32_t fat_tree_sibling(const struct levels *levels, uint32_t l, uint32_t index,
+                                 int parent, uint32_t value)
 {
     uint32_t low = index % levels->wide[l - 1], rest = index / levels->wide[l - 1];
     uint32_t high = rest / (parent ? levels->w[l] : levels->m[l]);
@@ -120,13 +120,14 @@ static uint32_t across(const struct levels *levels, uint32_t l, uint32_t index, 
     return levels->first[parent ? l - 1 : l] + other;
 }
 
-static uint32_t up_link(const struct levels *levels, uint32_t level, uint32_t index, uint32_t port)
+static uint32_t fat_tree_up_link(const struct levels *levels, uint32_t level, uint32_t index,
+                                 uint32_t port)
 {
     return levels->up[level] + index * levels->w[level + 1] + port;
 }
 
-static uint32_t down_link(const struct levels *levels, uint32_t level, uint32_t index,
-                          uint32_t port)
+static uint32_t fat_tree_down_link(const struct levels *levels, uint32_t level, uint32_t index,
+                                   uint32_t port)
 {
     return levels->down[level] + index * levels->m[level] + port;
 }
@@ -141,11 +142,11 @@ static int fat_tree_link(const struct topology *topology, uint32_t link, uint32_
     if (l < levels->height && link >= levels->up[l]) {
         uint32_t index = (link - levels->up[l]) / levels->w[l + 1];
         *from = levels->first[l] + index;
-        *to = across(levels, l + 1, index, 0, (link - levels->up[l]) % levels->w[l + 1]);
+        *to = fat_tree_sibling(levels, l + 1, index, 0, (link - levels->up[l]) % levels->w[l + 1]);
     } else {
         uint32_t index = (link - levels->down[l]) / levels->m[l];
         *from = levels->first[l] + index;
-        *to = across(levels, l, index, 1, (link - levels->down[l]) % levels->m[l]);
+        *to = fat_tree_sibling(levels, l, index, 1, (link - levels->down[l]) % levels->m[l]);
     }
     return 1;
 }
@@ -153,17 +154,19 @@ static int fat_tree_link(const struct topology *topology, uint32_t link, uint32_
 static uint32_t fat_tree_between(const struct topology *topology, uint32_t from, uint32_t to)
 {
     const struct levels *levels = topology->state;
-    uint32_t a = level_of(levels, from), b = level_of(levels, to);
+    uint32_t a = fat_tree_level_of(levels, from), b = fat_tree_level_of(levels, to);
     uint32_t own = from - levels->first[a], other = to - levels->first[b];
     if (b == a + 1) {
-        uint32_t port = digit(levels, b, other, 1);
-        return across(levels, b, own, 0, port) == to ? up_link(levels, a, own, port)
-                                                     : TOPOLOGY_NONE;
+        uint32_t port = fat_tree_digit(levels, b, other, 1);
+        return fat_tree_sibling(levels, b, own, 0, port) == to
+                   ? fat_tree_up_link(levels, a, own, port)
+                   : TOPOLOGY_NONE;
     }
     if (a == b + 1) {
-        uint32_t port = digit(levels, a, other, 0);
-        return across(levels, a, own, 1, port) == to ? down_link(levels, a, own, port)
-                                                     : TOPOLOGY_NONE;
+        uint32_t port = fat_tree_digit(levels, a, other, 0);
+        return fat_tree_sibling(levels, a, own, 1, port) == to
+                   ? fat_tree_down_link(levels, a, own, port)
+                   : TOPOLOGY_NONE;
     }
     return TOPOLOGY_NONE;
 }
@@ -179,16 +182,17 @@ static uint32_t fat_tree_out(const struct topology *topology, uint32_t vertex, u
                              uint32_t room)
 {
     const struct levels *levels = topology->state;
-    uint32_t l = level_of(levels, vertex), index = vertex - levels->first[l], count = 0;
+    uint32_t l = fat_tree_level_of(levels, vertex), index = vertex - levels->first[l], count = 0;
     for (uint32_t port = 0; l > 0 && port < levels->m[l]; port++)
-        topology_put(links, room, &count, down_link(levels, l, index, port));
+        topology_put(links, room, &count, fat_tree_down_link(levels, l, index, port));
     for (uint32_t port = 0; l < levels->height && port < levels->w[l + 1]; port++)
-        topology_put(links, room, &count, up_link(levels, l, index, port));
+        topology_put(links, room, &count, fat_tree_up_link(levels, l, index, port));
     return count;
 }
 
 /* The lowest level with a switch above both. */
-static uint32_t meet(const struct levels *levels, uint32_t source, uint32_t destination)
+static uint32_t fat_tree_meeting_level(const struct levels *levels, uint32_t source,
+                                       uint32_t destination)
 {
     uint32_t l = 0;
     while (source / levels->below[l] != destination / levels->below[l])
@@ -201,7 +205,7 @@ static uint32_t fat_tree_distance(const struct topology *topology, uint32_t sour
 {
     if (source >= topology->nodes || destination >= topology->nodes)
         return TOPOLOGY_NONE;
-    return 2 * meet(topology->state, source, destination);
+    return 2 * fat_tree_meeting_level(topology->state, source, destination);
 }
 
 static uint32_t fat_tree_route(const struct topology *topology, uint32_t source,
@@ -210,16 +214,17 @@ static uint32_t fat_tree_route(const struct topology *topology, uint32_t source,
     const struct levels *levels = topology->state;
     if (source >= topology->nodes || destination >= topology->nodes)
         return TOPOLOGY_NONE;
-    uint32_t top = meet(levels, source, destination), count = 0, at = source;
+    uint32_t top = fat_tree_meeting_level(levels, source, destination), count = 0, at = source;
     for (uint32_t l = 0; l < top; l++) {
         uint32_t port = destination / levels->wide[l] % levels->w[l + 1];
-        topology_put(links, room, &count, up_link(levels, l, at - levels->first[l], port));
-        at = across(levels, l + 1, at - levels->first[l], 0, port);
+        topology_put(links, room, &count, fat_tree_up_link(levels, l, at - levels->first[l], port));
+        at = fat_tree_sibling(levels, l + 1, at - levels->first[l], 0, port);
     }
     for (uint32_t l = top; l > 0; l--) {
         uint32_t port = destination / levels->below[l - 1] % levels->m[l];
-        topology_put(links, room, &count, down_link(levels, l, at - levels->first[l], port));
-        at = across(levels, l, at - levels->first[l], 1, port);
+        topology_put(links, room, &count,
+                     fat_tree_down_link(levels, l, at - levels->first[l], port));
+        at = fat_tree_sibling(levels, l, at - levels->first[l], 1, port);
     }
     return count;
 }

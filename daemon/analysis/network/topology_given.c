@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_ends(const struct topology_given *a, const struct topology_given *b)
+static int given_compare_ends(const struct topology_given *a, const struct topology_given *b)
 {
     if (a->source != b->source)
         return a->source < b->source ? -1 : 1;
@@ -13,17 +13,17 @@ static int compare_ends(const struct topology_given *a, const struct topology_gi
 }
 
 /* By ends, then as given, so that errors name the same routes everywhere. */
-static int compare_given(const void *a, const void *b)
+static int given_compare_routes(const void *a, const void *b)
 {
     const struct topology_given *first = a, *second = b;
-    int order = compare_ends(first, second);
+    int order = given_compare_ends(first, second);
     return order ? order : (first->path > second->path) - (first->path < second->path);
 }
 
 /* Every vertex exists, is linked to the next one, and is passed once: `seen` is the number of the
  * last route that passed a vertex. */
-static int check_path(const struct topology *topology, uint32_t number, const uint32_t *path,
-                      uint32_t count, uint32_t *seen, const struct topology_why *why)
+static int given_check_path(const struct topology *topology, uint32_t number, const uint32_t *path,
+                            uint32_t count, uint32_t *seen, const struct topology_why *why)
 {
     char a[TOPOLOGY_NAME + 1], b[TOPOLOGY_NAME + 1];
     for (uint32_t i = 0; i < count; i++) {
@@ -43,7 +43,7 @@ static int check_path(const struct topology *topology, uint32_t number, const ui
     return 0;
 }
 
-static int check_paths(struct topology *topology, const struct topology_why *why)
+static int given_check_paths(struct topology *topology, const struct topology_why *why)
 {
     const struct topology_spec *spec = &topology->spec;
     uint32_t *seen = calloc(topology->vertices, sizeof *seen);
@@ -56,7 +56,7 @@ static int check_paths(struct topology *topology, const struct topology_why *why
             break;
         }
         const uint32_t *path = spec->path + route->first;
-        error = check_path(topology, r + 1, path, route->count, seen, why);
+        error = given_check_path(topology, r + 1, path, route->count, seen, why);
         if (error)
             break;
         topology->given[r] =
@@ -69,13 +69,13 @@ static int check_paths(struct topology *topology, const struct topology_why *why
 }
 
 /* A route may be given twice, but not differently. */
-static int drop_repeated(struct topology *topology, const struct topology_why *why)
+static int given_drop_repeated(struct topology *topology, const struct topology_why *why)
 {
     uint32_t kept = 1;
     for (uint32_t i = 1; i < topology->given_count; i++) {
         const struct topology_given *route = &topology->given[i],
                                     *last = &topology->given[kept - 1];
-        if (compare_ends(last, route) != 0) {
+        if (given_compare_ends(last, route) != 0) {
             topology->given[kept++] = *route;
             continue;
         }
@@ -99,12 +99,12 @@ int topology_given_make(struct topology *topology, const struct topology_why *wh
     topology->given = calloc(count, sizeof *topology->given);
     if (!topology->given)
         return -ENOMEM;
-    int error = check_paths(topology, why);
+    int error = given_check_paths(topology, why);
     if (error)
         return error;
     topology->given_count = count;
-    qsort(topology->given, count, sizeof *topology->given, compare_given);
-    return drop_repeated(topology, why);
+    qsort(topology->given, count, sizeof *topology->given, given_compare_routes);
+    return given_drop_repeated(topology, why);
 }
 
 const struct topology_given *topology_given_find(const struct topology *topology, uint32_t source,
@@ -114,7 +114,7 @@ const struct topology_given *topology_given_find(const struct topology *topology
     uint32_t low = 0, high = topology->given_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare_ends(&topology->given[middle], &wanted);
+        int order = given_compare_ends(&topology->given[middle], &wanted);
         if (order == 0)
             return &topology->given[middle];
         if (order < 0)

@@ -24,15 +24,15 @@ struct entering {
     } * entries; /* owned */
 };
 
-static int is_first(const struct topology *topology, const struct topology_edges *edges, uint32_t v,
-                    uint32_t position)
+static int graph_is_first(const struct topology *topology, const struct topology_edges *edges,
+                          uint32_t v, uint32_t position)
 {
     return position == edges->first[v] || topology->spec.edges[edges->link[position]].to !=
                                               topology->spec.edges[edges->link[position - 1]].to;
 }
 
-static int list_entering(const struct topology *topology, const struct topology_edges *edges,
-                         struct entering *entering)
+static int graph_list_entering(const struct topology *topology, const struct topology_edges *edges,
+                               struct entering *entering)
 {
     uint32_t count = topology->vertices;
     entering->first = calloc(count + 2u, sizeof *entering->first);
@@ -42,13 +42,13 @@ static int list_entering(const struct topology *topology, const struct topology_
     uint32_t *next = entering->first + 1; /* moves on by one vertex while filled */
     for (uint32_t v = 0; v < count; v++)
         for (uint32_t i = edges->first[v]; i < edges->first[v + 1]; i++)
-            if (is_first(topology, edges, v, i))
+            if (graph_is_first(topology, edges, v, i))
                 next[topology->spec.edges[edges->link[i]].to + 1]++;
     for (uint32_t v = 0; v < count; v++)
         next[v + 1] += next[v];
     for (uint32_t v = 0; v < count; v++)
         for (uint32_t i = edges->first[v]; i < edges->first[v + 1]; i++)
-            if (is_first(topology, edges, v, i)) {
+            if (graph_is_first(topology, edges, v, i)) {
                 uint32_t to = topology->spec.edges[edges->link[i]].to;
                 entering->entries[next[to]++] = (struct entry){v, (uint16_t)(i - edges->first[v])};
             }
@@ -58,8 +58,9 @@ static int list_entering(const struct topology *topology, const struct topology_
 /* Breadth first against the links. Ports are in the order of the vertices that they lead to.
  * @param hops, queue  room for all vertices; hops set
  * @return vertices from which the destination can be reached */
-static uint32_t spread(const struct entering *entering, uint32_t count, uint32_t destination,
-                       uint16_t *port, uint32_t *hops, uint32_t *queue)
+static uint32_t graph_spread_search(const struct entering *entering, uint32_t count,
+                                    uint32_t destination, uint16_t *port, uint32_t *hops,
+                                    uint32_t *queue)
 {
     uint32_t seen = 1;
     memset(hops, 0xff, count * sizeof *hops);
@@ -82,8 +83,8 @@ static uint32_t spread(const struct entering *entering, uint32_t count, uint32_t
     return seen;
 }
 
-static int refuse_unreachable(const struct topology *topology, const struct topology_why *why,
-                              const uint32_t *hops, uint32_t destination)
+static int graph_refuse_unreachable(const struct topology *topology, const struct topology_why *why,
+                                    const uint32_t *hops, uint32_t destination)
 {
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1];
     uint32_t v = 0;
@@ -94,17 +95,17 @@ static int refuse_unreachable(const struct topology *topology, const struct topo
     return topology_refuse(why, "%s cannot be reached from %s", to, from);
 }
 
-static int fill_table(struct topology *topology, struct graph *graph,
-                      const struct entering *entering, const struct topology_why *why)
+static int graph_fill_table(struct topology *topology, struct graph *graph,
+                            const struct entering *entering, const struct topology_why *why)
 {
     uint32_t count = topology->vertices;
     uint32_t *hops = calloc(count, sizeof *hops), *queue = calloc(count, sizeof *queue);
     int error = hops && queue ? 0 : -ENOMEM;
     for (uint32_t to = 0; !error && to < count; to++) {
         uint16_t *port = graph->port + (size_t)to * count;
-        uint32_t seen = spread(entering, count, to, port, hops, queue);
+        uint32_t seen = graph_spread_search(entering, count, to, port, hops, queue);
         if (seen < count)
-            error = refuse_unreachable(topology, why, hops, to);
+            error = graph_refuse_unreachable(topology, why, hops, to);
         else if (hops[queue[count - 1]] > topology->diameter)
             topology->diameter = hops[queue[count - 1]];
     }
@@ -113,8 +114,8 @@ static int fill_table(struct topology *topology, struct graph *graph,
     return error;
 }
 
-static int check_size(const struct topology *topology, const struct topology_edges *edges,
-                      const struct topology_why *why)
+static int graph_check_size(const struct topology *topology, const struct topology_edges *edges,
+                            const struct topology_why *why)
 {
     uint32_t count = topology->vertices;
     if ((uint64_t)count * topology->links > MOST_WORK)
@@ -138,14 +139,14 @@ static int graph_make(struct topology *topology, const struct topology_why *why)
         return -ENOMEM;
     int error = topology_edges_make(topology, &graph->edges, why);
     if (!error)
-        error = check_size(topology, &graph->edges, why);
+        error = graph_check_size(topology, &graph->edges, why);
     if (error)
         return error;
     struct entering entering = {0};
     graph->port = malloc((size_t)count * count * sizeof *graph->port);
-    error = graph->port ? list_entering(topology, &graph->edges, &entering) : -ENOMEM;
+    error = graph->port ? graph_list_entering(topology, &graph->edges, &entering) : -ENOMEM;
     if (!error)
-        error = fill_table(topology, graph, &entering, why);
+        error = graph_fill_table(topology, graph, &entering, why);
     free(entering.first);
     free(entering.entries);
     return error;
@@ -162,7 +163,7 @@ static void graph_finish(struct topology *topology)
 }
 
 /* The link that a route to the destination takes from a vertex. */
-static uint32_t step(const struct topology *topology, uint32_t at, uint32_t destination)
+static uint32_t graph_next_link(const struct topology *topology, uint32_t at, uint32_t destination)
 {
     const struct graph *graph = topology->state;
     uint16_t port = graph->port[(size_t)destination * topology->vertices + at];
@@ -174,7 +175,7 @@ static uint32_t graph_route(const struct topology *topology, uint32_t source, ui
 {
     uint32_t count = 0;
     for (uint32_t at = source; at != destination;) {
-        uint32_t link = step(topology, at, destination);
+        uint32_t link = graph_next_link(topology, at, destination);
         topology_put(links, room, &count, link);
         at = topology->spec.edges[link].to;
     }
@@ -191,7 +192,7 @@ static int graph_crosses(const struct topology *topology, uint32_t source, uint3
                          uint32_t link)
 {
     for (uint32_t at = source; at != destination;) {
-        uint32_t next = step(topology, at, destination);
+        uint32_t next = graph_next_link(topology, at, destination);
         if (next == link)
             return 1;
         at = topology->spec.edges[next].to;

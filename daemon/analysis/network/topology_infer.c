@@ -53,7 +53,7 @@ void topology_infer_destroy(struct topology_infer *infer)
     free(infer);
 }
 
-static int in_range(const struct topology_infer *infer, const uint32_t *at)
+static int infer_in_range(const struct topology_infer *infer, const uint32_t *at)
 {
     for (uint32_t d = 0; d < infer->dimensions; d++)
         if (at[d] >= infer->size[d])
@@ -63,7 +63,8 @@ static int in_range(const struct topology_infer *infer, const uint32_t *at)
 
 /* The only dimension in which two vertices differ; none or several: how many dimensions there are.
  */
-static uint32_t axis(const struct topology_infer *infer, const uint32_t *a, const uint32_t *b)
+static uint32_t infer_hop_dimension(const struct topology_infer *infer, const uint32_t *a,
+                                    const uint32_t *b)
 {
     uint32_t found = infer->dimensions;
     for (uint32_t d = 0; d < infer->dimensions; d++)
@@ -75,15 +76,15 @@ static uint32_t axis(const struct topology_infer *infer, const uint32_t *a, cons
     return found;
 }
 
-static uint32_t away(uint32_t a, uint32_t b)
+static uint32_t infer_coordinate_distance(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
 }
 
-static uint32_t length_of(uint32_t size, enum topology_connection connection, uint32_t a,
-                          uint32_t b)
+static uint32_t infer_leg_length(uint32_t size, enum topology_connection connection, uint32_t a,
+                                 uint32_t b)
 {
-    uint32_t straight = away(a, b);
+    uint32_t straight = infer_coordinate_distance(a, b);
     if (connection == TOPOLOGY_ALL)
         return straight > 0;
     if (connection == TOPOLOGY_MESH)
@@ -98,25 +99,27 @@ struct leg {
     uint32_t round;    /* from one end to the other */
 };
 
-static void take_hop(const struct topology_infer *infer, struct leg *leg, uint32_t a, uint32_t b)
+static void infer_add_hop(const struct topology_infer *infer, struct leg *leg, uint32_t a,
+                          uint32_t b)
 {
     uint32_t size = infer->size[leg->dimension];
     leg->hops++;
     leg->to = b;
     leg->up += b == (a + 1 < size ? a + 1 : 0);
     leg->down += a == (b + 1 < size ? b + 1 : 0);
-    leg->round += size > 2 && away(a, b) == size - 1;
+    leg->round += size > 2 && infer_coordinate_distance(a, b) == size - 1;
 }
 
-static void take_leg(struct topology_infer *infer, const struct leg *leg)
+static void infer_add_leg(struct topology_infer *infer, const struct leg *leg)
 {
     uint32_t d = leg->dimension, size = infer->size[d], fits = 0;
     int steady = leg->up == leg->hops || leg->down == leg->hops;
-    if (leg->hops == length_of(size, TOPOLOGY_ALL, leg->from, leg->to))
+    if (leg->hops == infer_leg_length(size, TOPOLOGY_ALL, leg->from, leg->to))
         fits |= 1u << TOPOLOGY_ALL;
-    if (leg->hops == length_of(size, TOPOLOGY_MESH, leg->from, leg->to) && steady && !leg->round)
+    if (leg->hops == infer_leg_length(size, TOPOLOGY_MESH, leg->from, leg->to) && steady &&
+        !leg->round)
         fits |= 1u << TOPOLOGY_MESH;
-    if (leg->hops == length_of(size, TOPOLOGY_TORUS, leg->from, leg->to) && steady)
+    if (leg->hops == infer_leg_length(size, TOPOLOGY_TORUS, leg->from, leg->to) && steady)
         fits |= 1u << TOPOLOGY_TORUS;
     infer->legs[d] &= fits;
     if (!(fits & 1u << TOPOLOGY_TORUS) || size <= 2 || 2 * leg->hops != size)
@@ -132,18 +135,18 @@ int topology_infer_route(struct topology_infer *infer, const uint32_t *coordinat
 {
     uint32_t count = infer->dimensions;
     for (uint32_t i = 0; i < vertices; i++)
-        if (!in_range(infer, coordinates + (size_t)i * count) ||
-            (i > 0 && axis(infer, coordinates + (size_t)(i - 1) * count,
-                           coordinates + (size_t)i * count) == count))
+        if (!infer_in_range(infer, coordinates + (size_t)i * count) ||
+            (i > 0 && infer_hop_dimension(infer, coordinates + (size_t)(i - 1) * count,
+                                          coordinates + (size_t)i * count) == count))
             return -HOLTER_ERANGE;
     struct leg leg = {.dimension = count};
     uint32_t seen = 0;
     for (uint32_t i = 1; i < vertices; i++) {
         const uint32_t *a = coordinates + (size_t)(i - 1) * count, *b = a + count;
-        uint32_t d = axis(infer, a, b);
+        uint32_t d = infer_hop_dimension(infer, a, b);
         if (d != leg.dimension) {
             if (leg.dimension < count)
-                take_leg(infer, &leg);
+                infer_add_leg(infer, &leg);
             infer->returns += (seen >> d) & 1;
             for (uint32_t other = 0; other < count; other++)
                 if (other != d && (seen >> other) & 1)
@@ -151,16 +154,16 @@ int topology_infer_route(struct topology_infer *infer, const uint32_t *coordinat
             seen |= 1u << d;
             leg = (struct leg){.dimension = d, .from = a[d]};
         }
-        take_hop(infer, &leg, a[d], b[d]);
+        infer_add_hop(infer, &leg, a[d], b[d]);
     }
     if (leg.dimension < count)
-        take_leg(infer, &leg);
+        infer_add_leg(infer, &leg);
     infer->routes++;
     return 0;
 }
 
 /* Connections that may make a difference to hop counts. */
-static uint32_t choices(uint32_t size, int with_all)
+static uint32_t infer_count_choices(uint32_t size, int with_all)
 {
     if (size <= 2)
         return 1u << TOPOLOGY_TORUS;
@@ -168,12 +171,12 @@ static uint32_t choices(uint32_t size, int with_all)
            (size > 3 && with_all ? 1u << TOPOLOGY_ALL : 0);
 }
 
-static enum topology_connection connection_of(uint32_t way, uint32_t d)
+static enum topology_connection infer_connection_of(uint32_t way, uint32_t d)
 {
     return way >> 2 * d & 3;
 }
 
-static int list_ways(struct topology_infer *infer)
+static int infer_list_ways(struct topology_infer *infer)
 {
     uint64_t all = 1;
     for (uint32_t d = 0; d < infer->dimensions; d++)
@@ -186,7 +189,7 @@ static int list_ways(struct topology_infer *infer)
     infer->way_count = 1;
     for (uint32_t d = 0; d < infer->dimensions; d++) {
         uint32_t had = infer->way_count;
-        infer->open[d] = choices(infer->size[d], with_all);
+        infer->open[d] = infer_count_choices(infer->size[d], with_all);
         for (uint32_t c = 1; c < WAYS; c++)
             for (uint32_t w = 0; infer->open[d] >> c & 1 && w < had; w++)
                 infer->ways[infer->way_count++] = infer->ways[w] | c << 2 * d;
@@ -194,19 +197,20 @@ static int list_ways(struct topology_infer *infer)
     return 0;
 }
 
-static void keep_ways(struct topology_infer *infer, const uint32_t length[][WAYS], uint32_t hops)
+static void infer_keep_ways(struct topology_infer *infer, const uint32_t length[][WAYS],
+                            uint32_t hops)
 {
     uint32_t kept = 0;
     memset(infer->open, 0, sizeof infer->open);
     for (uint32_t w = 0; w < infer->way_count; w++) {
         uint32_t way = infer->ways[w], sum = 0;
         for (uint32_t d = 0; d < infer->dimensions; d++)
-            sum += length[d][connection_of(way, d)];
+            sum += length[d][infer_connection_of(way, d)];
         if (sum != hops)
             continue;
         infer->ways[kept++] = way;
         for (uint32_t d = 0; d < infer->dimensions; d++)
-            infer->open[d] |= 1u << connection_of(way, d);
+            infer->open[d] |= 1u << infer_connection_of(way, d);
     }
     infer->way_count = kept;
 }
@@ -215,14 +219,14 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
                         const uint32_t *destination, uint32_t hops)
 {
     uint32_t length[TOPOLOGY_DIMENSIONS][WAYS], least = 0, most = 0;
-    if (!in_range(infer, source) || !in_range(infer, destination))
+    if (!infer_in_range(infer, source) || !infer_in_range(infer, destination))
         return -HOLTER_ERANGE;
-    if (!infer->ways && list_ways(infer) != 0)
+    if (!infer->ways && infer_list_ways(infer) != 0)
         return -ENOMEM;
     for (uint32_t d = 0; d < infer->dimensions; d++) {
         uint32_t low = UINT32_MAX, high = 0;
         for (uint32_t c = 0; c < WAYS; c++) {
-            uint32_t one = length_of(infer->size[d], c, source[d], destination[d]);
+            uint32_t one = infer_leg_length(infer->size[d], c, source[d], destination[d]);
             length[d][c] = one;
             if (!(infer->open[d] >> c & 1))
                 continue;
@@ -234,16 +238,16 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
     }
     infer->counts++;
     if (least != most || least != hops)
-        keep_ways(infer, (const uint32_t(*)[WAYS])length, hops);
+        infer_keep_ways(infer, (const uint32_t(*)[WAYS])length, hops);
     return 0;
 }
 
 /* How much a way of linking is liked: what the caller has, then rings, then lines. */
-static uint32_t liking(const struct topology_spec *spec, uint32_t way)
+static uint32_t infer_preference(const struct topology_spec *spec, uint32_t way)
 {
     uint32_t sum = 0;
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
-        enum topology_connection connection = connection_of(way, d);
+        enum topology_connection connection = infer_connection_of(way, d);
         sum += connection == spec->dimensions[d].connection ? 64 : 2 - (uint32_t)connection;
     }
     return sum;
@@ -251,7 +255,7 @@ static uint32_t liking(const struct topology_spec *spec, uint32_t way)
 
 /* Connections along one dimension that do the same as this one; of size 2 all do, of size 3 rings
  * link all. */
-static uint32_t same_as(uint32_t size, enum topology_connection connection)
+static uint32_t infer_is_same_count(uint32_t size, enum topology_connection connection)
 {
     if (size <= 2)
         return (1u << WAYS) - 1;
@@ -260,43 +264,44 @@ static uint32_t same_as(uint32_t size, enum topology_connection connection)
     return 1u << connection;
 }
 
-static int fits_legs(const struct topology_infer *infer, uint32_t way)
+static int infer_fits_legs(const struct topology_infer *infer, uint32_t way)
 {
     for (uint32_t d = 0; d < infer->dimensions; d++)
-        if (!(infer->legs[d] & same_as(infer->size[d], connection_of(way, d))))
+        if (!(infer->legs[d] & infer_is_same_count(infer->size[d], infer_connection_of(way, d))))
             return 0;
     return 1;
 }
 
-static int decide_by_counts(const struct topology_infer *infer, struct topology_spec *spec,
-                            struct topology_findings *found, const struct topology_why *why)
+static int infer_decide_by_counts(const struct topology_infer *infer, struct topology_spec *spec,
+                                  struct topology_findings *found, const struct topology_why *why)
 {
     uint32_t best = 0, open[TOPOLOGY_DIMENSIONS] = {0}, any = 0;
     for (uint32_t w = 0; w < infer->way_count; w++) {
         uint32_t way = infer->ways[w];
-        if (!fits_legs(infer, way))
+        if (!infer_fits_legs(infer, way))
             continue;
-        if (!any || liking(spec, way) > liking(spec, best))
+        if (!any || infer_preference(spec, way) > infer_preference(spec, best))
             best = way;
         any = 1;
         for (uint32_t d = 0; d < infer->dimensions; d++)
-            open[d] |= 1u << connection_of(way, d);
+            open[d] |= 1u << infer_connection_of(way, d);
     }
     if (!any)
         return topology_refuse(why, "no way of linking these dimensions fits all hop counts%s",
                                infer->routes ? " and routes" : "");
     for (uint32_t d = 0; d < infer->dimensions; d++) {
-        enum topology_connection connection = connection_of(best, d);
-        if (!(same_as(infer->size[d], connection) & 1u << spec->dimensions[d].connection))
+        enum topology_connection connection = infer_connection_of(best, d);
+        if (!(infer_is_same_count(infer->size[d], connection) &
+              1u << spec->dimensions[d].connection))
             spec->dimensions[d].connection = connection;
-        if ((open[d] & ~same_as(infer->size[d], connection)) == 0)
+        if ((open[d] & ~infer_is_same_count(infer->size[d], connection)) == 0)
             found->linked |= 1u << d;
     }
     return 0;
 }
 
-static int decide_by_legs(const struct topology_infer *infer, struct topology_spec *spec,
-                          struct topology_findings *found, const struct topology_why *why)
+static int infer_decide_by_legs(const struct topology_infer *infer, struct topology_spec *spec,
+                                struct topology_findings *found, const struct topology_why *why)
 {
     for (uint32_t d = 0; d < infer->dimensions; d++) {
         struct topology_dimension *dimension = &spec->dimensions[d];
@@ -308,14 +313,14 @@ static int decide_by_legs(const struct topology_infer *infer, struct topology_sp
             c++;
         if (!(legs >> dimension->connection & 1))
             dimension->connection = c;
-        if ((legs & ~same_as(infer->size[d], dimension->connection)) == 0)
+        if ((legs & ~infer_is_same_count(infer->size[d], dimension->connection)) == 0)
             found->linked |= 1u << d;
     }
     return 0;
 }
 
-static int decide_tie(const struct topology_infer *infer, struct topology_spec *spec,
-                      struct topology_findings *found, const struct topology_why *why)
+static int infer_decide_tie(const struct topology_infer *infer, struct topology_spec *spec,
+                            struct topology_findings *found, const struct topology_why *why)
 {
     uint32_t rules = (1u << WAYS) - 1, t = 0;
     for (uint32_t d = 0; d < infer->dimensions; d++)
@@ -333,8 +338,8 @@ static int decide_tie(const struct topology_infer *infer, struct topology_spec *
 }
 
 /* Always the dimension that comes first by default of those before which none is left. */
-static int decide_order(const struct topology_infer *infer, struct topology_spec *spec,
-                        const struct topology_why *why)
+static int infer_decide_order(const struct topology_infer *infer, struct topology_spec *spec,
+                              const struct topology_why *why)
 {
     uint32_t count = infer->dimensions, done = 0, step[TOPOLOGY_DIMENSIONS];
     if (infer->returns)
@@ -360,7 +365,7 @@ static int decide_order(const struct topology_infer *infer, struct topology_spec
 }
 
 /* Pairs whose order is told, directly or by others in between (Warshall). */
-static void count_order(const struct topology_infer *infer, struct topology_findings *found)
+static void infer_count_order(const struct topology_infer *infer, struct topology_findings *found)
 {
     uint32_t after[TOPOLOGY_DIMENSIONS] = {0};
     uint32_t count =
@@ -379,7 +384,7 @@ static void count_order(const struct topology_infer *infer, struct topology_find
         }
 }
 
-static int check_sizes(const struct topology_infer *infer, const struct topology_spec *spec)
+static int infer_check_sizes(const struct topology_infer *infer, const struct topology_spec *spec)
 {
     if (spec->kind != TOPOLOGY_CARTESIAN || spec->dimension_count != infer->dimensions)
         return -1;
@@ -394,14 +399,14 @@ int topology_infer_finish(const struct topology_infer *infer, struct topology_sp
                           struct topology_findings *found, char *why, size_t room)
 {
     struct topology_why reason = {why, room};
-    if (check_sizes(infer, spec) != 0)
+    if (infer_check_sizes(infer, spec) != 0)
         return topology_refuse(&reason, "the network has other dimensions than the recording");
     struct topology_spec result = *spec;
     struct topology_findings all = {.routes = infer->routes, .counts = infer->counts};
-    int error = infer->ways ? decide_by_counts(infer, &result, &all, &reason)
-                            : decide_by_legs(infer, &result, &all, &reason);
+    int error = infer->ways ? infer_decide_by_counts(infer, &result, &all, &reason)
+                            : infer_decide_by_legs(infer, &result, &all, &reason);
     if (!error)
-        error = decide_tie(infer, &result, &all, &reason);
+        error = infer_decide_tie(infer, &result, &all, &reason);
     if (error)
         return error;
     for (uint32_t d = 0; d < infer->dimensions; d++)
@@ -409,10 +414,10 @@ int topology_infer_finish(const struct topology_infer *infer, struct topology_sp
             topology_spec_order(&result);
             break;
         }
-    error = decide_order(infer, &result, &reason);
+    error = infer_decide_order(infer, &result, &reason);
     if (error)
         return error;
-    count_order(infer, &all);
+    infer_count_order(infer, &all);
     *spec = result;
     *found = all;
     return 0;

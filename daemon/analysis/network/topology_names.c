@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_labels(const void *a, const void *b)
+static int names_compare_labels(const void *a, const void *b)
 {
     const struct topology_label *first = a, *second = b;
     int order = strcmp(first->name, second->name);
@@ -28,7 +28,7 @@ int topology_labels_make(struct topology *topology, const struct topology_why *w
     for (uint32_t v = 0; v < spec->vertex_count; v++)
         if (spec->vertices[v].name[0])
             topology->labels[count++] = (struct topology_label){spec->vertices[v].name, v};
-    qsort(topology->labels, count, sizeof *topology->labels, compare_labels);
+    qsort(topology->labels, count, sizeof *topology->labels, names_compare_labels);
     for (uint32_t i = 1; i < count; i++)
         if (strcmp(topology->labels[i - 1].name, topology->labels[i].name) == 0)
             return topology_refuse(why, "vertices %u and %u are both called \"%s\"",
@@ -39,7 +39,7 @@ int topology_labels_make(struct topology *topology, const struct topology_why *w
 }
 
 /* How many coordinates nodes have. */
-static uint32_t coordinate_count(const struct topology *topology)
+static uint32_t names_count_coordinates(const struct topology *topology)
 {
     switch (topology->spec.kind) {
     case TOPOLOGY_CARTESIAN:
@@ -53,7 +53,8 @@ static uint32_t coordinate_count(const struct topology *topology)
 
 uint32_t topology_coordinates(const struct topology *topology, uint32_t vertex, uint32_t *out)
 {
-    uint32_t count = vertex < topology->nodes ? coordinate_count(topology) : 0, rest = vertex;
+    uint32_t count = vertex < topology->nodes ? names_count_coordinates(topology) : 0,
+             rest = vertex;
     for (uint32_t d = count; d-- > 0;) {
         out[d] = rest % topology->spec.dimensions[d].size;
         rest /= topology->spec.dimensions[d].size;
@@ -63,7 +64,7 @@ uint32_t topology_coordinates(const struct topology *topology, uint32_t vertex, 
 
 uint32_t topology_at(const struct topology *topology, const uint32_t *coordinates)
 {
-    uint32_t count = coordinate_count(topology), node = 0;
+    uint32_t count = names_count_coordinates(topology), node = 0;
     if (count == 0)
         return TOPOLOGY_NONE;
     for (uint32_t d = 0; d < count; d++) {
@@ -109,7 +110,7 @@ int topology_vertex_name(const struct topology *topology, uint32_t vertex, char 
 }
 
 /* A decimal number without sign or space. @return what follows it, NULL: there is none */
-static const char *read_number(const char *text, uint32_t *out)
+static const char *names_parse_number(const char *text, uint32_t *out)
 {
     uint32_t value = 0;
     const char *at = text;
@@ -119,12 +120,12 @@ static const char *read_number(const char *text, uint32_t *out)
     return at == text ? NULL : at;
 }
 
-static uint32_t find_coordinates(const struct topology *topology, const char *name)
+static uint32_t names_find_coordinates(const struct topology *topology, const char *name)
 {
-    uint32_t at[TOPOLOGY_DIMENSIONS], count = coordinate_count(topology);
+    uint32_t at[TOPOLOGY_DIMENSIONS], count = names_count_coordinates(topology);
     const char *text = name + 1;
     for (uint32_t d = 0; d < count; d++) {
-        text = read_number(text, &at[d]);
+        text = names_parse_number(text, &at[d]);
         if (!text || *text != (d + 1 < count ? ',' : ')'))
             return TOPOLOGY_NONE;
         text++;
@@ -133,14 +134,14 @@ static uint32_t find_coordinates(const struct topology *topology, const char *na
 }
 
 /* "switch 7" */
-static uint32_t find_numbered(const struct topology *topology, const char *name)
+static uint32_t names_find_numbered(const struct topology *topology, const char *name)
 {
     for (size_t kind = 0; kind < sizeof kind_words / sizeof *kind_words; kind++) {
         size_t length = strlen(kind_words[kind]);
         if (strncmp(name, kind_words[kind], length) != 0 || name[length] != ' ')
             continue;
         uint32_t number;
-        const char *end = read_number(name + length + 1, &number);
+        const char *end = names_parse_number(name + length + 1, &number);
         if (!end || *end)
             return TOPOLOGY_NONE;
         uint32_t vertex = kind == VERTEX_NODE ? number : number + topology->nodes;
@@ -164,11 +165,12 @@ uint32_t topology_find(const struct topology *topology, const char *name)
         else
             high = middle;
     }
-    return name[0] == '(' ? find_coordinates(topology, name) : find_numbered(topology, name);
+    return name[0] == '(' ? names_find_coordinates(topology, name)
+                          : names_find_numbered(topology, name);
 }
 
 /* "A+": the dimension of that name and the direction, -1: no such dimension */
-static int parse_axis(const struct topology_spec *spec, const char *interface, int *down)
+static int names_parse_axis(const struct topology_spec *spec, const char *interface, int *down)
 {
     size_t length = strlen(interface);
     if (length < 2 || (interface[length - 1] != '+' && interface[length - 1] != '-'))
@@ -181,11 +183,11 @@ static int parse_axis(const struct topology_spec *spec, const char *interface, i
     return -1;
 }
 
-static uint32_t cartesian_interface(const struct topology *topology, uint32_t node,
-                                    const char *interface)
+static uint32_t names_cartesian_interface(const struct topology *topology, uint32_t node,
+                                          const char *interface)
 {
     const struct topology_grid *grid = &topology->grid;
-    int down, d = parse_axis(&topology->spec, interface, &down);
+    int down, d = names_parse_axis(&topology->spec, interface, &down);
     if (d < 0 || topology->spec.dimensions[d].connection == TOPOLOGY_ALL || grid->size[d] == 1)
         return TOPOLOGY_NONE;
     uint32_t link = node * grid->ports + grid->port[d] + (grid->size[d] > 2 ? (uint32_t)down : 0);
@@ -193,8 +195,8 @@ static uint32_t cartesian_interface(const struct topology *topology, uint32_t no
     return topology_link(topology, link, &from, &to) ? link : TOPOLOGY_NONE;
 }
 
-static uint32_t named_interface(const struct topology *topology, uint32_t node,
-                                const char *interface)
+static uint32_t names_find_interface(const struct topology *topology, uint32_t node,
+                                     const char *interface)
 {
     const struct topology_edge *edges = topology->spec.edges;
     uint32_t few[64], count = topology_out(topology, node, few, 64), found = TOPOLOGY_NONE;
@@ -217,7 +219,7 @@ static uint32_t named_interface(const struct topology *topology, uint32_t node,
 }
 
 /* Is it told by which interface a link leaves its node? */
-static int interface_is_named(const struct topology *topology, uint32_t link)
+static int names_has_interface(const struct topology *topology, uint32_t link)
 {
     const struct topology_edge *edges = topology->spec.edges;
     enum topology_kind kind = topology->spec.kind;
@@ -236,12 +238,12 @@ void topology_interface(const struct topology *topology, uint32_t node, const ch
     uint32_t out = TOPOLOGY_NONE, only;
     if (node < topology->vertices && interface[0]) {
         if (kind == TOPOLOGY_CARTESIAN)
-            out = cartesian_interface(topology, node, interface);
+            out = names_cartesian_interface(topology, node, interface);
         else if (kind == TOPOLOGY_TREE || kind == TOPOLOGY_GRAPH)
-            out = named_interface(topology, node, interface);
+            out = names_find_interface(topology, node, interface);
     }
     if (out == TOPOLOGY_NONE && topology_out(topology, node, &only, 1) == 1 &&
-        !interface_is_named(topology, only))
+        !names_has_interface(topology, only))
         out = only;
     *link_out = out;
     *link_in = out == TOPOLOGY_NONE ? TOPOLOGY_NONE : topology_reverse(topology, out);

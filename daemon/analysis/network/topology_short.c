@@ -14,13 +14,13 @@ struct reader {
 };
 
 /* Every message ends with where it is. */
-static int wrong(const struct reader *reader, const char *what)
+static int short_refuse(const struct reader *reader, const char *what)
 {
     return topology_refuse(reader->why, "%s, at character %d", what,
                            (int)(reader->at - reader->start) + 1);
 }
 
-static int take(struct reader *reader, char wanted)
+static int short_accept(struct reader *reader, char wanted)
 {
     if (*reader->at != wanted)
         return 0;
@@ -28,7 +28,7 @@ static int take(struct reader *reader, char wanted)
     return 1;
 }
 
-static int take_word(struct reader *reader, const char *word)
+static int short_accept_word(struct reader *reader, const char *word)
 {
     size_t length = strlen(word);
     if (strncmp(reader->at, word, length) != 0)
@@ -37,34 +37,34 @@ static int take_word(struct reader *reader, const char *word)
     return 1;
 }
 
-static int read_number(struct reader *reader, uint32_t *out)
+static int short_read_number(struct reader *reader, uint32_t *out)
 {
     uint64_t value = 0;
     const char *at = reader->at;
     while (*at >= '0' && *at <= '9') {
         value = value * 10 + (uint64_t)(*at - '0');
         if (value > UINT32_MAX)
-            return wrong(reader, "too large a number");
+            return short_refuse(reader, "too large a number");
         at++;
     }
     if (at == reader->at)
-        return wrong(reader, "a number is missing");
+        return short_refuse(reader, "a number is missing");
     reader->at = at;
     *out = (uint32_t)value;
     return 0;
 }
 
 /* At the end of a form: options follow, or nothing. */
-static int check_end(const struct reader *reader)
+static int short_check_end(const struct reader *reader)
 {
-    return *reader->at && *reader->at != '/' ? wrong(reader, "unexpected") : 0;
+    return *reader->at && *reader->at != '/' ? short_refuse(reader, "unexpected") : 0;
 }
 
-static int add_dimension(struct reader *reader, struct topology_spec *spec,
-                         enum topology_connection connection, uint32_t size)
+static int short_add_dimension(struct reader *reader, struct topology_spec *spec,
+                               enum topology_connection connection, uint32_t size)
 {
     if (spec->dimension_count == TOPOLOGY_DIMENSIONS)
-        return wrong(reader, "too many dimensions");
+        return short_refuse(reader, "too many dimensions");
     struct topology_dimension *dimension = &spec->dimensions[spec->dimension_count];
     *dimension = (struct topology_dimension){.connection = connection, .size = size};
     dimension->name[0] = (char)('A' + (int)spec->dimension_count++);
@@ -72,48 +72,48 @@ static int add_dimension(struct reader *reader, struct topology_spec *spec,
 }
 
 /* "4,4,8m,2" */
-static int read_sizes(struct reader *reader, struct topology_spec *spec,
-                      enum topology_connection usual)
+static int short_read_sizes(struct reader *reader, struct topology_spec *spec,
+                            enum topology_connection usual)
 {
     do {
         uint32_t size;
-        int error = read_number(reader, &size);
+        int error = short_read_number(reader, &size);
         if (error)
             return error;
-        enum topology_connection connection = take(reader, 'm')   ? TOPOLOGY_MESH
-                                              : take(reader, 't') ? TOPOLOGY_TORUS
-                                              : take(reader, 'a') ? TOPOLOGY_ALL
-                                                                  : usual;
-        error = add_dimension(reader, spec, connection, size);
+        enum topology_connection connection = short_accept(reader, 'm')   ? TOPOLOGY_MESH
+                                              : short_accept(reader, 't') ? TOPOLOGY_TORUS
+                                              : short_accept(reader, 'a') ? TOPOLOGY_ALL
+                                                                          : usual;
+        error = short_add_dimension(reader, spec, connection, size);
         if (error)
             return error;
-    } while (take(reader, ','));
-    return check_end(reader);
+    } while (short_accept(reader, ','));
+    return short_check_end(reader);
 }
 
-static int read_hypercube(struct reader *reader, struct topology_spec *spec)
+static int short_read_hypercube(struct reader *reader, struct topology_spec *spec)
 {
     struct reader before = *reader;
     uint32_t count;
-    int error = read_number(reader, &count);
+    int error = short_read_number(reader, &count);
     if (error)
         return error;
     if (count == 0)
-        return wrong(&before, "a hypercube needs a dimension");
+        return short_refuse(&before, "a hypercube needs a dimension");
     if (count > TOPOLOGY_DIMENSIONS)
-        return wrong(&before, "too many dimensions");
+        return short_refuse(&before, "too many dimensions");
     for (uint32_t d = 0; d < count; d++)
-        add_dimension(reader, spec, TOPOLOGY_TORUS, 2);
-    return check_end(reader);
+        short_add_dimension(reader, spec, TOPOLOGY_TORUS, 2);
+    return short_check_end(reader);
 }
 
 /* "groups=9,routers=4,nodes=2,global=2", in any order */
-static int read_groups(struct reader *reader, struct topology_spec *spec)
+static int short_read_groups(struct reader *reader, struct topology_spec *spec)
 {
     static const char *const words[] = {"groups=", "routers=", "nodes=", "global="};
     spec->kind = TOPOLOGY_DRAGONFLY;
     for (size_t d = 0; d < 4; d++) {
-        add_dimension(reader, spec, TOPOLOGY_ALL, 0);
+        short_add_dimension(reader, spec, TOPOLOGY_ALL, 0);
         memset(spec->dimensions[d].name, 0, sizeof spec->dimensions[d].name);
         static const char *const names[] = {"group", "router", "node", "global"};
         memcpy(spec->dimensions[d].name, names[d], strlen(names[d]));
@@ -121,84 +121,84 @@ static int read_groups(struct reader *reader, struct topology_spec *spec)
     unsigned seen = 0;
     do {
         size_t d = 0;
-        while (d < 4 && !take_word(reader, words[d]))
+        while (d < 4 && !short_accept_word(reader, words[d]))
             d++;
         if (d == 4)
-            return wrong(reader, "groups=, routers=, nodes= or global= is missing");
+            return short_refuse(reader, "groups=, routers=, nodes= or global= is missing");
         if (seen & 1u << d)
-            return wrong(reader, "told twice");
+            return short_refuse(reader, "told twice");
         seen |= 1u << d;
-        int error = read_number(reader, &spec->dimensions[d].size);
+        int error = short_read_number(reader, &spec->dimensions[d].size);
         if (error)
             return error;
-    } while (take(reader, ','));
+    } while (short_accept(reader, ','));
     if (seen != 15)
-        return wrong(reader, "groups=, routers=, nodes= or global= is missing");
-    return check_end(reader);
+        return short_refuse(reader, "groups=, routers=, nodes= or global= is missing");
+    return short_check_end(reader);
 }
 
 /* The tiers of a Cray XC by their names, as 000, section 7.4, draws them. */
-static int read_tiers(struct reader *reader, struct topology_spec *spec)
+static int short_read_tiers(struct reader *reader, struct topology_spec *spec)
 {
     static const char *const tiers[] = {"row", "column", "cage", "slot", "cpu"};
-    int error = read_sizes(reader, spec, TOPOLOGY_ALL);
+    int error = short_read_sizes(reader, spec, TOPOLOGY_ALL);
     if (!error && spec->dimension_count == 5)
         for (uint32_t d = 0; d < 5; d++)
             memcpy(spec->dimensions[d].name, tiers[d], strlen(tiers[d]) + 1);
     return error;
 }
 
-static int read_dragonfly(struct reader *reader, struct topology_spec *spec)
+static int short_read_dragonfly(struct reader *reader, struct topology_spec *spec)
 {
-    return *reader->at >= '0' && *reader->at <= '9' ? read_tiers(reader, spec)
-                                                    : read_groups(reader, spec);
+    return *reader->at >= '0' && *reader->at <= '9' ? short_read_tiers(reader, spec)
+                                                    : short_read_groups(reader, spec);
 }
 
 /* Three levels of switches with k ports: k/2 nodes a switch below, k/2 of these a pod, k pods. */
-static int read_ports(struct reader *reader, struct topology_spec *spec)
+static int short_read_ports(struct reader *reader, struct topology_spec *spec)
 {
     struct reader before = *reader;
     uint32_t ports;
-    int error = read_number(reader, &ports);
+    int error = short_read_number(reader, &ports);
     if (error)
         return error;
     if (ports < 2 || ports % 2)
-        return wrong(&before, "switches need an even number of ports");
+        return short_refuse(&before, "switches need an even number of ports");
     for (uint32_t level = 0; level < 3; level++) {
-        add_dimension(reader, spec, TOPOLOGY_ALL, level < 2 ? ports / 2 : ports);
+        short_add_dimension(reader, spec, TOPOLOGY_ALL, level < 2 ? ports / 2 : ports);
         spec->dimensions[level].up = level ? ports / 2 : 1;
     }
-    return check_end(reader);
+    return short_check_end(reader);
 }
 
-static int read_fat_tree(struct reader *reader, struct topology_spec *spec)
+static int short_read_fat_tree(struct reader *reader, struct topology_spec *spec)
 {
     int error;
     spec->kind = TOPOLOGY_FAT_TREE;
-    if (take_word(reader, "k=")) {
-        error = read_ports(reader, spec);
+    if (short_accept_word(reader, "k=")) {
+        error = short_read_ports(reader, spec);
     } else {
         do {
             uint32_t size;
-            error = read_number(reader, &size);
+            error = short_read_number(reader, &size);
             if (!error)
-                error = add_dimension(reader, spec, TOPOLOGY_ALL, size);
-        } while (!error && take(reader, ','));
-        if (!error && !take(reader, '/'))
-            return wrong(reader, "numbers of parents are missing");
+                error = short_add_dimension(reader, spec, TOPOLOGY_ALL, size);
+        } while (!error && short_accept(reader, ','));
+        if (!error && !short_accept(reader, '/'))
+            return short_refuse(reader, "numbers of parents are missing");
         for (uint32_t level = 0; !error && level < spec->dimension_count; level++) {
-            if (level > 0 && !take(reader, ','))
-                return wrong(reader, "numbers of parents are missing");
-            error = read_number(reader, &spec->dimensions[level].up);
+            if (level > 0 && !short_accept(reader, ','))
+                return short_refuse(reader, "numbers of parents are missing");
+            error = short_read_number(reader, &spec->dimensions[level].up);
         }
     }
     for (uint32_t level = 0; level < spec->dimension_count; level++)
         snprintf(spec->dimensions[level].name, sizeof spec->dimensions[level].name, "level %u",
                  level + 1);
-    return error ? error : check_end(reader);
+    return error ? error : short_check_end(reader);
 }
 
-static int read_name(struct reader *reader, const struct topology_spec *spec, uint32_t *out)
+static int short_read_name(struct reader *reader, const struct topology_spec *spec, uint32_t *out)
 {
     size_t length = strcspn(reader->at, ",/");
     for (uint32_t d = 0; d < spec->dimension_count; d++)
@@ -208,81 +208,81 @@ static int read_name(struct reader *reader, const struct topology_spec *spec, ui
             *out = d;
             return 0;
         }
-    return wrong(reader, "no dimension has this name");
+    return short_refuse(reader, "no dimension has this name");
 }
 
-static int read_order(struct reader *reader, struct topology_spec *spec)
+static int short_read_order(struct reader *reader, struct topology_spec *spec)
 {
     uint32_t seen = 0, d = 0;
     for (uint32_t step = 0; step < spec->dimension_count; step++) {
-        if (step > 0 && !take(reader, ','))
-            return wrong(reader, "the order misses a dimension");
-        int error = read_name(reader, spec, &d);
+        if (step > 0 && !short_accept(reader, ','))
+            return short_refuse(reader, "the order misses a dimension");
+        int error = short_read_name(reader, spec, &d);
         if (error)
             return error;
         if (seen & 1u << d)
-            return wrong(reader, "the order names a dimension twice");
+            return short_refuse(reader, "the order names a dimension twice");
         seen |= 1u << d;
         spec->dimensions[d].step = step;
     }
-    return check_end(reader);
+    return short_check_end(reader);
 }
 
-static int read_tie(struct reader *reader, struct topology_spec *spec)
+static int short_read_tie(struct reader *reader, struct topology_spec *spec)
 {
-    if (take_word(reader, "parity"))
+    if (short_accept_word(reader, "parity"))
         spec->tie = TOPOLOGY_TIE_PARITY;
-    else if (take_word(reader, "plus"))
+    else if (short_accept_word(reader, "plus"))
         spec->tie = TOPOLOGY_TIE_PLUS;
-    else if (take_word(reader, "minus"))
+    else if (short_accept_word(reader, "minus"))
         spec->tie = TOPOLOGY_TIE_MINUS;
     else
-        return wrong(reader, "ties go by parity, plus or minus");
-    return check_end(reader);
+        return short_refuse(reader, "ties go by parity, plus or minus");
+    return short_check_end(reader);
 }
 
-static int read_capacity(struct reader *reader, struct topology_spec *spec)
+static int short_read_capacity(struct reader *reader, struct topology_spec *spec)
 {
     char *end;
     if (*reader->at < '0' || *reader->at > '9')
-        return wrong(reader, "a number is missing");
+        return short_refuse(reader, "a number is missing");
     double capacity = strtod(reader->at, &end);
     if (!isfinite(capacity))
-        return wrong(reader, "too large a number");
+        return short_refuse(reader, "too large a number");
     reader->at = end;
     spec->capacity = capacity;
-    return check_end(reader);
+    return short_check_end(reader);
 }
 
-static int read_option(struct reader *reader, struct topology_spec *spec)
+static int short_read_option(struct reader *reader, struct topology_spec *spec)
 {
-    if (take_word(reader, "order=")) {
+    if (short_accept_word(reader, "order=")) {
         if (spec->kind != TOPOLOGY_CARTESIAN)
-            return wrong(reader, "only dimensions have an order");
-        return read_order(reader, spec);
+            return short_refuse(reader, "only dimensions have an order");
+        return short_read_order(reader, spec);
     }
-    if (take_word(reader, "tie="))
-        return read_tie(reader, spec);
-    if (take_word(reader, "capacity="))
-        return read_capacity(reader, spec);
-    return wrong(reader, "no such option");
+    if (short_accept_word(reader, "tie="))
+        return short_read_tie(reader, spec);
+    if (short_accept_word(reader, "capacity="))
+        return short_read_capacity(reader, spec);
+    return short_refuse(reader, "no such option");
 }
 
-static int read_form(struct reader *reader, struct topology_spec *spec)
+static int short_read_form(struct reader *reader, struct topology_spec *spec)
 {
     int error;
-    if (take_word(reader, "torus:"))
-        error = read_sizes(reader, spec, TOPOLOGY_TORUS);
-    else if (take_word(reader, "mesh:"))
-        error = read_sizes(reader, spec, TOPOLOGY_MESH);
-    else if (take_word(reader, "hypercube:"))
-        error = read_hypercube(reader, spec);
-    else if (take_word(reader, "dragonfly:"))
-        error = read_dragonfly(reader, spec);
-    else if (take_word(reader, "fattree:"))
-        error = read_fat_tree(reader, spec);
+    if (short_accept_word(reader, "torus:"))
+        error = short_read_sizes(reader, spec, TOPOLOGY_TORUS);
+    else if (short_accept_word(reader, "mesh:"))
+        error = short_read_sizes(reader, spec, TOPOLOGY_MESH);
+    else if (short_accept_word(reader, "hypercube:"))
+        error = short_read_hypercube(reader, spec);
+    else if (short_accept_word(reader, "dragonfly:"))
+        error = short_read_dragonfly(reader, spec);
+    else if (short_accept_word(reader, "fattree:"))
+        error = short_read_fat_tree(reader, spec);
     else
-        return wrong(reader, "neither torus:, mesh:, hypercube:, dragonfly: nor fattree:");
+        return short_refuse(reader, "neither torus:, mesh:, hypercube:, dragonfly: nor fattree:");
     if (!error && spec->kind == TOPOLOGY_CARTESIAN)
         topology_spec_order(spec);
     return error;
@@ -293,9 +293,9 @@ int topology_short(struct topology_spec *out, const char *text, char *why, size_
     struct topology_why reason = {why, room};
     struct reader reader = {text, text, &reason};
     struct topology_spec spec = {0};
-    int error = read_form(&reader, &spec);
-    while (!error && take(&reader, '/'))
-        error = read_option(&reader, &spec);
+    int error = short_read_form(&reader, &spec);
+    while (!error && short_accept(&reader, '/'))
+        error = short_read_option(&reader, &spec);
     if (error)
         return error;
     size_t length = strlen(text);

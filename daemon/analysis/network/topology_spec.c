@@ -14,7 +14,7 @@ void topology_spec_finish(struct topology_spec *spec)
 }
 
 /* @return 0 or -ENOMEM; an empty array is NULL */
-static int copy_array(void **out, const void *from, uint32_t count, size_t size)
+static int spec_copy_array(void **out, const void *from, uint32_t count, size_t size)
 {
     *out = NULL;
     if (count == 0)
@@ -29,13 +29,14 @@ static int copy_array(void **out, const void *from, uint32_t count, size_t size)
 int topology_spec_copy(struct topology_spec *out, const struct topology_spec *spec)
 {
     void *vertices = NULL, *edges = NULL, *routes = NULL, *path = NULL;
-    int error = copy_array(&vertices, spec->vertices, spec->vertex_count, sizeof *spec->vertices);
+    int error =
+        spec_copy_array(&vertices, spec->vertices, spec->vertex_count, sizeof *spec->vertices);
     if (!error)
-        error = copy_array(&edges, spec->edges, spec->edge_count, sizeof *spec->edges);
+        error = spec_copy_array(&edges, spec->edges, spec->edge_count, sizeof *spec->edges);
     if (!error)
-        error = copy_array(&routes, spec->routes, spec->route_count, sizeof *spec->routes);
+        error = spec_copy_array(&routes, spec->routes, spec->route_count, sizeof *spec->routes);
     if (!error)
-        error = copy_array(&path, spec->path, spec->path_count, sizeof *spec->path);
+        error = spec_copy_array(&path, spec->path, spec->path_count, sizeof *spec->path);
     if (error) {
         free(vertices);
         free(edges);
@@ -52,7 +53,7 @@ int topology_spec_copy(struct topology_spec *out, const struct topology_spec *sp
 }
 
 /* Does a route correct dimension a before b unless told otherwise? */
-static int before(const struct topology_spec *spec, uint32_t a, uint32_t b)
+static int spec_is_before(const struct topology_spec *spec, uint32_t a, uint32_t b)
 {
     const struct topology_dimension *first = &spec->dimensions[a], *second = &spec->dimensions[b];
     int tier_a = first->connection == TOPOLOGY_ALL, tier_b = second->connection == TOPOLOGY_ALL;
@@ -78,7 +79,7 @@ static const struct known_order {
     {TOPOLOGY_TORUS, {4, 4, 4, 16, 2}, "DBACE"}, {TOPOLOGY_ALL, {0, 0, 0, 0, 0}, "EDCAB"},
 };
 
-static const struct known_order *known_order(const struct topology_spec *spec)
+static const struct known_order *spec_recorded_order(const struct topology_spec *spec)
 {
     if (spec->dimension_count != 5)
         return NULL;
@@ -97,7 +98,7 @@ static const struct known_order *known_order(const struct topology_spec *spec)
 void topology_spec_order(struct topology_spec *spec)
 {
     uint32_t count = spec->dimension_count;
-    const struct known_order *known = known_order(spec);
+    const struct known_order *known = spec_recorded_order(spec);
     for (uint32_t step = 0; known && step < count; step++)
         spec->dimensions[known->order[step] - 'A'].step = step;
     if (known)
@@ -105,7 +106,7 @@ void topology_spec_order(struct topology_spec *spec)
     for (uint32_t d = 0; d < count && d < TOPOLOGY_DIMENSIONS; d++) {
         spec->dimensions[d].step = 0;
         for (uint32_t other = 0; other < count && other < TOPOLOGY_DIMENSIONS; other++)
-            if (other != d && before(spec, other, d))
+            if (other != d && spec_is_before(spec, other, d))
                 spec->dimensions[d].step++;
     }
 }

@@ -18,8 +18,8 @@ struct tree {
     struct vertex *vertices; /* owned */
 };
 
-static int refuse_pair(const struct topology *topology, const struct topology_why *why,
-                       const char *what, uint32_t a, uint32_t b)
+static int tree_refuse_pair(const struct topology *topology, const struct topology_why *why,
+                            const char *what, uint32_t a, uint32_t b)
 {
     char from[TOPOLOGY_NAME + 1], to[TOPOLOGY_NAME + 1];
     topology_vertex_name(topology, a, from, sizeof from);
@@ -28,8 +28,8 @@ static int refuse_pair(const struct topology *topology, const struct topology_wh
 }
 
 /* Breadth first from the root. @param order  set; room for all vertices */
-static int find_parents(const struct topology *topology, const struct tree *tree, uint32_t *order,
-                        const struct topology_why *why)
+static int tree_find_parents(const struct topology *topology, const struct tree *tree,
+                             uint32_t *order, const struct topology_why *why)
 {
     const struct topology_edges *edges = &tree->edges;
     struct vertex *vertices = tree->vertices;
@@ -44,24 +44,24 @@ static int find_parents(const struct topology *topology, const struct tree *tree
             if (child == vertices[v].parent && vertices[v].up == link)
                 continue;
             if (child == root || vertices[child].parent != TOPOLOGY_NONE)
-                return refuse_pair(topology, why, "the tree has a circle through", v, child);
+                return tree_refuse_pair(topology, why, "the tree has a circle through", v, child);
             uint32_t up = topology_edges_between(topology, child, v);
             if (up == TOPOLOGY_NONE)
-                return refuse_pair(topology, why, "the tree has a link one way only between", v,
-                                   child);
+                return tree_refuse_pair(topology, why, "the tree has a link one way only between",
+                                        v, child);
             vertices[child] = (struct vertex){v, up, link, vertices[v].depth + 1, 0, 1};
             order[seen++] = child;
         }
     }
     for (uint32_t v = 0; v < count; v++)
         if (v != root && vertices[v].parent == TOPOLOGY_NONE)
-            return refuse_pair(topology, why, "no link joins", v, root);
+            return tree_refuse_pair(topology, why, "no link joins", v, root);
     return 0;
 }
 
 /* Places so that all below a vertex follow it; and the longest route. */
-static void find_places(struct topology *topology, struct vertex *vertices, const uint32_t *order,
-                        uint32_t *height)
+static void tree_find_places(struct topology *topology, struct vertex *vertices,
+                             const uint32_t *order, uint32_t *height)
 {
     uint32_t count = topology->vertices;
     memset(height, 0, count * sizeof *height);
@@ -96,9 +96,10 @@ static int tree_make(struct topology *topology, const struct topology_why *why)
     uint32_t count = topology->vertices;
     tree->vertices = calloc(count, sizeof *tree->vertices);
     uint32_t *order = calloc(count, sizeof *order), *height = calloc(count, sizeof *height);
-    error = tree->vertices && order && height ? find_parents(topology, tree, order, why) : -ENOMEM;
+    error =
+        tree->vertices && order && height ? tree_find_parents(topology, tree, order, why) : -ENOMEM;
     if (!error)
-        find_places(topology, tree->vertices, order, height);
+        tree_find_places(topology, tree->vertices, order, height);
     free(order);
     free(height);
     return error;
@@ -115,7 +116,7 @@ static void tree_finish(struct topology *topology)
 }
 
 /* The lowest vertex above both. */
-static uint32_t meet(const struct vertex *vertices, uint32_t a, uint32_t b)
+static uint32_t tree_common_ancestor(const struct vertex *vertices, uint32_t a, uint32_t b)
 {
     while (a != b)
         if (vertices[a].depth >= vertices[b].depth)
@@ -129,7 +130,7 @@ static uint32_t tree_distance(const struct topology *topology, uint32_t source,
                               uint32_t destination)
 {
     const struct vertex *vertices = ((const struct tree *)topology->state)->vertices;
-    uint32_t top = meet(vertices, source, destination);
+    uint32_t top = tree_common_ancestor(vertices, source, destination);
     return vertices[source].depth + vertices[destination].depth - 2 * vertices[top].depth;
 }
 
@@ -137,7 +138,7 @@ static uint32_t tree_route(const struct topology *topology, uint32_t source, uin
                            uint32_t *links, uint32_t room)
 {
     const struct vertex *vertices = ((const struct tree *)topology->state)->vertices;
-    uint32_t top = meet(vertices, source, destination), count = 0;
+    uint32_t top = tree_common_ancestor(vertices, source, destination), count = 0;
     for (uint32_t v = source; v != top; v = vertices[v].parent)
         topology_put(links, room, &count, vertices[v].up);
     uint32_t length = count + vertices[destination].depth - vertices[top].depth, at = length;
@@ -147,7 +148,7 @@ static uint32_t tree_route(const struct topology *topology, uint32_t source, uin
     return length;
 }
 
-static int is_below(const struct vertex *vertices, uint32_t v, uint32_t top)
+static int tree_is_below(const struct vertex *vertices, uint32_t v, uint32_t top)
 {
     return vertices[v].place - vertices[top].place < vertices[top].size;
 }
@@ -159,9 +160,10 @@ static int tree_crosses(const struct topology *topology, uint32_t source, uint32
     const struct vertex *vertices = ((const struct tree *)topology->state)->vertices;
     const struct topology_edge *edge = &topology->spec.edges[link];
     if (vertices[edge->from].parent == edge->to)
-        return is_below(vertices, source, edge->from) &&
-               !is_below(vertices, destination, edge->from);
-    return !is_below(vertices, source, edge->to) && is_below(vertices, destination, edge->to);
+        return tree_is_below(vertices, source, edge->from) &&
+               !tree_is_below(vertices, destination, edge->from);
+    return !tree_is_below(vertices, source, edge->to) &&
+           tree_is_below(vertices, destination, edge->to);
 }
 
 uint32_t topology_tree_above(const struct topology *topology, uint32_t vertex,

@@ -100,36 +100,39 @@ static bool is_sooner(const struct candidate *a, const struct candidate *b)
     return a->first_ns < b->first_ns;
 }
 
-static void place(struct burst_clusters *c, uint32_t at, const struct candidate *one)
+static void burst_clusters_place(struct burst_clusters *c, uint32_t at, const struct candidate *one)
 {
     c->heap[at] = *one;
     c->at[one->id].at = at;
 }
 
-static uint32_t rise(struct burst_clusters *c, uint32_t at, const struct candidate *one)
+static uint32_t burst_clusters_rise(struct burst_clusters *c, uint32_t at,
+                                    const struct candidate *one)
 {
     for (; at > 0 && is_sooner(one, &c->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        place(c, at, &c->heap[(at - 1) / 2]);
+        burst_clusters_place(c, at, &c->heap[(at - 1) / 2]);
     return at;
 }
 
-static uint32_t sink(struct burst_clusters *c, uint32_t at, const struct candidate *one)
+static uint32_t burst_clusters_sink(struct burst_clusters *c, uint32_t at,
+                                    const struct candidate *one)
 {
     for (uint32_t child; (child = 2 * at + 1) < c->candidates; at = child) {
         child += child + 1 < c->candidates && is_sooner(&c->heap[child + 1], &c->heap[child]);
         if (!is_sooner(&c->heap[child], one))
             break;
-        place(c, at, &c->heap[child]);
+        burst_clusters_place(c, at, &c->heap[child]);
     }
     return at;
 }
 
-static void put(struct burst_clusters *c, uint32_t at, struct candidate one)
+static void burst_clusters_place_candidate(struct burst_clusters *c, uint32_t at,
+                                           struct candidate one)
 {
-    place(c, sink(c, rise(c, at, &one), &one), &one);
+    burst_clusters_place(c, burst_clusters_sink(c, burst_clusters_rise(c, at, &one), &one), &one);
 }
 
-static void take_out(struct burst_clusters *c, uint32_t id)
+static void burst_clusters_remove(struct burst_clusters *c, uint32_t id)
 {
     uint32_t at = c->at[id].at;
     if (at == BURST_NONE)
@@ -137,7 +140,7 @@ static void take_out(struct burst_clusters *c, uint32_t id)
     c->at[id].at = BURST_NONE;
     c->candidates--;
     if (at < c->candidates)
-        put(c, at, c->heap[c->candidates]);
+        burst_clusters_place_candidate(c, at, c->heap[c->candidates]);
 }
 
 /* Whether the gap before a cluster is one that may be taken: see the header. */
@@ -155,16 +158,17 @@ static bool is_settled(const struct burst_clusters *c, uint32_t id)
     return before->before == BURST_NONE || gap < burst_clusters_gap(c, one->before);
 }
 
-static void refresh(struct burst_clusters *c, uint32_t id)
+static void burst_clusters_refresh(struct burst_clusters *c, uint32_t id)
 {
     if (id == BURST_NONE)
         return;
     if (!is_settled(c, id)) {
-        take_out(c, id);
+        burst_clusters_remove(c, id);
         return;
     }
     if (c->at[id].at == BURST_NONE)
-        put(c, c->candidates++, (struct candidate){c->at[id].first_ns, id});
+        burst_clusters_place_candidate(c, c->candidates++,
+                                       (struct candidate){c->at[id].first_ns, id});
 }
 
 /* ---- the treap ------------------------------------------------------------------ */
@@ -178,7 +182,8 @@ static uint32_t next_random(struct burst_clusters *c)
     return c->random;
 }
 
-static void hang(struct burst_clusters *c, uint32_t parent, uint32_t old, uint32_t id)
+static void burst_clusters_attach(struct burst_clusters *c, uint32_t parent, uint32_t old,
+                                  uint32_t id)
 {
     if (parent == BURST_NONE)
         c->root = id;
@@ -191,14 +196,14 @@ static void hang(struct burst_clusters *c, uint32_t parent, uint32_t old, uint32
 }
 
 /* A cluster changes places with its parent. */
-static void rotate(struct burst_clusters *c, uint32_t id)
+static void burst_clusters_rotate(struct burst_clusters *c, uint32_t id)
 {
     struct burst_cluster *one = &c->at[id];
     uint32_t parent = one->parent;
     struct burst_cluster *up = &c->at[parent];
     bool is_low = up->low == id;
     uint32_t moved = is_low ? one->high : one->low;
-    hang(c, up->parent, parent, id);
+    burst_clusters_attach(c, up->parent, parent, id);
     if (is_low) {
         up->low = moved;
         one->high = parent;
@@ -211,7 +216,7 @@ static void rotate(struct burst_clusters *c, uint32_t id)
         c->at[moved].parent = parent;
 }
 
-static void grow(struct burst_clusters *c, uint32_t id)
+static void burst_clusters_grow(struct burst_clusters *c, uint32_t id)
 {
     struct burst_cluster *one = &c->at[id];
     one->low = one->high = one->parent = BURST_NONE;
@@ -228,15 +233,16 @@ static void grow(struct burst_clusters *c, uint32_t id)
         c->at[one->after].low = id;
     }
     while (one->parent != BURST_NONE && c->at[one->parent].priority < one->priority)
-        rotate(c, id);
+        burst_clusters_rotate(c, id);
 }
 
 static void cut_off(struct burst_clusters *c, uint32_t id)
 {
     struct burst_cluster *one = &c->at[id];
     while (one->low != BURST_NONE && one->high != BURST_NONE)
-        rotate(c, c->at[one->low].priority > c->at[one->high].priority ? one->low : one->high);
-    hang(c, one->parent, id, one->low != BURST_NONE ? one->low : one->high);
+        burst_clusters_rotate(c, c->at[one->low].priority > c->at[one->high].priority ? one->low
+                                                                                      : one->high);
+    burst_clusters_attach(c, one->parent, id, one->low != BURST_NONE ? one->low : one->high);
 }
 
 uint32_t burst_clusters_find(const struct burst_clusters *c, int64_t time_ns)
@@ -254,7 +260,7 @@ uint32_t burst_clusters_find(const struct burst_clusters *c, int64_t time_ns)
 
 /* ---- changes -------------------------------------------------------------------- */
 
-static uint32_t take_free(struct burst_clusters *c)
+static uint32_t burst_clusters_allocate_cluster(struct burst_clusters *c)
 {
     uint32_t id = c->free;
     if (id == BURST_NONE)
@@ -265,7 +271,8 @@ static uint32_t take_free(struct burst_clusters *c)
 
 void burst_clusters_add(struct burst_clusters *c, uint32_t before, int64_t time_ns)
 {
-    uint32_t id = take_free(c), after = before == BURST_NONE ? c->head : c->at[before].after;
+    uint32_t id = burst_clusters_allocate_cluster(c),
+             after = before == BURST_NONE ? c->head : c->at[before].after;
     c->at[id] = (struct burst_cluster){.mean_ns = time_ns,
                                        .first_ns = time_ns,
                                        .last_ns = time_ns,
@@ -275,12 +282,12 @@ void burst_clusters_add(struct burst_clusters *c, uint32_t before, int64_t time_
     *(before == BURST_NONE ? &c->head : &c->at[before].after) = id;
     *(after == BURST_NONE ? &c->tail : &c->at[after].before) = id;
     c->count++;
-    grow(c, id);
-    refresh(c, before);
-    refresh(c, id);
-    refresh(c, after);
+    burst_clusters_grow(c, id);
+    burst_clusters_refresh(c, before);
+    burst_clusters_refresh(c, id);
+    burst_clusters_refresh(c, after);
     if (after != BURST_NONE)
-        refresh(c, c->at[after].after);
+        burst_clusters_refresh(c, c->at[after].after);
 }
 
 void burst_clusters_merge(struct burst_clusters *c, uint32_t id)
@@ -288,7 +295,7 @@ void burst_clusters_merge(struct burst_clusters *c, uint32_t id)
     struct burst_cluster *gone = &c->at[id];
     uint32_t left = gone->before, after = gone->after;
     struct burst_cluster *one = &c->at[left];
-    take_out(c, id);
+    burst_clusters_remove(c, id);
     cut_off(c, id);
     one->height_ns = gone->mean_ns - one->mean_ns;
     one->mean_ns += one->height_ns / 2;
@@ -298,11 +305,11 @@ void burst_clusters_merge(struct burst_clusters *c, uint32_t id)
     gone->after = c->free;
     c->free = id;
     c->count--;
-    refresh(c, one->before);
-    refresh(c, left);
-    refresh(c, after);
+    burst_clusters_refresh(c, one->before);
+    burst_clusters_refresh(c, left);
+    burst_clusters_refresh(c, after);
     if (after != BURST_NONE)
-        refresh(c, c->at[after].after);
+        burst_clusters_refresh(c, c->at[after].after);
 }
 
 void burst_clusters_extend(struct burst_clusters *c, uint32_t id, int64_t time_ns)
@@ -312,9 +319,9 @@ void burst_clusters_extend(struct burst_clusters *c, uint32_t id, int64_t time_n
         one->last_ns = time_ns;
     if (time_ns >= one->first_ns)
         return;
-    take_out(c, id);
+    burst_clusters_remove(c, id);
     one->first_ns = time_ns;
-    refresh(c, id);
+    burst_clusters_refresh(c, id);
 }
 
 void burst_clusters_hold(struct burst_clusters *c, int64_t limit_ns, int64_t closed_ns)
@@ -326,5 +333,5 @@ void burst_clusters_hold(struct burst_clusters *c, int64_t limit_ns, int64_t clo
     c->closed_ns = closed_ns;
     uint32_t id = burst_clusters_find(c, from);
     for (id = id == BURST_NONE ? c->head : id; id != BURST_NONE; id = c->at[id].after)
-        refresh(c, id);
+        burst_clusters_refresh(c, id);
 }

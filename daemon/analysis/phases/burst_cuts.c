@@ -14,7 +14,7 @@ struct walk {
     uint32_t slot;
 };
 
-static uint64_t position_of(uint32_t slot, uint32_t index)
+static uint64_t burst_cuts_position_of(uint32_t slot, uint32_t index)
 {
     return (uint64_t)slot * BURST_CHUNK + index;
 }
@@ -87,7 +87,7 @@ static bool is_lower(const struct burst_cutoff *a, const struct burst_cutoff *b)
     return a->height != b->height ? a->height < b->height : a->position < b->position;
 }
 
-static void sink(struct highest *h)
+static void burst_cuts_sink(struct highest *h)
 {
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < h->count; at = child) {
@@ -100,13 +100,13 @@ static void sink(struct highest *h)
     }
 }
 
-static void offer(struct highest *h, struct burst_cutoff one)
+static void burst_cuts_offer(struct highest *h, struct burst_cutoff one)
 {
     if (h->count == h->room) {
         if (!is_lower(&h->heap[0], &one))
             return;
         h->heap[0] = one;
-        sink(h);
+        burst_cuts_sink(h);
         return;
     }
     size_t at = h->count++;
@@ -125,7 +125,7 @@ static int64_t find_floor(const struct burst_items *items, const struct burst_vi
     bool first = true;
     for (; (c = walk_chunk(&walk)) != NULL; first = false) {
         if (!first && walk_has_all(&walk, c))
-            offer(h, (struct burst_cutoff){walk_highest(&walk, c), walk.slot});
+            burst_cuts_offer(h, (struct burst_cutoff){walk_highest(&walk, c), walk.slot});
         walk_pass(&walk, c->time[c->count - 1]);
     }
     int64_t floor = h->count == h->room ? h->heap[0].height : -1;
@@ -141,8 +141,8 @@ static void offer_chunk(struct walk *walk, const struct chunk *c, int64_t floor,
         if ((!*first && c->height[i] < floor) || !walk_has(walk, c, i))
             continue;
         if (!*first)
-            offer(h,
-                  (struct burst_cutoff){walk_height(walk, c, i), position_of(walk->slot - 1, i)});
+            burst_cuts_offer(h, (struct burst_cutoff){walk_height(walk, c, i),
+                                                      burst_cuts_position_of(walk->slot - 1, i)});
         *first = false;
     }
 }
@@ -180,7 +180,7 @@ struct runs {
     struct phase last;
 };
 
-static void end_run(struct runs *runs)
+static void burst_cuts_end_run(struct runs *runs)
 {
     if (runs->last.bursts == 0)
         return;
@@ -198,9 +198,9 @@ static void cut_chunk(struct walk *walk, const struct chunk *c, const struct bur
             continue;
         struct phase one = burst_sum_of(c, i);
         one.height_ns = walk_height(walk, c, i);
-        const struct burst_cutoff here = {one.height_ns, position_of(walk->slot - 1, i)};
+        const struct burst_cutoff here = {one.height_ns, burst_cuts_position_of(walk->slot - 1, i)};
         if (!is_lower(&here, cutoff))
-            end_run(runs);
+            burst_cuts_end_run(runs);
         burst_sum_add(&runs->last, &one);
     }
 }
@@ -220,6 +220,6 @@ size_t burst_items_cut(const struct burst_items *items, const struct burst_view 
             cut_chunk(&walk, c, cutoff, &runs);
         walk_pass(&walk, c->time[c->count - 1]);
     }
-    end_run(&runs);
+    burst_cuts_end_run(&runs);
     return runs.count;
 }

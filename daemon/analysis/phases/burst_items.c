@@ -41,12 +41,12 @@ void burst_items_destroy(struct burst_items *items)
     free(items);
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t burst_items_add_saturating(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t burst_items_minimum(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -59,13 +59,13 @@ void burst_sum_add(struct phase *sum, const struct phase *more)
         *sum = *more;
         return;
     }
-    sum->begin_ns = least(sum->begin_ns, more->begin_ns);
+    sum->begin_ns = burst_items_minimum(sum->begin_ns, more->begin_ns);
     sum->end_ns = sum->end_ns > more->end_ns ? sum->end_ns : more->end_ns;
-    sum->first_ns = least(sum->first_ns, more->first_ns);
+    sum->first_ns = burst_items_minimum(sum->first_ns, more->first_ns);
     sum->last_ns = sum->last_ns > more->last_ns ? sum->last_ns : more->last_ns;
-    sum->bursts = add(sum->bursts, more->bursts);
-    sum->messages = add(sum->messages, more->messages);
-    sum->bytes = add(sum->bytes, more->bytes);
+    sum->bursts = burst_items_add_saturating(sum->bursts, more->bursts);
+    sum->messages = burst_items_add_saturating(sum->messages, more->messages);
+    sum->bytes = burst_items_add_saturating(sum->bytes, more->bytes);
 }
 
 struct phase burst_sum_of(const struct chunk *c, uint32_t i)
@@ -84,10 +84,10 @@ struct phase burst_sum_of(const struct chunk *c, uint32_t i)
 /* Fold a burst into an item. */
 static void extent_add(struct extent *extent, const struct extent *more)
 {
-    extent->first_ns = least(extent->first_ns, more->first_ns);
+    extent->first_ns = burst_items_minimum(extent->first_ns, more->first_ns);
     extent->last_ns = extent->last_ns > more->last_ns ? extent->last_ns : more->last_ns;
-    extent->messages = add(extent->messages, more->messages);
-    extent->bytes = add(extent->bytes, more->bytes);
+    extent->messages = burst_items_add_saturating(extent->messages, more->messages);
+    extent->bytes = burst_items_add_saturating(extent->bytes, more->bytes);
 }
 
 static void note_height(struct chunk *c, int64_t height)
@@ -96,7 +96,7 @@ static void note_height(struct chunk *c, int64_t height)
         c->highest = height;
 }
 
-static void sum_up(struct slot *slot)
+static void burst_items_sum_up(struct slot *slot)
 {
     struct chunk *c = slot->chunk;
     memset(&c->sum, 0, sizeof(c->sum));
@@ -111,7 +111,7 @@ static void sum_up(struct slot *slot)
 
 /* ---- places --------------------------------------------------------------------- */
 
-static int compare(uint64_t a, uint64_t b)
+static int burst_items_compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -126,12 +126,13 @@ static bool is_after(const struct chunk *c, uint32_t i, const struct burst *burs
         return e->first_ns > burst->first_ns;
     if (e->last_ns != burst->last_ns)
         return e->last_ns > burst->last_ns;
-    int order = compare(e->messages, burst->messages);
+    int order = burst_items_compare(e->messages, burst->messages);
     return order != 0 ? order > 0 : e->bytes > burst->bytes;
 }
 
 /* Where it belongs: after all items that are not after it. Its chunk may be full. */
-static struct place find_place(const struct burst_items *items, const struct burst *burst)
+static struct place burst_items_find_place(const struct burst_items *items,
+                                           const struct burst *burst)
 {
     struct place place = {0, 0};
     uint32_t end = items->count;
@@ -217,7 +218,7 @@ static struct fold plan_fold(const struct burst_items *items)
     return fold;
 }
 
-static bool is_folded(struct fold *fold, int64_t height)
+static bool burst_items_is_folded(struct fold *fold, int64_t height)
 {
     if (height == BURST_LIVE || bin_of(height) > fold->bin)
         return false;
@@ -246,7 +247,7 @@ static void copy_item(struct chunk *to, uint32_t at, const struct chunk *from, u
 
 /* Leave some room in every chunk, so that items that come late do not split them at once. From the
  * last item to the first: what is written is never before what is read. */
-static void spread(struct burst_items *items)
+static void burst_items_spread(struct burst_items *items)
 {
     uint32_t want = (uint32_t)((items->kept + PACKED - 1) / PACKED), had = items->count;
     while (items->count < want)
@@ -266,7 +267,7 @@ static void spread(struct burst_items *items)
 }
 
 /* Fold, and move all items together. What is written is never ahead of what is read. */
-static void make_room(struct burst_items *items)
+static void burst_items_reserve(struct burst_items *items)
 {
     struct fold fold = plan_fold(items);
     struct place to = {0, 0};
@@ -275,7 +276,7 @@ static void make_room(struct burst_items *items)
         uint32_t count = from->count;
         for (uint32_t i = 0; i < count; i++) {
             bool first = to.slot == 0 && to.index == 0;
-            if (!first && is_folded(&fold, from->height[i])) {
+            if (!first && burst_items_is_folded(&fold, from->height[i])) {
                 fold_item(items, items->slots[to.slot].chunk, to.index - 1, from, i);
                 continue;
             }
@@ -288,15 +289,15 @@ static void make_room(struct burst_items *items)
         items->slots[s].chunk->count = s < to.slot ? BURST_CHUNK : to.index;
     while (items->count > to.slot + 1)
         free(items->slots[--items->count].chunk);
-    spread(items);
+    burst_items_spread(items);
     for (uint32_t s = 0; s < items->count; s++)
-        sum_up(&items->slots[s]);
+        burst_items_sum_up(&items->slots[s]);
 }
 
 /* ---- adding --------------------------------------------------------------------- */
 
 /* Make room at a place, in a new chunk if there is none in its own. @return 0 or -ENOMEM */
-static int split(struct burst_items *items, struct place *place)
+static int burst_items_split(struct burst_items *items, struct place *place)
 {
     struct chunk *c = items->slots[place->slot].chunk;
     bool at_end = place->slot + 1 == items->count && place->index == c->count;
@@ -311,19 +312,20 @@ static int split(struct burst_items *items, struct place *place)
     more->count = c->count - keep;
     c->count = keep;
     if (!at_end) {
-        sum_up(&items->slots[place->slot]);
-        sum_up(&items->slots[place->slot + 1]);
+        burst_items_sum_up(&items->slots[place->slot]);
+        burst_items_sum_up(&items->slots[place->slot + 1]);
     }
     if (at_end || place->index > keep)
         *place = (struct place){place->slot + 1, place->index - keep};
     return 0;
 }
 
-static int insert(struct burst_items *items, const struct burst *burst, struct place *place)
+static int burst_items_insert(struct burst_items *items, const struct burst *burst,
+                              struct place *place)
 {
     if (items->count == 0 && new_chunk(items, 0) == NULL)
         return -ENOMEM;
-    if (split(items, place) != 0)
+    if (burst_items_split(items, place) != 0)
         return -ENOMEM;
     struct slot *slot = &items->slots[place->slot];
     struct chunk *c = slot->chunk;
@@ -345,22 +347,22 @@ static int insert(struct burst_items *items, const struct burst *burst, struct p
 }
 
 /* Full chunks at either end, or half-full ones between, may have used up all slots. */
-static void keep_room(struct burst_items *items)
+static void burst_items_fold_to_budget(struct burst_items *items)
 {
     if (items->count >= items->most)
-        make_room(items);
+        burst_items_reserve(items);
 }
 
 static struct place place_for(struct burst_items *items, const struct burst *burst)
 {
-    keep_room(items);
-    return items->count == 0 ? (struct place){0, 0} : find_place(items, burst);
+    burst_items_fold_to_budget(items);
+    return items->count == 0 ? (struct place){0, 0} : burst_items_find_place(items, burst);
 }
 
 int burst_items_add(struct burst_items *items, const struct burst *burst)
 {
     struct place place = place_for(items, burst);
-    return insert(items, burst, &place);
+    return burst_items_insert(items, burst, &place);
 }
 
 static int64_t *height_at(struct burst_items *items, struct place place)
@@ -368,7 +370,7 @@ static int64_t *height_at(struct burst_items *items, struct place place)
     return &items->slots[place.slot].chunk->height[place.index];
 }
 
-static struct place normal(const struct burst_items *items, struct place place)
+static struct place burst_items_normal(const struct burst_items *items, struct place place)
 {
     if (place.slot < items->count && place.index == items->slots[place.slot].chunk->count)
         place = (struct place){place.slot + 1, 0};
@@ -384,9 +386,9 @@ static void share_height(struct burst_items *items, struct place at, struct plac
         *next = after;
     } else if (after == 0 || after < before) {
         *own = height;
-        *next = least(height, after);
+        *next = burst_items_minimum(height, after);
     } else {
-        *own = least(height, before);
+        *own = burst_items_minimum(height, before);
     }
     note_height(items->slots[at.slot].chunk, *own);
     note_height(items->slots[right.slot].chunk, *next);
@@ -395,7 +397,7 @@ static void share_height(struct burst_items *items, struct place at, struct plac
 int burst_items_join(struct burst_items *items, const struct burst *burst, enum burst_side side)
 {
     struct place at = place_for(items, burst), right, left;
-    int rc = insert(items, burst, &at);
+    int rc = burst_items_insert(items, burst, &at);
     if (rc != 0)
         return rc;
     int64_t before = INT64_MAX, after = INT64_MAX;
@@ -404,7 +406,7 @@ int burst_items_join(struct burst_items *items, const struct burst *burst, enum 
         left = (struct place){at.slot - 1, items->slots[at.slot - 1].chunk->count};
     if (left.index > 0)
         before = burst->time_ns - items->slots[left.slot].chunk->time[left.index - 1];
-    right = normal(items, (struct place){at.slot, at.index + 1});
+    right = burst_items_normal(items, (struct place){at.slot, at.index + 1});
     if (right.slot < items->count)
         after = items->slots[right.slot].chunk->time[right.index] - burst->time_ns;
     /* The next one's height says whether it is of this cluster, or else an equal time. */

@@ -36,7 +36,7 @@ struct cursor {
     uint32_t here;        /* rows from the place on in this block; 0: the run has ended */
 };
 
-static inline void enter(struct cursor *c, uint32_t block)
+static inline void phase_cursor_enter(struct cursor *c, uint32_t block)
 {
     c->block = block;
     c->here = block == PHASE_BLOCK_NONE ? 0 : c->pool->links[block].rows;
@@ -44,24 +44,24 @@ static inline void enter(struct cursor *c, uint32_t block)
 }
 
 /** @param first  block that begins a run */
-static inline struct cursor begin(const struct phase_pool *pool, struct phase_pool *give,
-                                  uint32_t first)
+static inline struct cursor phase_cursor_begin(const struct phase_pool *pool,
+                                               struct phase_pool *give, uint32_t first)
 {
     struct cursor c = {.pool = pool, .give = give, .last = pool->links[first].end};
-    enter(&c, first);
+    phase_cursor_enter(&c, first);
     return c;
 }
 
 static inline void next_block(struct cursor *c)
 {
     uint32_t block = c->block;
-    enter(c, block == c->last ? PHASE_BLOCK_NONE : c->pool->links[block].after);
+    phase_cursor_enter(c, block == c->last ? PHASE_BLOCK_NONE : c->pool->links[block].after);
     if (c->give != NULL)
         phase_pool_give(c->give, block);
 }
 
 /** Pass over rows of this block. */
-static inline void skip(struct cursor *c, uint32_t rows)
+static inline void phase_cursor_skip(struct cursor *c, uint32_t rows)
 {
     c->row += rows;
     c->here -= rows;
@@ -71,7 +71,7 @@ static inline void skip(struct cursor *c, uint32_t rows)
 
 /** In steps that double, then halves: as quick for one row as for all.
  * @return how many rows of this block are of edges before one; the first is */
-static inline uint32_t rows_before(const struct cursor *c, uint32_t edge)
+static inline uint32_t phase_cursor_rows_before(const struct cursor *c, uint32_t edge)
 {
     uint32_t low = 1, high = 1;
     while (high < c->here && c->row[high].edge < edge) {
@@ -82,7 +82,7 @@ static inline uint32_t rows_before(const struct cursor *c, uint32_t edge)
     return BISECT(i, low, high, c->row[i].edge < edge);
 }
 
-static inline uint32_t least(uint32_t a, uint32_t b)
+static inline uint32_t phase_cursor_minimum(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }

@@ -11,7 +11,7 @@ struct phase_edges {
     struct phase_edge edges[];
 };
 
-static void release(struct phase_edges *edges)
+static void phase_edges_release(struct phase_edges *edges)
 {
     if (edges != NULL && atomic_fetch_sub(&edges->owners, 1) == 1)
         free(edges);
@@ -27,7 +27,7 @@ struct phase_edge *phase_graph_room(struct phase_graph *graph, size_t edges)
             return NULL;
         atomic_init(&room->owners, 1);
         room->room = edges;
-        release(old);
+        phase_edges_release(old);
     }
     graph->owned = room;
     graph->edges = room->edges;
@@ -45,7 +45,7 @@ int phase_graph_share(struct phase_graph *to, const struct phase_graph *from)
             return -ENOMEM;
         memcpy(edges, from->edges, from->count * sizeof(*edges));
     }
-    release(to->owned);
+    phase_edges_release(to->owned);
     *to = shared;
     return 0;
 }
@@ -60,7 +60,7 @@ bool phase_graph_is_same(const struct phase_graph *one, const struct phase_graph
 
 void phase_graph_finish(struct phase_graph *graph)
 {
-    release(graph->owned);
+    phase_edges_release(graph->owned);
     *graph = (struct phase_graph){0};
 }
 

@@ -46,7 +46,7 @@ struct phase_graphs {
     struct phase_graphs_counts counts;
 };
 
-static bool are_valid(const struct phase_graphs_params *p)
+static bool phase_graphs_are_valid(const struct phase_graphs_params *p)
 {
     return p->edges >= 1 && p->edges <= PHASE_GRAPHS_MOST_EDGES &&
            p->rows <= PHASE_GRAPHS_MOST_ROWS && p->rows / PHASE_ROW_SPLIT >= p->edges &&
@@ -56,7 +56,7 @@ static bool are_valid(const struct phase_graphs_params *p)
 
 int phase_graphs_create(struct phase_graphs **out, const struct phase_graphs_params *params)
 {
-    if (!are_valid(params))
+    if (!phase_graphs_are_valid(params))
         return -HOLTER_ERANGE;
     struct phase_graphs *g = calloc(1, sizeof(*g));
     if (g == NULL)
@@ -101,15 +101,15 @@ void phase_graphs_destroy(struct phase_graphs *g)
 
 /* ---- segments by time ----------------------------------------------------------- */
 
-static struct segment *at(const struct phase_graphs *g, uint32_t place)
+static struct segment *phase_graphs_at(const struct phase_graphs *g, uint32_t place)
 {
     return &g->segments[g->order[place]];
 }
 
 /* The first segment at or after a time. */
-static uint32_t find(const struct phase_graphs *g, int64_t time_ns)
+static uint32_t phase_graphs_find(const struct phase_graphs *g, int64_t time_ns)
 {
-    return BISECT(i, 0, g->counts.segments, at(g, i)->time_ns < time_ns);
+    return BISECT(i, 0, g->counts.segments, phase_graphs_at(g, i)->time_ns < time_ns);
 }
 
 /* Has no edge several rows, and are its edges known as ranges? */
@@ -119,8 +119,8 @@ static bool is_plain(const struct segment *s)
 }
 
 /* Rows that two segments have in common. */
-static uint32_t compare(const struct phase_graphs *g, const struct segment *left,
-                        const struct segment *right)
+static uint32_t phase_graphs_compare(const struct phase_graphs *g, const struct segment *left,
+                                     const struct segment *right)
 {
     return is_plain(left) && is_plain(right)
                ? phase_ranges_common(&left->ranges, &right->ranges)
@@ -128,9 +128,9 @@ static uint32_t compare(const struct phase_graphs *g, const struct segment *left
 }
 
 /* What it costs to merge a segment with the one behind it, but for its age. */
-static void weigh(struct phase_graphs *g, uint32_t place, uint32_t common)
+static void phase_graphs_weigh(struct phase_graphs *g, uint32_t place, uint32_t common)
 {
-    const struct segment *left = at(g, place), *right = at(g, place + 1);
+    const struct segment *left = phase_graphs_at(g, place), *right = phase_graphs_at(g, place + 1);
     uint32_t rows = left->list.rows + right->list.rows;
     double share = rows > 0 ? 2.0 * common / rows : 1;
     g->common[place] = common;
@@ -141,12 +141,17 @@ static void weigh(struct phase_graphs *g, uint32_t place, uint32_t common)
 static void compare_around(struct phase_graphs *g, uint32_t place)
 {
     if (place > 0)
-        weigh(g, place - 1, compare(g, at(g, place - 1), at(g, place)));
+        phase_graphs_weigh(
+            g, place - 1,
+            phase_graphs_compare(g, phase_graphs_at(g, place - 1), phase_graphs_at(g, place)));
     if (place + 1 < g->counts.segments)
-        weigh(g, place, compare(g, at(g, place), at(g, place + 1)));
+        phase_graphs_weigh(
+            g, place,
+            phase_graphs_compare(g, phase_graphs_at(g, place), phase_graphs_at(g, place + 1)));
 }
 
-static void insert(struct phase_graphs *g, uint32_t place, const struct segment *segment)
+static void phase_graphs_insert(struct phase_graphs *g, uint32_t place,
+                                const struct segment *segment)
 {
     size_t behind = g->counts.segments - place;
     uint32_t id = g->order[g->counts.segments];
@@ -159,7 +164,7 @@ static void insert(struct phase_graphs *g, uint32_t place, const struct segment 
     g->counts.segments++;
 }
 
-static void take_out(struct phase_graphs *g, uint32_t place)
+static void phase_graphs_remove_segment(struct phase_graphs *g, uint32_t place)
 {
     size_t behind = --g->counts.segments - place;
     uint32_t id = g->order[place];
@@ -201,7 +206,8 @@ static void join_lists(struct phase_graphs *g, struct phase_list *to, struct pha
 }
 
 /* Add a later segment to one. */
-static void join(struct phase_graphs *g, struct segment *to, struct segment *from, uint32_t common)
+static void phase_graphs_join(struct phase_graphs *g, struct segment *to, struct segment *from,
+                              uint32_t common)
 {
     struct phase_excess excess = {0};
     g->counts.rows -= to->list.rows + from->list.rows;
@@ -246,7 +252,7 @@ static bool any_is_cheaper(const struct phase_graphs *g, uint32_t from, double n
 /* The boundary that costs least: weights by ages, compared without dividing. One is the first among
  * equals by being compared with those before it in turn: so they are only passed over together
  * where none is cheaper. */
-static uint32_t cheapest(const struct phase_graphs *g)
+static uint32_t phase_graphs_cheapest(const struct phase_graphs *g)
 {
     const double now = (double)g->newest_ns + (double)g->params.window_ns;
     const uint32_t count = g->counts.segments - 1;
@@ -281,35 +287,36 @@ static bool is_nearly_over(const struct phase_graphs *g)
  */
 static void join_next(struct phase_graphs *g, uint32_t place)
 {
-    struct segment *to = at(g, place), *from = at(g, place + 1);
-    const struct segment *before = place > 0 ? at(g, place - 1) : NULL,
-                         *behind = place + 2 < g->counts.segments ? at(g, place + 2) : NULL;
+    struct segment *to = phase_graphs_at(g, place), *from = phase_graphs_at(g, place + 1);
+    const struct segment *before = place > 0 ? phase_graphs_at(g, place - 1) : NULL,
+                         *behind =
+                             place + 2 < g->counts.segments ? phase_graphs_at(g, place + 2) : NULL;
     uint32_t rows = to->list.rows, from_rows = from->list.rows;
     uint32_t left = before == NULL ? 0 : g->common[place - 1];
     uint32_t right = behind == NULL ? 0 : g->common[place + 1];
     bool apart = g->common[place] == 0;
     if (apart && before != NULL)
-        left += compare(g, before, from);
+        left += phase_graphs_compare(g, before, from);
     if (apart && behind != NULL)
-        right += compare(g, to, behind);
-    join(g, to, from, g->common[place]);
+        right += phase_graphs_compare(g, to, behind);
+    phase_graphs_join(g, to, from, g->common[place]);
     /* No edge has fewer rows than it had in either: as many rows are the same ones. */
     if (!apart && before != NULL && to->list.rows != rows && left != before->list.rows)
-        left = compare(g, before, to);
+        left = phase_graphs_compare(g, before, to);
     if (!apart && behind != NULL && to->list.rows != from_rows && right != behind->list.rows)
-        right = compare(g, to, behind);
-    take_out(g, place + 1);
+        right = phase_graphs_compare(g, to, behind);
+    phase_graphs_remove_segment(g, place + 1);
     if (before != NULL)
-        weigh(g, place - 1, left);
+        phase_graphs_weigh(g, place - 1, left);
     if (behind != NULL)
-        weigh(g, place, right);
+        phase_graphs_weigh(g, place, right);
 }
 
 static void keep_bounds(struct phase_graphs *g)
 {
     for (uint32_t merges = 0; is_over(g) || (merges < EARLY_MERGES && is_nearly_over(g));
          merges++) {
-        uint32_t place = cheapest(g);
+        uint32_t place = phase_graphs_cheapest(g);
         join_next(g, place);
         g->counts.merges++;
     }
@@ -318,7 +325,8 @@ static void keep_bounds(struct phase_graphs *g)
 /* ---- adding --------------------------------------------------------------------- */
 
 /* Whether a burst may be taken: its values, and that no sum of the job passes 2^64. */
-static int check(struct phase_graphs *g, const struct phase_burst *b, struct phase_total *total)
+static int phase_graphs_check(struct phase_graphs *g, const struct phase_burst *b,
+                              struct phase_total *total)
 {
     const int64_t most = PHASE_GRAPHS_TIME_MOST;
     uint64_t sum;
@@ -334,8 +342,8 @@ static int check(struct phase_graphs *g, const struct phase_burst *b, struct pha
 }
 
 /* @return 0 or -ENOMEM */
-static int fill(struct phase_graphs *g, const struct phase_burst *b,
-                const struct phase_total *total, struct segment *segment)
+static int phase_graphs_fill(struct phase_graphs *g, const struct phase_burst *b,
+                             const struct phase_total *total, struct segment *segment)
 {
     struct phase_excess others = {0};
     const struct phase_listed listed = {&segment->list, &segment->ranges};
@@ -347,15 +355,16 @@ static int fill(struct phase_graphs *g, const struct phase_burst *b,
     return code;
 }
 
-static void put(struct phase_graphs *g, struct segment *segment)
+static void phase_graphs_place_segment(struct phase_graphs *g, struct segment *segment)
 {
-    uint32_t place = find(g, segment->time_ns);
+    uint32_t place = phase_graphs_find(g, segment->time_ns);
     g->counts.rows += segment->list.rows;
     g->newest_ns = segment->time_ns > g->newest_ns ? segment->time_ns : g->newest_ns;
-    if (place < g->counts.segments && at(g, place)->time_ns == segment->time_ns)
-        join(g, at(g, place), segment, compare(g, at(g, place), segment));
+    if (place < g->counts.segments && phase_graphs_at(g, place)->time_ns == segment->time_ns)
+        phase_graphs_join(g, phase_graphs_at(g, place), segment,
+                          phase_graphs_compare(g, phase_graphs_at(g, place), segment));
     else
-        insert(g, place, segment);
+        phase_graphs_insert(g, place, segment);
     compare_around(g, place);
     keep_bounds(g);
 }
@@ -371,16 +380,16 @@ int phase_graphs_add(struct phase_graphs *g, const struct phase_burst *burst)
                               .other_bytes = burst->other_bytes,
                               .list = PHASE_LIST_EMPTY};
     struct phase_total total;
-    int rc = check(g, burst, &total);
+    int rc = phase_graphs_check(g, burst, &total);
     if (rc != 0)
         return rc;
     if (total.messages > 0 || total.bytes > 0) {
-        rc = fill(g, burst, &total, &segment);
+        rc = phase_graphs_fill(g, burst, &total, &segment);
         if (rc != 0)
             return rc;
         g->counts.other_messages += segment.other_messages;
         g->counts.other_bytes += segment.other_bytes;
-        put(g, &segment);
+        phase_graphs_place_segment(g, &segment);
     }
     g->counts.bursts++;
     g->counts.messages += total.messages;
@@ -405,7 +414,8 @@ static void sum_segment(const struct segment *s, int64_t from_ns, int64_t to_ns,
 static uint32_t count_segments(const struct phase_graphs *g, uint32_t place, int64_t to_ns)
 {
     uint32_t count = 0;
-    while (place + count < g->counts.segments && at(g, place + count)->time_ns <= to_ns)
+    while (place + count < g->counts.segments &&
+           phase_graphs_at(g, place + count)->time_ns <= to_ns)
         count++;
     return count;
 }
@@ -415,14 +425,14 @@ static int read_edges(struct phase_graphs *g, uint32_t first, uint32_t count,
                       struct phase_graph *out)
 {
     for (uint32_t i = 0; i < count; i++)
-        phase_sums_mark(&g->sums, &g->pool, &at(g, first + i)->list);
+        phase_sums_mark(&g->sums, &g->pool, &phase_graphs_at(g, first + i)->list);
     if (phase_sums_recall(&g->sums, &g->numbers.edges, &g->pool, out))
         return 0;
     int rc = phase_sums_begin(&g->sums, &g->numbers.edges);
     if (rc != 0)
         return rc;
     for (uint32_t i = 0; i < count; i++)
-        phase_sums_add(&g->sums, &g->pool, &at(g, first + i)->list);
+        phase_sums_add(&g->sums, &g->pool, &phase_graphs_at(g, first + i)->list);
     return phase_sums_end(&g->sums, &g->numbers.edges, out);
 }
 
@@ -430,9 +440,9 @@ int phase_graphs_read(struct phase_graphs *g, int64_t from_ns, int64_t to_ns,
                       struct phase_graph *out)
 {
     struct phase_graph read = {0};
-    uint32_t first = find(g, from_ns), count = count_segments(g, first, to_ns);
+    uint32_t first = phase_graphs_find(g, from_ns), count = count_segments(g, first, to_ns);
     for (uint32_t i = 0; i < count; i++)
-        sum_segment(at(g, first + i), from_ns, to_ns, &read);
+        sum_segment(phase_graphs_at(g, first + i), from_ns, to_ns, &read);
     int rc = read_edges(g, first, count, &read);
     if (rc != 0)
         return rc;
@@ -445,8 +455,8 @@ uint32_t phase_graphs_segments(const struct phase_graphs *g, int64_t from_ns, in
 {
     if (from_ns > to_ns)
         return 0;
-    uint32_t end = to_ns == INT64_MAX ? g->counts.segments : find(g, to_ns + 1);
-    return end - find(g, from_ns);
+    uint32_t end = to_ns == INT64_MAX ? g->counts.segments : phase_graphs_find(g, to_ns + 1);
+    return end - phase_graphs_find(g, from_ns);
 }
 
 void phase_graphs_count(const struct phase_graphs *g, struct phase_graphs_counts *out)
@@ -459,8 +469,8 @@ void phase_graphs_count(const struct phase_graphs *g, struct phase_graphs_counts
 uint64_t phase_graphs_rows(const struct phase_graphs *g, int64_t from_ns, int64_t to_ns)
 {
     uint64_t rows = 0;
-    for (uint32_t place = find(g, from_ns); place < g->counts.segments; place++) {
-        const struct segment *s = at(g, place);
+    for (uint32_t place = phase_graphs_find(g, from_ns); place < g->counts.segments; place++) {
+        const struct segment *s = phase_graphs_at(g, place);
         if (s->time_ns > to_ns)
             break;
         rows += s->list.rows;
@@ -474,7 +484,7 @@ size_t phase_graphs_bytes(const struct phase_graphs *g)
                      sizeof(*g->weight) + sizeof(*g->since);
     size_t ranges = 0;
     for (uint32_t i = 0; i < g->counts.segments; i++)
-        ranges += at(g, i)->ranges.count * sizeof(struct phase_range);
+        ranges += phase_graphs_at(g, i)->ranges.count * sizeof(struct phase_range);
     return sizeof(*g) + phase_numbers_bytes(&g->numbers) + phase_sums_bytes(&g->sums) +
            phase_pool_bytes(&g->pool) + ((size_t)g->params.segments + 1) * segment + ranges;
 }

@@ -73,17 +73,17 @@ static uint32_t count_equal(const struct phase_row *a, const struct phase_row *b
 }
 
 /* Pass over rows of edges before one; the first is. Blocks that end before it are not looked at. */
-static void pass(struct cursor *c, uint32_t edge)
+static void phase_intersect_skip_edge(struct cursor *c, uint32_t edge)
 {
     while (c->here > 0 && c->block != c->last && c->pool->links[c->block].most < edge)
         next_block(c);
     if (c->here > 0 && c->row->edge < edge)
-        skip(c, rows_before(c, edge));
+        phase_cursor_skip(c, phase_cursor_rows_before(c, edge));
 }
 
 /* Go on until both are in blocks that may have an edge in common: rows of others are not looked at.
  * @return whether there are such */
-static bool meet(struct cursor *a, struct cursor *b)
+static bool phase_intersect_advance_to_common(struct cursor *a, struct cursor *b)
 {
     while (a->here > 0 && b->here > 0) {
         const struct phase_link *one = &a->pool->links[a->block],
@@ -104,9 +104,9 @@ static bool are_level(struct cursor *a, struct cursor *b)
 {
     uint32_t left = a->row->edge, right = b->row->edge;
     if (left < right)
-        pass(a, right);
+        phase_intersect_skip_edge(a, right);
     else if (right < left)
-        pass(b, left);
+        phase_intersect_skip_edge(b, left);
     return left == right;
 }
 
@@ -135,16 +135,16 @@ static uint32_t count_within(struct cursor *dense, struct cursor *c)
     uint32_t rows = c->here;
     if (own->least < all->least || own->most > all->most) {
         if (c->row->edge < all->least) {
-            pass(c, all->least);
+            phase_intersect_skip_edge(c, all->least);
             return 0;
         }
         if (c->row->edge > all->most) {
             next_block(dense);
             return 0;
         }
-        rows = own->most > all->most ? rows_before(c, all->most + 1) : rows;
+        rows = own->most > all->most ? phase_cursor_rows_before(c, all->most + 1) : rows;
     }
-    skip(c, rows);
+    phase_cursor_skip(c, rows);
     return rows;
 }
 
@@ -152,7 +152,7 @@ static uint32_t count_within(struct cursor *dense, struct cursor *c)
 static uint32_t common_to_runs(struct cursor a, struct cursor b, bool single)
 {
     uint32_t common = 0;
-    while (meet(&a, &b)) {
+    while (phase_intersect_advance_to_common(&a, &b)) {
         if (are_at_same(&a, &b)) {
             common += a.here;
             next_block(&a);
@@ -169,10 +169,10 @@ static uint32_t common_to_runs(struct cursor a, struct cursor b, bool single)
         }
         if (!are_level(&a, &b))
             continue;
-        uint32_t equal = count_equal(a.row, b.row, least(a.here, b.here));
+        uint32_t equal = count_equal(a.row, b.row, phase_cursor_minimum(a.here, b.here));
         common += equal;
-        skip(&a, equal);
-        skip(&b, equal);
+        phase_cursor_skip(&a, equal);
+        phase_cursor_skip(&b, equal);
     }
     return common;
 }
@@ -185,7 +185,8 @@ uint32_t phase_list_common(const struct phase_pool *pool, const struct phase_lis
     struct run_pairs pairs;
     list_pairs(&pairs, pool, one, other);
     while (next_pair(&pairs))
-        common += common_to_runs(begin(pool, NULL, pairs.a), begin(pool, NULL, pairs.b), single);
+        common += common_to_runs(phase_cursor_begin(pool, NULL, pairs.a),
+                                 phase_cursor_begin(pool, NULL, pairs.b), single);
     return common;
 }
 
@@ -215,15 +216,16 @@ static uint32_t count_following(const struct phase_row *a, const struct phase_ro
 /* Has one run the rows of another wherever both have the same edge? No edge has several rows. */
 static bool have_same_rows(struct cursor a, struct cursor b)
 {
-    while (meet(&a, &b)) {
+    while (phase_intersect_advance_to_common(&a, &b)) {
         if (!are_level(&a, &b))
             continue;
-        uint32_t equal =
-            are_at_same(&a, &b) ? a.here : count_following(a.row, b.row, least(a.here, b.here));
+        uint32_t equal = are_at_same(&a, &b)
+                             ? a.here
+                             : count_following(a.row, b.row, phase_cursor_minimum(a.here, b.here));
         if (a.row != b.row && memcmp(a.row, b.row, equal * sizeof(*a.row)) != 0)
             return false;
-        skip(&a, equal);
-        skip(&b, equal);
+        phase_cursor_skip(&a, equal);
+        phase_cursor_skip(&b, equal);
     }
     return true;
 }
@@ -254,13 +256,14 @@ static bool lie_together(struct phase_pool *pool, const struct phase_list *list,
 }
 
 /* Do lists have the same rows of all edges that both have? No edge has several rows. */
-static bool agree(const struct phase_pool *pool, const struct phase_list *one,
-                  const struct phase_list *other)
+static bool phase_intersect_agree(const struct phase_pool *pool, const struct phase_list *one,
+                                  const struct phase_list *other)
 {
     struct run_pairs pairs;
     list_pairs(&pairs, pool, one, other);
     while (next_pair(&pairs))
-        if (!have_same_rows(begin(pool, NULL, pairs.a), begin(pool, NULL, pairs.b)))
+        if (!have_same_rows(phase_cursor_begin(pool, NULL, pairs.a),
+                            phase_cursor_begin(pool, NULL, pairs.b)))
             return false;
     return true;
 }
@@ -271,7 +274,7 @@ bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct ph
     /* Each row fits, so none is of an edge with several. */
     if (times == 0 || (uint64_t)to->high + from->high >= UINT32_MAX)
         return false;
-    if (!lie_together(pool, to, from) && !agree(pool, to, from))
+    if (!lie_together(pool, to, from) && !phase_intersect_agree(pool, to, from))
         return false;
     for (uint32_t block = to->first;; block = pool->links[block].after) {
         pool->links[block].times += times; /* no more than messages of a row: they fit */
@@ -286,7 +289,7 @@ bool phase_list_repeat(struct phase_pool *pool, struct phase_list *to, struct ph
 /* ---- adding in place -------------------------------------------------------------- */
 
 /* The rows where a cursor is, to be changed. */
-static struct phase_row *open_rows(struct phase_pool *pool, struct cursor *c)
+static struct phase_row *phase_intersect_open_rows(struct phase_pool *pool, struct cursor *c)
 {
     struct phase_link *link = &pool->links[c->block];
     size_t at = (size_t)(c->row - phase_block(pool, c->block));
@@ -299,7 +302,7 @@ static struct phase_row *open_rows(struct phase_pool *pool, struct cursor *c)
 /* Add those rows of one run that another has the edges of. */
 static void absorb_run(struct phase_pool *pool, struct cursor to, struct cursor from)
 {
-    while (meet(&to, &from)) {
+    while (phase_intersect_advance_to_common(&to, &from)) {
         uint32_t times = pool->links[from.block].times;
         if (are_at_same(&to, &from)) {
             pool->links[to.block].times += times; /* no more than messages of a row: they fit */
@@ -309,14 +312,14 @@ static void absorb_run(struct phase_pool *pool, struct cursor to, struct cursor 
         }
         if (!are_level(&to, &from))
             continue;
-        uint32_t equal = count_equal(to.row, from.row, least(to.here, from.here));
-        struct phase_row *sum = open_rows(pool, &to);
+        uint32_t equal = count_equal(to.row, from.row, phase_cursor_minimum(to.here, from.here));
+        struct phase_row *sum = phase_intersect_open_rows(pool, &to);
         for (uint32_t i = 0; i < equal; i++) {
             sum[i].messages += times * from.row[i].messages;
             sum[i].bytes += times * from.row[i].bytes;
         }
-        skip(&to, equal);
-        skip(&from, equal);
+        phase_cursor_skip(&to, equal);
+        phase_cursor_skip(&from, equal);
     }
 }
 
@@ -328,7 +331,8 @@ bool phase_list_absorb(struct phase_pool *pool, struct phase_list *to, struct ph
     struct run_pairs pairs;
     list_pairs(&pairs, pool, to, from);
     while (next_pair(&pairs))
-        absorb_run(pool, begin(pool, NULL, pairs.a), begin(pool, NULL, pairs.b));
+        absorb_run(pool, phase_cursor_begin(pool, NULL, pairs.a),
+                   phase_cursor_begin(pool, NULL, pairs.b));
     to->high += from->high;
     phase_list_clear(pool, from);
     phase_list_share(pool, to);

@@ -24,7 +24,7 @@ void phase_marks_clear(struct phase_marks *m)
 }
 
 /* Room to put them in order is there as well. */
-static void add(struct phase_marks *m, uint64_t number, uint32_t place)
+static void phase_marks_append(struct phase_marks *m, uint64_t number, uint32_t place)
 {
     m->lost = m->lost || number == 0 || m->count == MARKS ||
               array_fit(&m->of, sizeof(*m->of), &m->room, 2 * (m->count + 1)) != 0;
@@ -37,7 +37,8 @@ void phase_marks_add(struct phase_marks *m, const struct phase_pool *pool,
 {
     for (uint32_t block = list->first; block != PHASE_BLOCK_NONE && !m->lost;) {
         const struct phase_link *link = &pool->links[block];
-        add(m, link->times == 1 ? phase_store_number(&pool->store, link->place) : 0, link->place);
+        phase_marks_append(m, link->times == 1 ? phase_store_number(&pool->store, link->place) : 0,
+                           link->place);
         block = block == list->last ? PHASE_BLOCK_NONE : link->after;
     }
 }
@@ -90,8 +91,8 @@ void phase_stretches_finish(struct phase_stretches *s)
  * @param counts  set to how many there are of each side, those of the second behind those of the
  * first
  * @return whether there was room */
-static bool gather(struct phase_stretches *s, const struct phase_store *store,
-                   const struct phase_difference *of, size_t counts[2])
+static bool phase_marks_gather(struct phase_stretches *s, const struct phase_store *store,
+                               const struct phase_difference *of, size_t counts[2])
 {
     size_t count = 0, blocks = 0;
     for (int wanted = 0; wanted < 2; wanted++) {
@@ -119,8 +120,8 @@ static bool gather(struct phase_stretches *s, const struct phase_store *store,
 }
 
 /* @return stretches from one on, by their first edges; their places are counted from that one */
-static const struct key_place *sort(const struct phase_stretch *of, size_t count,
-                                    struct key_place *places)
+static const struct key_place *phase_marks_sort_stretches(const struct phase_stretch *of,
+                                                          size_t count, struct key_place *places)
 {
     for (size_t i = 0; i < count; i++)
         places[i] = (struct key_place){of[i].rows[0].edge, (uint32_t)i};
@@ -132,12 +133,14 @@ bool phase_marks_have_same_rows(struct phase_stretches *s, const struct phase_st
 {
     const struct phase_difference d = phase_marks_compare(one, other);
     size_t counts[2];
-    if (!gather(s, store, &d, counts) ||
+    if (!phase_marks_gather(s, store, &d, counts) ||
         array_fit(&s->places, sizeof(*s->places), &s->place_room, 2 * (counts[0] + counts[1])) != 0)
         return false;
     const struct phase_stretch *left = s->of, *right = s->of + counts[0];
-    const struct key_place *a = sort(left, counts[0], s->places), *a_end = a + counts[0];
-    const struct key_place *b = sort(right, counts[1], s->places + 2 * counts[0]),
+    const struct key_place *a = phase_marks_sort_stretches(left, counts[0], s->places),
+                           *a_end = a + counts[0];
+    const struct key_place *b = phase_marks_sort_stretches(right, counts[1],
+                                                           s->places + 2 * counts[0]),
                            *b_end = b + counts[1];
     uint32_t a_past = 0, b_past = 0; /* rows of the stretches at hand */
     while (a < a_end && b < b_end) {

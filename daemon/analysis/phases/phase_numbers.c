@@ -47,7 +47,8 @@ size_t phase_numbers_bytes(const struct phase_numbers *n)
 /* ---- edges that are known ------------------------------------------------------------ */
 
 /* @param before  edge of the row before it @return KEY_NONE: it has no number yet */
-static uint32_t number_of(struct phase_numbers *n, const struct burst_pair *row, uint32_t before)
+static uint32_t phase_numbers_number_of(struct phase_numbers *n, const struct burst_pair *row,
+                                        uint32_t before)
 {
     const struct key key = phase_edge_key(row);
     uint32_t *guess = before < n->edges.count ? &n->edges.after[before] : &n->first;
@@ -68,8 +69,8 @@ static uint32_t add_span(const struct phase_numbers *n, uint32_t edge,
     const struct burst_pair *row = rows, *end = rows + (most < known ? most : known);
     uint64_t some = *bits, messages = total->messages, bytes = total->bytes, carries = 0;
     for (; row < end; row++, there++) {
-        fetch_behind(row, ROWS_AHEAD * sizeof(*row));
-        fetch_behind(there, 2 * ROWS_AHEAD * sizeof(*there));
+        fetch_after(row, ROWS_AHEAD * sizeof(*row));
+        fetch_after(there, 2 * ROWS_AHEAD * sizeof(*there));
         const struct key key = phase_edge_key(row);
         if (there->hi != key.hi || there->lo != key.lo)
             break;
@@ -94,8 +95,8 @@ static bool add_to_spans(struct phase_numbers *n, const struct phase_span *span)
 
 /* A piece that may be a run of its own from now on, as long as there is room for it.
  * @return one above its place among those apart; 0: it may not */
-static uint32_t set_apart(struct phase_numbers *n, const struct burst_piece *piece,
-                          const struct phase_run *known)
+static uint32_t phase_numbers_set_apart(struct phase_numbers *n, const struct burst_piece *piece,
+                                        const struct phase_run *known)
 {
     if (piece->stays == 0 || piece->count < PHASE_RUN_LEAST || piece->count > PHASE_RUN_MOST ||
         n->apart_count == PHASE_APART)
@@ -105,11 +106,12 @@ static uint32_t set_apart(struct phase_numbers *n, const struct burst_piece *pie
 }
 
 /* As add_spans(), of a piece that is known. */
-static bool add_known(struct phase_numbers *n, const struct burst_piece *piece,
-                      const struct phase_run *known, struct phase_total *total, uint32_t *before)
+static bool phase_numbers_add_known(struct phase_numbers *n, const struct burst_piece *piece,
+                                    const struct phase_run *known, struct phase_total *total,
+                                    uint32_t *before)
 {
     const struct burst_pair *row = piece->rows;
-    uint32_t apart = set_apart(n, piece, known);
+    uint32_t apart = phase_numbers_set_apart(n, piece, known);
     for (uint32_t i = 0; i < known->span_count; row += known->spans[i++].count) {
         const struct phase_span span = {row, known->spans[i].edge, known->spans[i].count, apart};
         if (!add_to_spans(n, &span))
@@ -129,9 +131,9 @@ static bool add_spans(struct phase_numbers *n, const struct burst_piece *piece,
 {
     const struct burst_pair *row = piece->rows, *end = row + piece->count;
     uint64_t bits = 0, messages = total->messages, bytes = total->bytes;
-    uint32_t apart = set_apart(n, piece, NULL), count = 0;
+    uint32_t apart = phase_numbers_set_apart(n, piece, NULL), count = 0;
     while (row < end) {
-        struct phase_span span = {row, number_of(n, row, *before), 0, apart};
+        struct phase_span span = {row, phase_numbers_number_of(n, row, *before), 0, apart};
         if (span.edge == KEY_NONE)
             return false;
         span.count = add_span(n, span.edge, row, (size_t)(end - row), total, &bits);
@@ -161,7 +163,7 @@ static bool find_spans(struct phase_numbers *n, const struct phase_pool *pool,
     n->count = n->apart_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct phase_run *known = phase_runs_find(&n->runs, &pool->store, &pieces[i]);
-        if (known != NULL ? !add_known(n, &pieces[i], known, total, &before)
+        if (known != NULL ? !phase_numbers_add_known(n, &pieces[i], known, total, &before)
                           : !add_spans(n, &pieces[i], total, &before))
             return false;
         total->rows += pieces[i].count;
@@ -195,7 +197,7 @@ static bool add_plain(const struct burst_piece *piece, struct phase_total *total
 }
 
 /* Each row for itself. @return 0 or -HOLTER_ERANGE */
-static int add_rows(const struct burst_piece *piece, struct phase_total *total)
+static int phase_numbers_add_rows(const struct burst_piece *piece, struct phase_total *total)
 {
     for (size_t i = 0; i < piece->count; i++) {
         const struct burst_pair *e = &piece->rows[i];
@@ -221,7 +223,7 @@ int phase_numbers_check(struct phase_numbers *n, const struct phase_pool *pool,
     n->apart_count = 0;
     for (size_t i = 0; code == 0 && i < count; i++) {
         total->rows += pieces[i].count;
-        code = add_plain(&pieces[i], total) ? 0 : add_rows(&pieces[i], total);
+        code = add_plain(&pieces[i], total) ? 0 : phase_numbers_add_rows(&pieces[i], total);
     }
     return code;
 }
@@ -229,8 +231,8 @@ int phase_numbers_check(struct phase_numbers *n, const struct phase_pool *pool,
 /* ---- numbering ----------------------------------------------------------------------- */
 
 /* How many rows have the edges from a number on, one after the other. */
-static uint32_t match(const struct phase_numbers *n, uint32_t edge, const struct burst_pair *rows,
-                      size_t most)
+static uint32_t phase_numbers_match(const struct phase_numbers *n, uint32_t edge,
+                                    const struct burst_pair *rows, size_t most)
 {
     uint32_t known = n->edges.count - edge;
     const struct key *there = n->edges.keys + edge;
@@ -243,7 +245,7 @@ static uint32_t match(const struct phase_numbers *n, uint32_t edge, const struct
     return (uint32_t)(row - rows);
 }
 
-static void note_ranks(struct phase_numbers *n, const struct burst_pair *e)
+static void phase_numbers_note_ranks(struct phase_numbers *n, const struct burst_pair *e)
 {
     uint32_t highest = e->source > e->destination ? e->source : e->destination;
     n->ranks = highest >= n->ranks ? (uint64_t)highest + 1 : n->ranks;
@@ -251,8 +253,8 @@ static void note_ranks(struct phase_numbers *n, const struct burst_pair *e)
 
 /* Number the edges of a piece; those that have no number any more become others. Mostly the next
  * row has the next number. @param before  edge of the row before it @return that of the last row */
-static uint32_t number_edges(struct phase_numbers *n, const struct burst_piece *piece,
-                             uint32_t before, struct phase_excess *others)
+static uint32_t phase_numbers_number_edges(struct phase_numbers *n, const struct burst_piece *piece,
+                                           uint32_t before, struct phase_excess *others)
 {
     for (size_t i = 0, count; i < piece->count; i += count) {
         const struct burst_pair *e = &piece->rows[i];
@@ -260,7 +262,7 @@ static uint32_t number_edges(struct phase_numbers *n, const struct burst_piece *
         count = 1;
         if (e->messages == 0)
             continue;
-        note_ranks(n, e); /* of edges that are known it is */
+        phase_numbers_note_ranks(n, e); /* of edges that are known it is */
         uint32_t edge = n->edges.count < n->most ? key_table_add(&n->edges, key, before, n->first)
                                                  : key_table_find(&n->edges, key);
         if (edge == KEY_NONE) {
@@ -270,7 +272,7 @@ static uint32_t number_edges(struct phase_numbers *n, const struct burst_piece *
         }
         if (before == KEY_NONE)
             n->first = edge;
-        uint32_t more = match(n, edge + 1, e + 1, piece->count - i - 1);
+        uint32_t more = phase_numbers_match(n, edge + 1, e + 1, piece->count - i - 1);
         n->spans[n->count++] = (struct phase_span){e, edge, more + 1, 0};
         before = edge + more;
         count += more;
@@ -315,7 +317,8 @@ static void set_ranges(const struct phase_numbers *n, struct phase_ranges *range
 }
 
 /* Is a span of a piece that is apart, or if that is 0, of one that is not? */
-static bool is_of(const struct phase_numbers *n, const struct phase_span *span, uint32_t apart)
+static bool phase_numbers_is_of(const struct phase_numbers *n, const struct phase_span *span,
+                                uint32_t apart)
 {
     return span->apart == apart || n->apart_count == 0;
 }
@@ -327,7 +330,7 @@ static void list_spans(const struct phase_numbers *n, uint32_t apart, struct pha
     for (size_t i = 0; i < n->count; i++) {
         const struct phase_span *span = &n->spans[n->order[i].place];
         const struct burst_pair *e = span->rows;
-        if (!is_of(n, span, apart))
+        if (!phase_numbers_is_of(n, span, apart))
             continue;
         if (n->cut && apart == 0 && list->rows > 0)
             phase_list_break(pool, list);
@@ -377,7 +380,7 @@ static void choose_cut(struct phase_numbers *n, size_t rows, size_t apart)
 {
     size_t blocks = apart;
     for (size_t i = 0; i < n->count; i++)
-        blocks += is_of(n, &n->spans[i], 0) ? blocks_for(n->spans[i].count) : 0;
+        blocks += phase_numbers_is_of(n, &n->spans[i], 0) ? blocks_for(n->spans[i].count) : 0;
     n->cut = phase_list_may_link(rows, blocks, n->apart_count + 1);
 }
 
@@ -398,8 +401,8 @@ static void choose_apart(struct phase_numbers *n, size_t rows)
     choose_cut(n, rows, n->apart_count > 0 ? blocks : 0);
 }
 
-static void remember(struct phase_numbers *n, uint32_t apart, const struct phase_pool *pool,
-                     const struct phase_list *list)
+static void phase_numbers_remember(struct phase_numbers *n, uint32_t apart,
+                                   const struct phase_pool *pool, const struct phase_list *list)
 {
     struct phase_run *run = &n->apart[apart - 1].run;
     size_t count = 0;
@@ -422,7 +425,7 @@ static struct phase_list list_run(struct phase_numbers *n, uint32_t apart, struc
     } else {
         list_spans(n, apart, pool, &run);
         phase_list_complete(pool, &run, a->run.high);
-        remember(n, apart, pool, &run);
+        phase_numbers_remember(n, apart, pool, &run);
     }
     return run;
 }
@@ -444,8 +447,8 @@ static void list_apart(struct phase_numbers *n, struct phase_pool *pool, struct 
 }
 
 /* Room for what a burst may need: for spans, where they are not there yet, and to sort all rows. */
-static int reserve(struct phase_numbers *n, const struct phase_total *total,
-                   struct phase_pool *pool)
+static int phase_numbers_reserve(struct phase_numbers *n, const struct phase_total *total,
+                                 struct phase_pool *pool)
 {
     size_t further = n->most - n->edges.count;
     uint64_t rows = total->rows + total->large * PHASE_ROW_SPLIT;
@@ -465,11 +468,11 @@ int phase_numbers_list(struct phase_numbers *n, const struct burst_piece *pieces
 {
     struct phase_list *list = out->list;
     uint32_t before = KEY_NONE;
-    int code = reserve(n, total, pool);
+    int code = phase_numbers_reserve(n, total, pool);
     if (code == 0 && !total->known) {
         n->count = n->apart_count = 0;
         for (size_t i = 0; i < count; i++)
-            before = number_edges(n, &pieces[i], before, others);
+            before = phase_numbers_number_edges(n, &pieces[i], before, others);
     }
     bool apart = code == 0 && order_spans(n) && total->plain;
     if (apart) {

@@ -48,8 +48,8 @@ uint32_t phase_ranges_common(const struct phase_ranges *one, const struct phase_
 }
 
 /* @param of  room for PHASE_RANGES_MOST @return whether all have room there */
-static bool unite(const struct phase_ranges *one, const struct phase_ranges *other,
-                  struct phase_range *of, uint32_t *count)
+static bool phase_ranges_unite(const struct phase_ranges *one, const struct phase_ranges *other,
+                               struct phase_range *of, uint32_t *count)
 {
     bool fit = true;
     for (uint32_t i = 0, k = 0; fit && (i < one->count || k < other->count);) {
@@ -64,7 +64,8 @@ void phase_ranges_join(struct phase_ranges *to, struct phase_ranges *from)
 {
     struct phase_range of[PHASE_RANGES_MOST];
     uint32_t count = 0;
-    if (phase_ranges_are_known(to) && phase_ranges_are_known(from) && unite(to, from, of, &count))
+    if (phase_ranges_are_known(to) && phase_ranges_are_known(from) &&
+        phase_ranges_unite(to, from, of, &count))
         phase_ranges_set(to, of, count);
     else
         phase_ranges_finish(to);

@@ -18,7 +18,7 @@ void phase_pool_finish(struct phase_pool *pool)
 }
 
 /* Its rows have been given back. */
-static void release(struct phase_pool *pool, uint32_t block)
+static void phase_rows_release(struct phase_pool *pool, uint32_t block)
 {
     pool->links[block].after = pool->free;
     pool->free = block;
@@ -28,7 +28,7 @@ static void release(struct phase_pool *pool, uint32_t block)
 void phase_pool_give(struct phase_pool *pool, uint32_t block)
 {
     phase_store_give(&pool->store, pool->links[block].place);
-    release(pool, block);
+    phase_rows_release(pool, block);
 }
 
 int phase_pool_reserve(struct phase_pool *pool, uint64_t blocks)
@@ -46,7 +46,7 @@ int phase_pool_reserve(struct phase_pool *pool, uint64_t blocks)
         if (phase_store_grow(&pool->store) != 0)
             return -ENOMEM;
         for (uint32_t i = PHASE_BLOCK; i-- > 0;)
-            release(pool, known + i);
+            phase_rows_release(pool, known + i);
     }
     return 0;
 }
@@ -59,7 +59,7 @@ size_t phase_pool_bytes(const struct phase_pool *pool)
 /* ---- writing -------------------------------------------------------------------- */
 
 /* Say what a full block, or a last one, begins and ends with; its rows are complete. */
-static void seal(struct phase_pool *pool, uint32_t block)
+static void phase_rows_seal(struct phase_pool *pool, uint32_t block)
 {
     struct phase_link *link = &pool->links[block];
     const struct phase_row *rows = phase_block(pool, block);
@@ -69,8 +69,8 @@ static void seal(struct phase_pool *pool, uint32_t block)
 }
 
 /* Put a block behind those of a list. */
-static void put_block(struct phase_pool *pool, struct phase_list *list,
-                      const struct phase_link *link)
+static void phase_rows_put_block(struct phase_pool *pool, struct phase_list *list,
+                                 const struct phase_link *link)
 {
     uint32_t block = pool->free;
     pool->free = pool->links[block].after;
@@ -86,19 +86,19 @@ static void put_block(struct phase_pool *pool, struct phase_list *list,
     list->blocks++;
 }
 
-static void add_block(struct phase_pool *pool, struct phase_list *list)
+static void phase_rows_add_block(struct phase_pool *pool, struct phase_list *list)
 {
     const struct phase_link link = {
         .after = PHASE_BLOCK_NONE, .place = phase_store_take(&pool->store), .times = 1};
     uint32_t last = list->last;
-    put_block(pool, list, &link);
+    phase_rows_put_block(pool, list, &link);
     if (last != PHASE_BLOCK_NONE)
-        seal(pool, last);
+        phase_rows_seal(pool, last);
 }
 
 void phase_list_break(struct phase_pool *pool, struct phase_list *list)
 {
-    add_block(pool, list);
+    phase_rows_add_block(pool, list);
 }
 
 void phase_list_reuse(struct phase_pool *pool, struct phase_list *list, uint32_t place,
@@ -111,7 +111,7 @@ void phase_list_reuse(struct phase_pool *pool, struct phase_list *list, uint32_t
                                     .place = place,
                                     .times = 1};
     phase_store_use(&pool->store, place);
-    put_block(pool, list, &link);
+    phase_rows_put_block(pool, list, &link);
     list->rows += rows;
 }
 
@@ -119,7 +119,7 @@ struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *
                                     size_t *room)
 {
     if (list->last == PHASE_BLOCK_NONE || pool->links[list->last].rows == PHASE_BLOCK)
-        add_block(pool, list);
+        phase_rows_add_block(pool, list);
     struct phase_link *link = &pool->links[list->last];
     uint32_t at = link->rows;
     *room = most < PHASE_BLOCK - at ? most : PHASE_BLOCK - at;
@@ -128,7 +128,7 @@ struct phase_row *phase_list_extend(struct phase_pool *pool, struct phase_list *
     return phase_store_rows(&pool->store, link->place) + at;
 }
 
-static struct phase_row *push(struct phase_pool *pool, struct phase_list *list)
+static struct phase_row *phase_rows_push(struct phase_pool *pool, struct phase_list *list)
 {
     size_t one;
     return phase_list_extend(pool, list, 1, &one);
@@ -147,17 +147,17 @@ void phase_list_append(struct phase_pool *pool, struct phase_list *list, uint32_
         bytes -= over_bytes;
     }
     for (; messages > UINT32_MAX; messages -= UINT32_MAX) {
-        *push(pool, list) = (struct phase_row){edge, UINT32_MAX, bytes};
+        *phase_rows_push(pool, list) = (struct phase_row){edge, UINT32_MAX, bytes};
         bytes = 0;
     }
-    *push(pool, list) = (struct phase_row){edge, (uint32_t)messages, bytes};
+    *phase_rows_push(pool, list) = (struct phase_row){edge, (uint32_t)messages, bytes};
 }
 
 void phase_list_complete(struct phase_pool *pool, struct phase_list *list, uint32_t high)
 {
     if (list->rows == 0)
         return;
-    seal(pool, list->last);
+    phase_rows_seal(pool, list->last);
     pool->links[list->first].end = list->last;
     list->high = high;
 }
@@ -249,7 +249,7 @@ void phase_list_share(struct phase_pool *pool, const struct phase_list *list)
 }
 
 /* Let all blocks of a list tell all once. */
-static void write_out(struct phase_pool *pool, const struct phase_list *list)
+static void phase_rows_write_out(struct phase_pool *pool, const struct phase_list *list)
 {
     bool repeats = false;
     for (uint32_t block = list->first; block != PHASE_BLOCK_NONE;) {
@@ -267,30 +267,32 @@ static void write_out(struct phase_pool *pool, const struct phase_list *list)
 /* ---- merging ---------------------------------------------------------------------- */
 
 /* Add all rows of an edge to sums. */
-static inline void take(struct cursor *c, uint32_t edge, uint64_t *messages, uint64_t *bytes)
+static inline void phase_rows_read_row(struct cursor *c, uint32_t edge, uint64_t *messages,
+                                       uint64_t *bytes)
 {
     while (c->here > 0 && c->row->edge == edge) {
         *messages += c->row->messages;
         *bytes += c->row->bytes;
-        skip(c, 1);
+        phase_cursor_skip(c, 1);
     }
 }
 
 /* Copy rows of this block. */
-static void copy(struct phase_pool *pool, struct phase_list *to, struct cursor *from, uint32_t rows)
+static void phase_rows_copy(struct phase_pool *pool, struct phase_list *to, struct cursor *from,
+                            uint32_t rows)
 {
     for (size_t some, left = rows; left > 0; left -= some) {
         struct phase_row *out = phase_list_extend(pool, to, left, &some);
         memcpy(out, from->row + (rows - left), some * sizeof(*out));
     }
-    skip(from, rows);
+    phase_cursor_skip(from, rows);
 }
 
 /* Rows of edges that both blocks have one after the other, each in one row and the sums too: nearly
  * all, where a pattern repeats.
  * @return how many were added up */
-static uint32_t add_pairs(struct phase_row *out, const struct phase_row *a,
-                          const struct phase_row *b, uint32_t most)
+static uint32_t phase_rows_add_pairs(struct phase_row *out, const struct phase_row *a,
+                                     const struct phase_row *b, uint32_t most)
 {
     uint32_t count = 0;
     /* The next rows say whether an edge has more than one. */
@@ -306,29 +308,30 @@ static uint32_t add_pairs(struct phase_row *out, const struct phase_row *a,
 }
 
 /* Add up rows of both, as many as can be at once, and at least one edge's. */
-static void add_up(struct phase_pool *pool, struct phase_list *to, struct cursor *a,
-                   struct cursor *b, struct phase_excess *excess)
+static void phase_rows_add_up(struct phase_pool *pool, struct phase_list *to, struct cursor *a,
+                              struct cursor *b, struct phase_excess *excess)
 {
     struct phase_row sums[PHASE_BLOCK];
-    uint32_t count = add_pairs(sums, a->row, b->row, least(a->here, b->here));
+    uint32_t count =
+        phase_rows_add_pairs(sums, a->row, b->row, phase_cursor_minimum(a->here, b->here));
     for (size_t some, left = count; left > 0; left -= some) {
         struct phase_row *out = phase_list_extend(pool, to, left, &some);
         memcpy(out, sums + (count - left), some * sizeof(*out));
     }
     if (count > 0) {
-        skip(a, count);
-        skip(b, count);
+        phase_cursor_skip(a, count);
+        phase_cursor_skip(b, count);
         return;
     }
     uint64_t messages = 0, bytes = 0;
     uint32_t edge = a->row->edge;
-    take(a, edge, &messages, &bytes);
-    take(b, edge, &messages, &bytes);
+    phase_rows_read_row(a, edge, &messages, &bytes);
+    phase_rows_read_row(b, edge, &messages, &bytes);
     phase_list_append(pool, to, edge, messages, bytes, excess);
 }
 
 /* The list that is one run. */
-static struct phase_list single(const struct phase_pool *pool, uint32_t first)
+static struct phase_list phase_rows_single(const struct phase_pool *pool, uint32_t first)
 {
     struct phase_list out = {first, pool->links[first].end, 0, 0, 1, UINT32_MAX};
     for (uint32_t block = first;; block = pool->links[block].after) {
@@ -340,23 +343,24 @@ static struct phase_list single(const struct phase_pool *pool, uint32_t first)
 }
 
 /* @param one, other  blocks that begin runs */
-static struct phase_list merge_runs(struct phase_pool *pool, uint32_t one, uint32_t other,
-                                    struct phase_excess *excess)
+static struct phase_list phase_rows_merge_runs(struct phase_pool *pool, uint32_t one,
+                                               uint32_t other, struct phase_excess *excess)
 {
     struct phase_list out = PHASE_LIST_EMPTY;
-    struct cursor a = begin(pool, pool, one), b = begin(pool, pool, other);
+    struct cursor a = phase_cursor_begin(pool, pool, one),
+                  b = phase_cursor_begin(pool, pool, other);
     while (a.here > 0 && b.here > 0) {
         if (a.row->edge < b.row->edge)
-            copy(pool, &out, &a, rows_before(&a, b.row->edge));
+            phase_rows_copy(pool, &out, &a, phase_cursor_rows_before(&a, b.row->edge));
         else if (b.row->edge < a.row->edge)
-            copy(pool, &out, &b, rows_before(&b, a.row->edge));
+            phase_rows_copy(pool, &out, &b, phase_cursor_rows_before(&b, a.row->edge));
         else
-            add_up(pool, &out, &a, &b, excess);
+            phase_rows_add_up(pool, &out, &a, &b, excess);
     }
     while (a.here > 0)
-        copy(pool, &out, &a, a.here);
+        phase_rows_copy(pool, &out, &a, a.here);
     while (b.here > 0)
-        copy(pool, &out, &b, b.here);
+        phase_rows_copy(pool, &out, &b, b.here);
     phase_list_complete(pool, &out, UINT32_MAX);
     return out;
 }
@@ -367,10 +371,11 @@ void phase_list_merge(struct phase_pool *pool, struct phase_list *to, struct pha
     struct phase_list out = PHASE_LIST_EMPTY, lists[2] = {*to, *from};
     uint64_t high = (uint64_t)to->high + from->high;
     for (int i = 0; i < 2; i++) {
-        write_out(pool, &lists[i]);
+        phase_rows_write_out(pool, &lists[i]);
         for (uint32_t run = lists[i].first, next; run != PHASE_BLOCK_NONE; run = next) {
             next = phase_run_after(pool, &lists[i], run);
-            out = out.rows == 0 ? single(pool, run) : merge_runs(pool, out.first, run, excess);
+            out = out.rows == 0 ? phase_rows_single(pool, run)
+                                : phase_rows_merge_runs(pool, out.first, run, excess);
         }
     }
     *to = out;

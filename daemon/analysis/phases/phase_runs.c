@@ -13,7 +13,7 @@ static size_t heap_of(const struct phase_run *run)
     return run->span_count * sizeof(*run->spans) + run->block_count * sizeof(*run->blocks);
 }
 
-static void forget(struct phase_runs *runs, struct phase_run *run)
+static void phase_runs_release(struct phase_runs *runs, struct phase_run *run)
 {
     runs->heap -= heap_of(run);
     free(run->spans);
@@ -24,7 +24,7 @@ static void forget(struct phase_runs *runs, struct phase_run *run)
 void phase_runs_finish(struct phase_runs *runs)
 {
     for (size_t i = 0; runs->of != NULL && i < PLACES; i++)
-        forget(runs, &runs->of[i]);
+        phase_runs_release(runs, &runs->of[i]);
     free(runs->of);
     *runs = (struct phase_runs){0};
 }
@@ -35,7 +35,8 @@ size_t phase_runs_bytes(const struct phase_runs *runs)
 }
 
 /* The first place of a piece's group. */
-static struct phase_run *group_of(const struct phase_runs *runs, const struct burst_piece *piece)
+static struct phase_run *phase_runs_group_of(const struct phase_runs *runs,
+                                             const struct burst_piece *piece)
 {
     uint64_t mixed = ((uint64_t)(uintptr_t)piece->rows / sizeof(*piece->rows) * 31 + piece->count) *
                      UINT64_C(0x9E3779B97F4A7C15);
@@ -58,7 +59,7 @@ const struct phase_run *phase_runs_find(const struct phase_runs *runs,
 {
     if (runs->of == NULL || piece->stays == 0)
         return NULL;
-    const struct phase_run *group = group_of(runs, piece);
+    const struct phase_run *group = phase_runs_group_of(runs, piece);
     uint32_t at = place_in(group, piece);
     if (at == TOGETHER || group[at].piece.stays != piece->stays)
         return NULL;
@@ -92,10 +93,10 @@ void phase_runs_keep(struct phase_runs *runs, const struct phase_pool *pool,
         runs->of = calloc(PLACES, sizeof(*runs->of));
     if (runs->of == NULL)
         return;
-    struct phase_run *group = group_of(runs, &run->piece), fresh = *run;
+    struct phase_run *group = phase_runs_group_of(runs, &run->piece), fresh = *run;
     uint32_t at = place_in(group, &run->piece);
     at = at < TOGETHER ? at : TOGETHER - 1;
-    forget(runs, &group[at]);
+    phase_runs_release(runs, &group[at]);
     for (; at > 0; at--)
         group[at] = group[at - 1];
     group[0] = (struct phase_run){.piece = {NULL, 0, 0}};

@@ -25,7 +25,7 @@ void phase_store_finish(struct phase_store *s)
 /* ---- finding ------------------------------------------------------------------------ */
 
 /* Both halves of the product depend on all bits of its factors. */
-static inline uint64_t stir(uint64_t sum, const struct phase_row *row)
+static inline uint64_t phase_store_stir(uint64_t sum, const struct phase_row *row)
 {
     uint64_t who = (uint64_t)row->edge << 32 | row->messages;
     wide product = (wide)(who ^ sum) * (row->bytes ^ UINT64_C(0xD6E8FEB86659FD93));
@@ -38,19 +38,19 @@ static uint32_t hash_rows(const struct phase_row *rows, uint32_t count)
              d = UINT64_C(0x165667B19E3779F9);
     uint32_t i = 0;
     for (; i + 4 <= count; i += 4) { /* a product takes as long as to begin four */
-        a = stir(a, &rows[i]);
-        b = stir(b, &rows[i + 1]);
-        c = stir(c, &rows[i + 2]);
-        d = stir(d, &rows[i + 3]);
+        a = phase_store_stir(a, &rows[i]);
+        b = phase_store_stir(b, &rows[i + 1]);
+        c = phase_store_stir(c, &rows[i + 2]);
+        d = phase_store_stir(d, &rows[i + 3]);
     }
     for (; i < count; i++)
-        a = stir(a, &rows[i]);
+        a = phase_store_stir(a, &rows[i]);
     const struct phase_row sums[2] = {{(uint32_t)a, (uint32_t)(a >> 32), b},
                                       {(uint32_t)c, (uint32_t)(c >> 32), d}};
-    return (uint32_t)(stir(stir(count, &sums[0]), &sums[1]) >> 32);
+    return (uint32_t)(phase_store_stir(phase_store_stir(count, &sums[0]), &sums[1]) >> 32);
 }
 
-static uint32_t *head_of(const struct phase_store *s, uint32_t hash)
+static uint32_t *phase_store_head_of(const struct phase_store *s, uint32_t hash)
 {
     return &s->heads[hash & (s->slab_room * PHASE_BLOCK - 1)]; /* a power of two */
 }
@@ -63,16 +63,16 @@ static uint32_t *guess_of(const struct phase_store *s, uint32_t first, uint32_t 
     return &s->guesses[mixed >> 32 & (s->slab_room * PHASE_BLOCK - 1)];
 }
 
-static void list(struct phase_store *s, uint32_t place)
+static void phase_store_list(struct phase_store *s, uint32_t place)
 {
-    uint32_t *head = head_of(s, s->places[place].hash);
+    uint32_t *head = phase_store_head_of(s, s->places[place].hash);
     s->places[place].after = *head;
     *head = place;
 }
 
-static void unlist(struct phase_store *s, uint32_t place)
+static void phase_store_unlist(struct phase_store *s, uint32_t place)
 {
-    uint32_t *at = head_of(s, s->places[place].hash);
+    uint32_t *at = phase_store_head_of(s, s->places[place].hash);
     while (*at != place)
         at = &s->places[*at].after;
     *at = s->places[place].after;
@@ -108,11 +108,11 @@ static int grow_tables(struct phase_store *s)
     memset(guesses, 0xff, places * sizeof(*guesses));
     for (uint32_t i = 0; i < s->slab_count * PHASE_BLOCK; i++)
         if (s->places[i].rows > 0)
-            list(s, i);
+            phase_store_list(s, i);
     return 0;
 }
 
-static void release(struct phase_store *s, uint32_t place)
+static void phase_store_release(struct phase_store *s, uint32_t place)
 {
     s->places[place] = (struct phase_place){.after = s->free};
     s->free = place;
@@ -127,7 +127,7 @@ int phase_store_grow(struct phase_store *s)
         return -ENOMEM;
     s->slabs[s->slab_count] = slab;
     for (uint32_t i = PHASE_BLOCK; i-- > 0;)
-        release(s, s->slab_count * PHASE_BLOCK + i);
+        phase_store_release(s, s->slab_count * PHASE_BLOCK + i);
     s->slab_count++;
     return 0;
 }
@@ -152,14 +152,14 @@ void phase_store_give(struct phase_store *s, uint32_t place)
     if (--s->places[place].users > 0)
         return;
     if (s->places[place].rows > 0)
-        unlist(s, place);
-    release(s, place);
+        phase_store_unlist(s, place);
+    phase_store_release(s, place);
 }
 
 /* ---- sharing ------------------------------------------------------------------------ */
 
-static bool has(const struct phase_store *s, uint32_t place, const struct phase_row *rows,
-                uint32_t count)
+static bool phase_store_has(const struct phase_store *s, uint32_t place,
+                            const struct phase_row *rows, uint32_t count)
 {
     return s->places[place].rows == count &&
            memcmp(phase_store_rows(s, place), rows, count * sizeof(*rows)) == 0;
@@ -167,15 +167,16 @@ static bool has(const struct phase_store *s, uint32_t place, const struct phase_
 
 /* @return the place with the same rows as one that is not shared, or that one, which is found from
  * now on */
-static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
+static uint32_t phase_store_find(struct phase_store *s, uint32_t place, uint32_t rows)
 {
     const struct phase_row *own = phase_store_rows(s, place);
     uint32_t *guess = guess_of(s, own[0].edge, own[rows - 1].edge, rows), looks = 0;
-    if (*guess != PHASE_BLOCK_NONE && has(s, *guess, own, rows))
+    if (*guess != PHASE_BLOCK_NONE && phase_store_has(s, *guess, own, rows))
         return *guess;
     uint32_t hash = hash_rows(own, rows);
-    for (uint32_t at = *head_of(s, hash); at != PHASE_BLOCK_NONE; at = s->places[at].after) {
-        if (s->places[at].hash == hash && has(s, at, own, rows))
+    for (uint32_t at = *phase_store_head_of(s, hash); at != PHASE_BLOCK_NONE;
+         at = s->places[at].after) {
+        if (s->places[at].hash == hash && phase_store_has(s, at, own, rows))
             return *guess = at;
         if (++looks == MOST_LOOKS)
             return place; /* its rows are nobody else's */
@@ -183,20 +184,20 @@ static uint32_t find(struct phase_store *s, uint32_t place, uint32_t rows)
     s->places[place].hash = hash;
     s->places[place].rows = rows;
     s->places[place].number = ++s->numbers;
-    list(s, place);
+    phase_store_list(s, place);
     return *guess = place;
 }
 
 void phase_store_expect(const struct phase_store *s, uint32_t first, uint32_t rows)
 {
-    fetch_behind(guess_of(s, first, first + rows - 1, rows), 0);
+    fetch_after(guess_of(s, first, first + rows - 1, rows), 0);
 }
 
 uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)
 {
     if (!phase_store_is_open(s, place))
         return place;
-    uint32_t found = find(s, place, rows);
+    uint32_t found = phase_store_find(s, place, rows);
     if (found != place) {
         s->places[found].users++;
         phase_store_give(s, place);
@@ -208,7 +209,7 @@ uint32_t phase_store_own(struct phase_store *s, uint32_t place, uint32_t rows)
 {
     if (s->places[place].users == 1) {
         if (s->places[place].rows > 0)
-            unlist(s, place);
+            phase_store_unlist(s, place);
         return place;
     }
     uint32_t copy = phase_store_take(s);

@@ -118,24 +118,25 @@ void phase_sums_finish(struct phase_sums *sums)
 /* ---- the order of edges ------------------------------------------------------------- */
 
 /* As edges are ordered: by source and destination, then by what they send. */
-static uint64_t ranks_of(const struct key *key)
+static uint64_t phase_sums_ranks_of(const struct key *key)
 {
     struct phase_edge edge;
     memcpy(&edge, key, sizeof(*key));
     return (uint64_t)edge.source << 32 | edge.destination;
 }
 
-static uint64_t kind_of(const struct key *key)
+static uint64_t phase_sums_kind_of(const struct key *key)
 {
     struct phase_edge edge;
     memcpy(&edge, key, sizeof(*key));
     return (uint64_t)edge.modelled << 32 | edge.size_class;
 }
 
-static bool precedes(const struct key_table *edges, uint32_t left, uint32_t right)
+static bool phase_sums_precedes(const struct key_table *edges, uint32_t left, uint32_t right)
 {
     const struct key *a = &edges->keys[left], *b = &edges->keys[right];
-    return a->hi != b->hi ? ranks_of(a) < ranks_of(b) : kind_of(a) < kind_of(b);
+    return a->hi != b->hi ? phase_sums_ranks_of(a) < phase_sums_ranks_of(b)
+                          : phase_sums_kind_of(a) < phase_sums_kind_of(b);
 }
 
 /* Those between the same two ranks, by what they send. */
@@ -148,7 +149,7 @@ static void order_kinds(struct key_place *places, struct key_place *spare, size_
         if (end - from == 1)
             continue;
         for (size_t i = from; i < end; i++)
-            places[i].key = kind_of(&edges->keys[places[i].place]);
+            places[i].key = phase_sums_kind_of(&edges->keys[places[i].place]);
         struct key_place *sorted = key_order(places + from, spare + from, end - from);
         if (sorted != places + from)
             memcpy(places + from, sorted, (end - from) * sizeof(*places));
@@ -173,11 +174,11 @@ static int order_edges(struct phase_sums *sums, const struct key_table *edges)
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < fresh; i++)
-        places[i] = (struct key_place){ranks_of(&edges->keys[old + i]), old + i};
+        places[i] = (struct key_place){phase_sums_ranks_of(&edges->keys[old + i]), old + i};
     sorted = key_order(places, places + fresh, fresh);
     order_kinds(sorted, sorted == places ? places + fresh : places, fresh, edges);
     for (uint32_t at = count, i = (uint32_t)fresh, j = old; i > 0;) {
-        bool from_old = j > 0 && precedes(edges, sorted[i - 1].place, by_key[j - 1]);
+        bool from_old = j > 0 && phase_sums_precedes(edges, sorted[i - 1].place, by_key[j - 1]);
         by_key[--at] = from_old ? by_key[--j] : sorted[--i].place;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -382,7 +383,7 @@ static void put_first(struct phase_sums *sums, uint32_t at)
 
 /* The sums that there are now become those of a kept graph, in place of the one that was not asked
  * for longest. Its edges' room is used again, where nobody else has them. @return 0 or -ENOMEM */
-static int keep(struct phase_sums *sums, const struct key_table *edges)
+static int phase_sums_store(struct phase_sums *sums, const struct key_table *edges)
 {
     put_first(sums, PHASE_SUMS_KEPT - 1);
     struct phase_kept *kept = &sums->kept[0];
@@ -398,7 +399,7 @@ static int keep(struct phase_sums *sums, const struct key_table *edges)
 }
 
 /* Of a graph that has no edges yet; what else it tells stays. */
-static void tell(const struct phase_graph *kept, struct phase_graph *out)
+static void phase_sums_publish_graph(const struct phase_graph *kept, struct phase_graph *out)
 {
     struct phase_graph told = {0};
     phase_graph_share(&told, kept); /* no memory is needed: they are owned */
@@ -467,7 +468,7 @@ bool phase_sums_recall(struct phase_sums *sums, const struct key_table *edges,
         put_first(sums, i);
         keep_marks(sums, &sums->kept[0]);
         phase_marks_clear(&sums->marks);
-        tell(&sums->kept[0].graph, out);
+        phase_sums_publish_graph(&sums->kept[0].graph, out);
         return true;
     }
     return false;
@@ -485,11 +486,11 @@ int phase_sums_end(struct phase_sums *sums, const struct key_table *edges, struc
     if (at < PHASE_SUMS_KEPT)
         put_first(sums, at);
     else
-        code = keep(sums, edges);
+        code = phase_sums_store(sums, edges);
     tally_clear(&sums->now);
     if (code == 0) {
         keep_marks(sums, &sums->kept[0]);
-        tell(&sums->kept[0].graph, out);
+        phase_sums_publish_graph(&sums->kept[0].graph, out);
     }
     phase_marks_clear(&sums->marks);
     return code;

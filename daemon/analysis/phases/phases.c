@@ -43,7 +43,7 @@ struct phases {
     struct phases_counts counts;
 };
 
-static bool are_valid(const struct phases_params *p)
+static bool phases_are_valid(const struct phases_params *p)
 {
     return p->clusters >= 8 && p->clusters <= MOST && p->items >= LEAST_ITEMS &&
            p->items / 4 >= p->clusters && p->closed >= 1 && p->closed <= MOST && p->gap_ns >= 0 &&
@@ -53,7 +53,7 @@ static bool are_valid(const struct phases_params *p)
 
 int phases_create(struct phases **out, const struct phases_params *params)
 {
-    if (!are_valid(params))
+    if (!phases_are_valid(params))
         return -HOLTER_ERANGE;
     struct phases *p = calloc(1, sizeof(*p));
     if (p == NULL)
@@ -132,7 +132,7 @@ static uint32_t join_runs(struct run *runs, uint32_t i)
 }
 
 /* Where to go on after a merge into a run: its gap may have grown past the one before. */
-static uint32_t step_back(const struct run *runs, uint32_t i, int64_t limit)
+static uint32_t phases_step_back(const struct run *runs, uint32_t i, int64_t limit)
 {
     uint32_t before = runs[i].before;
     if (before == BURST_NONE)
@@ -147,8 +147,8 @@ static uint32_t step_back(const struct run *runs, uint32_t i, int64_t limit)
  * up to where we are, gaps shrink strictly, so that the first that does not is a smallest one.
  * @param end_ns   nothing comes after the last run before this; NEVER: nothing at all
  * @param heights  of the gap before each run, if it goes; may be NULL */
-static void merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
-                       struct burst_height *heights)
+static void phases_merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
+                              struct burst_height *heights)
 {
     for (uint32_t i = runs[0].after; i != BURST_NONE;) {
         uint32_t after = runs[i].after;
@@ -163,11 +163,11 @@ static void merge_runs(struct run *runs, int64_t limit, int64_t end_ns,
         }
         if (heights != NULL)
             heights[i].height = gap;
-        i = step_back(runs, join_runs(runs, i), limit);
+        i = phases_step_back(runs, join_runs(runs, i), limit);
     }
 }
 
-/* As step_back(), where nothing is known of what is before a run. */
+/* As phases_step_back(), where nothing is known of what is before a run. */
 static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
 {
     uint32_t before = runs[i].before;
@@ -180,7 +180,7 @@ static uint32_t step_back_to(const struct run *runs, uint32_t i, uint32_t fixed)
  * that only widens the gap behind it, which does not go. Nor does a gap that is not below a gap
  * before it which does not go. Behind the last of these, gaps shrink strictly up to where we are.
  * @return the run behind the last gap that stays: all that are behind it have gone */
-static uint32_t merge_behind(struct run *runs, struct burst_height *heights)
+static uint32_t phases_merge_previous(struct run *runs, struct burst_height *heights)
 {
     uint32_t fixed = runs[0].after;
     for (uint32_t i = runs[fixed].after; i != BURST_NONE;) {
@@ -209,7 +209,7 @@ static void merge_live(struct phases *p)
     for (uint32_t i = 0; i < count; i++)
         p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
     if (count > 0)
-        merge_runs(p->runs, NEVER, NEVER, p->heights);
+        phases_merge_runs(p->runs, NEVER, NEVER, p->heights);
     p->merged = true;
 }
 
@@ -222,12 +222,12 @@ static uint32_t merge_last(struct phases *p, uint32_t id, int64_t from_ns)
     uint32_t next, count = copy_runs(p, id, NEVER, &next);
     for (uint32_t i = 0; i < count; i++)
         p->heights[i] = (struct burst_height){p->runs[i].first_ns, NEVER};
-    return p->runs[merge_behind(p->runs, p->heights)].first_ns < from_ns ? count : 0;
+    return p->runs[phases_merge_previous(p->runs, p->heights)].first_ns < from_ns ? count : 0;
 }
 
 /* ---- cuts ----------------------------------------------------------------------- */
 
-static struct burst_view view_of(struct phases *p, int64_t from_ns, int64_t to_ns)
+static struct burst_view phases_view_of(struct phases *p, int64_t from_ns, int64_t to_ns)
 {
     struct burst_view view = {.from_ns = from_ns, .to_ns = to_ns, .live = p->heights + 1};
     uint32_t count = burst_clusters_count(p->clusters);
@@ -236,7 +236,7 @@ static struct burst_view view_of(struct phases *p, int64_t from_ns, int64_t to_n
     return view;
 }
 
-static struct burst_cutoff above(int64_t gap_ns)
+static struct burst_cutoff phases_height_above(int64_t gap_ns)
 {
     if (gap_ns == NEVER)
         return (struct burst_cutoff){NEVER, UINT64_MAX};
@@ -246,8 +246,8 @@ static struct burst_cutoff above(int64_t gap_ns)
 int phases_cut_gap(struct phases *p, int64_t from_ns, int64_t to_ns, int64_t gap_ns,
                    struct phase *out, size_t room, size_t *count)
 {
-    const struct burst_view view = view_of(p, from_ns, to_ns);
-    const struct burst_cutoff cutoff = above(gap_ns);
+    const struct burst_view view = phases_view_of(p, from_ns, to_ns);
+    const struct burst_cutoff cutoff = phases_height_above(gap_ns);
     *count = burst_items_cut(p->items, &view, &cutoff, out, room);
     return 0;
 }
@@ -258,7 +258,7 @@ int phases_cut_count(struct phases *p, int64_t from_ns, int64_t to_ns, size_t mo
     struct burst_cutoff cutoff;
     if (most == 0)
         return -HOLTER_ERANGE;
-    const struct burst_view view = view_of(p, from_ns, to_ns);
+    const struct burst_view view = phases_view_of(p, from_ns, to_ns);
     if (burst_items_cutoff(p->items, &view, most, &cutoff) != 0)
         return -ENOMEM;
     *count = burst_items_cut(p->items, &view, &cutoff, out, most);
@@ -272,7 +272,7 @@ static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
     const struct burst_clusters *c = p->clusters;
     uint32_t id = burst_clusters_tail(c), count = 1, most = burst_clusters_count(c) / 2, told = 0;
     if (p->merged || id == BURST_NONE)
-        return view_of(p, from_ns, INT64_MAX);
+        return phases_view_of(p, from_ns, INT64_MAX);
     for (; count < most && burst_clusters_at(c, id)->first_ns >= from_ns; count++)
         id = burst_clusters_at(c, id)->before;
     for (uint32_t wanted = count + LEAST_BEFORE; wanted < most; wanted *= 2) {
@@ -282,14 +282,14 @@ static struct burst_view view_of_last(struct phases *p, int64_t from_ns)
         if (told > 0)
             return (struct burst_view){from_ns, INT64_MAX, p->heights + 1, told - 1};
     }
-    return view_of(p, from_ns, INT64_MAX);
+    return phases_view_of(p, from_ns, INT64_MAX);
 }
 
 int phases_open(struct phases *p, struct phase *out, size_t room, size_t *count)
 {
     int64_t from = p->closed_ns == INT64_MIN ? INT64_MIN : p->closed_ns + 1;
     const struct burst_view view = view_of_last(p, from);
-    const struct burst_cutoff cutoff = above(p->counts.gap_ns);
+    const struct burst_cutoff cutoff = phases_height_above(p->counts.gap_ns);
     *count = burst_items_cut(p->items, &view, &cutoff, out, room);
     return 0;
 }
@@ -302,7 +302,7 @@ static int highest_first(const void *left, const void *right)
     return (a->height_ns < b->height_ns) - (a->height_ns > b->height_ns);
 }
 
-static double height_of(const struct phase *phase)
+static double phases_height_of(const struct phase *phase)
 {
     return (double)(phase->height_ns > LEAST_HEIGHT_NS ? phase->height_ns : LEAST_HEIGHT_NS);
 }
@@ -314,7 +314,7 @@ struct jump {
 
 static struct jump jump_at(const struct phases_params *p, const struct phase *all, size_t i)
 {
-    struct jump jump = {height_of(&all[i]), height_of(&all[i - 1])};
+    struct jump jump = {phases_height_of(&all[i]), phases_height_of(&all[i - 1])};
     if (jump.low < (double)p->gap_least_ns)
         jump.low = (double)p->gap_least_ns;
     if (p->gap_most_ns > 0 && jump.high > (double)p->gap_most_ns)
@@ -363,7 +363,7 @@ static int choose_gap(struct phases *p)
 static void append_closed(struct phases *p, const struct run *run)
 {
     const struct burst_view view = {.from_ns = run->first_ns, .to_ns = run->last_ns};
-    const struct burst_cutoff none = above(NEVER);
+    const struct burst_cutoff none = phases_height_above(NEVER);
     struct phase *phase = &p->closed[p->counts.closed % p->params.closed];
     burst_items_cut(p->items, &view, &none, phase, 1);
     phase->height_ns = p->counts.closed > 0 ? run->mean_ns - p->closed_mean : NEVER;
@@ -398,7 +398,7 @@ static void close_settled(struct phases *p, int64_t horizon_ns)
         return;
     if (next != BURST_NONE && burst_clusters_at(p->clusters, next)->first_ns < end_ns)
         end_ns = burst_clusters_at(p->clusters, next)->first_ns;
-    merge_runs(p->runs, limit, end_ns, NULL);
+    phases_merge_runs(p->runs, limit, end_ns, NULL);
     uint32_t tail = find_tail(p->runs, limit, end_ns);
     for (uint32_t i = 0; i != tail; i = p->runs[i].after)
         append_closed(p, &p->runs[i]);
@@ -442,7 +442,7 @@ static void merge_one(struct phases *p)
     burst_clusters_merge(c, id);
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t phases_add_saturating(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -453,7 +453,7 @@ static struct phase *closed_at(const struct phases *p, uint64_t id)
 }
 
 /* A burst that came after its phase was closed: its sums belong to the nearest one. */
-static void add_late(struct phases *p, const struct burst *burst)
+static void phases_add_late(struct phases *p, const struct burst *burst)
 {
     uint64_t low = p->counts.forgotten + 1, high = p->counts.closed + 1;
     int64_t t = burst->time_ns;
@@ -471,9 +471,9 @@ static void add_late(struct phases *p, const struct burst *burst)
     if (low < p->counts.closed && t > phase->end_ns &&
         closed_at(p, low + 1)->begin_ns - t < t - phase->end_ns)
         phase = closed_at(p, low + 1);
-    phase->bursts = add(phase->bursts, 1);
-    phase->messages = add(phase->messages, burst->messages);
-    phase->bytes = add(phase->bytes, burst->bytes);
+    phase->bursts = phases_add_saturating(phase->bursts, 1);
+    phase->messages = phases_add_saturating(phase->messages, burst->messages);
+    phase->bytes = phases_add_saturating(phase->bytes, burst->bytes);
 }
 
 static bool is_burst(const struct burst *b)
@@ -540,7 +540,7 @@ int phases_add(struct phases *p, const struct burst *burst)
     p->counts.bursts++;
     p->newest_ns = t > p->newest_ns ? t : p->newest_ns;
     if (t <= p->closed_ns)
-        add_late(p, burst);
+        phases_add_late(p, burst);
     if (home.id != BURST_NONE)
         p->counts.joined++;
     if (home.id == BURST_NONE || home.side != BURST_WITHIN)

@@ -75,7 +75,7 @@ void correlation_destroy(struct correlation *correlation)
     free(correlation);
 }
 
-static int grow_zero(void **array, size_t element, uint32_t room, uint32_t need)
+static int correlation_grow_array(void **array, size_t element, uint32_t room, uint32_t need)
 {
     void *grown = realloc(*array, element * need);
     if (grown == NULL)
@@ -85,18 +85,21 @@ static int grow_zero(void **array, size_t element, uint32_t room, uint32_t need)
     return 0;
 }
 
-static int fit_vertex(struct correlation *c, uint32_t vertex)
+static int correlation_reserve_vertex(struct correlation *c, uint32_t vertex)
 {
     if (vertex < c->count)
         return 0;
     if (vertex + 1 >= c->room) { /* lists of vertices seen are written one past their end */
         uint32_t need = c->room + c->room / 2 + 64;
         need = need <= vertex + 1 ? vertex + 2 : need;
-        if (grow_zero((void **)&c->vertices, sizeof(*c->vertices), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.two, sizeof(uint32_t), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.weight, sizeof(uint32_t), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.seen_two, sizeof(uint32_t), c->room, need) != 0 ||
-            grow_zero((void **)&c->walk.seen, sizeof(uint32_t), c->room, need) != 0)
+        if (correlation_grow_array((void **)&c->vertices, sizeof(*c->vertices), c->room, need) !=
+                0 ||
+            correlation_grow_array((void **)&c->walk.two, sizeof(uint32_t), c->room, need) != 0 ||
+            correlation_grow_array((void **)&c->walk.weight, sizeof(uint32_t), c->room, need) !=
+                0 ||
+            correlation_grow_array((void **)&c->walk.seen_two, sizeof(uint32_t), c->room, need) !=
+                0 ||
+            correlation_grow_array((void **)&c->walk.seen, sizeof(uint32_t), c->room, need) != 0)
             return -ENOMEM;
         c->room = need;
     }
@@ -105,18 +108,18 @@ static int fit_vertex(struct correlation *c, uint32_t vertex)
 }
 
 /* Position of the first partner that is not below. */
-static uint32_t position(const struct vertex *vertex, uint32_t partner)
+static uint32_t correlation_partner_position(const struct vertex *vertex, uint32_t partner)
 {
     return BISECT(i, 0, vertex->degree, vertex->partners[i] < partner);
 }
 
-static bool has_partner(const struct vertex *vertex, uint32_t partner)
+static bool correlation_has_partner(const struct vertex *vertex, uint32_t partner)
 {
-    uint32_t at = position(vertex, partner);
+    uint32_t at = correlation_partner_position(vertex, partner);
     return at < vertex->degree && vertex->partners[at] == partner;
 }
 
-static int fit_partner(struct vertex *vertex)
+static int correlation_reserve_partner(struct vertex *vertex)
 {
     if (vertex->degree < vertex->room)
         return 0;
@@ -129,18 +132,18 @@ static int fit_partner(struct vertex *vertex)
     return 0;
 }
 
-static void insert_partner(struct vertex *vertex, uint32_t partner)
+static void correlation_insert_partner(struct vertex *vertex, uint32_t partner)
 {
-    uint32_t at = position(vertex, partner);
+    uint32_t at = correlation_partner_position(vertex, partner);
     memmove(vertex->partners + at + 1, vertex->partners + at,
             (vertex->degree - at) * sizeof(*vertex->partners));
     vertex->partners[at] = partner;
     vertex->degree++;
 }
 
-static void remove_partner(struct vertex *vertex, uint32_t partner)
+static void correlation_remove_partner(struct vertex *vertex, uint32_t partner)
 {
-    uint32_t at = position(vertex, partner);
+    uint32_t at = correlation_partner_position(vertex, partner);
     vertex->degree--;
     memmove(vertex->partners + at, vertex->partners + at + 1,
             (vertex->degree - at) * sizeof(*vertex->partners));
@@ -152,18 +155,19 @@ int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present
         return -HOLTER_ERANGE;
     if (a == b)
         return 0;
-    bool known = a < c->count && b < c->count && has_partner(&c->vertices[a], b);
+    bool known = a < c->count && b < c->count && correlation_has_partner(&c->vertices[a], b);
     if (known == present)
         return 0;
     if (present) {
-        if (fit_vertex(c, a > b ? a : b) != 0 || fit_partner(&c->vertices[a]) != 0 ||
-            fit_partner(&c->vertices[b]) != 0)
+        if (correlation_reserve_vertex(c, a > b ? a : b) != 0 ||
+            correlation_reserve_partner(&c->vertices[a]) != 0 ||
+            correlation_reserve_partner(&c->vertices[b]) != 0)
             return -ENOMEM;
-        insert_partner(&c->vertices[a], b);
-        insert_partner(&c->vertices[b], a);
+        correlation_insert_partner(&c->vertices[a], b);
+        correlation_insert_partner(&c->vertices[b], a);
     } else {
-        remove_partner(&c->vertices[a], b);
-        remove_partner(&c->vertices[b], a);
+        correlation_remove_partner(&c->vertices[a], b);
+        correlation_remove_partner(&c->vertices[b], a);
     }
     c->vertices[a].touched = c->vertices[b].touched = true;
     c->changed = true;
@@ -173,7 +177,7 @@ int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present
 
 /* A path that came or went has an edge that did. Of the ends of such edges the first along the path
  * is reached by edges that stand now, in at most two steps. */
-static void mark_stale(struct correlation *c)
+static void correlation_mark_stale(struct correlation *c)
 {
     uint32_t *step = c->walk.seen; /* 1: touched, 2: one step away, 3: two */
     memset(step, 0, c->count * sizeof(*step));
@@ -188,30 +192,30 @@ static void mark_stale(struct correlation *c)
         c->vertices[v].stale = c->vertices[v].stale || step[v] != 0;
 }
 
-static bool relays(const struct correlation *c, const struct vertex *vertex)
+static bool correlation_relays_paths(const struct correlation *c, const struct vertex *vertex)
 {
     return vertex->degree <= c->params.hub;
 }
 
-static void count_relays(struct correlation *c)
+static void correlation_count_relays(struct correlation *c)
 {
     for (uint32_t v = 0; v < c->count; v++) {
         struct vertex *vertex = &c->vertices[v];
         vertex->relays = 0;
         for (uint32_t i = 0; i < vertex->degree; i++)
-            vertex->relays += relays(c, &c->vertices[vertex->partners[i]]);
+            vertex->relays += correlation_relays_paths(c, &c->vertices[vertex->partners[i]]);
     }
 }
 
 /* Paths p-x-q. @return how many q */
-static uint32_t walk_two(struct correlation *c, uint32_t p)
+static uint32_t correlation_walk_two(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
     const struct vertex *from = &c->vertices[p];
     uint32_t seen = 0;
     for (uint32_t i = 0; i < from->degree; i++) {
         const struct vertex *x = &c->vertices[from->partners[i]];
-        for (uint32_t j = 0; relays(c, x) && j < x->degree; j++) {
+        for (uint32_t j = 0; correlation_relays_paths(c, x) && j < x->degree; j++) {
             uint32_t q = x->partners[j];
             w->seen_two[seen] = q;
             seen += w->two[q]++ == 0;
@@ -222,8 +226,8 @@ static uint32_t walk_two(struct correlation *c, uint32_t p)
     return seen;
 }
 
-/* Walks p-x-q-r, q not p, with q to follow from walk_two(). @return how many r */
-static uint32_t walk_three(struct correlation *c, uint32_t two)
+/* Walks p-x-q-r, q not p, with q to follow from correlation_walk_two(). @return how many r */
+static uint32_t correlation_walk_three(struct correlation *c, uint32_t two)
 {
     struct walk *w = &c->walk;
     uint32_t seen = 0;
@@ -231,7 +235,7 @@ static uint32_t walk_three(struct correlation *c, uint32_t two)
         const struct vertex *q = &c->vertices[w->seen_two[i]];
         uint32_t share = LENGTH_3 * w->two[w->seen_two[i]];
         c->steps += q->degree;
-        for (uint32_t j = 0; relays(c, q) && j < q->degree; j++) {
+        for (uint32_t j = 0; correlation_relays_paths(c, q) && j < q->degree; j++) {
             uint32_t r = q->partners[j];
             w->seen[seen] = r;
             seen += w->weight[r] == 0;
@@ -242,11 +246,11 @@ static uint32_t walk_three(struct correlation *c, uint32_t two)
 }
 
 /* 36 R from p to all others into walk.weight. @return how many are in walk.seen */
-static uint32_t walk_all(struct correlation *c, uint32_t p)
+static uint32_t correlation_walk_paths(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
     const struct vertex *from = &c->vertices[p];
-    uint32_t two = walk_two(c, p), seen = walk_three(c, two);
+    uint32_t two = correlation_walk_two(c, p), seen = correlation_walk_three(c, two);
     c->steps += from->degree + two;
     for (uint32_t i = 0; i < two; i++) {
         uint32_t q = w->seen_two[i];
@@ -261,19 +265,19 @@ static uint32_t walk_all(struct correlation *c, uint32_t p)
         w->seen[seen] = r;
         seen += w->weight[r] == 0;
         w->weight[r] += LENGTH_1;
-        if (relays(c, to)) /* walks p-r-q-r are no paths */
-            w->weight[r] -= LENGTH_3 * (to->relays - relays(c, from));
+        if (correlation_relays_paths(c, to)) /* walks p-r-q-r are no paths */
+            w->weight[r] -= LENGTH_3 * (to->relays - correlation_relays_paths(c, from));
     }
     return seen;
 }
 
-static void clear_weights(struct walk *w, uint32_t seen)
+static void correlation_clear_weights(struct walk *w, uint32_t seen)
 {
     for (uint32_t i = 0; i < seen; i++)
         w->weight[w->seen[i]] = 0;
 }
 
-static int set_row_room(struct correlation *c, struct vertex *vertex, uint32_t need)
+static int correlation_resize_row(struct correlation *c, struct vertex *vertex, uint32_t need)
 {
     uint64_t pairs = c->pairs - vertex->row_count + need;
     if (pairs > c->params.most_pairs)
@@ -293,19 +297,19 @@ static int set_row_room(struct correlation *c, struct vertex *vertex, uint32_t n
     return 0;
 }
 
-static int compute_row(struct correlation *c, uint32_t p)
+static int correlation_compute_row(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
     struct vertex *vertex = &c->vertices[p];
-    uint32_t seen = walk_all(c, p);
-    int rc = set_row_room(c, vertex, seen - (w->weight[p] != 0));
+    uint32_t seen = correlation_walk_paths(c, p);
+    int rc = correlation_resize_row(c, vertex, seen - (w->weight[p] != 0));
     uint32_t count = 0;
     for (uint32_t i = 0; rc == 0 && i < seen; i++) {
         uint32_t q = w->seen[i];
         if (q != p)
             vertex->row[count++] = (struct correlate){.vertex = q, .weight = w->weight[q]};
     }
-    clear_weights(w, seen);
+    correlation_clear_weights(w, seen);
     return rc;
 }
 
@@ -314,8 +318,8 @@ int correlation_update_some(struct correlation *c, uint64_t *work)
     if (!c->changed)
         return 0;
     if (!c->marked) {
-        mark_stale(c);
-        count_relays(c);
+        correlation_mark_stale(c);
+        correlation_count_relays(c);
         c->marked = true;
         c->next = 0;
     }
@@ -325,7 +329,7 @@ int correlation_update_some(struct correlation *c, uint64_t *work)
             continue;
         if (*work == 0)
             return 1;
-        int rc = compute_row(c, c->next);
+        int rc = correlation_compute_row(c, c->next);
         if (rc != 0)
             return rc;
         c->vertices[c->next].stale = false;

@@ -11,7 +11,7 @@
 
 /* Sum of the weights between a cluster and another. */
 struct link {
-    uint32_t cluster; /* or one that has since merged into it: see root() */
+    uint32_t cluster; /* or one that has since merged into it: see linkage_find_root() */
     uint64_t sum;     /* of 36 R, in quarters */
 };
 
@@ -58,7 +58,7 @@ int linkage_create(struct linkage **out)
     return 0;
 }
 
-static void free_arrays(struct linkage *l)
+static void linkage_free_arrays(struct linkage *l)
 {
     free(l->clusters);
     free(l->parent);
@@ -76,16 +76,16 @@ void linkage_destroy(struct linkage *linkage)
 {
     if (linkage == NULL)
         return;
-    linkage_break_off(linkage);
-    free_arrays(linkage);
+    linkage_cancel(linkage);
+    linkage_free_arrays(linkage);
     free(linkage);
 }
 
-static int fit(struct linkage *l, uint32_t need)
+static int linkage_reserve(struct linkage *l, uint32_t need)
 {
     if (need <= l->room)
         return 0;
-    free_arrays(l);
+    linkage_free_arrays(l);
     l->clusters = calloc(need, sizeof(*l->clusters));
     l->parent = malloc(need * sizeof(*l->parent));
     l->size = malloc(need * sizeof(*l->size));
@@ -94,14 +94,14 @@ static int fit(struct linkage *l, uint32_t need)
     l->chain = malloc(need * sizeof(*l->chain));
     if (l->clusters == NULL || l->parent == NULL || l->size == NULL || l->sum == NULL ||
         l->seen == NULL || l->chain == NULL) {
-        free_arrays(l);
+        linkage_free_arrays(l);
         return -ENOMEM;
     }
     l->room = need;
     return 0;
 }
 
-static uint32_t root(struct linkage *l, uint32_t cluster)
+static uint32_t linkage_find_root(struct linkage *l, uint32_t cluster)
 {
     uint32_t *parent = l->parent;
     while (parent[cluster] != cluster) {
@@ -111,53 +111,53 @@ static uint32_t root(struct linkage *l, uint32_t cluster)
     return cluster;
 }
 
-static uint32_t group_of(const struct linkage *l, uint32_t vertex)
+static uint32_t linkage_group_of(const struct linkage *l, uint32_t vertex)
 {
     return vertex < l->history.vertices ? l->history.group[vertex] : 0;
 }
 
 /* One more link. No branch: which cluster is seen for the first time cannot be foreseen.
  * @return how many are in l->seen */
-static inline uint32_t add_link(struct linkage *l, uint32_t to, uint64_t sum, uint32_t seen)
+static inline uint32_t linkage_add_link(struct linkage *l, uint32_t to, uint64_t sum, uint32_t seen)
 {
-    to = root(l, to);
+    to = linkage_find_root(l, to);
     l->seen[seen] = to;
     seen += l->sum[to] == 0;
     l->sum[to] += sum;
     return seen;
 }
 
-static uint32_t gather_row(struct linkage *l, uint32_t self)
+static uint32_t linkage_gather_row(struct linkage *l, uint32_t self)
 {
-    uint32_t count, seen = 0, group = group_of(l, self);
+    uint32_t count, seen = 0, group = linkage_group_of(l, self);
     const struct correlate *row = correlation_row(l->correlation, self, &count);
     for (uint32_t i = 0; group == 0 && i < count; i++)
-        seen = add_link(l, row[i].vertex, (uint64_t)row[i].weight * QUARTERS, seen);
+        seen = linkage_add_link(l, row[i].vertex, (uint64_t)row[i].weight * QUARTERS, seen);
     for (uint32_t i = 0; group != 0 && i < count; i++) {
-        bool together = group_of(l, row[i].vertex) == group;
+        bool together = linkage_group_of(l, row[i].vertex) == group;
         uint32_t quarters = QUARTERS + (together ? l->history.quarters : 0);
-        seen = add_link(l, row[i].vertex, (uint64_t)row[i].weight * quarters, seen);
+        seen = linkage_add_link(l, row[i].vertex, (uint64_t)row[i].weight * quarters, seen);
     }
     return seen;
 }
 
 /* Add up the weights to each other cluster into l->sum. @return how many are in l->seen */
-static uint32_t gather(struct linkage *l, uint32_t self)
+static uint32_t linkage_gather_links(struct linkage *l, uint32_t self)
 {
     const struct cluster *cluster = &l->clusters[self];
     uint32_t seen = 0;
     l->sum[self] = 1; /* as if seen already: links within the cluster are left out */
     if (cluster->links == NULL)
-        seen = gather_row(l, self);
+        seen = linkage_gather_row(l, self);
     for (uint32_t i = 0; cluster->links != NULL && i < cluster->count; i++)
-        seen = add_link(l, cluster->links[i].cluster, cluster->links[i].sum, seen);
+        seen = linkage_add_link(l, cluster->links[i].cluster, cluster->links[i].sum, seen);
     l->sum[self] = 0;
     l->looked += cluster->links == NULL ? seen : cluster->count;
     return seen;
 }
 
 /* Whether self should rather merge with one than with the best so far. */
-static bool is_nearer(uint32_t self, const struct nearest *one, const struct nearest *best)
+static bool linkage_is_nearer(uint32_t self, const struct nearest *one, const struct nearest *best)
 {
     if (best->cluster == NONE || one->height != best->height)
         return best->cluster == NONE || one->height > best->height;
@@ -169,12 +169,12 @@ static bool is_nearer(uint32_t self, const struct nearest *one, const struct nea
 }
 
 /* Look at all links; leaves them gathered in place of what they were. */
-static struct nearest look_around(struct linkage *l, uint32_t self)
+static struct nearest linkage_search_nearest(struct linkage *l, uint32_t self)
 {
     struct cluster *cluster = &l->clusters[self];
     struct nearest best = {.cluster = NONE};
     uint64_t unit = (uint64_t)l->size[self] * CORRELATION_ONE * QUARTERS;
-    uint32_t seen = gather(l, self);
+    uint32_t seen = linkage_gather_links(l, self);
     if (cluster->links == NULL) /* without memory the row is gathered again next time */
         cluster->links = malloc(((size_t)seen + 1) * sizeof(*cluster->links));
     if (cluster->links != NULL)
@@ -186,24 +186,24 @@ static struct nearest look_around(struct linkage *l, uint32_t self)
         l->sum[one.cluster] = 0;
         if (cluster->links != NULL)
             cluster->links[i] = (struct link){.cluster = one.cluster, .sum = sum};
-        if (is_nearer(self, &one, &best))
+        if (linkage_is_nearer(self, &one, &best))
             best = one;
     }
     return best;
 }
 
 /* The cluster to merge with. What it was stays so until one of the two merges. */
-static struct nearest find_nearest(struct linkage *l, uint32_t self)
+static struct nearest linkage_find_nearest(struct linkage *l, uint32_t self)
 {
     struct nearest *known = &l->clusters[self].nearest;
     if (known->cluster == NONE || l->parent[known->cluster] != known->cluster ||
         l->size[known->cluster] != known->size)
-        *known = look_around(l, self);
+        *known = linkage_search_nearest(l, self);
     return *known;
 }
 
 /* Make a vertex's row a list of links. @return 0 or -ENOMEM */
-static int list_links(struct linkage *l, uint32_t self)
+static int linkage_list_links(struct linkage *l, uint32_t self)
 {
     struct cluster *cluster = &l->clusters[self];
     if (cluster->links != NULL)
@@ -211,7 +211,7 @@ static int list_links(struct linkage *l, uint32_t self)
     uint32_t row;
     correlation_row(l->correlation, self, &row);
     struct link *links = malloc((row + 1) * sizeof(*links));
-    uint32_t seen = links == NULL ? 0 : gather(l, self);
+    uint32_t seen = links == NULL ? 0 : linkage_gather_links(l, self);
     for (uint32_t i = 0; i < seen; i++) {
         links[i] = (struct link){.cluster = l->seen[i], .sum = l->sum[l->seen[i]]};
         l->sum[l->seen[i]] = 0;
@@ -222,13 +222,13 @@ static int list_links(struct linkage *l, uint32_t self)
 }
 
 /* One cluster of two. Links to the same third are added up when they are gathered next. */
-static int merge(struct linkage *l, uint32_t one, uint32_t other, double height,
-                 struct linkage_merge *out)
+static int linkage_merge_clusters(struct linkage *l, uint32_t one, uint32_t other, double height,
+                                  struct linkage_merge *out)
 {
     uint32_t a = one < other ? one : other, b = one < other ? other : one;
     struct cluster *low = &l->clusters[a], *high = &l->clusters[b];
-    int rc = list_links(l, a);
-    rc = rc == 0 ? list_links(l, b) : rc;
+    int rc = linkage_list_links(l, a);
+    rc = rc == 0 ? linkage_list_links(l, b) : rc;
     struct link *links =
         rc == 0 ? realloc(low->links, (low->count + high->count + 1) * sizeof(*links)) : NULL;
     if (links == NULL)
@@ -246,40 +246,40 @@ static int merge(struct linkage *l, uint32_t one, uint32_t other, double height,
     return 0;
 }
 
-static void push(struct linkage *l, uint32_t cluster)
+static void linkage_push_chain(struct linkage *l, uint32_t cluster)
 {
     l->clusters[cluster].chained = true;
     l->chain[l->length++] = cluster;
 }
 
-static void pop(struct linkage *l, uint32_t count)
+static void linkage_pop_chain(struct linkage *l, uint32_t count)
 {
     for (; count > 0; count--)
         l->clusters[l->chain[--l->length]].chained = false;
 }
 
 /* Take one step along the chain: a cluster further, or merge its last two. @return 1: merged */
-static int step(struct linkage *l, struct linkage_merge *out)
+static int linkage_step_chain(struct linkage *l, struct linkage_merge *out)
 {
     uint32_t top = l->chain[l->length - 1];
-    struct nearest nearest = find_nearest(l, top);
+    struct nearest nearest = linkage_find_nearest(l, top);
     if (!l->clusters[nearest.cluster].chained) {
-        push(l, nearest.cluster);
+        linkage_push_chain(l, nearest.cluster);
         return 0;
     }
     /* Further down the chain it can only be where sums exceed a double's 53 bits and a mean seems
      * to have grown by its rounding. */
     bool before = l->chain[l->length - 2] == nearest.cluster;
-    pop(l, before ? 2 : l->length);
-    return merge(l, top, nearest.cluster, nearest.height, out) == 0 ? 1 : -ENOMEM;
+    linkage_pop_chain(l, before ? 2 : l->length);
+    return linkage_merge_clusters(l, top, nearest.cluster, nearest.height, out) == 0 ? 1 : -ENOMEM;
 }
 
 int linkage_begin(struct linkage *l, const struct correlation *correlation,
                   const struct linkage_history *history, const uint32_t *members, uint32_t count,
                   struct linkage_merge *merges)
 {
-    linkage_break_off(l);
-    if (fit(l, correlation_vertices(correlation)) != 0)
+    linkage_cancel(l);
+    if (linkage_reserve(l, correlation_vertices(correlation)) != 0)
         return -ENOMEM;
     l->correlation = correlation;
     l->history = *history;
@@ -296,7 +296,7 @@ int linkage_begin(struct linkage *l, const struct correlation *correlation,
     return 0;
 }
 
-void linkage_break_off(struct linkage *l)
+void linkage_cancel(struct linkage *l)
 {
     for (uint32_t i = 0; l->members != NULL && i < l->count; i++) {
         free(l->clusters[l->members[i]].links);
@@ -305,7 +305,7 @@ void linkage_break_off(struct linkage *l)
     l->members = NULL;
 }
 
-int linkage_go_on(struct linkage *l, uint64_t *work)
+int linkage_continue(struct linkage *l, uint64_t *work)
 {
     int rc = 0;
     while (rc >= 0 && l->merged < l->count - 1) {
@@ -314,13 +314,13 @@ int linkage_go_on(struct linkage *l, uint64_t *work)
             return 1;
         for (; l->length == 0; l->next = (l->next + 1) % l->count)
             if (l->parent[l->members[l->next]] == l->members[l->next])
-                push(l, l->members[l->next]);
-        rc = step(l, &l->merges[l->merged]);
+                linkage_push_chain(l, l->members[l->next]);
+        rc = linkage_step_chain(l, &l->merges[l->merged]);
         l->merged += rc == 1;
         looked = l->looked - looked + 1;
         *work -= looked < *work ? looked : *work;
     }
-    linkage_break_off(l);
+    linkage_cancel(l);
     return rc < 0 ? rc : 0;
 }
 
@@ -330,7 +330,7 @@ int linkage_run(struct linkage *l, const struct correlation *correlation,
 {
     uint64_t work = UINT64_MAX;
     int rc = linkage_begin(l, correlation, history, members, count, merges);
-    return rc != 0 ? rc : linkage_go_on(l, &work);
+    return rc != 0 ? rc : linkage_continue(l, &work);
 }
 
 int linkage_compare(const void *left, const void *right)

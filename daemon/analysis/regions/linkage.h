@@ -58,10 +58,10 @@ int linkage_begin(struct linkage *linkage, const struct correlation *correlation
 
 /** @param work  links that may be looked at; what is left of them is set
  *  @return 0: it is done; 1: there is more to do; -ENOMEM: it is broken off */
-int linkage_go_on(struct linkage *linkage, uint64_t *work);
+int linkage_continue(struct linkage *linkage, uint64_t *work);
 
 /** Give up what was begun, if anything was. */
-void linkage_break_off(struct linkage *linkage);
+void linkage_cancel(struct linkage *linkage);
 
 /** Orders merges as they would happen one after the other: for qsort(). */
 int linkage_compare(const void *a, const void *b);

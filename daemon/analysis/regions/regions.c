@@ -58,7 +58,7 @@ struct regions {
 
 /* ---- life ------------------------------------------------------------------- */
 
-static void partition_finish(struct partition *p)
+static void regions_partition_finish(struct partition *p)
 {
     free(p->component);
     free(p->parent);
@@ -68,7 +68,7 @@ static void partition_finish(struct partition *p)
     *p = (struct partition){0};
 }
 
-static int partition_init(struct partition *out, uint32_t vertices)
+static int regions_partition_init(struct partition *out, uint32_t vertices)
 {
     size_t room = (size_t)vertices + 1;
     struct partition p = {.vertices = vertices,
@@ -79,7 +79,7 @@ static int partition_init(struct partition *out, uint32_t vertices)
                           .list = malloc(room * sizeof(*p.list))};
     if (p.component == NULL || p.parent == NULL || p.region == NULL || p.merges == NULL ||
         p.list == NULL) {
-        partition_finish(&p);
+        regions_partition_finish(&p);
         return -ENOMEM;
     }
     *out = p;
@@ -116,8 +116,8 @@ void regions_destroy(struct regions *regions)
         return;
     correlation_destroy(regions->correlation);
     linkage_destroy(regions->linkage);
-    partition_finish(&regions->now);
-    partition_finish(&regions->next);
+    regions_partition_finish(&regions->now);
+    regions_partition_finish(&regions->next);
     free(regions->members);
     free(regions->kept);
     free(regions->news);
@@ -137,7 +137,7 @@ int regions_edge(struct regions *r, uint32_t a, uint32_t b, int present)
 }
 
 /* What was told while the last update went on. Without memory the rest of it waits. */
-static int take_news(struct regions *r)
+static int regions_apply_pending(struct regions *r)
 {
     size_t taken = 0;
     int rc = 0;
@@ -155,8 +155,8 @@ static int take_news(struct regions *r)
 /* ---- connected components ----------------------------------------------------- */
 
 /* Vertices of the component of `from` into members, and whether an edge of it changed. */
-static uint32_t walk_component(const struct correlation *correlation, uint32_t from,
-                               struct partition *p, uint32_t *members, bool *touched)
+static uint32_t regions_walk_component(const struct correlation *correlation, uint32_t from,
+                                       struct partition *p, uint32_t *members, bool *touched)
 {
     uint32_t count = 1;
     members[0] = from;
@@ -177,7 +177,7 @@ static uint32_t walk_component(const struct correlation *correlation, uint32_t f
 }
 
 /* Begin with the next component that an edge changed in, from r->vertex on. @return 0 or -ENOMEM */
-static int begin_component(struct regions *r)
+static int regions_begin_component(struct regions *r)
 {
     struct partition *p = &r->next;
     const struct linkage_history history = {
@@ -188,7 +188,7 @@ static int begin_component(struct regions *r)
         correlation_partners(r->correlation, v, &degree);
         if (degree == 0 || p->component[v] != NONE)
             continue;
-        uint32_t count = walk_component(r->correlation, v, p, r->members, &touched);
+        uint32_t count = regions_walk_component(r->correlation, v, p, r->members, &touched);
         r->kept[v] = !touched;
         if (!touched)
             continue;
@@ -200,13 +200,13 @@ static int begin_component(struct regions *r)
 }
 
 /* Cluster the components that an edge changed in. @return 0, 1: there is more to do, or -ENOMEM */
-static int cluster_components(struct regions *r, uint64_t *work)
+static int regions_cluster_components(struct regions *r, uint64_t *work)
 {
     while (r->vertex < r->next.vertices) {
-        int rc = r->linking == 0 ? begin_component(r) : 0;
+        int rc = r->linking == 0 ? regions_begin_component(r) : 0;
         uint64_t links = *work / LINK_STEPS + (*work % LINK_STEPS != 0), left = links;
         if (rc == 0 && r->linking > 0)
-            rc = linkage_go_on(r->linkage, &left);
+            rc = linkage_continue(r->linkage, &left);
         uint64_t steps = (links - left) * LINK_STEPS;
         *work -= steps < *work ? steps : *work;
         if (rc != 0)
@@ -218,7 +218,7 @@ static int cluster_components(struct regions *r, uint64_t *work)
 }
 
 /* A component without a changed edge has the vertices it had, and so its merges. */
-static void list_merges(struct regions *r)
+static void regions_list_merges(struct regions *r)
 {
     struct partition *p = &r->next;
     for (size_t i = 0; i < r->now.merge_count; i++) {
@@ -231,7 +231,7 @@ static void list_merges(struct regions *r)
 
 /* ---- the cut -------------------------------------------------------------------- */
 
-static uint32_t root(struct partition *p, uint32_t vertex)
+static uint32_t regions_find_root(struct partition *p, uint32_t vertex)
 {
     while (p->parent[vertex] != vertex) {
         p->parent[vertex] = p->parent[p->parent[vertex]];
@@ -240,10 +240,10 @@ static uint32_t root(struct partition *p, uint32_t vertex)
     return vertex;
 }
 
-static void join(struct partition *p, uint32_t one, uint32_t other)
+static void regions_join_roots(struct partition *p, uint32_t one, uint32_t other)
 {
-    one = root(p, one);
-    other = root(p, other);
+    one = regions_find_root(p, one);
+    other = regions_find_root(p, other);
     if (one < other)
         p->parent[other] = one;
     else
@@ -251,7 +251,7 @@ static void join(struct partition *p, uint32_t one, uint32_t other)
 }
 
 /* Apply the merges above the threshold, and further ones while there are too many regions. */
-static void cut(const struct regions *r, struct partition *p)
+static void regions_cut_hierarchy(const struct regions *r, struct partition *p)
 {
     size_t clusters = 0, most = r->params.most_regions;
     for (uint32_t v = 0; v < p->vertices; v++) {
@@ -261,15 +261,15 @@ static void cut(const struct regions *r, struct partition *p)
     for (size_t i = 0; i < p->merge_count; i++, clusters--) {
         if (p->merges[i].height <= r->params.threshold && (most == 0 || clusters <= most))
             break;
-        join(p, p->merges[i].a, p->merges[i].b);
+        regions_join_roots(p, p->merges[i].a, p->merges[i].b);
     }
 }
 
 /* Where the vertex that is alone should go. sums: zero, and left so; roots: where each vertex was
  * before any joined; seen: room for all vertices. */
-static uint32_t best_company(const struct correlation *correlation, uint32_t alone,
-                             const uint32_t *roots, const uint32_t *sizes, uint64_t *sums,
-                             uint32_t *seen)
+static uint32_t regions_closest_root(const struct correlation *correlation, uint32_t alone,
+                                     const uint32_t *roots, const uint32_t *sizes, uint64_t *sums,
+                                     uint32_t *seen)
 {
     uint32_t count, found = 0, best = alone;
     double best_mean = 0;
@@ -294,19 +294,20 @@ static uint32_t best_company(const struct correlation *correlation, uint32_t alo
 }
 
 /* Vertices alone join the company they have most to do with, all at once. */
-static int join_alone(const struct regions *r, struct partition *p)
+static int regions_join_singles(const struct regions *r, struct partition *p)
 {
     size_t room = (size_t)p->vertices + 1;
     uint64_t *sums = calloc(room, sizeof(*sums));
     uint32_t *roots = calloc(room * 3, sizeof(*roots));
     uint32_t *sizes = roots + room, *seen = sizes + room;
     for (uint32_t v = 0; roots != NULL && v < p->vertices; v++) {
-        roots[v] = root(p, v);
+        roots[v] = regions_find_root(p, v);
         sizes[roots[v]]++;
     }
     for (uint32_t v = 0; sums != NULL && roots != NULL && v < p->vertices; v++)
         if (p->component[v] != NONE && roots[v] == v && sizes[v] == 1)
-            join(p, v, best_company(r->correlation, v, roots, sizes, sums, seen));
+            regions_join_roots(p, v,
+                               regions_closest_root(r->correlation, v, roots, sizes, sums, seen));
     int rc = sums == NULL || roots == NULL ? -ENOMEM : 0;
     free(sums);
     free(roots);
@@ -322,7 +323,7 @@ struct overlap {
     uint32_t shared;
 };
 
-static int compare_place(const void *left, const void *right)
+static int regions_compare_places(const void *left, const void *right)
 {
     const struct overlap *a = left, *b = right;
     if (a->former != b->former)
@@ -330,39 +331,40 @@ static int compare_place(const void *left, const void *right)
     return a->root < b->root ? -1 : a->root > b->root;
 }
 
-static int compare_shared(const void *left, const void *right)
+static int regions_compare_shared(const void *left, const void *right)
 {
     const struct overlap *a = left, *b = right;
     if (a->shared != b->shared)
         return a->shared > b->shared ? -1 : 1;
-    return compare_place(left, right);
+    return regions_compare_places(left, right);
 }
 
-static uint32_t former_of(const struct regions *r, uint32_t vertex)
+static uint32_t regions_former_of(const struct regions *r, uint32_t vertex)
 {
     return vertex < r->now.vertices ? r->now.region[vertex] : 0;
 }
 
 /* All overlaps, the largest first; ties by former id. @return how many */
-static size_t find_overlaps(const struct regions *r, struct partition *p, struct overlap *out)
+static size_t regions_find_overlaps(const struct regions *r, struct partition *p,
+                                    struct overlap *out)
 {
     size_t count = 0, kept = 0;
     for (uint32_t v = 0; v < p->vertices; v++)
-        if (p->component[v] != NONE && former_of(r, v) != 0)
-            out[count++] =
-                (struct overlap){.former = former_of(r, v), .root = root(p, v), .shared = 1};
-    qsort(out, count, sizeof(*out), compare_place);
+        if (p->component[v] != NONE && regions_former_of(r, v) != 0)
+            out[count++] = (struct overlap){
+                .former = regions_former_of(r, v), .root = regions_find_root(p, v), .shared = 1};
+    qsort(out, count, sizeof(*out), regions_compare_places);
     for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && compare_place(&out[kept - 1], &out[i]) == 0)
+        if (kept > 0 && regions_compare_places(&out[kept - 1], &out[i]) == 0)
             out[kept - 1].shared++;
         else
             out[kept++] = out[i];
     }
-    qsort(out, kept, sizeof(*out), compare_shared);
+    qsort(out, kept, sizeof(*out), regions_compare_shared);
     return kept;
 }
 
-static const struct region_info *find_former(const struct regions *r, uint32_t id)
+static const struct region_info *regions_find_former(const struct regions *r, uint32_t id)
 {
     size_t low = BISECT(i, 0, r->now.list_count, r->now.list[i].id < id);
     return low < r->now.list_count && r->now.list[low].id == id ? &r->now.list[low] : NULL;
@@ -370,12 +372,13 @@ static const struct region_info *find_former(const struct regions *r, uint32_t i
 
 /* Give former ids to the regions that share most with theirs. sizes, infos: by lowest vertex.
  * taken: of each former region, by its place in the list. */
-static void pass_on(const struct regions *r, const struct overlap *overlaps, size_t count,
-                    const uint32_t *sizes, struct region_info *infos, bool *taken)
+static void regions_inherit_ids(const struct regions *r, const struct overlap *overlaps,
+                                size_t count, const uint32_t *sizes, struct region_info *infos,
+                                bool *taken)
 {
     for (size_t i = 0; i < count; i++) {
         const struct overlap *o = &overlaps[i];
-        const struct region_info *former = find_former(r, o->former);
+        const struct region_info *former = regions_find_former(r, o->former);
         struct region_info *info = &infos[o->root];
         uint64_t together = (uint64_t)former->vertices + sizes[o->root] - o->shared;
         if (info->id != 0 || taken[former - r->now.list] ||
@@ -387,20 +390,20 @@ static void pass_on(const struct regions *r, const struct overlap *overlaps, siz
     }
 }
 
-static int compare_id(const void *left, const void *right)
+static int regions_compare_ids(const void *left, const void *right)
 {
     const struct region_info *a = left, *b = right;
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
 /* Number the regions without a former self by their lowest vertex; fill in list and region. */
-static void number_rest(struct partition *p, const uint32_t *sizes, struct region_info *infos,
-                        uint64_t window, uint32_t *next_id)
+static void regions_number_new(struct partition *p, const uint32_t *sizes,
+                               struct region_info *infos, uint64_t window, uint32_t *next_id)
 {
     for (uint32_t v = 0; v < p->vertices; v++) {
         if (p->component[v] == NONE)
             continue;
-        uint32_t lowest = root(p, v);
+        uint32_t lowest = regions_find_root(p, v);
         struct region_info *info = &infos[lowest];
         if (info->id == 0) {
             info->id = (*next_id)++;
@@ -412,11 +415,11 @@ static void number_rest(struct partition *p, const uint32_t *sizes, struct regio
         }
         p->region[v] = info->id;
     }
-    qsort(p->list, p->list_count, sizeof(*p->list), compare_id);
+    qsort(p->list, p->list_count, sizeof(*p->list), regions_compare_ids);
 }
 
-static int identify(const struct regions *r, struct partition *p, uint64_t window,
-                    uint32_t *next_id)
+static int regions_identify(const struct regions *r, struct partition *p, uint64_t window,
+                            uint32_t *next_id)
 {
     size_t room = (size_t)p->vertices + 1;
     struct overlap *overlaps = malloc(room * sizeof(*overlaps));
@@ -426,10 +429,10 @@ static int identify(const struct regions *r, struct partition *p, uint64_t windo
     int rc = overlaps == NULL || sizes == NULL || infos == NULL || taken == NULL ? -ENOMEM : 0;
     if (rc == 0) {
         for (uint32_t v = 0; v < p->vertices; v++)
-            sizes[root(p, v)]++;
-        size_t count = find_overlaps(r, p, overlaps);
-        pass_on(r, overlaps, count, sizes, infos, taken);
-        number_rest(p, sizes, infos, window, next_id);
+            sizes[regions_find_root(p, v)]++;
+        size_t count = regions_find_overlaps(r, p, overlaps);
+        regions_inherit_ids(r, overlaps, count, sizes, infos, taken);
+        regions_number_new(p, sizes, infos, window, next_id);
     }
     free(overlaps);
     free(sizes);
@@ -440,25 +443,25 @@ static int identify(const struct regions *r, struct partition *p, uint64_t windo
 
 /* ---- update and results -------------------------------------------------------------- */
 
-static int is_changed(const struct regions *r, const struct partition *p)
+static int regions_is_changed(const struct regions *r, const struct partition *p)
 {
     for (uint32_t v = 0; v < p->vertices; v++)
-        if (p->region[v] != former_of(r, v))
+        if (p->region[v] != regions_former_of(r, v))
             return 1;
     return 0;
 }
 
-static int make_partition(const struct regions *r, struct partition *p, uint64_t window,
-                          uint32_t *next_id)
+static int regions_make_partition(const struct regions *r, struct partition *p, uint64_t window,
+                                  uint32_t *next_id)
 {
-    cut(r, p);
-    int rc = join_alone(r, p);
-    return rc == 0 ? identify(r, p, window, next_id) : rc;
+    regions_cut_hierarchy(r, p);
+    int rc = regions_join_singles(r, p);
+    return rc == 0 ? regions_identify(r, p, window, next_id) : rc;
 }
 
-static int begin_clustering(struct regions *r)
+static int regions_begin_clustering(struct regions *r)
 {
-    int rc = partition_init(&r->next, correlation_vertices(r->correlation));
+    int rc = regions_partition_init(&r->next, correlation_vertices(r->correlation));
     if (rc != 0)
         return rc;
     size_t room = (size_t)r->next.vertices + 1;
@@ -474,20 +477,20 @@ static int begin_clustering(struct regions *r)
 }
 
 /* @return 0: all but the partition is done, 1: there is more to do, or an error */
-static int go_on(struct regions *r)
+static int regions_continue_update(struct regions *r)
 {
     uint64_t work = r->params.most_work == 0 ? UINT64_MAX : r->params.most_work;
     int rc = r->stage == CORRELATING ? correlation_update_some(r->correlation, &work) : 0;
     if (rc == 0 && r->stage == CORRELATING)
-        rc = begin_clustering(r);
-    return rc != 0 ? rc : cluster_components(r, &work);
+        rc = regions_begin_clustering(r);
+    return rc != 0 ? rc : regions_cluster_components(r, &work);
 }
 
 /* Over, well or not. */
-static void come_to_rest(struct regions *r)
+static void regions_end_update(struct regions *r)
 {
-    linkage_break_off(r->linkage);
-    partition_finish(&r->next);
+    linkage_cancel(r->linkage);
+    regions_partition_finish(&r->next);
     free(r->members);
     free(r->kept);
     r->members = NULL;
@@ -495,15 +498,15 @@ static void come_to_rest(struct regions *r)
     r->stage = AT_REST;
 }
 
-static int finish_update(struct regions *r, uint64_t window, int *changed)
+static int regions_finish_update(struct regions *r, uint64_t window, int *changed)
 {
     uint32_t next_id = r->next_id;
-    list_merges(r);
-    int rc = make_partition(r, &r->next, window, &next_id);
+    regions_list_merges(r);
+    int rc = regions_make_partition(r, &r->next, window, &next_id);
     if (rc != 0)
         return rc;
-    *changed = is_changed(r, &r->next);
-    partition_finish(&r->now);
+    *changed = regions_is_changed(r, &r->next);
+    regions_partition_finish(&r->now);
     r->now = r->next;
     r->next = (struct partition){0};
     r->next_id = next_id;
@@ -513,15 +516,15 @@ static int finish_update(struct regions *r, uint64_t window, int *changed)
 
 int regions_update(struct regions *r, uint64_t window, int *changed)
 {
-    int differs = 0, rc = r->stage == AT_REST ? take_news(r) : 0;
+    int differs = 0, rc = r->stage == AT_REST ? regions_apply_pending(r) : 0;
     if (rc == 0 && r->stage == AT_REST && correlation_changed(r->correlation))
         r->stage = CORRELATING;
     if (rc == 0 && r->stage != AT_REST) {
-        rc = go_on(r);
+        rc = regions_continue_update(r);
         if (rc == 0)
-            rc = finish_update(r, window, &differs);
+            rc = regions_finish_update(r, window, &differs);
         if (rc != 1)
-            come_to_rest(r);
+            regions_end_update(r);
     }
     if (rc >= 0 && changed != NULL)
         *changed = differs;
@@ -535,7 +538,7 @@ int regions_busy(const struct regions *r)
 
 uint32_t regions_of(const struct regions *r, uint32_t vertex)
 {
-    return former_of(r, vertex);
+    return regions_former_of(r, vertex);
 }
 
 size_t regions_list(const struct regions *r, struct region_info *out, size_t room)

@@ -57,13 +57,13 @@ static void slot_shrink(const struct history *h, struct history_slot *slot, uint
     slot->count = count;
 }
 
-static void add_run(uint64_t *to, const uint64_t *from, size_t count)
+static void history_add_run(uint64_t *to, const uint64_t *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] += from[i];
 }
 
-static void add_row(const struct history *h, uint64_t *to, const uint64_t *from)
+static void history_add_row(const struct history *h, uint64_t *to, const uint64_t *from)
 {
     for (unsigned c = 0; c < h->columns; c++) {
         if (h->max_columns >> c & 1)
@@ -89,16 +89,16 @@ static int add_alike(const struct history *h, struct history_slot *a, const stru
     if (a->count != b->count || memcmp(a->items, b->items, a->count * sizeof *a->items) != 0)
         return 0;
     if (h->max_columns == 0)
-        add_run(a->values, b->values, (size_t)a->count * h->columns);
+        history_add_run(a->values, b->values, (size_t)a->count * h->columns);
     for (uint32_t i = 0; h->max_columns != 0 && i < a->count; i++)
-        add_row(h, a->values + (size_t)i * h->columns, b->values + (size_t)i * h->columns);
+        history_add_row(h, a->values + (size_t)i * h->columns, b->values + (size_t)i * h->columns);
     span_both(a, a, b);
     return 1;
 }
 
 /* out = a and b together. */
-static int unite(const struct history *h, struct history_slot *out, const struct history_slot *a,
-                 const struct history_slot *b)
+static int history_unite(const struct history *h, struct history_slot *out,
+                         const struct history_slot *a, const struct history_slot *b)
 {
     struct history_slot r = {0};
     if (slot_alloc(h, &r, a->count + b->count) < 0)
@@ -113,7 +113,7 @@ static int unite(const struct history *h, struct history_slot *out, const struct
         memcpy(to, from_a ? a->values + (size_t)i * h->columns : b->values + (size_t)j * h->columns,
                row);
         if (both)
-            add_row(h, to, b->values + (size_t)j * h->columns);
+            history_add_row(h, to, b->values + (size_t)j * h->columns);
         i += (uint32_t)(from_a || both);
         j += (uint32_t)(!from_a || both);
     }
@@ -130,7 +130,7 @@ double history_merge_cost(uint64_t first, uint64_t last, uint64_t newest)
 
 /* Two neighbours whose common span is smallest against their age: the loss of resolution that hurts
  * least. */
-static size_t cheapest_pair(const struct history *h)
+static size_t history_cheapest_pair(const struct history *h)
 {
     uint64_t newest = h->slots[h->count - 1].last;
     size_t best = 0;
@@ -151,7 +151,7 @@ static int merge_pair(struct history *h, size_t i)
     struct history_slot *a = &h->slots[i], *b = &h->slots[i + 1], merged;
     h->bytes -= slot_bytes(h, a->count) + slot_bytes(h, b->count);
     if (!add_alike(h, a, b)) {
-        if (unite(h, &merged, a, b) < 0) {
+        if (history_unite(h, &merged, a, b) < 0) {
             h->bytes += slot_bytes(h, a->count) + slot_bytes(h, b->count);
             return -ENOMEM;
         }
@@ -165,20 +165,20 @@ static int merge_pair(struct history *h, size_t i)
     return 0;
 }
 
-static void keep_budget(struct history *h)
+static void history_keep_budget(struct history *h)
 {
     while (h->bytes > h->budget && h->count > 1)
-        if (merge_pair(h, cheapest_pair(h)) < 0)
+        if (merge_pair(h, history_cheapest_pair(h)) < 0)
             return;
 }
 
 /* Position of the first slot that ends at or after a window. */
-static size_t position(const struct history *h, uint64_t window)
+static size_t history_position(const struct history *h, uint64_t window)
 {
     return BISECT(i, 0, h->count, h->slots[i].last < window);
 }
 
-static int insert(struct history *h, size_t at, const struct history_slot *fresh)
+static int history_insert(struct history *h, size_t at, const struct history_slot *fresh)
 {
     if (h->count == h->room) {
         size_t room = h->room ? h->room * 2 : 64;
@@ -213,23 +213,23 @@ int history_put(struct history *h, uint64_t window, const uint32_t *items, const
                                  .values = (uint64_t *)(uintptr_t)values,
                                  .count = count,
                                  .put = h->puts + 1};
-    size_t at = position(h, window);
+    size_t at = history_position(h, window);
     int error;
     if (at < h->count && h->slots[at].first <= window) {
         struct history_slot *old = &h->slots[at], merged;
-        error = unite(h, &merged, old, &fresh);
+        error = history_unite(h, &merged, old, &fresh);
         if (!error) {
             h->bytes += slot_bytes(h, merged.count) - slot_bytes(h, old->count);
             slot_finish(old);
             *old = merged;
         }
     } else {
-        error = insert(h, at, &fresh);
+        error = history_insert(h, at, &fresh);
     }
     if (error)
         return error;
     h->puts++;
-    keep_budget(h);
+    history_keep_budget(h);
     return 0;
 }
 
@@ -243,26 +243,26 @@ int history_put_span(struct history *h, uint64_t first, uint64_t last, const uin
                                  .count = count,
                                  .put = h->puts + 1,
                                  .whole = 1};
-    size_t at = position(h, first);
+    size_t at = history_position(h, first);
     if (first > last || (at < h->count && h->slots[at].first <= last))
         return 1;
-    int error = insert(h, at, &fresh);
+    int error = history_insert(h, at, &fresh);
     if (error)
         return error;
     h->puts++;
-    keep_budget(h);
+    history_keep_budget(h);
     return 0;
 }
 
 int history_whole(const struct history *h, uint64_t window)
 {
-    size_t at = position(h, window);
+    size_t at = history_position(h, window);
     return at < h->count && h->slots[at].first <= window && h->slots[at].whole;
 }
 
 int history_drop(struct history *h, uint64_t window)
 {
-    size_t at = position(h, window);
+    size_t at = history_position(h, window);
     if (at == h->count || h->slots[at].first > window)
         return 0;
     struct history_slot *slot = &h->slots[at];
@@ -279,7 +279,7 @@ int history_drop(struct history *h, uint64_t window)
 /* ---- sums --------------------------------------------------------------------------------------
  */
 
-static void take_run(uint64_t *to, const uint64_t *from, size_t count)
+static void history_subtract_run(uint64_t *to, const uint64_t *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] -= from[i];
@@ -297,16 +297,16 @@ static void sum_slot(const struct history *h, const struct history_slot *slot, i
         const uint64_t *from = slot->values + (size_t)i * h->columns;
         if (h->max_columns) {
             for (uint32_t k = 0; k < end - i; k++)
-                add_row(h, to + (size_t)k * h->columns, from + (size_t)k * h->columns);
+                history_add_row(h, to + (size_t)k * h->columns, from + (size_t)k * h->columns);
         } else if (away) {
-            take_run(to, from, (size_t)(end - i) * h->columns);
+            history_subtract_run(to, from, (size_t)(end - i) * h->columns);
         } else {
-            add_run(to, from, (size_t)(end - i) * h->columns);
+            history_add_run(to, from, (size_t)(end - i) * h->columns);
         }
     }
 }
 
-static struct history_span span_of(const struct history *h, size_t from, size_t to)
+static struct history_span history_span_of(const struct history *h, size_t from, size_t to)
 {
     struct history_span span = {0};
     for (size_t s = from; s < to; s++) {
@@ -323,19 +323,19 @@ static struct history_span span_of(const struct history *h, size_t from, size_t 
 }
 
 /* Position behind the last slot that begins at or before a window. */
-static size_t position_behind(const struct history *h, uint64_t window)
+static size_t history_position_after(const struct history *h, uint64_t window)
 {
-    size_t at = position(h, window);
+    size_t at = history_position(h, window);
     return at < h->count && h->slots[at].first <= window ? at + 1 : at;
 }
 
 struct history_span history_sum(const struct history *h, uint64_t first, uint64_t last,
                                 uint64_t *sums, uint32_t items)
 {
-    size_t from = position(h, first), to = position_behind(h, last);
+    size_t from = history_position(h, first), to = history_position_after(h, last);
     for (size_t s = from; s < to; s++)
         sum_slot(h, &h->slots[s], 0, sums, items);
-    return span_of(h, from, to);
+    return history_span_of(h, from, to);
 }
 
 /* Are the slots that a sum was made of still what they were, one by one or merged with each other?
@@ -345,8 +345,8 @@ static int still_there(const struct history *h, const struct history_kept *kept,
 {
     if (kept->of != h || kept->cleared != h->cleared || !kept->span.found || h->max_columns)
         return 0;
-    *from = position(h, kept->span.first);
-    *to = position_behind(h, kept->span.last);
+    *from = history_position(h, kept->span.first);
+    *to = history_position_after(h, kept->span.last);
     if (*from >= *to || h->slots[*from].first != kept->span.first ||
         h->slots[*to - 1].last != kept->span.last)
         return 0;
@@ -361,7 +361,8 @@ static int still_there(const struct history *h, const struct history_kept *kept,
 struct history_span history_follow(const struct history *h, struct history_kept *kept,
                                    uint64_t first, uint64_t last, uint64_t *sums, uint32_t items)
 {
-    size_t from = position(h, first), to = position_behind(h, last), was_from, was_to;
+    size_t from = history_position(h, first), to = history_position_after(h, last), was_from,
+           was_to;
     int there = still_there(h, kept, &was_from, &was_to) && kept->items <= items;
     size_t low = there && was_from > from ? was_from : from;
     size_t high = there && was_to < to ? was_to : to;
@@ -378,6 +379,6 @@ struct history_span history_follow(const struct history *h, struct history_kept 
     for (size_t s = from; s < to; s++)
         if (s < low || s >= high)
             sum_slot(h, &h->slots[s], 0, sums, items);
-    *kept = (struct history_kept){h, span_of(h, from, to), h->puts, h->cleared, items};
+    *kept = (struct history_kept){h, history_span_of(h, from, to), h->puts, h->cleared, items};
     return kept->span;
 }

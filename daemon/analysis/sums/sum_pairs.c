@@ -27,12 +27,12 @@ static uint32_t pair_of_full_table(struct run_sum *run, const struct pair_row *r
     if (at != KEY_NONE)
         return at;
     run->turned_away++;
-    return key_table_add_hashed(&run->pairs, pair_key(row->source, -1, 0, 0, 0));
+    return key_table_add_hashed(&run->pairs, sums_pair_key(row->source, -1, 0, 0, 0));
 }
 
 static struct key key_of_pair(const struct pair_row *row)
 {
-    return pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
+    return sums_pair_key(row->source, row->destination, row->comm, row->region, row->size_class);
 }
 
 static void number_pairs(struct run_sum *run, const struct window_rows *rows,
@@ -64,7 +64,7 @@ struct told_pairs {
     int follow;
 };
 
-static uint32_t number_at(const struct told_pairs *t, size_t i)
+static uint32_t sum_pairs_number_at(const struct told_pairs *t, size_t i)
 {
     return t->follow ? t->numbers[0] + (uint32_t)i : t->numbers[i];
 }
@@ -80,7 +80,7 @@ static inline two_pairs two_at(const struct narrow_figures *at)
     return two;
 }
 
-static inline one_told told_at(const uint64_t *row)
+static inline one_told sum_pairs_figures_at(const uint64_t *row)
 {
     one_told one;
     memcpy(&one, row, sizeof(one));
@@ -94,8 +94,8 @@ static inline two_pairs carry_of(two_pairs a, two_pairs b, two_pairs sum)
 }
 
 /* @return beyond 32 bits: not 0 where a sum, or a row, is too large; then what lies there is of no
- * use before take_back() */
-static inline uint64_t add_narrow(struct narrow_figures *sum, const uint64_t *row)
+ * use before sum_pairs_revert() */
+static inline uint64_t sum_pairs_add_narrow(struct narrow_figures *sum, const uint64_t *row)
 {
     uint64_t messages = sum->messages + row[0], bytes = sum->bytes + row[1];
     *sum = (struct narrow_figures){(uint32_t)messages, (uint32_t)bytes};
@@ -110,7 +110,7 @@ static uint64_t add_following(struct narrow_figures *sums, const struct told_pai
     two_pairs carry = {0};
     one_told large = {0};
     for (size_t i = 0; i < even; i += 2, row += 2 * stride) {
-        const one_told one = told_at(row), other = told_at(row + stride);
+        const one_told one = sum_pairs_figures_at(row), other = sum_pairs_figures_at(row + stride);
         const two_pairs more =
                             __builtin_shufflevector((two_pairs)one, (two_pairs)other, LOW_HALVES),
                         sum = two_at(&sums[i]), both = sum + more;
@@ -118,39 +118,39 @@ static uint64_t add_following(struct narrow_figures *sums, const struct told_pai
         carry |= carry_of(sum, more, both);
         memcpy(&sums[i], &both, sizeof(both));
     }
-    const uint64_t last = even < t->count ? add_narrow(&sums[even], row) : 0;
+    const uint64_t last = even < t->count ? sum_pairs_add_narrow(&sums[even], row) : 0;
     const uint64_t carries = (carry[0] | carry[1] | carry[2] | carry[3]) >> 31;
     return large[0] | large[1] | last | carries << 32;
 }
 
-static uint64_t add_all(struct figures *f, const struct told_pairs *t)
+static uint64_t sum_pairs_add_all(struct figures *f, const struct told_pairs *t)
 {
     const uint64_t *row = t->list.first;
     uint64_t large = 0;
     if (t->follow)
         return add_following(f->pairs + t->numbers[0], t) >> 32;
     for (size_t i = 0; i < t->count; i++, row += t->list.stride)
-        large |= add_narrow(&f->pairs[t->numbers[i]], row);
+        large |= sum_pairs_add_narrow(&f->pairs[t->numbers[i]], row);
     return large >> 32;
 }
 
-static void take_back(struct figures *f, const struct told_pairs *t)
+static void sum_pairs_revert(struct figures *f, const struct told_pairs *t)
 {
     const uint64_t *row = t->list.first;
     for (size_t i = 0; i < t->count; i++, row += t->list.stride) {
-        struct narrow_figures *sum = &f->pairs[number_at(t, i)];
+        struct narrow_figures *sum = &f->pairs[sum_pairs_number_at(t, i)];
         sum->messages -= (uint32_t)row[0];
         sum->bytes -= (uint32_t)row[1];
     }
 }
 
-static int add_wide(struct figures *f, const struct told_pairs *t)
+static int sum_pairs_add_wide(struct figures *f, const struct told_pairs *t)
 {
     const uint64_t *row = t->list.first;
     if (figures_fit_wide(f) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < t->count; i++, row += t->list.stride) {
-        struct pair_figures *sum = &f->wide[number_at(t, i)];
+        struct pair_figures *sum = &f->wide[sum_pairs_number_at(t, i)];
         sum->messages += row[0];
         sum->bytes += row[1];
     }
@@ -165,20 +165,20 @@ static void mark_blocks(struct figures *f, const struct told_pairs *t)
             bit_set(f->pair_blocks, t->numbers[i] / PAIR_BLOCK);
         return;
     }
-    uint32_t last = number_at(t, t->count - 1) / PAIR_BLOCK;
+    uint32_t last = sum_pairs_number_at(t, t->count - 1) / PAIR_BLOCK;
     for (uint32_t block = t->numbers[0] / PAIR_BLOCK; block <= last; block++)
         bit_set(f->pair_blocks, block);
 }
 
-static int add_pairs(struct figures *f, const struct told_pairs *t)
+static int sum_pairs_add_pairs(struct figures *f, const struct told_pairs *t)
 {
     if (t->count == 0)
         return 0;
     mark_blocks(f, t);
-    if (add_all(f, t) == 0)
+    if (sum_pairs_add_all(f, t) == 0)
         return 0;
-    take_back(f, t);
-    return add_wide(f, t);
+    sum_pairs_revert(f, t);
+    return sum_pairs_add_wide(f, t);
 }
 
 int window_pairs_add(struct window_sum *w, const struct window_rows *rows,
@@ -195,7 +195,7 @@ int window_pairs_add(struct window_sum *w, const struct window_rows *rows,
     }
     told.numbers = numbers->pairs;
     told.follow = numbers->pairs_follow;
-    int code = add_pairs(&w->figures, &told);
+    int code = sum_pairs_add_pairs(&w->figures, &told);
     if (code != 0) {
         w->run->turned_away = turned_away;
         numbers->pair_count = 0; /* they may not be those of the report before */
@@ -206,7 +206,7 @@ int window_pairs_add(struct window_sum *w, const struct window_rows *rows,
 /* ---- the run ----------------------------------------------------------------- */
 
 /* @return whether a sum does not fit: then nothing has changed */
-static int add_block(struct narrow_figures *sum, const struct narrow_figures *from)
+static int sum_pairs_add_block(struct narrow_figures *sum, const struct narrow_figures *from)
 {
     two_pairs carry = {0};
     for (size_t i = 0; i < PAIR_BLOCK; i += 2) {
@@ -241,7 +241,7 @@ void run_pairs_absorb(struct run_sum *run, const struct figures *f)
         if (!bit_get(f->pair_blocks, from / PAIR_BLOCK))
             continue;
         struct pair_figures *wide = total->wide + from;
-        if (add_block(&total->pairs[from], &f->pairs[from]))
+        if (sum_pairs_add_block(&total->pairs[from], &f->pairs[from]))
             widen_block(wide, &total->pairs[from], &f->pairs[from]);
         for (uint32_t i = 0; f->has_wide && i < PAIR_BLOCK; i++) {
             wide[i].messages += f->wide[from + i].messages;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void rank_row_take_state(struct rank_row *into, const struct rank_row *from)
+static void sum_ranks_copy_state(struct rank_row *into, const struct rank_row *from)
 {
     into->in_call = from->in_call;
     into->in_call_ns = from->in_call_ns;
@@ -24,7 +24,7 @@ void rank_row_merge_in_call(struct rank_row *into, const struct rank_row *from)
     uint32_t state =
         from->process_state > into->process_state ? from->process_state : into->process_state;
     if (newer)
-        rank_row_take_state(into, from);
+        sum_ranks_copy_state(into, from);
     into->process_state = state;
 }
 
@@ -48,7 +48,7 @@ static void rank_row_add(struct rank_row *restrict into, const struct rank_row *
     }
 #undef X
     into->seldom |= seldom;
-    into->threads = larger(into->threads, from->threads);
+    into->threads = sums_maximum(into->threads, from->threads);
 }
 
 /* In place of what the row held. */
@@ -77,7 +77,7 @@ static void totals_add(struct sum_totals *restrict totals, const struct rank_row
 /* ---- the run ----------------------------------------------------------------- */
 
 /* A row of a window that was added to the run comes to the run's. */
-static void pay(struct run_sum *run, struct figures *f, uint32_t at)
+static void sum_ranks_settle_row(struct run_sum *run, struct figures *f, uint32_t at)
 {
     struct figures *total = &run->total;
     const struct rank_row *row = &f->ranks[at];
@@ -88,7 +88,7 @@ static void pay(struct run_sum *run, struct figures *f, uint32_t at)
         rank_row_merge_in_call(sum, row);
     } else if (first || f->owed_number > total->rank_newest[at]) {
         sum->rank = row->rank;
-        rank_row_take_state(sum, row);
+        sum_ranks_copy_state(sum, row);
         total->rank_newest[at] = f->owed_number;
     }
     bit_set(total->rank_present, at);
@@ -100,7 +100,7 @@ void run_ranks_pay(struct run_sum *run)
     struct figures *f = run->owing;
     for (uint32_t word = 0; f != NULL && word < f->rank_room / 64; word++)
         while (f->rank_owed[word] != 0)
-            pay(run, f, word * 64 + (uint32_t)__builtin_ctzll(f->rank_owed[word]));
+            sum_ranks_settle_row(run, f, word * 64 + (uint32_t)__builtin_ctzll(f->rank_owed[word]));
     run->owing = NULL;
 }
 
@@ -128,7 +128,8 @@ void run_ranks_owe(struct run_sum *run, struct figures *f, uint64_t number)
 /* Number of a rank. As long as new ones come in order their numbers are in order too. Ranks of a
  * list have the number after that of the one before them mostly, which the row tells that is
  * written next: then no key is looked at. */
-static uint32_t number_of(struct window_sum *w, uint32_t rank, uint32_t before, uint32_t guess)
+static uint32_t sum_ranks_number_of_rank(struct window_sum *w, uint32_t rank, uint32_t before,
+                                         uint32_t guess)
 {
     struct key_table *table = &w->run->ranks;
     uint32_t known = table->count, next = before == KEY_NONE ? guess : before + 1;
@@ -149,7 +150,7 @@ void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
     uint32_t before = KEY_NONE;
     for (size_t i = 0; i < rows->rank_count; i++) {
         const struct rank_row *row = &rows->ranks[i];
-        uint32_t at = number_of(w, row->rank, before, numbers->rank);
+        uint32_t at = sum_ranks_number_of_rank(w, row->rank, before, numbers->rank);
         numbers->rank = i == 0 ? at : numbers->rank;
         before = at;
         struct rank_row *sum = &f->ranks[at];
@@ -158,7 +159,7 @@ void window_ranks_add(struct window_sum *w, const struct window_rows *rows,
         fetch_ahead(total->ranks, sizeof(*sum), total->rank_room, at, RANK_ROW_OFTEN);
         totals_add(&w->totals, row, seldom);
         if (bit_get(f->rank_owed, at))
-            pay(w->run, f, at);
+            sum_ranks_settle_row(w->run, f, at);
         if (!bit_get(f->rank_present, at)) {
             bit_set(f->rank_present, at);
             w->totals.ranks++;

@@ -25,8 +25,8 @@ static size_t run_end(const struct sort_key *keys, size_t from, size_t count)
     return end < count ? end : count;
 }
 
-static void merge(struct sort_key *out, const struct sort_key *a, size_t na,
-                  const struct sort_key *b, size_t nb)
+static void sum_result_merge(struct sort_key *out, const struct sort_key *a, size_t na,
+                             const struct sort_key *b, size_t nb)
 {
     while (na > 0 && nb > 0) {
         if (key_precedes(b, a)) {
@@ -44,14 +44,14 @@ static void merge(struct sort_key *out, const struct sort_key *a, size_t na,
 /* Natural merge sort (Knuth, The Art of Computer Programming 3, section 5.2.4, algorithm N): what
  * was sorted before is one run, and agents list their rows in order, so there are few runs.
  * @return which of the two arrays holds the result */
-static struct sort_key *sort(struct sort_key *keys, struct sort_key *spare, size_t count)
+static struct sort_key *sum_result_sort(struct sort_key *keys, struct sort_key *spare, size_t count)
 {
     for (;;) {
         size_t runs = 0;
         for (size_t from = 0; from < count; runs++) {
             size_t middle = run_end(keys, from, count);
             size_t end = middle < count ? run_end(keys, middle, count) : count;
-            merge(spare + from, keys + from, middle - from, keys + middle, end - middle);
+            sum_result_merge(spare + from, keys + from, middle - from, keys + middle, end - middle);
             from = end;
         }
         struct sort_key *sorted = spare;
@@ -65,7 +65,7 @@ static struct sort_key *sort(struct sort_key *keys, struct sort_key *spare, size
 /* Numbers of communicators and regions depend on who reported first; their places in order do not.
  * New ones change the places of others, but never which of two comes first, so an order once found
  * stays valid. */
-static uint64_t canonical(uint64_t lo, const struct run_sum *run)
+static uint64_t sum_result_canonical_key(uint64_t lo, const struct run_sum *run)
 {
     uint32_t comm = (uint32_t)(lo >> 32), region = (uint32_t)(lo >> 16) & 0xffff;
     return (uint64_t)run->comm_position[comm] << 32 | (uint64_t)run->region_position[region] << 16 |
@@ -88,9 +88,9 @@ int order_update(struct order *order, const struct key_table *table, const struc
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = i < order->count ? numbers[i] : i;
         struct key key = table->keys[number];
-        keys[i] = (struct sort_key){key.hi, canonical(key.lo, run), number};
+        keys[i] = (struct sort_key){key.hi, sum_result_canonical_key(key.lo, run), number};
     }
-    const struct sort_key *sorted = sort(keys, keys + count, count);
+    const struct sort_key *sorted = sum_result_sort(keys, keys + count, count);
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = sorted[i].number;
     order->count = (uint32_t)count;
@@ -105,14 +105,14 @@ static int compare_comms(const void *a, const void *b, void *rows)
     return x < y ? -1 : x > y;
 }
 
-static int compare_regions(const void *a, const void *b, void *rows)
+static int sum_result_compare_regions(const void *a, const void *b, void *rows)
 {
     return strcmp(((const struct region_row *)rows)[*(const uint32_t *)a].name,
                   ((const struct region_row *)rows)[*(const uint32_t *)b].name);
 }
 
-static int positions(uint32_t **out, uint32_t *done, uint32_t count, void *rows,
-                     int (*compare)(const void *, const void *, void *))
+static int sum_result_positions(uint32_t **out, uint32_t *done, uint32_t count, void *rows,
+                                int (*compare)(const void *, const void *, void *))
 {
     if (*done == count)
         return 0;
@@ -136,11 +136,12 @@ static int positions(uint32_t **out, uint32_t *done, uint32_t count, void *rows,
 
 int order_positions(struct run_sum *run)
 {
-    int code = positions(&run->comm_position, &run->comm_positions, run->comm_ids.count, run->comms,
-                         compare_comms);
+    int code = sum_result_positions(&run->comm_position, &run->comm_positions, run->comm_ids.count,
+                                    run->comms, compare_comms);
     return code != 0 ? code
-                     : positions(&run->region_position, &run->region_positions,
-                                 run->region_names.count, run->regions, compare_regions);
+                     : sum_result_positions(&run->region_position, &run->region_positions,
+                                            run->region_names.count, run->regions,
+                                            sum_result_compare_regions);
 }
 
 /* ---- results ------------------------------------------------------------- */
@@ -158,7 +159,7 @@ void sum_result_finish(struct sum_result *result)
     *result = (struct sum_result){0};
 }
 
-static int fit(void **array, size_t element, size_t count)
+static int sum_result_fit(void **array, size_t element, size_t count)
 {
     void *grown = realloc(*array, element * (count == 0 ? 1 : count));
     if (grown == NULL)
@@ -170,7 +171,8 @@ static int fit(void **array, size_t element, size_t count)
 static int collect_ranks(struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
     int code = order_update(&run->rank_order, &run->ranks, run);
-    code = code != 0 ? code : fit((void **)&out->ranks, sizeof(*out->ranks), run->ranks.count);
+    code = code != 0 ? code
+                     : sum_result_fit((void **)&out->ranks, sizeof(*out->ranks), run->ranks.count);
     if (code != 0)
         return code;
     out->rank_count = 0;
@@ -206,7 +208,7 @@ static uint64_t kth_largest(const struct pair_row *rows, size_t count, size_t k,
 
 /* Keep the largest rows, and for each source one that holds the rest; it comes first, as canonical
  * order has it. In place: what is kept moves down to rows that were read already. */
-static void fold(struct sum_result *out, size_t most)
+static void sum_result_fold(struct sum_result *out, size_t most)
 {
     size_t ties = 0, kept = 0;
     uint64_t least = most == 0 ? UINT64_MAX : kth_largest(out->pairs, out->pair_count, most, &ties);
@@ -240,7 +242,8 @@ static int collect_pairs(struct run_sum *run, const struct figures *f, size_t mo
 {
     int code = order_update(&run->pair_order, &run->pairs, run);
     code = code != 0 ? code
-                     : fit((void **)&out->pairs, sizeof(*out->pairs), (size_t)run->pairs.count + 1);
+                     : sum_result_fit((void **)&out->pairs, sizeof(*out->pairs),
+                                      (size_t)run->pairs.count + 1);
     if (code == 0)
         code = array_fit(&out->pair_numbers, sizeof(*out->pair_numbers), &out->pair_number_room,
                          run->pairs.count);
@@ -269,14 +272,15 @@ static int collect_pairs(struct run_sum *run, const struct figures *f, size_t mo
     }
     out->names = out->pair_count > most ? 0 : run->names;
     if (out->pair_count > most)
-        fold(out, most);
+        sum_result_fold(out, most);
     return 0;
 }
 
 static int collect_calls(struct run_sum *run, const struct figures *f, struct sum_result *out)
 {
     int code = order_update(&run->call_order, &run->calls, run);
-    code = code != 0 ? code : fit((void **)&out->calls, sizeof(*out->calls), run->calls.count);
+    code = code != 0 ? code
+                     : sum_result_fit((void **)&out->calls, sizeof(*out->calls), run->calls.count);
     if (code != 0)
         return code;
     out->call_count = 0;
@@ -333,11 +337,13 @@ static int name_comms_and_regions(const struct run_sum *run, struct sum_result *
         comm[out->calls[i].comm] = region[out->calls[i].region] = 1;
 
     out->comm_count = number_marked(comm, run->comm_position, comms, listed);
-    int code = fit((void **)&out->comms, sizeof(*out->comms), out->comm_count);
+    int code = sum_result_fit((void **)&out->comms, sizeof(*out->comms), out->comm_count);
     for (size_t i = 0; code == 0 && i < out->comm_count; i++)
         out->comms[i] = run->comms[listed[i]];
     out->region_count = number_marked(region, run->region_position, regions, listed);
-    code = code != 0 ? code : fit((void **)&out->regions, sizeof(*out->regions), out->region_count);
+    code = code != 0
+               ? code
+               : sum_result_fit((void **)&out->regions, sizeof(*out->regions), out->region_count);
     for (size_t i = 0; code == 0 && i < out->region_count; i++)
         out->regions[i] = run->regions[listed[i]];
 
@@ -353,8 +359,8 @@ static int name_comms_and_regions(const struct run_sum *run, struct sum_result *
     return code;
 }
 
-static int collect(struct run_sum *run, const struct figures *f, enum sum_part part,
-                   size_t most_pairs, struct sum_result *out)
+static int sum_result_collect(struct run_sum *run, const struct figures *f, enum sum_part part,
+                              size_t most_pairs, struct sum_result *out)
 {
     out->rank_count = out->pair_count = out->call_count = out->comm_count = out->region_count = 0;
     out->folded = out->names = 0;
@@ -371,7 +377,7 @@ static int collect(struct run_sum *run, const struct figures *f, enum sum_part p
 int window_sum_result(const struct window_sum *window, enum sum_part part, size_t most_pairs,
                       struct sum_result *out)
 {
-    return collect(window->run, &window->figures, part, most_pairs, out);
+    return sum_result_collect(window->run, &window->figures, part, most_pairs, out);
 }
 
 int window_sum_ranks(const struct window_sum *window, struct sum_result *spare,
@@ -388,7 +394,7 @@ int window_sum_ranks(const struct window_sum *window, struct sum_result *spare,
     return code;
 }
 
-static size_t pairs_told(const struct run_sum *run, const struct figures *f)
+static size_t sum_result_count_reported_pairs(const struct run_sum *run, const struct figures *f)
 {
     return f->pair_room < run->pairs.count ? f->pair_room : run->pairs.count;
 }
@@ -398,17 +404,18 @@ static uint32_t blocks_of(size_t pairs)
     return (uint32_t)((pairs + PAIR_BLOCK - 1) / PAIR_BLOCK);
 }
 
-static uint32_t words_of(uint32_t blocks)
+static uint32_t sum_result_words_of(uint32_t blocks)
 {
     return (blocks + 63) / 64;
 }
 
 /* Keep figures as they lie in the window, of blocks that have any: rows are three times as many
  * bytes. Without memory none are kept. */
-static void keep_told(const struct run_sum *run, const struct figures *f, struct sum_result *out)
+static void sum_result_list_reported(const struct run_sum *run, const struct figures *f,
+                                     struct sum_result *out)
 {
-    size_t count = pairs_told(run, f);
-    uint32_t blocks = blocks_of(count), words = words_of(blocks);
+    size_t count = sum_result_count_reported_pairs(run, f);
+    uint32_t blocks = blocks_of(count), words = sum_result_words_of(blocks);
     out->told_count = 0;
     if (out->names == 0 || f->has_wide || count == 0 ||
         array_fit(&out->told, sizeof(*out->told), &out->told_room, (size_t)blocks * PAIR_BLOCK) !=
@@ -425,11 +432,12 @@ static void keep_told(const struct run_sum *run, const struct figures *f, struct
 }
 
 /* Do the rows that are listed hold, with their figures? */
-static int is_told(const struct run_sum *run, const struct figures *f, const struct sum_result *out)
+static int sum_result_is_reported(const struct run_sum *run, const struct figures *f,
+                                  const struct sum_result *out)
 {
-    uint32_t blocks = blocks_of(out->told_count), words = words_of(blocks);
+    uint32_t blocks = blocks_of(out->told_count), words = sum_result_words_of(blocks);
     if (out->names != run->names || f->has_wide || out->told_count == 0 ||
-        out->told_count != pairs_told(run, f) ||
+        out->told_count != sum_result_count_reported_pairs(run, f) ||
         memcmp(out->told_blocks, f->pair_blocks, words * sizeof(*out->told_blocks)) != 0)
         return 0;
     for (uint32_t block = 0; block < blocks; block++) {
@@ -445,7 +453,8 @@ static int is_told(const struct run_sum *run, const struct figures *f, const str
 static size_t pairs_sending(const struct run_sum *run, const struct figures *f)
 {
     size_t sending = 0;
-    for (uint32_t block = 0, blocks = blocks_of(pairs_told(run, f)); block < blocks; block++) {
+    for (uint32_t block = 0, blocks = blocks_of(sum_result_count_reported_pairs(run, f));
+         block < blocks; block++) {
         size_t from = (size_t)block * PAIR_BLOCK;
         if (!bit_get(f->pair_blocks, block))
             continue;
@@ -484,7 +493,7 @@ int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct 
 {
     struct run_sum *run = window->run;
     const struct figures *f = &window->figures;
-    if (out->pair_count <= most_pairs && is_told(run, f, out)) {
+    if (out->pair_count <= most_pairs && sum_result_is_reported(run, f, out)) {
         out->folded = run->turned_away;
         return 0;
     }
@@ -492,10 +501,10 @@ int window_sum_pairs(const struct window_sum *window, size_t most_pairs, struct 
     if (out->pair_count > most_pairs || !list_again(run, f, out)) {
         out->listed++;
         out->figured++;
-        code = collect(run, f, SUM_PAIRS, most_pairs, out);
+        code = sum_result_collect(run, f, SUM_PAIRS, most_pairs, out);
         out->names = code == 0 ? out->names : 0;
     }
-    keep_told(run, f, out);
+    sum_result_list_reported(run, f, out);
     return code;
 }
 
@@ -504,5 +513,5 @@ int run_sum_result(struct run_sum *run, enum sum_part part, size_t most_pairs,
 {
     if (part == SUM_RANKS)
         run_ranks_pay(run);
-    return collect(run, &run->total, part, most_pairs, out);
+    return sum_result_collect(run, &run->total, part, most_pairs, out);
 }

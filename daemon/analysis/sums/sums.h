@@ -82,8 +82,8 @@ struct window_sum {
     struct sum_totals totals; /**< of its ranks */
 };
 
-static inline struct key pair_key(uint32_t source, int32_t destination, uint64_t comm,
-                                  uint32_t region, uint32_t size_class)
+static inline struct key sums_pair_key(uint32_t source, int32_t destination, uint64_t comm,
+                                       uint32_t region, uint32_t size_class)
 {
     return (struct key){.hi = (uint64_t)source << 32 | (uint32_t)(destination + 1),
                         .lo = comm << 32 | (uint64_t)region << 16 | size_class};
@@ -172,7 +172,7 @@ void run_ranks_moved(struct run_sum *run, const struct figures *from, struct fig
  * as they lie. Without memory they keep those they have. */
 void run_ranks_settle(struct run_sum *run);
 
-static inline uint64_t larger(uint64_t a, uint64_t b)
+static inline uint64_t sums_maximum(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }

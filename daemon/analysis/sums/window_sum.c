@@ -63,9 +63,9 @@ void run_sum_destroy(struct run_sum *run)
 
 static void comm_merge(struct comm_row *into, const struct comm_row *from)
 {
-    into->parent = larger(into->parent, from->parent);
-    into->size = larger(into->size, from->size);
-    into->remote_size = larger(into->remote_size, from->remote_size);
+    into->parent = sums_maximum(into->parent, from->parent);
+    into->size = sums_maximum(into->size, from->size);
+    into->remote_size = sums_maximum(into->remote_size, from->remote_size);
     if (strncmp(from->name, into->name, sizeof(into->name)) > 0)
         memcpy(into->name, from->name, sizeof(into->name));
 }
@@ -167,7 +167,7 @@ static void caller_add(struct call_figures *sum, const uint64_t *row)
     sum->bytes += row[1];
     sum->bytes_in += row[2];
     sum->time_ns += row[3];
-    sum->longest_ns = larger(sum->longest_ns, row[4]);
+    sum->longest_ns = sums_maximum(sum->longest_ns, row[4]);
 }
 
 static void number_calls(struct run_sum *run, const struct window_rows *rows,
@@ -231,8 +231,8 @@ static void add_calls(struct window_sum *w, struct figures_again list,
     }
 }
 
-static int reserve(struct window_sum *w, const struct window_rows *rows,
-                   struct row_numbers *numbers)
+static int window_sum_reserve(struct window_sum *w, const struct window_rows *rows,
+                              struct row_numbers *numbers)
 {
     struct run_sum *run = w->run;
     int code = key_table_reserve(&run->ranks, rows->rank_count);
@@ -253,11 +253,11 @@ static int reserve(struct window_sum *w, const struct window_rows *rows,
     return code != 0 ? code : figures_fit(&w->figures, run);
 }
 
-static int add_rows(struct window_sum *w, const struct window_rows *rows,
-                    struct row_numbers *numbers)
+static int window_sum_add_rows(struct window_sum *w, const struct window_rows *rows,
+                               struct row_numbers *numbers)
 {
     struct figures_again calls = rows->calls_again;
-    int code = reserve(w, rows, numbers);
+    int code = window_sum_reserve(w, rows, numbers);
     code = code != 0 ? code : window_pairs_add(w, rows, numbers);
     if (code != 0)
         return code;
@@ -285,7 +285,7 @@ int window_sum_update(struct window_sum *window, const struct window_rows *rows,
         if (run->ranks.count + unknown > run->limits.ranks)
             return -ERANGE;
     }
-    int code = add_rows(window, rows, numbers == NULL ? &none : numbers);
+    int code = window_sum_add_rows(window, rows, numbers == NULL ? &none : numbers);
     row_numbers_finish(&none);
     return code;
 }
@@ -300,7 +300,7 @@ static void absorb_calls(struct run_sum *run, const struct figures *f)
         sum->bytes += row->bytes;
         sum->bytes_in += row->bytes_in;
         sum->time_ns += row->time_ns;
-        sum->longest_ns = larger(sum->longest_ns, row->longest_ns);
+        sum->longest_ns = sums_maximum(sum->longest_ns, row->longest_ns);
     }
     uint32_t callers = f->caller_room < run->callers.count ? f->caller_room : run->callers.count;
     for (uint32_t word = 0; word < (callers + 63) / 64; word++) {

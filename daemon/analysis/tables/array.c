@@ -7,7 +7,7 @@
 #define FIRST_ROOM 16u
 
 /* The pointer is of any type: it is copied, not read as another one. */
-static void *resize(void *array_pointer, size_t bytes)
+static void *array_resize(void *array_pointer, size_t bytes)
 {
     void *array;
     memcpy(&array, array_pointer, sizeof(array));
@@ -22,7 +22,7 @@ int array_fit(void *array_pointer, size_t element, size_t *room, size_t need)
     if (need <= *room)
         return 0;
     size_t grown = *room + *room / 2 < need ? need : *room + *room / 2;
-    if (resize(array_pointer, grown * element) == NULL)
+    if (array_resize(array_pointer, grown * element) == NULL)
         return -ENOMEM;
     *room = grown;
     return 0;
@@ -37,7 +37,7 @@ int array_fit_zero(void *array_pointer, size_t element, uint32_t *room, uint64_t
         grown *= 2;
     if (grown > UINT32_MAX)
         return -ENOMEM;
-    char *array = resize(array_pointer, grown * element);
+    char *array = array_resize(array_pointer, grown * element);
     if (array == NULL)
         return -ENOMEM;
     memset(array + *room * element, 0, (grown - *room) * element);

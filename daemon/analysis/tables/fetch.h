@@ -26,13 +26,13 @@ fetch_ahead(const void *rows, size_t size, size_t count, size_t at, size_t lengt
 /** Have what lies so many bytes behind a row at hand soon, of rows that are narrow: the processor
  * fetches such by itself, but of no page before it is there. There may be nothing that far behind.
  */
-static inline __attribute__((always_inline)) void fetch_behind(const void *row, size_t distance)
+static inline __attribute__((always_inline)) void fetch_after(const void *row, size_t distance)
 {
     __builtin_prefetch((const void *)((uintptr_t)row + distance));
 }
 
 /** The same of rows that are written. */
-static inline __attribute__((always_inline)) void fetch_behind_written(void *row, size_t distance)
+static inline __attribute__((always_inline)) void fetch_after_for_write(void *row, size_t distance)
 {
     __builtin_prefetch((const void *)((uintptr_t)row + distance), 1);
 }

@@ -38,7 +38,7 @@ void key_index_clear(struct key_index *index)
     index->count = 0;
 }
 
-static void place(struct key_index *index, uint32_t number)
+static void key_index_place(struct key_index *index, uint32_t number)
 {
     uint32_t mask = 2 * index->room - 1;
     uint32_t slot = key_hash(index->keys[number]) & mask;
@@ -48,7 +48,7 @@ static void place(struct key_index *index, uint32_t number)
     index->slot_of[number] = slot;
 }
 
-static int grow(struct key_index *index)
+static int key_index_grow(struct key_index *index)
 {
     uint32_t room = 2 * index->room;
     uint32_t *slots = calloc(2 * (size_t)room, sizeof *slots);
@@ -66,16 +66,16 @@ static int grow(struct key_index *index)
     index->slots = slots;
     index->room = room;
     for (uint32_t i = 0; i < index->count; i++)
-        place(index, i);
+        key_index_place(index, i);
     return 0;
 }
 
 uint32_t key_index_add(struct key_index *index, struct key key)
 {
-    if (index->count >= index->limit || (index->count == index->room && grow(index) != 0))
+    if (index->count >= index->limit || (index->count == index->room && key_index_grow(index) != 0))
         return KEY_INDEX_FULL;
     index->keys[index->count] = key;
-    place(index, index->count);
+    key_index_place(index, index->count);
     return index->count++;
 }
 

@@ -34,7 +34,8 @@ static unsigned bucket_bits(size_t count)
 /* Keys that spread evenly over a range, as ranks and hashes do, need one pass by the highest bits
  * in which they differ, and insertion in the few that have those in common.
  * @return NULL: too many have them in common, and nothing has changed */
-static struct key_place *spread(struct key_place *places, struct key_place *spare, size_t count)
+static struct key_place *key_order_spread(struct key_place *places, struct key_place *spare,
+                                          size_t count)
 {
     uint32_t counts[1u << MOST_BUCKET_BITS];
     uint64_t differ = 0;
@@ -68,7 +69,7 @@ struct runs {
 };
 
 /* @return whether they are few */
-static bool find_runs(struct runs *runs, const struct key_place *places, size_t count)
+static bool key_order_find_runs(struct runs *runs, const struct key_place *places, size_t count)
 {
     runs->count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -84,8 +85,8 @@ static bool find_runs(struct runs *runs, const struct key_place *places, size_t 
 
 /* What several peers told in order is often so that one run ends before the next begins: put them
  * behind each other, by their first keys. @return whether that is so */
-static bool put_runs(const struct runs *runs, const struct key_place *places,
-                     struct key_place *spare)
+static bool key_order_put_runs(const struct runs *runs, const struct key_place *places,
+                               struct key_place *spare)
 {
     size_t order[MOST_RUNS];
     const size_t *from = runs->from;
@@ -106,8 +107,8 @@ static bool put_runs(const struct runs *runs, const struct key_place *places,
     return true;
 }
 
-static void merge(struct key_place *out, const struct key_place *left, size_t lefts,
-                  const struct key_place *right, size_t rights)
+static void key_order_merge(struct key_place *out, const struct key_place *left, size_t lefts,
+                            const struct key_place *right, size_t rights)
 {
     while (lefts > 0 && rights > 0) {
         bool first = left->key <= right->key;
@@ -122,12 +123,13 @@ static void merge(struct key_place *out, const struct key_place *left, size_t le
 }
 
 /* @return where the sorted ones are; NULL: there are many runs, and nothing has changed */
-static struct key_place *merge_runs(struct key_place *places, struct key_place *spare, size_t count)
+static struct key_place *key_order_merge_runs(struct key_place *places, struct key_place *spare,
+                                              size_t count)
 {
     struct runs runs;
-    if (!find_runs(&runs, places, count))
+    if (!key_order_find_runs(&runs, places, count))
         return NULL;
-    if (runs.count > 1 && put_runs(&runs, places, spare))
+    if (runs.count > 1 && key_order_put_runs(&runs, places, spare))
         return spare;
     if (runs.count > FEW_RUNS)
         return NULL;
@@ -136,7 +138,8 @@ static struct key_place *merge_runs(struct key_place *places, struct key_place *
         for (size_t i = 0; i < runs.count; i += 2, merged++) {
             size_t from = runs.from[i], middle = runs.from[i + 1];
             size_t end = i + 2 <= runs.count ? runs.from[i + 2] : middle;
-            merge(spare + from, places + from, middle - from, places + middle, end - middle);
+            key_order_merge(spare + from, places + from, middle - from, places + middle,
+                            end - middle);
             runs.from[merged] = from;
         }
         runs.from[merged] = count;
@@ -152,9 +155,9 @@ struct key_place *key_order(struct key_place *places, struct key_place *spare, s
 {
     if (count <= SHORT)
         return insert_all(places, count);
-    struct key_place *sorted = merge_runs(places, spare, count);
+    struct key_place *sorted = key_order_merge_runs(places, spare, count);
     if (sorted == NULL && count <= UINT32_MAX)
-        sorted = spread(places, spare, count);
+        sorted = key_order_spread(places, spare, count);
     if (sorted != NULL)
         return sorted;
     size_t counts[DIGITS][RADIX];

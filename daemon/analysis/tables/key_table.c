@@ -9,16 +9,18 @@
 /* Keys are told by whoever sends them, so the hash must spread any pattern of ranks: both words go
  * through the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", OOPSLA 2014), which changes half of the output bits for any changed input bit. */
-static uint64_t spread(uint64_t x)
+static uint64_t key_table_mix_bits(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
 
-static uint32_t hash_of(struct key key)
+static uint32_t key_table_hash_of(struct key key)
 {
-    return (uint32_t)(spread(key.hi + spread(key.lo + UINT64_C(0x9e3779b97f4a7c15))) >> 16);
+    return (uint32_t)(key_table_mix_bits(
+                          key.hi + key_table_mix_bits(key.lo + UINT64_C(0x9e3779b97f4a7c15))) >>
+                      16);
 }
 
 void key_table_init(struct key_table *table)
@@ -51,7 +53,7 @@ static int grow_index(struct key_table *table, uint32_t room)
         uint32_t at[16];
         batch = table->count - from < 16 ? table->count - from : 16;
         for (uint32_t i = 0; i < batch; i++) {
-            at[i] = hash_of(table->keys[from + i]) & mask;
+            at[i] = key_table_hash_of(table->keys[from + i]) & mask;
             __builtin_prefetch(&index[at[i]], 1);
         }
         for (uint32_t i = 0; i < batch; i++) {
@@ -95,7 +97,7 @@ uint32_t key_table_find(const struct key_table *table, struct key key)
 {
     if (table->index == NULL)
         return KEY_NONE;
-    for (uint32_t at = hash_of(key) & table->mask;; at = (at + 1) & table->mask) {
+    for (uint32_t at = key_table_hash_of(key) & table->mask;; at = (at + 1) & table->mask) {
         uint32_t number = table->index[at];
         if (number == 0)
             return KEY_NONE;
@@ -108,12 +110,12 @@ uint32_t key_table_find(const struct key_table *table, struct key key)
 void key_table_prefetch(const struct key_table *table, struct key key)
 {
     if (table->index != NULL)
-        __builtin_prefetch(&table->index[hash_of(key) & table->mask]);
+        __builtin_prefetch(&table->index[key_table_hash_of(key) & table->mask]);
 }
 
 uint32_t key_table_add_hashed(struct key_table *table, struct key key)
 {
-    uint32_t at = hash_of(key) & table->mask;
+    uint32_t at = key_table_hash_of(key) & table->mask;
     for (; table->index[at] != 0; at = (at + 1) & table->mask) {
         const struct key *k = &table->keys[table->index[at] - 1];
         if (k->hi == key.hi && k->lo == key.lo)

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static int rank_list_compare(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
-static void write_runs(const uint32_t *ranks, size_t count, char *out, size_t room)
+static void rank_list_write_runs(const uint32_t *ranks, size_t count, char *out, size_t room)
 {
     size_t length = 0;
     out[0] = '\0';
@@ -42,7 +42,7 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room)
     while (sorted < count && ranks[sorted - 1] <= ranks[sorted])
         sorted++;
     if (sorted >= count) {
-        write_runs(ranks, count, out, room);
+        rank_list_write_runs(ranks, count, out, room);
         return 0;
     }
     uint32_t few[RANK_LIST_FEW],
@@ -53,8 +53,8 @@ int rank_list(const uint32_t *ranks, size_t count, char *out, size_t room)
         return -ENOMEM;
     }
     memcpy(copy, ranks, count * sizeof(*copy));
-    qsort(copy, count, sizeof(*copy), compare);
-    write_runs(copy, count, out, room);
+    qsort(copy, count, sizeof(*copy), rank_list_compare);
+    rank_list_write_runs(copy, count, out, room);
     free(many);
     return 0;
 }

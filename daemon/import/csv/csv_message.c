@@ -29,7 +29,7 @@ static const struct {
     [CSV_DESTINATION_HOST] = {"destination_host", 0, 0},
 };
 
-static struct csv_field trimmed(struct csv_field f)
+static struct csv_field csv_message_trimmed(struct csv_field f)
 {
     while (f.length > 0 && (f.text[0] == ' ' || f.text[0] == '\t'))
         f.text++, f.length--;
@@ -45,7 +45,7 @@ static int is_word(struct csv_field f, const char *word)
 
 /* ---- the header ------------------------------------------------------------ */
 
-static int column_of(struct csv_field f, int *whole_ns)
+static int csv_message_column_of(struct csv_field f, int *whole_ns)
 {
     *whole_ns = f.length > 3 && strncasecmp(f.text + f.length - 3, "_ns", 3) == 0;
     for (int c = 0; c < CSV_COLUMNS; c++)
@@ -62,7 +62,7 @@ struct text {
     size_t left;
 };
 
-static long read_text(void *user, void *out, size_t room)
+static long csv_message_read_text(void *user, void *out, size_t room)
 {
     struct text *t = user;
     size_t give = t->left < room ? t->left : room;
@@ -81,14 +81,15 @@ static void keep_name(char out[CSV_NAME], struct csv_field f)
     out[length] = '\0';
 }
 
-static int enter(struct csv_columns *out, const struct csv_row *row, char why[CSV_WHY])
+static int csv_message_read_header_names(struct csv_columns *out, const struct csv_row *row,
+                                         char why[CSV_WHY])
 {
     out->count = row->count;
     for (uint32_t i = 0; i < row->count; i++) {
-        int whole_ns, c = column_of(trimmed(row->fields[i]), &whole_ns);
+        int whole_ns, c = csv_message_column_of(csv_message_trimmed(row->fields[i]), &whole_ns);
         if (c < 0) {
             if (out->unknown++ == 0)
-                keep_name(out->first_unknown, trimmed(row->fields[i]));
+                keep_name(out->first_unknown, csv_message_trimmed(row->fields[i]));
         } else if (out->field[c] >= 0) {
             snprintf(why, CSV_WHY, "column %s is there twice", names[c].name);
             return -HOLTER_EUSAGE;
@@ -109,23 +110,25 @@ static int try_separator(struct csv_columns *out, const char *line, size_t lengt
     *out = (struct csv_columns){.separator = separator};
     for (int c = 0; c < CSV_COLUMNS; c++)
         out->field[c] = -1;
-    if (csv_reader_create(&reader, read_text, &text) != 0) {
+    if (csv_reader_create(&reader, csv_message_read_text, &text) != 0) {
         snprintf(why, CSV_WHY, "no memory");
         return -HOLTER_EUSAGE;
     }
     csv_reader_separator(reader, separator);
-    int code = csv_reader_next(reader, &row) == 1 ? enter(out, &row, why) : 0;
+    int code =
+        csv_reader_next(reader, &row) == 1 ? csv_message_read_header_names(out, &row, why) : 0;
     csv_reader_destroy(reader);
     return code;
 }
 
-static uint32_t known(const struct csv_columns *c)
+static uint32_t csv_message_known(const struct csv_columns *c)
 {
     return c->count > c->unknown ? c->count - c->unknown : 0;
 }
 
 /* What is missed, and whether the separator may be why. */
-static void tell_missing(char why[CSV_WHY], const struct csv_columns *best, enum csv_column c)
+static void csv_message_report_missing(char why[CSV_WHY], const struct csv_columns *best,
+                                       enum csv_column c)
 {
     snprintf(why, CSV_WHY, "there is no column %s%s in the header%s", names[c].name,
              names[c].is_time ? " (or with _ns behind it)" : "",
@@ -143,7 +146,8 @@ int csv_columns_read(struct csv_columns *out, const char *line, size_t length, c
         char this_why[CSV_WHY] = "";
         struct csv_columns columns;
         int code = try_separator(&columns, line, length, *separator, this_why);
-        if (separator[0] != ',' && known(&columns) <= known(&best) && code == 0)
+        if (separator[0] != ',' && csv_message_known(&columns) <= csv_message_known(&best) &&
+            code == 0)
             continue;
         if (separator[0] != ',' && best_code != 0)
             continue;
@@ -153,7 +157,7 @@ int csv_columns_read(struct csv_columns *out, const char *line, size_t length, c
     }
     for (unsigned c = 0; best_code == 0 && c < CSV_COLUMNS; c++)
         if (names[c].needed && best.field[c] < 0) {
-            tell_missing(why, &best, (enum csv_column)c);
+            csv_message_report_missing(why, &best, (enum csv_column)c);
             best_code = -HOLTER_EUSAGE;
         }
     if (best_code == 0)
@@ -169,7 +173,8 @@ struct row {
     char *why;
 };
 
-static int bad(const struct row *r, enum csv_column c, struct csv_field f, const char *what)
+static int csv_message_report_bad(const struct row *r, enum csv_column c, struct csv_field f,
+                                  const char *what)
 {
     snprintf(r->why, CSV_WHY, "column %s: '%.*s' %s", names[c].name,
              (int)(f.length < 40 ? f.length : 40), f.text, what);
@@ -177,67 +182,69 @@ static int bad(const struct row *r, enum csv_column c, struct csv_field f, const
 }
 
 /* @return 0: there is nothing in this column; programs write what is missing in some ways */
-static int value_of(const struct row *r, enum csv_column c, struct csv_field *out)
+static int csv_message_value_of(const struct row *r, enum csv_column c, struct csv_field *out)
 {
     int32_t at = r->columns->field[c];
     if (at < 0 || (uint32_t)at >= r->row->count)
         return 0;
-    *out = trimmed(r->row->fields[at]);
+    *out = csv_message_trimmed(r->row->fields[at]);
     return out->length > 0 && !is_word(*out, "nan") && !is_word(*out, "na") &&
            !is_word(*out, "none") && !is_word(*out, "null");
 }
 
 /* @param given  set; NULL: it must be there */
-static int number(const struct row *r, enum csv_column c, int64_t most, int64_t *out, int *given)
+static int csv_message_number(const struct row *r, enum csv_column c, int64_t most, int64_t *out,
+                              int *given)
 {
     struct csv_field f = {"", 0};
     int power = names[c].is_time && !r->columns->whole_ns[c] ? 9 : 0;
-    int there = value_of(r, c, &f);
+    int there = csv_message_value_of(r, c, &f);
     if (given != NULL)
         *given = there;
     if (!there)
-        return given != NULL ? 0 : bad(r, c, f, "is no number");
+        return given != NULL ? 0 : csv_message_report_bad(r, c, f, "is no number");
     int comma = r->columns->separator != ',';
     int code = csv_number(f.text, f.length, power, comma, out);
     if (code == -HOLTER_EUSAGE)
-        return bad(r, c, f, "is no number");
+        return csv_message_report_bad(r, c, f, "is no number");
     if (code == 0 && !names[c].is_time && csv_whole(f.text, f.length, comma, out) != 0)
-        return bad(r, c, f, "is no whole number");
+        return csv_message_report_bad(r, c, f, "is no whole number");
     if (code == 0 && *out < 0 && c != CSV_TAG)
-        return bad(r, c, f, "is negative");
-    return code != 0 || *out > most ? bad(r, c, f, "is too large") : 0;
+        return csv_message_report_bad(r, c, f, "is negative");
+    return code != 0 || *out > most ? csv_message_report_bad(r, c, f, "is too large") : 0;
 }
 
-static int text(const struct row *r, enum csv_column c, char out[CSV_NAME])
+static int csv_message_text(const struct row *r, enum csv_column c, char out[CSV_NAME])
 {
     struct csv_field f;
     out[0] = '\0';
-    if (!value_of(r, c, &f))
+    if (!csv_message_value_of(r, c, &f))
         return 0;
     for (uint32_t i = 0; i < f.length; i++)
         if ((unsigned char)f.text[i] < 0x20 || f.text[i] == 0x7f)
-            return bad(r, c, f, "is no name: it has control characters");
+            return csv_message_report_bad(r, c, f, "is no name: it has control characters");
     if (f.length >= CSV_NAME)
-        return bad(r, c, f, "is longer than 63 bytes");
+        return csv_message_report_bad(r, c, f, "is longer than 63 bytes");
     memcpy(out, f.text, f.length);
     out[f.length] = '\0';
     return 0;
 }
 
-static int host(const struct row *r, enum csv_column c, char out[CSV_NAME])
+static int csv_message_host(const struct row *r, enum csv_column c, char out[CSV_NAME])
 {
-    int code = text(r, c, out);
+    int code = csv_message_text(r, c, out);
     if (code == 0 && strpbrk(out, " /") != NULL)
-        return bad(r, c, (struct csv_field){out, (uint32_t)strlen(out)}, "is no name of a host");
+        return csv_message_report_bad(r, c, (struct csv_field){out, (uint32_t)strlen(out)},
+                                      "is no name of a host");
     return code;
 }
 
-static int call(const struct row *r, uint16_t *out)
+static int csv_message_call(const struct row *r, uint16_t *out)
 {
     struct csv_field f;
     char name[CSV_NAME + 4];
     *out = CALL_Send;
-    if (!value_of(r, CSV_CALL, &f))
+    if (!csv_message_value_of(r, CSV_CALL, &f))
         return 0;
     uint32_t begin = f.length > 4 && strncasecmp(f.text, "MPI_", 4) == 0 ? 4 : 0, at = 4;
     memcpy(name, "MPI_", at);
@@ -249,24 +256,24 @@ static int call(const struct row *r, uint16_t *out)
     int makes_request = strstr(name, "_init") != NULL || strstr(name, "Start") != NULL ||
                         strstr(name, "Pready") != NULL;
     return *out == 0 || call_class_of(*out) != CALL_SEND || makes_request
-               ? bad(r, CSV_CALL, f, "is no call of MPI that sends one message")
+               ? csv_message_report_bad(r, CSV_CALL, f, "is no call of MPI that sends one message")
                : 0;
 }
 
-static int times(const struct row *r, struct csv_message *m)
+static int csv_message_multiply_saturating(const struct row *r, struct csv_message *m)
 {
     int64_t value = 0;
     int ends, begins;
-    if (number(r, CSV_SEND_BEGIN, INT64_MAX, &value, NULL) != 0)
+    if (csv_message_number(r, CSV_SEND_BEGIN, INT64_MAX, &value, NULL) != 0)
         return -HOLTER_EUSAGE;
     m->send_begin = m->send_end = (uint64_t)value;
-    if (number(r, CSV_SEND_END, INT64_MAX, &value, &ends) != 0)
+    if (csv_message_number(r, CSV_SEND_END, INT64_MAX, &value, &ends) != 0)
         return -HOLTER_EUSAGE;
     m->send_end = ends ? (uint64_t)value : m->send_begin;
-    if (number(r, CSV_RECEIVE_END, INT64_MAX, &value, &m->received) != 0)
+    if (csv_message_number(r, CSV_RECEIVE_END, INT64_MAX, &value, &m->received) != 0)
         return -HOLTER_EUSAGE;
     m->receive_end = m->receive_begin = m->received ? (uint64_t)value : 0;
-    if (number(r, CSV_RECEIVE_BEGIN, INT64_MAX, &value, &begins) != 0)
+    if (csv_message_number(r, CSV_RECEIVE_BEGIN, INT64_MAX, &value, &begins) != 0)
         return -HOLTER_EUSAGE;
     if (m->received && begins)
         m->receive_begin = (uint64_t)value;
@@ -279,14 +286,14 @@ static int times(const struct row *r, struct csv_message *m)
     return -HOLTER_EUSAGE;
 }
 
-static int numbers(const struct row *r, struct csv_message *m)
+static int csv_message_numbers(const struct row *r, struct csv_message *m)
 {
     int64_t source = 0, destination = 0, bytes = 0, tag = 0;
     int given;
-    if (number(r, CSV_SOURCE, CSV_RANKS_MOST - 1, &source, NULL) != 0 ||
-        number(r, CSV_DESTINATION, CSV_RANKS_MOST - 1, &destination, NULL) != 0 ||
-        number(r, CSV_BYTES, INT64_MAX, &bytes, NULL) != 0 ||
-        number(r, CSV_TAG, INT32_MAX, &tag, &given) != 0)
+    if (csv_message_number(r, CSV_SOURCE, CSV_RANKS_MOST - 1, &source, NULL) != 0 ||
+        csv_message_number(r, CSV_DESTINATION, CSV_RANKS_MOST - 1, &destination, NULL) != 0 ||
+        csv_message_number(r, CSV_BYTES, INT64_MAX, &bytes, NULL) != 0 ||
+        csv_message_number(r, CSV_TAG, INT32_MAX, &tag, &given) != 0)
         return -HOLTER_EUSAGE;
     m->source = (uint32_t)source;
     m->destination = (uint32_t)destination;
@@ -295,7 +302,7 @@ static int numbers(const struct row *r, struct csv_message *m)
     return 0;
 }
 
-static int shape(const struct row *r)
+static int csv_message_shape(const struct row *r)
 {
     static const char *const faults[] = {
         [CSV_TOO_LONG] = "longer than 65536 bytes",
@@ -321,7 +328,7 @@ int csv_row_is_blank(const struct csv_columns *columns, const struct csv_row *ro
     if (row->count != columns->count && row->fields[0].length > 0 && row->fields[0].text[0] == '#')
         return 1;
     for (uint32_t i = 0; i < row->count; i++)
-        if (trimmed(row->fields[i]).length > 0)
+        if (csv_message_trimmed(row->fields[i]).length > 0)
             return 0;
     return 1;
 }
@@ -330,10 +337,12 @@ int csv_message_read(struct csv_message *m, const struct csv_columns *columns,
                      const struct csv_row *row, char why[CSV_WHY])
 {
     struct row r = {columns, row, why};
-    if (shape(&r) != 0 || numbers(&r, m) != 0 || times(&r, m) != 0 || call(&r, &m->call) != 0 ||
-        text(&r, CSV_COMMUNICATOR, m->communicator) != 0 || text(&r, CSV_REGION, m->region) != 0 ||
-        host(&r, CSV_SOURCE_HOST, m->source_host) != 0 ||
-        host(&r, CSV_DESTINATION_HOST, m->destination_host) != 0)
+    if (csv_message_shape(&r) != 0 || csv_message_numbers(&r, m) != 0 ||
+        csv_message_multiply_saturating(&r, m) != 0 || csv_message_call(&r, &m->call) != 0 ||
+        csv_message_text(&r, CSV_COMMUNICATOR, m->communicator) != 0 ||
+        csv_message_text(&r, CSV_REGION, m->region) != 0 ||
+        csv_message_host(&r, CSV_SOURCE_HOST, m->source_host) != 0 ||
+        csv_message_host(&r, CSV_DESTINATION_HOST, m->destination_host) != 0)
         return -HOLTER_EUSAGE;
     return 0;
 }

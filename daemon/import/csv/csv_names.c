@@ -16,7 +16,7 @@ void csv_names_finish(struct csv_names *names)
 }
 
 /* FNV-1a. */
-static uint64_t hash(const char *name)
+static uint64_t csv_names_hash(const char *name)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (; *name != '\0'; name++)
@@ -24,15 +24,15 @@ static uint64_t hash(const char *name)
     return h ^ h >> 32;
 }
 
-static uint32_t *slot_of(const struct csv_names *n, const char *name)
+static uint32_t *csv_names_slot_of(const struct csv_names *n, const char *name)
 {
-    uint32_t mask = 2 * n->room - 1, at = (uint32_t)hash(name) & mask;
+    uint32_t mask = 2 * n->room - 1, at = (uint32_t)csv_names_hash(name) & mask;
     while (n->slots[at] != 0 && strcmp(n->names[n->slots[at] - 1], name) != 0)
         at = (at + 1) & mask;
     return &n->slots[at];
 }
 
-static int grow(struct csv_names *n)
+static int csv_names_grow(struct csv_names *n)
 {
     uint32_t room = n->room == 0 ? 64 : 2 * n->room;
     uint32_t *slots = calloc(2 * (size_t)room, sizeof(*slots));
@@ -46,15 +46,15 @@ static int grow(struct csv_names *n)
     n->names = names;
     n->room = room;
     for (uint32_t i = 0; i < n->count; i++)
-        *slot_of(n, n->names[i]) = i + 1;
+        *csv_names_slot_of(n, n->names[i]) = i + 1;
     return 0;
 }
 
 uint32_t csv_names_find(struct csv_names *n, const char *name)
 {
-    if (n->count == n->room && grow(n) != 0)
+    if (n->count == n->room && csv_names_grow(n) != 0)
         return CSV_NAMES_FULL;
-    uint32_t *slot = slot_of(n, name);
+    uint32_t *slot = csv_names_slot_of(n, name);
     if (*slot != 0)
         return *slot - 1;
     if (n->count == n->most || strlen(name) >= CSV_NAME)

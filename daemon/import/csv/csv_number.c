@@ -17,17 +17,18 @@ struct decimal {
     int broken; /* a part of one was rounded away */
 };
 
-static int is_digit(char c)
+static int csv_number_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* Digits with at most one point among them. @return the first byte behind them */
-static const char *mantissa(struct decimal *d, const char *at, const char *end, int comma)
+static const char *csv_number_read_mantissa(struct decimal *d, const char *at, const char *end,
+                                            int comma)
 {
     int point = 0, kept = 0;
     for (; at < end; at++) {
-        if (!is_digit(*at)) {
+        if (!csv_number_is_digit(*at)) {
             if (point || (*at != '.' && !(comma && *at == ',')))
                 break;
             point = 1;
@@ -46,7 +47,7 @@ static const char *mantissa(struct decimal *d, const char *at, const char *end, 
 }
 
 /* @return the first byte behind it; NULL: it is none */
-static const char *exponent(struct decimal *d, const char *at, const char *end)
+static const char *csv_number_read_exponent(struct decimal *d, const char *at, const char *end)
 {
     int value = 0, negative = 0;
     if (at == end || (*at != 'e' && *at != 'E'))
@@ -54,16 +55,16 @@ static const char *exponent(struct decimal *d, const char *at, const char *end)
     at++;
     if (at < end && (*at == '+' || *at == '-'))
         negative = *at++ == '-';
-    if (at == end || !is_digit(*at))
+    if (at == end || !csv_number_is_digit(*at))
         return NULL;
-    for (; at < end && is_digit(*at); at++)
+    for (; at < end && csv_number_is_digit(*at); at++)
         if (value < EXPONENT_MOST)
             value = value * 10 + (*at - '0');
     d->power += negative ? -value : value;
     return at;
 }
 
-static int scale(struct decimal *d, uint64_t *out)
+static int csv_number_scale(struct decimal *d, uint64_t *out)
 {
     wide value = d->digits;
     if (value == 0) {
@@ -86,17 +87,18 @@ static int scale(struct decimal *d, uint64_t *out)
     return 0;
 }
 
-static int read_number(struct decimal *d, const char *text, size_t length, int comma, int64_t *out)
+static int csv_number_read_number(struct decimal *d, const char *text, size_t length, int comma,
+                                  int64_t *out)
 {
     const char *at = text, *end = text + length;
     uint64_t value;
     int negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
-    at = mantissa(d, at, end, comma);
-    at = d->any ? exponent(d, at, end) : NULL;
+    at = csv_number_read_mantissa(d, at, end, comma);
+    at = d->any ? csv_number_read_exponent(d, at, end) : NULL;
     if (at != end)
         return -HOLTER_EUSAGE;
-    int code = scale(d, &value);
+    int code = csv_number_scale(d, &value);
     if (code == 0)
         *out = negative ? -(int64_t)value : (int64_t)value;
     return code;
@@ -105,12 +107,12 @@ static int read_number(struct decimal *d, const char *text, size_t length, int c
 int csv_number(const char *text, size_t length, int power, int comma, int64_t *out)
 {
     struct decimal d = {.power = power};
-    return read_number(&d, text, length, comma, out);
+    return csv_number_read_number(&d, text, length, comma, out);
 }
 
 int csv_whole(const char *text, size_t length, int comma, int64_t *out)
 {
     struct decimal d = {.power = 0};
-    int code = read_number(&d, text, length, comma, out);
+    int code = csv_number_read_number(&d, text, length, comma, out);
     return code == 0 && d.broken ? -HOLTER_EUSAGE : code;
 }

@@ -13,7 +13,7 @@
 
 /* ---- what the table says --------------------------------------------------- */
 
-static int reserve(struct csv_job *job, uint32_t rank)
+static int csv_places_reserve(struct csv_job *job, uint32_t rank)
 {
     if (rank < job->host_room)
         return 0;
@@ -27,12 +27,13 @@ static int reserve(struct csv_job *job, uint32_t rank)
     return 0;
 }
 
-static int note(struct csv_job *job, uint32_t rank, const char *host, char why[CSV_WHY])
+static int csv_places_note_host(struct csv_job *job, uint32_t rank, const char *host,
+                                char why[CSV_WHY])
 {
     if (host[0] == '\0')
         return 0;
     uint32_t number = csv_names_find(&job->hosts, host);
-    if (number == CSV_NAMES_FULL || reserve(job, rank) != 0) {
+    if (number == CSV_NAMES_FULL || csv_places_reserve(job, rank) != 0) {
         snprintf(why, CSV_WHY, "too many hosts");
         return -HOLTER_EUSAGE;
     }
@@ -47,8 +48,8 @@ static int note(struct csv_job *job, uint32_t rank, const char *host, char why[C
 
 int csv_places_note(struct csv_job *job, const struct csv_message *m, char why[CSV_WHY])
 {
-    int code = note(job, m->source, m->source_host, why);
-    return code != 0 ? code : note(job, m->destination, m->destination_host, why);
+    int code = csv_places_note_host(job, m->source, m->source_host, why);
+    return code != 0 ? code : csv_places_note_host(job, m->destination, m->destination_host, why);
 }
 
 static int by_version(const void *left, const void *right, void *user)
@@ -62,7 +63,7 @@ static int by_version(const void *left, const void *right, void *user)
 
 /* Hosts of the table in the order of their names; ranks of which it does not tell are on one of
  * their own. */
-static int take_table(struct trace_places *p, const struct csv_job *job)
+static int csv_places_place_table(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t count = job->hosts.count, unknown = 0;
     uint32_t *numbers = calloc(2 * ((size_t)count + 1), sizeof(*numbers)), *place;
@@ -92,8 +93,8 @@ static int take_table(struct trace_places *p, const struct csv_job *job)
 
 /* ---- what was asked for ---------------------------------------------------- */
 
-static int take_blocks(struct trace_places *p, const struct csv_job *job,
-                       const struct trace_wishes *w, char why[CSV_WHY])
+static int csv_places_place_blocks(struct trace_places *p, const struct csv_job *job,
+                                   const struct trace_wishes *w, char why[CSV_WHY])
 {
     uint32_t per_node = w->per_node, nodes = w->network != NULL ? topology_nodes(w->network)
                                              : per_node != 0    ? job->ranks
@@ -138,15 +139,15 @@ static int leave_out_unseen(struct trace_places *p, const struct csv_job *job)
     return 0;
 }
 
-static int find(struct trace_places *out, const struct csv_job *job, const struct trace_wishes *w,
-                char why[CSV_WHY])
+static int csv_places_find_hosts(struct trace_places *out, const struct csv_job *job,
+                                 const struct trace_wishes *w, char why[CSV_WHY])
 {
     if (job->hosts.count == 0 && w->hosts != NULL)
         return trace_places_list(out, w->hosts, job->ranks, w->per_node, why, CSV_WHY);
     out->host_of = calloc(job->ranks, sizeof(*out->host_of));
     return out->host_of == NULL   ? -ENOMEM
-           : job->hosts.count > 0 ? take_table(out, job)
-                                  : take_blocks(out, job, w, why);
+           : job->hosts.count > 0 ? csv_places_place_table(out, job)
+                                  : csv_places_place_blocks(out, job, w, why);
 }
 
 int csv_places_find(struct trace_places *out, const struct csv_job *job,
@@ -158,7 +159,7 @@ int csv_places_find(struct trace_places *out, const struct csv_job *job,
         return -HOLTER_EUSAGE;
     }
     snprintf(why, CSV_WHY, "no memory");
-    int code = find(out, job, w, why);
+    int code = csv_places_find_hosts(out, job, w, why);
     if (code == 0 && (code = leave_out_unseen(out, job)) != 0)
         snprintf(why, CSV_WHY, "no memory");
     if (code != 0)

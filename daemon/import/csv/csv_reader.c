@@ -53,7 +53,7 @@ static void cr_to_lf(char *at, const char *end)
 }
 
 /* Read until a row of the greatest length is there, or all. */
-static void fill(struct csv_reader *r)
+static void csv_reader_fill(struct csv_reader *r)
 {
     if (r->ended || r->end - r->at > CSV_ROW_BYTES + 1)
         return;
@@ -76,7 +76,7 @@ static void fill(struct csv_reader *r)
 }
 
 /* Move on by `count` bytes, in which are `lines` ends of lines. */
-static void take(struct csv_reader *r, size_t count, uint64_t lines)
+static void csv_reader_consume(struct csv_reader *r, size_t count, uint64_t lines)
 {
     r->at += count;
     r->offset += count;
@@ -87,13 +87,13 @@ static void take(struct csv_reader *r, size_t count, uint64_t lines)
 static void skip_line(struct csv_reader *r)
 {
     for (;;) {
-        fill(r);
+        csv_reader_fill(r);
         const char *stop = memchr(r->bytes + r->at, '\n', r->end - r->at);
         if (stop != NULL) {
-            take(r, (size_t)(stop - r->bytes) + 1 - r->at, 1);
+            csv_reader_consume(r, (size_t)(stop - r->bytes) + 1 - r->at, 1);
             return;
         }
-        take(r, r->end - r->at, 0);
+        csv_reader_consume(r, r->end - r->at, 0);
         if (r->ended)
             return;
     }
@@ -110,7 +110,7 @@ static int at_empty_line(const struct csv_reader *r)
 int csv_reader_peek(struct csv_reader *r, const char **line, size_t *length, int *whole)
 {
     for (;;) {
-        fill(r);
+        csv_reader_fill(r);
         if (r->at == r->end)
             return r->error;
         if (!at_empty_line(r) && r->bytes[r->at] != '#')
@@ -137,7 +137,7 @@ struct scan {
 };
 
 /* A field in quotes, made shorter in place where quotes are doubled. at: behind the first quote. */
-static void quoted(struct scan *s, struct csv_field *out)
+static void csv_reader_read_quoted(struct scan *s, struct csv_field *out)
 {
     char *to = s->at;
     out->text = to;
@@ -157,7 +157,7 @@ static void quoted(struct scan *s, struct csv_field *out)
         s->at++;
 }
 
-static void plain(struct scan *s, char separator, struct csv_field *out)
+static void csv_reader_read_plain(struct scan *s, char separator, struct csv_field *out)
 {
     out->text = s->at;
     while (s->at < s->end && *s->at != separator && *s->at != '\n')
@@ -198,7 +198,7 @@ static int is_closed(const char *at, const char *end, char separator)
 }
 
 /* @return fields */
-static uint32_t split(struct csv_reader *r, struct scan *s)
+static uint32_t csv_reader_split(struct csv_reader *r, struct scan *s)
 {
     for (uint32_t count = 0;; count++) {
         if (count == CSV_FIELDS) {
@@ -207,13 +207,13 @@ static uint32_t split(struct csv_reader *r, struct scan *s)
         }
         if (s->at < s->end && *s->at == '"') {
             s->at++;
-            quoted(s, &r->fields[count]);
+            csv_reader_read_quoted(s, &r->fields[count]);
             if (!at_line_end(s) && *s->at != r->separator) {
                 s->fault = CSV_AFTER_QUOTE;
                 return 0;
             }
         } else {
-            plain(s, r->separator, &r->fields[count]);
+            csv_reader_read_plain(s, r->separator, &r->fields[count]);
         }
         if (at_line_end(s))
             return count + 1;
@@ -221,7 +221,7 @@ static uint32_t split(struct csv_reader *r, struct scan *s)
     }
 }
 
-static int give_up(struct csv_reader *r, struct csv_row *out, enum csv_fault fault)
+static int csv_reader_report_fault(struct csv_reader *r, struct csv_row *out, enum csv_fault fault)
 {
     out->fault = fault;
     skip_line(r);
@@ -231,7 +231,7 @@ static int give_up(struct csv_reader *r, struct csv_row *out, enum csv_fault fau
 int csv_reader_next(struct csv_reader *r, struct csv_row *out)
 {
     for (;;) {
-        fill(r);
+        csv_reader_fill(r);
         if (r->at == r->end)
             return r->error;
         if (!at_empty_line(r))
@@ -246,22 +246,22 @@ int csv_reader_next(struct csv_reader *r, struct csv_row *out)
     size_t until = stop == NULL ? left : (size_t)(stop - begin) + 1;
     if (memchr(begin, '"', until) != NULL) {
         if (!is_closed(begin, begin + left, r->separator))
-            return give_up(r, out, CSV_OPEN_QUOTE);
+            return csv_reader_report_fault(r, out, CSV_OPEN_QUOTE);
         until = left;
     } else if (stop == NULL && left > CSV_ROW_BYTES) {
-        return give_up(r, out, CSV_TOO_LONG);
+        return csv_reader_report_fault(r, out, CSV_TOO_LONG);
     }
     struct scan scan = {.at = begin, .end = begin + until};
-    out->count = split(r, &scan);
+    out->count = csv_reader_split(r, &scan);
     if (scan.fault == CSV_WHOLE && scan.at == begin + CSV_ROW_BYTES + 1)
         scan.fault = CSV_TOO_LONG; /* the row goes on behind what was looked at */
     size_t taken = (size_t)(scan.at - begin);
     if (scan.fault != CSV_WHOLE) {
         out->count = 0;
-        take(r, taken, scan.lines);
-        return give_up(r, out, scan.fault);
+        csv_reader_consume(r, taken, scan.lines);
+        return csv_reader_report_fault(r, out, scan.fault);
     }
     int ends = scan.at < scan.end;
-    take(r, taken + (size_t)ends, scan.lines + (uint64_t)ends);
+    csv_reader_consume(r, taken + (size_t)ends, scan.lines + (uint64_t)ends);
     return 1;
 }

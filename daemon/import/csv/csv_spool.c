@@ -40,7 +40,7 @@ static int open_nameless(const char *folder)
     return fd;
 }
 
-static int write_all(int fd, const void *bytes, size_t length)
+static int csv_spool_write_all(int fd, const void *bytes, size_t length)
 {
     const char *at = bytes;
     while (length > 0) {
@@ -55,7 +55,7 @@ static int write_all(int fd, const void *bytes, size_t length)
     return 0;
 }
 
-static int read_all(int fd, void *bytes, size_t length, uint64_t offset)
+static int csv_spool_read_all(int fd, void *bytes, size_t length, uint64_t offset)
 {
     char *at = bytes;
     while (length > 0) {
@@ -77,8 +77,8 @@ static int read_all(int fd, void *bytes, size_t length, uint64_t offset)
     if ((a) != (b))                                                                                \
     return (a) < (b) ? -1 : 1
 
-static int compare_rest(const struct csv_end *a, const struct csv_end *b,
-                        const struct csv_spool_options *o)
+static int csv_spool_compare_rest(const struct csv_end *a, const struct csv_end *b,
+                                  const struct csv_spool_options *o)
 {
     ORDER(a->leave, b->leave);
     ORDER(a->bytes, b->bytes);
@@ -92,13 +92,13 @@ static int compare_rest(const struct csv_end *a, const struct csv_end *b,
     return order != 0 || a->region == b->region ? order : o->regions(o->user, a->region, b->region);
 }
 
-static int compare(const void *left, const void *right, void *user)
+static int csv_spool_compare(const void *left, const void *right, void *user)
 {
     const struct csv_end *a = left, *b = right;
     ORDER(a->rank, b->rank);
     ORDER(a->at, b->at);
     ORDER(a->kind, b->kind);
-    return compare_rest(a, b, user);
+    return csv_spool_compare_rest(a, b, user);
 }
 
 /* ---- runs ------------------------------------------------------------------ */
@@ -141,8 +141,8 @@ static int write_run(struct csv_spool *s)
         s->runs_fd = code = open_nameless(s->folder);
     if (code < 0)
         return code;
-    qsort_r(s->ends, s->count, sizeof(*s->ends), compare, &s->options);
-    code = write_all(s->runs_fd, s->ends, s->count * sizeof(*s->ends));
+    qsort_r(s->ends, s->count, sizeof(*s->ends), csv_spool_compare, &s->options);
+    code = csv_spool_write_all(s->runs_fd, s->ends, s->count * sizeof(*s->ends));
     s->runs += code == 0;
     s->count = 0;
     return code;
@@ -178,31 +178,32 @@ struct merge {
 };
 
 /* @return 0, 1 at its end, or a negative error */
-static int refill(struct merge *m, struct run *run)
+static int csv_spool_refill(struct merge *m, struct run *run)
 {
     uint64_t left = run->end - run->next;
     run->at = 0;
     run->count = left < CHUNK ? (size_t)left : CHUNK;
     if (left == 0)
         return 1;
-    int code = read_all(m->spool->runs_fd, run->ends, run->count * sizeof(*run->ends),
-                        run->next * sizeof(*run->ends));
+    int code = csv_spool_read_all(m->spool->runs_fd, run->ends, run->count * sizeof(*run->ends),
+                                  run->next * sizeof(*run->ends));
     run->next += run->count;
     return code;
 }
 
-static int is_before(const struct merge *m, uint32_t a, uint32_t b)
+static int csv_spool_is_before(const struct merge *m, uint32_t a, uint32_t b)
 {
     const struct run *one = &m->runs[a], *other = &m->runs[b];
-    int order = compare(&one->ends[one->at], &other->ends[other->at], &m->spool->options);
+    int order = csv_spool_compare(&one->ends[one->at], &other->ends[other->at], &m->spool->options);
     return order < 0 || (order == 0 && a < b);
 }
 
-static void sink(struct merge *m, uint32_t at)
+static void csv_spool_sink(struct merge *m, uint32_t at)
 {
     for (uint32_t child; (child = 2 * at + 1) < m->heap_count; at = child) {
-        child += child + 1 < m->heap_count && is_before(m, m->heap[child + 1], m->heap[child]);
-        if (!is_before(m, m->heap[child], m->heap[at]))
+        child +=
+            child + 1 < m->heap_count && csv_spool_is_before(m, m->heap[child + 1], m->heap[child]);
+        if (!csv_spool_is_before(m, m->heap[child], m->heap[at]))
             return;
         uint32_t swapped = m->heap[at];
         m->heap[at] = m->heap[child];
@@ -223,13 +224,13 @@ static int begin_merge(struct merge *m)
         run->next = i * (uint64_t)s->run;
         run->end = i + 1 == s->runs ? s->all : run->next + s->run;
         run->ends = malloc(CHUNK * sizeof(*run->ends));
-        int code = run->ends == NULL ? -ENOMEM : refill(m, run);
+        int code = run->ends == NULL ? -ENOMEM : csv_spool_refill(m, run);
         if (code != 0)
             return code < 0 ? code : -EIO;
         m->heap[m->heap_count++] = i;
     }
     for (uint32_t i = m->heap_count; i-- > 0;)
-        sink(m, i);
+        csv_spool_sink(m, i);
     return 0;
 }
 
@@ -244,7 +245,7 @@ static void end_merge(struct merge *m)
 
 static int put_out(struct merge *m)
 {
-    int code = write_all(m->spool->fd, m->out, m->out_count * sizeof(*m->out));
+    int code = csv_spool_write_all(m->spool->fd, m->out, m->out_count * sizeof(*m->out));
     m->out_count = 0;
     return code;
 }
@@ -257,17 +258,17 @@ static int merge_all(struct merge *m)
         m->spool->first[m->out[m->out_count - 1].rank + 1]++;
         int code = m->out_count == CHUNK ? put_out(m) : 0;
         if (code == 0 && run->at == run->count)
-            code = refill(m, run);
+            code = csv_spool_refill(m, run);
         if (code < 0)
             return code;
         if (code == 1)
             m->heap[0] = m->heap[--m->heap_count];
-        sink(m, 0);
+        csv_spool_sink(m, 0);
     }
     return put_out(m);
 }
 
-static int merge_runs(struct csv_spool *s)
+static int csv_spool_merge_runs(struct csv_spool *s)
 {
     struct merge merge = {.spool = s};
     int code = write_run(s);
@@ -292,9 +293,9 @@ int csv_spool_sort(struct csv_spool *s, uint32_t ranks)
         return -ENOMEM;
     s->ranks = ranks;
     if (s->runs > 0) {
-        code = merge_runs(s);
+        code = csv_spool_merge_runs(s);
     } else {
-        qsort_r(s->ends, s->count, sizeof(*s->ends), compare, &s->options);
+        qsort_r(s->ends, s->count, sizeof(*s->ends), csv_spool_compare, &s->options);
         for (size_t i = 0; i < s->count; i++)
             s->first[s->ends[i].rank + 1]++;
     }
@@ -318,6 +319,6 @@ int csv_spool_read(const struct csv_spool *s, uint32_t rank, uint64_t position, 
         memcpy(out, s->ends + from, give * sizeof(*out));
     int code = s->ends != NULL || give == 0
                    ? 0
-                   : read_all(s->fd, out, give * sizeof(*out), from * sizeof(*out));
+                   : csv_spool_read_all(s->fd, out, give * sizeof(*out), from * sizeof(*out));
     return code != 0 ? code : (int)give;
 }

@@ -4,17 +4,17 @@
 
 #include <stdio.h>
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t csv_stream_later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t csv_stream_earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static struct event record_of(const struct csv_job *job, const struct csv_end *end)
+static struct event csv_stream_record_of(const struct csv_job *job, const struct csv_end *end)
 {
     return (struct event){.t_enter = end->enter - job->zero,
                           .t_exit = end->leave - job->zero,
@@ -27,7 +27,7 @@ static struct event record_of(const struct csv_job *job, const struct csv_end *e
                           .kind = EVENT_CALL};
 }
 
-static void note_call(struct csv_stream *s, const struct event *call)
+static void csv_stream_note_call(struct csv_stream *s, const struct event *call)
 {
     s->last_enter = call->t_enter;
     s->last_exit = call->t_exit;
@@ -40,8 +40,8 @@ static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *ou
         return 0;
     s->sends = 0;
     *out = s->send;
-    out->t_exit = later(earlier(s->send_leave, until), s->send.t_enter);
-    note_call(s, out);
+    out->t_exit = csv_stream_later(csv_stream_earlier(s->send_leave, until), s->send.t_enter);
+    csv_stream_note_call(s, out);
     return 1;
 }
 
@@ -65,19 +65,20 @@ static uint32_t give_receive(struct csv_stream *s, struct event record, const st
     uint32_t count =
         give_send(s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
     record.t_post = record.t_enter;
-    record.t_enter = later(record.t_enter, earlier(s->last_exit, record.t_exit));
+    record.t_enter =
+        csv_stream_later(record.t_enter, csv_stream_earlier(s->last_exit, record.t_exit));
     record.flags = EVENT_RECV | EVENT_DONE;
     record.request = end->request;
-    note_call(s, &record);
+    csv_stream_note_call(s, &record);
     out[count] = record;
     return count + 1;
 }
 
 /* @return records that were given: at most one more than ends that were taken */
-static uint32_t give(const struct csv_job *job, struct csv_stream *s, const struct csv_end *end,
-                     struct event *out)
+static uint32_t csv_stream_emit_record(const struct csv_job *job, struct csv_stream *s,
+                                       const struct csv_end *end, struct event *out)
 {
-    struct event record = record_of(job, end);
+    struct event record = csv_stream_record_of(job, end);
     uint32_t count = 0;
     if (s->sends && end->at - job->zero >= s->send_leave)
         count = give_send(s, UINT64_MAX, out);
@@ -108,7 +109,7 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
         if (got == 0)
             return (int)give_send(s, UINT64_MAX, out);
         for (int i = 0; i < got; i++)
-            count += give(job, s, &ends[i], out + count);
+            count += csv_stream_emit_record(job, s, &ends[i], out + count);
         s->position += (uint64_t)got;
         __atomic_fetch_add(&job->given, (uint64_t)got, __ATOMIC_RELAXED);
     }

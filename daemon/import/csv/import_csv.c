@@ -78,8 +78,8 @@ static const char *other_than_table(const char *line, size_t length)
 
 /* Pass over the line that tells the separator; the header tells it as well.
  * @return as csv_reader_peek(), of the line behind it */
-static int pass_over(struct import *m, char separator, const char **line, size_t *length,
-                     int *whole)
+static int import_csv_skip_line(struct import *m, char separator, const char **line, size_t *length,
+                                int *whole)
 {
     struct csv_row row;
     if (strchr(",;\t", separator) == NULL) {
@@ -102,13 +102,13 @@ static int find_header(struct import *m, const char **line, size_t *length, int 
         return -HOLTER_EUSAGE;
     }
     if (separator != '\0')
-        code = pass_over(m, separator, line, length, whole);
+        code = import_csv_skip_line(m, separator, line, length, whole);
     if (code < 0 && m->faults.count == 0)
         fault_at(&m->faults, 0, "%s", holter_strerror(code));
     return code;
 }
 
-static int read_header(struct import *m)
+static int import_csv_read_header(struct import *m)
 {
     const char *line;
     size_t length;
@@ -132,7 +132,7 @@ static int read_header(struct import *m)
 /* ---- rows ------------------------------------------------------------------ */
 
 /* @return number of the name and 1, 0 for none; CSV_NAMES_FULL: there are too many */
-static uint32_t name_of(struct csv_names *names, const char *name)
+static uint32_t import_csv_name_of(struct csv_names *names, const char *name)
 {
     if (name[0] == '\0')
         return 0;
@@ -195,7 +195,7 @@ static void bad_row(struct import *m, uint64_t line, const char *why)
 }
 
 /* @return 0, or what ends the import */
-static int take_row(struct import *m, const struct csv_row *row)
+static int import_csv_add_row(struct import *m, const struct csv_row *row)
 {
     struct csv_job *job = &m->job;
     struct csv_message c;
@@ -206,8 +206,8 @@ static int take_row(struct import *m, const struct csv_row *row)
     }
     if (strcasecmp(c.communicator, "MPI_COMM_WORLD") == 0)
         c.communicator[0] = '\0';
-    uint32_t communicator = name_of(&job->communicators, c.communicator),
-             region = name_of(&job->regions, c.region);
+    uint32_t communicator = import_csv_name_of(&job->communicators, c.communicator),
+             region = import_csv_name_of(&job->regions, c.region);
     if (communicator == CSV_NAMES_FULL || region == CSV_NAMES_FULL) {
         bad_row(m, row->line,
                 region == CSV_NAMES_FULL ? "column region: more than 16000 names"
@@ -225,14 +225,14 @@ static int take_row(struct import *m, const struct csv_row *row)
     return add_ends(m, &c, communicator, region, row->line);
 }
 
-static int read_rows(struct import *m)
+static int import_csv_read_rows(struct import *m)
 {
     const struct trace_wishes *w = m->wishes;
     struct csv_row row;
     int got, code = 0;
     uint64_t rows = 0;
     while (code == 0 && (got = csv_reader_next(m->reader, &row)) == 1) {
-        code = csv_row_is_blank(&m->columns, &row) ? 0 : take_row(m, &row);
+        code = csv_row_is_blank(&m->columns, &row) ? 0 : import_csv_add_row(m, &row);
         if (++rows % TOLD_EVERY == 0 && w->told != NULL && m->job.size > 0)
             w->told(w->user, m->job.read, 2 * m->job.size, 0);
     }
@@ -262,7 +262,7 @@ static int compare_communicators(const void *user, unsigned first, unsigned seco
                   second == 0 ? "" : job->communicators.names[second - 1]);
 }
 
-static int compare_regions(const void *user, unsigned first, unsigned second)
+static int import_csv_compare_regions(const void *user, unsigned first, unsigned second)
 {
     const struct csv_job *job = user;
     return strcmp(first == 0 ? "" : job->regions.names[first - 1],
@@ -279,8 +279,8 @@ static int begin_spool(struct import *m, const char *path, size_t run)
         snprintf(folder, sizeof(folder), ".");
     else
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
-    struct csv_spool_options options = {folder, run, compare_communicators, compare_regions,
-                                        &m->job};
+    struct csv_spool_options options = {folder, run, compare_communicators,
+                                        import_csv_compare_regions, &m->job};
     m->job.seen = calloc(CSV_RANKS_MOST / 64, sizeof(*m->job.seen));
     int code = m->job.seen == NULL ? -ENOMEM : csv_spool_create(&m->job.spool, &options);
     if (code != 0)
@@ -288,7 +288,7 @@ static int begin_spool(struct import *m, const char *path, size_t run)
     return code;
 }
 
-static int by_name(const void *left, const void *right, void *user)
+static int import_csv_compare_by_name(const void *left, const void *right, void *user)
 {
     const struct csv_names *names = user;
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
@@ -323,7 +323,7 @@ static int begin_streams(struct csv_job *job)
     return 0;
 }
 
-static int sort(struct import *m)
+static int import_csv_sort(struct import *m)
 {
     struct csv_job *job = &m->job;
     uint32_t count = job->communicators.count;
@@ -333,7 +333,7 @@ static int sort(struct import *m)
     for (uint32_t i = 0; code == 0 && i < count; i++)
         numbers[i] = i;
     if (code == 0 && count > 0)
-        qsort_r(numbers, count, sizeof(*numbers), by_name, &job->communicators);
+        qsort_r(numbers, count, sizeof(*numbers), import_csv_compare_by_name, &job->communicators);
     for (uint32_t i = 0; code == 0 && i < count; i++)
         job->order[numbers[i]] = i;
     free(numbers);
@@ -345,7 +345,7 @@ static int sort(struct import *m)
 
 /* ---- writing --------------------------------------------------------------- */
 
-static void on_progress(void *user, uint64_t *read, uint64_t *all)
+static void import_csv_on_progress(void *user, uint64_t *read, uint64_t *all)
 {
     const struct csv_job *job = user;
     *read = job->ends + __atomic_load_n(&job->given, __ATOMIC_RELAXED);
@@ -353,7 +353,7 @@ static void on_progress(void *user, uint64_t *read, uint64_t *all)
 }
 
 /* From the file's name: what a job can be called. */
-static void name_job(char *out, size_t room, const char *source)
+static void import_csv_name_job(char *out, size_t room, const char *source)
 {
     const char *slash = strrchr(source, '/'), *at = slash == NULL ? source : slash + 1;
     size_t used = 0;
@@ -366,13 +366,13 @@ static void name_job(char *out, size_t room, const char *source)
         snprintf(out, room, "messages");
 }
 
-static int write_recording(struct import *m, const char *path, const char *source,
-                           const struct trace_places *places)
+static int import_csv_write_recording(struct import *m, const char *path, const char *source,
+                                      const struct trace_places *places)
 {
     const struct trace_wishes *w = m->wishes;
     const struct csv_job *job = &m->job;
     char name[64], command[1024];
-    name_job(name, sizeof(name), source);
+    import_csv_name_job(name, sizeof(name), source);
     snprintf(command, sizeof(command), "holter import --format csv %.900s", source);
     struct trace_job told = {.name = name,
                              .app = name,
@@ -390,7 +390,7 @@ static int write_recording(struct import *m, const char *path, const char *sourc
                              .network = w->network,
                              .network_source = w->network_source};
     struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
-                                  csv_stream_comm, csv_stream_region, on_progress};
+                                  csv_stream_comm, csv_stream_region, import_csv_on_progress};
     struct trace_options options = {w->threads, w->told, w->fault, w->user};
     m->out->ranks = job->seen_count;
     m->out->world = job->ranks;
@@ -409,14 +409,14 @@ static int place_and_write(struct import *m, const char *path, const char *sourc
         fault_at(&m->faults, 0, "%s", why);
         return code;
     }
-    code = write_recording(m, path, source, &places);
+    code = import_csv_write_recording(m, path, source, &places);
     trace_places_finish(&places);
     return code;
 }
 
 /* ---- all of it ------------------------------------------------------------- */
 
-static void finish(struct import *m)
+static void import_csv_finish(struct import *m)
 {
     struct csv_job *job = &m->job;
     if (m->fd >= 0)
@@ -447,11 +447,11 @@ int import_csv(const char *path, const char *source, const struct trace_wishes *
     csv_names_init(&m.job.regions, REGIONS_MOST);
     csv_names_init(&m.job.hosts, CSV_RANKS_MOST);
     int code = open_table(&m, source);
-    code = code != 0 ? code : read_header(&m);
+    code = code != 0 ? code : import_csv_read_header(&m);
     code = code != 0 ? code : begin_spool(&m, path, run);
-    code = code != 0 ? code : read_rows(&m);
-    code = code != 0 ? code : sort(&m);
+    code = code != 0 ? code : import_csv_read_rows(&m);
+    code = code != 0 ? code : import_csv_sort(&m);
     code = code != 0 ? code : place_and_write(&m, path, source);
-    finish(&m);
+    import_csv_finish(&m);
     return code;
 }

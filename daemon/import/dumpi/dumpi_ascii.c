@@ -62,7 +62,7 @@ static uint64_t get_date(const char *text)
     return date > 0 ? (uint64_t)date : 0;
 }
 
-static int take_head_line(struct dumpi_file *file, const char *line)
+static int dumpi_ascii_read_head_line(struct dumpi_file *file, const char *line)
 {
     const char *value;
     unsigned part[3];
@@ -101,7 +101,7 @@ static int put_size(struct dumpi_file *file, unsigned type, int size)
     return 0;
 }
 
-static int take_tail_line(struct dumpi_file *file, const char *line)
+static int dumpi_ascii_read_tail_line(struct dumpi_file *file, const char *line)
 {
     unsigned type, calls, left_out;
     int size;
@@ -136,11 +136,11 @@ int dumpi_ascii_open(struct dumpi_file *file, struct dumpi_reader *reader)
     for (unsigned i = 0; code == 0 && i < HEAD_LINES && dumpi_line_next(&line, reader) == 1; i++) {
         if (strstr(line.text, ENTERING) != NULL)
             break;
-        code = take_head_line(file, line.text);
+        code = dumpi_ascii_read_head_line(file, line.text);
     }
     dumpi_seek(reader, file->bytes > TAIL_BYTES ? file->bytes - TAIL_BYTES : 0, file->bytes);
     while (code == 0 && dumpi_line_next(&line, reader) == 1)
-        code = take_tail_line(file, line.text);
+        code = dumpi_ascii_read_tail_line(file, line.text);
     if (reader->error == -ENOMEM)
         code = -ENOMEM;
     dumpi_line_finish(&line);
@@ -169,7 +169,8 @@ static int get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
 }
 
 /* A line that was cut off does not end in a full stop. */
-static int take_head(struct dumpi_call *call, const char *line, size_t length, int entering)
+static int dumpi_ascii_read_head(struct dumpi_call *call, const char *line, size_t length,
+                                 int entering)
 {
     const char *thread = strstr(line, " in thread ");
     int64_t cpu_s, wall_s;
@@ -203,7 +204,7 @@ static size_t name_in(const char *line, const char *kind)
 }
 
 /* What stands in the line belongs to no whole call. */
-static void leave_out(struct dumpi_stream *stream, uint64_t line)
+static void dumpi_ascii_skip_call(struct dumpi_stream *stream, uint64_t line)
 {
     if (stream->damaged++ == 0)
         stream->damaged_at = line;
@@ -229,7 +230,7 @@ static int is_cut(const struct dumpi_line *line)
 }
 
 /* The line that begins the next call. @return 1; 0: there is none; -1: it is cut off */
-static int find_call(struct dumpi_stream *stream)
+static int dumpi_ascii_find_call(struct dumpi_stream *stream)
 {
     while (stream->held || dumpi_line_next(&stream->line, &stream->reader) == 1) {
         stream->held = 0;
@@ -238,14 +239,15 @@ static int find_call(struct dumpi_stream *stream)
         if (is_cut(&stream->line))
             return -1;
         if (name_in(stream->line.text, RETURNING) > 0)
-            leave_out(stream, stream->line.number);
+            dumpi_ascii_skip_call(stream, stream->line.number);
     }
     return 0;
 }
 
 /* Arguments, and the line that ends the call. @return 1; 0: another call begins before; -1: no more
  * lines */
-static int take_arguments(struct dumpi_stream *stream, uint32_t function, const char *name)
+static int dumpi_ascii_read_arguments(struct dumpi_stream *stream, uint32_t function,
+                                      const char *name)
 {
     struct dumpi_filling filling;
     dumpi_filling_begin(&filling, stream, function);
@@ -254,7 +256,7 @@ static int take_arguments(struct dumpi_stream *stream, uint32_t function, const 
         size_t length = name_in(line, RETURNING);
         if (length > 0) {
             int same = strncmp(line, name, length) == 0 && name[length] == '\0';
-            int good = same && take_head(&stream->call, line, stream->line.length, 0);
+            int good = same && dumpi_ascii_read_head(&stream->call, line, stream->line.length, 0);
             return good ? dumpi_filling_end(&filling) : stream->line.ended ? 0 : -1;
         }
         if (name_in(line, ENTERING) > 0) {
@@ -291,7 +293,7 @@ int dumpi_ascii_next(struct dumpi_stream *stream)
     }
     while (stream->ending == DUMPI_GOES_ON) {
         char name[64];
-        int found = find_call(stream);
+        int found = dumpi_ascii_find_call(stream);
         if (found != 1)
             return end_at(stream, stream->line.number,
                           found == 0 ? DUMPI_ENDED : DUMPI_ENDED_EARLY);
@@ -299,14 +301,14 @@ int dumpi_ascii_next(struct dumpi_stream *stream)
         size_t length = name_in(stream->line.text, ENTERING);
         uint32_t function = function_of(stream, stream->line.text, length);
         snprintf(name, sizeof name, "%.*s", (int)length, stream->line.text);
-        int good = take_head(&stream->call, stream->line.text, stream->line.length, 1);
+        int good = dumpi_ascii_read_head(&stream->call, stream->line.text, stream->line.length, 1);
         stream->call.function = function;
         stream->call.offset = number;
-        int got = take_arguments(stream, function, name);
+        int got = dumpi_ascii_read_arguments(stream, function, name);
         if (got < 0 || stream->reader.error != 0)
             return end_at(stream, number, DUMPI_ENDED_EARLY);
         if (got == 0 || !good) {
-            leave_out(stream, number);
+            dumpi_ascii_skip_call(stream, number);
         } else if (function >= DUMPI_FUNCTIONS) {
             if (stream->unknown++ == 0)
                 stream->unknown_at = number;

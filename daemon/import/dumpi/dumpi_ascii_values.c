@@ -11,7 +11,7 @@
 
 /* ---- lines ------------------------------------------------------------------- */
 
-static int append(struct dumpi_line *line, struct dumpi_reader *reader, size_t count)
+static int dumpi_values_append(struct dumpi_line *line, struct dumpi_reader *reader, size_t count)
 {
     int code = line->length + count > LINE_MOST
                    ? -HOLTER_EMALFORMED
@@ -34,7 +34,7 @@ int dumpi_line_next(struct dumpi_line *line, struct dumpi_reader *reader)
     while (!ended && (have = dumpi_fill(reader, 1)) > 0) {
         const uint8_t *from = reader->buffer + reader->at, *end = memchr(from, '\n', have);
         ended = end != NULL;
-        if (!append(line, reader, ended ? (size_t)(end - from) : have))
+        if (!dumpi_values_append(line, reader, ended ? (size_t)(end - from) : have))
             return 0;
         reader->at += (size_t)ended;
         any = 1;
@@ -74,7 +74,7 @@ int dumpi_ascii_number(const char **at, const char *end, int64_t *out)
     return 1;
 }
 
-static int compare_names(const char *name, size_t length, const char *other)
+static int dumpi_values_compare_names(const char *name, size_t length, const char *other)
 {
     int order = strncmp(name, other, length);
     return order != 0 ? order : other[length] == '\0' ? 0 : -1;
@@ -83,7 +83,7 @@ static int compare_names(const char *name, size_t length, const char *other)
 uint32_t dumpi_ascii_function(const char *name, size_t length)
 {
     for (uint32_t i = 0; i < DUMPI_FUNCTIONS; i++)
-        if (compare_names(name, length, dumpi_layout(i)->name) == 0)
+        if (dumpi_values_compare_names(name, length, dumpi_layout(i)->name) == 0)
             return i;
     return DUMPI_FUNCTIONS;
 }
@@ -92,7 +92,7 @@ uint32_t dumpi_ascii_function(const char *name, size_t length)
 
 enum shape { SHAPE_NUMBER, SHAPE_NUMBERS, SHAPE_TEXT, SHAPE_STATUS };
 
-static enum shape shape_of(unsigned kind)
+static enum shape dumpi_values_shape_of(unsigned kind)
 {
     switch (kind) {
     case DUMPI_KIND_STATUS:
@@ -120,7 +120,7 @@ struct argument_line {
     enum shape shape;
 };
 
-static int split(struct argument_line *out, const char *line, size_t length)
+static int dumpi_values_split(struct argument_line *out, const char *line, size_t length)
 {
     const char *equals = memchr(line, '=', length), *name = equals, *bracket;
     if (equals == NULL)
@@ -139,7 +139,7 @@ static int split(struct argument_line *out, const char *line, size_t length)
     return out->name_length > 0;
 }
 
-static int32_t *add_words(struct dumpi_stream *stream, size_t count)
+static int32_t *dumpi_values_add_words(struct dumpi_stream *stream, size_t count)
 {
     size_t need = stream->word_count + count;
     int code = need > 2 * (size_t)DUMPI_WORDS_MOST
@@ -153,14 +153,14 @@ static int32_t *add_words(struct dumpi_stream *stream, size_t count)
     return stream->words + need - count;
 }
 
-static void put_numbers(struct dumpi_stream *stream, struct dumpi_argument *out,
-                        const struct argument_line *line)
+static void dumpi_values_put_numbers(struct dumpi_stream *stream, struct dumpi_argument *out,
+                                     const struct argument_line *line)
 {
     int64_t number;
     const char *at = line->value;
     out->first = (uint32_t)stream->word_count;
     while (dumpi_ascii_number(&at, line->end, &number)) {
-        int32_t *word = add_words(stream, 1);
+        int32_t *word = dumpi_values_add_words(stream, 1);
         if (word == NULL)
             return;
         *word = (int32_t)number;
@@ -189,7 +189,7 @@ static void put_statuses(struct dumpi_stream *stream, struct dumpi_argument *out
     while ((begin = memchr(at, '{', (size_t)(line->end - at))) != NULL &&
            (closed = memchr(begin, '}', (size_t)(line->end - begin))) != NULL) {
         struct dumpi_status status = {0, 0, DUMPI_ANY_TAG, 0, 0};
-        int32_t *words = add_words(stream, DUMPI_STATUS_WORDS);
+        int32_t *words = dumpi_values_add_words(stream, DUMPI_STATUS_WORDS);
         if (words == NULL)
             return;
         put_status(begin, closed, &status);
@@ -243,7 +243,8 @@ void dumpi_filling_begin(struct dumpi_filling *filling, struct dumpi_stream *str
         }
         optional |= f->kind == DUMPI_KIND_SKIP_BEFORE_0_6_2 ||
                     f->kind == DUMPI_KIND_INT_OR_NOTHING ||
-                    f->kind == DUMPI_KIND_TYPE_AT_ROOT_OR_ALL || shape_of(f->kind) == SHAPE_STATUS;
+                    f->kind == DUMPI_KIND_TYPE_AT_ROOT_OR_ALL ||
+                    dumpi_values_shape_of(f->kind) == SHAPE_STATUS;
         filling->kinds[filling->count] = f->kind;
         filling->names[filling->count] = f->name;
         filling->optional |= (uint32_t)optional << filling->count++;
@@ -258,11 +259,11 @@ static unsigned argument_of(const struct dumpi_filling *filling, const struct ar
     unsigned count = filling->count;
     for (unsigned i = 0; i < count; i++)
         if (!(filling->filled >> i & 1) &&
-            compare_names(line->name, line->name_length, filling->names[i]) == 0)
+            dumpi_values_compare_names(line->name, line->name_length, filling->names[i]) == 0)
             return i;
     for (unsigned i = filling->next; i < count; i++) {
         int filled = filling->filled >> i & 1;
-        if (!filled && (shape_of(filling->kinds[i]) == line->shape ||
+        if (!filled && (dumpi_values_shape_of(filling->kinds[i]) == line->shape ||
                         (is_request(filling->kinds[i]) && line->shape == SHAPE_NUMBERS)))
             return i;
         if (!filled && !(filling->optional >> i & 1))
@@ -275,7 +276,7 @@ void dumpi_filling_take(struct dumpi_filling *filling, const char *text, size_t 
 {
     struct argument_line line;
     struct dumpi_stream *stream = filling->stream;
-    if (!split(&line, text, length))
+    if (!dumpi_values_split(&line, text, length))
         return;
     unsigned i = argument_of(filling, &line);
     if (i == filling->count)
@@ -283,7 +284,7 @@ void dumpi_filling_take(struct dumpi_filling *filling, const char *text, size_t 
     struct dumpi_argument *out = &stream->call.arguments[i];
     const char *at = line.value;
     int good = 1;
-    switch (shape_of(filling->kinds[i])) {
+    switch (dumpi_values_shape_of(filling->kinds[i])) {
     case SHAPE_STATUS:
         put_statuses(stream, out, &line);
         break;
@@ -291,7 +292,7 @@ void dumpi_filling_take(struct dumpi_filling *filling, const char *text, size_t 
         put_texts(stream, out, &line);
         break;
     case SHAPE_NUMBERS:
-        put_numbers(stream, out, &line);
+        dumpi_values_put_numbers(stream, out, &line);
         break;
     default:
         good = dumpi_ascii_number(&at, line.end, &out->value) || *line.value == '<';

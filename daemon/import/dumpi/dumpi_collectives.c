@@ -13,13 +13,13 @@ struct parts {
 
 static const uint64_t most = UINT64_MAX >> 1;
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
+static uint64_t dumpi_collective_add_saturating(uint64_t a, uint64_t b)
 {
     return a > most - b ? most : a + b;
 }
 
-static uint64_t part_bytes(const struct dumpi_events *events, const struct parts *parts,
-                           int64_t rank)
+static uint64_t dumpi_collective_part_bytes(const struct dumpi_events *events,
+                                            const struct parts *parts, int64_t rank)
 {
     if (parts->counts == NULL)
         return parts->same;
@@ -39,35 +39,37 @@ static uint64_t all_bytes(const struct dumpi_events *events, const struct parts 
     if (parts->counts == NULL)
         return parts->same > most / (size == 0 ? 1 : size) ? most : parts->same * size;
     for (int64_t i = 0; i < parts->length; i++)
-        sum = sum_of(sum, part_bytes(events, parts, i));
+        sum = dumpi_collective_add_saturating(sum, dumpi_collective_part_bytes(events, parts, i));
     return sum;
 }
 
-static struct parts parts_same(const struct dumpi_events *events, unsigned count, unsigned type)
+static struct parts dumpi_collective_parts_same(const struct dumpi_events *events, unsigned count,
+                                                unsigned type)
 {
-    return (struct parts){.same = bytes_of(events, count, type)};
+    return (struct parts){.same = dumpi_bytes_of(events, count, type)};
 }
 
-static struct parts parts_counted(const struct dumpi_events *events, unsigned counts, unsigned type)
+static struct parts dumpi_collective_parts_counted(const struct dumpi_events *events,
+                                                   unsigned counts, unsigned type)
 {
-    uint64_t each = dumpi_type_size(&events->types, value_of(events, type));
+    uint64_t each = dumpi_type_size(&events->types, dumpi_value_of(events, type));
     return (struct parts){.each = each < UINT32_MAX ? each : UINT32_MAX,
                           .counts = dumpi_words(&events->stream, counts),
-                          .length = value_of(events, counts)};
+                          .length = dumpi_value_of(events, counts)};
 }
 
 static struct parts parts_typed(const struct dumpi_events *events, unsigned counts, unsigned types)
 {
     struct parts parts = {.counts = dumpi_words(&events->stream, counts),
-                          .length = value_of(events, counts),
+                          .length = dumpi_value_of(events, counts),
                           .types = dumpi_words(&events->stream, types)};
-    if (value_of(events, types) < parts.length)
-        parts.length = value_of(events, types);
+    if (dumpi_value_of(events, types) < parts.length)
+        parts.length = dumpi_value_of(events, types);
     return parts;
 }
 
 /* With MPI_IN_PLACE programs pass no type, or any: the file does not tell. */
-static int in_place(struct event *record, int no_type)
+static int dumpi_collective_in_place(struct event *record, int no_type)
 {
     record->flags |= no_type ? EVENT_INPLACE : 0;
     return no_type;
@@ -82,8 +84,8 @@ enum part { PART_ROOT, PART_OTHER, PART_NONE };
 
 /* This rank's part in a rooted collective; sets the root. On inter-communicators the root has
  * MPI_ROOT, which is -3 or -4, and those beside it MPI_PROC_NULL, -1 or -2 (MPICH, Open MPI). */
-static enum part rooted(const struct dumpi_events *events, struct event *record,
-                        const struct dumpi_view *view, int64_t root)
+static enum part dumpi_collective_rooted(const struct dumpi_events *events, struct event *record,
+                                         const struct dumpi_view *view, int64_t root)
 {
     record->peer = dumpi_view_peer(view, root);
     if (!(view->flags & EVENT_INTER))
@@ -93,10 +95,10 @@ static enum part rooted(const struct dumpi_events *events, struct event *record,
     return root <= -3 ? PART_ROOT : root < 0 ? PART_NONE : PART_OTHER;
 }
 
-static struct dumpi_view enter(const struct dumpi_events *events, struct event *record,
-                               unsigned comm)
+static struct dumpi_view dumpi_collective_enter(const struct dumpi_events *events,
+                                                struct event *record, unsigned comm)
 {
-    struct dumpi_view view = dumpi_view_of(events, value_of(events, comm));
+    struct dumpi_view view = dumpi_view_of(events, dumpi_value_of(events, comm));
     record->comm = view.slot;
     record->flags = (uint16_t)view.flags;
     return view;
@@ -115,20 +117,21 @@ struct rooted_parts {
 static void put_rooted(struct dumpi_events *events, struct event *record,
                        const struct rooted_parts *r)
 {
-    struct dumpi_view view = enter(events, record, r->comm);
-    int64_t root = value_of(events, r->root);
+    struct dumpi_view view = dumpi_collective_enter(events, record, r->comm);
+    int64_t root = dumpi_value_of(events, r->root);
     if (!(view.flags & EVENT_INTER))
-        view.rank = (int32_t)value_of(events, r->own_rank);
-    enum part part = rooted(events, record, &view, root);
+        view.rank = (int32_t)dumpi_value_of(events, r->own_rank);
+    enum part part = dumpi_collective_rooted(events, record, &view, root);
     if (part == PART_NONE)
         return;
     if (part == PART_ROOT)
         *r->all_bytes = all_bytes(events, &r->all, view.size);
     if (part == PART_ROOT && view.flags & EVENT_INTER)
         return;
-    int placed = part == PART_ROOT && in_place(record, is_no_type(value_of(events, r->one_type)));
-    *r->one_bytes =
-        placed ? part_bytes(events, &r->all, root) : bytes_of(events, r->one_count, r->one_type);
+    int placed = part == PART_ROOT &&
+                 dumpi_collective_in_place(record, is_no_type(dumpi_value_of(events, r->one_type)));
+    *r->one_bytes = placed ? dumpi_collective_part_bytes(events, &r->all, root)
+                           : dumpi_bytes_of(events, r->one_count, r->one_type);
 }
 
 static void gather_or_scatter(struct dumpi_events *events, struct event *record)
@@ -137,16 +140,20 @@ static void gather_or_scatter(struct dumpi_events *events, struct event *record)
     struct rooted_parts r;
     switch (events->stream.call.function) {
     case DUMPI_Gather:
-        r = (struct rooted_parts){4, 3, 0, parts_same(events, 5, 6), 1, 2, get, give};
+        r = (struct rooted_parts){4, 3, 0,   dumpi_collective_parts_same(events, 5, 6),
+                                  1, 2, get, give};
         break;
     case DUMPI_Gatherv:
-        r = (struct rooted_parts){5, 4, 0, parts_counted(events, 6, 8), 2, 3, get, give};
+        r = (struct rooted_parts){5, 4, 0,   dumpi_collective_parts_counted(events, 6, 8),
+                                  2, 3, get, give};
         break;
     case DUMPI_Scatter:
-        r = (struct rooted_parts){4, 3, 0, parts_same(events, 5, 6), 1, 2, give, get};
+        r = (struct rooted_parts){4, 3, 0,    dumpi_collective_parts_same(events, 5, 6),
+                                  1, 2, give, get};
         break;
     default:
-        r = (struct rooted_parts){6, 5, 0, parts_counted(events, 7, 2), 3, 4, give, get};
+        r = (struct rooted_parts){6, 5, 0,    dumpi_collective_parts_counted(events, 7, 2),
+                                  3, 4, give, get};
         break;
     }
     put_rooted(events, record, &r);
@@ -155,9 +162,9 @@ static void gather_or_scatter(struct dumpi_events *events, struct event *record)
 static void bcast_or_reduce(struct dumpi_events *events, struct event *record, unsigned root,
                             unsigned comm)
 {
-    struct dumpi_view view = enter(events, record, comm);
-    enum part part = rooted(events, record, &view, value_of(events, root));
-    uint64_t bytes = bytes_of(events, 0, 1);
+    struct dumpi_view view = dumpi_collective_enter(events, record, comm);
+    enum part part = dumpi_collective_rooted(events, record, &view, dumpi_value_of(events, root));
+    uint64_t bytes = dumpi_bytes_of(events, 0, 1);
     int reduces = events->stream.call.function == DUMPI_Reduce,
         inter = (view.flags & EVENT_INTER) != 0;
     if (part == PART_ROOT) {
@@ -172,34 +179,34 @@ static void bcast_or_reduce(struct dumpi_events *events, struct event *record, u
 static void all_gather(struct dumpi_events *events, struct event *record, const struct parts *get,
                        unsigned count, unsigned type, unsigned comm)
 {
-    struct dumpi_view view = enter(events, record, comm);
+    struct dumpi_view view = dumpi_collective_enter(events, record, comm);
     record->bytes_in = all_bytes(events, get, view.size);
-    record->bytes = in_place(record, is_no_type(value_of(events, type)))
-                        ? part_bytes(events, get, view.rank)
-                        : bytes_of(events, count, type);
+    record->bytes = dumpi_collective_in_place(record, is_no_type(dumpi_value_of(events, type)))
+                        ? dumpi_collective_part_bytes(events, get, view.rank)
+                        : dumpi_bytes_of(events, count, type);
 }
 
 static void all_to_all(struct dumpi_events *events, struct event *record, const struct parts *give,
                        const struct parts *get, int no_type, unsigned comm)
 {
-    struct dumpi_view view = enter(events, record, comm);
+    struct dumpi_view view = dumpi_collective_enter(events, record, comm);
     record->bytes_in = all_bytes(events, get, view.size);
-    record->bytes =
-        in_place(record, no_type) ? record->bytes_in : all_bytes(events, give, view.size);
+    record->bytes = dumpi_collective_in_place(record, no_type) ? record->bytes_in
+                                                               : all_bytes(events, give, view.size);
 }
 
 /* Every rank gives and gets the same. */
 static void all_reduce(struct dumpi_events *events, struct event *record)
 {
-    enter(events, record, 3);
-    record->bytes = record->bytes_in = bytes_of(events, 0, 1);
+    dumpi_collective_enter(events, record, 3);
+    record->bytes = record->bytes_in = dumpi_bytes_of(events, 0, 1);
 }
 
-static void reduce_scatter(struct dumpi_events *events, struct event *record)
+static void dumpi_collective_reduce_scatter(struct dumpi_events *events, struct event *record)
 {
-    struct dumpi_view view = enter(events, record, 4);
-    struct parts parts = parts_counted(events, 1, 2);
-    record->bytes_in = part_bytes(events, &parts, view.rank);
+    struct dumpi_view view = dumpi_collective_enter(events, record, 4);
+    struct parts parts = dumpi_collective_parts_counted(events, 1, 2);
+    record->bytes_in = dumpi_collective_part_bytes(events, &parts, view.rank);
     record->bytes = all_bytes(events, &parts, view.size);
 }
 
@@ -208,22 +215,22 @@ static void among_all(struct dumpi_events *events, struct event *record)
     struct parts give, get;
     switch (events->stream.call.function) {
     case DUMPI_Allgather:
-        get = parts_same(events, 2, 3);
+        get = dumpi_collective_parts_same(events, 2, 3);
         all_gather(events, record, &get, 0, 1, 4);
         break;
     case DUMPI_Allgatherv:
-        get = parts_counted(events, 3, 5);
+        get = dumpi_collective_parts_counted(events, 3, 5);
         all_gather(events, record, &get, 1, 2, 6);
         break;
     case DUMPI_Alltoall:
-        give = parts_same(events, 0, 1);
-        get = parts_same(events, 2, 3);
-        all_to_all(events, record, &give, &get, is_no_type(value_of(events, 1)), 4);
+        give = dumpi_collective_parts_same(events, 0, 1);
+        get = dumpi_collective_parts_same(events, 2, 3);
+        all_to_all(events, record, &give, &get, is_no_type(dumpi_value_of(events, 1)), 4);
         break;
     case DUMPI_Alltoallv:
-        give = parts_counted(events, 1, 3);
-        get = parts_counted(events, 4, 6);
-        all_to_all(events, record, &give, &get, is_no_type(value_of(events, 3)), 7);
+        give = dumpi_collective_parts_counted(events, 1, 3);
+        get = dumpi_collective_parts_counted(events, 4, 6);
+        all_to_all(events, record, &give, &get, is_no_type(dumpi_value_of(events, 3)), 7);
         break;
     case DUMPI_Alltoallw:
         give = parts_typed(events, 1, 3);
@@ -240,7 +247,7 @@ void dumpi_take_collective(struct dumpi_events *events)
     struct event *record = &events->queue[0];
     switch (events->stream.call.function) {
     case DUMPI_Barrier:
-        enter(events, record, 0);
+        dumpi_collective_enter(events, record, 0);
         break;
     case DUMPI_Bcast:
         bcast_or_reduce(events, record, 2, 3);
@@ -260,7 +267,7 @@ void dumpi_take_collective(struct dumpi_events *events)
         all_reduce(events, record);
         break;
     case DUMPI_Reduce_scatter:
-        reduce_scatter(events, record);
+        dumpi_collective_reduce_scatter(events, record);
         break;
     default:
         among_all(events, record);

@@ -80,7 +80,8 @@ void dumpi_comms_destroy(struct dumpi_comms *comms)
 
 /* ---- what calls tell ------------------------------------------------------- */
 
-static int making(struct dumpi_making *out, int64_t parent, int64_t child, int window)
+static int dumpi_comms_read_making(struct dumpi_making *out, int64_t parent, int64_t child,
+                                   int window)
 {
     *out = (struct dumpi_making){(int32_t)parent, (int32_t)child, window};
     return 1;
@@ -90,30 +91,30 @@ int dumpi_comm_making(const struct dumpi_stream *s, struct dumpi_making *out)
 {
     switch (s->call.function) {
     case DUMPI_Comm_dup:
-        return making(out, dumpi_value(s, 0), dumpi_value(s, 1), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 1), 0);
     case DUMPI_Comm_create:
     case DUMPI_Intercomm_merge:
-        return making(out, dumpi_value(s, 0), dumpi_value(s, 2), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 2), 0);
     case DUMPI_Comm_split:
-        return making(out, dumpi_value(s, 0), dumpi_value(s, 3), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 3), 0);
     case DUMPI_Cart_create:
     case DUMPI_Intercomm_create:
-        return making(out, dumpi_value(s, 0), dumpi_value(s, 5), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 0), dumpi_value(s, 5), 0);
     case DUMPI_Graph_create:
-        return making(out, dumpi_value(s, 1), dumpi_value(s, 6), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 1), dumpi_value(s, 6), 0);
     case DUMPI_Cart_sub:
-        return making(out, dumpi_value(s, 1), dumpi_value(s, 3), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 1), dumpi_value(s, 3), 0);
     case DUMPI_Comm_accept:
     case DUMPI_Comm_connect:
-        return making(out, dumpi_value(s, 3), dumpi_value(s, 4), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 3), dumpi_value(s, 4), 0);
     case DUMPI_Comm_spawn:
-        return making(out, dumpi_value(s, 2), dumpi_value(s, 3), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 2), dumpi_value(s, 3), 0);
     case DUMPI_Comm_spawn_multiple:
-        return making(out, dumpi_value(s, 3), dumpi_value(s, 4), 0);
+        return dumpi_comms_read_making(out, dumpi_value(s, 3), dumpi_value(s, 4), 0);
     case DUMPI_Comm_join:
-        return making(out, -1, dumpi_value(s, 1), 0);
+        return dumpi_comms_read_making(out, -1, dumpi_value(s, 1), 0);
     case DUMPI_Win_create:
-        return making(out, dumpi_value(s, 3), dumpi_value(s, 4), 1);
+        return dumpi_comms_read_making(out, dumpi_value(s, 3), dumpi_value(s, 4), 1);
     default:
         return 0;
     }
@@ -237,7 +238,7 @@ static int note_name(struct rank_comms *rank, const struct step *maker, const ch
 }
 
 /* What a program was told of a communicator is kept where that was made. */
-static void note_told(struct rank_comms *rank, const struct dumpi_stream *s)
+static void dumpi_comms_note_recorded(struct rank_comms *rank, const struct dumpi_stream *s)
 {
     struct step *maker = maker_of(rank, dumpi_value(s, 0));
     if (maker == NULL)
@@ -256,7 +257,7 @@ int dumpi_comms_note(struct dumpi_comms *comms, uint32_t number, const struct du
     switch (s->call.function) {
     case DUMPI_Comm_rank:
     case DUMPI_Comm_size:
-        note_told(rank, s);
+        dumpi_comms_note_recorded(rank, s);
         return 0;
     case DUMPI_Comm_set_name:
         return note_name(rank, maker_of(rank, dumpi_value(s, 0)), dumpi_text(s, 1));

@@ -83,7 +83,7 @@ uint32_t dumpi_part_of(struct dumpi_comms *comms, struct joint *joint, uint32_t 
 
 /* ---- kinds of making that need no other member ------------------------------ */
 
-static int put(const struct maker *m, uint32_t comm, int32_t rank)
+static int dumpi_maker_put(const struct maker *m, uint32_t comm, int32_t rank)
 {
     if (m->place != NULL && comm != DUMPI_NOBODY)
         *m->place = (struct place){comm, rank, 0};
@@ -100,7 +100,7 @@ int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter)
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     m->comms->comms[at].inter = inter != 0;
-    return put(m, at, -1);
+    return dumpi_maker_put(m, at, -1);
 }
 
 static int make_copy(const struct maker *m)
@@ -113,7 +113,7 @@ static int make_copy(const struct maker *m)
         dumpi_copy_members(&m->comms->comms[at], &m->comms->comms[m->parent]);
         m->comms->comms[at].copy = 1;
     }
-    return put(m, at, m->own);
+    return dumpi_maker_put(m, at, m->own);
 }
 
 static int make_of_group(const struct maker *m)
@@ -139,13 +139,13 @@ static int make_of_group(const struct maker *m)
         if (group_rank(group, i) == (int32_t)m->number)
             own = (int32_t)i;
     }
-    return put(m, at, own);
+    return dumpi_maker_put(m, at, own);
 }
 
 /* Members of one row, plane ... of a Cartesian communicator, whose ranks are in row-major order
  * (MPI 3.1, section 7.5.5): those that have the same coordinates in all dimensions that do not
  * remain. */
-static int make_rows(const struct maker *m)
+static int dumpi_maker_make_rows(const struct maker *m)
 {
     const struct comm *parent = &m->comms->comms[m->parent];
     const int32_t *remain = m->rank->numbers + m->step->list;
@@ -182,7 +182,7 @@ static int make_rows(const struct maker *m)
         }
         members[k] = comm_member(parent, (uint32_t)rank);
     }
-    return put(m, at, (int32_t)own);
+    return dumpi_maker_put(m, at, (int32_t)own);
 }
 
 /* Sizes of the dimensions of a new Cartesian communicator. @return ranks in it; 0: they are none */
@@ -239,7 +239,7 @@ static int make_topology(const struct maker *m)
         for (uint32_t i = 0; members != NULL && i < size; i++)
             members[i] = comm_member(parent, i);
     }
-    return dumpi_keep_dims(comm, m->rank, m->step) != 0 ? -ENOMEM : put(m, at, m->own);
+    return dumpi_keep_dims(comm, m->rank, m->step) != 0 ? -ENOMEM : dumpi_maker_put(m, at, m->own);
 }
 
 int dumpi_makes_inter(uint16_t function)
@@ -258,7 +258,7 @@ int dumpi_make_of_self(const struct maker *m)
         return -ENOMEM;
     m->comms->comms[at].size = 1;
     m->comms->comms[at].self = 1;
-    return put(m, at, 0);
+    return dumpi_maker_put(m, at, 0);
 }
 
 int dumpi_make_at_once(const struct maker *m)
@@ -272,7 +272,7 @@ int dumpi_make_at_once(const struct maker *m)
     case DUMPI_Comm_create:
         return make_of_group(m);
     case DUMPI_Cart_sub:
-        return make_rows(m);
+        return dumpi_maker_make_rows(m);
     case DUMPI_Cart_create:
     case DUMPI_Graph_create:
         return make_topology(m);

@@ -68,7 +68,7 @@ static int compare_bids(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static struct place *place_of(struct dumpi_comms *comms, const struct arrival *arrival)
+static struct place *dumpi_comms_place_of(struct dumpi_comms *comms, const struct arrival *arrival)
 {
     struct rank_comms *rank = &comms->of[arrival->rank];
     uint16_t slot = rank->steps[arrival->step].slot;
@@ -122,7 +122,7 @@ static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t pa
         return -ENOMEM;
     int32_t *members = fresh ? dumpi_add_members(comms, at, count) : NULL;
     for (uint32_t i = 0; i < count; i++) {
-        struct place *place = place_of(comms, &bids[i].from);
+        struct place *place = dumpi_comms_place_of(comms, &bids[i].from);
         if (members != NULL)
             members[i] = (int32_t)bids[i].from.rank;
         if (place != NULL)
@@ -131,7 +131,7 @@ static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t pa
     return fresh ? dumpi_keep_dims(&comms->comms[at], rank, step) : 0;
 }
 
-static void wake(struct dumpi_comms *comms, uint32_t rank)
+static void dumpi_comms_wake_rank(struct dumpi_comms *comms, uint32_t rank)
 {
     if (comms->of[rank].queued)
         return;
@@ -140,7 +140,8 @@ static void wake(struct dumpi_comms *comms, uint32_t rank)
 }
 
 /* @param whole  all members have told */
-static int resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal, int whole)
+static int dumpi_comms_resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal,
+                               int whole)
 {
     struct joint *joint = comms->comms[parent].joints[ordinal];
     uint32_t count;
@@ -153,12 +154,12 @@ static int resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal,
         code = make_part(comms, joint, parent, ordinal, bids + first, last - first, whole);
     }
     for (uint32_t i = 0; i < joint->waiting; i++)
-        wake(comms, joint->arrivals[i].rank);
+        dumpi_comms_wake_rank(comms, joint->arrivals[i].rank);
     free(bids);
     return code;
 }
 
-static int arrive(const struct maker *m)
+static int dumpi_comms_arrive(const struct maker *m)
 {
     struct joint *joint = m->joint;
     if (array_fit(&joint->arrivals, sizeof *joint->arrivals, &joint->room,
@@ -184,19 +185,19 @@ static int make_together(struct maker *m, int mine)
     if (m->joint == NULL)
         return -ENOMEM;
     int waits = needs_others(m->step);
-    int code = waits ? arrive(m) : mine ? dumpi_make_at_once(m) : 0;
+    int code = waits ? dumpi_comms_arrive(m) : mine ? dumpi_make_at_once(m) : 0;
     m->joint->arrived++;
     if (waits && m->place != NULL && mine)
         m->place->comm = DUMPI_LATER;
     int whole = m->joint->arrived == m->comms->comms[m->parent].size;
     if (code == 0 && whole && m->joint->waiting > 0)
-        code = resolve(m->comms, m->parent, m->ordinal, 1);
+        code = dumpi_comms_resolve(m->comms, m->parent, m->ordinal, 1);
     if (whole)
         forget_joint(m->comms, m->parent, m->ordinal);
     return code;
 }
 
-static int make(struct maker *m)
+static int dumpi_comms_build_comm(struct maker *m)
 {
     int mine = m->step->making.child != DUMPI_COMM_NULL || m->step->making.window;
     const struct comm *parent = m->parent == DUMPI_NOBODY ? NULL : &m->comms->comms[m->parent];
@@ -218,7 +219,7 @@ static struct place *place_by_handle(struct rank_comms *rank, int32_t handle)
 }
 
 /* One step. @return 1: done; 0: it has to wait; -ENOMEM */
-static int take_step(struct dumpi_comms *comms, uint32_t number)
+static int dumpi_comms_run_step(struct dumpi_comms *comms, uint32_t number)
 {
     struct rank_comms *rank = &comms->of[number];
     struct step *step = &rank->steps[rank->next];
@@ -243,7 +244,7 @@ static int take_step(struct dumpi_comms *comms, uint32_t number)
     if (from != NULL)
         from->made++;
     int code = comm == NULL ? dumpi_make_unknown(&maker, 10, dumpi_makes_inter(step->function))
-                            : make(&maker);
+                            : dumpi_comms_build_comm(&maker);
     if (code != 0)
         return code;
     if (!step->making.window && step->making.child > DUMPI_COMM_SELF)
@@ -251,7 +252,7 @@ static int take_step(struct dumpi_comms *comms, uint32_t number)
     return 1;
 }
 
-static int begin(struct dumpi_comms *comms)
+static int dumpi_comms_begin(struct dumpi_comms *comms)
 {
     if (add_predefined(comms) != 0)
         return -ENOMEM;
@@ -278,12 +279,12 @@ static int begin(struct dumpi_comms *comms)
         memset(rank->slot_of, 0xff, room * sizeof *rank->slot_of);
         rank->slot_of[DUMPI_COMM_WORLD] = WORLD;
         rank->slot_of[DUMPI_COMM_SELF] = SELF;
-        wake(comms, i);
+        dumpi_comms_wake_rank(comms, i);
     }
     return 0;
 }
 
-static int run(struct dumpi_comms *comms)
+static int dumpi_comms_run(struct dumpi_comms *comms)
 {
     while (comms->queue_count > 0) {
         uint32_t number = comms->queue[comms->queue_first];
@@ -291,11 +292,11 @@ static int run(struct dumpi_comms *comms)
         comms->queue_first = (comms->queue_first + 1) % comms->ranks;
         comms->queue_count--;
         rank->queued = 0;
-        int code = rank->next < rank->step_count ? take_step(comms, number) : 0;
+        int code = rank->next < rank->step_count ? dumpi_comms_run_step(comms, number) : 0;
         if (code < 0)
             return code;
         if (code == 1 && rank->next < rank->step_count)
-            wake(comms, number);
+            dumpi_comms_wake_rank(comms, number);
         if (rank->next == rank->step_count)
             dumpi_groups_finish(comms, rank);
     }
@@ -311,7 +312,7 @@ static int resolve_next_open(struct dumpi_comms *comms, uint32_t *from, uint32_t
             struct joint *joint = comms->comms[*from].joints[*ordinal];
             if (joint == NULL)
                 continue;
-            int code = joint->arrivals == NULL ? 0 : resolve(comms, *from, *ordinal, 0);
+            int code = joint->arrivals == NULL ? 0 : dumpi_comms_resolve(comms, *from, *ordinal, 0);
             forget_joint(comms, *from, *ordinal);
             return code == 0 ? 1 : code;
         }
@@ -325,7 +326,7 @@ static int settle_open(struct dumpi_comms *comms)
     uint32_t from = 0, ordinal = 0;
     int found = 0;
     for (;;) {
-        int code = run(comms);
+        int code = dumpi_comms_run(comms);
         int open = code != 0 ? code : resolve_next_open(comms, &from, &ordinal);
         if (open < 0)
             return open;
@@ -340,7 +341,7 @@ static int settle_open(struct dumpi_comms *comms)
 typedef void each_told(struct comm *comm, const struct step *step, struct place *place,
                        uint32_t number);
 
-static void for_all_told(struct dumpi_comms *comms, each_told *each)
+static void dumpi_comms_for_each_recorded(struct dumpi_comms *comms, each_told *each)
 {
     for (uint32_t i = 0; i < comms->ranks; i++) {
         struct rank_comms *rank = &comms->of[i];
@@ -356,7 +357,8 @@ static void for_all_told(struct dumpi_comms *comms, each_told *each)
     }
 }
 
-static int contradicts(const struct comm *comm, const struct step *step, uint32_t number)
+static int dumpi_comms_contradicts(const struct comm *comm, const struct step *step,
+                                   uint32_t number)
 {
     if (step->seen_size > 0 && (uint32_t)step->seen_size != comm->size)
         return 1;
@@ -365,10 +367,11 @@ static int contradicts(const struct comm *comm, const struct step *step, uint32_
             comm_member(comm, (uint32_t)step->seen_rank) != (int32_t)number);
 }
 
-static void doubt(struct comm *comm, const struct step *step, struct place *place, uint32_t number)
+static void dumpi_comms_mark_doubtful(struct comm *comm, const struct step *step,
+                                      struct place *place, uint32_t number)
 {
     (void)place;
-    if (comm_known(comm) && !contradicts(comm, step, number))
+    if (comm_known(comm) && !dumpi_comms_contradicts(comm, step, number))
         return;
     comm->doubtful = 1;
     if (step->seen_size > 0)
@@ -377,7 +380,8 @@ static void doubt(struct comm *comm, const struct step *step, struct place *plac
 
 /* Ranks that the program was told, laid into the communicators that they contradict, or that are
  * not known. */
-static void lay(struct comm *comm, const struct step *step, struct place *place, uint32_t number)
+static void dumpi_comms_place_member(struct comm *comm, const struct step *step,
+                                     struct place *place, uint32_t number)
 {
     if (step->seen_rank < 0) {
         place->rank = comm->doubtful ? -1 : place->rank;
@@ -401,7 +405,7 @@ static int has_gaps(const struct comm *comm)
  * program was told, if it was told all; else they are not known. */
 static void settle_doubts(struct dumpi_comms *comms)
 {
-    for_all_told(comms, doubt);
+    dumpi_comms_for_each_recorded(comms, dumpi_comms_mark_doubtful);
     for (uint32_t i = SELF + 1; i < comms->count; i++) {
         struct comm *comm = &comms->comms[i];
         comm->doubtful |= comm->made_from < i && comms->comms[comm->made_from].doubtful;
@@ -414,7 +418,7 @@ static void settle_doubts(struct dumpi_comms *comms)
         for (uint32_t k = 0; members != NULL && k < comm->size; k++)
             members[k] = -1;
     }
-    for_all_told(comms, lay);
+    dumpi_comms_for_each_recorded(comms, dumpi_comms_place_member);
     for (uint32_t i = SELF + 1; i < comms->count; i++) {
         struct comm *comm = &comms->comms[i];
         if (!comm->doubtful || comm->self)
@@ -441,7 +445,7 @@ static void name_all(struct dumpi_comms *comms)
     }
 }
 
-static int compare_ids(const void *a, const void *b)
+static int dumpi_comms_compare_ids(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -456,7 +460,7 @@ static int count_unresolved(struct dumpi_comms *comms)
     for (uint32_t i = 0; i < comms->count; i++)
         if (!comm_known(&comms->comms[i]) && !comms->comms[i].inter && !comms->comms[i].self)
             ids[count++] = comms->comms[i].id;
-    qsort(ids, count, sizeof *ids, compare_ids);
+    qsort(ids, count, sizeof *ids, dumpi_comms_compare_ids);
     for (uint32_t i = 0; i < count; i++)
         comms->unresolved += i == 0 || ids[i] != ids[i - 1];
     free(ids);
@@ -465,7 +469,7 @@ static int count_unresolved(struct dumpi_comms *comms)
 
 int dumpi_comms_settle(struct dumpi_comms *comms)
 {
-    int code = begin(comms);
+    int code = dumpi_comms_begin(comms);
     if (code == 0)
         code = settle_open(comms);
     if (code != 0)

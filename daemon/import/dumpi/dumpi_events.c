@@ -52,7 +52,7 @@ void dumpi_call_numbers(struct dumpi_call_numbers *out)
     }
 }
 
-static int bind_slot(struct dumpi_slots *slots, int64_t handle, uint16_t slot)
+static int dumpi_events_bind_slot(struct dumpi_slots *slots, int64_t handle, uint16_t slot)
 {
     uint32_t at = (uint16_t)handle;
     if (at >= slots->room) {
@@ -78,8 +78,8 @@ int dumpi_events_init(struct dumpi_events *events, const struct dumpi_file *file
     if (code == 0)
         code = dumpi_types_init(&events->types, file);
     if (code == 0)
-        code = bind_slot(&events->comm_slots, DUMPI_COMM_WORLD, 0);
-    return code == 0 ? bind_slot(&events->comm_slots, DUMPI_COMM_SELF, 1) : code;
+        code = dumpi_events_bind_slot(&events->comm_slots, DUMPI_COMM_WORLD, 0);
+    return code == 0 ? dumpi_events_bind_slot(&events->comm_slots, DUMPI_COMM_SELF, 1) : code;
 }
 
 void dumpi_events_finish(struct dumpi_events *events)
@@ -95,7 +95,7 @@ void dumpi_events_finish(struct dumpi_events *events)
 
 /* ---- communicators ----------------------------------------------------------- */
 
-static uint32_t slot_of(const struct dumpi_slots *slots, int64_t handle)
+static uint32_t dumpi_events_slot_of(const struct dumpi_slots *slots, int64_t handle)
 {
     uint32_t at = (uint16_t)handle;
     return at < slots->room ? slots->of[at] : UINT16_MAX;
@@ -103,12 +103,14 @@ static uint32_t slot_of(const struct dumpi_slots *slots, int64_t handle)
 
 struct dumpi_view dumpi_view_of(const struct dumpi_events *events, int64_t handle)
 {
-    return dumpi_comms_view(events->comms, events->rank, slot_of(&events->comm_slots, handle));
+    return dumpi_comms_view(events->comms, events->rank,
+                            dumpi_events_slot_of(&events->comm_slots, handle));
 }
 
 struct dumpi_view dumpi_window_of(const struct dumpi_events *events, int64_t handle)
 {
-    return dumpi_comms_view(events->comms, events->rank, slot_of(&events->window_slots, handle));
+    return dumpi_comms_view(events->comms, events->rank,
+                            dumpi_events_slot_of(&events->window_slots, handle));
 }
 
 /* From this call on a handle stands for what it made. */
@@ -120,8 +122,10 @@ static int follow_making(struct dumpi_events *events)
     uint16_t slot =
         events->next_slot < DUMPI_SLOTS_MOST ? (uint16_t)events->next_slot++ : UINT16_MAX;
     if (made.window)
-        return bind_slot(&events->window_slots, made.child, slot);
-    return made.child > DUMPI_COMM_SELF ? bind_slot(&events->comm_slots, made.child, slot) : 0;
+        return dumpi_events_bind_slot(&events->window_slots, made.child, slot);
+    return made.child > DUMPI_COMM_SELF
+               ? dumpi_events_bind_slot(&events->comm_slots, made.child, slot)
+               : 0;
 }
 
 /* ---- records ------------------------------------------------------------------ */
@@ -173,12 +177,12 @@ void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handl
             record->flags & EVENT_POST ? EVENT_DONE : 0; /* complete when it was made */
 }
 
-static uint64_t tick_of(const struct dumpi_events *events, int64_t ns)
+static uint64_t dumpi_events_tick_of(const struct dumpi_events *events, int64_t ns)
 {
     return ns > events->zero_ns ? (uint64_t)(ns - events->zero_ns) + 1 : 1; /* 0 is no exit */
 }
 
-static int is_ours(const struct dumpi_events *events)
+static int dumpi_events_is_ours(const struct dumpi_events *events)
 {
     for (uint32_t i = 0; i < events->thread_count; i++)
         if (events->threads[i] == events->stream.call.thread)
@@ -186,7 +190,7 @@ static int is_ours(const struct dumpi_events *events)
     return events->thread_count == 0;
 }
 
-static void take_call(struct dumpi_events *events)
+static void dumpi_events_handle_call(struct dumpi_events *events)
 {
     int64_t enter_ns, exit_ns;
     dumpi_clock_take(&events->clock, &events->stream.call, &enter_ns, &exit_ns);
@@ -194,8 +198,8 @@ static void take_call(struct dumpi_events *events)
     events->queued = events->given = 0;
     if (call != 0) {
         struct event *record = dumpi_record(events);
-        record->t_enter = tick_of(events, enter_ns);
-        record->t_exit = tick_of(events, exit_ns);
+        record->t_enter = dumpi_events_tick_of(events, enter_ns);
+        record->t_exit = dumpi_events_tick_of(events, exit_ns);
         switch (call_class_of(call)) {
         case CALL_SEND:
         case CALL_RECV:
@@ -212,7 +216,7 @@ static void take_call(struct dumpi_events *events)
             dumpi_take_other(events);
             break;
         }
-        if (!is_ours(events))
+        if (!dumpi_events_is_ours(events))
             events->queued = 0;
     }
     if (dumpi_types_take(&events->types, &events->stream) != 0 || follow_making(events) != 0)
@@ -234,7 +238,7 @@ int dumpi_events_next(struct dumpi_events *events, struct event *out)
             events->code = got;
         if (got != 1)
             break;
-        take_call(events);
+        dumpi_events_handle_call(events);
     }
     return events->code != 0 && count == 0 ? events->code : (int)count;
 }

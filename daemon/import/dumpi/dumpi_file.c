@@ -46,7 +46,8 @@ struct opening {
     size_t room;
 };
 
-static void __attribute__((format(printf, 2, 3))) say(struct opening *o, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+dumpi_file_report(struct opening *o, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -133,7 +134,7 @@ static int find_index(struct opening *o)
     return first != 0 && o->places.header > DUMPI_BODY + 8;
 }
 
-static int go_to(struct opening *o, uint64_t place)
+static int dumpi_file_go_to(struct opening *o, uint64_t place)
 {
     dumpi_seek(&o->reader, place, o->file->bytes);
     return place != 0;
@@ -156,10 +157,10 @@ static void read_mesh(struct opening *o)
         file->mesh_dimensions = count;
 }
 
-static int read_header(struct opening *o)
+static int dumpi_file_read_header(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    go_to(o, o->places.header);
+    dumpi_file_go_to(o, o->places.header);
     dumpi_get_bytes(&o->reader, file->version.part, 3);
     file->start_s = dumpi_get64(&o->reader);
     file->host = get_string(&o->reader);
@@ -168,7 +169,8 @@ static int read_header(struct opening *o)
         return -ENOMEM;
     read_mesh(o);
     if (o->reader.error != 0)
-        say(o, "the header at offset %llu is broken", (unsigned long long)o->places.header);
+        dumpi_file_report(o, "the header at offset %llu is broken",
+                          (unsigned long long)o->places.header);
     /* What ends the calls stands before the header: its number is one of the functions' list, as
      * long as that was when the file was written. */
     dumpi_seek(&o->reader, o->places.header - 2, file->bytes);
@@ -182,7 +184,7 @@ static int read_header(struct opening *o)
 static int read_types(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (!go_to(o, o->places.sizes))
+    if (!dumpi_file_go_to(o, o->places.sizes))
         return 0;
     uint32_t count = get_count(&o->reader, DUMPI_TYPES_MOST, 4);
     file->type_sizes = get_numbers(&o->reader, count);
@@ -191,8 +193,8 @@ static int read_types(struct opening *o)
     if (o->reader.error == 0)
         file->type_count = count;
     else
-        say(o, "the sizes of datatypes at offset %llu are broken",
-            (unsigned long long)o->places.sizes);
+        dumpi_file_report(o, "the sizes of datatypes at offset %llu are broken",
+                          (unsigned long long)o->places.sizes);
     return 0;
 }
 
@@ -200,7 +202,7 @@ static int read_types(struct opening *o)
 static int read_footer(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (!go_to(o, o->places.footer) || dumpi_get64(&o->reader) != FOOTER_MAGIC)
+    if (!dumpi_file_go_to(o, o->places.footer) || dumpi_get64(&o->reader) != FOOTER_MAGIC)
         return 0;
     uint32_t count = file->end_number - 2;
     if (8 * (uint64_t)count > dumpi_left(&o->reader))
@@ -216,14 +218,14 @@ static int read_footer(struct opening *o)
 static int read_names(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (go_to(o, o->places.keyvals)) {
+    if (dumpi_file_go_to(o, o->places.keyvals)) {
         uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 4);
         file->keyvals = get_strings(&o->reader, 2 * count);
         file->keyval_count = count;
         if (file->keyvals == NULL)
             return -ENOMEM;
     }
-    if (go_to(o, o->places.counters)) {
+    if (dumpi_file_go_to(o, o->places.counters)) {
         uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 2);
         file->counters = get_strings(&o->reader, count);
         file->counter_count = count;
@@ -236,7 +238,7 @@ static int read_names(struct opening *o)
 static int read_addresses(struct opening *o)
 {
     struct dumpi_file *file = o->file;
-    if (!go_to(o, o->places.addresses))
+    if (!dumpi_file_go_to(o, o->places.addresses))
         return 0;
     uint32_t count = get_count(&o->reader, DUMPI_STRINGS_MOST, 10);
     file->addresses = calloc((size_t)count + 1, sizeof *file->addresses);
@@ -258,23 +260,24 @@ static int read_parts(struct opening *o, enum dumpi_parts parts)
     dumpi_seek(&o->reader, 0, file->bytes);
     size_t have = dumpi_fill(&o->reader, DUMPI_ASCII_LOOK);
     if (o->reader.error != 0) {
-        say(o, "%s", holter_strerror(o->reader.error));
+        dumpi_file_report(o, "%s", holter_strerror(o->reader.error));
         return o->reader.error;
     }
     if (dumpi_is_ascii(o->reader.buffer, have))
         return dumpi_ascii_open(file, &o->reader);
     if (!dumpi_is_file(o->reader.buffer, have)) {
-        say(o, "this is no DUMPI file: it does not begin with the magic number");
+        dumpi_file_report(o, "this is no DUMPI file: it does not begin with the magic number");
         return -HOLTER_EMALFORMED;
     }
     file->body_end = file->bytes;
     file->end_number = DUMPI_END;
     file->whole = find_index(o);
     if (!file->whole) {
-        say(o, "its end is missing: the last %u bytes are no index", 8 * INDEX_ENTRIES);
+        dumpi_file_report(o, "its end is missing: the last %u bytes are no index",
+                          8 * INDEX_ENTRIES);
         return 0;
     }
-    int code = read_header(o);
+    int code = dumpi_file_read_header(o);
     if (code == 0)
         code = read_types(o);
     if (code == 0)
@@ -295,11 +298,11 @@ int dumpi_file_open(struct dumpi_file *out, const char *path, enum dumpi_parts p
     struct stat status;
     if (stat(path, &status) != 0) {
         int code = -errno;
-        say(&o, "%s", holter_strerror(code));
+        dumpi_file_report(&o, "%s", holter_strerror(code));
         return code;
     }
     if (!S_ISREG(status.st_mode)) {
-        say(&o, "not a regular file");
+        dumpi_file_report(&o, "not a regular file");
         return -HOLTER_EMALFORMED;
     }
     out->bytes = (uint64_t)status.st_size;

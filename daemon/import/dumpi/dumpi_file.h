@@ -43,11 +43,11 @@ uint64_t dumpi_left(const struct dumpi_reader *reader);
 /** Have bytes in the buffer, as many as there are up to that. @return how many are */
 size_t dumpi_fill(struct dumpi_reader *reader, size_t want);
 
-/** As dumpi_take(), where the buffer ends before. */
+/** As dumpi_read_bytes(), where the buffer ends before. */
 const uint8_t *dumpi_take_slowly(struct dumpi_reader *reader, size_t count);
 
 /** The next bytes, in the buffer. @param count  at most 256 @return NULL: there are fewer left */
-static inline const uint8_t *dumpi_take(struct dumpi_reader *reader, size_t count)
+static inline const uint8_t *dumpi_read_bytes(struct dumpi_reader *reader, size_t count)
 {
     if (reader->have - reader->at < count)
         return dumpi_take_slowly(reader, count);
@@ -68,25 +68,25 @@ static inline uint32_t dumpi_at32(const uint8_t *at)
 
 static inline uint8_t dumpi_get8(struct dumpi_reader *reader)
 {
-    const uint8_t *at = dumpi_take(reader, 1);
+    const uint8_t *at = dumpi_read_bytes(reader, 1);
     return at == NULL ? 0 : *at;
 }
 
 static inline uint16_t dumpi_get16(struct dumpi_reader *reader)
 {
-    const uint8_t *at = dumpi_take(reader, 2);
+    const uint8_t *at = dumpi_read_bytes(reader, 2);
     return at == NULL ? 0 : dumpi_at16(at);
 }
 
 static inline uint32_t dumpi_get32(struct dumpi_reader *reader)
 {
-    const uint8_t *at = dumpi_take(reader, 4);
+    const uint8_t *at = dumpi_read_bytes(reader, 4);
     return at == NULL ? 0 : dumpi_at32(at);
 }
 
 static inline uint64_t dumpi_get64(struct dumpi_reader *reader)
 {
-    const uint8_t *at = dumpi_take(reader, 8);
+    const uint8_t *at = dumpi_read_bytes(reader, 8);
     return at == NULL ? 0 : (uint64_t)dumpi_at32(at) << 32 | dumpi_at32(at + 4);
 }
 

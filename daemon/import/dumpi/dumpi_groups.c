@@ -51,8 +51,8 @@ static int put_group(struct dumpi_comms *comms, struct rank_comms *rank, int32_t
 }
 
 /* Marks: 1 in the first group, 2 in the second. */
-static uint8_t *mark(const struct dumpi_comms *comms, const struct group *first,
-                     const struct group *second)
+static uint8_t *dumpi_groups_mark(const struct dumpi_comms *comms, const struct group *first,
+                                  const struct group *second)
 {
     uint8_t *marks = calloc((size_t)comms->ranks + 1, 1);
     for (uint32_t i = 0; marks != NULL && i < first->count; i++)
@@ -63,12 +63,13 @@ static uint8_t *mark(const struct dumpi_comms *comms, const struct group *first,
 }
 
 /* MPI 3.1, section 6.3.2: in the order of the first group, then of the second. */
-static int combine(struct dumpi_comms *comms, struct rank_comms *rank, const struct step *step)
+static int dumpi_groups_combine(struct dumpi_comms *comms, struct rank_comms *rank,
+                                const struct step *step)
 {
     const struct group *first = dumpi_group(rank, step->a), *second = dumpi_group(rank, step->b);
     if (first == NULL || second == NULL)
         return put_group(comms, rank, step->result, unknown);
-    uint8_t *marks = mark(comms, first, second);
+    uint8_t *marks = dumpi_groups_mark(comms, first, second);
     int32_t *ranks = malloc(((size_t)first->count + second->count + 1) * sizeof *ranks);
     if (marks == NULL || ranks == NULL) {
         free(marks);
@@ -93,8 +94,8 @@ static int combine(struct dumpi_comms *comms, struct rank_comms *rank, const str
 /* Positions that a list, or a list of ranges (first, last, stride), names.
  * @param named  of all 0 at first: set to 1 for those named
  * @return how many; -1: the list is none, or names one twice */
-static int64_t positions(const struct rank_comms *rank, const struct step *step, uint32_t size,
-                         int32_t *out, uint8_t *named)
+static int64_t dumpi_groups_positions(const struct rank_comms *rank, const struct step *step,
+                                      uint32_t size, int32_t *out, uint8_t *named)
 {
     const int32_t *list = rank->numbers + step->list;
     int64_t count = 0;
@@ -115,7 +116,8 @@ static int64_t positions(const struct rank_comms *rank, const struct step *step,
     return count;
 }
 
-static int choose(struct dumpi_comms *comms, struct rank_comms *rank, const struct step *step)
+static int dumpi_groups_choose(struct dumpi_comms *comms, struct rank_comms *rank,
+                               const struct step *step)
 {
     const struct group *from = dumpi_group(rank, step->a);
     if (from == NULL)
@@ -128,7 +130,7 @@ static int choose(struct dumpi_comms *comms, struct rank_comms *rank, const stru
         free(named);
         return -ENOMEM;
     }
-    int64_t count = positions(rank, step, from->count, ranks, named);
+    int64_t count = dumpi_groups_positions(rank, step, from->count, ranks, named);
     if (without && count >= 0) {
         count = 0;
         for (uint32_t i = 0; i < from->count; i++)
@@ -167,12 +169,12 @@ int dumpi_group_step(struct dumpi_comms *comms, struct rank_comms *rank, const s
     case DUMPI_Group_union:
     case DUMPI_Group_intersection:
     case DUMPI_Group_difference:
-        return combine(comms, rank, step);
+        return dumpi_groups_combine(comms, rank, step);
     case DUMPI_Group_incl:
     case DUMPI_Group_excl:
     case DUMPI_Group_range_incl:
     case DUMPI_Group_range_excl:
-        return choose(comms, rank, step);
+        return dumpi_groups_choose(comms, rank, step);
     case DUMPI_Comm_group:
         return of_comm(comms, rank, step, comm);
     default: /* freed, or of something whose members are not known */

@@ -9,8 +9,9 @@
 /* ---- posting ------------------------------------------------------------------- */
 
 /* The message of a record. @param rank  as the file has it: of the communicator, or negative */
-static void put_message(struct dumpi_events *events, struct event *record, uint64_t bytes,
-                        int64_t rank, int64_t tag, int64_t comm, uint32_t flags)
+static void dumpi_messages_put_message(struct dumpi_events *events, struct event *record,
+                                       uint64_t bytes, int64_t rank, int64_t tag, int64_t comm,
+                                       uint32_t flags)
 {
     struct dumpi_view view = dumpi_view_of(events, comm);
     int receives = (flags & EVENT_SEND) == 0;
@@ -28,7 +29,7 @@ static void put_message(struct dumpi_events *events, struct event *record, uint6
 /* @return NULL: the program ignored it, or the file has none */
 static const struct dumpi_status *status_of(const struct dumpi_events *events, unsigned argument)
 {
-    return value_of(events, argument) > 0 ? dumpi_statuses(&events->stream, argument) : NULL;
+    return dumpi_value_of(events, argument) > 0 ? dumpi_statuses(&events->stream, argument) : NULL;
 }
 
 /* Who sent it, as far as the status knows more than the receive. */
@@ -59,13 +60,14 @@ static void put_received(const struct dumpi_events *events, struct event *record
 #define RECEIVED (EVENT_RECV | EVENT_POST | EVENT_DONE)
 
 /* count, datatype, rank, tag, comm, and perhaps a request. */
-static void post(struct dumpi_events *events, uint32_t flags)
+static void dumpi_messages_post(struct dumpi_events *events, uint32_t flags)
 {
     struct event *record = &events->queue[0];
-    put_message(events, record, bytes_of(events, 0, 1), value_of(events, 2), value_of(events, 3),
-                value_of(events, 4), flags);
+    dumpi_messages_put_message(events, record, dumpi_bytes_of(events, 0, 1),
+                               dumpi_value_of(events, 2), dumpi_value_of(events, 3),
+                               dumpi_value_of(events, 4), flags);
     if (!(flags & EVENT_DONE))
-        dumpi_keep(events, record, value_of(events, 5), record->bytes);
+        dumpi_keep(events, record, dumpi_value_of(events, 5), record->bytes);
     if (flags & EVENT_PERSISTENT) /* it says what for, but nothing moves yet */
         record->flags &= (uint16_t) ~(SENT | RECEIVED);
 }
@@ -75,11 +77,13 @@ static void send_and_receive(struct dumpi_events *events, unsigned dest, unsigne
 {
     struct event in;
     memset(&in, 0, sizeof in);
-    put_message(events, &in, in_bytes, value_of(events, source), value_of(events, source + 1),
-                value_of(events, comm), RECEIVED);
+    dumpi_messages_put_message(events, &in, in_bytes, dumpi_value_of(events, source),
+                               dumpi_value_of(events, source + 1), dumpi_value_of(events, comm),
+                               RECEIVED);
     struct event *out = &events->queue[0];
-    put_message(events, out, out_bytes, value_of(events, dest), value_of(events, dest + 1),
-                value_of(events, comm), SENT);
+    dumpi_messages_put_message(events, out, out_bytes, dumpi_value_of(events, dest),
+                               dumpi_value_of(events, dest + 1), dumpi_value_of(events, comm),
+                               SENT);
     out->receive_ends = (uint64_t)(uint32_t)in.tag << 32 | (uint32_t)in.peer;
     put_received(events, &in, status_of(events, comm + 1));
     struct event *part = dumpi_record(events);
@@ -91,18 +95,20 @@ static void send_and_receive(struct dumpi_events *events, unsigned dest, unsigne
     part->t_post = part->t_enter;
 }
 
-static void look_for(struct dumpi_events *events, const struct dumpi_status *status)
+static void dumpi_messages_record_probe(struct dumpi_events *events,
+                                        const struct dumpi_status *status)
 {
     struct event *record = &events->queue[0];
-    put_message(events, record, 0, value_of(events, 0), value_of(events, 1), value_of(events, 2),
-                0);
+    dumpi_messages_put_message(events, record, 0, dumpi_value_of(events, 0),
+                               dumpi_value_of(events, 1), dumpi_value_of(events, 2), 0);
     if (status != NULL)
         put_source(events, record, status);
 }
 
 /* ---- starting -------------------------------------------------------------------- */
 
-static void put_request(struct event *record, const struct dumpi_request *request, uint32_t flags)
+static void dumpi_messages_note_request(struct event *record, const struct dumpi_request *request,
+                                        uint32_t flags)
 {
     record->bytes = request->bytes;
     record->peer = request->peer;
@@ -112,7 +118,7 @@ static void put_request(struct event *record, const struct dumpi_request *reques
     record->flags = (uint16_t)(request->flags | flags);
 }
 
-static void start(struct dumpi_events *events, const int32_t *handles, int64_t count)
+static void dumpi_messages_start(struct dumpi_events *events, const int32_t *handles, int64_t count)
 {
     struct event *record = &events->queue[0];
     int started = 0;
@@ -125,7 +131,7 @@ static void start(struct dumpi_events *events, const int32_t *handles, int64_t c
         if (started++ > 0)
             record = dumpi_record(events);
         uint32_t untracked = record == &events->queue[0] ? record->flags & EVENT_UNTRACKED : 0;
-        put_request(record, request, EVENT_POST | untracked);
+        dumpi_messages_note_request(record, request, EVENT_POST | untracked);
         request->posted = events->queue[0].t_enter;
         request->idle = request->cancelled = 0;
     }
@@ -139,45 +145,47 @@ void dumpi_take_message(struct dumpi_events *events)
     case DUMPI_Bsend:
     case DUMPI_Ssend:
     case DUMPI_Rsend:
-        post(events, SENT);
+        dumpi_messages_post(events, SENT);
         break;
     case DUMPI_Isend:
     case DUMPI_Ibsend:
     case DUMPI_Issend:
     case DUMPI_Irsend:
-        post(events, EVENT_SEND | EVENT_POST);
+        dumpi_messages_post(events, EVENT_SEND | EVENT_POST);
         break;
     case DUMPI_Recv:
-        post(events, RECEIVED);
+        dumpi_messages_post(events, RECEIVED);
         put_received(events, &events->queue[0], status_of(events, 5));
         break;
     case DUMPI_Irecv:
-        post(events, EVENT_RECV | EVENT_POST);
+        dumpi_messages_post(events, EVENT_RECV | EVENT_POST);
         break;
     case DUMPI_Send_init:
     case DUMPI_Bsend_init:
     case DUMPI_Ssend_init:
     case DUMPI_Rsend_init:
-        post(events, EVENT_SEND | EVENT_PERSISTENT);
+        dumpi_messages_post(events, EVENT_SEND | EVENT_PERSISTENT);
         break;
     case DUMPI_Recv_init:
-        post(events, EVENT_RECV | EVENT_PERSISTENT);
+        dumpi_messages_post(events, EVENT_RECV | EVENT_PERSISTENT);
         break;
     case DUMPI_Sendrecv:
-        send_and_receive(events, 2, 6, 8, bytes_of(events, 0, 1), bytes_of(events, 4, 5));
+        send_and_receive(events, 2, 6, 8, dumpi_bytes_of(events, 0, 1),
+                         dumpi_bytes_of(events, 4, 5));
         break;
     case DUMPI_Sendrecv_replace:
-        send_and_receive(events, 2, 4, 6, bytes_of(events, 0, 1), bytes_of(events, 0, 1));
+        send_and_receive(events, 2, 4, 6, dumpi_bytes_of(events, 0, 1),
+                         dumpi_bytes_of(events, 0, 1));
         break;
     case DUMPI_Probe:
-        look_for(events, status_of(events, 3));
+        dumpi_messages_record_probe(events, status_of(events, 3));
         break;
     case DUMPI_Start:
-        handle = (int32_t)value_of(events, 0);
-        start(events, &handle, 1);
+        handle = (int32_t)dumpi_value_of(events, 0);
+        dumpi_messages_start(events, &handle, 1);
         break;
     case DUMPI_Startall:
-        start(events, dumpi_words(&events->stream, 1), value_of(events, 1));
+        dumpi_messages_start(events, dumpi_words(&events->stream, 1), dumpi_value_of(events, 1));
         break;
     default:
         break;
@@ -190,7 +198,7 @@ void dumpi_take_message(struct dumpi_events *events)
 static void put_completed(struct dumpi_events *events, struct event *record,
                           struct dumpi_request *request, const struct dumpi_status *status)
 {
-    put_request(record, request, EVENT_DONE);
+    dumpi_messages_note_request(record, request, EVENT_DONE);
     record->t_post = request->posted;
     if (request->cancelled && (status == NULL || status->cancelled)) {
         record->flags = (uint16_t)((record->flags & ~EVENT_DONE) | EVENT_CANCELLED);
@@ -202,15 +210,16 @@ static void put_completed(struct dumpi_events *events, struct event *record,
 }
 
 /* @return NULL: nothing is under way with this handle */
-static struct dumpi_request *active(struct dumpi_events *events, int64_t handle)
+static struct dumpi_request *dumpi_messages_active(struct dumpi_events *events, int64_t handle)
 {
     struct dumpi_request *request = dumpi_request_find(&events->requests, handle);
     return request == NULL || request->idle ? NULL : request;
 }
 
-static void complete(struct dumpi_events *events, int64_t handle, const struct dumpi_status *status)
+static void dumpi_messages_complete(struct dumpi_events *events, int64_t handle,
+                                    const struct dumpi_status *status)
 {
-    struct dumpi_request *request = active(events, handle);
+    struct dumpi_request *request = dumpi_messages_active(events, handle);
     if (request != NULL)
         put_completed(events, &events->queue[0], request, status);
 }
@@ -234,7 +243,7 @@ static void complete_several(struct dumpi_events *events, const struct several *
         if (at < 0 || at >= all->handle_count)
             continue;
         int64_t handle = all->io ? io_handle(all->handles[at]) : all->handles[at];
-        struct dumpi_request *request = active(events, handle);
+        struct dumpi_request *request = dumpi_messages_active(events, handle);
         if (request == NULL)
             continue;
         struct event *record = completed++ == 0 ? &events->queue[0] : dumpi_record(events);
@@ -245,10 +254,10 @@ static void complete_several(struct dumpi_events *events, const struct several *
 static struct several array_of(const struct dumpi_events *events, unsigned statuses, int io)
 {
     return (struct several){.handles = dumpi_words(&events->stream, 1),
-                            .handle_count = value_of(events, 1),
-                            .count = value_of(events, 1),
+                            .handle_count = dumpi_value_of(events, 1),
+                            .count = dumpi_value_of(events, 1),
                             .statuses = dumpi_statuses(&events->stream, statuses),
-                            .status_count = value_of(events, statuses),
+                            .status_count = dumpi_value_of(events, statuses),
                             .io = io};
 }
 
@@ -262,7 +271,7 @@ static void complete_any(struct dumpi_events *events, int64_t index, unsigned st
     const struct dumpi_status *status = all.status_count == 1      ? &all.statuses[0]
                                         : index < all.status_count ? &all.statuses[index]
                                                                    : NULL;
-    complete(events, handle, status);
+    dumpi_messages_complete(events, handle, status);
 }
 
 /* The program's arrays have room for all requests: only as many places as have ended mean
@@ -270,9 +279,9 @@ static void complete_any(struct dumpi_events *events, int64_t index, unsigned st
 static void complete_some(struct dumpi_events *events, int io)
 {
     struct several all = array_of(events, 4, io);
-    int64_t ended = value_of(events, 2);
+    int64_t ended = dumpi_value_of(events, 2);
     all.indices = dumpi_words(&events->stream, 3);
-    all.count = value_of(events, 3) < ended ? value_of(events, 3) : ended;
+    all.count = dumpi_value_of(events, 3) < ended ? dumpi_value_of(events, 3) : ended;
     complete_several(events, &all);
 }
 
@@ -283,40 +292,41 @@ static void complete_all(struct dumpi_events *events, unsigned statuses, int io)
 }
 
 /* MPI_Request_get_status: which request, but it is not completed. */
-static void name_request(struct dumpi_events *events, uint32_t flags)
+static void dumpi_messages_name_request(struct dumpi_events *events, uint32_t flags)
 {
     const struct dumpi_request *request =
-        dumpi_request_find(&events->requests, value_of(events, 0));
+        dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
     if (request == NULL)
         return;
-    put_request(&events->queue[0], request, 0);
+    dumpi_messages_note_request(&events->queue[0], request, 0);
     events->queue[0].bytes = 0;
     events->queue[0].flags = (uint16_t)flags;
 }
 
-static void take_io_request(struct dumpi_events *events)
+static void dumpi_messages_end_io_request(struct dumpi_events *events)
 {
     switch (events->stream.call.function) {
     case DUMPIO_Wait:
-        complete(events, io_handle(value_of(events, 0)), status_of(events, 1));
+        dumpi_messages_complete(events, io_handle(dumpi_value_of(events, 0)), status_of(events, 1));
         break;
     case DUMPIO_Test:
-        if (value_of(events, 1))
-            complete(events, io_handle(value_of(events, 0)), status_of(events, 2));
+        if (dumpi_value_of(events, 1))
+            dumpi_messages_complete(events, io_handle(dumpi_value_of(events, 0)),
+                                    status_of(events, 2));
         break;
     case DUMPIO_Waitall:
         complete_all(events, 2, 1);
         break;
     case DUMPIO_Testall:
-        if (value_of(events, 2))
+        if (dumpi_value_of(events, 2))
             complete_all(events, 3, 1);
         break;
     case DUMPIO_Waitany:
-        complete_any(events, value_of(events, 2), 3, 1);
+        complete_any(events, dumpi_value_of(events, 2), 3, 1);
         break;
     case DUMPIO_Testany:
-        if (value_of(events, 2))
-            complete_any(events, value_of(events, 3), 4, 1);
+        if (dumpi_value_of(events, 2))
+            complete_any(events, dumpi_value_of(events, 3), 4, 1);
         break;
     case DUMPIO_Waitsome:
     case DUMPIO_Testsome:
@@ -331,40 +341,40 @@ void dumpi_take_request(struct dumpi_events *events)
 {
     switch (events->stream.call.function) {
     case DUMPI_Wait:
-        complete(events, value_of(events, 0), status_of(events, 1));
+        dumpi_messages_complete(events, dumpi_value_of(events, 0), status_of(events, 1));
         break;
     case DUMPI_Test:
-        if (value_of(events, 1))
-            complete(events, value_of(events, 0), status_of(events, 2));
+        if (dumpi_value_of(events, 1))
+            dumpi_messages_complete(events, dumpi_value_of(events, 0), status_of(events, 2));
         break;
     case DUMPI_Waitall:
         complete_all(events, 2, 0);
         break;
     case DUMPI_Testall:
-        if (value_of(events, 2))
+        if (dumpi_value_of(events, 2))
             complete_all(events, 3, 0);
         break;
     case DUMPI_Waitany:
-        complete_any(events, value_of(events, 2), 3, 0);
+        complete_any(events, dumpi_value_of(events, 2), 3, 0);
         break;
     case DUMPI_Testany:
-        if (value_of(events, 3))
-            complete_any(events, value_of(events, 2), 4, 0);
+        if (dumpi_value_of(events, 3))
+            complete_any(events, dumpi_value_of(events, 2), 4, 0);
         break;
     case DUMPI_Waitsome:
     case DUMPI_Testsome:
         complete_some(events, 0);
         break;
     case DUMPI_Request_get_status:
-        if (value_of(events, 1))
-            name_request(events, 0);
+        if (dumpi_value_of(events, 1))
+            dumpi_messages_name_request(events, 0);
         break;
     case DUMPI_Iprobe:
-        if (value_of(events, 3))
-            look_for(events, status_of(events, 4));
+        if (dumpi_value_of(events, 3))
+            dumpi_messages_record_probe(events, status_of(events, 4));
         break;
     default:
-        take_io_request(events);
+        dumpi_messages_end_io_request(events);
         break;
     }
 }

@@ -4,10 +4,10 @@
 /* ---- windows ------------------------------------------------------------------------ */
 
 /* A window is a communicator of its own here. @param target  argument; window: argument */
-static void on_window(struct dumpi_events *events, unsigned window)
+static void dumpi_others_on_window(struct dumpi_events *events, unsigned window)
 {
     struct event *record = &events->queue[0];
-    struct dumpi_view view = dumpi_window_of(events, value_of(events, window));
+    struct dumpi_view view = dumpi_window_of(events, dumpi_value_of(events, window));
     record->comm = view.slot;
     record->flags = (uint16_t)view.flags;
 }
@@ -15,9 +15,9 @@ static void on_window(struct dumpi_events *events, unsigned window)
 static void to_target(struct dumpi_events *events, unsigned target, unsigned window)
 {
     struct event *record = &events->queue[0];
-    struct dumpi_view view = dumpi_window_of(events, value_of(events, window));
-    int64_t rank = value_of(events, target);
-    on_window(events, window);
+    struct dumpi_view view = dumpi_window_of(events, dumpi_value_of(events, window));
+    int64_t rank = dumpi_value_of(events, target);
+    dumpi_others_on_window(events, window);
     record->peer = rank < 0 ? PEER_NULL : dumpi_view_peer(&view, rank);
 }
 
@@ -27,15 +27,15 @@ static void one_sided(struct dumpi_events *events)
     switch (events->stream.call.function) {
     case DUMPI_Put:
         to_target(events, 2, 6);
-        record->bytes = bytes_of(events, 0, 1);
+        record->bytes = dumpi_bytes_of(events, 0, 1);
         break;
     case DUMPI_Accumulate:
         to_target(events, 2, 7);
-        record->bytes = bytes_of(events, 0, 1);
+        record->bytes = dumpi_bytes_of(events, 0, 1);
         break;
     case DUMPI_Get:
         to_target(events, 2, 6);
-        record->bytes_in = bytes_of(events, 0, 1);
+        record->bytes_in = dumpi_bytes_of(events, 0, 1);
         break;
     case DUMPI_Win_lock:
         to_target(events, 1, 3);
@@ -44,21 +44,21 @@ static void one_sided(struct dumpi_events *events)
         to_target(events, 0, 1);
         break;
     case DUMPI_Win_fence:
-        on_window(events, 1);
+        dumpi_others_on_window(events, 1);
         break;
     case DUMPI_Win_start:
     case DUMPI_Win_post:
-        on_window(events, 2);
+        dumpi_others_on_window(events, 2);
         break;
     case DUMPI_Win_test:
-        if (value_of(events, 1))
-            on_window(events, 0);
+        if (dumpi_value_of(events, 1))
+            dumpi_others_on_window(events, 0);
         break;
     case DUMPI_Win_create:
-        record->comm = dumpi_view_of(events, value_of(events, 3)).slot;
+        record->comm = dumpi_view_of(events, dumpi_value_of(events, 3)).slot;
         break;
     default: /* Win_complete, Win_wait, Win_free */
-        on_window(events, 0);
+        dumpi_others_on_window(events, 0);
         break;
     }
 }
@@ -69,39 +69,40 @@ enum transfer { READS, WRITES };
 
 /* @param count  argument: of elements, their type behind it, and a request behind that
  *  @param immediate  it only begins */
-static void transfer(struct dumpi_events *events, enum transfer way, unsigned count, int immediate)
+static void dumpi_others_transfer(struct dumpi_events *events, enum transfer way, unsigned count,
+                                  int immediate)
 {
     struct event *record = &events->queue[0];
-    uint64_t bytes = bytes_of(events, count, count + 1);
+    uint64_t bytes = dumpi_bytes_of(events, count, count + 1);
     record->bytes = way == WRITES ? bytes : 0;
     record->bytes_in = way == READS ? bytes : 0;
     if (!immediate)
         return;
     record->flags = EVENT_POST;
-    dumpi_keep(events, record, io_handle(value_of(events, count + 2)), 0);
+    dumpi_keep(events, record, io_handle(dumpi_value_of(events, count + 2)), 0);
 }
 
 static void on_file(struct dumpi_events *events)
 {
     switch (events->stream.call.function) {
     case DUMPI_File_open:
-        events->queue[0].comm = dumpi_view_of(events, value_of(events, 0)).slot;
+        events->queue[0].comm = dumpi_view_of(events, dumpi_value_of(events, 0)).slot;
         break;
     case DUMPI_File_read_at:
     case DUMPI_File_read_at_all:
     case DUMPI_File_read_at_all_begin:
-        transfer(events, READS, 2, 0);
+        dumpi_others_transfer(events, READS, 2, 0);
         break;
     case DUMPI_File_write_at:
     case DUMPI_File_write_at_all:
     case DUMPI_File_write_at_all_begin:
-        transfer(events, WRITES, 2, 0);
+        dumpi_others_transfer(events, WRITES, 2, 0);
         break;
     case DUMPI_File_iread_at:
-        transfer(events, READS, 2, 1);
+        dumpi_others_transfer(events, READS, 2, 1);
         break;
     case DUMPI_File_iwrite_at:
-        transfer(events, WRITES, 2, 1);
+        dumpi_others_transfer(events, WRITES, 2, 1);
         break;
     case DUMPI_File_read:
     case DUMPI_File_read_all:
@@ -109,7 +110,7 @@ static void on_file(struct dumpi_events *events)
     case DUMPI_File_read_ordered:
     case DUMPI_File_read_all_begin:
     case DUMPI_File_read_ordered_begin:
-        transfer(events, READS, 1, 0);
+        dumpi_others_transfer(events, READS, 1, 0);
         break;
     case DUMPI_File_write:
     case DUMPI_File_write_all:
@@ -117,15 +118,15 @@ static void on_file(struct dumpi_events *events)
     case DUMPI_File_write_ordered:
     case DUMPI_File_write_all_begin:
     case DUMPI_File_write_ordered_begin:
-        transfer(events, WRITES, 1, 0);
+        dumpi_others_transfer(events, WRITES, 1, 0);
         break;
     case DUMPI_File_iread:
     case DUMPI_File_iread_shared:
-        transfer(events, READS, 1, 1);
+        dumpi_others_transfer(events, READS, 1, 1);
         break;
     case DUMPI_File_iwrite:
     case DUMPI_File_iwrite_shared:
-        transfer(events, WRITES, 1, 1);
+        dumpi_others_transfer(events, WRITES, 1, 1);
         break;
     default:
         break;
@@ -134,7 +135,7 @@ static void on_file(struct dumpi_events *events)
 
 /* ---- others ------------------------------------------------------------------------- */
 
-static void name_request(struct dumpi_events *events, struct dumpi_request *request)
+static void dumpi_others_name_request(struct dumpi_events *events, struct dumpi_request *request)
 {
     struct event *record = &events->queue[0];
     record->peer = request->peer;
@@ -146,21 +147,23 @@ static void name_request(struct dumpi_events *events, struct dumpi_request *requ
 /* A receive that is under way will complete, or not, without anybody being told. */
 static void free_request(struct dumpi_events *events)
 {
-    struct dumpi_request *request = dumpi_request_find(&events->requests, value_of(events, 0));
+    struct dumpi_request *request =
+        dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
     if (request == NULL)
         return;
-    name_request(events, request);
+    dumpi_others_name_request(events, request);
     if (request->flags & EVENT_RECV && !request->idle)
         events->queue[0].flags |= EVENT_UNTRACKED;
     dumpi_request_remove(&events->requests, request);
 }
 
-static void cancel(struct dumpi_events *events)
+static void dumpi_others_cancel(struct dumpi_events *events)
 {
-    struct dumpi_request *request = dumpi_request_find(&events->requests, value_of(events, 0));
+    struct dumpi_request *request =
+        dumpi_request_find(&events->requests, dumpi_value_of(events, 0));
     if (request == NULL || request->idle)
         return;
-    name_request(events, request);
+    dumpi_others_name_request(events, request);
     request->cancelled = 1;
 }
 
@@ -171,7 +174,7 @@ void dumpi_take_other(struct dumpi_events *events)
     if (function == DUMPI_Request_free)
         free_request(events);
     else if (function == DUMPI_Cancel)
-        cancel(events);
+        dumpi_others_cancel(events);
     else if (function == DUMPI_Accumulate || function == DUMPI_Get || function == DUMPI_Put ||
              (function >= DUMPI_Win_complete && function <= DUMPI_Win_wait))
         one_sided(events);
@@ -179,7 +182,7 @@ void dumpi_take_other(struct dumpi_events *events)
         on_file(events);
     else if (function == DUMPI_Comm_free || function == DUMPI_Comm_disconnect ||
              function == DUMPI_Comm_set_name || function == DUMPI_Abort)
-        events->queue[0].comm = dumpi_view_of(events, value_of(events, 0)).slot;
+        events->queue[0].comm = dumpi_view_of(events, dumpi_value_of(events, 0)).slot;
     else if (dumpi_comm_making(&events->stream, &made) && made.parent >= 0)
         events->queue[0].comm = dumpi_view_of(events, made.parent).slot;
 }

@@ -41,7 +41,7 @@ uint64_t dumpi_left(const struct dumpi_reader *reader)
 }
 
 /* Opened each time: a job may have more ranks than a process may have files. */
-static ssize_t read_at(const char *path, uint8_t *out, size_t count, uint64_t offset)
+static ssize_t dumpi_reader_read_at(const char *path, uint8_t *out, size_t count, uint64_t offset)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -78,7 +78,7 @@ size_t dumpi_fill(struct dumpi_reader *reader, size_t want)
     size_t count = left < reader->room - kept ? (size_t)left : reader->room - kept;
     if (count == 0)
         return kept;
-    ssize_t got = read_at(reader->path, reader->buffer + kept, count, from);
+    ssize_t got = dumpi_reader_read_at(reader->path, reader->buffer + kept, count, from);
     if (got < 0)
         reader->error = (int)got;
     else
@@ -104,7 +104,7 @@ void dumpi_get_bytes(struct dumpi_reader *reader, void *out, size_t count)
     uint8_t *to = out;
     while (count > 0) {
         size_t most = count < 256 ? count : 256;
-        const uint8_t *from = dumpi_take(reader, most);
+        const uint8_t *from = dumpi_read_bytes(reader, most);
         if (from == NULL) {
             memset(to, 0, count);
             return;

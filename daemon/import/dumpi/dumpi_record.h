@@ -14,15 +14,17 @@ struct event *dumpi_record(struct dumpi_events *events);
 struct dumpi_view dumpi_view_of(const struct dumpi_events *events, int64_t handle);
 struct dumpi_view dumpi_window_of(const struct dumpi_events *events, int64_t handle);
 
-static inline int64_t value_of(const struct dumpi_events *events, unsigned argument)
+static inline int64_t dumpi_value_of(const struct dumpi_events *events, unsigned argument)
 {
     return dumpi_value(&events->stream, argument);
 }
 
 /* Bytes of arguments: a count and its type. */
-static inline uint64_t bytes_of(const struct dumpi_events *events, unsigned count, unsigned type)
+static inline uint64_t dumpi_bytes_of(const struct dumpi_events *events, unsigned count,
+                                      unsigned type)
 {
-    return dumpi_type_bytes(&events->types, value_of(events, count), value_of(events, type));
+    return dumpi_type_bytes(&events->types, dumpi_value_of(events, count),
+                            dumpi_value_of(events, type));
 }
 
 /* Keep what is posted by the record under a handle. @param bytes  that its completion shall count

@@ -11,26 +11,27 @@ void dumpi_requests_finish(struct dumpi_requests *requests)
     *requests = (struct dumpi_requests){0};
 }
 
-static uint32_t place_of(uint32_t room, int32_t handle)
+static uint32_t dumpi_requests_place_of(uint32_t room, int32_t handle)
 {
     return (uint32_t)(((uint32_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (room - 1);
 }
 
-static int is_free(const struct dumpi_request *place)
+static int dumpi_requests_is_free(const struct dumpi_request *place)
 {
     return place->handle == DUMPI_REQUEST_NULL;
 }
 
 /* @return the place of the handle, or the free one where it would be */
-static struct dumpi_request *look(const struct dumpi_requests *requests, int32_t handle)
+static struct dumpi_request *dumpi_requests_find_slot(const struct dumpi_requests *requests,
+                                                      int32_t handle)
 {
-    uint32_t at = place_of(requests->room, handle);
-    while (!is_free(&requests->places[at]) && requests->places[at].handle != handle)
+    uint32_t at = dumpi_requests_place_of(requests->room, handle);
+    while (!dumpi_requests_is_free(&requests->places[at]) && requests->places[at].handle != handle)
         at = (at + 1) & (requests->room - 1);
     return &requests->places[at];
 }
 
-static int grow(struct dumpi_requests *requests)
+static int dumpi_requests_grow(struct dumpi_requests *requests)
 {
     struct dumpi_requests more = {.room = requests->room == 0 ? 64 : 2 * requests->room};
     more.places = malloc(more.room * sizeof *more.places);
@@ -39,8 +40,8 @@ static int grow(struct dumpi_requests *requests)
     for (uint32_t i = 0; i < more.room; i++)
         more.places[i].handle = DUMPI_REQUEST_NULL;
     for (uint32_t i = 0; i < requests->room; i++)
-        if (!is_free(&requests->places[i]))
-            *look(&more, requests->places[i].handle) = requests->places[i];
+        if (!dumpi_requests_is_free(&requests->places[i]))
+            *dumpi_requests_find_slot(&more, requests->places[i].handle) = requests->places[i];
     free(requests->places);
     requests->places = more.places;
     requests->room = more.room;
@@ -52,10 +53,11 @@ struct dumpi_request *dumpi_request_add(struct dumpi_requests *requests,
 {
     if (request->handle == DUMPI_REQUEST_NULL || requests->count >= DUMPI_REQUESTS_MOST)
         return NULL;
-    if (4 * (uint64_t)(requests->count + 1) > 3 * (uint64_t)requests->room && grow(requests) != 0)
+    if (4 * (uint64_t)(requests->count + 1) > 3 * (uint64_t)requests->room &&
+        dumpi_requests_grow(requests) != 0)
         return NULL;
-    struct dumpi_request *place = look(requests, request->handle);
-    requests->count += (uint32_t)is_free(place);
+    struct dumpi_request *place = dumpi_requests_find_slot(requests, request->handle);
+    requests->count += (uint32_t)dumpi_requests_is_free(place);
     *place = *request;
     requests->number += requests->number == UINT32_MAX ? 2u : 1u; /* 0 is none */
     place->number = requests->number;
@@ -66,8 +68,8 @@ struct dumpi_request *dumpi_request_find(const struct dumpi_requests *requests, 
 {
     if (handle == DUMPI_REQUEST_NULL || requests->room == 0)
         return NULL;
-    struct dumpi_request *place = look(requests, (int32_t)handle);
-    return is_free(place) ? NULL : place;
+    struct dumpi_request *place = dumpi_requests_find_slot(requests, (int32_t)handle);
+    return dumpi_requests_is_free(place) ? NULL : place;
 }
 
 /* Those behind it move up, so that each is still found from its place on (Knuth, "The Art of
@@ -79,9 +81,9 @@ void dumpi_request_remove(struct dumpi_requests *requests, struct dumpi_request 
     for (;;) {
         at = (at + 1) & mask;
         struct dumpi_request *next = &requests->places[at];
-        if (is_free(next))
+        if (dumpi_requests_is_free(next))
             break;
-        uint32_t home = place_of(requests->room, next->handle);
+        uint32_t home = dumpi_requests_place_of(requests->room, next->handle);
         if (((at - home) & mask) < ((at - hole) & mask))
             continue; /* it may not move in front of its place */
         requests->places[hole] = *next;

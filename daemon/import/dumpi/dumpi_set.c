@@ -18,7 +18,7 @@
 
 /* ---- the text beside the files ------------------------------------------------ */
 
-static const char *behind_blanks(const char *at, const char *end)
+static const char *dumpi_set_skip_blanks(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t'))
         at++;
@@ -29,17 +29,17 @@ static const char *behind_blanks(const char *at, const char *end)
 static int is_key(const char **begin, const char *end, const char *key)
 {
     size_t length = strlen(key);
-    const char *at = behind_blanks(*begin, end);
+    const char *at = dumpi_set_skip_blanks(*begin, end);
     if ((size_t)(end - at) <= length || memcmp(at, key, length) != 0)
         return 0;
-    at = behind_blanks(at + length, end);
+    at = dumpi_set_skip_blanks(at + length, end);
     if (at == end || *at != '=')
         return 0;
-    *begin = behind_blanks(at + 1, end);
+    *begin = dumpi_set_skip_blanks(at + 1, end);
     return 1;
 }
 
-static void copy_text(char *out, size_t room, const char *begin, const char *end)
+static void dumpi_set_copy_text(char *out, size_t room, const char *begin, const char *end)
 {
     while (end > begin && (end[-1] == '\r' || end[-1] == ' '))
         end--;
@@ -48,7 +48,7 @@ static void copy_text(char *out, size_t room, const char *begin, const char *end
     out[length] = '\0';
 }
 
-static int take_number(const char *begin, const char *end, uint64_t *out)
+static int dumpi_set_read_number(const char *begin, const char *end, uint64_t *out)
 {
     return word_whole(&begin, end, out);
 }
@@ -62,15 +62,16 @@ void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
     *out = (struct dumpi_meta){.version = {{1, 0, 0}}};
     while (lines_next(&lines, &begin, &end)) {
         if (is_key(&begin, end, "hostname"))
-            copy_text(out->host, sizeof out->host, begin, end);
+            dumpi_set_copy_text(out->host, sizeof out->host, begin, end);
         else if (is_key(&begin, end, "fileprefix"))
-            copy_text(out->prefix, sizeof out->prefix, begin, end);
+            dumpi_set_copy_text(out->prefix, sizeof out->prefix, begin, end);
         else if (is_key(&begin, end, "numprocs"))
-            out->told += take_number(begin, end, &out->ranks);
+            out->told += dumpi_set_read_number(begin, end, &out->ranks);
         else if (is_key(&begin, end, "startime"))
-            out->told += take_number(begin, end, &out->start_s);
+            out->told += dumpi_set_read_number(begin, end, &out->start_s);
         for (unsigned i = 0; i < 3; i++)
-            if (is_key(&begin, end, parts[i]) && take_number(begin, end, &number) && number < 256)
+            if (is_key(&begin, end, parts[i]) && dumpi_set_read_number(begin, end, &number) &&
+                number < 256)
                 out->version.part[i] = (uint8_t)number;
     }
     out->told += out->prefix[0] != '\0';
@@ -83,7 +84,7 @@ struct place {
     char directory[3000], prefix[256];
 };
 
-static int set_place(struct place *out, const char *path, const char *suffix)
+static int dumpi_set_place(struct place *out, const char *path, const char *suffix)
 {
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
     size_t length = strlen(base), cut = strlen(suffix);
@@ -173,7 +174,8 @@ static int64_t count_parts(const char *directory, const char *prefix, int ascii)
 /* Where no text tells how many ranks there were, a number far above that of the files is none of a
  * rank.
  * @return how many files were found, or -ENOMEM */
-static int64_t find_parts(struct dumpi_set *set, const char *directory, const char *prefix)
+static int64_t dumpi_set_find_parts(struct dumpi_set *set, const char *directory,
+                                    const char *prefix)
 {
     int64_t found = 0, most = 2 * count_parts(directory, prefix, set->ascii) + 1024;
     uint64_t told = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
@@ -216,7 +218,7 @@ int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks)
         return code;
     memcpy(directory, set->directory, sizeof directory);
     memcpy(prefix, set->prefix, sizeof prefix);
-    return find_parts(set, directory, prefix) < 0 ? -ENOMEM : 0;
+    return dumpi_set_find_parts(set, directory, prefix) < 0 ? -ENOMEM : 0;
 }
 
 /* The only .meta file of a directory. @return 0: there is none, or several */
@@ -243,7 +245,7 @@ static int is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static size_t begin_of(const char *path, uint8_t *out, size_t room)
+static size_t dumpi_set_begin_of(const char *path, uint8_t *out, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : read(fd, out, room);
@@ -258,8 +260,8 @@ int dumpi_is_trace(const char *source)
     struct dumpi_meta told;
     if (is_directory(source) && !find_meta(source, meta, sizeof meta))
         return 0;
-    size_t length =
-        begin_of(is_directory(source) ? meta : source, (uint8_t *)begin, sizeof begin - 1);
+    size_t length = dumpi_set_begin_of(is_directory(source) ? meta : source, (uint8_t *)begin,
+                                       sizeof begin - 1);
     begin[length] = '\0';
     if (dumpi_is_file((const uint8_t *)begin, length) ||
         dumpi_is_ascii((const uint8_t *)begin, length))
@@ -268,7 +270,7 @@ int dumpi_is_trace(const char *source)
     return told.told >= 2 && told.ranks > 0;
 }
 
-static int read_meta(struct dumpi_set *set, const char *path, struct faults *faults)
+static int dumpi_set_read_meta(struct dumpi_set *set, const char *path, struct faults *faults)
 {
     char *text;
     size_t length;
@@ -286,7 +288,7 @@ static int read_meta(struct dumpi_set *set, const char *path, struct faults *fau
 }
 
 /* The rank that the program of a text was told it has; 0: it did not ask. */
-static uint32_t rank_told(const char *path)
+static uint32_t dumpi_set_rank_from_name(const char *path)
 {
     struct dumpi_file file;
     struct dumpi_stream stream;
@@ -306,10 +308,10 @@ static uint32_t rank_told(const char *path)
     return rank;
 }
 
-/* A text that was named, and whose own name tells no rank. @return as find_parts() */
+/* A text that was named, and whose own name tells no rank. @return as dumpi_set_find_parts() */
 static int64_t find_alone(struct dumpi_set *set, const char *path)
 {
-    uint32_t rank = rank_told(path);
+    uint32_t rank = dumpi_set_rank_from_name(path);
     if (rank >= 65536u || reserve_ranks(set, (uint64_t)rank + 1) != 0)
         return -ENOMEM;
     set->parts[rank].path = strdup(path);
@@ -319,13 +321,13 @@ static int64_t find_alone(struct dumpi_set *set, const char *path)
 /* The files named by the text; where those have been renamed, those named as it is. */
 static int64_t find_named(struct dumpi_set *set, const struct place *place, const char *prefix)
 {
-    int64_t found = prefix[0] == '\0' ? 0 : find_parts(set, place->directory, prefix);
-    return found == 0 ? find_parts(set, place->directory, place->prefix) : found;
+    int64_t found = prefix[0] == '\0' ? 0 : dumpi_set_find_parts(set, place->directory, prefix);
+    return found == 0 ? dumpi_set_find_parts(set, place->directory, place->prefix) : found;
 }
 
 /* @param named  the file of a rank that was named; NULL: none */
-static int find_all(struct dumpi_set *set, const struct place *place, const char *named,
-                    struct faults *faults)
+static int dumpi_set_find_all(struct dumpi_set *set, const struct place *place, const char *named,
+                              struct faults *faults)
 {
     const char *slash = strrchr(set->meta.prefix, '/'),
                *prefix = slash == NULL ? set->meta.prefix : slash + 1;
@@ -369,11 +371,11 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
     } else if (snprintf(meta, sizeof meta, "%s", source) >= (int)sizeof meta) {
         return -ENAMETOOLONG;
     }
-    size_t length = begin_of(meta, begin, sizeof begin);
+    size_t length = dumpi_set_begin_of(meta, begin, sizeof begin);
     out->ascii = dumpi_is_ascii(begin, length);
     int part = out->ascii || dumpi_is_file(begin, length);
     const char *ending = part ? ending_of(meta, out->ascii) : ".meta";
-    if (!set_place(&place, meta, ending == NULL ? "" : ending)) {
+    if (!dumpi_set_place(&place, meta, ending == NULL ? "" : ending)) {
         fault_at(faults, 0, "the name is too long");
         return -ENAMETOOLONG;
     }
@@ -387,10 +389,10 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
         fault_at(faults, 0, "%s", holter_strerror(code));
         return code;
     }
-    int code = read_meta(out, meta, faults);
+    int code = dumpi_set_read_meta(out, meta, faults);
     if (code == 0 && part) /* what the user named counts */
         snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", place.prefix);
-    return code == 0 ? find_all(out, &place, part ? source : NULL, faults) : code;
+    return code == 0 ? dumpi_set_find_all(out, &place, part ? source : NULL, faults) : code;
 }
 
 void dumpi_set_finish(struct dumpi_set *set)
@@ -419,8 +421,8 @@ static void note_thread(struct dumpi_part *part, uint16_t thread)
     part->thread_count++;
 }
 
-static void note_call(struct dumpi_part *part, const struct dumpi_stream *stream,
-                      struct dumpi_clock *clock)
+static void dumpi_set_note_call(struct dumpi_part *part, const struct dumpi_stream *stream,
+                                struct dumpi_clock *clock)
 {
     const struct dumpi_call *call = &stream->call;
     int64_t enter_ns, exit_ns;
@@ -450,7 +452,7 @@ static void look_through(struct dumpi_part *part, struct dumpi_stream *stream,
     struct dumpi_clock clock = {0};
     int got;
     while ((got = dumpi_stream_next(stream)) == 1) {
-        note_call(part, stream, &clock);
+        dumpi_set_note_call(part, stream, &clock);
         if (dumpi_comms_note(comms, rank, stream) != 0) {
             got = -ENOMEM;
             break;
@@ -505,7 +507,7 @@ void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *c
 }
 
 /* Of a text, by its lines. */
-static int tell_ascii(const struct dumpi_part *part, struct faults *faults)
+static int dumpi_set_report_ascii(const struct dumpi_part *part, struct faults *faults)
 {
     unsigned long long calls = part->calls;
     if (part->unknown > 0)
@@ -540,7 +542,7 @@ int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults)
         return 1;
     }
     if (part->file.ascii)
-        return tell_ascii(part, faults);
+        return dumpi_set_report_ascii(part, faults);
     if (part->why[0] != '\0')
         fault_at(faults, 0, "%s", part->why);
     if (part->unknown > 0)

@@ -34,7 +34,7 @@ void dumpi_stream_finish(struct dumpi_stream *stream)
 
 /* ---- arrays --------------------------------------------------------------- */
 
-static void fail(struct dumpi_stream *stream, int code)
+static void dumpi_stream_fail(struct dumpi_stream *stream, int code)
 {
     if (stream->reader.error == 0)
         stream->reader.error = code;
@@ -45,22 +45,22 @@ static uint32_t get_length(struct dumpi_stream *stream, uint64_t each)
 {
     uint32_t count = dumpi_get32(&stream->reader);
     if (count > DUMPI_WORDS_MOST || count * each > dumpi_left(&stream->reader)) {
-        fail(stream, -HOLTER_EMALFORMED);
+        dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
         return 0;
     }
     return count;
 }
 
 /* @return room for so many words more, behind those that there are; NULL after a failure */
-static int32_t *add_words(struct dumpi_stream *stream, size_t count)
+static int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count)
 {
     size_t need = stream->word_count + count;
     if (need > 2 * (size_t)DUMPI_WORDS_MOST) {
-        fail(stream, -HOLTER_EMALFORMED);
+        dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
         return NULL;
     }
     if (array_fit(&stream->words, sizeof *stream->words, &stream->word_room, need) != 0) {
-        fail(stream, -ENOMEM);
+        dumpi_stream_fail(stream, -ENOMEM);
         return NULL;
     }
     int32_t *added = stream->words + stream->word_count;
@@ -74,7 +74,7 @@ static void get_elements(struct dumpi_stream *stream, struct dumpi_argument *out
 {
     out->value = count;
     out->first = (uint32_t)stream->word_count;
-    int32_t *words = add_words(stream, count);
+    int32_t *words = dumpi_stream_add_words(stream, count);
     for (uint32_t i = 0; words != NULL && i < count; i++)
         words[i] = bytes == 4   ? (int32_t)dumpi_get32(&stream->reader)
                    : bytes == 2 ? (int32_t)dumpi_get16(&stream->reader)
@@ -94,7 +94,7 @@ static void get_statuses(struct dumpi_stream *stream, struct dumpi_argument *out
     uint32_t count = get_length(stream, tags ? 14 : 10);
     out->value = count;
     out->first = (uint32_t)stream->word_count;
-    int32_t *words = add_words(stream, (size_t)count * DUMPI_STATUS_WORDS);
+    int32_t *words = dumpi_stream_add_words(stream, (size_t)count * DUMPI_STATUS_WORDS);
     for (uint32_t i = 0; words != NULL && i < count; i++) {
         int32_t bytes = (int32_t)dumpi_get32(&stream->reader),
                 source = (int32_t)dumpi_get32(&stream->reader);
@@ -127,7 +127,8 @@ static void get_text(struct dumpi_stream *stream)
         char *text =
             need > 4 * (size_t)DUMPI_WORDS_MOST ? NULL : realloc(stream->text, need + need / 2);
         if (text == NULL) {
-            fail(stream, need > 4 * (size_t)DUMPI_WORDS_MOST ? -HOLTER_EMALFORMED : -ENOMEM);
+            dumpi_stream_fail(stream,
+                              need > 4 * (size_t)DUMPI_WORDS_MOST ? -HOLTER_EMALFORMED : -ENOMEM);
             return;
         }
         stream->text = text;
@@ -160,7 +161,7 @@ static void get_text_lists(struct dumpi_stream *stream, struct dumpi_argument *o
 static void get_argv(struct dumpi_stream *stream, struct dumpi_argument *out, int64_t count)
 {
     if (count > DUMPI_WORDS_MOST)
-        fail(stream, -HOLTER_EMALFORMED);
+        dumpi_stream_fail(stream, -HOLTER_EMALFORMED);
     else
         get_texts(stream, out, count > 0 ? (uint32_t)count : 0);
 }
@@ -174,7 +175,7 @@ static size_t head_bytes(uint8_t mask)
 }
 
 /* @return 0: these are no times */
-static int take_times(const uint8_t **at, int32_t base, struct dumpi_time *out)
+static int dumpi_stream_read_times(const uint8_t **at, int32_t base, struct dumpi_time *out)
 {
     out->start_s = (int64_t)base + dumpi_at16(*at);
     out->start_ns = (int32_t)dumpi_at32(*at + 2);
@@ -186,7 +187,8 @@ static int take_times(const uint8_t **at, int32_t base, struct dumpi_time *out)
 }
 
 /* @param at  head_bytes() of them @return 0: this is no head */
-static int take_head(const struct dumpi_stream *stream, const uint8_t *at, struct dumpi_call *out)
+static int dumpi_stream_read_head(const struct dumpi_stream *stream, const uint8_t *at,
+                                  struct dumpi_call *out)
 {
     int good = 1;
     out->function = dumpi_at16(at);
@@ -199,13 +201,13 @@ static int take_head(const struct dumpi_stream *stream, const uint8_t *at, struc
         at += 2;
     }
     if (out->mask & DUMPI_HAS_CPU_TIME)
-        good &= take_times(&at, stream->cpu_base_s, &out->cpu);
+        good &= dumpi_stream_read_times(&at, stream->cpu_base_s, &out->cpu);
     if (out->mask & DUMPI_HAS_WALL_TIME)
-        good &= take_times(&at, stream->wall_base_s, &out->wall);
+        good &= dumpi_stream_read_times(&at, stream->wall_base_s, &out->wall);
     return good && !(out->mask & DUMPI_HAS_UNKNOWN);
 }
 
-static int is_end(const struct dumpi_stream *stream, uint64_t offset, uint32_t number)
+static int dumpi_stream_is_end(const struct dumpi_stream *stream, uint64_t offset, uint32_t number)
 {
     return number == stream->file->end_number &&
            (!stream->file->whole || offset + 2 >= stream->file->body_end);
@@ -222,13 +224,13 @@ static int call_begins(struct dumpi_stream *stream, size_t behind)
     if (have < behind + 2)
         return !stream->file->whole && have >= behind; /* cut off here: both are as good */
     uint32_t number = dumpi_at16(at);
-    if (is_end(stream, offset, number))
+    if (dumpi_stream_is_end(stream, offset, number))
         return 1;
     size_t bytes = head_bytes(stream->call.mask);
     if (have < behind + bytes)
         return !stream->file->whole;
     struct dumpi_call next;
-    return take_head(stream, at, &next) && number < stream->file->end_number &&
+    return dumpi_stream_read_head(stream, at, &next) && number < stream->file->end_number &&
            ((next.mask ^ stream->call.mask) & ~DUMPI_HAS_STATUSES & 0xff) == 0 &&
            next.thread < THREADS_LIKELY;
 }
@@ -397,7 +399,7 @@ static int skip_unknown(struct dumpi_stream *stream)
             struct dumpi_call next = stream->call;
             size_t bytes = head_bytes(stream->call.mask);
             int whole = dumpi_fill(reader, bytes) >= bytes;
-            if (!whole || (take_head(stream, reader->buffer + reader->at, &next),
+            if (!whole || (dumpi_stream_read_head(stream, reader->buffer + reader->at, &next),
                            next.function == stream->file->end_number ||
                                next.wall.start_s >= before.start_s)) {
                 stream->unknown_bytes += dumpi_tell(reader) - stream->call.offset;
@@ -409,7 +411,7 @@ static int skip_unknown(struct dumpi_stream *stream)
     return 0;
 }
 
-static int begin(struct dumpi_stream *stream)
+static int dumpi_stream_begin(struct dumpi_stream *stream)
 {
     stream->begun = 1;
     dumpi_seek(&stream->reader, DUMPI_BODY, stream->file->body_end);
@@ -426,11 +428,11 @@ static int next_head(struct dumpi_stream *stream)
     size_t have = dumpi_fill(reader, HEAD_MOST);
     enum dumpi_ending early = stream->file->whole ? DUMPI_ENDED_BROKEN : DUMPI_ENDED_EARLY;
     const uint8_t *at = reader->buffer + reader->at;
-    if (have >= 2 && is_end(stream, offset, dumpi_at16(at)))
+    if (have >= 2 && dumpi_stream_is_end(stream, offset, dumpi_at16(at)))
         return end_here(stream, offset, DUMPI_ENDED);
     if (have < 3 || have < head_bytes(at[2]))
         return end_here(stream, offset, early);
-    if (!take_head(stream, at, &stream->call))
+    if (!dumpi_stream_read_head(stream, at, &stream->call))
         return end_here(stream, offset, DUMPI_ENDED_BROKEN);
     reader->at += head_bytes(at[2]);
     get_counters(stream);
@@ -446,7 +448,7 @@ int dumpi_stream_next(struct dumpi_stream *stream)
     if (stream->file->ascii)
         return dumpi_ascii_next(stream);
     enum dumpi_ending early = stream->file->whole ? DUMPI_ENDED_BROKEN : DUMPI_ENDED_EARLY;
-    if (!stream->begun && begin(stream) != 0)
+    if (!stream->begun && dumpi_stream_begin(stream) != 0)
         return end_here(stream, DUMPI_BODY, early);
     for (;;) {
         int got = next_head(stream);

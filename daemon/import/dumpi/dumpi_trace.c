@@ -70,7 +70,7 @@ static void end_stream(struct stream *stream)
 }
 
 /* What is wrong with the file has been told when it was looked through. */
-static int code_of(const struct dumpi_events *events)
+static int dumpi_trace_code_of(const struct dumpi_events *events)
 {
     switch (events->stream.ending) {
     case DUMPI_ENDED_EARLY:
@@ -84,7 +84,7 @@ static int code_of(const struct dumpi_events *events)
     }
 }
 
-static int next(void *user, uint32_t number, struct event *out)
+static int dumpi_trace_next(void *user, uint32_t number, struct event *out)
 {
     struct dumpi_trace *trace = user;
     struct stream *stream = &trace->streams[number];
@@ -99,19 +99,19 @@ static int next(void *user, uint32_t number, struct event *out)
     }
     if (got > 0)
         return got;
-    got = got == 0 ? code_of(stream->events) : got;
+    got = got == 0 ? dumpi_trace_code_of(stream->events) : got;
     end_stream(stream);
     return got;
 }
 
-static int comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
+static int dumpi_trace_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
 {
     const struct dumpi_trace *trace = user;
     return dumpi_comms_describe(trace->comms, rank, slot, out);
 }
 
 /* Code regions need MPI_Pcontrol, of which libdumpi keeps nothing. */
-static const char *region(void *user, uint32_t rank, uint32_t slot)
+static const char *dumpi_trace_region(void *user, uint32_t rank, uint32_t slot)
 {
     (void)user;
     (void)rank;
@@ -119,7 +119,7 @@ static const char *region(void *user, uint32_t rank, uint32_t slot)
     return NULL;
 }
 
-static void progress(void *user, uint64_t *read, uint64_t *all)
+static void dumpi_trace_progress(void *user, uint64_t *read, uint64_t *all)
 {
     struct dumpi_trace *trace = user;
     *read = atomic_load_explicit(&trace->read, memory_order_relaxed);
@@ -128,14 +128,14 @@ static void progress(void *user, uint64_t *read, uint64_t *all)
 
 /* ---- looking through ------------------------------------------------------------- */
 
-static void look(void *user, uint32_t piece)
+static void dumpi_trace_scan_piece(void *user, uint32_t piece)
 {
     struct dumpi_trace *trace = user;
     dumpi_part_look(&trace->set, trace->looked + piece, trace->comms);
 }
 
 /* Ranks that the program was told there are, as far as its files have been looked through. */
-static uint32_t world_of(const struct dumpi_trace *trace)
+static uint32_t dumpi_trace_world_of(const struct dumpi_trace *trace)
 {
     uint32_t world = 0;
     for (uint32_t i = 0; i < trace->looked; i++)
@@ -146,7 +146,7 @@ static uint32_t world_of(const struct dumpi_trace *trace)
 /* Look through the files of ranks that have not been looked through. */
 static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
 {
-    trace_pool_run(pool, look, trace, trace->set.ranks - trace->looked);
+    trace_pool_run(pool, dumpi_trace_scan_piece, trace, trace->set.ranks - trace->looked);
     for (; trace->looked < trace->set.ranks; trace->looked++)
         if (trace->set.parts[trace->looked].code == -ENOMEM)
             return -ENOMEM;
@@ -162,8 +162,8 @@ static int look_at_all(struct dumpi_trace *trace, unsigned threads)
         trace_pool_create(&pool, threads) != 0)
         return -ENOMEM;
     int code = look_on(trace, pool);
-    while (code == 0 && world_of(trace) > trace->set.ranks) {
-        code = dumpi_set_extend(&trace->set, world_of(trace));
+    while (code == 0 && dumpi_trace_world_of(trace) > trace->set.ranks) {
+        code = dumpi_set_extend(&trace->set, dumpi_trace_world_of(trace));
         if (code == -HOLTER_ELIMIT)
             break;
         code = code != 0 ? code : dumpi_comms_grow(trace->comms, trace->set.ranks);
@@ -202,23 +202,23 @@ static int lend_types(struct dumpi_trace *trace)
 }
 
 /* What the text says of the number of ranks, and what is known. */
-static void tell_ranks(struct dumpi_trace *trace, struct faults *faults)
+static void dumpi_trace_report_missing_ranks(struct dumpi_trace *trace, struct faults *faults)
 {
     unsigned long long told = trace->set.meta.ranks;
     if (told > 0 && trace->set.ranks > told)
         fault_at(faults, 0,
                  "numprocs is %llu, but the program was told of %u ranks, and these are imported",
-                 told, world_of(trace));
+                 told, dumpi_trace_world_of(trace));
     if (trace->set.others == 0)
         return;
     fault_at(faults, 0,
              "there are files of %u ranks more than the %u that there were: they are left out",
              trace->set.others, trace->set.ranks);
-    trace->facts.left_out = world_of(trace) == 0 ? trace->set.others : 0;
+    trace->facts.left_out = dumpi_trace_world_of(trace) == 0 ? trace->set.others : 0;
 }
 
 /* The user of the tracer may have turned it off for some functions, or for a time. */
-static void tell_off(struct dumpi_trace *trace, struct faults *faults)
+static void dumpi_trace_report_untraced(struct dumpi_trace *trace, struct faults *faults)
 {
     const struct dumpi_part *most = NULL;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
@@ -235,7 +235,8 @@ static void tell_off(struct dumpi_trace *trace, struct faults *faults)
                                                       : "a function that is not known");
 }
 
-static void tell(struct dumpi_trace *trace, const char *source, struct faults *faults)
+static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *source,
+                                      struct faults *faults)
 {
     struct dumpi_facts *facts = &trace->facts;
     uint32_t missing = 0, first = 0;
@@ -257,8 +258,8 @@ static void tell(struct dumpi_trace *trace, const char *source, struct faults *f
     faults->name = source;
     facts->missing = missing;
     facts->too_many = trace->set.too_many;
-    tell_off(trace, faults);
-    tell_ranks(trace, faults);
+    dumpi_trace_report_untraced(trace, faults);
+    dumpi_trace_report_missing_ranks(trace, faults);
     if (missing > 0)
         fault_at(faults, 0, "files of %u ranks are missing, the first is that of rank %u", missing,
                  first);
@@ -272,7 +273,8 @@ static void tell(struct dumpi_trace *trace, const char *source, struct faults *f
 /* ---- hosts ------------------------------------------------------------------------ */
 
 /* Machines with a mesh may give all their nodes one name. */
-static void name_host(const struct dumpi_trace *trace, const struct dumpi_part *part, char out[65])
+static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct dumpi_part *part,
+                                  char out[65])
 {
     const char *name = part->file.host != NULL && part->file.host[0] != '\0' ? part->file.host
                        : trace->set.meta.host[0] != '\0'                     ? trace->set.meta.host
@@ -292,14 +294,14 @@ struct named {
     uint32_t rank;
 };
 
-static int compare_names(const void *a, const void *b)
+static int dumpi_trace_compare_names(const void *a, const void *b)
 {
     const struct named *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order != 0 ? order : x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static int compare_ranks(const void *a, const void *b)
+static int dumpi_trace_compare_ranks(const void *a, const void *b)
 {
     const struct named *x = a, *y = b;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
@@ -316,20 +318,20 @@ static int find_hosts(struct dumpi_trace *trace)
                    ? -ENOMEM
                    : 0;
     for (uint32_t i = 0; code == 0 && i < ranks; i++) {
-        name_host(trace, &trace->set.parts[i], all[i].name);
+        dumpi_trace_name_host(trace, &trace->set.parts[i], all[i].name);
         all[i].rank = i;
     }
     uint32_t count = 0;
     if (code == 0)
-        qsort(all, ranks, sizeof *all, compare_names);
+        qsort(all, ranks, sizeof *all, dumpi_trace_compare_names);
     for (uint32_t i = 0; code == 0 && i < ranks; i++)
         if (i == 0 || strcmp(all[i].name, all[i - 1].name) != 0)
             firsts[count++] = all[i];
     if (code == 0)
-        qsort(firsts, count, sizeof *firsts, compare_ranks);
+        qsort(firsts, count, sizeof *firsts, dumpi_trace_compare_ranks);
     for (uint32_t h = 0; code == 0 && h < count; h++) {
         /* by name, from the host's first rank on */
-        struct named *at = bsearch(&firsts[h], all, ranks, sizeof *all, compare_names);
+        struct named *at = bsearch(&firsts[h], all, ranks, sizeof *all, dumpi_trace_compare_names);
         memcpy(trace->hosts[h], firsts[h].name, sizeof trace->hosts[h]);
         for (; at < all + ranks && strcmp(at->name, firsts[h].name) == 0; at++)
             trace->host_of[at->rank] = h;
@@ -354,12 +356,12 @@ struct clock_span {
     int used;
 };
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t dumpi_trace_minimum(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t greatest(int64_t a, int64_t b)
+static int64_t dumpi_trace_maximum(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -374,17 +376,19 @@ static void set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
         if (part->calls == 0)
             continue;
         struct clock_span *span = &spans[clock_of(trace, i)];
-        span->first_ns = span->used ? least(span->first_ns, part->first_ns) : part->first_ns;
-        span->init_ns = span->used ? greatest(span->init_ns, part->init_ns) : part->init_ns;
+        span->first_ns =
+            span->used ? dumpi_trace_minimum(span->first_ns, part->first_ns) : part->first_ns;
+        span->init_ns =
+            span->used ? dumpi_trace_maximum(span->init_ns, part->init_ns) : part->init_ns;
         span->used = 1;
     }
     for (uint32_t i = 0; i < trace->host_count + trace->set.ranks; i++) {
         if (!spans[i].used)
             continue;
-        first = least(first, spans[i].first_ns);
-        low = least(low, spans[i].init_ns);
-        high = greatest(high, spans[i].init_ns);
-        before = greatest(before, spans[i].init_ns - spans[i].first_ns);
+        first = dumpi_trace_minimum(first, spans[i].first_ns);
+        low = dumpi_trace_minimum(low, spans[i].init_ns);
+        high = dumpi_trace_maximum(high, spans[i].init_ns);
+        before = dumpi_trace_maximum(before, spans[i].init_ns - spans[i].first_ns);
     }
     int apart = high > low && high - low > APART_NS;
     for (uint32_t i = 0; i < trace->set.ranks; i++) {
@@ -407,7 +411,7 @@ static int settle_times(struct dumpi_trace *trace)
         const struct dumpi_part *part = &trace->set.parts[i];
         if (part->calls == 0)
             continue;
-        length = greatest(length, part->last_ns - part->zero_ns);
+        length = dumpi_trace_maximum(length, part->last_ns - part->zero_ns);
         zero = part->wall ? part->zero_ns : 0;
         if (part->file.start_s > 0)
             start_s = part->file.start_s;
@@ -432,7 +436,7 @@ static uint32_t streams_of(const struct dumpi_part *part)
                                                      : part->thread_count;
 }
 
-static int make_streams(struct dumpi_trace *trace)
+static int dumpi_trace_make_streams(struct dumpi_trace *trace)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < trace->set.ranks; i++)
@@ -460,7 +464,7 @@ static int make_streams(struct dumpi_trace *trace)
     return 0;
 }
 
-static void describe(struct dumpi_trace *trace, const char *source)
+static void dumpi_trace_describe(struct dumpi_trace *trace, const char *source)
 {
     const char *prefix = trace->set.meta.prefix, *slash = strrchr(prefix, '/');
     const uint8_t *version = trace->facts.version;
@@ -485,7 +489,8 @@ static void describe(struct dumpi_trace *trace, const char *source)
     trace->job.host_of = trace->host_of;
     trace->job.hosts = (const char(*)[65])trace->hosts;
     trace->job.host_count = trace->host_count;
-    trace->reader = (struct trace_reader){trace, next, NULL, comm, region, progress};
+    trace->reader = (struct trace_reader){
+        trace, dumpi_trace_next, NULL, dumpi_trace_comm, dumpi_trace_region, dumpi_trace_progress};
 }
 
 /* ---- the whole ------------------------------------------------------------------------ */
@@ -499,14 +504,14 @@ static int open_trace(struct dumpi_trace *trace, const char *source, unsigned th
     dumpi_call_numbers(&trace->numbers);
     code = look_at_all(trace, threads);
     if (code == 0) {
-        tell(trace, source, faults);
+        dumpi_trace_report_ranges(trace, source, faults);
         code = lend_types(trace);
     }
     code = code != 0 ? code : find_hosts(trace);
     code = code != 0 ? code : settle_times(trace);
-    code = code != 0 ? code : make_streams(trace);
+    code = code != 0 ? code : dumpi_trace_make_streams(trace);
     if (code == 0)
-        describe(trace, source);
+        dumpi_trace_describe(trace, source);
     return code;
 }
 

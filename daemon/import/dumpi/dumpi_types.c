@@ -11,23 +11,23 @@
 static const uint8_t named[DUMPI_TYPES_NAMED] = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4,  4,  8, 8, 4,
                                                  8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t dumpi_types_multiply_saturating(uint64_t a, uint64_t b)
 {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) || product > MOST ? MOST : product;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t dumpi_types_add_saturating(uint64_t a, uint64_t b)
 {
     return a > MOST - b ? MOST : a + b;
 }
 
-static uint64_t natural(int64_t count)
+static uint64_t dumpi_types_natural(int64_t count)
 {
     return count > 0 ? (uint64_t)count : 0;
 }
 
-static int reserve(struct dumpi_types *types, uint32_t need)
+static int dumpi_types_reserve(struct dumpi_types *types, uint32_t need)
 {
     if (need <= types->room)
         return 0;
@@ -45,8 +45,8 @@ static int reserve(struct dumpi_types *types, uint32_t need)
 int dumpi_types_init(struct dumpi_types *types, const struct dumpi_file *file)
 {
     *types = (struct dumpi_types){0};
-    if (reserve(types,
-                file->type_count > DUMPI_TYPES_NAMED ? file->type_count : DUMPI_TYPES_NAMED) != 0)
+    if (dumpi_types_reserve(types, file->type_count > DUMPI_TYPES_NAMED ? file->type_count
+                                                                        : DUMPI_TYPES_NAMED) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < DUMPI_TYPES_NAMED; i++)
         types->sizes[i] = named[i];
@@ -70,7 +70,8 @@ uint64_t dumpi_type_size(const struct dumpi_types *types, int64_t type)
 
 uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_t type)
 {
-    return times(natural(count), dumpi_type_size(types, type));
+    return dumpi_types_multiply_saturating(dumpi_types_natural(count),
+                                           dumpi_type_size(types, type));
 }
 
 /* ---- types that the program makes ------------------------------------------ */
@@ -79,8 +80,8 @@ uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_
  * MPI_TYPE_CREATE_DARRAY). */
 enum { BLOCK = 1, CYCLIC = 2 };
 
-static uint64_t distributed(int64_t size, int64_t processes, int64_t process, int32_t kind,
-                            int64_t argument)
+static uint64_t dumpi_types_distributed(int64_t size, int64_t processes, int64_t process,
+                                        int32_t kind, int64_t argument)
 {
     if (size <= 0 || processes <= 0)
         return 0;
@@ -91,7 +92,7 @@ static uint64_t distributed(int64_t size, int64_t processes, int64_t process, in
                                     : 1;
     if (kind == BLOCK) {
         int64_t left = size - block * process;
-        return natural(left < block ? left : block);
+        return dumpi_types_natural(left < block ? left : block);
     }
     int64_t round = block * processes, rest = size % round - block * process;
     rest = rest < 0 ? 0 : rest < block ? rest : block;
@@ -110,16 +111,17 @@ static uint64_t darray_size(const struct dumpi_types *types, const struct dumpi_
         int64_t along = processes[i] > 0 ? processes[i] : 1;
         int64_t place = rank >= 0 ? rank % along : 0;
         rank = rank >= 0 ? rank / along : 0;
-        elements = times(elements, distributed(sizes[i], along, place, kinds[i], arguments[i]));
+        elements = dumpi_types_multiply_saturating(
+            elements, dumpi_types_distributed(sizes[i], along, place, kinds[i], arguments[i]));
     }
-    return times(elements, dumpi_type_size(types, dumpi_value(s, 8)));
+    return dumpi_types_multiply_saturating(elements, dumpi_type_size(types, dumpi_value(s, 8)));
 }
 
-static uint64_t sum_of(const struct dumpi_stream *s, unsigned array)
+static uint64_t dumpi_types_sum_array(const struct dumpi_stream *s, unsigned array)
 {
     uint64_t sum = 0;
     for (int64_t i = 0; i < dumpi_value(s, array); i++)
-        sum = plus(sum, natural(dumpi_words(s, array)[i]));
+        sum = dumpi_types_add_saturating(sum, dumpi_types_natural(dumpi_words(s, array)[i]));
     return sum;
 }
 
@@ -127,7 +129,8 @@ static uint64_t product_of(const struct dumpi_stream *s, unsigned array)
 {
     uint64_t product = 1;
     for (int64_t i = 0; i < dumpi_value(s, array); i++)
-        product = times(product, natural(dumpi_words(s, array)[i]));
+        product =
+            dumpi_types_multiply_saturating(product, dumpi_types_natural(dumpi_words(s, array)[i]));
     return product;
 }
 
@@ -136,17 +139,18 @@ static uint64_t struct_size(const struct dumpi_types *types, const struct dumpi_
     int64_t count = dumpi_value(s, 1) < dumpi_value(s, 3) ? dumpi_value(s, 1) : dumpi_value(s, 3);
     uint64_t size = 0;
     for (int64_t i = 0; i < count; i++)
-        size = plus(size, dumpi_type_bytes(types, dumpi_words(s, 1)[i], dumpi_words(s, 3)[i]));
+        size = dumpi_types_add_saturating(
+            size, dumpi_type_bytes(types, dumpi_words(s, 1)[i], dumpi_words(s, 3)[i]));
     return size;
 }
 
-static int put(struct dumpi_types *types, const struct dumpi_stream *s, unsigned handle_at,
-               uint64_t size)
+static int dumpi_types_put(struct dumpi_types *types, const struct dumpi_stream *s,
+                           unsigned handle_at, uint64_t size)
 {
     uint32_t handle = (uint16_t)dumpi_value(s, handle_at);
     if (handle <= DUMPI_TYPE_NULL)
         return 0;
-    if (reserve(types, handle + 1) != 0)
+    if (dumpi_types_reserve(types, handle + 1) != 0)
         return -ENOMEM;
     types->sizes[handle] = size;
     return 0;
@@ -161,36 +165,42 @@ int dumpi_types_take(struct dumpi_types *types, const struct dumpi_stream *s)
 {
     switch (s->call.function) {
     case DUMPI_Type_contiguous:
-        return put(types, s, 2, dumpi_type_bytes(types, dumpi_value(s, 0), dumpi_value(s, 1)));
+        return dumpi_types_put(types, s, 2,
+                               dumpi_type_bytes(types, dumpi_value(s, 0), dumpi_value(s, 1)));
     case DUMPI_Type_vector:
     case DUMPI_Type_hvector:
     case DUMPI_Type_create_hvector:
-        return put(types, s, 4,
-                   times(natural(dumpi_value(s, 0)),
-                         dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3))));
+        return dumpi_types_put(types, s, 4,
+                               dumpi_types_multiply_saturating(
+                                   dumpi_types_natural(dumpi_value(s, 0)),
+                                   dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3))));
     case DUMPI_Type_indexed:
     case DUMPI_Type_hindexed:
     case DUMPI_Type_create_hindexed:
-        return put(types, s, 4, times(sum_of(s, 1), old_size(types, s, 3)));
+        return dumpi_types_put(
+            types, s, 4,
+            dumpi_types_multiply_saturating(dumpi_types_sum_array(s, 1), old_size(types, s, 3)));
     case DUMPI_Type_create_indexed_block:
-        return put(types, s, 4,
-                   times(natural(dumpi_value(s, 0)),
-                         dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3))));
+        return dumpi_types_put(types, s, 4,
+                               dumpi_types_multiply_saturating(
+                                   dumpi_types_natural(dumpi_value(s, 0)),
+                                   dumpi_type_bytes(types, dumpi_value(s, 1), dumpi_value(s, 3))));
     case DUMPI_Type_struct:
     case DUMPI_Type_create_struct:
-        return put(types, s, 4, struct_size(types, s));
+        return dumpi_types_put(types, s, 4, struct_size(types, s));
     case DUMPI_Type_create_subarray:
-        return put(types, s, 6, times(product_of(s, 2), old_size(types, s, 5)));
+        return dumpi_types_put(
+            types, s, 6, dumpi_types_multiply_saturating(product_of(s, 2), old_size(types, s, 5)));
     case DUMPI_Type_create_darray:
-        return put(types, s, 9, darray_size(types, s));
+        return dumpi_types_put(types, s, 9, darray_size(types, s));
     case DUMPI_Type_create_resized:
-        return put(types, s, 3, old_size(types, s, 0));
+        return dumpi_types_put(types, s, 3, old_size(types, s, 0));
     case DUMPI_Type_dup:
-        return put(types, s, 1, old_size(types, s, 0));
+        return dumpi_types_put(types, s, 1, old_size(types, s, 0));
     case DUMPI_Type_match_size:
-        return put(types, s, 2, natural(dumpi_value(s, 1)));
+        return dumpi_types_put(types, s, 2, dumpi_types_natural(dumpi_value(s, 1)));
     case DUMPI_Type_size:
-        return put(types, s, 0, natural(dumpi_value(s, 1)));
+        return dumpi_types_put(types, s, 0, dumpi_types_natural(dumpi_value(s, 1)));
     default:
         return 0;
     }

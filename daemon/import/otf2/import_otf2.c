@@ -23,7 +23,7 @@ static unsigned threads_of(const struct trace_wishes *wishes)
 }
 
 /* The name of the job is that of the archive, or of its folder when it has none of its own. */
-static void name_job(char *out, size_t room, const char *anchor)
+static void import_otf2_name_job(char *out, size_t room, const char *anchor)
 {
     const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
     const char *begin = slash == NULL ? anchor : slash + 1;
@@ -98,7 +98,7 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
 {
     const struct otf2_job *job = otf2_process_job(process);
     char name[64], command[1024], mpi[128];
-    name_job(name, sizeof(name), anchor);
+    import_otf2_name_job(name, sizeof(name), anchor);
     snprintf(command, sizeof(command), "holter import --format otf2 %.900s", anchor);
     snprintf(mpi, sizeof(mpi), "OTF2%s%.100s", job->creator[0] != '\0' ? ", " : "", job->creator);
     struct trace_job told = {.name = name,
@@ -157,7 +157,7 @@ struct measuring {
     _Atomic uint64_t last_ns;
 };
 
-static int group_streams(struct measuring *m, const struct otf2_job *job)
+static int import_otf2_group_streams(struct measuring *m, const struct otf2_job *job)
 {
     m->streams = calloc((size_t)job->stream_count + 1, sizeof(*m->streams));
     m->begins = calloc((size_t)job->ranks + 1, sizeof(*m->begins));
@@ -190,7 +190,7 @@ static void measure_rank(void *user, uint32_t rank)
 }
 
 /* What is wrong is told when it is read to be imported. */
-static void say_nothing(void *user, const char *text)
+static void import_otf2_ignore_fault(void *user, const char *text)
 {
     (void)user, (void)text;
 }
@@ -205,11 +205,11 @@ static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishe
     struct trace_pool *pool;
     if (wishes->window_ns != 0 || (job->length_ns != 0 && job->length_ns < LONGEST_BELIEVED_NS))
         return 0;
-    if (otf2_process_start(&m.process, anchor, threads, say_nothing, NULL) != 0)
+    if (otf2_process_start(&m.process, anchor, threads, import_otf2_ignore_fault, NULL) != 0)
         return 0;
     if (truth->zero_is_known)
         otf2_process_set_zero(m.process, truth->zero);
-    if (group_streams(&m, job) == 0 && trace_pool_create(&pool, threads) == 0) {
+    if (import_otf2_group_streams(&m, job) == 0 && trace_pool_create(&pool, threads) == 0) {
         trace_pool_run(pool, measure_rank, &m, job->ranks);
         trace_pool_destroy(pool);
     }
@@ -284,8 +284,8 @@ static int import_once(const char *path, const char *anchor, const struct trace_
 }
 
 /* @return was something told that is not so? */
-static int learn(struct truth *truth, const struct import_otf2_counts *counts,
-                 struct faults *faults)
+static int import_otf2_describe(struct truth *truth, const struct import_otf2_counts *counts,
+                                struct faults *faults)
 {
     if (counts->early_ns != 0 && !truth->zero_is_known) {
         fault_at(faults, 0,
@@ -311,7 +311,7 @@ int import_otf2(const char *path, const char *anchor, const struct trace_wishes 
     struct faults faults = {anchor, wishes->fault, wishes->user, 0};
     struct truth truth = {.length_ns = 0};
     int code = import_once(path, anchor, wishes, &truth, out);
-    while (code == 0 && learn(&truth, out, &faults)) {
+    while (code == 0 && import_otf2_describe(&truth, out, &faults)) {
         code = recording_remove(path);
         if (code == 0)
             code = import_once(path, anchor, wishes, &truth, out);

@@ -30,7 +30,7 @@ static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
     return 1;
 }
 
-static OTF2_CallbackCode goes_on(const struct otf2_stream *stream)
+static OTF2_CallbackCode otf2_callback_status(const struct otf2_stream *stream)
 {
     return stream->comes_again ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
@@ -44,7 +44,7 @@ static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned 
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     stream->ticks = ticks;
     stream->calls.totals.events++;
     stream->counted.other[kind]++;
@@ -84,7 +84,7 @@ static void note_early(struct otf2_report *counted, uint64_t ticks)
     counted->early++;
 }
 
-static uint64_t begin(struct otf2_stream *stream, uint64_t ticks)
+static uint64_t otf2_callback_begin(struct otf2_stream *stream, uint64_t ticks)
 {
     if (ticks < stream->job->offset)
         note_early(&stream->counted, ticks);
@@ -94,36 +94,36 @@ static uint64_t begin(struct otf2_stream *stream, uint64_t ticks)
 }
 
 /* Memory was refused: there is no going on. */
-static OTF2_CallbackCode outcome(const struct otf2_stream *stream)
+static OTF2_CallbackCode otf2_callback_outcome(const struct otf2_stream *stream)
 {
     return stream->calls.error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
-static OTF2_CallbackCode enter(struct otf2_stream *stream, uint64_t ticks, uint32_t ref,
-                               const struct otf2_region *region)
+static OTF2_CallbackCode otf2_callback_enter(struct otf2_stream *stream, uint64_t ticks,
+                                             uint32_t ref, const struct otf2_region *region)
 {
     stream->counted.undefined += region->kind == OTF2_REGION_UNDEFINED;
-    otf2_calls_enter(&stream->calls, begin(stream, ticks), ref, region);
-    return outcome(stream);
+    otf2_calls_enter(&stream->calls, otf2_callback_begin(stream, ticks), ref, region);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_enter(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
-    return enter(stream, ticks, ref, &region);
+    return otf2_callback_enter(stream, ticks, ref, &region);
 }
 
 static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
-    otf2_calls_leave(&stream->calls, begin(stream, ticks), ref, &region);
-    return outcome(stream);
+    otf2_calls_leave(&stream->calls, otf2_callback_begin(stream, ticks), ref, &region);
+    return otf2_callback_outcome(stream);
 }
 
 /* Tools that unwind the stack tell with each region how it was come to. */
@@ -132,9 +132,9 @@ static OTF2_CallbackCode on_context_enter(RECORD, OTF2_CallingContextRef context
     struct otf2_stream *stream = user;
     uint32_t ref;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
-    return enter(stream, ticks, ref, &region);
+    return otf2_callback_enter(stream, ticks, ref, &region);
 }
 
 static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context)
@@ -142,16 +142,16 @@ static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context
     struct otf2_stream *stream = user;
     uint32_t ref;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
-    otf2_calls_leave(&stream->calls, begin(stream, ticks), ref, &region);
-    return outcome(stream);
+    otf2_calls_leave(&stream->calls, otf2_callback_begin(stream, ticks), ref, &region);
+    return otf2_callback_outcome(stream);
 }
 
 /* ---- messages -------------------------------------------------------------- */
 
 /* @return number of a communicator, or UINT32_MAX: it is not defined, which is counted */
-static uint32_t number_of(struct otf2_stream *stream, OTF2_CommRef ref)
+static uint32_t otf2_callback_number_of(struct otf2_stream *stream, OTF2_CommRef ref)
 {
     uint32_t number = otf2_defs_comm(stream->defs, ref);
     stream->counted.undefined += number >= stream->job->comm_count;
@@ -159,7 +159,7 @@ static uint32_t number_of(struct otf2_stream *stream, OTF2_CommRef ref)
 }
 
 /* The first ones have slots. */
-static uint16_t slot_of(const struct otf2_stream *stream, uint32_t number)
+static uint16_t otf2_callback_slot_of(const struct otf2_stream *stream, uint32_t number)
 {
     return number < stream->job->comm_count && number < OTF2_COMM_SLOTS ? (uint16_t)number
                                                                         : COMM_SLOT_NONE;
@@ -176,24 +176,24 @@ static struct otf2_message message_of(struct otf2_stream *stream, uint32_t peer,
                                       uint32_t tag, uint64_t bytes)
 {
     int inter = 0;
-    uint32_t number = number_of(stream, comm);
+    uint32_t number = otf2_callback_number_of(stream, comm);
     struct otf2_message message = {
-        .tag = tag_of(tag), .bytes = bytes, .comm = slot_of(stream, number)};
+        .tag = tag_of(tag), .bytes = bytes, .comm = otf2_callback_slot_of(stream, number)};
     message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
     stream->counted.undefined += number < stream->job->comm_count && message.peer == PEER_UNKNOWN;
     return message;
 }
 
-static OTF2_CallbackCode on_send(RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                                 uint64_t bytes)
+static OTF2_CallbackCode otf2_callback_on_send(RECORD, uint32_t receiver, OTF2_CommRef comm,
+                                               uint32_t tag, uint64_t bytes)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
-    otf2_calls_send(&stream->calls, begin(stream, ticks), &message);
-    return outcome(stream);
+    otf2_calls_send(&stream->calls, otf2_callback_begin(stream, ticks), &message);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
@@ -201,28 +201,28 @@ static OTF2_CallbackCode on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm, 
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
-    otf2_calls_isend(&stream->calls, begin(stream, ticks), &message, request);
-    return outcome(stream);
+    otf2_calls_isend(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_isend_complete(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
-    otf2_calls_isend_complete(&stream->calls, begin(stream, ticks), request);
-    return outcome(stream);
+        return otf2_callback_status(stream);
+    otf2_calls_isend_complete(&stream->calls, otf2_callback_begin(stream, ticks), request);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_irecv_request(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
-    otf2_calls_irecv_request(&stream->calls, begin(stream, ticks), request);
-    return outcome(stream);
+        return otf2_callback_status(stream);
+    otf2_calls_irecv_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_recv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
@@ -230,10 +230,10 @@ static OTF2_CallbackCode on_recv(RECORD, uint32_t sender, OTF2_CommRef comm, uin
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
-    otf2_calls_recv(&stream->calls, begin(stream, ticks), &message);
-    return outcome(stream);
+    otf2_calls_recv(&stream->calls, otf2_callback_begin(stream, ticks), &message);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
@@ -241,18 +241,18 @@ static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, ui
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
-    otf2_calls_irecv(&stream->calls, begin(stream, ticks), &message, request);
-    return outcome(stream);
+    otf2_calls_irecv(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
+    return otf2_callback_outcome(stream);
 }
 
 /* MPI_Test and its kin found a request under way: their calls tell that already. */
 static OTF2_CallbackCode on_request_test(RECORD, uint64_t request)
 {
     if (passed_over(user, ticks))
-        return goes_on(user);
-    begin(user, ticks);
+        return otf2_callback_status(user);
+    otf2_callback_begin(user, ticks);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -260,9 +260,9 @@ static OTF2_CallbackCode on_request_cancelled(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
-    otf2_calls_cancelled(&stream->calls, begin(stream, ticks), request);
-    return outcome(stream);
+        return otf2_callback_status(stream);
+    otf2_calls_cancelled(&stream->calls, otf2_callback_begin(stream, ticks), request);
+    return otf2_callback_outcome(stream);
 }
 
 /* ---- one-sided calls -------------------------------------------------------- */
@@ -273,19 +273,20 @@ static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t tick
 {
     int inter = 0;
     uint32_t number = otf2_defs_window(stream->defs, window);
-    struct otf2_access access = {.given = given, .gotten = gotten, .comm = slot_of(stream, number)};
+    struct otf2_access access = {
+        .given = given, .gotten = gotten, .comm = otf2_callback_slot_of(stream, number)};
     access.target = otf2_job_peer(stream->job, stream->rank, number, target, &inter);
     access.flags = inter ? EVENT_INTER : 0;
-    uint64_t time = begin(stream, ticks);
+    uint64_t time = otf2_callback_begin(stream, ticks);
     stream->counted.other[kind] += !otf2_calls_access(&stream->calls, time, &access);
-    return outcome(stream);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_put(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
                                 uint64_t matching)
 {
     if (passed_over(user, ticks))
-        return goes_on(user);
+        return otf2_callback_status(user);
     return access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
 }
 
@@ -293,7 +294,7 @@ static OTF2_CallbackCode on_get(RECORD, OTF2_RmaWinRef window, uint32_t target, 
                                 uint64_t matching)
 {
     if (passed_over(user, ticks))
-        return goes_on(user);
+        return otf2_callback_status(user);
     return access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
 }
 
@@ -302,13 +303,13 @@ static OTF2_CallbackCode on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t targe
                                    uint64_t matching)
 {
     if (passed_over(user, ticks))
-        return goes_on(user);
+        return otf2_callback_status(user);
     return access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent, received);
 }
 
 /* ---- collectives ----------------------------------------------------------- */
 
-static uint16_t call_of(OTF2_CollectiveOp op)
+static uint16_t otf2_callback_call_of(OTF2_CollectiveOp op)
 {
     static const uint16_t calls[] = {
         [OTF2_COLLECTIVE_OP_BARRIER] = CALL_Barrier,
@@ -337,12 +338,12 @@ static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_Col
                                             uint64_t received)
 {
     int inter = 0;
-    uint32_t number = number_of(stream, comm);
-    struct otf2_collective collective = {.call = call_of(op),
+    uint32_t number = otf2_callback_number_of(stream, comm);
+    struct otf2_collective collective = {.call = otf2_callback_call_of(op),
                                          .root = PEER_NONE,
                                          .sent = sent,
                                          .received = received,
-                                         .comm = slot_of(stream, number)};
+                                         .comm = otf2_callback_slot_of(stream, number)};
     if (root == OTF2_COLLECTIVE_ROOT_SELF)
         collective.root = (int32_t)stream->rank;
     else if (root == OTF2_COLLECTIVE_ROOT_THIS_GROUP)
@@ -357,8 +358,8 @@ static OTF2_CallbackCode on_collective_begin(RECORD)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
-    otf2_calls_collective_begin(&stream->calls, begin(stream, ticks));
+        return otf2_callback_status(stream);
+    otf2_calls_collective_begin(&stream->calls, otf2_callback_begin(stream, ticks));
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -367,19 +368,19 @@ static OTF2_CallbackCode on_collective_end(RECORD, OTF2_CollectiveOp op, OTF2_Co
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
-    otf2_calls_collective_end(&stream->calls, begin(stream, ticks), &collective);
-    return outcome(stream);
+    otf2_calls_collective_end(&stream->calls, otf2_callback_begin(stream, ticks), &collective);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_collective_request(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
-    otf2_calls_collective_request(&stream->calls, begin(stream, ticks), request);
-    return outcome(stream);
+        return otf2_callback_status(stream);
+    otf2_calls_collective_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
+    return otf2_callback_outcome(stream);
 }
 
 static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
@@ -388,10 +389,11 @@ static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OT
 {
     struct otf2_stream *stream = user;
     if (passed_over(stream, ticks))
-        return goes_on(stream);
+        return otf2_callback_status(stream);
     struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
-    otf2_calls_collective_complete(&stream->calls, begin(stream, ticks), &collective, request);
-    return outcome(stream);
+    otf2_calls_collective_complete(&stream->calls, otf2_callback_begin(stream, ticks), &collective,
+                                   request);
+    return otf2_callback_outcome(stream);
 }
 
 #pragma GCC diagnostic pop
@@ -418,7 +420,7 @@ OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *even
     OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
     OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
     OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
-    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, on_send);
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, otf2_callback_on_send);
     OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, on_isend);
     OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, on_isend_complete);
     OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, on_irecv_request);

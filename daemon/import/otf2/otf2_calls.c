@@ -54,7 +54,7 @@ static void close_call(struct otf2_calls *c, uint64_t time);
 
 /* A call that is never left would gather all that comes: it is told in pieces.
  * @return a new part to be filled in; NULL: no memory */
-static struct event *add_part(struct otf2_calls *c, uint16_t flags)
+static struct event *otf2_calls_add_part(struct otf2_calls *c, uint16_t flags)
 {
     if (c->part_count == MOST_PARTS) {
         int nested = c->nested;
@@ -81,7 +81,8 @@ static uint16_t call_of_part(uint16_t call)
     return call == CALL_Mrecv ? CALL_Recv : call == CALL_Imrecv ? CALL_Irecv : call;
 }
 
-static void put(struct otf2_calls *c, struct event *event, uint32_t part, uint64_t time)
+static void otf2_calls_put_event(struct otf2_calls *c, struct event *event, uint32_t part,
+                                 uint64_t time)
 {
     event->t_enter = c->enter;
     event->t_exit = time;
@@ -104,11 +105,11 @@ static void close_call(struct otf2_calls *c, uint64_t time)
     call->kind = EVENT_CALL;
     call->call = c->call;
     call->parts = rest > UINT16_MAX ? UINT16_MAX : (uint16_t)rest;
-    put(c, call, first == 1 ? 0 : NO_PART, time);
+    otf2_calls_put_event(c, call, first == 1 ? 0 : NO_PART, time);
     for (uint32_t i = first; i < c->part_count; i++) {
         c->parts[i].kind = EVENT_PART;
         c->parts[i].call = call_of_part(c->call);
-        put(c, &c->parts[i], i, time);
+        otf2_calls_put_event(c, &c->parts[i], i, time);
     }
     c->in_call = 0;
     c->part_count = 0;
@@ -207,7 +208,7 @@ static void set_message(struct event *part, const struct otf2_message *message)
     part->flags |= message->flags;
 }
 
-static uint16_t persistent(const struct otf2_calls *c)
+static uint16_t otf2_calls_persistent(const struct otf2_calls *c)
 {
     return c->call == CALL_Start || c->call == CALL_Startall ? EVENT_PERSISTENT : 0;
 }
@@ -215,7 +216,7 @@ static uint16_t persistent(const struct otf2_calls *c)
 void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
 {
     int own = ensure_call(c, time, CALL_Send);
-    struct event *part = add_part(c, EVENT_SEND | EVENT_POST | EVENT_DONE);
+    struct event *part = otf2_calls_add_part(c, EVENT_SEND | EVENT_POST | EVENT_DONE);
     if (part != NULL)
         set_message(part, message);
     c->totals.sends++;
@@ -287,7 +288,8 @@ void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_mes
                       uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Isend);
-    struct event *part = add_part(c, (uint16_t)(EVENT_SEND | EVENT_POST | persistent(c)));
+    struct event *part =
+        otf2_calls_add_part(c, (uint16_t)(EVENT_SEND | EVENT_POST | otf2_calls_persistent(c)));
     if (part != NULL) {
         set_message(part, message);
         struct open_request post = {.bytes = message->bytes,
@@ -320,7 +322,7 @@ static void end_plainly(struct otf2_calls *c, struct event *part, uint64_t id, u
 void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct event *part = add_part(c, EVENT_SEND | EVENT_DONE);
+    struct event *part = otf2_calls_add_part(c, EVENT_SEND | EVENT_DONE);
     if (part != NULL) {
         part->peer = PEER_UNKNOWN;
         end_plainly(c, part, id, EVENT_SEND);
@@ -331,7 +333,8 @@ void otf2_calls_isend_complete(struct otf2_calls *c, uint64_t time, uint64_t id)
 void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Irecv);
-    struct event *part = add_part(c, (uint16_t)(EVENT_RECV | EVENT_POST | persistent(c)));
+    struct event *part =
+        otf2_calls_add_part(c, (uint16_t)(EVENT_RECV | EVENT_POST | otf2_calls_persistent(c)));
     if (part != NULL) {
         part->peer = PEER_UNKNOWN;
         struct open_request post = {.peer = PEER_UNKNOWN,
@@ -346,7 +349,7 @@ void otf2_calls_irecv_request(struct otf2_calls *c, uint64_t time, uint64_t id)
 void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_message *message)
 {
     int own = ensure_call(c, time, CALL_Recv);
-    struct event *part = add_part(c, EVENT_RECV | EVENT_POST | EVENT_DONE);
+    struct event *part = otf2_calls_add_part(c, EVENT_RECV | EVENT_POST | EVENT_DONE);
     if (part != NULL)
         set_message(part, message);
     c->totals.receives++;
@@ -355,7 +358,7 @@ void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_mess
 }
 
 /* @return was it known where it was posted? */
-static int tell_post(struct open_request *request, const struct otf2_message *message)
+static int otf2_calls_report_post(struct open_request *request, const struct otf2_message *message)
 {
     struct event *post = request == NULL ? NULL : call_queue_waiting(request);
     if (post == NULL)
@@ -365,8 +368,8 @@ static int tell_post(struct open_request *request, const struct otf2_message *me
     return 1;
 }
 
-static void end_receive(struct otf2_calls *c, struct event *part,
-                        const struct otf2_message *message, uint64_t id)
+static void otf2_calls_end_receive(struct otf2_calls *c, struct event *part,
+                                   const struct otf2_message *message, uint64_t id)
 {
     if (c->queue.shared) {
         set_message(part, message);
@@ -374,7 +377,7 @@ static void end_receive(struct otf2_calls *c, struct event *part,
         return;
     }
     struct open_request *request = find_request(c, id, EVENT_RECV);
-    if (tell_post(request, message))
+    if (otf2_calls_report_post(request, message))
         request_pairs_tell_end(part, request);
     else
         part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
@@ -387,9 +390,9 @@ void otf2_calls_irecv(struct otf2_calls *c, uint64_t time, const struct otf2_mes
                       uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct event *part = add_part(c, EVENT_RECV | EVENT_DONE);
+    struct event *part = otf2_calls_add_part(c, EVENT_RECV | EVENT_DONE);
     if (part != NULL)
-        end_receive(c, part, message, id);
+        otf2_calls_end_receive(c, part, message, id);
     c->totals.receives++;
     c->totals.receive_bytes += message->bytes;
     close_own(c, time, own);
@@ -400,11 +403,11 @@ void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
     int own = ensure_call(c, time, CALL_Wait);
     const struct otf2_message nothing = {
         .peer = PEER_UNKNOWN, .tag = TAG_NONE, .comm = COMM_SLOT_NONE};
-    struct event *part = add_part(c, EVENT_CANCELLED);
+    struct event *part = otf2_calls_add_part(c, EVENT_CANCELLED);
     if (part != NULL && !c->queue.shared) {
         struct open_request *request = find_request(c, id, ANY_DIRECTION);
         if (request != NULL && request->flags & EVENT_RECV)
-            tell_post(request, &nothing);
+            otf2_calls_report_post(request, &nothing);
     }
     if (part != NULL)
         end_plainly(c, part, id, ANY_DIRECTION);
@@ -419,7 +422,7 @@ int otf2_calls_access(struct otf2_calls *c, uint64_t time, const struct otf2_acc
     c->newest = time > c->newest ? time : c->newest;
     if (!c->in_call || call_class_of(c->call) != CALL_ONE_SIDED)
         return 0;
-    struct event *part = add_part(c, 0);
+    struct event *part = otf2_calls_add_part(c, 0);
     if (part == NULL)
         return 1;
     part->peer = access->target;
@@ -450,7 +453,7 @@ static void set_collective(struct event *part, const struct otf2_collective *col
 /* A collective's record is the call's own: it goes before the messages of the call. */
 static struct event *first_part(struct otf2_calls *c, uint16_t flags)
 {
-    struct event *part = add_part(c, flags);
+    struct event *part = otf2_calls_add_part(c, flags);
     if (part == NULL || c->part_count == 1)
         return part;
     uint32_t last = c->part_count - 1;
@@ -476,7 +479,7 @@ void otf2_calls_collective_end(struct otf2_calls *c, uint64_t time,
     if (own && c->collective_enter != 0 && c->collective_enter < c->enter)
         c->enter = c->collective_enter;
     c->collective_enter = 0;
-    struct event *part = c->has_collective ? add_part(c, 0) : first_part(c, 0);
+    struct event *part = c->has_collective ? otf2_calls_add_part(c, 0) : first_part(c, 0);
     if (part != NULL)
         set_collective(part, collective);
     c->has_collective = 1;
@@ -487,7 +490,8 @@ void otf2_calls_collective_end(struct otf2_calls *c, uint64_t time,
 void otf2_calls_collective_request(struct otf2_calls *c, uint64_t time, uint64_t id)
 {
     int own = ensure_call(c, time, 0);
-    struct event *part = c->has_collective ? add_part(c, EVENT_POST) : first_part(c, EVENT_POST);
+    struct event *part =
+        c->has_collective ? otf2_calls_add_part(c, EVENT_POST) : first_part(c, EVENT_POST);
     c->has_collective = 1;
     if (part != NULL) {
         part->peer = PEER_NONE;
@@ -526,7 +530,7 @@ void otf2_calls_collective_complete(struct otf2_calls *c, uint64_t time,
                                     const struct otf2_collective *collective, uint64_t id)
 {
     int own = ensure_call(c, time, CALL_Wait);
-    struct event *part = add_part(c, EVENT_DONE);
+    struct event *part = otf2_calls_add_part(c, EVENT_DONE);
     if (part != NULL)
         end_collective(c, part, collective, id);
     c->totals.collectives++;

@@ -44,7 +44,7 @@ static void *row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t re
     return row;
 }
 
-static OTF2_CallbackCode outcome(const struct otf2_defs *defs)
+static OTF2_CallbackCode otf2_defs_outcome(const struct otf2_defs *defs)
 {
     return defs->error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
@@ -100,7 +100,7 @@ void otf2_defs_finish(struct otf2_defs *defs)
 
 /* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend, and so is "MPI_Isend()", as TAU
  * has it. */
-static void spell(char out[64], const char *name)
+static void otf2_defs_spell(char out[64], const char *name)
 {
     size_t length = strcspn(name, "(");
     out[0] = '\0';
@@ -126,10 +126,11 @@ static int may_be_call(const char *name, const char *spelt, OTF2_RegionRole role
            role == OTF2_REGION_ROLE_BARRIER;
 }
 
-static struct otf2_region region_of(const char *name, OTF2_Paradigm paradigm, OTF2_RegionRole role)
+static struct otf2_region otf2_defs_region_of(const char *name, OTF2_Paradigm paradigm,
+                                              OTF2_RegionRole role)
 {
     char spelt[64];
-    spell(spelt, name);
+    otf2_defs_spell(spelt, name);
     uint16_t call = spelt[0] == '\0' ? 0 : call_by_name(spelt);
     if (call != 0)
         return (struct otf2_region){.kind = OTF2_REGION_CALL, .call = call};
@@ -154,7 +155,7 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
     (void)canonical, (void)description, (void)flags, (void)file, (void)begin, (void)end;
     if (region != NULL)
         *region = (struct region_def){.name = name, .paradigm = paradigm, .role = role};
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
 static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF2_RegionRef region,
@@ -165,7 +166,7 @@ static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef self, OTF
     (void)place, (void)parent;
     if (context != NULL)
         *context = region;
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
 int otf2_defs_regions(struct otf2_defs *defs)
@@ -174,7 +175,7 @@ int otf2_defs_regions(struct otf2_defs *defs)
     for (uint32_t i = 0; i < defs->region_defs.index.count; i++) {
         uint64_t ref = defs->region_defs.index.keys[i].a;
         struct otf2_region *region = &all[i].made;
-        *region = region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
+        *region = otf2_defs_region_of(otf2_text(defs, all[i].name), all[i].paradigm, all[i].role);
         if (region->kind == OTF2_REGION_CODE && defs->code_regions + 1 < MOST_SLOTS &&
             array_fit_zero(&defs->region_names, sizeof(*defs->region_names),
                            &defs->code_region_room, defs->code_regions + (uint64_t)2) == 0) {
@@ -209,8 +210,8 @@ struct otf2_region otf2_defs_context(const struct otf2_defs *defs, uint32_t ref,
 
 /* ---- all else -------------------------------------------------------------- */
 
-static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
-                                  uint64_t date)
+static OTF2_CallbackCode otf2_defs_on_clock(void *user, uint64_t resolution, uint64_t offset,
+                                            uint64_t length, uint64_t date)
 {
     struct otf2_defs *defs = user;
     defs->resolution = resolution;
@@ -244,7 +245,7 @@ static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_S
     struct tree_node *node = row_for(defs, &defs->nodes, self);
     if (node != NULL)
         *node = (struct tree_node){.name = name, .class_name = class_name, .parent = parent};
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
 static OTF2_CallbackCode on_domain(void *user, OTF2_SystemTreeNodeRef self,
@@ -269,7 +270,7 @@ static OTF2_CallbackCode on_process(void *user, OTF2_LocationGroupRef self, OTF2
                                     .creator = creator,
                                     .rank = -1,
                                     .is_process = type == OTF2_LOCATION_GROUP_TYPE_PROCESS};
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
 static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_StringRef name,
@@ -285,7 +286,7 @@ static OTF2_CallbackCode on_location(void *user, OTF2_LocationRef self, OTF2_Str
                                       .rank = -1,
                                       .is_thread = type != OTF2_LOCATION_TYPE_ACCELERATOR_STREAM &&
                                                    type != OTF2_LOCATION_TYPE_METRIC};
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
 static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef name,
@@ -325,7 +326,7 @@ static OTF2_CallbackCode on_comm(void *user, OTF2_CommRef self, OTF2_StringRef n
     if (comm != NULL)
         *comm = (struct comm){
             .name = name, .group = group, .remote = OTF2_UNDEFINED_GROUP, .parent = parent};
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
 static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name,
@@ -337,18 +338,18 @@ static OTF2_CallbackCode on_inter_comm(void *user, OTF2_CommRef self, OTF2_Strin
     (void)flags;
     if (comm != NULL)
         *comm = (struct comm){.name = name, .group = first, .remote = second, .parent = common};
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
-static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name,
-                                   OTF2_CommRef comm, OTF2_RmaWinFlag flags)
+static OTF2_CallbackCode otf2_defs_on_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name,
+                                             OTF2_CommRef comm, OTF2_RmaWinFlag flags)
 {
     struct otf2_defs *defs = user;
     uint32_t *window = row_for(defs, &defs->windows, self);
     (void)name, (void)flags;
     if (window != NULL)
         *window = comm;
-    return outcome(defs);
+    return otf2_defs_outcome(defs);
 }
 
 uint32_t otf2_defs_window(const struct otf2_defs *defs, uint32_t ref)
@@ -363,7 +364,7 @@ OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
     OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
     if (c == NULL)
         return OTF2_ERROR_MEM_ALLOC_FAILED;
-    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, on_clock);
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, otf2_defs_on_clock);
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_string);
     OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_node);
     OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(c, on_domain);
@@ -374,7 +375,7 @@ OTF2_ErrorCode otf2_defs_register(struct otf2_defs *defs, OTF2_Reader *reader,
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_group);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_comm);
     OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, on_inter_comm);
-    OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, on_window);
+    OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, otf2_defs_on_window);
     OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, c, defs);
     OTF2_GlobalDefReaderCallbacks_Delete(c);
     return code;

@@ -24,7 +24,7 @@ void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each)
 }
 
 /* For the wire: whole UTF-8, without control characters. */
-static void clean(char *out, size_t room, const char *text)
+static void otf2_defs_job_clean(char *out, size_t room, const char *text)
 {
     size_t length = strlen(text), kept = utf8_cut(text, length, room - 1);
     memcpy(out, text, kept);
@@ -36,7 +36,7 @@ static void clean(char *out, size_t room, const char *text)
             out[i] = '?';
 }
 
-static struct location *locations(const struct otf2_defs *defs)
+static struct location *otf2_defs_job_locations(const struct otf2_defs *defs)
 {
     return defs->locations.rows;
 }
@@ -70,7 +70,7 @@ static int names_ranks(const struct otf2_defs *defs, const struct group *group)
             location->rank = (int32_t)i;
     }
     for (uint32_t i = 0; i < defs->locations.index.count; i++)
-        locations(defs)[i].rank = -1;
+        otf2_defs_job_locations(defs)[i].rank = -1;
     return sound;
 }
 
@@ -118,7 +118,8 @@ static int32_t rank_of_process(const struct otf2_defs *defs, uint32_t ref)
     return process == NULL ? -1 : process->rank;
 }
 
-static int make_streams(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+static int otf2_defs_job_make_streams(struct otf2_defs *defs, struct otf2_arena *arena,
+                                      struct otf2_job *out)
 {
     uint32_t all = defs->locations.index.count;
     uint32_t *rank_of = otf2_arena_take(arena, all, sizeof(*rank_of));
@@ -131,7 +132,7 @@ static int make_streams(struct otf2_defs *defs, struct otf2_arena *arena, struct
         ids == NULL || events_of == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < all; i++) {
-        struct location *location = &locations(defs)[i];
+        struct location *location = &otf2_defs_job_locations(defs)[i];
         if (location->rank < 0)
             location->rank = rank_of_process(defs, location->process);
         if (location->rank < 0 || (uint32_t)location->rank >= out->ranks) {
@@ -187,7 +188,7 @@ static uint32_t *nodes_of_ranks(const struct otf2_defs *defs, uint32_t ranks)
         return NULL;
     memset(node_of, 0xff, ranks * sizeof(*node_of));
     for (uint32_t i = 0; i < defs->locations.index.count; i++) {
-        const struct location *location = &locations(defs)[i];
+        const struct location *location = &otf2_defs_job_locations(defs)[i];
         const struct process *process = otf2_row(&defs->processes, location->process);
         if (location->rank >= 0 && (uint32_t)location->rank < ranks && process != NULL &&
             node_of[location->rank] == UINT32_MAX)
@@ -196,14 +197,14 @@ static uint32_t *nodes_of_ranks(const struct otf2_defs *defs, uint32_t ranks)
     return node_of;
 }
 
-static void name_host(const struct otf2_defs *defs, uint32_t node, char out[65])
+static void otf2_defs_job_name_host(const struct otf2_defs *defs, uint32_t node, char out[65])
 {
     const struct tree_node *nodes = defs->nodes.rows;
     if (node == UINT32_MAX) {
         snprintf(out, 65, "unknown");
         return;
     }
-    clean(out, 65, otf2_text(defs, nodes[node].name));
+    otf2_defs_job_clean(out, 65, otf2_text(defs, nodes[node].name));
     if (out[0] == '\0')
         snprintf(out, 65, "node%u", (unsigned)defs->nodes.index.keys[node].a);
 }
@@ -218,10 +219,10 @@ static uint64_t name_hash(const char *name)
 }
 
 /* Two hosts of one name are told apart by the number of the node. */
-static int add_host(const struct otf2_defs *defs, struct key_index *names, char (*hosts)[65],
-                    uint32_t number, uint32_t node)
+static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_index *names,
+                                  char (*hosts)[65], uint32_t number, uint32_t node)
 {
-    name_host(defs, node, hosts[number]);
+    otf2_defs_job_name_host(defs, node, hosts[number]);
     struct key key = {name_hash(hosts[number]), 0};
     if (key_index_find(names, key) != KEY_INDEX_FULL) {
         char name[65];
@@ -232,7 +233,8 @@ static int add_host(const struct otf2_defs *defs, struct key_index *names, char 
     return key_index_add(names, key) == KEY_INDEX_FULL ? -ENOMEM : 0;
 }
 
-static int make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_job *out)
+static int otf2_defs_job_make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena,
+                                    struct otf2_job *out)
 {
     uint32_t *node_of = nodes_of_ranks(defs, out->ranks);
     uint32_t *host_of = otf2_arena_take(arena, out->ranks, sizeof(*host_of));
@@ -246,8 +248,9 @@ static int make_hosts(const struct otf2_defs *defs, struct otf2_arena *arena, st
         uint32_t number = key_index_find(&nodes, key);
         if (number == KEY_INDEX_FULL) {
             number = key_index_add(&nodes, key);
-            code = number == KEY_INDEX_FULL ? -ENOMEM
-                                            : add_host(defs, &names, hosts, number, node_of[r]);
+            code = number == KEY_INDEX_FULL
+                       ? -ENOMEM
+                       : otf2_defs_job_add_host(defs, &names, hosts, number, node_of[r]);
         }
         host_of[r] = number;
     }
@@ -276,7 +279,7 @@ struct by_rank {
     uint32_t position;
 };
 
-static int compare_ranks(const void *left, const void *right)
+static int otf2_defs_job_compare_ranks(const void *left, const void *right)
 {
     const struct by_rank *a = left, *b = right;
     if (a->rank != b->rank)
@@ -294,7 +297,7 @@ static int sort_group(struct otf2_arena *arena, struct otf2_group *group, const 
     }
     for (uint32_t i = 0; i < group->size; i++)
         order[i] = (struct by_rank){world[i], i};
-    qsort(order, group->size, sizeof(*order), compare_ranks);
+    qsort(order, group->size, sizeof(*order), otf2_defs_job_compare_ranks);
     for (uint32_t i = 0; i < group->size; i++)
         by_rank[i] = order[i].position;
     free(order);
@@ -327,7 +330,7 @@ static int make_group(const struct otf2_defs *defs, struct otf2_arena *arena, st
 }
 
 /* @return NULL: it is not defined */
-static struct group *group_of(const struct otf2_defs *defs, uint32_t ref)
+static struct group *otf2_defs_job_group_of(const struct otf2_defs *defs, uint32_t ref)
 {
     return (struct group *)otf2_row(&defs->groups, ref);
 }
@@ -336,11 +339,12 @@ static int make_comm(const struct otf2_defs *defs, struct otf2_arena *arena, uin
                      uint32_t ranks, struct otf2_comm *out)
 {
     const struct comm *comm = &((const struct comm *)defs->comms.rows)[slot];
-    struct group *group = group_of(defs, comm->group), *remote = group_of(defs, comm->remote);
+    struct group *group = otf2_defs_job_group_of(defs, comm->group),
+                 *remote = otf2_defs_job_group_of(defs, comm->remote);
     uint32_t parent = otf2_defs_comm(defs, comm->parent);
     out->known.id = FIRST_COMM_ID + slot;
     out->known.parent = parent == KEY_INDEX_FULL ? 0 : FIRST_COMM_ID + parent;
-    clean(out->known.name, sizeof(out->known.name), otf2_text(defs, comm->name));
+    otf2_defs_job_clean(out->known.name, sizeof(out->known.name), otf2_text(defs, comm->name));
     if (group == NULL)
         return 0;
     out->self = group->type == OTF2_GROUP_TYPE_COMM_SELF;
@@ -404,7 +408,7 @@ static int make_regions(struct otf2_defs *defs, struct otf2_arena *arena, struct
     if (names == NULL)
         return -ENOMEM;
     for (uint32_t i = 1; i <= defs->code_regions; i++)
-        clean(names[i], sizeof(names[i]), otf2_text(defs, defs->region_names[i]));
+        otf2_defs_job_clean(names[i], sizeof(names[i]), otf2_text(defs, defs->region_names[i]));
     out->code_regions = (const char(*)[64])names;
     out->code_region_count = defs->code_regions + 1;
     return 0;
@@ -421,8 +425,8 @@ int otf2_defs_job(struct otf2_defs *defs, struct otf2_arena *arena, struct otf2_
     out->length_ns = defs->length > UINT64_MAX - defs->offset
                          ? 0
                          : otf2_job_ns(out, defs->offset + defs->length);
-    int code = make_streams(defs, arena, out);
-    code = code != 0 ? code : make_hosts(defs, arena, out);
+    int code = otf2_defs_job_make_streams(defs, arena, out);
+    code = code != 0 ? code : otf2_defs_job_make_hosts(defs, arena, out);
     code = code != 0 ? code : make_comms(defs, arena, out);
     code = code != 0 ? code : make_regions(defs, arena, out);
     return code != 0 ? code : out->stream_count == 0 ? -HOLTER_EEMPTY : 0;

@@ -3,7 +3,7 @@
 #include "holter/bisect.h"
 
 /* @return position of a rank; UINT32_MAX: it is not in the group */
-static uint32_t position_of(const struct otf2_group *group, uint32_t rank)
+static uint32_t otf2_job_position_of(const struct otf2_group *group, uint32_t rank)
 {
     if (group->world == NULL)
         return rank < group->size ? rank : UINT32_MAX;
@@ -13,7 +13,7 @@ static uint32_t position_of(const struct otf2_group *group, uint32_t rank)
                : UINT32_MAX;
 }
 
-static int32_t member(const struct otf2_group *group, uint32_t position)
+static int32_t otf2_job_member(const struct otf2_group *group, uint32_t position)
 {
     if (position >= group->size)
         return PEER_UNKNOWN;
@@ -30,10 +30,10 @@ int32_t otf2_job_peer(const struct otf2_job *job, uint32_t rank, uint32_t number
     if (comm->self)
         return position == 0 ? (int32_t)rank : PEER_UNKNOWN;
     if (comm->remote.size == 0)
-        return member(&comm->group, position);
+        return otf2_job_member(&comm->group, position);
     *inter = 1;
-    int of_first = position_of(&comm->group, rank) != UINT32_MAX;
-    return member(of_first ? &comm->remote : &comm->group, position);
+    int of_first = otf2_job_position_of(&comm->group, rank) != UINT32_MAX;
+    return otf2_job_member(of_first ? &comm->remote : &comm->group, position);
 }
 
 int otf2_job_comm(const struct otf2_job *job, uint32_t rank, uint32_t slot, struct trace_comm *out)
@@ -42,13 +42,13 @@ int otf2_job_comm(const struct otf2_job *job, uint32_t rank, uint32_t slot, stru
         return 1;
     const struct otf2_comm *comm = &job->comms[slot];
     *out = comm->known;
-    uint32_t position = position_of(&comm->group, rank);
+    uint32_t position = otf2_job_position_of(&comm->group, rank);
     if (comm->self) {
         out->my_rank = 0;
         return 0;
     }
     if (position == UINT32_MAX && comm->remote.size > 0) {
-        position = position_of(&comm->remote, rank);
+        position = otf2_job_position_of(&comm->remote, rank);
         out->size = comm->known.remote_size;
         out->remote_size = comm->known.size;
     }

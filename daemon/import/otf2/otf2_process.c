@@ -38,7 +38,7 @@ struct otf2_process {
 
 /* ---- telling --------------------------------------------------------------- */
 
-static void tell_of(struct otf2_process *p, const char *file, const char *what)
+static void otf2_process_report_fault(struct otf2_process *p, const char *file, const char *what)
 {
     struct faults faults = {file, p->tell, p->user, 0};
     pthread_mutex_lock(&p->lock);
@@ -54,16 +54,16 @@ static const char *definitions_of(const struct otf2_process *p, char path[4096])
 }
 
 /* What is wrong with the archive, told of the file that it is wrong with. */
-static void tell_of_archive(struct otf2_process *p, const char *what)
+static void otf2_process_report_archive_fault(struct otf2_process *p, const char *what)
 {
     char path[4096];
     int broken = p->shared != NULL && p->shared->definitions_broken;
-    tell_of(p, broken ? definitions_of(p, path) : p->anchor, what);
+    otf2_process_report_fault(p, broken ? definitions_of(p, path) : p->anchor, what);
 }
 
-static int refuse(struct otf2_process *p, int code, const char *what)
+static int otf2_process_refuse(struct otf2_process *p, int code, const char *what)
 {
-    tell_of_archive(p, what);
+    otf2_process_report_archive_fault(p, what);
     otf2_process_stop(p);
     return code;
 }
@@ -105,7 +105,7 @@ static int is_waited_for(const char *path)
 
 /* ---- starting and stopping ------------------------------------------------- */
 
-static int share(struct otf2_process *p, unsigned threads)
+static int otf2_process_create_shared(struct otf2_process *p, unsigned threads)
 {
     size_t bytes = ARENA_BYTES;
     void *map = MAP_FAILED;
@@ -129,7 +129,7 @@ static int share(struct otf2_process *p, unsigned threads)
 }
 
 /* @return 0: it was posted, -HOLTER_ECORRUPT: the child is gone, -ETIMEDOUT: not within LOOK_S */
-static int wait_for(struct otf2_process *p, sem_t *semaphore)
+static int otf2_process_wait_for(struct otf2_process *p, sem_t *semaphore)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -150,22 +150,24 @@ static int wait_for_definitions(struct otf2_process *p)
     int code;
     uint64_t begun = clock_mono_ns();
     do
-        code = wait_for(p, &p->shared->ready);
+        code = otf2_process_wait_for(p, &p->shared->ready);
     while (code == -ETIMEDOUT && clock_mono_ns() - begun < HANGS_NS);
     if (code == -ETIMEDOUT)
-        return refuse(p, -HOLTER_ECORRUPT, "libotf2 does not come to an end with its definitions");
+        return otf2_process_refuse(p, -HOLTER_ECORRUPT,
+                                   "libotf2 does not come to an end with its definitions");
     if (code != 0)
-        return refuse(p, code, "libotf2 crashed on its definitions");
+        return otf2_process_refuse(p, code, "libotf2 crashed on its definitions");
     code = atomic_load(&p->shared->code);
     const char *said = p->shared->fault;
     if (code == -HOLTER_EEMPTY)
-        return refuse(p, code, said[0] != '\0' ? said : "there are no ranks of MPI in it");
+        return otf2_process_refuse(p, code,
+                                   said[0] != '\0' ? said : "there are no ranks of MPI in it");
     if (code != 0)
-        return refuse(p, code, said[0] != '\0' ? said : holter_strerror(code));
+        return otf2_process_refuse(p, code, said[0] != '\0' ? said : holter_strerror(code));
     if (said[0] != '\0') {
         char text[OTF2_FAULT_BYTES + 64];
         snprintf(text, sizeof(text), "definitions are not whole, what there is is used: %s", said);
-        tell_of_archive(p, text);
+        otf2_process_report_archive_fault(p, text);
     }
     return 0;
 }
@@ -185,16 +187,16 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
     pthread_cond_init(&p->given_back, NULL);
     p->tell = tell;
     p->user = user;
-    if (find_files(p, anchor) != 0 || share(p, threads) != 0)
-        return refuse(p, -ENOMEM, holter_strerror(-ENOMEM));
+    if (find_files(p, anchor) != 0 || otf2_process_create_shared(p, threads) != 0)
+        return otf2_process_refuse(p, -ENOMEM, holter_strerror(-ENOMEM));
     char definitions[4096];
     p->shared->definitions_broken = is_waited_for(definitions_of(p, definitions));
     if (p->shared->definitions_broken || is_waited_for(p->source))
-        return refuse(p, -HOLTER_ECORRUPT, "it is no regular file");
+        return otf2_process_refuse(p, -HOLTER_ECORRUPT, "it is no regular file");
     pid_t self = getpid();
     p->child = fork();
     if (p->child < 0)
-        return refuse(p, -errno, "no process can be made to read it");
+        return otf2_process_refuse(p, -errno, "no process can be made to read it");
     if (p->child == 0)
         otf2_shared_child(p->shared, p->source, self);
     int code = wait_for_definitions(p);
@@ -246,7 +248,7 @@ void otf2_process_stop(struct otf2_process *p)
 
 /* ---- asking ---------------------------------------------------------------- */
 
-static unsigned take_slot(struct otf2_process *p)
+static unsigned otf2_process_acquire_slot(struct otf2_process *p)
 {
     pthread_mutex_lock(&p->lock);
     while (p->free_count == 0)
@@ -264,7 +266,8 @@ static void give_slot(struct otf2_process *p, unsigned slot)
     pthread_mutex_unlock(&p->lock);
 }
 
-static int ask(struct otf2_process *p, struct otf2_slot *slot, uint32_t stream, uint64_t until)
+static int otf2_process_ask(struct otf2_process *p, struct otf2_slot *slot, uint32_t stream,
+                            uint64_t until)
 {
     uint64_t begun = clock_mono_ns();
     slot->stream = slot->reading = stream;
@@ -272,7 +275,7 @@ static int ask(struct otf2_process *p, struct otf2_slot *slot, uint32_t stream, 
     atomic_store(&slot->state, OTF2_ASKED);
     sem_post(&slot->asked);
     while (atomic_load(&slot->state) != OTF2_ANSWERED) {
-        if (wait_for(p, &slot->answered) == -HOLTER_ECORRUPT) {
+        if (otf2_process_wait_for(p, &slot->answered) == -HOLTER_ECORRUPT) {
             snprintf(slot->fault, sizeof(slot->fault), "the process that reads it is gone");
             return -HOLTER_ECORRUPT;
         }
@@ -290,9 +293,9 @@ int otf2_process_next(void *user, uint32_t stream, uint64_t until, struct event 
 {
     struct otf2_process *p = user;
     struct otf2_report *report = &p->shared->reports[stream];
-    unsigned number = take_slot(p);
+    unsigned number = otf2_process_acquire_slot(p);
     struct otf2_slot *slot = &p->shared->slots[number];
-    int count = ask(p, slot, stream, until);
+    int count = otf2_process_ask(p, slot, stream, until);
     if (count > 0) {
         count = count < (int)TRACE_BATCH ? count : (int)TRACE_BATCH;
         memcpy(out, slot->events, (size_t)count * sizeof(*out));
@@ -303,7 +306,7 @@ int otf2_process_next(void *user, uint32_t stream, uint64_t until, struct event 
         char name[4200];
         snprintf(name, sizeof(name), "%s/%" PRIu64 ".evt", p->folder,
                  p->shared->job.locations[stream]);
-        tell_of(p, name, slot->fault);
+        otf2_process_report_fault(p, name, slot->fault);
     }
     give_slot(p, number);
     return count;

@@ -39,7 +39,7 @@ static void on_crash(int signal_number)
     _exit(CRASHED);
 }
 
-static void *answer(void *user)
+static void *otf2_shared_answer(void *user)
 {
     struct worker *w = user;
     struct otf2_slot *slot = w->slot;
@@ -81,8 +81,8 @@ static void be_reader(struct otf2_shared *shared, const char *anchor, const stru
         pthread_t thread;
         workers[i] = (struct worker){&reader, &shared->slots[i]};
         if (i + 1 == shared->slot_count)
-            answer(&workers[i]);
-        else if (pthread_create(&thread, NULL, answer, &workers[i]) != 0)
+            otf2_shared_answer(&workers[i]);
+        else if (pthread_create(&thread, NULL, otf2_shared_answer, &workers[i]) != 0)
             _exit(ENDED);
     }
     _exit(ENDED);
@@ -91,7 +91,7 @@ static void be_reader(struct otf2_shared *shared, const char *anchor, const stru
 /* ---- the watcher ----------------------------------------------------------- */
 
 /* Every open file is one descriptor, and each location is a file. */
-static void raise_limits(void)
+static void otf2_shared_raise_limits(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -139,7 +139,8 @@ static void ask_again(struct otf2_slot *slot)
 }
 
 /* What was read is not read again. It may have been for the sake of another thread of the rank. */
-static void give_up(struct otf2_shared *shared, struct otf2_slot *slot, int signal_number)
+static void otf2_shared_fail_slot(struct otf2_shared *shared, struct otf2_slot *slot,
+                                  int signal_number)
 {
     uint32_t reading = slot->reading < shared->job.stream_count ? slot->reading : slot->stream;
     shared->reports[reading].crashed = signal_number > 0 ? signal_number : -1;
@@ -152,7 +153,7 @@ static void give_up(struct otf2_shared *shared, struct otf2_slot *slot, int sign
 /* The reader is gone. What it crashed on is given up, the rest asked for again; where it is not
  * known which, all that was being read is.
  * @param all  no other reader will come */
-static void settle(struct otf2_shared *shared, int all)
+static void otf2_shared_answer_waiting(struct otf2_shared *shared, int all)
 {
     int known = 0;
     for (unsigned i = 0; i < shared->slot_count; i++)
@@ -163,7 +164,7 @@ static void settle(struct otf2_shared *shared, int all)
         if (all && (state == OTF2_WORKING || state == OTF2_ASKED)) {
             fail_slot(slot, crashed);
         } else if (state == OTF2_WORKING && (crashed != 0 || !known)) {
-            give_up(shared, slot, crashed);
+            otf2_shared_fail_slot(shared, slot, crashed);
         } else if (state == OTF2_WORKING) {
             ask_again(slot);
         } else if (state == OTF2_ASKED) {
@@ -183,7 +184,7 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
         _exit(1);
     catch_crashes(); /* here: not with the handlers of whoever started this, in the readers neither
                       */
-    raise_limits();
+    otf2_shared_raise_limits();
     atomic_store(&shared->code, read_definitions(shared, anchor, &defs));
     sem_post(&shared->ready);
     if (atomic_load(&shared->code) != 0)
@@ -203,10 +204,10 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
         atomic_store(&shared->reader, 0);
         if ((WIFEXITED(status) && WEXITSTATUS(status) == ENDED) || atomic_load(&shared->ends))
             break;
-        settle(shared, 0);
+        otf2_shared_answer_waiting(shared, 0);
     }
     while (!atomic_load(&shared->ends)) { /* what is still asked for is not there */
-        settle(shared, 1);
+        otf2_shared_answer_waiting(shared, 1);
         usleep(20000);
     }
     _exit(0);

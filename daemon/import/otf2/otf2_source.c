@@ -69,7 +69,7 @@ static void listen_to(char fault[OTF2_FAULT_BYTES])
     fault[0] = '\0';
 }
 
-static int failed(char fault[OTF2_FAULT_BYTES], OTF2_ErrorCode code)
+static int otf2_source_failed(char fault[OTF2_FAULT_BYTES], OTF2_ErrorCode code)
 {
     said = NULL;
     if (fault[0] == '\0')
@@ -93,7 +93,8 @@ static uint64_t bytes_read(const char *path)
 }
 
 /* Put what is known of the place before what libotf2 said. */
-static void tell_place(char fault[OTF2_FAULT_BYTES], const char *path, const char *after)
+static void otf2_source_describe_place(char fault[OTF2_FAULT_BYTES], const char *path,
+                                       const char *after)
 {
     char what[OTF2_FAULT_BYTES], before[48] = "";
     uint64_t bytes = bytes_read(path);
@@ -121,7 +122,7 @@ int otf2_source_open(struct otf2_source **out, const char *anchor, char fault[OT
     s->reader = OTF2_Reader_Open(anchor);
     if (s->reader == NULL || OTF2_Reader_SetSerialCollectiveCallbacks(s->reader) != OTF2_SUCCESS ||
         OTF2_Pthread_Reader_SetLockingCallbacks(s->reader, NULL) != OTF2_SUCCESS) {
-        int code = failed(fault, OTF2_ERROR_FILE_CAN_NOT_OPEN);
+        int code = otf2_source_failed(fault, OTF2_ERROR_FILE_CAN_NOT_OPEN);
         otf2_source_close(s);
         return code;
     }
@@ -157,10 +158,10 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
     listen_to(fault);
     OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(s->reader);
     if (definitions == NULL)
-        return failed(fault, OTF2_ERROR_FILE_INTERACTION);
+        return otf2_source_failed(fault, OTF2_ERROR_FILE_INTERACTION);
     OTF2_ErrorCode code = otf2_defs_register(defs, s->reader, definitions);
     if (code != OTF2_SUCCESS)
-        return failed(fault, code);
+        return otf2_source_failed(fault, code);
     code = OTF2_Reader_ReadAllGlobalDefinitions(s->reader, definitions, &read);
     if (defs->error != 0)
         return defs->error;
@@ -168,8 +169,8 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
         char path[4096], after[80];
         snprintf(path, sizeof(path), "%s.def", s->folder);
         snprintf(after, sizeof(after), "after definition %" PRIu64, read);
-        failed(fault, code);
-        tell_place(fault, path, after);
+        otf2_source_failed(fault, code);
+        otf2_source_describe_place(fault, path, after);
     } else {
         fault[0] = '\0';
     }
@@ -183,7 +184,7 @@ int otf2_source_definitions(struct otf2_source *s, struct otf2_defs *defs, struc
     return 0;
 }
 
-static int make_streams(struct otf2_source *s)
+static int otf2_source_make_streams(struct otf2_source *s)
 {
     const struct otf2_job *job = s->job;
     uint32_t at = 0;
@@ -227,7 +228,7 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
     s->job = job;
     s->defs = defs;
     s->reports = reports;
-    if (make_streams(s) != 0)
+    if (otf2_source_make_streams(s) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < job->stream_count; i++) {
         listen_to(unheard);
@@ -238,7 +239,7 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
     listen_to(fault);
     OTF2_ErrorCode code = OTF2_Reader_OpenEvtFiles(s->reader);
     said = NULL;
-    return code == OTF2_SUCCESS ? 0 : failed(fault, code);
+    return code == OTF2_SUCCESS ? 0 : otf2_source_failed(fault, code);
 }
 
 /* ---- one stream ------------------------------------------------------------ */
@@ -278,14 +279,15 @@ static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *o
     return missing;
 }
 
-static int broken(const struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
+static int otf2_source_broken(const struct otf2_source *s, uint32_t stream,
+                              char fault[OTF2_FAULT_BYTES])
 {
     char path[4096], after[80];
     const struct otf2_stream *st = &s->streams[stream];
     snprintf(path, sizeof(path), "%s/%" PRIu64 ".evt", s->folder, s->job->locations[stream]);
     snprintf(after, sizeof(after), "after event %" PRIu64 " at %.9f s", st->calls.totals.events,
              (double)st->calls.newest * 1e-9);
-    tell_place(fault, path, after);
+    otf2_source_describe_place(fault, path, after);
     said = NULL;
     return -HOLTER_ECORRUPT;
 }
@@ -308,7 +310,7 @@ static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st
                               ? OTF2_ERROR_FILE_CAN_NOT_OPEN
                               : OTF2_Reader_ReadAllLocalDefinitions(s->reader, definitions, &read);
     if (code != OTF2_SUCCESS) {
-        failed(said_of_it, code);
+        otf2_source_failed(said_of_it, code);
         snprintf(st->fault_of_definitions, sizeof(st->fault_of_definitions),
                  "its definitions, %" PRIu64 ".def, are not whole, so times and numbers may be "
                  "wrong: %.250s",
@@ -328,7 +330,7 @@ static OTF2_ErrorCode open_events(struct otf2_source *s, struct otf2_stream *st)
 }
 
 /* Of a file that is cut off: how many records are whole. */
-static void scan(struct otf2_source *s, struct otf2_stream *st)
+static void otf2_source_scan(struct otf2_source *s, struct otf2_stream *st)
 {
     char unheard[OTF2_FAULT_BYTES];
     uint64_t read = 0, told = s->job->events_of[st->number];
@@ -349,7 +351,8 @@ static void scan(struct otf2_source *s, struct otf2_stream *st)
     said = NULL;
 }
 
-static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_FAULT_BYTES])
+static int otf2_source_open_stream(struct otf2_source *s, uint32_t stream,
+                                   char fault[OTF2_FAULT_BYTES])
 {
     struct otf2_stream *st = &s->streams[stream];
     st->opened = 1;
@@ -365,10 +368,10 @@ static int open_stream(struct otf2_source *s, uint32_t stream, char fault[OTF2_F
     if (s->local_defs)
         read_local_definitions(s, st);
     if (st->cut_off)
-        scan(s, st);
+        otf2_source_scan(s, st);
     listen_to(fault);
     OTF2_ErrorCode code = open_events(s, st);
-    return code == OTF2_SUCCESS ? 0 : failed(fault, code);
+    return code == OTF2_SUCCESS ? 0 : otf2_source_failed(fault, code);
 }
 
 static void close_stream(struct otf2_source *s, struct otf2_stream *st)
@@ -388,7 +391,7 @@ static void close_stream(struct otf2_source *s, struct otf2_stream *st)
     st->events = NULL;
 }
 
-static void tell_report(const struct otf2_stream *st, struct otf2_report *out)
+static void otf2_source_fill_report(const struct otf2_stream *st, struct otf2_report *out)
 {
     out->totals = st->calls.totals;
     out->forced = st->calls.queue.forced;
@@ -409,18 +412,18 @@ static int lacks_events(struct otf2_stream *st)
     return -HOLTER_ECORRUPT;
 }
 
-static void read_on(struct otf2_source *s, struct otf2_stream *st)
+static void otf2_source_read_on(struct otf2_source *s, struct otf2_stream *st)
 {
     uint64_t read = 0;
     uint32_t number = st->number;
     OTF2_ErrorCode code;
-    if (!st->opened && open_stream(s, number, st->fault) != 0) {
+    if (!st->opened && otf2_source_open_stream(s, number, st->fault) != 0) {
         st->failed = -HOLTER_ECORRUPT;
     } else if (st->empty) {
         read = 0;
     } else if (st->calls.totals.events > st->most_events) {
         snprintf(st->fault, sizeof(st->fault), "more records than the file has room for");
-        st->failed = broken(s, number, st->fault);
+        st->failed = otf2_source_broken(s, number, st->fault);
     } else {
         listen_to(st->fault);
         code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
@@ -430,21 +433,21 @@ static void read_on(struct otf2_source *s, struct otf2_stream *st)
         if (st->calls.error != 0)
             st->failed = st->calls.error;
         else if (code != OTF2_SUCCESS)
-            st->failed = failed(st->fault, code);
+            st->failed = otf2_source_failed(st->fault, code);
         else if (read < CHUNK)
             st->failed = lacks_events(st);
         if (st->failed == -HOLTER_ECORRUPT)
-            broken(s, number, st->fault);
+            otf2_source_broken(s, number, st->fault);
     }
     if (st->failed != 0 || read < CHUNK)
         close_stream(s, st);
-    tell_report(st, &s->reports[number]);
+    otf2_source_fill_report(st, &s->reports[number]);
 }
 
 /* ---- threads of a rank ----------------------------------------------------- */
 
 /* Join what ended before the time to which all threads have come. */
-static void settle(const struct otf2_source *s, struct otf2_rank *rank)
+static void otf2_source_settle_rank(const struct otf2_source *s, struct otf2_rank *rank)
 {
     uint64_t come_to = UINT64_MAX;
     if (rank->requests.pending == 0)
@@ -471,7 +474,8 @@ static uint64_t given_before(const struct otf2_source *s, const struct otf2_stre
     return s->reports[st->number].given - st->taken;
 }
 
-static uint32_t take(struct otf2_source *s, struct otf2_stream *st, struct event *out)
+static uint32_t otf2_source_emit_event(struct otf2_source *s, struct otf2_stream *st,
+                                       struct event *out)
 {
     uint64_t skip = given_before(s, st);
     uint32_t most = skip > 0 && skip < TRACE_BATCH ? (uint32_t)skip : TRACE_BATCH;
@@ -535,7 +539,7 @@ static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_s
 
 /* What waits has been waited for long enough. It is too long where there is more to be read that
  * may tell; what all have been read for is not there. */
-static void give_up(const struct otf2_source *s, struct otf2_stream *st)
+static void otf2_source_fail_stream(const struct otf2_source *s, struct otf2_stream *st)
 {
     const struct otf2_rank *rank = &s->ranks[st->rank];
     struct call_queue *queue = &st->calls.queue;
@@ -545,8 +549,8 @@ static void give_up(const struct otf2_source *s, struct otf2_stream *st)
     call_queue_force(queue, too_long);
 }
 
-static int next(struct otf2_source *s, struct otf2_stream *st, uint64_t until, struct event *out,
-                uint32_t *reading)
+static int otf2_source_next_event(struct otf2_source *s, struct otf2_stream *st, uint64_t until,
+                                  struct event *out, uint32_t *reading)
 {
     for (;;) {
         struct otf2_stream *on;
@@ -554,9 +558,9 @@ static int next(struct otf2_source *s, struct otf2_stream *st, uint64_t until, s
         uint64_t skip = given_before(s, st);
         while ((on = reads_next(s, st, skip > 0 ? UINT64_MAX : until, &later)) != NULL) {
             *reading = on->number;
-            read_on(s, on);
-            settle(s, &s->ranks[st->rank]);
-            while (on != st && given_before(s, on) > 0 && take(s, on, out) > 0)
+            otf2_source_read_on(s, on);
+            otf2_source_settle_rank(s, &s->ranks[st->rank]);
+            while (on != st && given_before(s, on) > 0 && otf2_source_emit_event(s, on, out) > 0)
                 continue;
         }
         if (later) {
@@ -564,9 +568,9 @@ static int next(struct otf2_source *s, struct otf2_stream *st, uint64_t until, s
             return -EAGAIN;
         }
         if (st->calls.queue.shared)
-            give_up(s, st);
-        uint32_t got = take(s, st, out);
-        tell_report(st, &s->reports[st->number]);
+            otf2_source_fail_stream(s, st);
+        uint32_t got = otf2_source_emit_event(s, st, out);
+        otf2_source_fill_report(st, &s->reports[st->number]);
         if (got > 0 && skip == 0)
             return (int)got;
         if (got == 0 && st->ended)
@@ -581,7 +585,7 @@ int otf2_source_next(struct otf2_source *s, uint32_t stream, uint64_t until, str
     struct otf2_rank *rank = &s->ranks[st->rank];
     *reading = stream;
     pthread_mutex_lock(&rank->lock);
-    int code = next(s, st, until, out, reading);
+    int code = otf2_source_next_event(s, st, until, out, reading);
     if (code < 0 && code != -EAGAIN)
         memcpy(fault, st->fault, OTF2_FAULT_BYTES);
     pthread_mutex_unlock(&rank->lock);

@@ -74,7 +74,7 @@ struct event *call_queue_waiting(struct open_request *request)
 }
 
 /* Its other end will not be told. */
-static void let_go(struct request_table *table, struct open_request *request)
+static void call_queue_release_request(struct request_table *table, struct open_request *request)
 {
     struct event *event = call_queue_waiting(request);
     if (event != NULL) {
@@ -88,9 +88,9 @@ struct open_request *call_queue_begin(struct call_queue *q, uint64_t id)
 {
     struct open_request *old = q->shared ? NULL : request_table_own(q->requests, id, q);
     if (old != NULL)
-        let_go(q->requests, old);
+        call_queue_release_request(q->requests, old);
     if (request_table_is_full(q->requests))
-        let_go(q->requests, request_table_victim(q->requests));
+        call_queue_release_request(q->requests, request_table_victim(q->requests));
     return request_table_add(q->requests, id, q);
 }
 
@@ -175,7 +175,7 @@ enum call_wait call_queue_waits(const struct call_queue *q)
 }
 
 /* What is known of the other end is told. @return does it stay alone? */
-static int force(struct call_queue *q, uint64_t position)
+static int call_queue_force_position(struct call_queue *q, uint64_t position)
 {
     struct event *item = item_at(q, position);
     if (item->seq == CALL_WAITS_FOR_POST)
@@ -195,7 +195,7 @@ static int force(struct call_queue *q, uint64_t position)
 
 void call_queue_force(struct call_queue *q, int too_long)
 {
-    if (call_queue_waits(q) != CALL_COMPLETE && force(q, q->first))
+    if (call_queue_waits(q) != CALL_COMPLETE && call_queue_force_position(q, q->first))
         q->forced += (uint64_t)too_long;
 }
 
@@ -204,7 +204,7 @@ void call_queue_close(struct call_queue *q)
     request_pairs_settle(q->requests, UINT64_MAX);
     for (uint32_t i = 0; i < q->count; i++)
         if (item_at(q, q->first + i)->seq != CALL_COMPLETE)
-            q->forced += (uint64_t)force(q, q->first + i);
+            q->forced += (uint64_t)call_queue_force_position(q, q->first + i);
 }
 
 int call_queue_is_full(const struct call_queue *q)

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 /* The record that ended a request. @return NULL: it is joined already */
-static struct event *record_of(const struct open_request *end)
+static struct event *request_pairs_record_of(const struct open_request *end)
 {
     struct event *item = call_queue_record(end);
     return item != NULL && item->seq == CALL_WAITS_FOR_POST ? item : NULL;
@@ -27,8 +27,8 @@ void request_pairs_tell_end(struct event *end, const struct open_request *post)
 }
 
 /* What came is told where the request was posted. */
-static void tell_post(struct event *begun, const struct event *end,
-                      const struct open_request *ended, uint16_t direction)
+static void request_pairs_report_post(struct event *begun, const struct event *end,
+                                      const struct open_request *ended, uint16_t direction)
 {
     begun->peer = end->peer;
     begun->tag = end->tag;
@@ -40,10 +40,10 @@ static void tell_post(struct event *begun, const struct event *end,
 }
 
 /* @return 0, or -ENOENT: the end is left alone */
-static int join(const struct open_request *ended, struct open_request *post)
+static int request_pairs_join_requests(const struct open_request *ended, struct open_request *post)
 {
     uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);
-    struct event *begun = call_queue_waiting(post), *end = record_of(ended);
+    struct event *begun = call_queue_waiting(post), *end = request_pairs_record_of(ended);
     if (end == NULL ||
         (begun == NULL && direction == EVENT_RECV && !(end->flags & EVENT_CANCELLED)))
         return -ENOENT;
@@ -53,7 +53,7 @@ static int join(const struct open_request *ended, struct open_request *post)
         request_pairs_tell_end(end, post);
     } else {
         if (begun != NULL)
-            tell_post(begun, end, ended, direction);
+            request_pairs_report_post(begun, end, ended, direction);
         name_post(end, post);
     }
     end->seq = CALL_COMPLETE;
@@ -61,20 +61,20 @@ static int join(const struct open_request *ended, struct open_request *post)
 }
 
 /* The oldest end of a thread. */
-static struct open_request *head_of(const struct call_queue *q)
+static struct open_request *request_pairs_head_of(const struct call_queue *q)
 {
     return q->end_first == q->end_next ? NULL : call_queue_end_at(q, q->end_first);
 }
 
-/* @return as join() */
+/* @return as request_pairs_join_requests() */
 static int join_head(struct request_table *table, struct call_queue *q)
 {
-    const struct open_request *ended = head_of(q);
+    const struct open_request *ended = request_pairs_head_of(q);
     struct open_request *post = request_table_match(table, ended);
-    int code = post == NULL ? -ENOENT : join(ended, post);
+    int code = post == NULL ? -ENOENT : request_pairs_join_requests(ended, post);
     if (post != NULL)
         request_table_remove(table, post);
-    struct event *end = code == 0 ? NULL : record_of(ended);
+    struct event *end = code == 0 ? NULL : request_pairs_record_of(ended);
     if (end != NULL)
         call_queue_complete_alone(end);
     q->end_first++;
@@ -87,10 +87,11 @@ void request_pairs_settle(struct request_table *table, uint64_t before)
     while (table->pending > 0) {
         struct call_queue *oldest = NULL;
         for (struct call_queue *q = table->queues; q != NULL; q = q->next)
-            if (head_of(q) != NULL &&
-                (oldest == NULL || head_of(q)->t_post < head_of(oldest)->t_post))
+            if (request_pairs_head_of(q) != NULL &&
+                (oldest == NULL ||
+                 request_pairs_head_of(q)->t_post < request_pairs_head_of(oldest)->t_post))
                 oldest = q;
-        if (oldest == NULL || head_of(oldest)->t_post >= before)
+        if (oldest == NULL || request_pairs_head_of(oldest)->t_post >= before)
             return;
         join_head(table, oldest);
     }

@@ -18,7 +18,7 @@ void request_table_finish(struct request_table *t)
     *t = (struct request_table){.count = 0};
 }
 
-/* Of an empty table it means nothing, and next_of() finds nothing there. */
+/* Of an empty table it means nothing, and request_table_next_of() finds nothing there. */
 static uint32_t home_of(const struct request_table *t, uint64_t id)
 {
     return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (t->room - 1);
@@ -33,7 +33,7 @@ static struct open_request *empty_for(const struct request_table *t, uint64_t id
     return &t->entries[at];
 }
 
-static int grow(struct request_table *t)
+static int request_table_grow(struct request_table *t)
 {
     struct open_request *old = t->entries;
     uint32_t old_room = t->room, room = old_room == 0 ? FIRST_ROOM : 2 * old_room;
@@ -52,7 +52,7 @@ static int grow(struct request_table *t)
 struct open_request *request_table_add(struct request_table *t, uint64_t id,
                                        struct call_queue *queue)
 {
-    if (2 * (t->count + 1) > t->room && grow(t) != 0)
+    if (2 * (t->count + 1) > t->room && request_table_grow(t) != 0)
         return NULL;
     t->count++;
     struct open_request *request = empty_for(t, id);
@@ -62,7 +62,8 @@ struct open_request *request_table_add(struct request_table *t, uint64_t id,
 }
 
 /* The next request of this id, from an entry on. @return NULL: there are no more */
-static struct open_request *next_of(const struct request_table *t, uint64_t id, uint32_t *at)
+static struct open_request *request_table_next_of(const struct request_table *t, uint64_t id,
+                                                  uint32_t *at)
 {
     if (t->room == 0)
         return NULL;
@@ -81,7 +82,7 @@ struct open_request *request_table_own(const struct request_table *t, uint64_t i
 {
     struct open_request *request, *newest = NULL;
     uint32_t at = home_of(t, id);
-    while ((request = next_of(t, id, &at)) != NULL)
+    while ((request = request_table_next_of(t, id, &at)) != NULL)
         if (request->queue == queue && (newest == NULL || request->order >= newest->order))
             newest = request;
     return newest;
@@ -94,7 +95,7 @@ static int same_kind(const struct open_request *post, const struct open_request 
 }
 
 /* How well a post goes with an end: 0: not at all. */
-static int rank_of(const struct open_request *post, const struct open_request *end)
+static int request_table_rank_of(const struct open_request *post, const struct open_request *end)
 {
     if (!same_kind(post, end))
         return 0;
@@ -109,8 +110,8 @@ struct open_request *request_table_match(const struct request_table *t,
     struct open_request *request, *best = NULL;
     uint32_t at = home_of(t, end->id);
     int best_rank = 0;
-    while ((request = next_of(t, end->id, &at)) != NULL) {
-        int rank = rank_of(request, end);
+    while ((request = request_table_next_of(t, end->id, &at)) != NULL) {
+        int rank = request_table_rank_of(request, end);
         int newer = best == NULL ||
                     (rank == 3 ? request->order >= best->order : request->t_post > best->t_post);
         if (rank == 0 || rank < best_rank || (rank == best_rank && !newer))
@@ -127,7 +128,7 @@ struct open_request *request_table_at(const struct request_table *t, uint64_t id
 {
     struct open_request *request;
     uint32_t at = home_of(t, id);
-    while ((request = next_of(t, id, &at)) != NULL)
+    while ((request = request_table_next_of(t, id, &at)) != NULL)
         if (request->queue == queue && request->position == position && request->in_call == in_call)
             return request;
     return NULL;

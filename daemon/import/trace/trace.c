@@ -58,7 +58,7 @@ uint64_t trace_window_ns(uint64_t length_ns)
     return LONGEST_WINDOW_NS;
 }
 
-static int tell(const struct import *m, int code, const char *what)
+static int trace_report_fault(const struct import *m, int code, const char *what)
 {
     struct faults faults = {m->path, m->options->fault, m->options->user, 0};
     fault_at(&faults, 0, "%s", what);
@@ -68,7 +68,7 @@ static int tell(const struct import *m, int code, const char *what)
 /* ---- setting up ------------------------------------------------------------ */
 
 /* Streams by rank, each rank's in the order of their numbers. */
-static void group_streams(struct import *m)
+static void trace_group_streams(struct import *m)
 {
     const struct trace_job *job = m->job;
     uint32_t at = 0;
@@ -88,7 +88,7 @@ static void group_streams(struct import *m)
     }
 }
 
-static int make_tables(struct import *m)
+static int trace_make_tables(struct import *m)
 {
     const struct trace_job *job = m->job;
     unsigned threads = trace_pool_threads(m->pool);
@@ -104,7 +104,7 @@ static int make_tables(struct import *m)
     if (m->streams == NULL || m->of_rank == NULL || m->dry == NULL || m->turns == NULL ||
         m->ranks == NULL || m->hosts == NULL || m->desks == NULL || m->wants == NULL)
         return -ENOMEM;
-    group_streams(m);
+    trace_group_streams(m);
     int code = 0;
     for (; code == 0 && m->desk_count < desks; m->desk_count++)
         code = trace_desk_init(&m->desks[m->desk_count]);
@@ -113,7 +113,7 @@ static int make_tables(struct import *m)
 
 /* Streams of a rank may wait for each other: one after the other they are asked, so that the same
  * comes of it however many threads there are. If all of them wait, the first must not. */
-static void read_on(void *user, uint32_t piece)
+static void trace_read_on(void *user, uint32_t piece)
 {
     struct import *m = user;
     int known = 0;
@@ -135,7 +135,7 @@ static void note_dry(struct import *m, const struct trace_rank *rank)
 static void read_dry(struct import *m)
 {
     m->turns[m->turn_count] = m->dry_count;
-    trace_pool_run(m->pool, read_on, m, m->turn_count);
+    trace_pool_run(m->pool, trace_read_on, m, m->turn_count);
     m->turn_count = m->dry_count = 0;
 }
 
@@ -160,7 +160,7 @@ static uint64_t first_entry(struct import *m)
 /* Length from the first record on. What a trace claims and ends before its first record is meant
  * so: the writer took times since 1970 and did not tell where they begin.
  * @return 0: not known, or not to be believed */
-static uint64_t length_of(const struct import *m, uint64_t first_ns)
+static uint64_t trace_window_length(const struct import *m, uint64_t first_ns)
 {
     const struct trace_job *job = m->job;
     uint64_t length = job->length_ns > first_ns ? job->length_ns - first_ns
@@ -175,7 +175,7 @@ static int set_windows(struct import *m, uint64_t first_ns)
     uint64_t most = WINDOWS_MOST / m->job->host_count;
     m->most = most = most < WINDOWS_LEAST_MOST ? WINDOWS_LEAST_MOST : most;
     m->first_ns = first_ns;
-    uint64_t length = length_of(m, first_ns);
+    uint64_t length = trace_window_length(m, first_ns);
     m->window_ns = m->job->window_ns != 0 ? m->job->window_ns : trace_window_ns(length);
     if (length / m->window_ns >= most) {
         char text[128];
@@ -183,13 +183,13 @@ static int set_windows(struct import *m, uint64_t first_ns)
                  "the trace has %" PRIu64 " windows of %" PRIu64 " ns; at most %" PRIu64
                  " can be made",
                  length / m->window_ns, m->window_ns, most);
-        return tell(m, -HOLTER_ERANGE, text);
+        return trace_report_fault(m, -HOLTER_ERANGE, text);
     }
     m->zero_ns = m->job->begin_ns != 0 ? m->job->begin_ns : IMPORT_BEGIN_NS;
     uint64_t span = most > INT64_MAX / m->window_ns ? INT64_MAX : most * m->window_ns;
     uint64_t latest = INT64_MAX - span;
     if (m->zero_ns > latest || first_ns > latest - m->zero_ns)
-        return tell(m, -HOLTER_ERANGE, "the trace begins after the end of time");
+        return trace_report_fault(m, -HOLTER_ERANGE, "the trace begins after the end of time");
     if (length > 0 && most > BEYOND * (length / m->window_ns) + WINDOWS_LEAST_MOST)
         most = BEYOND * (length / m->window_ns) + WINDOWS_LEAST_MOST;
     m->window = (m->zero_ns + first_ns) / m->window_ns;
@@ -214,7 +214,7 @@ static int begin_file(struct import *m, uint64_t first_ns)
                                       .network = job->network,
                                       .network_source = job->network_source};
     int code = import_file_create(&m->file, m->path, &m->file_job, why, sizeof(why));
-    return code != 0 ? tell(m, code, why) : 0;
+    return code != 0 ? trace_report_fault(m, code, why) : 0;
 }
 
 static int begin_hosts(struct import *m)
@@ -241,7 +241,7 @@ static int begin_hosts(struct import *m)
 
 /* ---- one window ------------------------------------------------------------ */
 
-static void drain(void *user, uint32_t piece)
+static void trace_drain(void *user, uint32_t piece)
 {
     struct import *m = user;
     struct trace_host *host = &m->hosts[m->first + piece];
@@ -253,7 +253,7 @@ static void drain(void *user, uint32_t piece)
         host->code == 0 && trace_host_drain(host, (m->window + 1) * m->window_ns) != 0;
 }
 
-static void close_one(void *user, uint32_t piece)
+static void trace_close_one(void *user, uint32_t piece)
 {
     struct import *m = user;
     struct trace_host *host = &m->hosts[m->first + piece];
@@ -265,7 +265,7 @@ static void close_one(void *user, uint32_t piece)
 }
 
 /* Read streams and drain hosts, in turns, until the window is full. */
-static void fill(struct import *m)
+static void trace_fill(struct import *m)
 {
     int wanted = 1;
     m->limit = m->limit_ns - m->zero_ns;
@@ -278,25 +278,25 @@ static void fill(struct import *m)
             for (uint32_t k = 0; m->wants[i] && k < m->hosts[m->first + i].rank_count; k++)
                 note_dry(m, &m->ranks[m->hosts[m->first + i].ranks[k]]);
         read_dry(m);
-        trace_pool_run(m->pool, drain, m, m->count);
+        trace_pool_run(m->pool, trace_drain, m, m->count);
         for (uint32_t i = 0; i < m->count; i++)
             wanted |= m->wants[i];
     }
 }
 
-static int write_out(struct import *m, uint32_t desk)
+static int trace_write_window(struct import *m, uint32_t desk)
 {
     const struct trace_desk *d = &m->desks[desk];
     const uint8_t *at = d->messages.bytes;
     int code = m->hosts[m->first + desk].code;
     if (code != 0)
-        return tell(m, code, holter_strerror(code));
+        return trace_report_fault(m, code, holter_strerror(code));
     for (uint32_t i = 0; code == 0 && i < d->part_count; i++) {
         code = import_file_encoded(m->file, m->first + desk, d->parts[i].seq, m->window, at,
                                    d->parts[i].length);
         at += d->parts[i].length;
     }
-    return code != 0 ? tell(m, code, import_file_error(m->file)) : 0;
+    return code != 0 ? trace_report_fault(m, code, import_file_error(m->file)) : 0;
 }
 
 static int one_window(struct import *m)
@@ -305,15 +305,15 @@ static int one_window(struct import *m)
     for (m->first = 0; code == 0 && m->first < m->job->host_count; m->first += m->desk_count) {
         uint32_t rest = m->job->host_count - m->first;
         m->count = rest < m->desk_count ? rest : m->desk_count;
-        fill(m);
-        trace_pool_run(m->pool, close_one, m, m->count);
+        trace_fill(m);
+        trace_pool_run(m->pool, trace_close_one, m, m->count);
         for (uint32_t i = 0; code == 0 && i < m->count; i++)
-            code = write_out(m, i);
+            code = trace_write_window(m, i);
     }
     return code;
 }
 
-static int goes_on(const struct import *m)
+static int trace_continue(const struct import *m)
 {
     for (uint32_t h = 0; h < m->job->host_count; h++)
         if (!m->hosts[h].ended)
@@ -321,7 +321,7 @@ static int goes_on(const struct import *m)
     return 0;
 }
 
-static void tell_progress(const struct import *m)
+static void trace_report_progress(const struct import *m)
 {
     uint64_t read = 0, all = 0;
     if (m->options->told == NULL)
@@ -379,7 +379,7 @@ static void sum_counts(const struct import *m, struct trace_counts *out)
 }
 
 /* Records were left out; unless the trace is read once more, with the length that they tell. */
-static void tell_lost(const struct import *m, const struct trace_counts *counts)
+static void trace_report_lost(const struct import *m, const struct trace_counts *counts)
 {
     const struct trace_host *stray = NULL;
     char text[240];
@@ -394,30 +394,30 @@ static void tell_lost(const struct import *m, const struct trace_counts *counts)
                  "%" PRIu64 " records are none, or far beyond the end, and left out: the first "
                  "with such a time is of rank %" PRIu32 ", at %.9f s",
                  counts->lost, stray->stray_rank, (double)stray->stray_ns * 1e-9);
-    tell(m, 0, text);
+    trace_report_fault(m, 0, text);
 }
 
 /* ---- all of it ------------------------------------------------------------- */
 
-static int run(struct import *m)
+static int trace_run(struct import *m)
 {
     int code = trace_pool_create(&m->pool, m->options->threads);
-    code = code != 0 ? code : make_tables(m);
+    code = code != 0 ? code : trace_make_tables(m);
     if (code != 0)
-        return tell(m, code, holter_strerror(code));
+        return trace_report_fault(m, code, holter_strerror(code));
     uint64_t first_ns = first_entry(m);
     code = set_windows(m, first_ns);
     code = code != 0 ? code : begin_file(m, first_ns);
     if (code == 0 && (code = begin_hosts(m)) != 0)
-        return tell(m, code, holter_strerror(code));
-    for (; code == 0 && goes_on(m); m->window++) {
+        return trace_report_fault(m, code, holter_strerror(code));
+    for (; code == 0 && trace_continue(m); m->window++) {
         code = one_window(m);
-        tell_progress(m);
+        trace_report_progress(m);
     }
     return code;
 }
 
-static void finish(struct import *m)
+static void trace_finish(struct import *m)
 {
     for (uint32_t h = 0; m->hosts != NULL && h < m->job->host_count; h++)
         trace_host_finish(&m->hosts[h]);
@@ -452,16 +452,16 @@ int trace_import(const char *path, const struct trace_job *job, const struct tra
 {
     struct import m = {.job = job, .reader = reader, .options = options, .path = path};
     if (!is_sound(job))
-        return tell(&m, -HOLTER_ERANGE, "there are no ranks in the trace");
-    int code = run(&m);
+        return trace_report_fault(&m, -HOLTER_ERANGE, "there are no ranks in the trace");
+    int code = trace_run(&m);
     uint64_t windows = 0;
     if (m.hosts != NULL) {
         sum_counts(&m, out);
-        tell_lost(&m, out);
+        trace_report_lost(&m, out);
         windows = out->windows;
     }
-    finish(&m);
+    trace_finish(&m);
     char why[200];
     int closed = import_file_close(m.file, code, windows, why, sizeof(why));
-    return code == 0 && closed != 0 ? tell(&m, closed, why) : code;
+    return code == 0 && closed != 0 ? trace_report_fault(&m, closed, why) : code;
 }

@@ -50,7 +50,7 @@ static int keep_message(void *user, uint64_t seq, const void *bytes, size_t leng
 
 /* ---- hosts ----------------------------------------------------------------- */
 
-static void on_message(void *user, const struct match_message *message)
+static void trace_host_on_message(void *user, const struct match_message *message)
 {
     struct trace_host *host = user;
     transfer_sum_message(host->desk->transfers, message);
@@ -62,20 +62,20 @@ static void on_half(void *user, const struct match_half *half)
     transfer_sum_half(host->desk->transfers, half);
 }
 
-static uint32_t find_comm(void *user, uint32_t slot);
-static uint32_t find_region(void *user, uint32_t slot);
+static uint32_t trace_host_find_comm(void *user, uint32_t slot);
+static uint32_t trace_host_find_region(void *user, uint32_t slot);
 
 int trace_host_init(struct trace_host *host)
 {
-    struct match_sink sink = {on_message, on_half, host};
+    struct match_sink sink = {trace_host_on_message, on_half, host};
     if (match_create(&host->match, host->job->ranks, &sink) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < host->rank_count; i++) {
         struct trace_rank *rank = &host->all[host->ranks[i]];
         rank->reader = host->reader;
         rank->member = match_add(host->match, rank->rank);
-        rank->tables.find_comm = find_comm;
-        rank->tables.find_region = find_region;
+        rank->tables.find_comm = trace_host_find_comm;
+        rank->tables.find_region = trace_host_find_region;
         rank->tables.user = rank;
         if (rank->member == NULL)
             return -ENOMEM;
@@ -97,14 +97,15 @@ void trace_host_finish(struct trace_host *host)
 
 /* ---- communicators and regions --------------------------------------------- */
 
-/* See is_told_of() in agent/node/rank.c: what has positions that are not known anyway. */
-static int is_told_of(const struct trace_comm *comm)
+/* See trace_host_is_announced() in agent/node/rank.c: what has positions that are not known anyway.
+ */
+static int trace_host_is_announced(const struct trace_comm *comm)
 {
     return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
            (uint32_t)comm->my_rank < comm->size;
 }
 
-static uint32_t find_comm(void *user, uint32_t slot)
+static uint32_t trace_host_find_comm(void *user, uint32_t slot)
 {
     struct trace_rank *rank = user;
     struct trace_comm comm = {0};
@@ -119,19 +120,19 @@ static uint32_t find_comm(void *user, uint32_t slot)
                                 .remote_size = comm.remote_size,
                                 .name = name};
     uint32_t position = event_sum_comm(rank->sum, &row);
-    if (position != 0 && is_told_of(&comm))
+    if (position != 0 && trace_host_is_announced(&comm))
         event_sum_member(rank->sum, rank->index, position, (uint32_t)comm.my_rank);
     return position;
 }
 
-static uint32_t find_region(void *user, uint32_t slot)
+static uint32_t trace_host_find_region(void *user, uint32_t slot)
 {
     struct trace_rank *rank = user;
     const char *name = rank->reader->region(rank->reader->user, rank->rank, slot);
     return name == NULL ? 0 : event_sum_region(rank->sum, name);
 }
 
-static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
+static uint64_t trace_host_match_comm(void *user, uint32_t slot, int *fresh)
 {
     struct trace_rank *rank = user;
     *fresh = 0;
@@ -146,7 +147,7 @@ static uint64_t match_comm(void *user, uint32_t slot, int *fresh)
 }
 
 /* @return the array with room for slot, cleared behind what it had; NULL: no memory */
-static void *grow(void *array, uint32_t count, uint32_t room, size_t each)
+static void *trace_host_grow(void *array, uint32_t count, uint32_t room, size_t each)
 {
     char *grown = realloc(array, room * each);
     if (grown != NULL)
@@ -160,10 +161,10 @@ static int reserve_comms(struct trace_rank *rank, uint32_t slot)
     uint32_t count = tables->comm_count, room = slot < 8 ? 8 : 2 * slot;
     if (slot < count || slot >= COMM_SLOT_OTHER)
         return 0;
-    void *comms = grow(tables->comms, count, room, sizeof(*tables->comms));
+    void *comms = trace_host_grow(tables->comms, count, room, sizeof(*tables->comms));
     if (comms != NULL)
         tables->comms = comms;
-    void *ids = grow(rank->comm_ids, count, room, sizeof(*rank->comm_ids));
+    void *ids = trace_host_grow(rank->comm_ids, count, room, sizeof(*rank->comm_ids));
     if (ids != NULL)
         rank->comm_ids = ids;
     if (comms == NULL || ids == NULL)
@@ -178,7 +179,8 @@ static int reserve_regions(struct trace_rank *rank, uint32_t slot)
     uint32_t room = slot < 8 ? 8 : 2 * slot;
     if (slot == 0 || slot < tables->region_count)
         return 0;
-    void *regions = grow(tables->regions, tables->region_count, room, sizeof(*tables->regions));
+    void *regions =
+        trace_host_grow(tables->regions, tables->region_count, room, sizeof(*tables->regions));
     if (regions == NULL)
         return -ENOMEM;
     tables->regions = regions;
@@ -188,7 +190,8 @@ static int reserve_regions(struct trace_rank *rank, uint32_t slot)
 
 /* ---- streams --------------------------------------------------------------- */
 
-static int ask(const struct trace_stream *stream, const struct trace_reader *reader, uint64_t until)
+static int trace_host_ask(const struct trace_stream *stream, const struct trace_reader *reader,
+                          uint64_t until)
 {
     return reader->next_before == NULL
                ? reader->next(reader->user, stream->number, stream->batch)
@@ -204,7 +207,7 @@ int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *
     stream->later = 0;
     if (stream->batch == NULL)
         stream->batch = malloc(TRACE_BATCH * sizeof(*stream->batch));
-    int got = stream->batch == NULL ? -ENOMEM : ask(stream, reader, until);
+    int got = stream->batch == NULL ? -ENOMEM : trace_host_ask(stream, reader, until);
     if (got > 0) {
         stream->count = (uint32_t)got < TRACE_BATCH ? (uint32_t)got : TRACE_BATCH;
         return 1;
@@ -256,8 +259,9 @@ static int make_sound(struct trace_host *host, struct trace_rank *rank, struct t
     return code;
 }
 
-static struct sum_source source_of(const struct trace_host *host, struct trace_rank *rank,
-                                   struct trace_stream *stream, uint64_t end_ns)
+static struct sum_source trace_host_source_of(const struct trace_host *host,
+                                              struct trace_rank *rank, struct trace_stream *stream,
+                                              uint64_t end_ns)
 {
     return (struct sum_source){.ring = &stream->sum,
                                .tables = &rank->tables,
@@ -267,7 +271,8 @@ static struct sum_source source_of(const struct trace_host *host, struct trace_r
 }
 
 /* Look through what was read. @return 0 or -ENOMEM */
-static int prepare(struct trace_host *host, struct trace_rank *rank, struct trace_stream *stream)
+static int trace_host_prepare(struct trace_host *host, struct trace_rank *rank,
+                              struct trace_stream *stream)
 {
     return stream->sound || stream->at == stream->count ? 0 : make_sound(host, rank, stream);
 }
@@ -278,8 +283,8 @@ static uint32_t drain_stream(struct trace_host *host, struct trace_rank *rank, u
                              uint64_t end_ns, uint64_t until)
 {
     struct trace_stream *stream = &host->all_streams[rank->streams[ring]];
-    struct sum_source source = source_of(host, rank, stream, end_ns);
-    struct match_source matching = {&host->clock, ring, match_comm, rank};
+    struct sum_source source = trace_host_source_of(host, rank, stream, end_ns);
+    struct match_source matching = {&host->clock, ring, trace_host_match_comm, rank};
     size_t most = stream->count - stream->at, count = until == UINT64_MAX ? most : 0;
     if (most == 0)
         return 0;
@@ -326,14 +331,15 @@ static void drain_threads(struct trace_host *host, struct trace_rank *rank, uint
 }
 
 /* Threads of a rank are merged by the entries of their calls: up to where all of them are known. */
-static void tell_known(struct trace_host *host, struct trace_rank *rank, uint64_t end_ns)
+static void trace_host_write_known(struct trace_host *host, struct trace_rank *rank,
+                                   uint64_t end_ns)
 {
     uint64_t known = end_ns;
     if (rank->stream_count < 2)
         return;
     for (uint32_t i = 0; i < rank->stream_count; i++) {
         const struct trace_stream *stream = &host->all_streams[rank->streams[i]];
-        struct match_source source = {&host->clock, i, match_comm, rank};
+        struct match_source source = {&host->clock, i, trace_host_match_comm, rank};
         const struct event *next = stream->at < stream->count ? &stream->batch[stream->at] : NULL;
         uint64_t until = match_underway(host->match, rank->member, &source, next);
         uint64_t exit_ns = next == NULL ? UINT64_MAX : tick_clock_ns(&host->clock, next->t_exit);
@@ -349,7 +355,7 @@ int trace_host_drain(struct trace_host *host, uint64_t end_ns)
     for (uint32_t i = 0; host->code == 0 && i < host->rank_count; i++) {
         struct trace_rank *rank = &host->all[host->ranks[i]];
         for (uint32_t k = 0; host->code == 0 && k < rank->stream_count; k++)
-            host->code = prepare(host, rank, &host->all_streams[rank->streams[k]]);
+            host->code = trace_host_prepare(host, rank, &host->all_streams[rank->streams[k]]);
         if (host->code == 0 && rank->stream_count == 1)
             drain_stream(host, rank, 0, end_ns, UINT64_MAX);
         else if (host->code == 0)
@@ -389,10 +395,10 @@ static int end_streams(struct trace_host *host, uint64_t end_ns)
     int going_on = 0;
     for (uint32_t i = 0; i < host->rank_count; i++) {
         struct trace_rank *rank = &host->all[host->ranks[i]];
-        tell_known(host, rank, end_ns);
+        trace_host_write_known(host, rank, end_ns);
         for (uint32_t k = 0; k < rank->stream_count; k++) {
             struct trace_stream *stream = &host->all_streams[rank->streams[k]];
-            struct sum_source source = source_of(host, rank, stream, end_ns);
+            struct sum_source source = trace_host_source_of(host, rank, stream, end_ns);
             going_on |= !stream->ended;
             if (stream->at < stream->count)
                 event_sum_in_progress(rank->sum, rank->index, &source, &stream->batch[stream->at]);
@@ -417,7 +423,7 @@ static void end_members(struct trace_host *host)
     match_settle(host->match, host->settled_ns);
 }
 
-static void count_matches(struct trace_host *host)
+static void trace_host_count_matches(struct trace_host *host)
 {
     struct match_counts now = match_counts(host->match);
     host->counts.matched += now.matched - host->told.matched;
@@ -426,7 +432,7 @@ static void count_matches(struct trace_host *host)
     host->told = now;
 }
 
-static void count_rows(struct trace_counts *counts, const struct window_rows *rows)
+static void trace_host_count_rows(struct trace_counts *counts, const struct window_rows *rows)
 {
     for (uint64_t i = 0; i < rows->ranks_count; i++) {
         const struct wire_rank_row *row = &rows->ranks[i];
@@ -450,8 +456,8 @@ static uint64_t same_time(const void *user, uint64_t ns)
     return ns;
 }
 
-static int encode(struct trace_host *host, struct wire_window *window, struct window_rows *rows,
-                  uint64_t *seq)
+static int trace_host_encode(struct trace_host *host, struct wire_window *window,
+                             struct window_rows *rows, uint64_t *seq)
 {
     struct trace_desk *desk = host->desk;
     uint64_t begin_ns = window->window * window->length_ns;
@@ -470,14 +476,15 @@ static int encode(struct trace_host *host, struct wire_window *window, struct wi
     return code < 0 ? code : 0;
 }
 
-static int tell_window(struct trace_host *host, uint64_t number, uint64_t window_ns, uint64_t *seq)
+static int trace_host_write_window(struct trace_host *host, uint64_t number, uint64_t window_ns,
+                                   uint64_t *seq)
 {
     struct window_rows rows;
     int code = event_sum_rows(host->desk->sum, &rows);
     if (code != 0)
         return code;
-    count_rows(&host->counts, &rows);
-    count_matches(host);
+    trace_host_count_rows(&host->counts, &rows);
+    trace_host_count_matches(host);
     uint64_t ends = transfer_sum_sampled(host->desk->transfers);
     uint64_t passed_over = transfer_sum_passed_over(host->desk->transfers);
     host->counts.halves += ends;
@@ -500,7 +507,7 @@ static int tell_window(struct trace_host *host, uint64_t number, uint64_t window
                                  .flags = host->ended ? WINDOW_FINAL : 0,
                                  .node = &node,
                                  .node_count = 1};
-    return encode(host, &window, &rows, seq);
+    return trace_host_encode(host, &window, &rows, seq);
 }
 
 int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_ns, uint64_t *seq)
@@ -512,7 +519,7 @@ int trace_host_close(struct trace_host *host, uint64_t window, uint64_t window_n
         end_members(host);
         host->ended = 1;
     }
-    int code = tell_window(host, window, window_ns, seq);
+    int code = trace_host_write_window(host, window, window_ns, seq);
     event_sum_clear(host->desk->sum);
     transfer_sum_clear(host->desk->transfers);
     for (uint32_t i = host->rank_count; i-- > 0;)

@@ -26,7 +26,7 @@ struct listed {
     size_t room;
 };
 
-static int take_host(void *user, const char *name)
+static int trace_places_add_host(void *user, const char *name)
 {
     struct listed *l = user;
     struct trace_places *p = l->places;
@@ -36,7 +36,7 @@ static int take_host(void *user, const char *name)
     return 0;
 }
 
-static int by_name(const void *left, const void *right)
+static int trace_places_compare_by_name(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
@@ -48,7 +48,7 @@ static int check_twice(const struct trace_places *p, char *why, size_t room)
     for (uint32_t h = 0; code == 0 && h < p->host_count; h++)
         names[h] = p->hosts[h];
     if (code == 0)
-        qsort(names, p->host_count, sizeof(*names), by_name);
+        qsort(names, p->host_count, sizeof(*names), trace_places_compare_by_name);
     for (uint32_t h = 1; code == 0 && h < p->host_count; h++) {
         if (strcmp(names[h - 1], names[h]) != 0)
             continue;
@@ -65,8 +65,9 @@ int trace_places_list(struct trace_places *out, const char *list, uint32_t ranks
     struct listed listed = {out, 0};
     *out = (struct trace_places){.host_of = calloc((size_t)ranks + 1, sizeof(uint32_t))};
     snprintf(why, room, "no memory");
-    int code = out->host_of == NULL ? -ENOMEM
-                                    : hostlist_expand(list, ranks, take_host, &listed, why, room);
+    int code = out->host_of == NULL
+                   ? -ENOMEM
+                   : hostlist_expand(list, ranks, trace_places_add_host, &listed, why, room);
     if (code == 0 && out->host_count == 0) {
         snprintf(why, room, "there are no hosts in the list");
         code = -HOLTER_EUSAGE;

@@ -31,7 +31,7 @@ static void work_on(struct trace_pool *p)
         p->work(p->user, piece);
 }
 
-static void *follow(void *user)
+static void *trace_pool_follow(void *user)
 {
     struct trace_pool *p = user;
     uint64_t seen = 0;
@@ -65,7 +65,8 @@ int trace_pool_create(struct trace_pool **out, unsigned threads)
         threads = processors > 0 ? (unsigned)processors : 1;
     if (threads > THREADS_MOST)
         threads = THREADS_MOST;
-    while (p->count + 1 < threads && pthread_create(&p->threads[p->count], NULL, follow, p) == 0)
+    while (p->count + 1 < threads &&
+           pthread_create(&p->threads[p->count], NULL, trace_pool_follow, p) == 0)
         p->count++;
     *out = p;
     return 0;

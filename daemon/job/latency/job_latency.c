@@ -60,7 +60,6 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns)
         return -ENOMEM;
     l->window_ns = window_ns;
     int code = job_latency_fit(&l->series, SCOPES_BEFORE_REGIONS, sizeof(*l->series));
-    code = code != 0 ? code : job_latency_fit(&l->region_parts, 0, sizeof(*l->region_parts));
     code = code != 0 ? code : make_parts(l);
     if (code != 0) {
         job_latency_destroy(l);
@@ -91,7 +90,6 @@ void job_latency_destroy(struct job_latency *l)
     free(l->ranks);
     message_ranks_finish(&l->messages);
     free(l->region_sums);
-    free(l->region_parts);
     free(l->series);
     free(l->criteria_list);
     free(l->criterion_rows);
@@ -188,20 +186,17 @@ static void update_criteria(struct job_latency *l)
 
 static void sum_groups(struct job_latency *l, size_t regions)
 {
-    if (l->groups.is_apart && l->rank_count > 0)
+    if (l->rank_count > 0)
         memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
     for (size_t i = 0; i < regions; i++)
         l->region_sums[i] = (struct latency_sum){0};
     l->groups = (struct latency_groups){.regions = l->region_sums,
                                         .region_count = regions,
-                                        .parts = l->region_parts,
                                         .region_of = l->region_of,
                                         .rank_count = l->rank_count,
                                         .messages = &l->messages,
-                                        .apart = l->ranks};
+                                        .ranks = l->ranks};
     latency_add(&l->groups, &l->scale, &l->closing->transfers);
-    if (l->messages.table.failed)
-        l->short_of_memory = 1;
 }
 
 static void make_series(struct job_latency *l)
@@ -216,8 +211,6 @@ static void make_series(struct job_latency *l)
         latency_trend_update(l->trends[i], l->window, &s->sum, &s->trend);
     }
     for (size_t i = 0; i < l->region_count; i++) {
-        if (i + 1 < l->region_count)
-            latency_trend_fetch(l->region_trends[i + 1].trend);
         struct latency_series *s = &l->series[l->series_count++];
         *s = (struct latency_series){
             .scope = SERIES_REGION, .id = l->region_trends[i].id, .sum = l->region_sums[i]};

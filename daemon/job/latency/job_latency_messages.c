@@ -122,10 +122,10 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
         job_latency_fit(&l->rank_rows, l->rank_count, sizeof(*l->rank_rows)) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < l->rank_count; i++) {
-        const struct latency_rank rank = latency_rank_of(&l->groups, i);
-        if (rank.messages > 0)
+        const struct latency_rank *rank = &l->groups.ranks[i];
+        if (rank->messages > 0)
             l->rank_rows[ranks++] = (struct wire_rank_latency_row){
-                i, rank.messages, latency_rank_reference(&rank), latency_rank_typical(&rank)};
+                i, rank->messages, latency_rank_reference(rank), latency_rank_typical(rank)};
     }
     out->criteria = l->criterion_rows;
     out->criteria_count = criteria;

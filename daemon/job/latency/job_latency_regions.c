@@ -57,19 +57,6 @@ static int begin_regions_of_nodes(struct job_latency *l)
     return 0;
 }
 
-/* Messages between ranks that are vertices. */
-static int add_contacts(struct job_latency *l, const struct closed_window *window)
-{
-    bool same = window->pairs_figured != 0 && window->pairs_figured == l->contacts_figured;
-    l->contacts_figured = 0;
-    if (!(same && contact_again(l->contact)) &&
-        contact_add_ranks(l->contact, window->pairs, window->pair_count) != 0)
-        return -ENOMEM;
-    int code = close_contacts(l);
-    l->contacts_figured = code == 0 ? window->pairs_figured : 0;
-    return code;
-}
-
 static int take_contacts(struct job_latency *l, const struct closed_window *window)
 {
     const size_t count = window->pair_count;
@@ -82,8 +69,6 @@ static int take_contacts(struct job_latency *l, const struct closed_window *wind
      * is looked at. */
     if (l->window % (1 + count / CONTACT_ROWS) != 0)
         return 0;
-    if (!l->nodes_stand)
-        return add_contacts(l, window);
     for (size_t i = 0; i < count; i++) {
         const struct pair_row *p = &window->pairs[i];
         if (p->destination < 0)
@@ -157,7 +142,6 @@ static int list_regions(struct job_latency *l)
     size_t regions = regions_list(l->regions, NULL, 0);
     if (job_latency_fit(&l->region_infos, regions, sizeof(*l->region_infos)) != 0 ||
         job_latency_fit(&l->region_sums, regions, sizeof(*l->region_sums)) != 0 ||
-        job_latency_fit(&l->region_parts, regions, sizeof(*l->region_parts)) != 0 ||
         job_latency_fit(&l->series, regions + SCOPES_BEFORE_REGIONS, sizeof(*l->series)) != 0)
         return -ENOMEM;
     regions_list(l->regions, l->region_infos, regions);

@@ -26,7 +26,6 @@ struct job_latency {
     struct criteria *criteria;
     struct join *join;
     struct contact *contact;
-    uint64_t contacts_figured; /* of the rows that the contacts took last; 0: of none */
     const struct contact_edge
         *edges; /* borrowed of the contact: that the regions were not told of */
     size_t edge_count;
@@ -39,7 +38,7 @@ struct job_latency {
     int criteria_moved[LOCALITIES]; /* with the window before: by how much is in the scale */
     uint32_t *node_of;              /* by rank; UINT32_MAX: not known */
     uint32_t *region_of;            /* by rank: position in region_trends; region_count: in none */
-    struct latency_rank *ranks;     /* what of latencies is not in `messages` */
+    struct latency_rank *ranks;     /* of the window that was closed last */
     struct message_ranks messages;  /* of the window that was closed last */
     size_t rank_count, node_of_room;
     uint32_t nodes;
@@ -48,7 +47,6 @@ struct job_latency {
     int regions_new,
         ranks_placed; /* since regions were last listed: they have changed; ranks were placed */
     struct latency_sum *region_sums;
-    struct latency_part *region_parts;
     struct latency_groups groups;
     struct latency_series *series;
     size_t series_count, series_room;

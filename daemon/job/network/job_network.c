@@ -49,7 +49,7 @@ void job_network_destroy(struct job_network *n)
     free(n->pairs);
     free(n->loads);
     free(n->places);
-    log_sums_finish(&n->latencies);
+    free(n->latencies);
     free(n->links);
     free(n->link_rows);
     free(n->route_rows);
@@ -546,7 +546,7 @@ size_t job_network_bytes(const struct job_network *n)
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
            n->load_room * sizeof(*n->loads) + n->place_room * sizeof(*n->places) +
-           log_sums_bytes(&n->latencies) + n->turn_room * sizeof(*n->turns) +
+           n->latency_room * sizeof(*n->latencies) + n->turn_room * sizeof(*n->turns) +
            n->next_room * sizeof(*n->nexts) + n->link_room * sizeof(*n->links) +
            n->link_rows_room * sizeof(*n->link_rows) + n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +

@@ -42,6 +42,12 @@ struct network_pair {
     uint64_t bytes, messages;
 };
 
+/** Latencies of the matched messages of a pair of vertices. */
+struct network_latency {
+    uint64_t messages;
+    double log; /**< sum of logarithms, in the parts of log2_sum: whole numbers */
+};
+
 /** What is asked of a pair of vertices for each message: where it ends, and which pair the latency
  * was of that came behind one of it, or may come. */
 struct network_next {
@@ -87,15 +93,14 @@ struct job_network {
     size_t pair_count, pair_room;
     struct link_load *loads; /**< by pair that rows count in: what it sent */
     size_t load_room;
-    int same_loads; /**< the congestion has them */
     uint64_t bytes, unplaced;
     uint32_t *places; /**< by row of pairs of ranks: where it counts */
     size_t place_count, place_room;
     uint64_t listed, figured; /**< of those rows */
     size_t row_pairs;         /**< of `pairs`, those that rows count in: the first */
     int rows_hold;            /**< places of rows are those of network and seats as they are now */
-    int taken; /**< the congestion knows the pairs that rows count in, and no others */
-    struct log_sums latencies; /**< by pair that rows count in; in the parts of log2_sum */
+    struct network_latency *latencies; /**< by pair that rows count in */
+    size_t latency_room;
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */

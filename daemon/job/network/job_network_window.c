@@ -228,7 +228,6 @@ static void add_known(struct job_network *n, const struct closed_window *w)
 {
     struct link_load *loads = n->loads;
     n->bytes = n->unplaced = 0;
-    n->same_loads = 0;
     for (size_t i = 0; i < n->row_pairs; i++)
         loads[i] = (struct link_load){0, 0};
     for (size_t i = 0; i < w->pair_count; i++) {
@@ -327,39 +326,32 @@ static int add_late(struct job_network *n, uint32_t source, uint32_t destination
 }
 
 /* Logarithms of references by number of the class, in the parts of log2_sum, which are whole
- * numbers. */
+ * numbers; infinite: there is none. */
 struct known_logs {
-    const struct latency_scale *scale;
-    int32_t
-        parts[TRANSFER_WIDE]; /* UNKNOWN_LOG: not asked for so far, or it is none, or too large */
+    double parts[TRANSFER_WIDE];
 };
 
-#define UNKNOWN_LOG INT32_MIN
-_Static_assert(-(int64_t)UNKNOWN_LOG >= LOG_SUMS_MOST, "what is more by that is not packed");
-
-/* @return infinite: there is none */
-static double log_of(struct known_logs *logs, unsigned class_)
+static void list_logs(const struct latency_scale *scale, struct known_logs *logs)
 {
-    if (logs->parts[class_] != UNKNOWN_LOG)
-        return logs->parts[class_];
-    double reference = logs->scale->reference[class_ % LOCALITIES][class_ / LOCALITIES];
-    double log = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
-    if (fabs(log) < (double)LOG_SUMS_MOST)
-        logs->parts[class_] = (int32_t)log;
-    return log;
+    for (unsigned class_ = 0; class_ < TRANSFER_WIDE; class_++)
+        logs->parts[class_] = INFINITY;
+    for (unsigned class_ = 0; class_ < LOCALITIES * SIZE_CLASSES; class_++) {
+        double reference = scale->reference[class_ % LOCALITIES][class_ / LOCALITIES];
+        if (reference > 0)
+            logs->parts[class_] = round(LOG2_PART * log2(reference));
+    }
 }
 
 /* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows
  * does not show. */
-static __attribute__((noinline)) int add_any(struct job_network *n, struct known_logs *logs,
-                                             const struct transfers *rows,
-                                             const struct transfer_head *head)
+static int add_any(struct job_network *n, const struct known_logs *logs,
+                   const struct transfers *rows, const struct transfer_head *head)
 {
     const struct transfer *wide = transfer_is_wide(head) ? &rows->wide[head->log2_sum] : NULL;
     uint64_t messages = wide != NULL ? wide->messages : transfer_messages(head),
              log2_sum = wide != NULL ? wide->log2_sum : head->log2_sum;
     uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
-    double log = log_of(logs, transfer_class(head));
+    double log = logs->parts[transfer_class(head)];
     if (source == destination || source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE ||
         messages == 0 || !(log < INFINITY))
         return 0;
@@ -367,52 +359,9 @@ static __attribute__((noinline)) int add_any(struct job_network *n, struct known
     double more = (double)log2_sum - log * (double)messages;
     if (place == NETWORK_NO_PAIR)
         return add_late(n, source, destination, messages, more);
-    log_sums_add(&n->latencies, place, messages, more);
+    n->latencies[place].messages += messages;
+    n->latencies[place].log += more;
     return 0;
-}
-
-/* Add messages of one row each, from one on, as long as each comes behind the one it came behind
- * before.
- * @return the first that is not added */
-static const struct transfer_head *add_nexts(struct job_network *n, const int32_t *logs,
-                                             const struct transfer_head *head,
-                                             const struct transfer_head *end)
-{
-    const uint32_t *const seats = n->seats, rank_count = n->rank_count;
-    const struct network_next *const nexts = n->nexts;
-    uint32_t *const turns = n->turns;
-    uint64_t *const sums = n->latencies.packed;
-    for (; head < end; head++) {
-        if (!transfer_is_single(head) || head->source >= rank_count ||
-            head->destination >= rank_count)
-            break;
-        const uint32_t source = seats[head->source], destination = seats[head->destination];
-        if (source == TOPOLOGY_NONE)
-            break;
-        const uint32_t place = nexts[turns[source]].behind;
-        if (nexts[place].destination == destination &&
-            log_sums_add_one(&sums[place], (int64_t)head->log2_sum - logs[transfer_class(head)]))
-            turns[source] = place;
-        else if (source != destination) /* else it stays on its vertex */
-            break;
-    }
-    return head;
-}
-
-/* A message of a pair that another one came behind before, but to which its vertex has sent: it
- * comes behind that one from now on. @return whether it does */
-static bool turn_to(struct job_network *n, const struct transfer_head *head)
-{
-    const uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
-    if (source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE || source == destination)
-        return false;
-    const uint32_t before = n->turns[source];
-    uint32_t *behind = &n->nexts[before].behind;
-    if (n->nexts[before].destination == destination || n->nexts[*behind].destination == destination)
-        return false;
-    const uint32_t place = search_pair(n, source, destination);
-    *behind = place == NETWORK_NO_PAIR ? *behind : place;
-    return place != NETWORK_NO_PAIR;
 }
 
 static int add_transfers(struct job_network *n, const struct transfers *rows,
@@ -421,30 +370,27 @@ static int add_transfers(struct job_network *n, const struct transfers *rows,
     const struct transfer_head *head = rows->heads, *const end = head + rows->count;
     struct known_logs logs;
     int code = 0;
-    logs.scale = scale;
-    for (unsigned i = 0; i < TRANSFER_WIDE; i++)
-        logs.parts[i] = UNKNOWN_LOG;
-    while (code == 0 && (head = add_nexts(n, logs.parts, head, end)) < end) {
-        if (!transfer_is_single(head) || !turn_to(n, head))
-            code = add_any(n, &logs, rows, head++);
-    }
+    list_logs(scale, &logs);
+    for (; code == 0 && head < end; head++)
+        code = add_any(n, &logs, rows, head);
     return code;
 }
 
 static int add_latencies(struct job_network *n, const struct closed_window *w)
 {
     n->pair_count = n->row_pairs;
-    int code = log_sums_begin(&n->latencies, n->row_pairs);
+    int code = array_fit(&n->latencies, sizeof(*n->latencies), &n->latency_room, n->row_pairs + 1);
+    if (code == 0)
+        memset(n->latencies, 0, n->row_pairs * sizeof(*n->latencies));
     if (code != 0 || w->scale == NULL || w->latency == NULL || w->latency->transfers.count == 0)
         return code;
-    code = add_transfers(n, &w->latency->transfers, w->scale);
-    return code == 0 && n->latencies.failed ? -ENOMEM : code;
+    return add_transfers(n, &w->latency->transfers, w->scale);
 }
 
 /* Pairs of vertices from rows that are not those of the window before. */
 static int make_pairs(struct job_network *n, const struct closed_window *w)
 {
-    n->rows_hold = n->taken = n->same_loads = 0;
+    n->rows_hold = 0;
     n->pair_count = 0;
     n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
@@ -476,26 +422,13 @@ int job_network_add_pairs(struct job_network *n, const struct closed_window *w)
 static int load_links(struct job_network *n, uint64_t window)
 {
     double seconds = (double)n->options.window_ns * 1e-9;
-    const struct congestion_figures figures = {n->row_pairs, n->loads, n->same_loads, &n->latencies,
-                                               LOG_PART};
-    if (n->pair_count == n->row_pairs &&
-        (n->taken
-             ? congestion_update_figures(n->congestion, window, seconds, &figures)
-             : congestion_update_ends(n->congestion, window, seconds, n->pairs, &figures)) == 0) {
-        n->taken = n->same_loads = 1;
-        return 0;
-    }
     for (size_t i = 0; i < n->row_pairs; i++) {
         n->pairs[i].bytes = n->loads[i].bytes;
         n->pairs[i].messages = n->loads[i].messages;
-        const struct log_sum latency = log_sums_at(&n->latencies, i);
-        n->pairs[i].matched = latency.messages;
-        n->pairs[i].log_latency = latency.sum * LOG_PART;
+        n->pairs[i].matched = n->latencies[i].messages;
+        n->pairs[i].log_latency = n->latencies[i].log * LOG_PART;
     }
-    int code = congestion_update(n->congestion, window, seconds, n->pairs, n->pair_count);
-    n->taken = code == 0 && n->pair_count == n->row_pairs;
-    n->same_loads = n->taken;
-    return code;
+    return congestion_update(n->congestion, window, seconds, n->pairs, n->pair_count);
 }
 
 /* ---- closing ------------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ struct attach {
 
 /* ---- life ------------------------------------------------------------------ */
 
-static void destroy(struct attach *a)
+static void attach_destroy(struct attach *a)
 {
     record_parts_finish(&a->parts);
     numbers_finish(&a->numbers);
@@ -86,7 +86,7 @@ int attach_create(struct attach **out, const char *path, uint64_t most_bytes, ch
     else
         code = recording_open(&a->recording, a->path, why, room);
     if (code != 0) {
-        destroy(a);
+        attach_destroy(a);
         return code;
     }
     *out = a;
@@ -98,7 +98,7 @@ void attach_abandon(struct attach *a)
     if (a == NULL)
         return;
     recording_abandon(a->recording);
-    destroy(a);
+    attach_destroy(a);
 }
 
 /* ---- messages of agents ---------------------------------------------------- */
@@ -109,8 +109,8 @@ static int is_followed(const struct attach *a, uint64_t instance)
            key_table_find(&a->numbers.agents, (struct key){.hi = instance}) != KEY_NONE;
 }
 
-static int keep(struct attach *a, const struct wire_recorded *m, const void *bytes, size_t length,
-                int snapshot)
+static int attach_write_message(struct attach *a, const struct wire_recorded *m, const void *bytes,
+                                size_t length, int snapshot)
 {
     struct recorded head = {.type = m->type,
                             .instance = m->instance,
@@ -136,7 +136,7 @@ static int keep(struct attach *a, const struct wire_recorded *m, const void *byt
     return code;
 }
 
-static int join(struct wire_buffer *joined, const struct wire_recorded *m)
+static int attach_join_parts(struct wire_buffer *joined, const struct wire_recorded *m)
 {
     size_t length = joined->length + m->bytes_count;
     if (length > WIRE_MESSAGE_BYTES)
@@ -149,12 +149,12 @@ static int join(struct wire_buffer *joined, const struct wire_recorded *m)
     return 0;
 }
 
-static int take_recorded(struct attach *a, const struct wire_recorded *m, int snapshot)
+static int attach_write_recorded(struct attach *a, const struct wire_recorded *m, int snapshot)
 {
     if (m->type != WIRE_TYPE_RANKS && m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_CAPTURED)
         return -HOLTER_EPROTOCOL;
     if (m->offset == 0 && !m->more)
-        return keep(a, m, m->bytes, m->bytes_count, snapshot);
+        return attach_write_message(a, m, m->bytes, m->bytes_count, snapshot);
     /* When a part of a long message was missed the whole is: it counts with its number. */
     if (a->joined_instance != m->instance || a->joined_seq != m->seq || m->offset == 0)
         a->joined.length = 0;
@@ -162,17 +162,17 @@ static int take_recorded(struct attach *a, const struct wire_recorded *m, int sn
         return 0;
     a->joined_instance = m->instance;
     a->joined_seq = m->seq;
-    int code = join(&a->joined, m);
+    int code = attach_join_parts(&a->joined, m);
     if (code != 0 || m->more)
         return code;
-    code = keep(a, m, a->joined.bytes, a->joined.length, snapshot);
+    code = attach_write_message(a, m, a->joined.bytes, a->joined.length, snapshot);
     a->joined.length = 0;
     return code;
 }
 
 /* ---- results ------------------------------------------------------------------ */
 
-static int take_links(struct attach *a, const struct wire_links *m)
+static int attach_write_links(struct attach *a, const struct wire_links *m)
 {
     struct wire_links kept;
     struct wire_link_row *rows;
@@ -183,7 +183,7 @@ static int take_links(struct attach *a, const struct wire_links *m)
     return code;
 }
 
-static int take_topology(struct attach *a, const struct wire_topology *m)
+static int attach_write_topology(struct attach *a, const struct wire_topology *m)
 {
     int code = recording_table(a->recording, WIRE_TYPE_TOPOLOGY, m);
     if (code == 0 && a->most_bytes != 0)
@@ -195,7 +195,7 @@ static int take_topology(struct attach *a, const struct wire_topology *m)
 
 /* Windows that had ended before are no part of the recording. A daemon that was away tells all
  * windows anew: those that parts before have are no part of this one. */
-static int take_window(struct attach *a, const struct wire_message *m, int snapshot)
+static int attach_write_window(struct attach *a, const struct wire_message *m, int snapshot)
 {
     int totals = m->type == WIRE_TYPE_TOTALS;
     struct windows *windows = totals ? &a->totals : &a->latencies;
@@ -213,18 +213,18 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
 {
     switch (m->type) {
     case WIRE_TYPE_RECORDED:
-        return take_recorded(a, &m->recorded, snapshot);
+        return attach_write_recorded(a, &m->recorded, snapshot);
     case WIRE_TYPE_TOTALS:
     case WIRE_TYPE_LATENCIES:
-        return take_window(a, m, snapshot);
+        return attach_write_window(a, m, snapshot);
     case WIRE_TYPE_LINKS: /* states do not say when their windows were */
-        return snapshot ? 0 : take_links(a, &m->links);
+        return snapshot ? 0 : attach_write_links(a, &m->links);
     case WIRE_TYPE_CAPTURE: /* those before are no part of it either */
         return m->capture.at_ns < a->parts.attached_ns
                    ? 0
                    : recording_table(a->recording, m->type, &m->capture);
     case WIRE_TYPE_TOPOLOGY:
-        return take_topology(a, &m->topology);
+        return attach_write_topology(a, &m->topology);
     default:
         return wire_topic(m->type) ? recording_table(a->recording, m->type, &m->job) : 0;
     }
@@ -232,7 +232,7 @@ int attach_take(struct attach *a, const struct wire_message *m, int snapshot)
 
 /* ---- committing ------------------------------------------------------------------ */
 
-static int tell_part(struct attach *a)
+static int attach_write_part(struct attach *a)
 {
     a->parts.missed = attach_missed(a);
     if (a->told_since == a->parts.attached_ns && a->told_missed == a->parts.missed)
@@ -242,9 +242,9 @@ static int tell_part(struct attach *a)
     return recording_begin(a->recording) != 0 ? -EIO : record_parts_tell(&a->parts, a->recording);
 }
 
-static int commit(struct attach *a)
+static int attach_commit_recording(struct attach *a)
 {
-    int code = tell_part(a);
+    int code = attach_write_part(a);
     return code != 0 ? code : recording_commit(a->recording);
 }
 
@@ -255,7 +255,7 @@ int attach_is_due(const struct attach *a)
 
 int attach_commit(struct attach *a)
 {
-    int code = commit(a);
+    int code = attach_commit_recording(a);
     a->uncommitted_bytes = 0;
     if (code != 0 || !record_parts_over(a->recording, a->most_bytes))
         return code;
@@ -267,12 +267,12 @@ int attach_commit(struct attach *a)
 
 int attach_close(struct attach *a)
 {
-    int code = commit(a), closed = 0; /* no part is begun for nothing */
+    int code = attach_commit_recording(a), closed = 0; /* no part is begun for nothing */
     if (code == 0)
         closed = recording_close(a->recording);
     else
         recording_abandon(a->recording);
-    destroy(a);
+    attach_destroy(a);
     return code != 0 ? code : closed;
 }
 

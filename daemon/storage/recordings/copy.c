@@ -26,7 +26,7 @@ struct target {
     size_t room;
 };
 
-static int fail(struct target *t, int code, const char *path, const char *what)
+static int copy_fail(struct target *t, int code, const char *path, const char *what)
 {
     snprintf(t->why, t->room, "%s: %s", path, what);
     return code;
@@ -34,19 +34,19 @@ static int fail(struct target *t, int code, const char *path, const char *what)
 
 static int fail_writing(struct target *t, int code)
 {
-    return fail(t, code, t->path,
-                code == -EIO ? recording_error(t->recording) : holter_strerror(code));
+    return copy_fail(t, code, t->path,
+                     code == -EIO ? recording_error(t->recording) : holter_strerror(code));
 }
 
-static int begin(struct target *t)
+static int copy_begin(struct target *t)
 {
     if (access(t->path, F_OK) == 0)
-        return fail(t, -EEXIST, t->path, "there is such a file already");
+        return copy_fail(t, -EEXIST, t->path, "there is such a file already");
     numbers_init(&t->numbers);
     return recording_open(&t->recording, t->path, t->why, t->room);
 }
 
-static int put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
+static int copy_put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
 {
     int code = recording_message(t->recording, head, bytes, length);
     if (code == 0 && ++t->counts->messages % COMMIT_EVERY == 0)
@@ -56,7 +56,8 @@ static int put(struct target *t, const struct recorded *head, const void *bytes,
 
 /* When recordings that were attached to a job began, and what of that is not here; before when
  * parts were removed. */
-static int tell_part(struct target *t, int attached, uint64_t attached_ns, uint64_t removed_ns)
+static int copy_write_part(struct target *t, int attached, uint64_t attached_ns,
+                           uint64_t removed_ns)
 {
     const struct record_parts told = {.attached_ns = attached_ns,
                                       .removed_ns = removed_ns,
@@ -69,7 +70,7 @@ static int tell_part(struct target *t, int attached, uint64_t attached_ns, uint6
 }
 
 /* Close it, or leave nothing of it. */
-static int end(struct target *t, int code)
+static int copy_end(struct target *t, int code)
 {
     numbers_finish(&t->numbers);
     if (t->recording == NULL)
@@ -78,7 +79,7 @@ static int end(struct target *t, int code)
         char why[200];
         code = recording_close_telling(t->recording, why, sizeof(why));
         if (code != 0)
-            fail(t, code, t->path, why);
+            copy_fail(t, code, t->path, why);
     } else {
         recording_abandon(t->recording);
     }
@@ -103,7 +104,7 @@ struct source {
 };
 
 /* Go on; what cannot be read is left out and counted. @return 0 or negative */
-static int next(struct source *s, struct target *t)
+static int copy_next(struct source *s, struct target *t)
 {
     uint64_t skipped;
     int code;
@@ -121,11 +122,11 @@ static int next(struct source *s, struct target *t)
         if (code != 1)
             return code == -HOLTER_ECORRUPT ? 0 : code;
     }
-    return fail(t, code, s->path, holter_strerror(code));
+    return copy_fail(t, code, s->path, holter_strerror(code));
 }
 
 /* @param empty  whether one without windows will do */
-static int open_source(struct source *s, const char *path, int empty, struct target *t)
+static int copy_open_source(struct source *s, const char *path, int empty, struct target *t)
 {
     int64_t end = 0;
     s->path = path;
@@ -138,15 +139,15 @@ static int open_source(struct source *s, const char *path, int empty, struct tar
         snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
     else if (!empty || copy_job(file, s->job, sizeof(s->job)) != 0 ||
              recording_cursor_window_ns(s->cursor) == 0)
-        return fail(t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
+        return copy_fail(t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
     code = recording_file_hold(file);
     if (code != 0)
-        return fail(t, code, path, holter_strerror(code));
+        return copy_fail(t, code, path, holter_strerror(code));
     t->counts->lacking += file->lacking;
     if (recording_file_number(file, "SELECT max(first + messages) FROM block", &end) == 0 &&
         end > 0)
         s->messages = (uint64_t)end;
-    code = next(s, t);
+    code = copy_next(s, t);
     s->first_ns = s->last_ns;
     return code;
 }
@@ -173,7 +174,7 @@ static uint64_t removed_ns_of(const struct source *s)
     return number_of_part(s, "SELECT removed_ns FROM part WHERE one = 1");
 }
 
-static void show(const struct recording_progress *p, uint64_t done, uint64_t of)
+static void copy_show_progress(const struct recording_progress *p, uint64_t done, uint64_t of)
 {
     if (p != NULL && p->show != NULL && done % 256 == 0 && of > 0)
         p->show(p->user, done < of ? (double)done / (double)of : 1);
@@ -187,7 +188,7 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
     struct target t = {.path = path, .counts = &counts, .why = why, .room = room};
     struct source s = {0};
     int64_t first = 0, last = 0;
-    int code = open_source(&s, path, 0, &t);
+    int code = copy_open_source(&s, path, 0, &t);
     uint64_t window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
     *begin_ns = UINT64_MAX;
     *end_ns = 0;
@@ -207,7 +208,8 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
         *begin_ns = (uint64_t)first;
         *end_ns = (uint64_t)last;
     }
-    for (last = *end_ns == 0 ? 0 : last; code == 0 && *end_ns == 0 && s.more; code = next(&s, &t)) {
+    for (last = *end_ns == 0 ? 0 : last; code == 0 && *end_ns == 0 && s.more;
+         code = copy_next(&s, &t)) {
         if (s.head.type != WIRE_TYPE_WINDOW || s.head.time_ns > INT64_MAX)
             continue;
         first = (int64_t)s.head.time_ns;
@@ -250,7 +252,7 @@ static int is_window_of(const struct cut *cut, const struct recorded *head)
 }
 
 /* Is it a window of the cut, or something else that was said before its end? */
-static int belongs(const struct cut *cut, const struct recorded *head)
+static int copy_is_in_cut(const struct cut *cut, const struct recorded *head)
 {
     if (head->type == WIRE_TYPE_WINDOW)
         return is_window_of(cut, head);
@@ -261,25 +263,25 @@ static int belongs(const struct cut *cut, const struct recorded *head)
 
 /* What came before the first window comes as if it had come with it: else the job would seem to
  * have been silent in between. */
-static int put_cut(struct target *t, struct source *s, const struct recording_progress *progress,
-                   struct cut *cut, uint64_t last)
+static int copy_put_cut(struct target *t, struct source *s,
+                        const struct recording_progress *progress, struct cut *cut, uint64_t last)
 {
     int code = 0;
     for (; code == 0 && s->more && recording_cursor_number(s->cursor) <= last &&
            s->head.received_ns <= cut->stop_ns;
-         code = code != 0 ? code : next(s, t)) {
+         code = code != 0 ? code : copy_next(s, t)) {
         struct recorded head = s->head;
         int window = is_window_of(cut, &head);
-        show(progress, ++cut->done, cut->of);
-        if (!belongs(cut, &head))
+        copy_show_progress(progress, ++cut->done, cut->of);
+        if (!copy_is_in_cut(cut, &head))
             continue;
         if (cut->from_ns > 0 && head.received_ns < cut->first_ns)
             head.received_ns = cut->first_ns;
         if (cut->from_ns > 0 && !window && head.time_ns < cut->first_ns)
             head.time_ns = cut->first_ns;
         int met = numbers_meet(&t->numbers, &head);
-        code = met < 0 ? fail(t, met, s->path, holter_strerror(met))
-                       : put(t, &head, s->bytes, s->length);
+        code = met < 0 ? copy_fail(t, met, s->path, holter_strerror(met))
+                       : copy_put(t, &head, s->bytes, s->length);
         cut->windows += (uint64_t)window;
     }
     return code;
@@ -287,7 +289,7 @@ static int put_cut(struct target *t, struct source *s, const struct recording_pr
 
 /* Does the recording tell that all windows of the cut were whole when they were published? Then
  * none of them came later. */
-static int is_whole(struct source *s, const struct cut *cut)
+static int copy_is_whole(struct source *s, const struct cut *cut)
 {
     char sql[300];
     int64_t whole = 0;
@@ -302,7 +304,7 @@ static int is_whole(struct source *s, const struct cut *cut)
 }
 
 /* Most of a long recording has not to be read. */
-static void bound(struct source *s, struct cut *cut)
+static void copy_bound_span(struct source *s, struct cut *cut)
 {
     uint64_t begin_ns, early = EARLY_NS + 2 * cut->window_ns;
     cut->start = 1;
@@ -314,14 +316,14 @@ static void bound(struct source *s, struct cut *cut)
         recording_block_before(s->cursor, cut->from_ns - early, 0, 1, &cut->start, &begin_ns) != 0)
         cut->start = 1;
     if (cut->window_ns < (INT64_MAX - EARLY_NS) / LATE_WINDOWS && cut->to_ns < INT64_MAX &&
-        is_whole(s, cut))
+        copy_is_whole(s, cut))
         cut->stop_ns = cut->to_ns + EARLY_NS + LATE_WINDOWS * cut->window_ns;
 }
 
-static int go_to(struct target *t, struct source *s, uint64_t number)
+static int copy_go_to(struct target *t, struct source *s, uint64_t number)
 {
     recording_cursor_seek(s->cursor, number - 1);
-    return next(s, t);
+    return copy_next(s, t);
 }
 
 /* What is no window, of all that lies before the start, and then the runs. */
@@ -334,20 +336,21 @@ static int put_all(struct target *t, struct source *s, const struct recording_pr
         int more = recording_block_of_others(s->cursor, &at, &last);
         if (more != 1 || at >= cut->start)
             break;
-        code = go_to(t, s, at);
-        code = code != 0 ? code
-                         : put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
+        code = copy_go_to(t, s, at);
+        code = code != 0
+                   ? code
+                   : copy_put_cut(t, s, progress, cut, last < cut->start ? last : cut->start - 1);
     }
     for (size_t i = 0; code == 0 && i < cut->run_count; i++) {
-        code = go_to(t, s, cut->runs[i].first);
-        code = code != 0 ? code : put_cut(t, s, progress, cut, cut->runs[i].last);
+        code = copy_go_to(t, s, cut->runs[i].first);
+        code = code != 0 ? code : copy_put_cut(t, s, progress, cut, cut->runs[i].last);
     }
     return code;
 }
 
 /* ---- what a cut has to read ------------------------------------------------ */
 
-static int add_run(struct cut *cut, uint64_t first, uint64_t last)
+static int copy_add_run(struct cut *cut, uint64_t first, uint64_t last)
 {
     struct run *before = cut->run_count == 0 ? NULL : &cut->runs[cut->run_count - 1];
     if (before != NULL && first <= before->last + RUN_GAP) {
@@ -362,7 +365,7 @@ static int add_run(struct cut *cut, uint64_t first, uint64_t last)
 
 /* Heads tell what belongs to the cut: messages themselves take ten times the time. What is damaged
  * is met again. */
-static int find_runs(struct source *heads, struct cut *cut)
+static int copy_find_runs(struct source *heads, struct cut *cut)
 {
     struct wire_arena arena = {0};
     struct wire_message message;
@@ -375,22 +378,22 @@ static int find_runs(struct source *heads, struct cut *cut)
         uint64_t number = recording_cursor_number(heads->cursor);
         if (more == -HOLTER_ECORRUPT) {
             more = recording_cursor_skip(heads->cursor, &skipped);
-            code = add_run(cut, number + 1, number + (skipped == 0 ? 1 : skipped));
+            code = copy_add_run(cut, number + 1, number + (skipped == 0 ? 1 : skipped));
         } else if (more == 1 && head.received_ns > cut->stop_ns) {
             break;
-        } else if (more == 1 && belongs(cut, &head)) {
+        } else if (more == 1 && copy_is_in_cut(cut, &head)) {
             if (!cut->found && is_window_of(cut, &head)) {
                 cut->first_ns = head.received_ns;
                 cut->found = 1;
             }
-            code = add_run(cut, number, number);
+            code = copy_add_run(cut, number, number);
         }
     }
     wire_arena_finish(&arena);
     return code != 0 ? code : more == -HOLTER_ECORRUPT ? 0 : more < 0 ? more : 0;
 }
 
-static int plan(struct target *t, struct source *s, struct cut *cut)
+static int copy_plan(struct target *t, struct source *s, struct cut *cut)
 {
     struct source heads = {.path = s->path};
     int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->room);
@@ -398,13 +401,14 @@ static int plan(struct target *t, struct source *s, struct cut *cut)
         return code;
     recording_cursor_want(heads.cursor, 0);
     recording_cursor_seek(heads.cursor, cut->start - 1);
-    code = find_runs(&heads, cut);
+    code = copy_find_runs(&heads, cut);
     recording_cursor_close(heads.cursor);
     for (size_t i = 0; i < cut->run_count; i++)
         cut->of += cut->runs[i].last - cut->runs[i].first + 1;
     if (code != 0)
-        return fail(t, code, s->path, holter_strerror(code));
-    return cut->found ? 0 : fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
+        return copy_fail(t, code, s->path, holter_strerror(code));
+    return cut->found ? 0
+                      : copy_fail(t, -HOLTER_EEMPTY, s->path, "there is no window in this time");
 }
 
 /* The row of the job is about what is left of it. */
@@ -430,24 +434,24 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     struct source s = {0};
     struct cut cut = {.from_ns = from_ns, .to_ns = to_ns};
     *counts = (struct copy_counts){0};
-    int code = open_source(&s, path, 0, &t);
+    int code = copy_open_source(&s, path, 0, &t);
     cut.window_ns = code == 0 ? recording_cursor_window_ns(s.cursor) : 0;
     counts->damaged = 0; /* what of its begin is will be met again */
     if (code == 0)
-        bound(&s, &cut);
-    code = code != 0 ? code : plan(&t, &s, &cut);
-    code = code != 0 ? code : begin(&t);
+        copy_bound_span(&s, &cut);
+    code = code != 0 ? code : copy_plan(&t, &s, &cut);
+    code = code != 0 ? code : copy_begin(&t);
     code = code != 0 ? code : put_all(&t, &s, progress, &cut);
     if (code == 0) {
         code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
                            cut.window_ns);
         code = code != 0 ? fail_writing(&t, code) : end_job(&t, &cut);
         uint64_t since = attached_ns_of(&s);
-        code = code != 0 ? code : tell_part(&t, since != 0, since, removed_ns_of(&s));
+        code = code != 0 ? code : copy_write_part(&t, since != 0, since, removed_ns_of(&s));
     }
     recording_cursor_close(s.cursor);
     free(cut.runs);
-    return end(&t, code);
+    return copy_end(&t, code);
 }
 
 /* ---- merge ---------------------------------------------------------------- */
@@ -459,7 +463,7 @@ struct merge {
 };
 
 /* The message that came first; of those that came together the one of the first file. */
-static struct source *earliest(struct merge *m)
+static struct source *copy_earliest(struct merge *m)
 {
     struct source *found = NULL;
     for (size_t i = 0; i < m->count; i++) {
@@ -473,14 +477,14 @@ static struct source *earliest(struct merge *m)
 static int put_merged(struct target *t, struct merge *m, const struct recording_progress *progress)
 {
     int code = 0;
-    for (struct source *s; code == 0 && (s = earliest(m)) != NULL;) {
-        show(progress, ++m->done, m->of);
+    for (struct source *s; code == 0 && (s = copy_earliest(m)) != NULL;) {
+        copy_show_progress(progress, ++m->done, m->of);
         int again = numbers_meet(&t->numbers, &s->head);
         if (again < 0)
-            return fail(t, again, s->path, holter_strerror(again));
+            return copy_fail(t, again, s->path, holter_strerror(again));
         t->counts->twice += (uint64_t)again;
-        code = again ? 0 : put(t, &s->head, s->bytes, s->length);
-        code = code != 0 ? code : next(s, t);
+        code = again ? 0 : copy_put(t, &s->head, s->bytes, s->length);
+        code = code != 0 ? code : copy_next(s, t);
     }
     return code;
 }
@@ -518,7 +522,7 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
     m->count = 0;
     for (size_t i = 0; code == 0 && i < of; i++) {
         struct source *this = &m->sources[m->count];
-        code = open_source(this, paths[i], 1, t);
+        code = copy_open_source(this, paths[i], 1, t);
         if (code == -HOLTER_EEMPTY &&
             (this->cursor == NULL || copy_is_empty(recording_cursor_file(this->cursor)))) {
             recording_cursor_close(this->cursor);
@@ -534,7 +538,7 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
     if (code != 0)
         return code;
     qsort(m->sources, m->count, sizeof(*m->sources), by_first);
-    return windows ? 0 : fail(t, -HOLTER_EEMPTY, paths[0], "there is no window in it");
+    return windows ? 0 : copy_fail(t, -HOLTER_EEMPTY, paths[0], "there is no window in it");
 }
 
 /* One that began with the job knows what those that were attached later do not. */
@@ -550,7 +554,7 @@ static int merge_parts(struct target *t, const struct merge *m)
         removed = before > removed ? before : removed;
         first = s->first_ns < first ? s->first_ns : first;
     }
-    return tell_part(t, any, earliest, removed > first ? 0 : removed); /* or it is here */
+    return copy_write_part(t, any, earliest, removed > first ? 0 : removed); /* or it is here */
 }
 
 static int merge_tables(struct target *t, struct merge *m)
@@ -583,13 +587,14 @@ int copy_merge(const char *out, const char *const *paths, size_t count,
     struct target t = {.path = out, .counts = counts, .why = why, .room = room};
     struct merge m = {.count = count, .sources = calloc(count + 1, sizeof(*m.sources))};
     *counts = (struct copy_counts){0};
-    int code = m.sources == NULL ? fail(&t, -ENOMEM, out, "no memory") : open_all(&t, &m, paths);
-    code = code != 0 ? code : begin(&t);
+    int code =
+        m.sources == NULL ? copy_fail(&t, -ENOMEM, out, "no memory") : open_all(&t, &m, paths);
+    code = code != 0 ? code : copy_begin(&t);
     code = code != 0 ? code : put_merged(&t, &m, progress);
     code = code != 0 ? code : merge_tables(&t, &m);
     code = code != 0 ? code : merge_parts(&t, &m);
     counts->missing = code == 0 ? numbers_missing(&t.numbers) : 0;
-    code = end(&t, code);
+    code = copy_end(&t, code);
     for (size_t i = 0; m.sources != NULL && i < count; i++)
         recording_cursor_close(m.sources[i].cursor);
     free(m.sources);

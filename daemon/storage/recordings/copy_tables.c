@@ -34,7 +34,7 @@ struct span {
     uint64_t from_ns, to_ns, window_ns;
 };
 
-static void condition(char *out, size_t room, enum about about, const struct span *span)
+static void copy_tables_condition(char *out, size_t room, enum about about, const struct span *span)
 {
     uint64_t to = span->to_ns > INT64_MAX ? INT64_MAX : span->to_ns;
     uint64_t windows = span->window_ns == 0 ? 1 : span->window_ns;
@@ -154,7 +154,7 @@ int copy_tables(struct recording *to, struct recording_file *from, uint64_t from
         char where[200], sql[300];
         if (!recording_file_has(from, tables[i].name))
             continue;
-        condition(where, sizeof(where), tables[i].about, &span);
+        copy_tables_condition(where, sizeof(where), tables[i].about, &span);
         snprintf(sql, sizeof(sql), "SELECT * FROM %s%s", tables[i].name, where);
         code = copy_query(to, from, tables[i].name, sql);
     }

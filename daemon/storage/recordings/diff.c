@@ -59,7 +59,7 @@ struct comparing {
 
 /* ---- values -------------------------------------------------------------- */
 
-static int rank_of(int type)
+static int diff_rank_of(int type)
 {
     return type == SQLITE_NULL ? 0 : type == SQLITE_TEXT ? 2 : type == SQLITE_BLOB ? 3 : 1;
 }
@@ -68,13 +68,13 @@ static int rank_of(int type)
 static int compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
 {
     int x = sqlite3_column_type(a, i), y = sqlite3_column_type(b, j);
-    if (rank_of(x) != rank_of(y) || x == SQLITE_NULL)
-        return (rank_of(x) > rank_of(y)) - (rank_of(x) < rank_of(y));
+    if (diff_rank_of(x) != diff_rank_of(y) || x == SQLITE_NULL)
+        return (diff_rank_of(x) > diff_rank_of(y)) - (diff_rank_of(x) < diff_rank_of(y));
     if (x == SQLITE_INTEGER && y == SQLITE_INTEGER) {
         sqlite3_int64 m = sqlite3_column_int64(a, i), n = sqlite3_column_int64(b, j);
         return (m > n) - (m < n);
     }
-    if (rank_of(x) == 1) {
+    if (diff_rank_of(x) == 1) {
         double m = sqlite3_column_double(a, i), n = sqlite3_column_double(b, j);
         return (m > n) - (m < n);
     }
@@ -86,7 +86,7 @@ static int compare_values(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
 
 /* How far two numbers are apart. Integers are taken as such: of a time in nanoseconds a double
  * keeps only some hundred. */
-static double apart(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
+static double diff_apart(sqlite3_stmt *a, int i, sqlite3_stmt *b, int j)
 {
     if (sqlite3_column_type(a, i) != SQLITE_INTEGER || sqlite3_column_type(b, j) != SQLITE_INTEGER)
         return fabs(sqlite3_column_double(a, i) - sqlite3_column_double(b, j));
@@ -99,10 +99,11 @@ static int is_equal(const struct comparing *c, int i, int j)
     sqlite3_stmt *a = c->sides[0].rows, *b = c->sides[1].rows;
     if (compare_values(a, i, b, j) == 0)
         return 1;
-    if (rank_of(sqlite3_column_type(a, i)) != 1 || rank_of(sqlite3_column_type(b, j)) != 1)
+    if (diff_rank_of(sqlite3_column_type(a, i)) != 1 ||
+        diff_rank_of(sqlite3_column_type(b, j)) != 1)
         return 0;
     double x = sqlite3_column_double(a, i), y = sqlite3_column_double(b, j);
-    return apart(a, i, b, j) <= c->options->tolerance * fmax(fabs(x), fabs(y));
+    return diff_apart(a, i, b, j) <= c->options->tolerance * fmax(fabs(x), fabs(y));
 }
 
 static void print_value(char *out, size_t room, sqlite3_stmt *s, int column)
@@ -139,7 +140,7 @@ static struct diff_item *new_item(struct comparing *c)
     return diff_new_item(c->diff, c->options, c->table, &c->listed);
 }
 
-static void print_key(char *out, size_t room, const struct comparing *c, const struct side *s)
+static void diff_print_key(char *out, size_t room, const struct comparing *c, const struct side *s)
 {
     size_t used = 0;
     for (size_t k = 0; k < c->key_count && used < room; k++) {
@@ -150,14 +151,14 @@ static void print_key(char *out, size_t room, const struct comparing *c, const s
     }
 }
 
-static void add_only(struct comparing *c, int which)
+static void diff_add_only(struct comparing *c, int which)
 {
     struct diff_item *item = new_item(c);
     c->table->only[which]++;
     c->diff->differences++;
     if (item == NULL)
         return;
-    print_key(item->key, sizeof(item->key), c, &c->sides[which]);
+    diff_print_key(item->key, sizeof(item->key), c, &c->sides[which]);
     snprintf(item->value[which], sizeof(item->value[which]), "there");
 }
 
@@ -192,7 +193,7 @@ static void compare_rows(struct comparing *c)
         struct diff_item *item = new_item(c);
         if (item == NULL)
             break;
-        print_key(item->key, sizeof(item->key), c, &c->sides[0]);
+        diff_print_key(item->key, sizeof(item->key), c, &c->sides[0]);
         snprintf(item->column, sizeof(item->column), "%s", name);
         print_value(item->value[0], sizeof(item->value[0]), a, i);
         print_value(item->value[1], sizeof(item->value[1]), b, j);
@@ -204,7 +205,7 @@ static void compare_rows(struct comparing *c)
 /* ---- tables -------------------------------------------------------------- */
 
 /* @return 0 or negative; a table that is not there has no rows */
-static int open_rows(struct comparing *c, struct side *s, size_t which)
+static int diff_open_rows(struct comparing *c, struct side *s, size_t which)
 {
     char sql[256];
     s->more = 0;
@@ -223,7 +224,7 @@ static int open_rows(struct comparing *c, struct side *s, size_t which)
     return code;
 }
 
-static int step(struct comparing *c, int which)
+static int diff_step(struct comparing *c, int which)
 {
     struct side *s = &c->sides[which];
     int code = s->rows == NULL ? 0 : recording_file_step(s->file, s->rows);
@@ -232,7 +233,7 @@ static int step(struct comparing *c, int which)
     return code < 0 ? code : 0;
 }
 
-static int compare_keys(const struct comparing *c)
+static int diff_compare_keys(const struct comparing *c)
 {
     const struct side *a = &c->sides[0], *b = &c->sides[1];
     if (!a->more || !b->more)
@@ -252,20 +253,20 @@ static int compare_table(struct comparing *c, size_t which)
     c->listed = c->key_count = 0;
     while (tables[which].keys[c->key_count] != NULL)
         c->key_count++;
-    int code = open_rows(c, &c->sides[0], which);
-    code = code != 0 ? code : open_rows(c, &c->sides[1], which);
-    code = code != 0 ? code : step(c, 0);
-    code = code != 0 ? code : step(c, 1);
+    int code = diff_open_rows(c, &c->sides[0], which);
+    code = code != 0 ? code : diff_open_rows(c, &c->sides[1], which);
+    code = code != 0 ? code : diff_step(c, 0);
+    code = code != 0 ? code : diff_step(c, 1);
     while (code == 0 && (c->sides[0].more || c->sides[1].more)) {
-        int order = compare_keys(c);
+        int order = diff_compare_keys(c);
         if (order == 0)
             compare_rows(c);
         else
-            add_only(c, order > 0);
+            diff_add_only(c, order > 0);
         if (order <= 0)
-            code = step(c, 0);
+            code = diff_step(c, 0);
         if (order >= 0)
-            code = code != 0 ? code : step(c, 1);
+            code = code != 0 ? code : diff_step(c, 1);
     }
     for (int i = 0; i < 2; i++) {
         sqlite3_finalize(c->sides[i].rows);

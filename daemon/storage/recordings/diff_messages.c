@@ -46,28 +46,32 @@ struct matching {
 
 /* ---- messages that wait ---------------------------------------------------- */
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t diff_messages_mix_hash(uint64_t a, uint64_t b)
 {
     uint64_t hash = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_bytes(const void *bytes, size_t length)
+static uint64_t diff_messages_hash_bytes(const void *bytes, size_t length)
 {
     const uint8_t *at = bytes;
     uint64_t hash = length, word;
     for (; length >= sizeof(word); at += sizeof(word), length -= sizeof(word)) {
         memcpy(&word, at, sizeof(word));
-        hash = mix(hash, word);
+        hash = diff_messages_mix_hash(hash, word);
     }
     word = 0;
     memcpy(&word, at, length);
-    return mix(hash, word);
+    return diff_messages_mix_hash(hash, word);
 }
 
 static uint32_t chain_of(const struct side *s, const struct recorded *head)
 {
-    return (uint32_t)(mix(mix(mix(head->type, head->instance), head->window), head->seq) >> 8) &
+    return (uint32_t)(diff_messages_mix_hash(
+                          diff_messages_mix_hash(diff_messages_mix_hash(head->type, head->instance),
+                                                 head->window),
+                          head->seq) >>
+                      8) &
            s->mask;
 }
 
@@ -78,7 +82,7 @@ static int is_same_number(const struct recorded *a, const struct recorded *b)
 }
 
 /* As many chains as there are places: half of them are empty. */
-static int reserve(struct side *s)
+static int diff_messages_reserve(struct side *s)
 {
     if (s->free != NONE)
         return 0;
@@ -105,22 +109,23 @@ static int reserve(struct side *s)
 static int wait_for_other(struct side *s)
 {
     const struct message *m = &s->message;
-    if (reserve(s) != 0)
+    if (diff_messages_reserve(s) != 0)
         return -ENOMEM;
     uint32_t place = s->free, chain = chain_of(s, &m->head);
     if (place != NONE)
         s->free = s->waiting[place].next;
     else
         place = s->count++;
-    s->waiting[place] =
-        (struct waiting){m->head, hash_bytes(m->bytes, m->length), m->length, s->chains[chain]};
+    s->waiting[place] = (struct waiting){m->head, diff_messages_hash_bytes(m->bytes, m->length),
+                                         m->length, s->chains[chain]};
     s->chains[chain] = place;
     s->left++;
     return 0;
 }
 
 /* Take out the one of this number. @return 0: there is none */
-static int take(struct side *s, const struct recorded *head, struct waiting *out)
+static int diff_messages_read_message(struct side *s, const struct recorded *head,
+                                      struct waiting *out)
 {
     if (s->left == 0)
         return 0;
@@ -148,7 +153,7 @@ static const char *type_name(const struct recorded *head)
                                            : "captured";
 }
 
-static void print_key(struct diff_item *item, const struct recorded *head)
+static void diff_messages_print_key(struct diff_item *item, const struct recorded *head)
 {
     size_t used = (size_t)snprintf(item->key, sizeof(item->key), "%s", type_name(head));
     if (head->type == WIRE_TYPE_WINDOW)
@@ -158,19 +163,20 @@ static void print_key(struct diff_item *item, const struct recorded *head)
              head->instance, head->seq);
 }
 
-static void add_only(struct matching *m, int which, const struct recorded *head)
+static void diff_messages_add_only(struct matching *m, int which, const struct recorded *head)
 {
     struct diff_item *item = diff_new_item(m->diff, m->options, m->table, &m->listed);
     m->table->only[which]++;
     m->diff->differences++;
     if (item == NULL)
         return;
-    print_key(item, head);
+    diff_messages_print_key(item, head);
     snprintf(item->value[which], sizeof(item->value[which]), "there");
 }
 
 /* Two messages that belong together: the first thing in which they differ. */
-static void compare(struct matching *m, const struct waiting *a, const struct waiting *b)
+static void diff_messages_compare(struct matching *m, const struct waiting *a,
+                                  const struct waiting *b)
 {
     int same_bytes = a->length == b->length && a->hash == b->hash;
     if (same_bytes && memcmp(&a->head, &b->head, sizeof(a->head)) == 0)
@@ -181,7 +187,7 @@ static void compare(struct matching *m, const struct waiting *a, const struct wa
     m->diff->differences++;
     if (item == NULL)
         return;
-    print_key(item, &a->head);
+    diff_messages_print_key(item, &a->head);
     snprintf(item->column, sizeof(item->column), "%s",
              a->head.seq != b->head.seq ? "seq"
              : same_bytes               ? "arrival"
@@ -199,7 +205,7 @@ static void compare(struct matching *m, const struct waiting *a, const struct wa
 
 /* ---- reading --------------------------------------------------------------- */
 
-static int next(struct matching *m, int which)
+static int diff_messages_next(struct matching *m, int which)
 {
     struct side *s = &m->sides[which];
     struct message *message = &s->message;
@@ -210,7 +216,7 @@ static int next(struct matching *m, int which)
 }
 
 /* Messages take nearly all of the time. */
-static void show(const struct matching *m, uint64_t most)
+static void diff_messages_report_progress(const struct matching *m, uint64_t most)
 {
     const struct recording_progress *p = &m->options->progress;
     uint64_t done = m->table->rows[0] + m->table->rows[1];
@@ -219,61 +225,64 @@ static void show(const struct matching *m, uint64_t most)
 }
 
 /* Both stand at the same message, as they do nearly always: neither has to wait. */
-static int take_both(struct matching *m)
+static int diff_messages_read_both(struct matching *m)
 {
     const struct message *a = &m->sides[0].message, *b = &m->sides[1].message;
     if (a->length != b->length || memcmp(&a->head, &b->head, sizeof(a->head)) != 0 ||
         memcmp(a->bytes, b->bytes, a->length) != 0) {
-        struct waiting x = {a->head, hash_bytes(a->bytes, a->length), a->length, NONE};
-        struct waiting y = {b->head, hash_bytes(b->bytes, b->length), b->length, NONE};
-        compare(m, &x, &y);
+        struct waiting x = {a->head, diff_messages_hash_bytes(a->bytes, a->length), a->length,
+                            NONE};
+        struct waiting y = {b->head, diff_messages_hash_bytes(b->bytes, b->length), b->length,
+                            NONE};
+        diff_messages_compare(m, &x, &y);
     }
-    int code = next(m, 0);
-    return code != 0 ? code : next(m, 1);
+    int code = diff_messages_next(m, 0);
+    return code != 0 ? code : diff_messages_next(m, 1);
 }
 
-static int take_one(struct matching *m, int which)
+static int diff_messages_read_one(struct matching *m, int which)
 {
     struct side *s = &m->sides[which];
     struct waiting other, this = {s->message.head, 0, s->message.length, NONE};
     int code = 0;
-    if (take(&m->sides[1 - which], &this.head, &other)) {
-        this.hash = hash_bytes(s->message.bytes, s->message.length);
-        compare(m, which == 0 ? &this : &other, which == 0 ? &other : &this);
+    if (diff_messages_read_message(&m->sides[1 - which], &this.head, &other)) {
+        this.hash = diff_messages_hash_bytes(s->message.bytes, s->message.length);
+        diff_messages_compare(m, which == 0 ? &this : &other, which == 0 ? &other : &this);
     } else {
         code = wait_for_other(s);
     }
-    return code != 0 ? code : next(m, which);
+    return code != 0 ? code : diff_messages_next(m, which);
 }
 
 /* The recording that is behind, by the arrival of its messages, is read on. */
-static int step(struct matching *m)
+static int diff_messages_step(struct matching *m)
 {
     const struct message *a = &m->sides[0].message, *b = &m->sides[1].message;
     if (a->more && b->more && is_same_number(&a->head, &b->head))
-        return take_both(m);
-    return take_one(m, !a->more || (b->more && b->head.received_ns < a->head.received_ns));
+        return diff_messages_read_both(m);
+    return diff_messages_read_one(m, !a->more ||
+                                         (b->more && b->head.received_ns < a->head.received_ns));
 }
 
 /* ---- what has no other ----------------------------------------------------- */
 
-static int order_of(uint64_t a, uint64_t b)
+static int diff_messages_order_of(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
 static int by_window(const struct recorded *a, const struct recorded *b)
 {
-    int order = order_of(a->type, b->type);
-    order = order != 0 ? order : order_of(a->window, b->window);
-    return order != 0 ? order : order_of(a->instance, b->instance);
+    int order = diff_messages_order_of(a->type, b->type);
+    order = order != 0 ? order : diff_messages_order_of(a->window, b->window);
+    return order != 0 ? order : diff_messages_order_of(a->instance, b->instance);
 }
 
-static int by_number(const void *left, const void *right)
+static int diff_messages_compare_by_number(const void *left, const void *right)
 {
     const struct waiting *a = left, *b = right;
     int order = by_window(&a->head, &b->head);
-    return order != 0 ? order : order_of(a->head.seq, b->head.seq);
+    return order != 0 ? order : diff_messages_order_of(a->head.seq, b->head.seq);
 }
 
 /* Those that still wait, in order, without the places that are free. */
@@ -284,11 +293,11 @@ static void sort_rest(struct side *s)
         if (s->waiting[i].head.type != 0)
             s->waiting[count++] = s->waiting[i];
     if (count > 1)
-        qsort(s->waiting, count, sizeof(*s->waiting), by_number);
+        qsort(s->waiting, count, sizeof(*s->waiting), diff_messages_compare_by_number);
     s->count = count;
 }
 
-static void compare_rest(struct matching *m)
+static void diff_messages_compare_rest(struct matching *m)
 {
     struct side *a = &m->sides[0], *b = &m->sides[1];
     sort_rest(a);
@@ -298,9 +307,10 @@ static void compare_rest(struct matching *m)
                     : k == b->count ? -1
                                     : by_window(&a->waiting[i].head, &b->waiting[k].head);
         if (order == 0)
-            compare(m, &a->waiting[i], &b->waiting[k]);
+            diff_messages_compare(m, &a->waiting[i], &b->waiting[k]);
         else
-            add_only(m, order > 0, order < 0 ? &a->waiting[i].head : &b->waiting[k].head);
+            diff_messages_add_only(m, order > 0,
+                                   order < 0 ? &a->waiting[i].head : &b->waiting[k].head);
         i += (uint32_t)(order <= 0);
         k += (uint32_t)(order >= 0);
     }
@@ -312,14 +322,14 @@ int diff_messages(struct diff *diff, const struct diff_options *options, struct 
     struct matching m = {.diff = diff, .options = options, .table = table};
     for (int i = 0; i < 2; i++)
         m.sides[i] = (struct side){.cursor = cursors[i], .free = NONE};
-    int code = next(&m, 0);
-    code = code != 0 ? code : next(&m, 1);
+    int code = diff_messages_next(&m, 0);
+    code = code != 0 ? code : diff_messages_next(&m, 1);
     while (code == 0 && (m.sides[0].message.more || m.sides[1].message.more)) {
-        code = step(&m);
-        show(&m, most);
+        code = diff_messages_step(&m);
+        diff_messages_report_progress(&m, most);
     }
     if (code == 0)
-        compare_rest(&m);
+        diff_messages_compare_rest(&m);
     for (int i = 0; i < 2; i++) {
         free(m.sides[i].waiting);
         free(m.sides[i].chains);

@@ -52,13 +52,13 @@ static void add_damage(struct info *info, uint64_t after, uint64_t messages, con
 /* ---- tables -------------------------------------------------------------- */
 
 /* A number that may not be there, in older files. */
-static uint64_t ask(struct reading *r, const char *sql)
+static uint64_t info_query_number(struct reading *r, const char *sql)
 {
     int64_t number = 0;
     return recording_file_number(r->file, sql, &number) == 0 && number > 0 ? (uint64_t)number : 0;
 }
 
-static void copy_text(char *out, size_t room, sqlite3_stmt *s, int column)
+static void info_copy_text(char *out, size_t room, sqlite3_stmt *s, int column)
 {
     const unsigned char *text = sqlite3_column_text(s, column);
     snprintf(out, room, "%s", text == NULL ? "" : (const char *)text);
@@ -72,13 +72,13 @@ static void read_job(struct reading *r)
                                       "SELECT job, state, app, command, mpi, user, holter, world,"
                                       " seen, window_ns FROM job");
     if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
-        copy_text(i->job, sizeof(i->job), s, 0);
-        copy_text(i->state, sizeof(i->state), s, 1);
-        copy_text(i->app, sizeof(i->app), s, 2);
-        copy_text(i->command, sizeof(i->command), s, 3);
-        copy_text(i->mpi, sizeof(i->mpi), s, 4);
-        copy_text(i->user, sizeof(i->user), s, 5);
-        copy_text(i->holter, sizeof(i->holter), s, 6);
+        info_copy_text(i->job, sizeof(i->job), s, 0);
+        info_copy_text(i->state, sizeof(i->state), s, 1);
+        info_copy_text(i->app, sizeof(i->app), s, 2);
+        info_copy_text(i->command, sizeof(i->command), s, 3);
+        info_copy_text(i->mpi, sizeof(i->mpi), s, 4);
+        info_copy_text(i->user, sizeof(i->user), s, 5);
+        info_copy_text(i->holter, sizeof(i->holter), s, 6);
         i->world = (uint64_t)sqlite3_column_int64(s, 7);
         i->ranks_seen = (uint64_t)sqlite3_column_int64(s, 8);
         i->window_ns = (uint64_t)sqlite3_column_int64(s, 9);
@@ -88,29 +88,29 @@ static void read_job(struct reading *r)
         add_damage(i, 0, 0, "table job cannot be read");
 }
 
-/* Older files have no such column; what agents said is asked then, see add_ranks(). */
-static void read_launcher(struct reading *r)
+/* Older files have no such column; what agents said is asked then, see info_add_ranks(). */
+static void info_read_launcher(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
     if (recording_file_prepare(r->file, &s, "SELECT launcher FROM job") == 0 &&
         recording_file_step(r->file, s) == 1)
-        copy_text(r->info->launcher, sizeof(r->info->launcher), s, 0);
+        info_copy_text(r->info->launcher, sizeof(r->info->launcher), s, 0);
     sqlite3_finalize(s);
 }
 
-static void read_network(struct reading *r)
+static void info_read_network(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
     if (recording_file_has(r->file, "topology") &&
         recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
         recording_file_step(r->file, s) == 1) {
-        copy_text(r->info->network, sizeof(r->info->network), s, 0);
-        copy_text(r->info->network_source, sizeof(r->info->network_source), s, 1);
+        info_copy_text(r->info->network, sizeof(r->info->network), s, 0);
+        info_copy_text(r->info->network_source, sizeof(r->info->network_source), s, 1);
     }
     sqlite3_finalize(s);
 }
 
-static void read_part(struct reading *r)
+static void info_read_part(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
     if (recording_file_has(r->file, "part") &&
@@ -122,10 +122,10 @@ static void read_part(struct reading *r)
         r->info->attached_ns = (uint64_t)sqlite3_column_int64(s, 2);
     }
     sqlite3_finalize(s);
-    r->info->missed = ask(r, "SELECT missed FROM part WHERE one = 1");
+    r->info->missed = info_query_number(r, "SELECT missed FROM part WHERE one = 1");
 }
 
-static int take_alert(void *user, const struct wire_alert *a)
+static int info_add_alert(void *user, const struct wire_alert *a)
 {
     struct reading *r = user;
     struct info *i = r->info;
@@ -162,34 +162,34 @@ static void read_captures(struct reading *r)
         to->records = (uint64_t)sqlite3_column_int64(s, 3);
         to->nodes = (uint64_t)sqlite3_column_int64(s, 4);
         to->answered = (uint64_t)sqlite3_column_int64(s, 5);
-        copy_text(to->reason, sizeof(to->reason), s, 6);
+        info_copy_text(to->reason, sizeof(to->reason), s, 6);
     }
     sqlite3_finalize(s);
     if (row < 0)
         add_damage(i, 0, 0, "the table of captures cannot be read to its end");
 }
 
-static int read_tables(struct reading *r)
+static int info_read_tables(struct reading *r)
 {
     struct info *i = r->info;
     read_job(r);
-    read_launcher(r);
-    read_network(r);
-    read_part(r);
+    info_read_launcher(r);
+    info_read_network(r);
+    info_read_part(r);
     read_captures(r);
-    i->windows = ask(r, "SELECT count(*) FROM totals");
-    i->missing = ask(r, "SELECT sum(agents_missing) FROM totals");
-    i->late = ask(r, "SELECT sum(late) FROM totals");
-    i->phases = ask(r, "SELECT count(*) FROM phase");
-    i->regions = ask(r, "SELECT count(*) FROM region");
-    i->hot_links =
-        ask(r, "SELECT count(DISTINCT link) FROM link WHERE state IN ('hot', 'congested')");
-    i->blocks = ask(r, "SELECT count(*) FROM block");
-    i->packed_bytes = ask(r, "SELECT sum(length(data)) FROM block");
-    i->packed_bytes += ask(r, "SELECT sum(length(zstd)) FROM messages");
-    i->raw_bytes = ask(r, "SELECT sum(length) FROM block");
-    i->raw_bytes += ask(r, "SELECT sum(length) FROM messages");
-    int code = tables_read_alerts(r->file->db, i->version, take_alert, r);
+    i->windows = info_query_number(r, "SELECT count(*) FROM totals");
+    i->missing = info_query_number(r, "SELECT sum(agents_missing) FROM totals");
+    i->late = info_query_number(r, "SELECT sum(late) FROM totals");
+    i->phases = info_query_number(r, "SELECT count(*) FROM phase");
+    i->regions = info_query_number(r, "SELECT count(*) FROM region");
+    i->hot_links = info_query_number(
+        r, "SELECT count(DISTINCT link) FROM link WHERE state IN ('hot', 'congested')");
+    i->blocks = info_query_number(r, "SELECT count(*) FROM block");
+    i->packed_bytes = info_query_number(r, "SELECT sum(length(data)) FROM block");
+    i->packed_bytes += info_query_number(r, "SELECT sum(length(zstd)) FROM messages");
+    i->raw_bytes = info_query_number(r, "SELECT sum(length) FROM block");
+    i->raw_bytes += info_query_number(r, "SELECT sum(length) FROM messages");
+    int code = tables_read_alerts(r->file->db, i->version, info_add_alert, r);
     if (code != -HOLTER_ECORRUPT)
         return code;
     add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
@@ -198,7 +198,7 @@ static int read_tables(struct reading *r)
 
 /* ---- messages ------------------------------------------------------------ */
 
-static int add_host(struct reading *r, const char *host)
+static int info_add_host(struct reading *r, const char *host)
 {
     struct info *i = r->info;
     struct key key = {.hi = key_hash(host), .lo = strlen(host)};
@@ -247,7 +247,7 @@ static int add_agent(struct reading *r, const struct recorded *head, const struc
     return 0;
 }
 
-static void add_span(struct info *i, const struct wire_window *w)
+static void info_add_span(struct info *i, const struct wire_window *w)
 {
     uint64_t begin = w->window * w->length_ns;
     if (w->length_ns == 0 || w->window > INT64_MAX / w->length_ns)
@@ -261,7 +261,7 @@ static void add_span(struct info *i, const struct wire_window *w)
 
 static void add_window(struct info *i, const struct wire_window *w)
 {
-    add_span(i, w);
+    info_add_span(i, w);
     for (uint64_t n = 0; n < w->ranks_count; n++)
         recorded_rank_add(&i->sums, &w->ranks[n]);
     for (uint64_t n = 0; n < w->calls_count; n++) {
@@ -272,7 +272,7 @@ static void add_window(struct info *i, const struct wire_window *w)
         snprintf(i->job, sizeof(i->job), "%s", w->job);
 }
 
-static void add_ranks(struct info *i, const struct wire_ranks *m)
+static void info_add_ranks(struct info *i, const struct wire_ranks *m)
 {
     if (i->app[0] == '\0')
         snprintf(i->app, sizeof(i->app), "%s", m->app);
@@ -285,8 +285,8 @@ static void add_ranks(struct info *i, const struct wire_ranks *m)
         snprintf(i->job, sizeof(i->job), "%s", m->job);
 }
 
-static int take_message(struct reading *r, const struct recorded *head,
-                        const struct wire_message *m)
+static int info_add_message_kind(struct reading *r, const struct recorded *head,
+                                 const struct wire_message *m)
 {
     int captured = m != NULL && m->type == WIRE_TYPE_CAPTURED;
     if (m == NULL || (m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_RANKS && !captured)) {
@@ -297,22 +297,22 @@ static int take_message(struct reading *r, const struct recorded *head,
     if (window)
         add_window(r->info, &m->window);
     else if (!captured)
-        add_ranks(r->info, &m->ranks);
+        info_add_ranks(r->info, &m->ranks);
     int code = add_agent(r, head, window ? &m->window : NULL);
     return code != 0 ? code
-                     : add_host(r, window     ? m->window.host
-                                   : captured ? m->captured.host
-                                              : m->ranks.host);
+                     : info_add_host(r, window     ? m->window.host
+                                        : captured ? m->captured.host
+                                                   : m->ranks.host);
 }
 
-static int take(void *user, const struct recorded *head, const struct wire_message *message,
-                size_t length)
+static int info_add_message(void *user, const struct recorded *head,
+                            const struct wire_message *message, size_t length)
 {
     struct reading *r = user;
     (void)length; /* windows have none: of all of them the tables tell */
     r->info->messages++;
     int met = numbers_meet(&r->numbers, head);
-    return met < 0 ? met : take_message(r, head, message);
+    return met < 0 ? met : info_add_message_kind(r, head, message);
 }
 
 /* To the end, whatever is damaged on the way. */
@@ -321,7 +321,7 @@ static int read_messages(struct reading *r)
     uint64_t skipped;
     int code, more = 1;
     do {
-        code = recording_scan(r->cursor, r->progress, take, r);
+        code = recording_scan(r->cursor, r->progress, info_add_message, r);
         if (code != -HOLTER_ECORRUPT)
             return code;
         uint64_t number = recording_cursor_number(r->cursor);
@@ -345,7 +345,7 @@ static int add_hole(void *user, uint64_t first, uint64_t end, uint64_t missing)
     return 0;
 }
 
-static int by_begin(const void *left, const void *right)
+static int info_compare_by_begin(const void *left, const void *right)
 {
     const struct info_hole *a = left, *b = right;
     return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
@@ -357,7 +357,7 @@ static void join_holes(struct reading *r)
     struct info *i = r->info;
     struct info_hole joined = {0, 0, 0};
     if (r->hole_count > 1)
-        qsort(r->holes, r->hole_count, sizeof(*r->holes), by_begin);
+        qsort(r->holes, r->hole_count, sizeof(*r->holes), info_compare_by_begin);
     for (size_t h = 0; h < r->hole_count; h++) {
         const struct info_hole *hole = &r->holes[h];
         int goes_on = i->hole_total > 0 && hole->begin_ns < joined.end_ns;
@@ -387,7 +387,7 @@ static int find_holes(struct reading *r)
 
 /* ---- all ----------------------------------------------------------------- */
 
-static void finish(struct reading *r)
+static void info_finish_reading(struct reading *r)
 {
     recording_cursor_close(r->cursor);
     key_table_finish(&r->hosts);
@@ -415,7 +415,7 @@ int info_read(struct info *out, const char *path, int check,
     key_table_init(&r.agents);
     numbers_init(&r.numbers);
     code = recording_file_hold(r.file);
-    code = code != 0 ? code : read_tables(&r);
+    code = code != 0 ? code : info_read_tables(&r);
     code = code != 0 ? code : read_messages(&r);
     if (r.file->lacking > 0)
         add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
@@ -425,7 +425,7 @@ int info_read(struct info *out, const char *path, int check,
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
     if (code != 0)
         snprintf(why, room, "%s: %s", path, holter_strerror(code));
-    finish(&r);
+    info_finish_reading(&r);
     if (code != 0)
         info_finish(out);
     return code;

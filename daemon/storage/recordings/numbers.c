@@ -42,7 +42,7 @@ static void add_windows(struct run *run, const struct run *other)
 }
 
 /* @return as numbers_meet() */
-static int meet(struct numbers_agent *r, const struct run *one)
+static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
 {
     uint64_t seq = one->first;
     size_t at = r->count;
@@ -85,7 +85,7 @@ int numbers_meet(struct numbers *n, const struct recorded *head)
     struct run one = {.first = head->seq, .last = head->seq, .low = UINT64_MAX};
     if (head->type == WIRE_TYPE_WINDOW)
         one.low = one.high = head->window;
-    return meet(agent, &one);
+    return numbers_merge_runs(agent, &one);
 }
 
 /* ---- what was not met ------------------------------------------------------ */
@@ -127,7 +127,7 @@ static struct gap next_gap(const struct numbers_agent *agent, size_t *at)
 }
 
 /* @return the first run with windows */
-static size_t begin_of(const struct numbers_agent *agent)
+static size_t numbers_begin_of(const struct numbers_agent *agent)
 {
     size_t at = 0;
     while (at < agent->count && !has_windows(&agent->list[at]))
@@ -139,7 +139,7 @@ static size_t begin_of(const struct numbers_agent *agent)
  * windows follow each other and numbers do not, these are of other jobs. */
 static int is_shared(const struct numbers_agent *agent)
 {
-    for (size_t at = begin_of(agent); at < agent->count;) {
+    for (size_t at = numbers_begin_of(agent); at < agent->count;) {
         struct gap gap = next_gap(agent, &at);
         if (gap.follows && gap.numbers > 0)
             return 1;
@@ -162,7 +162,7 @@ uint64_t numbers_missing(const struct numbers *n)
     for (uint32_t i = 0; i < n->room; i++) {
         const struct numbers_agent *agent = &n->agent[i];
         int shared = is_shared(agent);
-        for (size_t at = begin_of(agent); at < agent->count;) {
+        for (size_t at = numbers_begin_of(agent); at < agent->count;) {
             struct gap gap = next_gap(agent, &at);
             missing += missing_in(&gap, shared);
         }
@@ -170,10 +170,10 @@ uint64_t numbers_missing(const struct numbers *n)
     return missing;
 }
 
-static int tell_holes(const struct numbers_agent *agent, numbers_hole *hole, void *user)
+static int numbers_for_each_hole(const struct numbers_agent *agent, numbers_hole *hole, void *user)
 {
     int code = 0, shared = is_shared(agent);
-    for (size_t at = begin_of(agent); code == 0 && at < agent->count;) {
+    for (size_t at = numbers_begin_of(agent); code == 0 && at < agent->count;) {
         struct gap gap = next_gap(agent, &at);
         if (gap.first < gap.end)
             code = hole(user, gap.first, gap.end, missing_in(&gap, shared));
@@ -185,6 +185,6 @@ int numbers_holes(const struct numbers *n, numbers_hole *hole, void *user)
 {
     int code = 0;
     for (uint32_t i = 0; code == 0 && i < n->room; i++)
-        code = tell_holes(&n->agent[i], hole, user);
+        code = numbers_for_each_hole(&n->agent[i], hole, user);
     return code;
 }

@@ -49,14 +49,14 @@ static void count_restart(void *user)
     ((struct shared *)user)->restarts++;
 }
 
-/* supervise() blocks signals and reaps children, so it gets a process of its own.
+/* supervise_worker() blocks signals and reaps children, so it gets a process of its own.
  * @return its exit status */
 static int run(struct shared *shared)
 {
     pid_t pid = fork();
     if (pid == 0) {
         close(STDERR_FILENO);
-        _exit(supervise(work, count_restart, shared));
+        _exit(supervise_worker(work, count_restart, shared));
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -15,7 +15,7 @@ static void said_of(const char *name, char *out, size_t room)
 {
     struct heard heard;
     heard_begin(&heard);
-    say("job %s: done", name);
+    terminal_print("job %s: done", name);
     heard_text(&heard, out, room);
     heard_end(&heard);
 }

@@ -31,7 +31,7 @@ const char *evidence_state(const struct alert *a)
 }
 
 /* Add a text with what stands before it, unless it is empty. */
-static void append(char *out, size_t room, const char *before, const char *text)
+static void alerts_evidence_append(char *out, size_t room, const char *before, const char *text)
 {
     size_t used = strlen(out);
     if (*text && used < room)
@@ -45,11 +45,11 @@ void evidence_where(const struct alert *a, char *out, size_t room)
     if (a->region)
         snprintf(out, room, "region %llu", (unsigned long long)a->region);
     if (a->ranks[0]) {
-        append(out, room, "", *out ? dot : "");
-        append(out, room, strpbrk(a->ranks, "-,") ? "ranks " : "rank ", a->ranks);
+        alerts_evidence_append(out, room, "", *out ? dot : "");
+        alerts_evidence_append(out, room, strpbrk(a->ranks, "-,") ? "ranks " : "rank ", a->ranks);
     } else if (a->rank >= 0) {
         snprintf(rank, sizeof rank, "rank %lld", (long long)a->rank);
-        append(out, room, *out ? dot : "", rank);
+        alerts_evidence_append(out, room, *out ? dot : "", rank);
     }
     /* commas of a list get a space, so that it can be broken between names */
     size_t n = 0;
@@ -59,17 +59,18 @@ void evidence_where(const struct alert *a, char *out, size_t room)
             nodes[n++] = ' ';
     }
     nodes[n] = 0;
-    append(out, room, *out ? " on " : "", nodes);
+    alerts_evidence_append(out, room, *out ? " on " : "", nodes);
 }
 
 /* "since 14:02:11, inter-node, 64 KiB to 128 KiB" */
-static void circumstances(const struct alert *a, char *out, size_t room)
+static void alerts_evidence_circumstances(const struct alert *a, char *out, size_t room)
 {
     char clock[FORMAT_ROOM];
     format_clock(clock, sizeof clock, (int64_t)a->onset_ns, 0);
     snprintf(out, room, "since %s", clock);
-    append(out, room, ", ", strcmp(a->locality, "both") ? a->locality : "intra- and inter-node");
-    append(out, room, ", ", a->sizes);
+    alerts_evidence_append(out, room, ", ",
+                           strcmp(a->locality, "both") ? a->locality : "intra- and inter-node");
+    alerts_evidence_append(out, room, ", ", a->sizes);
 }
 
 static void length_text(const struct stage *s, const struct alert *a, char *out, size_t room)
@@ -93,8 +94,8 @@ struct pen {
     struct box capture; /* what leads to the alert's capture; no width: it has none */
 };
 
-static void paragraph(struct pen *p, enum text_style style, color_t color, int lines,
-                      const char *text)
+static void alerts_evidence_paragraph(struct pen *p, enum text_style style, color_t color,
+                                      int lines, const char *text)
 {
     struct scene *scene = p->stage->brush.scene;
     if (!*text)
@@ -149,7 +150,8 @@ static void cause_bar(struct pen *p, const struct alert *a, uint32_t i)
                TEXT_RIGHT | TEXT_FIGURES, t->text, share);
 }
 
-static void causes(struct pen *p, const struct alert *a, enum evidence_detail detail)
+static void alerts_evidence_causes(struct pen *p, const struct alert *a,
+                                   enum evidence_detail detail)
 {
     uint32_t most = detail == EVIDENCE_FULL ? ALERT_CAUSES : 4;
     for (uint32_t i = 0; i < a->cause_count && i < most; i++) {
@@ -160,7 +162,8 @@ static void causes(struct pen *p, const struct alert *a, enum evidence_detail de
             struct pen behind = *p;
             behind.x += CAUSE_NAME;
             behind.w -= CAUSE_NAME;
-            paragraph(&behind, TEXT_AXIS, p->stage->brush.theme->second, 2, a->causes[i].text);
+            alerts_evidence_paragraph(&behind, TEXT_AXIS, p->stage->brush.theme->second, 2,
+                                      a->causes[i].text);
             p->y = behind.y;
         }
     }
@@ -168,24 +171,25 @@ static void causes(struct pen *p, const struct alert *a, enum evidence_detail de
 }
 
 /* What only the whole evidence names: rule, clocks, how often it was updated. */
-static void provenance(struct pen *p, const struct alert *a)
+static void alerts_evidence_provenance(struct pen *p, const struct alert *a)
 {
     char text[256] = "", number[FORMAT_ROOM];
-    append(text, sizeof text, "rule ", a->rule);
-    append(text, sizeof text, *text ? ", severity " : "severity ", a->severity);
+    alerts_evidence_append(text, sizeof text, "rule ", a->rule);
+    alerts_evidence_append(text, sizeof text, *text ? ", severity " : "severity ", a->severity);
     if (a->updates) {
         format_count(number, sizeof number, a->updates);
-        append(text, sizeof text, *text ? ", updates: " : "updates: ", number);
+        alerts_evidence_append(text, sizeof text, *text ? ", updates: " : "updates: ", number);
     }
     if (a->error_ns && a->error_ns != WIRE_ANY) {
         format_duration(number, sizeof number, (double)a->error_ns);
-        append(text, sizeof text, *text ? ", clocks known to \xc2\xb1" : "clocks known to \xc2\xb1",
-               number);
+        alerts_evidence_append(text, sizeof text,
+                               *text ? ", clocks known to \xc2\xb1" : "clocks known to \xc2\xb1",
+                               number);
     }
-    paragraph(p, TEXT_AXIS, p->stage->brush.theme->second, 2, text);
+    alerts_evidence_paragraph(p, TEXT_AXIS, p->stage->brush.theme->second, 2, text);
 }
 
-static void title(struct pen *p, const struct alert *a, int lines)
+static void alerts_evidence_title(struct pen *p, const struct alert *a, int lines)
 {
     const struct theme *t = p->stage->brush.theme;
     struct scene *scene = p->stage->brush.scene;
@@ -200,7 +204,7 @@ static void title(struct pen *p, const struct alert *a, int lines)
     p->y += scene_paragraph_height(scene, room, TEXT_TITLE, lines, a->title) + 3;
 }
 
-static void captured(struct pen *p, const struct alert *a)
+static void alerts_evidence_captured(struct pen *p, const struct alert *a)
 {
     const struct capture *c = captures_of_alert(&p->stage->model->captures, a);
     char size[96], text[128];
@@ -208,36 +212,40 @@ static void captured(struct pen *p, const struct alert *a)
         return;
     snprintf(text, sizeof text, "captured: %s", captures_size(c, size, sizeof size));
     p->capture = (struct box){p->x, p->y - 2, p->w, text_line(TEXT_SMALL) + 4};
-    paragraph(p, TEXT_SMALL, p->stage->brush.theme->info, 1, text);
+    alerts_evidence_paragraph(p, TEXT_SMALL, p->stage->brush.theme->info, 1, text);
 }
 
-static void body(struct pen *p, const struct alert *a, enum evidence_detail detail)
+static void alerts_evidence_body(struct pen *p, const struct alert *a, enum evidence_detail detail)
 {
     const struct theme *t = p->stage->brush.theme;
     char text[700];
     int full = detail == EVIDENCE_FULL;
-    title(p, a, detail == EVIDENCE_LINE ? 1 : 2);
+    alerts_evidence_title(p, a, detail == EVIDENCE_LINE ? 1 : 2);
     evidence_where(a, text, sizeof text);
-    paragraph(p, TEXT_SMALL, t->text, detail == EVIDENCE_LINE ? 1 : full ? 4 : 2, text);
+    alerts_evidence_paragraph(p, TEXT_SMALL, t->text,
+                              detail == EVIDENCE_LINE ? 1
+                              : full                  ? 4
+                                                      : 2,
+                              text);
     if (detail == EVIDENCE_LINE)
         return;
     ratio_line(p, a);
     if (isnan(a->ratio) || full)
-        paragraph(p, TEXT_SMALL, full && !isnan(a->ratio) ? t->second : t->text, full ? 6 : 4,
-                  a->text);
-    circumstances(a, text, sizeof text);
-    paragraph(p, TEXT_AXIS, t->second, 2, text);
+        alerts_evidence_paragraph(p, TEXT_SMALL, full && !isnan(a->ratio) ? t->second : t->text,
+                                  full ? 6 : 4, a->text);
+    alerts_evidence_circumstances(a, text, sizeof text);
+    alerts_evidence_paragraph(p, TEXT_AXIS, t->second, 2, text);
     if (a->links[0]) {
         snprintf(text, sizeof text, "hot links on their routes: %s", a->links);
-        paragraph(p, TEXT_SMALL, t->warn, full ? 4 : 2, text);
+        alerts_evidence_paragraph(p, TEXT_SMALL, t->warn, full ? 4 : 2, text);
     }
     p->y += 2;
-    causes(p, a, detail);
-    paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent, full ? 6 : 3,
-              a->advice);
-    captured(p, a);
+    alerts_evidence_causes(p, a, detail);
+    alerts_evidence_paragraph(p, TEXT_SMALL, a->state == ALERT_RESOLVED ? t->second : t->accent,
+                              full ? 6 : 3, a->advice);
+    alerts_evidence_captured(p, a);
     if (full)
-        provenance(p, a);
+        alerts_evidence_provenance(p, a);
 }
 
 double evidence_card(struct stage *s, struct box box, const struct alert *a,
@@ -245,7 +253,7 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
 {
     const struct theme *t = s->brush.theme;
     struct pen pen = {.stage = s, .x = box.x + PAD, .y = box.y + 10, .w = box.w - 2 * PAD};
-    body(&pen, a, detail);
+    alerts_evidence_body(&pen, a, detail);
     double h = pen.y + 6 - box.y;
     if (h > box.h)
         return 0;
@@ -258,7 +266,7 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
     scene_rect(s->brush.scene, (struct box){card.x, card.y, 3, h}, 1.5, color);
     pen = (struct pen){
         .stage = s, .x = box.x + PAD, .y = box.y + 10, .w = box.w - 2 * PAD, .draw = 1};
-    body(&pen, a, detail);
+    alerts_evidence_body(&pen, a, detail);
     scene_hit(s->brush.scene, card, HIT_ALERT, a->id, 0);
     const struct capture *c = pen.capture.w > 0 ? captures_of_alert(&s->model->captures, a) : NULL;
     if (c) /* upon the card's own */

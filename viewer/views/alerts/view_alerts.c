@@ -22,7 +22,8 @@ static const struct column columns[COLUMNS] = {
     [UPDATES] = {"updates", 74, TEXT_RIGHT, 0, 5},
 };
 
-static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+static void alerts_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
+                                 const char *text)
 {
     struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
     scene_text(s->brush.scene, box.x, row.y + 6, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
@@ -55,7 +56,7 @@ static void captured_cell(const struct stage *s, struct box row, const struct al
     if (!c || box.w <= 0)
         return;
     snprintf(text, sizeof text, "%s calls", format_si(calls, sizeof calls, (double)c->calls, ""));
-    cell(s, row, CAPTURED, s->brush.theme->info, text);
+    alerts_view_add_cell(s, row, CAPTURED, s->brush.theme->info, text);
     scene_hit(s->brush.scene, (struct box){box.x, row.y, box.w, row.h}, HIT_BUTTON, COMMAND_CAPTURE,
               c->id);
 }
@@ -71,15 +72,18 @@ static void alert_row(struct stage *s, struct box row, const struct alert *a, ui
     state_mark(s, state.x + 8, row.y + 15, a);
     scene_text(s->brush.scene, state.x + 20, row.y + 6, state.w - 20, TEXT_BODY, 0,
                evidence_color(t, a), evidence_state(a));
-    cell(s, row, ONSET, color, format_clock(text, sizeof text, (int64_t)a->onset_ns, 0));
-    cell(s, row, LENGTH, color,
-         format_duration(text, sizeof text, (double)alert_length_ns(a, model_now_ns(s->model))));
-    cell(s, row, TITLE, color, a->title);
+    alerts_view_add_cell(s, row, ONSET, color,
+                         format_clock(text, sizeof text, (int64_t)a->onset_ns, 0));
+    alerts_view_add_cell(
+        s, row, LENGTH, color,
+        format_duration(text, sizeof text, (double)alert_length_ns(a, model_now_ns(s->model))));
+    alerts_view_add_cell(s, row, TITLE, color, a->title);
     evidence_where(a, text, sizeof text);
-    cell(s, row, WHERE, t->second, text);
-    cell(s, row, RATIO, color, isnan(a->ratio) ? "" : format_ratio(text, sizeof text, a->ratio));
+    alerts_view_add_cell(s, row, WHERE, t->second, text);
+    alerts_view_add_cell(s, row, RATIO, color,
+                         isnan(a->ratio) ? "" : format_ratio(text, sizeof text, a->ratio));
     captured_cell(s, row, a);
-    cell(s, row, UPDATES, t->second, format_count(text, sizeof text, a->updates));
+    alerts_view_add_cell(s, row, UPDATES, t->second, format_count(text, sizeof text, a->updates));
 }
 
 static const struct alert *shown_alert(const struct stage *s)

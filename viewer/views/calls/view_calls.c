@@ -50,7 +50,7 @@ static uint64_t group_key(const struct stage *s, uint32_t number)
     }
 }
 
-static uint32_t gather(const struct stage *s, struct group *groups)
+static uint32_t calls_view_gather(const struct stage *s, struct group *groups)
 {
     const struct range *r = s->range;
     uint32_t n = 0;
@@ -76,7 +76,7 @@ static uint32_t gather(const struct stage *s, struct group *groups)
     return n;
 }
 
-static double figure(const struct group *g, int column)
+static double calls_view_figure(const struct group *g, int column)
 {
     switch (column) {
     case COUNT:
@@ -98,11 +98,11 @@ struct order {
     int column, descending;
 };
 
-static int compare(const void *left, const void *right, void *user)
+static int calls_view_compare(const void *left, const void *right, void *user)
 {
     const struct order *o = user;
     const struct group *a = left, *b = right;
-    double x = figure(a, o->column), y = figure(b, o->column);
+    double x = calls_view_figure(a, o->column), y = calls_view_figure(b, o->column);
     int ascending = x < y ? -1 : x > y;
     return ascending               ? (o->descending ? -ascending : ascending)
            : a->number < b->number ? -1
@@ -120,53 +120,58 @@ static void comm_text(const struct stage *s, uint32_t index, char *out, size_t r
                  format_count(size, sizeof size, c->size));
 }
 
-static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+static void calls_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
+                                const char *text)
 {
     struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
     scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
                color, text);
 }
 
-static void names(const struct stage *s, struct box row, const struct group *g)
+static void calls_view_add_names(const struct stage *s, struct box row, const struct group *g)
 {
     const struct theme *t = s->brush.theme;
     struct model_call c = model_call_at(s->model, g->number);
     enum call_group by = s->ui->group;
     char text[128];
     snprintf(text, sizeof text, "%u kinds of call", g->kinds);
-    cell(s, row, NAME, by == GROUP_CALL || by == GROUP_NONE ? t->text : t->faint,
-         by == GROUP_CALL || by == GROUP_NONE ? call_name(c.call) : text);
+    calls_view_add_cell(s, row, NAME, by == GROUP_CALL || by == GROUP_NONE ? t->text : t->faint,
+                        by == GROUP_CALL || by == GROUP_NONE ? call_name(c.call) : text);
     comm_text(s, c.comm, text, sizeof text);
     if (by == GROUP_COMM || by == GROUP_NONE || g->kinds == 1)
-        cell(s, row, COMM, by == GROUP_COMM ? t->text : t->second, text);
+        calls_view_add_cell(s, row, COMM, by == GROUP_COMM ? t->text : t->second, text);
     else
-        cell(s, row, COMM, t->faint, "several");
+        calls_view_add_cell(s, row, COMM, t->faint, "several");
     const char *region = c.region < s->model->region_count ? s->model->regions[c.region].name : "";
     if (by == GROUP_REGION || by == GROUP_NONE || g->kinds == 1)
-        cell(s, row, REGION, by == GROUP_REGION ? t->text : t->second,
-             *region ? region : "outside");
+        calls_view_add_cell(s, row, REGION, by == GROUP_REGION ? t->text : t->second,
+                            *region ? region : "outside");
     else
-        cell(s, row, REGION, t->faint, "several");
+        calls_view_add_cell(s, row, REGION, t->faint, "several");
 }
 
-static void call_row(struct stage *s, struct box row, const struct group *g, uint32_t at,
-                     double all, double most)
+static void calls_view_call_row(struct stage *s, struct box row, const struct group *g, uint32_t at,
+                                double all, double most)
 {
     const struct theme *t = s->brush.theme;
     char text[FORMAT_ROOM];
     double time = (double)g->sums[CALLS_TIME_NS];
     int selected = s->ui->selection.kind == SELECT_CALL && s->ui->selection.a == g->number;
     piece_row(s, row, HIT_CALL, g->number, 0, selected, LIST_CALLS, at);
-    names(s, row, g);
-    cell(s, row, COUNT, t->text, format_count(text, sizeof text, g->sums[CALLS_COUNT]));
-    cell(s, row, BYTES, t->text, format_si(text, sizeof text, (double)g->sums[CALLS_BYTES], "B"));
-    cell(s, row, BYTES_IN, t->text,
-         format_si(text, sizeof text, (double)g->sums[CALLS_BYTES_IN], "B"));
-    cell(s, row, TIME, t->text, format_duration(text, sizeof text, time));
-    cell(s, row, MEAN, t->second, format_duration(text, sizeof text, figure(g, MEAN)));
-    cell(s, row, LONGEST, t->second,
-         format_duration(text, sizeof text, (double)g->sums[CALLS_LONGEST_NS]));
-    cell(s, row, SHARE, t->text, format_share(text, sizeof text, time / fmax(all, 1)));
+    calls_view_add_names(s, row, g);
+    calls_view_add_cell(s, row, COUNT, t->text,
+                        format_count(text, sizeof text, g->sums[CALLS_COUNT]));
+    calls_view_add_cell(s, row, BYTES, t->text,
+                        format_si(text, sizeof text, (double)g->sums[CALLS_BYTES], "B"));
+    calls_view_add_cell(s, row, BYTES_IN, t->text,
+                        format_si(text, sizeof text, (double)g->sums[CALLS_BYTES_IN], "B"));
+    calls_view_add_cell(s, row, TIME, t->text, format_duration(text, sizeof text, time));
+    calls_view_add_cell(s, row, MEAN, t->second,
+                        format_duration(text, sizeof text, calls_view_figure(g, MEAN)));
+    calls_view_add_cell(s, row, LONGEST, t->second,
+                        format_duration(text, sizeof text, (double)g->sums[CALLS_LONGEST_NS]));
+    calls_view_add_cell(s, row, SHARE, t->text,
+                        format_share(text, sizeof text, time / fmax(all, 1)));
     struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
     int class_ = (int)call_class_of(model_call_at(s->model, g->number).call);
     color_t color =
@@ -174,13 +179,14 @@ static void call_row(struct stage *s, struct box row, const struct group *g, uin
     widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8}, time / fmax(most, 1), color);
 }
 
-static void table(struct stage *s, struct box panel, struct group *groups, uint32_t n)
+static void calls_view_add_table(struct stage *s, struct box panel, struct group *groups,
+                                 uint32_t n)
 {
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     int sorted = s->ui->sort[LIST_CALLS] < 0 ? TIME : s->ui->sort[LIST_CALLS];
     struct order o = {sorted, s->ui->sort[LIST_CALLS] < 0 || s->ui->descending[LIST_CALLS]};
     widget_table_head(&s->brush, head, columns, COLUMNS, LIST_CALLS, sorted, o.descending);
-    qsort_r(groups, n, sizeof *groups, compare, &o);
+    qsort_r(groups, n, sizeof *groups, calls_view_compare, &o);
     double all = 0, most = 0;
     for (uint32_t i = 0; i < n; i++) {
         all += (double)groups[i].sums[CALLS_TIME_NS];
@@ -189,8 +195,8 @@ static void table(struct stage *s, struct box panel, struct group *groups, uint3
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     uint32_t last, first = piece_list(s, list, LIST_CALLS, n, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        call_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1}, &groups[i],
-                 i, all, most);
+        calls_view_call_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                            &groups[i], i, all, most);
 }
 
 static void calls_layout(struct stage *s, struct box box)
@@ -208,9 +214,9 @@ static void calls_layout(struct stage *s, struct box box)
         widget_choice(&s->brush, right, panel.y + 6, by, 4, (int)s->ui->group, COMMAND_GROUP) + 8;
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "Calls", what);
     struct group *groups = malloc(GROUPS * sizeof *groups);
-    uint32_t n = groups ? gather(s, groups) : 0;
+    uint32_t n = groups ? calls_view_gather(s, groups) : 0;
     if (n)
-        table(s, panel, groups, n);
+        calls_view_add_table(s, panel, groups, n);
     else
         piece_empty(s, panel, "No calls in this span of time", NULL);
     free(groups);

@@ -88,20 +88,20 @@ static int paint_bars(const struct stage *s, const struct captures_plot *p)
 /* ---- cells -------------------------------------------------------------------------------------
  */
 
-static uint64_t mix(uint64_t key, uint64_t value)
+static uint64_t captures_plot_mix_hash(uint64_t key, uint64_t value)
 {
     return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) ^ key >> 29;
 }
 
-static uint64_t key_of(const struct stage *s, const struct captures_plot *p)
+static uint64_t captures_plot_key_of(const struct stage *s, const struct captures_plot *p)
 {
-    uint64_t key = mix(1, p->capture->id);
-    key = mix(key, p->capture->calls);
-    key = mix(key, p->capture->thread_count);
-    key = mix(key, (uint64_t)p->span.begin_ns);
-    key = mix(key, (uint64_t)p->span.end_ns);
-    key = mix(key, (uint64_t)p->lanes.per << 32 | p->lanes.first);
-    key = mix(key, s->ui->theme);
+    uint64_t key = captures_plot_mix_hash(1, p->capture->id);
+    key = captures_plot_mix_hash(key, p->capture->calls);
+    key = captures_plot_mix_hash(key, p->capture->thread_count);
+    key = captures_plot_mix_hash(key, (uint64_t)p->span.begin_ns);
+    key = captures_plot_mix_hash(key, (uint64_t)p->span.end_ns);
+    key = captures_plot_mix_hash(key, (uint64_t)p->lanes.per << 32 | p->lanes.first);
+    key = captures_plot_mix_hash(key, s->ui->theme);
     return key ? key : 1;
 }
 
@@ -152,7 +152,7 @@ static int paint_cells(const struct stage *s, const struct captures_plot *p)
 {
     struct picture *picture = &s->pictures->captures;
     int w = (int)lane_columns(&p->span), h = (int)p->lanes.count;
-    uint64_t key = key_of(s, p);
+    uint64_t key = captures_plot_key_of(s, p);
     if (picture->key != key || picture->image.w != w || picture->image.h != h) {
         /* a lane needs LANES_KINDS cells a pixel while it is painted */
         if (picture_size(s->pictures, picture, w, h > LANES_KINDS ? h : LANES_KINDS) < 0)
@@ -173,7 +173,7 @@ static int paint_cells(const struct stage *s, const struct captures_plot *p)
 /* ---- both --------------------------------------------------------------------------------------
  */
 
-static void selected_rows(const struct stage *s, const struct captures_plot *p)
+static void captures_plot_selected_rows(const struct stage *s, const struct captures_plot *p)
 {
     if (s->ui->selection.kind == SELECT_NONE || p->lanes.per > 1)
         return;
@@ -192,7 +192,7 @@ void captures_plot_layout(struct stage *s, const struct captures_plot *p)
     int bars = p->lanes.per == 1 && p->lanes.height >= LANES_BARS;
     if (p->lanes.count == 0 || (bars ? paint_bars(s, p) : paint_cells(s, p)) < 0)
         return;
-    selected_rows(s, p);
+    captures_plot_selected_rows(s, p);
     struct scene_hit *hit = scene_hit(s->brush.scene, p->box, HIT_CAPTURE, p->lanes.per, 0);
     hit->x0 = (double)p->span.begin_ns;
     hit->x1 = (double)p->span.end_ns;
@@ -275,7 +275,8 @@ static void call_lines(struct stage *s, const struct captures_plot *p, const str
         tooltip_add(&s->tip, 0, "in region %s", p->capture->names[c->region].text);
 }
 
-static void rank_text(const struct stage *s, const struct capture_thread *t, char *out, size_t room)
+static void captures_plot_rank_text(const struct stage *s, const struct capture_thread *t,
+                                    char *out, size_t room)
 {
     const char *host = t->rank < UINT32_MAX ? model_host_of(s->model, (uint32_t)t->rank) : "?";
     if (t->thread)
@@ -309,7 +310,7 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
         tooltip_add(&s->tip, 0, "%s calls here; click to see them rank by rank",
                     format_count(count, sizeof count, f.count));
     }
-    rank_text(s, f.thread ? f.thread : row_at(p, row), where, sizeof where);
+    captures_plot_rank_text(s, f.thread ? f.thread : row_at(p, row), where, sizeof where);
     if (!f.call) {
         if (end - row == 1) {
             tooltip_add(&s->tip, 0, "%s", where);

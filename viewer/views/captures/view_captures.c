@@ -25,7 +25,8 @@ char *captures_size(const struct capture *c, char *out, size_t room)
  */
 
 /* What is missing, or how sure the times are. */
-static void facts(const struct stage *s, const struct capture *c, char *out, size_t room)
+static void captures_view_add_facts(const struct stage *s, const struct capture *c, char *out,
+                                    size_t room)
 {
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
     int n = snprintf(out, room, "%s, %s", format_clock(a, sizeof a, c->asked_ns, 1),
@@ -43,7 +44,8 @@ static void facts(const struct stage *s, const struct capture *c, char *out, siz
 }
 
 /* Older and newer. @return width */
-static double steps(const struct stage *s, const struct capture *c, double right, double y)
+static double captures_view_add_steps(const struct stage *s, const struct capture *c, double right,
+                                      double y)
 {
     const struct captures *all = &s->model->captures;
     char text[48];
@@ -62,7 +64,8 @@ static double steps(const struct stage *s, const struct capture *c, double right
 }
 
 /* Why it was made, and since when that was so. */
-static void reason(const struct stage *s, const struct capture *c, char *out, size_t room)
+static void captures_view_add_reason(const struct stage *s, const struct capture *c, char *out,
+                                     size_t room)
 {
     const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
     char length[FORMAT_ROOM];
@@ -73,17 +76,17 @@ static void reason(const struct stage *s, const struct capture *c, char *out, si
             format_duration(length, sizeof length, (double)(c->begin_ns - (int64_t)a->onset_ns)));
 }
 
-static void head(const struct stage *s, const struct capture *c, struct box panel)
+static void captures_view_add_head(const struct stage *s, const struct capture *c, struct box panel)
 {
     static const char *const rows[] = {"all ranks", "rank by rank"};
     const struct theme *t = s->brush.theme;
     char title[64], what[400];
     double right = panel.x + panel.w - 12, left = panel.x + 12, shares[MODEL_CLASSES];
-    right -= steps(s, c, right, panel.y + 6);
+    right -= captures_view_add_steps(s, c, right, panel.y + 6);
     right -= 12 + widget_choice(&s->brush, right - 12, panel.y + 6, rows, 2, s->ui->capture_rows,
                                 COMMAND_CAPTURE_ROWS);
     snprintf(title, sizeof title, "Capture %llu", (unsigned long long)c->id);
-    facts(s, c, what, sizeof what);
+    captures_view_add_facts(s, c, what, sizeof what);
     widget_title(&s->brush, left, panel.y + 7, right - left - 12, title, what);
     for (int k = 0; k < MODEL_CLASSES; k++)
         shares[k] = (double)c->class_ns[k];
@@ -91,7 +94,7 @@ static void head(const struct stage *s, const struct capture *c, struct box pane
     double room = panel.w * 0.5, legend = piece_class_legend_width(s, shares);
     if (legend <= room)
         right -= piece_class_legend(s, right, panel.y + 34, shares) + 16;
-    reason(s, c, what, sizeof what);
+    captures_view_add_reason(s, c, what, sizeof what);
     scene_text(s->brush.scene, left, panel.y + 32, right - left, TEXT_SMALL, 0,
                c->fault[0] ? t->warn : t->second, what);
 }
@@ -99,7 +102,8 @@ static void head(const struct stage *s, const struct capture *c, struct box pane
 /* ---- around the plot ---------------------------------------------------------------------------
  */
 
-static void axis(const struct stage *s, const struct captures_plot *p, double y, double h)
+static void captures_view_add_axis(const struct stage *s, const struct captures_plot *p, double y,
+                                   double h)
 {
     const struct theme *t = s->brush.theme;
     double span = (double)(p->span.end_ns - p->span.begin_ns);
@@ -120,7 +124,7 @@ static void axis(const struct stage *s, const struct captures_plot *p, double y,
 }
 
 /* Names of the rows, as many as can stand below each other. */
-static void labels(struct stage *s, const struct captures_plot *p)
+static void captures_view_add_labels(struct stage *s, const struct captures_plot *p)
 {
     const struct theme *t = s->brush.theme;
     uint32_t step = (uint32_t)fmax(ceil(LABEL / p->lanes.height), 1);
@@ -168,7 +172,7 @@ struct label {
 };
 
 /* Does a name lie upon another moment's line or name? */
-static int crosses(const struct label *labels, int count, int own)
+static int captures_view_crosses(const struct label *labels, int count, int own)
 {
     const struct label *l = &labels[own];
     for (int k = 0; k < count; k++) {
@@ -185,7 +189,8 @@ static int crosses(const struct label *labels, int count, int own)
 
 /* A line for each moment that matters, with its name behind it, else before it, where there is
  * room. */
-static void moments(const struct stage *s, const struct captures_plot *p, double y, double h)
+static void captures_view_add_moments(const struct stage *s, const struct captures_plot *p,
+                                      double y, double h)
 {
     const struct theme *t = s->brush.theme;
     const struct alert *a =
@@ -209,9 +214,9 @@ static void moments(const struct stage *s, const struct captures_plot *p, double
             continue;
         l->w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, all[i].text) + 2;
         l->left = l->x + 5;
-        if (l->left + l->w > p->box.x + p->box.w || crosses(labels, MOST_MOMENTS, i))
+        if (l->left + l->w > p->box.x + p->box.w || captures_view_crosses(labels, MOST_MOMENTS, i))
             l->left = l->x - 5 - l->w;
-        if (l->left < p->box.x || crosses(labels, MOST_MOMENTS, i))
+        if (l->left < p->box.x || captures_view_crosses(labels, MOST_MOMENTS, i))
             l->w = 0;
         else
             scene_text(s->brush.scene, l->left, y + 1, l->w, TEXT_AXIS_STRONG, 0, all[i].color,
@@ -238,14 +243,14 @@ static void plot_layout(struct stage *s, const struct capture *c, struct box pan
     if (p.lanes.per == 1)
         piece_list(s, (struct box){panel.x + 4, room.y, panel.w - 8, p.box.h + 0.5}, LIST_CAPTURE,
                    c->thread_count, p.lanes.height, &last);
-    axis(s, &p, room.y, p.box.h);
-    labels(s, &p);
+    captures_view_add_axis(s, &p, room.y, p.box.h);
+    captures_view_add_labels(s, &p);
     scene_panel(s->brush.scene,
                 (struct box){room.x, panel.y + HEAD, room.w + MARGIN / 2.0, p.box.h + MOMENTS}, 0,
                 "captures.plot");
     scene_overlay(s->brush.scene);
     captures_plot_layout(s, &p);
-    moments(s, &p, panel.y + HEAD, p.box.h);
+    captures_view_add_moments(s, &p, panel.y + HEAD, p.box.h);
     captures_plot_tip(s, &p);
 }
 
@@ -263,7 +268,7 @@ static void captures_layout(struct stage *s, struct box box)
             "holter capture.");
         return;
     }
-    head(s, c, panel);
+    captures_view_add_head(s, c, panel);
     if (c->calls)
         plot_layout(s, c, panel);
     else

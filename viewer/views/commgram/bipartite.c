@@ -42,17 +42,17 @@ double bipartite_shift(const struct stage *s, struct box plot)
 /* ---- ribbons -----------------------------------------------------------------------------------
  */
 
-static uint64_t hash(uint64_t key, uint64_t part)
+static uint64_t commgram_bipartite_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
 }
 
-static uint64_t hash_double(uint64_t key, double part)
+static uint64_t commgram_bipartite_hash_double(uint64_t key, double part)
 {
     uint64_t bits;
     memcpy(&bits, &part, sizeof bits);
-    return hash(key, bits);
+    return commgram_bipartite_hash(key, bits);
 }
 
 static uint64_t drawing_key(const struct stage *s, const struct commgram_drawing *d)
@@ -61,13 +61,16 @@ static uint64_t drawing_key(const struct stage *s, const struct commgram_drawing
     const struct selection *sel = &s->ui->selection;
     double low, high;
     bipartite_sizes(s, d, &low, &high);
-    uint64_t key = hash(hash(1, c->version), (uint64_t)s->ui->theme);
-    key = hash_double(hash_double(hash_double(key, c->w), c->h), c->pixel);
-    key = hash(key, sel->kind == SELECT_COMMUNITY ? sel->a + 1 : 0);
-    return hash_double(hash_double(key, low), high);
+    uint64_t key =
+        commgram_bipartite_hash(commgram_bipartite_hash(1, c->version), (uint64_t)s->ui->theme);
+    key = commgram_bipartite_hash_double(
+        commgram_bipartite_hash_double(commgram_bipartite_hash_double(key, c->w), c->h), c->pixel);
+    key = commgram_bipartite_hash(key, sel->kind == SELECT_COMMUNITY ? sel->a + 1 : 0);
+    return commgram_bipartite_hash_double(commgram_bipartite_hash_double(key, low), high);
 }
 
-static int chosen(const struct stage *s, const struct commgram_picture *p, uint64_t bar)
+static int commgram_bipartite_chosen(const struct stage *s, const struct commgram_picture *p,
+                                     uint64_t bar)
 {
     return s->ui->selection.kind != SELECT_COMMUNITY ||
            p->bars[bar].community == s->ui->selection.a;
@@ -86,7 +89,8 @@ static void add_ribbon(const struct stage *s, struct commgram_drawing *d, uint32
     double share =
         ((double)r->size - d->columns.size_least) / (d->columns.size_most - d->columns.size_least);
     double opacity = 0.24 + 0.26 * share; /* large ones stand out */
-    if (!chosen(s, p, p->ribbons[i].from) && !chosen(s, p, p->ribbons[i].to)) {
+    if (!commgram_bipartite_chosen(s, p, p->ribbons[i].from) &&
+        !commgram_bipartite_chosen(s, p, p->ribbons[i].to)) {
         opacity *= 0.07;
         d->hidden++;
     }
@@ -101,14 +105,14 @@ static void add_ribbon(const struct stage *s, struct commgram_drawing *d, uint32
     ribbons_add(&d->ribbons, &item);
 }
 
-static void add_bars(const struct stage *s, struct commgram_drawing *d, double k)
+static void commgram_bipartite_add_bars(const struct stage *s, struct commgram_drawing *d, double k)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns *c = &d->columns;
     for (uint32_t i = 0; i < p->bar_count; i++) {
         double x = columns_x(c, (uint32_t)p->bars[i].column);
         color_t color = theme_community(s->brush.theme, p->bars[i].community);
-        if (!chosen(s, p, i))
+        if (!commgram_bipartite_chosen(s, p, i))
             color = color_mix(color, s->brush.theme->panel, 0.7);
         struct ribbons_bar bar = {(float)(x * k), (float)((x + c->bar_w) * k),
                                   (float)((double)c->tops[i] * k),
@@ -136,7 +140,7 @@ static void begin_drawing(const struct stage *s, struct commgram_drawing *d, uin
         for (; i < p->ribbon_count && p->ribbons[i].column == phase; i++)
             add_ribbon(s, d, i, k);
     }
-    add_bars(s, d, k);
+    commgram_bipartite_add_bars(s, d, k);
     ribbons_start(&d->ribbons);
     d->making_key = key;
 }
@@ -198,7 +202,8 @@ static int mouse_in(const struct stage *s, struct box plot)
             s->hover->kind == HIT_BAR);
 }
 
-static void hover(struct stage *s, struct commgram_drawing *d, struct box plot)
+static void commgram_bipartite_add_hover(struct stage *s, struct commgram_drawing *d,
+                                         struct box plot)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     double x = s->brush.mouse_x - plot.x, y = s->brush.mouse_y - plot.y, low, high;
@@ -248,7 +253,8 @@ static void mark_selected(const struct stage *s, const struct commgram_drawing *
 /* ---- labels ------------------------------------------------------------------------------------
  */
 
-static void labels(const struct stage *s, const struct commgram_drawing *d, struct box plot)
+static void commgram_bipartite_add_labels(const struct stage *s, const struct commgram_drawing *d,
+                                          struct box plot)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns *c = &d->columns;
@@ -273,8 +279,8 @@ static void labels(const struct stage *s, const struct commgram_drawing *d, stru
     }
 }
 
-static void hits(const struct stage *s, const struct commgram_drawing *d, struct box plot,
-                 struct box panel)
+static void commgram_bipartite_add_hits(const struct stage *s, const struct commgram_drawing *d,
+                                        struct box plot, struct box panel)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     const struct columns *c = &d->columns;
@@ -313,7 +319,7 @@ static void marked_span(const struct stage *s, struct box panel)
 }
 
 /* Why there is nothing to see. */
-static void say_why(const struct stage *s, struct box panel)
+static void commgram_bipartite_add_reason(const struct stage *s, struct box panel)
 {
     const struct commgram *g = &s->model->commgram;
     const char *title = "Waiting for the picture", *text = "The daemon is asked for it.";
@@ -353,7 +359,7 @@ void bipartite_layout(struct stage *s, struct commgram_drawing *d, struct box pa
     ground->x1 = (double)end + (panel.x + panel.w - plot.x - plot.w) * unit;
     if (columns_build(&d->columns, p, plot.w, plot.h, 1 / s->brush.scene->scale) < 0 ||
         !d->columns.version) {
-        say_why(s, panel);
+        commgram_bipartite_add_reason(s, panel);
         return;
     }
     struct box moved = plot;
@@ -362,10 +368,10 @@ void bipartite_layout(struct stage *s, struct commgram_drawing *d, struct box pa
                 "commgram.plot");
     scene_overlay(s->brush.scene);
     draw_ribbons(s, d, moved);
-    hits(s, d, moved, (struct box){plot.x, panel.y, plot.w, panel.h});
+    commgram_bipartite_add_hits(s, d, moved, (struct box){plot.x, panel.y, plot.w, panel.h});
     mark_selected(s, d, moved);
-    hover(s, d, moved);
-    labels(s, d, moved);
+    commgram_bipartite_add_hover(s, d, moved);
+    commgram_bipartite_add_labels(s, d, moved);
     marked_span(s, panel);
 }
 

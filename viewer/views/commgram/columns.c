@@ -107,7 +107,7 @@ static int place_bars(struct columns *c, const struct commgram_picture *p)
 /* ---- ribbons -----------------------------------------------------------------------------------
  */
 
-static int ascending(const void *a, const void *b)
+static int commgram_columns_compare_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -135,7 +135,7 @@ static int choose_width(struct columns *c, const struct commgram_picture *p, dou
             least = fmin(least, fits[n++]);
         }
     }
-    qsort(fits, n, sizeof *fits, ascending);
+    qsort(fits, n, sizeof *fits, commgram_columns_compare_ascending);
     c->per_byte = n ? fmin(fits[(size_t)((double)(n - 1) * (1 - fitting))], least * most_load) : 0;
     free(fits);
     double widest = 0;
@@ -225,7 +225,7 @@ static void note_sizes(struct columns *c)
     c->size_most = ceil(most);
 }
 
-static int place_ribbons(struct columns *c, const struct commgram_picture *p)
+static int commgram_columns_place_ribbons(struct columns *c, const struct commgram_picture *p)
 {
     double *loads = calloc((size_t)p->bar_count * 2 + 1, sizeof *loads);
     uint32_t *order = malloc(((size_t)p->ribbon_count + 1) * sizeof *order);
@@ -270,7 +270,7 @@ int columns_build(struct columns *c, const struct commgram_picture *p, double w,
     if (!error)
         error = place_bars(c, p);
     if (!error)
-        error = place_ribbons(c, p);
+        error = commgram_columns_place_ribbons(c, p);
     if (error) {
         columns_finish(c);
         return error;

@@ -12,7 +12,7 @@ enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
 #define FINE_NS INT64_C(2000000000) /* shorter spans are told from their begin */
 
 /* Lowest and highest point of the whole job: heights keep their place while time moves. */
-static void heights(struct commgram_drawing *d, const struct commgram *g)
+static void commgram_strip_heights(struct commgram_drawing *d, const struct commgram *g)
 {
     if (d->heights_of == g->version + 1)
         return;
@@ -126,7 +126,7 @@ static void draw_curve(const struct stage *s, struct commgram_drawing *d, const 
                        struct box plot, double width, color_t color)
 {
     const struct commgram *g = &s->model->commgram;
-    heights(d, g);
+    commgram_strip_heights(d, g);
     struct trace t = {.stage = s, .width = width, .color = color};
     set_scale(&t, d, plot);
     uint32_t i = commgram_point_at(g, l->begin > 0 ? (uint64_t)l->begin : 0);
@@ -149,8 +149,8 @@ static void draw_curve(const struct stage *s, struct commgram_drawing *d, const 
 }
 
 /* The beat where the curve ends: a disc with a halo. */
-static void beat(const struct stage *s, const struct commgram_drawing *d, const struct timeline *l,
-                 struct box plot)
+static void commgram_strip_add_beat(const struct stage *s, const struct commgram_drawing *d,
+                                    const struct timeline *l, struct box plot)
 {
     const struct commgram *g = &s->model->commgram;
     if (!g->points.count || !s->ui->follow || model_ended(s->model))
@@ -167,8 +167,8 @@ static void beat(const struct stage *s, const struct commgram_drawing *d, const 
 }
 
 /* Spans of the phase under the mouse, here or in the picture. */
-static void mark_span(const struct stage *s, const struct timeline *l, struct box plot,
-                      uint64_t begin, uint64_t end)
+static void commgram_strip_mark_span(const struct stage *s, const struct timeline *l,
+                                     struct box plot, uint64_t begin, uint64_t end)
 {
     double a = fmax(timeline_x(l, (int64_t)begin), plot.x),
            b = fmin(timeline_x(l, (int64_t)end), plot.x + plot.w);
@@ -177,20 +177,22 @@ static void mark_span(const struct stage *s, const struct timeline *l, struct bo
                    color_fade(s->brush.theme->accent, 0.13));
 }
 
-static void hover(struct stage *s, const struct commgram_drawing *d, const struct timeline *l,
-                  struct box plot)
+static void commgram_strip_add_hover(struct stage *s, const struct commgram_drawing *d,
+                                     const struct timeline *l, struct box plot)
 {
     const struct commgram *g = &s->model->commgram;
     uint32_t column = bipartite_hovered(s, d);
     if (column != COMMGRAM_NONE)
-        mark_span(s, l, plot, g->now.columns[column].begin_ns, g->now.columns[column].end_ns);
+        commgram_strip_mark_span(s, l, plot, g->now.columns[column].begin_ns,
+                                 g->now.columns[column].end_ns);
     if (!s->hover || s->hover->kind != HIT_TIME || s->ui->dragging)
         return;
     double at = scene_hit_x(s->hover, s->brush.mouse_x), reach = (double)(l->end - l->begin) / l->w;
     uint32_t i = commgram_point_at(g, at > reach ? (uint64_t)(at - reach) : 0);
     char a[FORMAT_ROOM];
     if (i < g->points.count && (double)commgram_point(g, i)->begin_ns <= at + reach) {
-        mark_span(s, l, plot, commgram_point(g, i)->begin_ns, commgram_point(g, i)->end_ns);
+        commgram_strip_mark_span(s, l, plot, commgram_point(g, i)->begin_ns,
+                                 commgram_point(g, i)->end_ns);
         tip_of_point(s, i);
         return;
     }
@@ -198,7 +200,7 @@ static void hover(struct stage *s, const struct commgram_drawing *d, const struc
     tooltip_add(&s->tip, 0, "between phases: no message");
 }
 
-static void marked_box(const struct stage *s, struct box plot)
+static void commgram_strip_marked_box(const struct stage *s, struct box plot)
 {
     const struct ui *ui = s->ui;
     if (!ui->boxing || !ui->dragging || ui->pressed.kind != HIT_TIME)
@@ -211,7 +213,7 @@ static void marked_box(const struct stage *s, struct box plot)
 }
 
 /* What the newest phase is, in a few words. */
-static void newest(const struct stage *s, struct box box)
+static void commgram_strip_add_newest(const struct stage *s, struct box box)
 {
     const struct commgram *g = &s->model->commgram;
     char text[96];
@@ -238,18 +240,18 @@ void strip_curve_layout(struct stage *s, struct commgram_drawing *d, struct box 
     scene_rect(s->brush.scene, box, 6, t->panel);
     widget_title(&s->brush, box.x + 12, box.y + 6, box.w * 0.58, "Pattern of communication",
                  "flat while it stays, back at its height when it returns");
-    newest(s, box);
+    commgram_strip_add_newest(s, box);
     if (l->end - l->begin >= FINE_NS)
         timeline_grid(s, l, plot.y, plot.h);
     scene_panel(s->brush.scene, plot, 0, "commgram.strip.plot");
     scene_overlay(s->brush.scene);
-    hover(s, d, l, plot);
+    commgram_strip_add_hover(s, d, l, plot);
     draw_curve(s, d, l, plot, 2, t->accent);
     timeline_gaps(s, l, plot, 1);
     timeline_alerts(s, l, plot, 1);
     timeline_cursor(s, l, plot);
-    beat(s, d, l, plot);
-    marked_box(s, plot);
+    commgram_strip_add_beat(s, d, l, plot);
+    commgram_strip_marked_box(s, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;

@@ -62,7 +62,7 @@ static void level_text(const struct stage *s, int level, char *out, size_t room)
 
 /* The path from what was first in sight to what is now; the last parts where there is little room.
  */
-static void path(const struct stage *s, double x, double y, double w)
+static void commgram_view_add_path(const struct stage *s, double x, double y, double w)
 {
     static const char sign[] = "\xe2\x80\xba"; /* single right-pointing angle */
     char texts[UI_LEVELS + 1][96];
@@ -89,8 +89,8 @@ static void path(const struct stage *s, double x, double y, double w)
 }
 
 /* "- 24 phases +"; right edge at x. @return its width */
-static double stepper(const struct stage *s, double right, double y, uint64_t value,
-                      const char *what, uint64_t command)
+static double commgram_view_add_stepper(const struct stage *s, double right, double y,
+                                        uint64_t value, const char *what, uint64_t command)
 {
     char text[64], a[FORMAT_ROOM];
     snprintf(text, sizeof text, "%s %s", format_count(a, sizeof a, value), what);
@@ -107,7 +107,7 @@ static double stepper(const struct stage *s, double right, double y, uint64_t va
     return right - x;
 }
 
-static void title_row(const struct stage *s, struct box box)
+static void commgram_view_title_row(const struct stage *s, struct box box)
 {
     double right = box.x + box.w, y = box.y + 2, w;
     scene_panel(s->brush.scene, box, 0, "commgram.title");
@@ -115,22 +115,23 @@ static void title_row(const struct stage *s, struct box box)
     w = scene_width(s->brush.scene, TEXT_SMALL, 0, collectives) + 20;
     widget_button(&s->brush, right - w, y, collectives, !s->ui->unmodelled, COMMAND_MODELLED, 0);
     right -= w + 8;
-    right -= stepper(s, right, y, s->ui->communities,
-                     s->ui->communities == 1 ? "community" : "communities", COMMAND_COMMUNITIES) +
+    right -= commgram_view_add_stepper(s, right, y, s->ui->communities,
+                                       s->ui->communities == 1 ? "community" : "communities",
+                                       COMMAND_COMMUNITIES) +
              4;
-    right -= stepper(s, right, y, s->ui->phases, s->ui->phases == 1 ? "phase" : "phases",
-                     COMMAND_PHASES) +
+    right -= commgram_view_add_stepper(s, right, y, s->ui->phases,
+                                       s->ui->phases == 1 ? "phase" : "phases", COMMAND_PHASES) +
              12;
     double x = widget_title(&s->brush, box.x, box.y + 4, right - box.x, "CommGram", "") + 12;
-    path(s, x, y, right - x);
+    commgram_view_add_path(s, x, y, right - x);
 }
 
 /* ---- foot: figures, legend, badges -------------------------------------------------------------
  */
 
 /* The map of sizes with the range that is drawn; right edge at x. @return width */
-static double legend(const struct stage *s, const struct commgram_drawing *d, double right,
-                     double y)
+static double commgram_view_add_legend(const struct stage *s, const struct commgram_drawing *d,
+                                       double right, double y)
 {
     const struct theme *t = s->brush.theme;
     const struct columns *c = &d->columns;
@@ -168,14 +169,15 @@ static double legend(const struct stage *s, const struct commgram_drawing *d, do
     return wh + wl + bar + 2 * gap;
 }
 
-static void foot(const struct stage *s, const struct commgram_drawing *d, struct box box)
+static void commgram_view_add_foot(const struct stage *s, const struct commgram_drawing *d,
+                                   struct box box)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
     char a[FORMAT_ROOM], b[FORMAT_ROOM], text[160];
     scene_panel(s->brush.scene, box, 0, "commgram.foot");
     if (!d->columns.version)
         return;
-    double right = box.x + box.w - legend(s, d, box.x + box.w, box.y + 2) - 16;
+    double right = box.x + box.w - commgram_view_add_legend(s, d, box.x + box.w, box.y + 2) - 16;
     snprintf(text, sizeof text, "%u phase%s \xc2\xb7 %s bars \xc2\xb7 %s ribbons", p->column_count,
              p->column_count == 1 ? "" : "s", format_count(a, sizeof a, p->bar_count),
              format_count(b, sizeof b, p->ribbon_count));
@@ -198,10 +200,10 @@ struct badges {
     int count;
 };
 
-static void badge(struct badges *b, color_t color, const char *format, ...)
+static void commgram_view_badge(struct badges *b, color_t color, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void badge(struct badges *b, color_t color, const char *format, ...)
+static void commgram_view_badge(struct badges *b, color_t color, const char *format, ...)
 {
     va_list arguments;
     if (b->count == (int)(sizeof b->text / sizeof *b->text))
@@ -220,18 +222,18 @@ static void badges_of_filter(const struct stage *s, const struct commgram_drawin
     struct commgram_request wish;
     char a[FORMAT_ROOM];
     if (g->now.asked.ranks[0])
-        badge(b, t->accent, "only messages from or to rank%s %.*s%s",
-              strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
-              strlen(g->now.asked.ranks) > 24 ? "\xe2\x80\xa6" : "");
+        commgram_view_badge(b, t->accent, "only messages from or to rank%s %.*s%s",
+                            strpbrk(g->now.asked.ranks, ",-") ? "s" : "", 24, g->now.asked.ranks,
+                            strlen(g->now.asked.ranks) > 24 ? "\xe2\x80\xa6" : "");
     if (ui_commgram_wish(s->ui, s->model, &wish) == 2)
-        badge(b, t->warn, "the selected ranks are too many to pick out");
+        commgram_view_badge(b, t->warn, "the selected ranks are too many to pick out");
     if (s->ui->selection.kind == SELECT_COMMUNITY)
-        badge(b, t->accent, "only ribbons of community %" PRIu64, s->ui->selection.a);
+        commgram_view_badge(b, t->accent, "only ribbons of community %" PRIu64, s->ui->selection.a);
     if (d->left_out)
-        badge(b, t->accent, "%s ribbons of other sizes left out",
-              format_count(a, sizeof a, d->left_out));
+        commgram_view_badge(b, t->accent, "%s ribbons of other sizes left out",
+                            format_count(a, sizeof a, d->left_out));
     if (!g->now.asked.modelled)
-        badge(b, t->second, "without collectives");
+        commgram_view_badge(b, t->second, "without collectives");
 }
 
 static struct badges badges_of(const struct stage *s, const struct commgram_drawing *d)
@@ -247,23 +249,24 @@ static struct badges badges_of(const struct stage *s, const struct commgram_draw
         folded += p->columns[k].folded;
     }
     if (g->error)
-        badge(&b, t->bad, "an older picture: %.60s", g->error_text);
+        commgram_view_badge(&b, t->bad, "an older picture: %.60s", g->error_text);
     badges_of_filter(s, d, &b);
     if (p->resolved && p->resolved < p->asked.phases)
-        badge(&b, t->warn, "finer phases are no longer kept");
+        commgram_view_badge(&b, t->warn, "finer phases are no longer kept");
     if (folded)
-        badge(&b, t->warn, "%s messages whose pair is not known are not drawn",
-              format_count(a, sizeof a, folded));
+        commgram_view_badge(&b, t->warn, "%s messages whose pair is not known are not drawn",
+                            format_count(a, sizeof a, folded));
     if (p->ignored)
-        badge(&b, t->warn, "%s rows could not be read", format_count(a, sizeof a, p->ignored));
+        commgram_view_badge(&b, t->warn, "%s rows could not be read",
+                            format_count(a, sizeof a, p->ignored));
     if (d->columns.thin_ribbons)
-        badge(&b, t->second, "%s ribbons narrower than a pixel drawn together",
-              format_count(a, sizeof a, d->columns.thin_ribbons));
+        commgram_view_badge(&b, t->second, "%s ribbons narrower than a pixel drawn together",
+                            format_count(a, sizeof a, d->columns.thin_ribbons));
     if (d->columns.thin_bars)
-        badge(&b, t->second, "%s bars with no pixel between them",
-              format_count(a, sizeof a, d->columns.thin_bars));
+        commgram_view_badge(&b, t->second, "%s bars with no pixel between them",
+                            format_count(a, sizeof a, d->columns.thin_bars));
     if (modelled)
-        badge(&b, t->second, "hatched: stand for collectives");
+        commgram_view_badge(&b, t->second, "hatched: stand for collectives");
     return b;
 }
 
@@ -303,7 +306,7 @@ static void commgram_layout(struct stage *s, struct box box)
     ui_visible(s->ui, s->model, &begin, &end);
     struct box inner = box_inset(box, 14, 6);
     double y = inner.y + TITLE + 2, foot_y = inner.y + inner.h;
-    title_row(s, (struct box){inner.x, inner.y, inner.w, TITLE});
+    commgram_view_title_row(s, (struct box){inner.x, inner.y, inner.w, TITLE});
     if (end <= begin) {
         scene_panel(s->brush.scene, (struct box){inner.x, y, inner.w, foot_y - y}, 0,
                     "commgram.empty");
@@ -329,7 +332,7 @@ static void commgram_layout(struct stage *s, struct box box)
     struct box plot = {line.x, panel.y + 8, line.w, panel.h - 8 - LABELS};
     bipartite_layout(s, d, panel, plot);
     bipartite_links(s, d, (struct box){inner.x, links, inner.w, LINKS}, &line, plot);
-    foot(s, d, (struct box){inner.x, foot_y - FOOT - BADGES, inner.w, FOOT});
+    commgram_view_add_foot(s, d, (struct box){inner.x, foot_y - FOOT - BADGES, inner.w, FOOT});
     struct badges badges = {0};
     if (d->columns.version)
         badges = badges_of(s, d);

@@ -59,7 +59,7 @@ static struct state_text replay_state(const struct stage *s)
     return (struct state_text){"REPLAY PAUSED", t->warn, t->warn_ground};
 }
 
-static struct state_text state_of(const struct stage *s)
+static struct state_text frame_state_of(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     switch (s->ui->connection.state) {
@@ -89,7 +89,7 @@ static struct state_text state_of(const struct stage *s)
 
 static double state_pill(const struct stage *s, double right, double y)
 {
-    struct state_text state = state_of(s);
+    struct state_text state = frame_state_of(s);
     double w = scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, state.text) + 36;
     struct box box = {right - w, y, w, 22};
     scene_rect(s->brush.scene, box, 11, state.ground);
@@ -126,7 +126,7 @@ static void facts_line(const struct stage *s, char *out, size_t room)
                  (unsigned long long)(m->world - m->seen));
 }
 
-static void header(const struct stage *s, int folded)
+static void frame_add_header(const struct stage *s, int folded)
 {
     const struct theme *t = s->brush.theme;
     struct scene *scene = s->brush.scene;
@@ -177,7 +177,7 @@ static void alert_badge(const struct stage *s, struct box box)
                 0x0e1318ff, firing < 100 ? "%u" : "99+", firing);
 }
 
-static void rail(const struct stage *s)
+static void frame_add_rail(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     struct scene *scene = s->brush.scene;
@@ -219,7 +219,7 @@ struct cost {
     uint32_t rated, measured;
 };
 
-static struct cost cost_of(const struct model *m)
+static struct cost frame_cost_of(const struct model *m)
 {
     struct cost c = {0};
     for (uint32_t i = 0; i < m->node_count; i++) {
@@ -246,7 +246,8 @@ static struct cost cost_of(const struct model *m)
 }
 
 /* One fact after the other, set apart by dots; stops where the room ends. */
-static double fact(const struct stage *s, double x, double end, color_t color, const char *text)
+static double frame_add_fact(const struct stage *s, double x, double end, color_t color,
+                             const char *text)
 {
     double w = scene_width(s->brush.scene, TEXT_AXIS, 0, text);
     if (x + w > end)
@@ -269,10 +270,10 @@ static double latency_facts(const struct stage *s, double x, double end)
     /* rounded down: 100 % is said of all only */
     snprintf(text, sizeof text, "matched %.*f\xc2\xa0%%", share < 1 ? 2 : 0,
              share < 1 ? floor(share * 1e4) / 100 : 100);
-    x = fact(s, x, end, share < 0.99 ? t->warn : t->second, text);
+    x = frame_add_fact(s, x, end, share < 0.99 ? t->warn : t->second, text);
     if (l->rejected) {
         snprintf(text, sizeof text, "%s matches refused", format_count(a, sizeof a, l->rejected));
-        x = fact(s, x, end, t->warn, text);
+        x = frame_add_fact(s, x, end, t->warn, text);
     }
     return x;
 }
@@ -281,36 +282,36 @@ static void cost_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
-    struct cost c = cost_of(m);
+    struct cost c = frame_cost_of(m);
     char a[FORMAT_ROOM], text[128];
     if (c.measured) {
         snprintf(text, sizeof text, "probe %s/call", format_duration(a, sizeof a, c.call_ns));
-        x = fact(s, x, end, t->second, text);
+        x = frame_add_fact(s, x, end, t->second, text);
     }
     if (c.rated) {
         snprintf(text, sizeof text, "agents %s of a core", format_share(a, sizeof a, c.cpu_share));
-        x = fact(s, x, end, t->second, text);
+        x = frame_add_fact(s, x, end, t->second, text);
         snprintf(text, sizeof text, "uplink %s per node", format_si(a, sizeof a, c.uplink, "B/s"));
-        x = fact(s, x, end, t->second, text);
+        x = frame_add_fact(s, x, end, t->second, text);
     }
     if (m->daemon.known && m->daemon.now_ns > m->daemon.before_ns) {
         double share = (double)(m->daemon.cpu_ns - m->daemon.cpu_before_ns) /
                        (double)(m->daemon.now_ns - m->daemon.before_ns);
         snprintf(text, sizeof text, "daemon %s of a core", format_share(a, sizeof a, share));
-        x = fact(s, x, end, t->second, text);
+        x = frame_add_fact(s, x, end, t->second, text);
     }
     if (m->node_count) {
         snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c.lost));
-        x = fact(s, x, end, c.lost ? t->bad : t->second, text);
+        x = frame_add_fact(s, x, end, c.lost ? t->bad : t->second, text);
     }
     if (c.dropped) {
         snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c.dropped));
-        x = fact(s, x, end, t->bad, text);
+        x = frame_add_fact(s, x, end, t->bad, text);
     }
     if (m->series.missing) {
         snprintf(text, sizeof text, "%s windows missing",
                  format_count(a, sizeof a, m->series.missing));
-        x = fact(s, x, end, t->warn, text);
+        x = frame_add_fact(s, x, end, t->warn, text);
     }
     x = latency_facts(s, x, end);
     if (m->node_count) {
@@ -321,20 +322,21 @@ static void cost_facts(const struct stage *s, double x, double end)
         else
             snprintf(text, sizeof text, "clock \xc2\xb1%s",
                      format_duration(a, sizeof a, (double)error));
-        x = fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
+        x = frame_add_fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
     }
     if (s->ui->connection.missed) {
         snprintf(text, sizeof text, "%s frames missed here",
                  format_count(a, sizeof a, s->ui->connection.missed));
-        x = fact(s, x, end, t->warn, text);
+        x = frame_add_fact(s, x, end, t->warn, text);
     }
     if (m->out_of_memory)
-        x = fact(s, x, end, t->bad, "the viewer is out of memory: figures are incomplete");
+        x = frame_add_fact(s, x, end, t->bad,
+                           "the viewer is out of memory: figures are incomplete");
     if (m->uncovered_used) {
         snprintf(text, sizeof text, "%u MPI functions in use are not covered", m->uncovered_used);
-        fact(s, x, end, t->warn, text);
+        frame_add_fact(s, x, end, t->warn, text);
     } else if (m->job[0]) {
-        fact(s, x, end, t->second, "every MPI call covered");
+        frame_add_fact(s, x, end, t->second, "every MPI call covered");
     }
 }
 
@@ -364,7 +366,7 @@ static void recording_text(const struct stage *s, char *out, size_t room, color_
     }
 }
 
-static void status(const struct stage *s)
+static void frame_add_status(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     struct box box = {0, s->ui->h - STATUS, s->ui->w, STATUS};
@@ -413,9 +415,9 @@ void frame_layout(struct stage *s)
     double bar_h = s->model->playback.known ? TRANSPORT : 0;
     struct box main_box = {RAIL, HEADER, ui->w - RAIL - context_w, ui->h - HEADER - STATUS - bar_h};
     scene_panel(s->brush.scene, (struct box){0, 0, ui->w, ui->h}, t->ground, "ground");
-    header(s, folded);
-    rail(s);
-    status(s);
+    frame_add_header(s, folded);
+    frame_add_rail(s);
+    frame_add_status(s);
     enum view_id view = ui->jobs_first || !s->model->job[0] ? VIEW_JOBS : ui->view;
     scene_panel(s->brush.scene, main_box, t->ground, "view.%s", views[view]->name);
     if (!folded)

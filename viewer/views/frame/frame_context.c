@@ -280,7 +280,7 @@ static double selection_card(struct stage *s, struct box box)
  */
 
 /* The picked one, else the first, in full; the others in a line or two. */
-static double alerts(struct stage *s, struct box box)
+static double frame_context_add_alerts(struct stage *s, struct box box)
 {
     static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
     const struct alerts *all = &s->model->alerts;
@@ -315,7 +315,8 @@ static double alerts(struct stage *s, struct box box)
 /* ---- lists -------------------------------------------------------------------------------------
  */
 
-static double section(const struct stage *s, struct box box, const char *title, const char *what)
+static double frame_context_add_section(const struct stage *s, struct box box, const char *title,
+                                        const char *what)
 {
     scene_text(s->brush.scene, box.x + 2, box.y, box.w * 0.5, TEXT_TITLE, 0, s->brush.theme->text,
                title);
@@ -330,8 +331,8 @@ static double busiest_pairs(struct stage *s, struct box box)
     const struct range *r = s->range;
     enum pair_column q = s->ui->quantity;
     char text[FORMAT_ROOM], name[64];
-    double used =
-        section(s, box, "Busiest pairs", q == PAIR_BYTES ? "bytes, share" : "messages, share");
+    double used = frame_context_add_section(s, box, "Busiest pairs",
+                                            q == PAIR_BYTES ? "bytes, share" : "messages, share");
     for (uint32_t i = 0; i < r->top_count[q] && used + 32 <= box.h; i++) {
         uint32_t n = r->top[q][i];
         struct model_pair p = model_pair_at(s->model, n);
@@ -370,7 +371,7 @@ static void waiting_most(struct stage *s, struct box box)
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
     char text[FORMAT_ROOM];
-    double used = section(s, box, "Waiting the most", "share of time");
+    double used = frame_context_add_section(s, box, "Waiting the most", "share of time");
     for (uint32_t i = 0; i < r->by_waiting_count && used + 38 <= box.h; i++) {
         uint32_t rank = r->by_waiting[i];
         struct box row = {box.x, box.y + used, box.w, 34};
@@ -406,7 +407,7 @@ void context_layout(struct stage *s, struct box box, int drawer)
     struct box inner = {box.x + (drawer ? 14 : 2), box.y + 12, box.w - (drawer ? 28 : 16),
                         box.h - 20};
     /* the view of alerts says it all */
-    double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : alerts(s, inner);
+    double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : frame_context_add_alerts(s, inner);
     inner.y += used;
     inner.h -= used;
     used = selection_card(s, inner);

@@ -52,8 +52,8 @@ static const char *const mouse[][2] = {
 };
 
 /* @param step  from row to row */
-static void rows(const struct stage *s, struct box box, const char *const (*table)[2], size_t count,
-                 double step)
+static void frame_overlays_add_rows(const struct stage *s, struct box box,
+                                    const char *const (*table)[2], size_t count, double step)
 {
     double y = box.y;
     for (size_t i = 0; i < count; i++) {
@@ -66,7 +66,8 @@ static void rows(const struct stage *s, struct box box, const char *const (*tabl
 }
 
 /* A card in the middle of a dimmed window. */
-static struct box card(const struct stage *s, double w, double h, double y, const char *name)
+static struct box frame_overlays_card(const struct stage *s, double w, double h, double y,
+                                      const char *name)
 {
     const struct theme *t = s->brush.theme;
     const struct ui *ui = s->ui;
@@ -90,16 +91,17 @@ void help_layout(struct stage *s)
            below = sizeof mouse / sizeof *mouse;
     const double besides = 112, usual = 21; /* titles and margins; from row to row */
     double h = besides + (double)(half + below) * usual;
-    struct box box = card(s, 820, h, (s->ui->h - h) / 2, "help");
+    struct box box = frame_overlays_card(s, 820, h, (s->ui->h - h) / 2, "help");
     double step = fmin(floor((box.h - besides) / (double)(half + below)), usual);
     double column = (box.w - 60) / 2, y = box.y + 20;
     scene_text(s->brush.scene, box.x + 24, y, box.w - 48, TEXT_TITLE, 0, t->text, "Keys");
     y += 32;
-    rows(s, (struct box){box.x + 24, y, column, h}, keys, half, step);
-    rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half, count - half, step);
+    frame_overlays_add_rows(s, (struct box){box.x + 24, y, column, h}, keys, half, step);
+    frame_overlays_add_rows(s, (struct box){box.x + 36 + column, y, column, h}, keys + half,
+                            count - half, step);
     y += (double)half * step;
     scene_text(s->brush.scene, box.x + 24, y + 12, box.w - 48, TEXT_TITLE, 0, t->text, "Mouse");
-    rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, below, step);
+    frame_overlays_add_rows(s, (struct box){box.x + 24, y + 42, box.w - 48, h}, mouse, below, step);
 }
 
 void search_layout(struct stage *s)
@@ -108,7 +110,7 @@ void search_layout(struct stage *s)
     struct selection found[16];
     int n = ui_search(s->model, s->ui->search, found, 8);
     double h = 62 + (n ? n * 28 + 10 : s->ui->search[0] ? 30 : 0);
-    struct box box = card(s, 480, h, s->ui->h * 0.18, "search");
+    struct box box = frame_overlays_card(s, 480, h, s->ui->h * 0.18, "search");
     double x = box.x + 20, end = x;
     if (s->ui->search[0])
         end = x + scene_text(s->brush.scene, x, box.y + 20, box.w - 60, TEXT_TITLE, 0, t->text,

@@ -18,7 +18,8 @@ struct transport_bar {
     int times;     /* there is room for where it is, in figures */
 };
 
-static double x_of(const struct transport_bar *b, const struct playback *p, uint64_t ns)
+static double frame_transport_x_of(const struct transport_bar *b, const struct playback *p,
+                                   uint64_t ns)
 {
     double whole = (double)(p->end_ns - p->begin_ns);
     return b->track.x + b->track.w * (double)(playback_clamp(p, ns) - p->begin_ns) / whole;
@@ -27,8 +28,8 @@ static double x_of(const struct transport_bar *b, const struct playback *p, uint
 /* ---- buttons -----------------------------------------------------------------------------------
  */
 
-static void triangle(const struct brush *b, double x, double y, double size, int left,
-                     color_t color)
+static void frame_transport_triangle(const struct brush *b, double x, double y, double size,
+                                     int left, color_t color)
 {
     double way = left ? -1 : 1;
     scene_points(b->scene);
@@ -39,8 +40,8 @@ static void triangle(const struct brush *b, double x, double y, double size, int
 }
 
 /* Ground and hit of a button; @return colour of what is on it */
-static color_t button(const struct stage *s, struct box box, int raised, enum ui_command command,
-                      uint64_t argument)
+static color_t frame_transport_button(const struct stage *s, struct box box, int raised,
+                                      enum ui_command command, uint64_t argument)
 {
     const struct theme *t = s->brush.theme;
     int hover = box_has(box, s->brush.mouse_x, s->brush.mouse_y);
@@ -52,20 +53,21 @@ static color_t button(const struct stage *s, struct box box, int raised, enum ui
 
 static void step_button(const struct stage *s, double x, double y, int forward)
 {
-    color_t color =
-        button(s, (struct box){x, y, BUTTON, BUTTON}, 0, COMMAND_REPLAY_STEP, (uint64_t)forward);
+    color_t color = frame_transport_button(s, (struct box){x, y, BUTTON, BUTTON}, 0,
+                                           COMMAND_REPLAY_STEP, (uint64_t)forward);
     double cx = x + BUTTON / 2.0, cy = y + BUTTON / 2.0, way = forward ? 1 : -1;
-    triangle(&s->brush, cx - way * 1.5, cy, 9, !forward, color);
+    frame_transport_triangle(&s->brush, cx - way * 1.5, cy, 9, !forward, color);
     scene_rect(s->brush.scene, (struct box){cx + way * 6 - 1, cy - 6, 2, 12}, 0, color);
 }
 
 static void play_button(const struct stage *s, double x, double y)
 {
     int plays = transport_plays(&s->ui->transport, &s->model->playback);
-    color_t color = button(s, (struct box){x, y, BUTTON + 6, BUTTON}, 1, COMMAND_REPLAY_PLAY, 0);
+    color_t color = frame_transport_button(s, (struct box){x, y, BUTTON + 6, BUTTON}, 1,
+                                           COMMAND_REPLAY_PLAY, 0);
     double cx = x + BUTTON / 2.0 + 3, cy = y + BUTTON / 2.0;
     if (!plays) {
-        triangle(&s->brush, cx, cy, 12, 0, color);
+        frame_transport_triangle(&s->brush, cx, cy, 12, 0, color);
         return;
     }
     scene_rect(s->brush.scene, (struct box){cx - 5, cy - 6, 3.5, 12}, 0, color);
@@ -81,9 +83,9 @@ static double speed_buttons(const struct stage *s, double right, double y)
                          transport_speed_shown(&s->ui->transport, &s->model->playback));
     struct box more = {right - sign, y + 3, sign, 24},
                less = {right - 2 * sign - figure, y + 3, sign, 24};
-    color_t color = button(s, more, 0, COMMAND_REPLAY_SPEED, 1);
+    color_t color = frame_transport_button(s, more, 0, COMMAND_REPLAY_SPEED, 1);
     scene_text(s->brush.scene, more.x, more.y + 3, sign, TEXT_STRONG, TEXT_CENTRE, color, "+");
-    color = button(s, less, 0, COMMAND_REPLAY_SPEED, 0);
+    color = frame_transport_button(s, less, 0, COMMAND_REPLAY_SPEED, 0);
     scene_text(s->brush.scene, less.x, less.y + 3, sign, TEXT_STRONG, TEXT_CENTRE, color,
                "\xe2\x88\x92");
     scene_text(s->brush.scene, less.x + sign, y + 6, figure, TEXT_SMALL_STRONG,
@@ -96,7 +98,7 @@ static double loop_button(const struct stage *s, double right, double y)
     int loops = transport_loops(&s->ui->transport, &s->model->playback);
     double w = scene_width(s->brush.scene, TEXT_SMALL, 0, "loop") + 20;
     struct box box = {right - w, y + 3, w, 24};
-    color_t color = button(s, box, 0, COMMAND_REPLAY_LOOP, 0);
+    color_t color = frame_transport_button(s, box, 0, COMMAND_REPLAY_LOOP, 0);
     scene_outline(s->brush.scene, box, 6, 1, loops ? s->brush.theme->accent : s->brush.theme->line);
     scene_text(s->brush.scene, box.x, box.y + 4, w, TEXT_SMALL, TEXT_CENTRE,
                loops ? s->brush.theme->text : color, "loop");
@@ -107,7 +109,7 @@ static double loop_button(const struct stage *s, double right, double y)
  */
 
 /* Short recordings are told in tenths, as long ones in seconds. */
-static char *passed(char *out, size_t room, const struct playback *p, uint64_t ns)
+static char *frame_transport_passed(char *out, size_t room, const struct playback *p, uint64_t ns)
 {
     uint64_t since = playback_clamp(p, ns) - p->begin_ns;
     char whole[FORMAT_ROOM];
@@ -119,15 +121,15 @@ static char *passed(char *out, size_t room, const struct playback *p, uint64_t n
     return out;
 }
 
-static void times(const struct stage *s, double x, double y, double w)
+static void frame_transport_multiply_saturating(const struct stage *s, double x, double y, double w)
 {
     const struct playback *p = &s->model->playback;
     const struct theme *t = s->brush.theme;
     char at[64], all[64], line[160], wall[FORMAT_ROOM];
     uint64_t ns = transport_position(&s->ui->transport, p);
     double used = scene_text(s->brush.scene, x, y, w, TEXT_STRONG, TEXT_FIGURES, t->text,
-                             passed(at, sizeof at, p, ns));
-    snprintf(line, sizeof line, " / %s", passed(all, sizeof all, p, p->end_ns));
+                             frame_transport_passed(at, sizeof at, p, ns));
+    snprintf(line, sizeof line, " / %s", frame_transport_passed(all, sizeof all, p, p->end_ns));
     scene_text(s->brush.scene, x + used, y, w - used, TEXT_BODY, TEXT_FIGURES, t->second, line);
     if (p->fault[0])
         scene_text(s->brush.scene, x, y + 18, w, TEXT_AXIS, 0, t->warn, p->fault);
@@ -141,7 +143,8 @@ static void times(const struct stage *s, double x, double y, double w)
 
 /* Severity by shape as well as by colour: a disc, a triangle, a diamond. Alerts that never fired
  * are pale. */
-static void shape(const struct brush *b, double x, double y, enum mark_severity severity, int fired)
+static void frame_transport_shape(const struct brush *b, double x, double y,
+                                  enum mark_severity severity, int fired)
 {
     const struct theme *t = b->theme;
     color_t color = severity == MARK_CRITICAL  ? t->bad
@@ -167,16 +170,16 @@ static void shape(const struct brush *b, double x, double y, enum mark_severity 
 }
 
 /* Marks from first on whose places are next to each other. @return how many */
-static uint32_t cluster(const struct transport_bar *b, const struct playback *p, uint32_t first,
-                        enum mark_severity *severity, int *fired)
+static uint32_t frame_transport_cluster(const struct transport_bar *b, const struct playback *p,
+                                        uint32_t first, enum mark_severity *severity, int *fired)
 {
-    double x = x_of(b, p, playback_mark_ns(&p->marks[first]));
+    double x = frame_transport_x_of(b, p, playback_mark_ns(&p->marks[first]));
     uint32_t count = 0;
     *severity = MARK_INFO;
     *fired = 0;
     for (uint32_t i = first; i < p->mark_count; i++, count++) {
         const struct playback_mark *m = &p->marks[i];
-        if (fabs(x_of(b, p, playback_mark_ns(m)) - x) > GAP)
+        if (fabs(frame_transport_x_of(b, p, playback_mark_ns(m)) - x) > GAP)
             break;
         *severity = m->severity > *severity ? m->severity : *severity;
         *fired |= m->fired_ns != 0;
@@ -185,19 +188,20 @@ static uint32_t cluster(const struct transport_bar *b, const struct playback *p,
 }
 
 /* How long they lasted, below the line, and their shapes above it. */
-static void marks(const struct stage *s, const struct transport_bar *b)
+static void frame_transport_add_marks(const struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
     const struct theme *t = s->brush.theme;
     enum mark_severity severity;
     int fired;
     for (uint32_t i = 0, count; i < p->mark_count; i += count) {
-        count = cluster(b, p, i, &severity, &fired);
-        double x = x_of(b, p, playback_mark_ns(&p->marks[i])), from = b->track.x + b->track.w,
-               to = b->track.x;
+        count = frame_transport_cluster(b, p, i, &severity, &fired);
+        double x = frame_transport_x_of(b, p, playback_mark_ns(&p->marks[i])),
+               from = b->track.x + b->track.w, to = b->track.x;
         for (uint32_t k = i; k < i + count; k++) {
-            from = fmin(from, x_of(b, p, p->marks[k].since_ns));
-            to = fmax(to, x_of(b, p, p->marks[k].end_ns ? p->marks[k].end_ns : p->end_ns));
+            from = fmin(from, frame_transport_x_of(b, p, p->marks[k].since_ns));
+            to = fmax(to, frame_transport_x_of(
+                              b, p, p->marks[k].end_ns ? p->marks[k].end_ns : p->end_ns));
         }
         color_t color = severity == MARK_CRITICAL  ? t->bad
                         : severity == MARK_WARNING ? t->warn
@@ -206,7 +210,7 @@ static void marks(const struct stage *s, const struct transport_bar *b)
                    color_mix(color, t->panel, 0.5));
         scene_line(s->brush.scene, x, b->middle - 9, x, b->middle - 4, 1,
                    color_mix(color, t->panel, 0.4));
-        shape(&s->brush, x, b->middle - 14, severity, fired);
+        frame_transport_shape(&s->brush, x, b->middle - 14, severity, fired);
         scene_hit(s->brush.scene, (struct box){x - 7, b->middle - 21, 14, 15}, HIT_MARK, i, count);
     }
 }
@@ -225,7 +229,8 @@ static void mark_tip(struct stage *s, uint64_t first, uint64_t count)
             break;
         }
         if (count > 1) {
-            tooltip_add(&s->tip, 0, "%s  %s, %s", passed(at, sizeof at, p, m->since_ns), m->title,
+            tooltip_add(&s->tip, 0, "%s  %s, %s",
+                        frame_transport_passed(at, sizeof at, p, m->since_ns), m->title,
                         playback_severity_name(m->severity));
             continue;
         }
@@ -233,10 +238,12 @@ static void mark_tip(struct stage *s, uint64_t first, uint64_t count)
         tooltip_add(&s->tip, 0, "%s, %s%s", playback_severity_name(m->severity), m->kind,
                     m->fired_ns ? "" : ", pending: it never fired");
         if (m->end_ns > m->since_ns)
-            tooltip_add(&s->tip, 0, "from %s, for %s", passed(at, sizeof at, p, m->since_ns),
+            tooltip_add(&s->tip, 0, "from %s, for %s",
+                        frame_transport_passed(at, sizeof at, p, m->since_ns),
                         format_duration(length, sizeof length, (double)(m->end_ns - m->since_ns)));
         else
-            tooltip_add(&s->tip, 0, "from %s to the end", passed(at, sizeof at, p, m->since_ns));
+            tooltip_add(&s->tip, 0, "from %s to the end",
+                        frame_transport_passed(at, sizeof at, p, m->since_ns));
     }
     tooltip_add(&s->tip, 0, "click: go there");
 }
@@ -244,26 +251,28 @@ static void mark_tip(struct stage *s, uint64_t first, uint64_t count)
 /* ---- the line ----------------------------------------------------------------------------------
  */
 
-static void line(const struct stage *s, const struct transport_bar *b)
+static void frame_transport_add_line(const struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
     const struct transport *wish = &s->ui->transport;
     const struct theme *t = s->brush.theme;
     struct scene *scene = s->brush.scene;
-    double left = b->track.x, y = b->middle - 3, at = x_of(b, p, transport_position(wish, p)),
-           indexed = x_of(b, p, p->indexed_ns);
+    double left = b->track.x, y = b->middle - 3,
+           at = frame_transport_x_of(b, p, transport_position(wish, p)),
+           indexed = frame_transport_x_of(b, p, p->indexed_ns);
     int hover = wish->held || (s->hover && s->hover->kind == HIT_PLAYBACK);
     scene_rect(scene, (struct box){left, y, b->track.w, 6}, 3, t->line);
     if (p->indexed_ns > p->begin_ns && p->indexed_ns < p->end_ns)
         scene_rect(scene, (struct box){left, y, indexed - left, 6}, 3,
                    color_mix(t->line, t->second, 0.35));
     int away = p->state == PLAYBACK_SEEKING || (wish->wanted & WISH_PLACE);
-    double played = !away ? at : x_of(b, p, p->reached_ns ? p->reached_ns : p->position_ns);
+    double played =
+        !away ? at : frame_transport_x_of(b, p, p->reached_ns ? p->reached_ns : p->position_ns);
     if (played > left)
         scene_rect(scene, (struct box){left, y, fmin(played, left + b->track.w) - left, 6},
                    fmin(3, (played - left) / 2),
                    away ? color_mix(t->accent, t->panel, 0.45) : t->accent);
-    marks(s, b);
+    frame_transport_add_marks(s, b);
     scene_disc(scene, at, b->middle, hover ? 8 : 7, t->panel);
     scene_disc(scene, at, b->middle, hover ? 7 : 6, t->accent);
     if (p->state == PLAYBACK_SEEKING && !wish->held)
@@ -286,7 +295,7 @@ static void line_tip(struct stage *s, const struct transport_bar *b)
         p->begin_ns + (uint64_t)((x - b->track.x) / b->track.w * (double)(p->end_ns - p->begin_ns));
     scene_rect(s->brush.scene, (struct box){x - 0.5, b->middle - 8, 1, 16}, 0,
                s->brush.theme->text);
-    tooltip_add(&s->tip, 0, "%s", passed(at, sizeof at, p, ns));
+    tooltip_add(&s->tip, 0, "%s", frame_transport_passed(at, sizeof at, p, ns));
     tooltip_add(&s->tip, 0, "%s", format_date(wall, sizeof wall, (int64_t)ns));
     if (ns > p->indexed_ns)
         tooltip_add(&s->tip, 0, "not indexed yet: going there takes a while");
@@ -307,12 +316,12 @@ void transport_layout(struct stage *s, struct box box)
     x += 3 * BUTTON + 22;
     right = loop_button(s, right, y) - 6;
     right = speed_buttons(s, right, y) - 18;
-    passed(all, sizeof all, p, p->end_ns);
+    frame_transport_passed(all, sizeof all, p, p->end_ns);
     snprintf(widest, sizeof widest, "%s / %s", all, all);
     double w = fmax(scene_width(scene, TEXT_STRONG, TEXT_FIGURES, widest), 118) + 4;
     struct transport_bar bar = {.box = box, .times = right - x - w - 34 >= TRACK_LEAST};
     if (bar.times)
-        times(s, x, box.y + 7, w);
+        frame_transport_multiply_saturating(s, x, box.y + 7, w);
     x += bar.times ? w + 22 : 12;
     bar.track = (struct box){x, box.y + 4, fmax(right - x, 20), box.h - 8};
     bar.middle = floor(box.y + box.h / 2) + 5;
@@ -320,6 +329,6 @@ void transport_layout(struct stage *s, struct box box)
     double ns = (double)(p->end_ns - p->begin_ns), beyond = ns * 8 / bar.track.w;
     hit->x0 = (double)p->begin_ns - beyond;
     hit->x1 = (double)p->end_ns + beyond;
-    line(s, &bar);
+    frame_transport_add_line(s, &bar);
     line_tip(s, &bar);
 }

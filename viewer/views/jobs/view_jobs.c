@@ -22,36 +22,39 @@ static const struct column columns[COLUMNS] = {
     [LENGTH] = {"ran for", 110, TEXT_RIGHT, 0, 1},
 };
 
-static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+static void jobs_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
+                               const char *text)
 {
     struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
     scene_text(s->brush.scene, box.x, row.y + 6, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
                color, text);
 }
 
-static void job_row(struct stage *s, struct box row, const struct model_job_row *job, uint32_t at)
+static void jobs_view_job_row(struct stage *s, struct box row, const struct model_job_row *job,
+                              uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     char text[FORMAT_ROOM];
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->cursor[LIST_JOBS] == at, LIST_JOBS, at);
-    cell(s, row, JOB, here ? t->accent : t->text, job->job);
-    cell(s, row, APP, t->text, frame_app_name(job->app));
+    jobs_view_add_cell(s, row, JOB, here ? t->accent : t->text, job->job);
+    jobs_view_add_cell(s, row, APP, t->text, frame_app_name(job->app));
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
-    cell(s, row, STATE, color, job->state);
-    cell(s, row, RANKS, t->text, format_count(text, sizeof text, job->ranks));
-    cell(s, row, NODES, t->text, format_count(text, sizeof text, job->nodes));
-    cell(s, row, START, t->second,
-         job->start_ns ? format_clock(text, sizeof text, (int64_t)job->start_ns, 0) : "");
+    jobs_view_add_cell(s, row, STATE, color, job->state);
+    jobs_view_add_cell(s, row, RANKS, t->text, format_count(text, sizeof text, job->ranks));
+    jobs_view_add_cell(s, row, NODES, t->text, format_count(text, sizeof text, job->nodes));
+    jobs_view_add_cell(s, row, START, t->second,
+                       job->start_ns ? format_clock(text, sizeof text, (int64_t)job->start_ns, 0)
+                                     : "");
     uint64_t end = job->end_ns ? job->end_ns : s->model->daemon.now_ns;
     if (job->start_ns && end > job->start_ns)
-        cell(s, row, LENGTH, t->second,
-             format_duration(text, sizeof text, (double)(end - job->start_ns)));
+        jobs_view_add_cell(s, row, LENGTH, t->second,
+                           format_duration(text, sizeof text, (double)(end - job->start_ns)));
 }
 
 /* Why there is no list, and what to do about it. */
-static void nothing(struct stage *s, struct box box)
+static void jobs_view_add_nothing(struct stage *s, struct box box)
 {
     const struct ui_connection *c = &s->ui->connection;
     char text[512];
@@ -79,14 +82,14 @@ static void jobs_layout(struct stage *s, struct box box)
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     if (!s->model->job_count) {
-        nothing(s, list);
+        jobs_view_add_nothing(s, list);
         return;
     }
     widget_table_head(&s->brush, head, columns, COLUMNS, LIST_JOBS, -1, 0);
     uint32_t last, first = piece_list(s, list, LIST_JOBS, s->model->job_count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        job_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
-                &s->model->jobs[i], i);
+        jobs_view_job_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                          &s->model->jobs[i], i);
 }
 
 static void jobs_icon(const struct brush *b, struct box box, color_t color)

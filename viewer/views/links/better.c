@@ -8,8 +8,8 @@
 
 enum { LINE = 17, FIGURES = 128, CHANGE = 58 };
 
-static double button(const struct stage *s, double x, double y, const char *label,
-                     enum ui_command command, uint64_t argument)
+static double links_better_add_button(const struct stage *s, double x, double y, const char *label,
+                                      enum ui_command command, uint64_t argument)
 {
     const struct theme *t = s->brush.theme;
     double w = scene_width(s->brush.scene, TEXT_SMALL, 0, label) + 20;
@@ -61,7 +61,8 @@ static void gain_line(const struct stage *s, struct box box, const struct networ
                change[0] ? change : "same");
 }
 
-static void gains(const struct stage *s, struct box box, const struct suggestion *g)
+static void links_better_add_gains(const struct stage *s, struct box box,
+                                   const struct suggestion *g)
 {
     for (uint32_t i = 0; i < g->gain_count && (i + 1) * LINE <= box.h; i++)
         gain_line(s, (struct box){box.x, box.y + i * LINE, box.w, LINE}, &g->gains[i]);
@@ -85,24 +86,24 @@ static void result_line(const struct stage *s, struct box box, enum suggestion_k
         snprintf(text, sizeof text, "%u of %u routes better", better_routes(g), g->route_count);
     else
         snprintf(text, sizeof text, g->optimal ? "none has less %s" : "for less %s", g->objective);
-    x += button(s, x, box.y, applied ? "Undo" : "Show it", COMMAND_APPLY, kind);
+    x += links_better_add_button(s, x, box.y, applied ? "Undo" : "Show it", COMMAND_APPLY, kind);
     if (kind == SUGGEST_MAPPING)
-        x += button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, 0);
-    x += button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
+        x += links_better_add_button(s, x, box.y, "Save", COMMAND_SAVE_MAPPING, 0);
+    x += links_better_add_button(s, x, box.y, "Discard", COMMAND_DISCARD, kind);
     scene_text(s->brush.scene, x + 4, box.y + 4, box.x + box.w - x - 4, TEXT_SMALL, 0,
                applied ? s->brush.theme->info : s->brush.theme->second,
                applied ? "in all views now" : text);
 }
 
 /* What became of a question, below its button. */
-static void outcome(const struct stage *s, struct box box, enum suggestion_kind kind,
-                    const char *hint)
+static void links_better_add_outcome(const struct stage *s, struct box box,
+                                     enum suggestion_kind kind, const char *hint)
 {
     const struct theme *t = s->brush.theme;
     const struct suggestion *g = &s->model->network.suggestions[kind];
     char text[FORMAT_ROOM];
     if (g->waiting && !g->ready) {
-        double w = button(s, box.x, box.y - 2, "Give up", COMMAND_DISCARD, kind);
+        double w = links_better_add_button(s, box.x, box.y - 2, "Give up", COMMAND_DISCARD, kind);
         scene_textf(s->brush.scene, box.x + w + 4, box.y + 2, box.w - w - 4, TEXT_SMALL, 0,
                     t->second, "searching, %s", format_share(text, sizeof text, g->progress));
         widget_bar(&s->brush, (struct box){box.x, box.y + 30, box.w, 6}, g->progress, t->accent);
@@ -110,7 +111,7 @@ static void outcome(const struct stage *s, struct box box, enum suggestion_kind 
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->bad, 3, g->error_text);
     } else if (g->ready) {
         result_line(s, (struct box){box.x, box.y - 2, box.w, 24}, kind);
-        gains(s, (struct box){box.x, box.y + 26, box.w, box.h - 26}, g);
+        links_better_add_gains(s, (struct box){box.x, box.y + 26, box.w, box.h - 26}, g);
     } else {
         scene_paragraph(s->brush.scene, box.x, box.y, box.w, TEXT_SMALL, t->faint, 3, hint);
     }
@@ -140,7 +141,7 @@ void better_layout(struct stage *s, struct box panel)
     double half = floor(panel.w * 0.58), x = panel.x + 12, y = panel.y + 8;
     struct box left = {x, y + 34, half - 24, panel.h - 48};
     struct box right = {panel.x + half + 12, y + 34, panel.w - half - 24, panel.h - 48};
-    x += button(s, x, y, "Suggest mapping", COMMAND_REMAP, 0);
+    x += links_better_add_button(s, x, y, "Suggest mapping", COMMAND_REMAP, 0);
     double end = panel.x + half - 12, wide = 4;
     for (int i = 0; i < REMAP_OBJECTIVES; i++)
         wide += scene_width(s->brush.scene, TEXT_SMALL, 0, objectives[i]) + 18;
@@ -156,12 +157,12 @@ void better_layout(struct stage *s, struct box panel)
         left.y += 26;
     }
     left.h = panel.y + panel.h - 10 - left.y;
-    outcome(
+    links_better_add_outcome(
         s, left, SUGGEST_MAPPING,
         "The daemon looks for places of the ranks that make it smaller, from the messages since "
         "the start.");
     scene_line(s->brush.scene, panel.x + half, panel.y + 10, panel.x + half, panel.y + panel.h - 10,
                1, t->line);
-    button(s, right.x, y, "Suggest routes", COMMAND_REROUTE, 0);
-    outcome(s, right, SUGGEST_ROUTES, route_hint(s));
+    links_better_add_button(s, right.x, y, "Suggest routes", COMMAND_REROUTE, 0);
+    links_better_add_outcome(s, right, SUGGEST_ROUTES, route_hint(s));
 }

@@ -28,7 +28,7 @@ static const struct column columns[COLUMNS] = {
 /* ---- figures -----------------------------------------------------------------------------------
  */
 
-static uint64_t visible(const struct stage *s, uint64_t *first)
+static uint64_t hot_links_visible(const struct stage *s, uint64_t *first)
 {
     uint64_t last = 0;
     *first = 0;
@@ -56,18 +56,18 @@ int links_measured_only(const struct stage *s)
 }
 
 /* Most recent windows of the visible time that samples may be kept of. */
-static uint64_t sampled(const struct stage *s, uint64_t *first)
+static uint64_t hot_links_sampled(const struct stage *s, uint64_t *first)
 {
-    uint64_t last = visible(s, first);
+    uint64_t last = hot_links_visible(s, first);
     if (last - *first >= NETWORK_WINDOWS)
         *first = last - NETWORK_WINDOWS + 1;
     return last;
 }
 
-static void counted(const struct stage *s, uint32_t link, struct link_figures *out)
+static void hot_links_add_counted(const struct stage *s, uint32_t link, struct link_figures *out)
 {
     const struct links_drawing *d = s->pictures->links;
-    uint64_t first, last = sampled(s, &first);
+    uint64_t first, last = hot_links_sampled(s, &first);
     for (uint64_t w = first; w <= last; w++) {
         const struct network_sample *sample = network_sample(&s->model->network, link, w);
         if (!sample || isnan(sample->measured))
@@ -92,7 +92,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
                                  .latency = NAN,
                                  .ratio = NAN};
     if (links_measured_only(s)) {
-        counted(s, link, out);
+        hot_links_add_counted(s, link, out);
         return;
     }
     if (s->ui->applied) { /* nothing but the load can be foretold */
@@ -104,7 +104,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
         out->ratio = row ? row->ratio : NAN;
         out->since = row ? row->since : 0;
     } else {
-        uint64_t first, last = visible(s, &first);
+        uint64_t first, last = hot_links_visible(s, &first);
         const struct network_sample *sample = network_sample(n, link, last);
         out->load = link < f->link_count ? (double)f->loads[link] : 0;
         out->latency = sample ? (double)sample->latency : NAN;
@@ -122,7 +122,7 @@ struct sorted {
     uint32_t link;
 };
 
-static int falling(const void *left, const void *right)
+static int hot_links_compare_falling(const void *left, const void *right)
 {
     const struct sorted *a = left, *b = right;
     if (a->figure != b->figure)
@@ -130,7 +130,7 @@ static int falling(const void *left, const void *right)
     return a->link < b->link ? -1 : a->link > b->link;
 }
 
-static int rising(const void *left, const void *right)
+static int hot_links_compare_rising(const void *left, const void *right)
 {
     const struct sorted *a = left, *b = right;
     if (a->figure != b->figure)
@@ -139,7 +139,7 @@ static int rising(const void *left, const void *right)
 }
 
 /* Each figure is looked up once, not for each comparison. */
-static int sort_links(const struct stage *s, struct links_drawing *d)
+static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 {
     int column = s->ui->sort[LIST_LINKS];
     const struct flows *flows = &s->range->flows;
@@ -157,7 +157,8 @@ static int sort_links(const struct stage *s, struct links_drawing *d)
         items[i] = (struct sorted){isnan(figure) ? -1 : figure, link};
     }
     qsort(items, d->count, sizeof *items,
-          column < 0 || s->ui->descending[LIST_LINKS] ? falling : rising);
+          column < 0 || s->ui->descending[LIST_LINKS] ? hot_links_compare_falling
+                                                      : hot_links_compare_rising);
     double sum = 0;
     uint32_t some = 0;
     for (uint32_t i = 0; i < d->count; i++) {
@@ -170,7 +171,7 @@ static int sort_links(const struct stage *s, struct links_drawing *d)
     return 0;
 }
 
-static int passes(const struct stage *s, uint32_t link)
+static int hot_links_passes(const struct stage *s, uint32_t link)
 {
     const struct flows *f = &s->range->flows;
     if (!flow_filter_active(&s->ui->filter))
@@ -184,7 +185,7 @@ static int is_live(const struct stage *s)
            !s->ui->applied && s->model->network.link_count;
 }
 
-static uint64_t mixed(uint64_t key, uint64_t value)
+static uint64_t hot_links_mix_hash(uint64_t key, uint64_t value)
 {
     return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
 }
@@ -192,14 +193,15 @@ static uint64_t mixed(uint64_t key, uint64_t value)
 static uint64_t order_key(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
-    uint64_t first, last = visible(s, &first), key = 1;
-    key = mixed(key, s->model->network.links_version);
-    key = mixed(key, s->model->network.version);
-    key = mixed(key, f->version);
-    key = mixed(key, s->ui->filter.version);
-    key = mixed(key, last);
-    key = mixed(key, (uint64_t)is_live(s) * 64 + (uint64_t)(s->ui->sort[LIST_LINKS] + 1) * 2 +
-                         (uint64_t)(s->ui->descending[LIST_LINKS] != 0));
+    uint64_t first, last = hot_links_visible(s, &first), key = 1;
+    key = hot_links_mix_hash(key, s->model->network.links_version);
+    key = hot_links_mix_hash(key, s->model->network.version);
+    key = hot_links_mix_hash(key, f->version);
+    key = hot_links_mix_hash(key, s->ui->filter.version);
+    key = hot_links_mix_hash(key, last);
+    key = hot_links_mix_hash(key, (uint64_t)is_live(s) * 64 +
+                                      (uint64_t)(s->ui->sort[LIST_LINKS] + 1) * 2 +
+                                      (uint64_t)(s->ui->descending[LIST_LINKS] != 0));
     return key | 1;
 }
 
@@ -217,12 +219,12 @@ static int fill_order(const struct stage *s, struct links_drawing *d)
     }
     d->count = 0;
     for (uint32_t i = 0; d->live && i < n->link_count; i++)
-        if (passes(s, n->links[i].link))
+        if (hot_links_passes(s, n->links[i].link))
             d->order[d->count++] = n->links[i].link;
     for (uint32_t i = 0; d->measured && i < n->trace_count; i++)
         d->order[d->count++] = n->traces[i].link;
     for (uint32_t l = 0; !d->live && !d->measured && l < f->link_count; l++)
-        if (f->loads[l] && passes(s, l))
+        if (f->loads[l] && hot_links_passes(s, l))
             d->order[d->count++] = l;
     return 0;
 }
@@ -244,7 +246,7 @@ const struct links_drawing *links_order(struct stage *s)
         return NULL;
     }
     /* the daemon's order is the largest load first */
-    if ((s->ui->sort[LIST_LINKS] >= 0 || !d->live) && sort_links(s, d) < 0) {
+    if ((s->ui->sort[LIST_LINKS] >= 0 || !d->live) && hot_links_sort_links(s, d) < 0) {
         d->count = 0;
         return NULL;
     }
@@ -255,7 +257,7 @@ const struct links_drawing *links_order(struct stage *s)
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
-static double height_of(const struct network_sample *sample, int measured)
+static double hot_links_height_of(const struct network_sample *sample, int measured)
 {
     double value = (double)(measured ? sample->measured : sample->load);
     return isnan(value) ? 0 : value;
@@ -265,11 +267,11 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
 {
     const struct network *n = &s->model->network;
     int measured = links_measured_only(s);
-    uint64_t first, last = sampled(s, &first);
+    uint64_t first, last = hot_links_sampled(s, &first);
     double most = 0;
     for (uint64_t w = first; w <= last; w++) {
         const struct network_sample *sample = network_sample(n, link, w);
-        most = sample ? fmax(most, height_of(sample, measured)) : most;
+        most = sample ? fmax(most, hot_links_height_of(sample, measured)) : most;
     }
     scene_line(s->brush.scene, box.x, box.y + box.h, box.x + box.w, box.y + box.h, 1,
                s->brush.theme->line);
@@ -287,7 +289,7 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
             continue;
         }
         scene_point(s->brush.scene, box.x + step * (double)(w - first),
-                    box.y + box.h - box.h * height_of(sample, measured) / most);
+                    box.y + box.h - box.h * hot_links_height_of(sample, measured) / most);
     }
     scene_curve(s->brush.scene, 1.4, color);
 }
@@ -322,7 +324,8 @@ static void under_text(const struct stage *s, const struct link_figures *f, uint
         snprintf(out + used, room - used, " and %u more", count - 2);
 }
 
-static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+static void hot_links_add_cell(const struct stage *s, struct box row, int c, color_t color,
+                               const char *text)
 {
     struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
     if (box.w > 0)
@@ -334,24 +337,26 @@ static void figures_cells(const struct stage *s, struct box row, const struct li
 {
     const struct theme *t = s->brush.theme;
     char text[FORMAT_ROOM];
-    cell(s, row, LOAD, t->text, format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
+    hot_links_add_cell(s, row, LOAD, t->text,
+                       format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
     if (!isnan(f->share))
-        cell(s, row, MULTIPLE, t->text, format_share(text, sizeof text, f->share));
+        hot_links_add_cell(s, row, MULTIPLE, t->text, format_share(text, sizeof text, f->share));
     else
-        cell(s, row, MULTIPLE, t->text, format_ratio(text, sizeof text, f->multiple));
-    cell(s, row, LATENCY,
-         isnan(f->latency)   ? t->faint
-         : f->latency > 1.25 ? theme_latency(t, f->latency)
-                             : t->second,
-         format_ratio(text, sizeof text, f->latency));
-    cell(s, row, RATIO,
-         f->ratio > 1.25   ? t->warn
-         : isnan(f->ratio) ? t->faint
-                           : t->second,
-         format_ratio(text, sizeof text, f->ratio));
+        hot_links_add_cell(s, row, MULTIPLE, t->text, format_ratio(text, sizeof text, f->multiple));
+    hot_links_add_cell(s, row, LATENCY,
+                       isnan(f->latency)   ? t->faint
+                       : f->latency > 1.25 ? theme_latency(t, f->latency)
+                                           : t->second,
+                       format_ratio(text, sizeof text, f->latency));
+    hot_links_add_cell(s, row, RATIO,
+                       f->ratio > 1.25   ? t->warn
+                       : isnan(f->ratio) ? t->faint
+                                         : t->second,
+                       format_ratio(text, sizeof text, f->ratio));
 }
 
-static void link_row(struct stage *s, struct box row, const struct links_drawing *d, uint32_t at)
+static void hot_links_link_row(struct stage *s, struct box row, const struct links_drawing *d,
+                               uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     const struct selection *sel = &s->ui->selection;
@@ -367,7 +372,7 @@ static void link_row(struct stage *s, struct box row, const struct links_drawing
         scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 3, row.h - 6}, 1.5,
                    color_fade(t->accent, 0.7));
     snprintf(text, sizeof text, "%u", at + 1);
-    cell(s, row, NUMBER, t->faint, text);
+    hot_links_add_cell(s, row, NUMBER, t->faint, text);
     struct box box = column_box(columns, COLUMNS, LINK, row.x, row.w);
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
@@ -387,7 +392,8 @@ static void link_row(struct stage *s, struct box row, const struct links_drawing
 /* ---- the panel ---------------------------------------------------------------------------------
  */
 
-static void what_text(const struct stage *s, const struct links_drawing *d, char *out, size_t room)
+static void hot_links_what_text(const struct stage *s, const struct links_drawing *d, char *out,
+                                size_t room)
 {
     const struct network_counts *c = &s->model->network.counts;
     char a[FORMAT_ROOM], b[FORMAT_ROOM], e[FORMAT_ROOM], range[80];
@@ -450,7 +456,7 @@ void hot_links_layout(struct stage *s, struct box panel)
     const struct links_drawing *d = links_order(s);
     if (!d)
         return;
-    what_text(s, d, what, sizeof what);
+    hot_links_what_text(s, d, what, sizeof what);
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
     right -= piece_filter(s, right, panel.y + 6, panel.w * 0.34) + 8;
@@ -471,5 +477,6 @@ void hot_links_layout(struct stage *s, struct box panel)
     }
     uint32_t last, first = piece_list(s, list, LIST_LINKS, d->count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        link_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 2}, d, i);
+        hot_links_link_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 2}, d,
+                           i);
 }

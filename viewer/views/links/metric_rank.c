@@ -16,22 +16,22 @@ struct axis {
     double most;   /**< figure at the right edge */
 };
 
-static double place_of(const struct stage *s, double rank)
+static double metric_rank_place_of(const struct stage *s, double rank)
 {
     return s->ui->rank_log ? log10(rank + 1) : rank;
 }
 
-static double y_of(const struct stage *s, const struct axis *a, double rank)
+static double metric_rank_y_of(const struct stage *s, const struct axis *a, double rank)
 {
-    return a->plot.y + a->plot.h * place_of(s, rank) / fmax(a->places, 1e-9);
+    return a->plot.y + a->plot.h * metric_rank_place_of(s, rank) / fmax(a->places, 1e-9);
 }
 
-static double x_of(const struct axis *a, double value)
+static double metric_rank_x_of(const struct axis *a, double value)
 {
     return a->plot.x + a->plot.w * value / fmax(a->most, 1e-9);
 }
 
-static uint8_t marks_of(const struct flows *f, enum flow_metric metric, uint32_t number)
+static uint8_t metric_rank_marks_of(const struct flows *f, enum flow_metric metric, uint32_t number)
 {
     enum flow_kind kind = flows_kind(metric);
     return kind == FLOW_ROUTES  ? f->route_marks[number]
@@ -39,7 +39,7 @@ static uint8_t marks_of(const struct flows *f, enum flow_metric metric, uint32_t
                                 : f->vertex_marks[number];
 }
 
-static void name_of(const struct stage *s, uint32_t number, char *out, size_t room)
+static void metric_rank_name_of(const struct stage *s, uint32_t number, char *out, size_t room)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
@@ -63,8 +63,8 @@ static void name_of(const struct stage *s, uint32_t number, char *out, size_t ro
  */
 
 /* One bar for the ranks from first to last: as long as the largest of them. */
-static void bar(struct stage *s, const struct axis *a, uint32_t first, uint32_t last, double y,
-                double h)
+static void metric_rank_add_bar(struct stage *s, const struct axis *a, uint32_t first,
+                                uint32_t last, double y, double h)
 {
     const struct flows *f = &s->range->flows;
     const struct theme *t = s->brush.theme;
@@ -72,9 +72,9 @@ static void bar(struct stage *s, const struct axis *a, uint32_t first, uint32_t 
     double value = flows_value(f, metric, f->ranked[first]);
     uint8_t marks = 0;
     for (uint32_t i = first; i <= last; i++)
-        marks |= marks_of(f, metric, f->ranked[i]);
+        marks |= metric_rank_marks_of(f, metric, f->ranked[i]);
     color_t color = piece_metric_color(s, metric, value);
-    double w = fmax(x_of(a, value) - a->plot.x, 1);
+    double w = fmax(metric_rank_x_of(a, value) - a->plot.x, 1);
     scene_rect(s->brush.scene, (struct box){a->plot.x, y, w, h}, 0,
                marks & FLOW_SHOWN ? color : color_fade(color, 0.18));
     if (marks & FLOW_SELECTED)
@@ -82,13 +82,13 @@ static void bar(struct stage *s, const struct axis *a, uint32_t first, uint32_t 
     if (h < NAMED)
         return;
     char name[200];
-    name_of(s, f->ranked[first], name, sizeof name);
+    metric_rank_name_of(s, f->ranked[first], name, sizeof name);
     double room = a->plot.w - w - 10, inside = room < 90;
     scene_text(s->brush.scene, inside ? a->plot.x + 6 : a->plot.x + w + 6, y + (h - 15) / 2,
                inside ? w - 10 : room, TEXT_AXIS, 0, inside ? t->ground : t->second, name);
 }
 
-static void bars(struct stage *s, const struct axis *a)
+static void metric_rank_add_bars(struct stage *s, const struct axis *a)
 {
     const struct flows *f = &s->range->flows;
     uint32_t n = f->ranked_count;
@@ -96,7 +96,7 @@ static void bars(struct stage *s, const struct axis *a)
     uint32_t next = 0;
     while (y < foot && next < n) {
         uint32_t first = next, last = first;
-        double until = y_of(s, a, first + 1.0);
+        double until = metric_rank_y_of(s, a, first + 1.0);
         if (until < y + STEP) { /* several share a row of pixels */
             double place = (y + STEP - a->plot.y) / a->plot.h * a->places;
             double rank = ceil(ui_rank_at(s->ui, place)) - 1;
@@ -104,7 +104,7 @@ static void bars(struct stage *s, const struct axis *a)
             until = y + STEP;
         }
         double gap = until - y > 5 ? 1 : 0;
-        bar(s, a, first, last, y, fmin(until, foot) - y - gap);
+        metric_rank_add_bar(s, a, first, last, y, fmin(until, foot) - y - gap);
         y = until;
         next = last + 1;
     }
@@ -117,7 +117,7 @@ static void rank_tick(const struct stage *s, const struct axis *a, double rank)
 {
     const struct theme *t = s->brush.theme;
     char text[FORMAT_ROOM];
-    double y = y_of(s, a, rank) + 0.5;
+    double y = metric_rank_y_of(s, a, rank) + 0.5;
     scene_line(s->brush.scene, a->plot.x, y, a->plot.x + a->plot.w, y, 1, t->grid);
     double top = fmin(fmax(y - 8, a->plot.y - 2), a->plot.y + a->plot.h - 13);
     scene_text(s->brush.scene, a->plot.x - LEFT + 4, top, LEFT - 12, TEXT_AXIS,
@@ -125,7 +125,7 @@ static void rank_tick(const struct stage *s, const struct axis *a, double rank)
                format_count(text, sizeof text, (uint64_t)rank + 1));
 }
 
-static void ticks(const struct stage *s, const struct axis *a)
+static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
 {
     const struct theme *t = s->brush.theme;
     double n = s->range->flows.ranked_count;
@@ -133,17 +133,17 @@ static void ticks(const struct stage *s, const struct axis *a)
     rank_tick(s, a, 0);
     if (s->ui->rank_log) {
         for (double rank = 10; rank <= n; rank *= 10)
-            if (y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
+            if (metric_rank_y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
                 rank_tick(s, a, rank - 1);
     } else {
         double step = nice_ceil(n / fmax(floor(a->plot.h / 60), 1));
         for (double rank = fmax(step, 1); rank < n && step >= 1; rank += step)
-            if (y_of(s, a, rank - 1) > a->plot.y + 16)
+            if (metric_rank_y_of(s, a, rank - 1) > a->plot.y + 16)
                 rank_tick(s, a, rank - 1);
     }
     double step = nice_ceil(a->most / fmax(floor(a->plot.w / 90), 1));
     for (double value = step; value <= a->most && step > 0; value += step) {
-        double x = x_of(a, value);
+        double x = metric_rank_x_of(a, value);
         int whole = s->ui->metric == METRIC_LENGTH;
         scene_line(s->brush.scene, x, a->plot.y, x, a->plot.y + a->plot.h, 1, t->grid);
         format_axis(text, sizeof text, value,
@@ -156,23 +156,24 @@ static void ticks(const struct stage *s, const struct axis *a)
 }
 
 /* What the filter keeps, when it is by this figure. */
-static void kept(const struct stage *s, const struct axis *a)
+static void metric_rank_add_kept(const struct stage *s, const struct axis *a)
 {
     const struct flow_filter *filter = &s->ui->filter;
     const struct flows *f = &s->range->flows;
     if (!filter->ranged || filter->metric != s->ui->metric)
         return;
-    double x0 = fmax(x_of(a, filter->low), a->plot.x),
-           x1 = fmin(x_of(a, filter->high), a->plot.x + a->plot.w);
+    double x0 = fmax(metric_rank_x_of(a, filter->low), a->plot.x),
+           x1 = fmin(metric_rank_x_of(a, filter->high), a->plot.x + a->plot.w);
     uint32_t above = flows_above(f, nextafter(filter->high, INFINITY));
-    double y0 = y_of(s, a, above), y1 = y_of(s, a, flows_above(f, filter->low));
+    double y0 = metric_rank_y_of(s, a, above),
+           y1 = metric_rank_y_of(s, a, flows_above(f, filter->low));
     struct box box = {x0, y0, fmax(x1 - x0, 2), fmax(y1 - y0, 2)};
     box.h = fmin(box.h, a->plot.y + a->plot.h - box.y);
     scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->accent, 0.10));
     scene_outline(s->brush.scene, box, 0, 1.5, s->brush.theme->accent);
 }
 
-static void tip(struct stage *s, const struct axis *a)
+static void metric_rank_add_tip(struct stage *s, const struct axis *a)
 {
     const struct flows *f = &s->range->flows;
     char text[FORMAT_ROOM], rank[FORMAT_ROOM], all[FORMAT_ROOM];
@@ -205,7 +206,7 @@ static void tip(struct stage *s, const struct axis *a)
  */
 
 /* The figures to choose from, in as many rows as they need. @return y below them */
-static double choices(const struct stage *s, struct box panel, double y)
+static double metric_rank_add_choices(const struct stage *s, struct box panel, double y)
 {
     double x = panel.x + 8;
     for (int i = 0; i < METRICS; i++) {
@@ -221,7 +222,7 @@ static double choices(const struct stage *s, struct box panel, double y)
     return y + 30;
 }
 
-static const char *things(enum flow_metric metric)
+static const char *metric_rank_things(enum flow_metric metric)
 {
     static const char *const names[] = {"routes", "links", "nodes"};
     return names[flows_kind(metric)];
@@ -241,26 +242,26 @@ void metric_rank_layout(struct stage *s, struct box panel)
              8;
     snprintf(what, sizeof what, "%s %s; drag to keep some",
              format_count(a, sizeof a, f->ranked_metric == s->ui->metric ? f->ranked_count : 0),
-             things(s->ui->metric));
+             metric_rank_things(s->ui->metric));
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
-    double y = choices(s, panel, panel.y + 36);
+    double y = metric_rank_add_choices(s, panel, panel.y + 36);
     struct axis axis = {
         .plot = {panel.x + LEFT, y + 2, panel.w - LEFT - 16, panel.y + panel.h - y - FOOT - 2},
         .most = f->most[s->ui->metric],
-        .places = place_of(s, f->ranked_count)};
+        .places = metric_rank_place_of(s, f->ranked_count)};
     if (!f->ranked_count || f->ranked_metric != s->ui->metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)
             piece_empty(s, axis.plot, "Nothing to rank",
                         links_measured_only(s) ? "No messages are known, only counters." : NULL);
         return;
     }
-    ticks(s, &axis);
-    bars(s, &axis);
-    kept(s, &axis);
+    metric_rank_add_ticks(s, &axis);
+    metric_rank_add_bars(s, &axis);
+    metric_rank_add_kept(s, &axis);
     struct scene_hit *hit = scene_hit(s->brush.scene, axis.plot, HIT_METRIC, s->ui->metric, 0);
     hit->x1 = axis.most;
     hit->y1 = axis.places;
     piece_metric_legend(s,
                         (struct box){axis.plot.x, axis.plot.y + axis.plot.h + 22, axis.plot.w, 0});
-    tip(s, &axis);
+    metric_rank_add_tip(s, &axis);
 }

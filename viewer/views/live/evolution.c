@@ -61,7 +61,8 @@ static void steady_mark(const struct stage *s, double x0, double x1, double y)
     scene_rect(s->brush.scene, (struct box){x1 - 1.5, y - 5, 1.5, 5}, 0, color);
 }
 
-static void marks(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+static void evolution_add_marks(const struct stage *s, const struct evolution_plot *p,
+                                const struct row *row)
 {
     const struct latency_series *series = row->series;
     if (!p->count)
@@ -87,7 +88,8 @@ static void marks(const struct stage *s, const struct evolution_plot *p, const s
     }
 }
 
-static void circles(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+static void evolution_add_circles(const struct stage *s, const struct evolution_plot *p,
+                                  const struct row *row)
 {
     double y = row->box.y + row->box.h / 2 - 1;
     for (uint32_t i = 0; i < p->count; i++) {
@@ -108,7 +110,8 @@ static void circles(const struct stage *s, const struct evolution_plot *p, const
 }
 
 /* Newest visible figure, and in words what its trend is. */
-static void reading(const struct stage *s, const struct evolution_plot *p, const struct row *row)
+static void evolution_add_reading(const struct stage *s, const struct evolution_plot *p,
+                                  const struct row *row)
 {
     static const char *const words[] = {"", "growing", "high"};
     const struct theme *t = s->brush.theme;
@@ -295,7 +298,7 @@ static void compressed_axis(const struct stage *s, const struct evolution *e,
 }
 
 /* Legend from right to left, as far as there is room. @return where it begins */
-static double legend(const struct stage *s, double left, double right, double y)
+static double evolution_add_legend(const struct stage *s, double left, double right, double y)
 {
     static const char *const labels[] = {"as it ran", "compressed"};
     const struct theme *t = s->brush.theme;
@@ -318,7 +321,7 @@ static void panel_title(const struct stage *s, struct box box, uint32_t shown, u
     const char *name = "Latency by region";
     char what[160];
     double least = box.x + 12 + scene_width(s->brush.scene, TEXT_TITLE, 0, name) + 8;
-    double right = legend(s, least, box.x + box.w - 12, box.y + 5);
+    double right = evolution_add_legend(s, least, box.x + box.w - 12, box.y + 5);
     if (shown < all)
         snprintf(what, sizeof what, "%u of %u regions, largest first; size: delayed messages",
                  shown, all);
@@ -327,17 +330,17 @@ static void panel_title(const struct stage *s, struct box box, uint32_t shown, u
     widget_title(&s->brush, box.x + 12, box.y + 6, right - box.x - 20, name, what);
 }
 
-static void lay_row(struct stage *s, const struct evolution_plot *p, struct row *row,
-                    uint32_t number)
+static void evolution_add_row(struct stage *s, const struct evolution_plot *p, struct row *row,
+                              uint32_t number)
 {
     row_ground(s, row);
     row_label(s, p, row);
     scene_rect(s->brush.scene,
                (struct box){p->box.x, floor(row->box.y + row->box.h / 2 - 1), p->box.w, 1}, 0,
                s->brush.theme->grid);
-    circles(s, p, row);
-    marks(s, p, row);
-    reading(s, p, row);
+    evolution_add_circles(s, p, row);
+    evolution_add_marks(s, p, row);
+    evolution_add_reading(s, p, row);
     row_hits(s, p, row, number);
     row_tip(s, p, row);
 }
@@ -357,7 +360,7 @@ static uint32_t fixed_rows(struct stage *s, const struct evolution_plot *p, stru
                           evolution_most(series, p)};
         if (!series)
             continue;
-        lay_row(s, p, &row, 0);
+        evolution_add_row(s, p, &row, 0);
         n++;
     }
     return n;
@@ -376,7 +379,7 @@ static uint32_t region_rows(struct stage *s, const struct evolution_plot *p,
                           NULL,
                           {rows.x, rows.y + (i - first) * row_h, rows.w - 8, row_h},
                           scale};
-        lay_row(s, p, &row, i);
+        evolution_add_row(s, p, &row, i);
     }
     return last - first;
 }

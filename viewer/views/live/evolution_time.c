@@ -19,7 +19,7 @@ struct weighed {
     uint64_t id;
 };
 
-static int by_weight(const void *left, const void *right)
+static int evolution_time_compare_by_weight(const void *left, const void *right)
 {
     const struct weighed *a = left, *b = right;
     if (a->trend != b->trend)
@@ -47,7 +47,7 @@ static int order_regions(const struct latency *l, uint64_t first, uint64_t last,
         double steps = sum.typical > 0 ? floor(log2(sum.typical) * 3 + 0.5) : 0;
         w[n++] = (struct weighed){i, sum.trend != TREND_CALM, steps, l->series[i].id};
     }
-    qsort(w, n, sizeof *w, by_weight);
+    qsort(w, n, sizeof *w, evolution_time_compare_by_weight);
     for (uint32_t i = 0; i < n; i++)
         order[i] = w[i].series;
     e->order_count = n;
@@ -55,7 +55,7 @@ static int order_regions(const struct latency *l, uint64_t first, uint64_t last,
     return 0;
 }
 
-static int by_begin(const void *left, const void *right)
+static int evolution_time_compare_by_begin(const void *left, const void *right)
 {
     const struct evolution_segment *a = left, *b = right;
     return a->first < b->first ? -1 : a->first > b->first;
@@ -63,8 +63,8 @@ static int by_begin(const void *left, const void *right)
 
 /* All periods of growth and steady ones, of any series; united where they touch or where less than
  * gap windows lie between. @return how many */
-static size_t periods(const struct latency *l, uint64_t gap, struct evolution_segment *out,
-                      size_t room)
+static size_t evolution_time_periods(const struct latency *l, uint64_t gap,
+                                     struct evolution_segment *out, size_t room)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < l->series_count; i++) {
@@ -79,7 +79,7 @@ static size_t periods(const struct latency *l, uint64_t gap, struct evolution_se
                 out[n++] = (struct evolution_segment){p->first, p->last, 0};
         }
     }
-    qsort(out, n, sizeof *out, by_begin);
+    qsort(out, n, sizeof *out, evolution_time_compare_by_begin);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (kept && out[i].first <= out[kept - 1].last + gap)
@@ -97,10 +97,10 @@ static void find_segments(const struct model *m, struct evolution *e)
     struct evolution_segment found[4 * EVOLUTION_SEGMENTS];
     const struct series *s = &m->series;
     uint64_t at = s->first, end = s->first + s->count, gap = 4;
-    size_t n = periods(&m->latency, gap, found, sizeof found / sizeof *found);
+    size_t n = evolution_time_periods(&m->latency, gap, found, sizeof found / sizeof *found);
     while (2 * n + 1 > EVOLUTION_SEGMENTS) {
         gap *= 2;
-        n = periods(&m->latency, gap, found, sizeof found / sizeof *found);
+        n = evolution_time_periods(&m->latency, gap, found, sizeof found / sizeof *found);
     }
     e->segment_count = 0;
     for (size_t i = 0; i < n && at < end; i++) {

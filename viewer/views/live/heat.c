@@ -72,7 +72,7 @@ static double scale_end(const double *waiting, const double *watched, size_t cel
     return 1;
 }
 
-static int paint(const struct stage *s, const struct raster *r)
+static int live_heat_paint(const struct stage *s, const struct raster *r)
 {
     struct picture *p = &s->pictures->heat;
     uint64_t key = raster_key(s, r);
@@ -98,7 +98,7 @@ static int paint(const struct stage *s, const struct raster *r)
     return 0;
 }
 
-static void rank_axis(const struct stage *s, const struct raster *r, struct box plot)
+static void live_heat_rank_axis(const struct stage *s, const struct raster *r, struct box plot)
 {
     double step = fmax(nice_ceil(r->ranks * 30 / plot.h), 1);
     if (step < 3)
@@ -151,7 +151,7 @@ static void unknown_stretch(const struct stage *s, const struct timeline *line, 
 }
 
 /* Frames of the selected ranks; neighbours share one. */
-static void selected_rows(const struct stage *s, const struct raster *r, struct box plot)
+static void live_heat_selected_rows(const struct stage *s, const struct raster *r, struct box plot)
 {
     enum select_kind kind = s->ui->selection.kind;
     for (uint32_t rank = 0; rank < r->ranks && kind != SELECT_NONE; rank++) {
@@ -175,7 +175,7 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
     char what[96];
     scene_panel(s->brush.scene, box, 0, "heat");
     scene_rect(s->brush.scene, box, 6, t->panel);
-    int shown = r.w > 0 && plot.h >= 24 && paint(s, &r) == 0;
+    int shown = r.w > 0 && plot.h >= 24 && live_heat_paint(s, &r) == 0;
     double used = 0;
     if (shown && s->model->rank_history.count && box.w > 430) {
         char end[16];
@@ -191,7 +191,7 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
         piece_empty(s, plot, "No figures of single ranks yet", NULL);
         return;
     }
-    rank_axis(s, &r, plot);
+    live_heat_rank_axis(s, &r, plot);
     timeline_axis(s, line, plot.y + plot.h + 3);
     scene_panel(s->brush.scene, plot, 0, "heat.plot");
     scene_overlay(s->brush.scene);
@@ -201,7 +201,7 @@ void heat_layout(struct stage *s, struct box box, const struct timeline *line)
     scene_image(s->brush.scene, (struct box){x0, plot.y, x1 - x0, plot.h},
                 &s->pictures->heat.image);
     unknown_stretch(s, line, plot, length);
-    selected_rows(s, &r, plot);
+    live_heat_selected_rows(s, &r, plot);
     timeline_gaps(s, line, plot, 0);
     timeline_cursor(s, line, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 1, 0);

@@ -61,7 +61,7 @@ static double window_left(const struct model *m, const struct timeline *l, uint6
 }
 
 /* Diagonal strokes: says "nothing is known here" without a colour. */
-static void hatch(const struct stage *s, struct box box)
+static void live_timeline_add_hatch(const struct stage *s, struct box box)
 {
     color_t color = color_fade(s->brush.theme->second, 0.22);
     scene_rect(s->brush.scene, box, 0, color_fade(s->brush.theme->second, 0.06));
@@ -76,7 +76,8 @@ static void hatch(const struct stage *s, struct box box)
 
 /* Small marks at the foot of a plot: a triangle for lost records, a bar where nodes did not report.
  */
-static void mark(const struct stage *s, struct box plot, double x, const struct window_totals *w)
+static void live_timeline_add_mark(const struct stage *s, struct box plot, double x,
+                                   const struct window_totals *w)
 {
     const struct theme *t = s->brush.theme;
     double foot = plot.y + plot.h;
@@ -103,7 +104,7 @@ void timeline_gaps(const struct stage *s, const struct timeline *l, struct box p
         if (w) {
             if ((w->lost || w->agents_missing) && x - marked >= 6 && x >= plot.x + 4 &&
                 x <= plot.x + plot.w - 4) {
-                mark(s, plot, x, w);
+                live_timeline_add_mark(s, plot, x, w);
                 marked = x;
             }
             continue;
@@ -114,7 +115,7 @@ void timeline_gaps(const struct stage *s, const struct timeline *l, struct box p
         double x0 = fmax(window_left(s->model, l, k), plot.x);
         double x1 = fmin(window_left(s->model, l, end + 1), plot.x + plot.w);
         if (x1 > x0)
-            hatch(s, (struct box){x0, plot.y, fmax(x1 - x0, 1), plot.h});
+            live_timeline_add_hatch(s, (struct box){x0, plot.y, fmax(x1 - x0, 1), plot.h});
         if (words && x1 - x0 > 52)
             scene_text(s->brush.scene, x0, plot.y + plot.h / 2 - 7, x1 - x0, TEXT_AXIS, TEXT_CENTRE,
                        s->brush.theme->second, "no data");
@@ -299,8 +300,9 @@ static struct bucket bucket_at(const struct stage *s, const struct timeline *l, 
 }
 
 /* One unbroken stretch of a curve: soft ground, peaks, line. */
-static void stretch(const struct stage *s, struct box plot, double top, const struct bucket *run,
-                    size_t count, uint64_t width, color_t color)
+static void live_timeline_add_run(const struct stage *s, struct box plot, double top,
+                                  const struct bucket *run, size_t count, uint64_t width,
+                                  color_t color)
 {
     struct scene *scene = s->brush.scene;
     double foot = plot.y + plot.h, unit = (plot.h - 4) / top;
@@ -337,7 +339,7 @@ void timeline_curve(const struct stage *s, const struct timeline *l, struct box 
         struct bucket b = bucket_at(s, l, k, width, value);
         if (!b.count || n == STRETCH) {
             if (n)
-                stretch(s, plot, top, run, n, width, color);
+                live_timeline_add_run(s, plot, top, run, n, width, color);
             /* a full stretch goes on from its last point; after a gap the next starts anew */
             if (b.count)
                 run[0] = run[n - 1];
@@ -347,12 +349,13 @@ void timeline_curve(const struct stage *s, const struct timeline *l, struct box 
             run[n++] = b;
     }
     if (n)
-        stretch(s, plot, top, run, n, width, color);
+        live_timeline_add_run(s, plot, top, run, n, width, color);
 }
 
 /* Mean shares of the windows of one point; @return windows with data */
-static int stack_at(const struct stage *s, uint64_t first, uint64_t width,
-                    double (*share)(const struct window_totals *, int), int count, double *out)
+static int live_timeline_stack_at(const struct stage *s, uint64_t first, uint64_t width,
+                                  double (*share)(const struct window_totals *, int), int count,
+                                  double *out)
 {
     int n = 0;
     for (int c = 0; c < count; c++)
@@ -376,7 +379,7 @@ static void layer(const struct stage *s, const struct timeline *l, struct box pl
     double foot = plot.y + plot.h, shares[MODEL_CLASSES], some = 0;
     scene_points(s->brush.scene);
     for (uint64_t at = first / width * width; at <= last; at += width) {
-        if (!stack_at(s, at, width, share, count, shares)) {
+        if (!live_timeline_stack_at(s, at, width, share, count, shares)) {
             scene_area(s->brush.scene, some > 0 ? color : 0);
             scene_points(s->brush.scene);
             continue;

@@ -24,7 +24,7 @@ static double messages_rate(const struct window_totals *w)
     return (double)w->sent / seconds_of(w);
 }
 
-static double bytes_rate(const struct window_totals *w)
+static double live_view_bytes_rate(const struct window_totals *w)
 {
     return (double)w->sent_bytes / seconds_of(w);
 }
@@ -51,13 +51,13 @@ struct strip {
 
 static const struct strip strips[] = {
     {"messages", "Messages", "/s", messages_rate, 0},
-    {"bytes", "Bytes", "B/s", bytes_rate, 0},
+    {"bytes", "Bytes", "B/s", live_view_bytes_rate, 0},
     {"mpi", "Time in MPI", "", mpi_share, 1},
 };
 
 /* Newest window in sight, and the mean over those in sight. */
-static void readings(const struct stage *s, const struct timeline *l, timeline_value *value,
-                     double *newest, double *mean)
+static void live_view_add_readings(const struct stage *s, const struct timeline *l,
+                                   timeline_value *value, double *newest, double *mean)
 {
     uint64_t first, last, n = 0;
     *newest = *mean = NAN;
@@ -77,7 +77,7 @@ static void readings(const struct stage *s, const struct timeline *l, timeline_v
         *mean = sum / (double)n;
 }
 
-static void figure(const struct strip *strip, double value, char *out, size_t room)
+static void live_view_figure(const struct strip *strip, double value, char *out, size_t room)
 {
     if (isnan(value))
         snprintf(out, room, "\xe2\x80\x93");
@@ -87,18 +87,18 @@ static void figure(const struct strip *strip, double value, char *out, size_t ro
         format_si(out, room, value, strip->unit);
 }
 
-static void readout(const struct stage *s, const struct strip *strip, const struct timeline *l,
-                    struct box box, color_t color)
+static void live_view_add_readout(const struct stage *s, const struct strip *strip,
+                                  const struct timeline *l, struct box box, color_t color)
 {
     char text[FORMAT_ROOM], mean_text[FORMAT_ROOM + 8];
     double newest, mean;
-    readings(s, l, strip->value, &newest, &mean);
-    figure(strip, newest, text, sizeof text);
+    live_view_add_readings(s, l, strip->value, &newest, &mean);
+    live_view_figure(strip, newest, text, sizeof text);
     double y = box.y + box.h / 2 - 24;
     enum text_style style =
         scene_width(s->brush.scene, TEXT_LARGE, 0, text) <= box.w - 10 ? TEXT_LARGE : TEXT_LOGO;
     scene_text(s->brush.scene, box.x, y, box.w - 8, style, TEXT_RIGHT, color, text);
-    figure(strip, mean, text, sizeof text);
+    live_view_figure(strip, mean, text, sizeof text);
     snprintf(mean_text, sizeof mean_text, "mean %s", text);
     scene_text(s->brush.scene, box.x, y + 32, box.w - 8, TEXT_AXIS, TEXT_RIGHT,
                s->brush.theme->second, mean_text);
@@ -126,8 +126,8 @@ static void value_axis(const struct stage *s, const struct strip *strip, struct 
 }
 
 /* The beat at the newest data: a disc with a halo, where the curve ends. */
-static void head(const struct stage *s, const struct strip *strip, const struct timeline *l,
-                 struct box plot, double top, color_t color)
+static void live_view_add_head(const struct stage *s, const struct strip *strip,
+                               const struct timeline *l, struct box plot, double top, color_t color)
 {
     const struct window_totals *w = series_newest(&s->model->series);
     if (!s->ui->follow || !w || model_ended(s->model))
@@ -179,7 +179,8 @@ static void strip_layout(struct stage *s, const struct strip *strip, const struc
     strip_title(s, strip, box);
     value_axis(s, strip, plot, top);
     timeline_grid(s, l, plot.y, plot.h);
-    readout(s, strip, l, (struct box){plot.x + plot.w, plot.y, READOUT, plot.h}, color);
+    live_view_add_readout(s, strip, l, (struct box){plot.x + plot.w, plot.y, READOUT, plot.h},
+                          color);
     scene_panel(s->brush.scene, plot, 0, "strip.%s.plot", strip->name);
     scene_overlay(s->brush.scene);
     if (strip->stacked)
@@ -190,7 +191,7 @@ static void strip_layout(struct stage *s, const struct strip *strip, const struc
     timeline_alerts(s, l, plot, strip == strips);
     timeline_cursor(s, l, plot);
     if (!strip->stacked)
-        head(s, strip, l, plot, top, color);
+        live_view_add_head(s, strip, l, plot, top, color);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TIME, 0, 0);
     hit->x0 = (double)l->begin;
     hit->x1 = (double)l->end;
@@ -241,7 +242,7 @@ static void window_tip(struct stage *s)
         return;
     }
     format_si(a, sizeof a, messages_rate(w), "/s");
-    format_si(b, sizeof b, bytes_rate(w), "B/s");
+    format_si(b, sizeof b, live_view_bytes_rate(w), "B/s");
     tooltip_add(&s->tip, s->brush.theme->text, "%s messages, %s", a, b);
     tooltip_add(&s->tip, s->brush.theme->text, "%s of the time in MPI",
                 format_share(a, sizeof a, mpi_share(w)));
@@ -257,7 +258,7 @@ static void window_tip(struct stage *s)
                     format_count(a, sizeof a, w->lost));
 }
 
-static void title_row(struct stage *s, struct box box)
+static void live_view_title_row(struct stage *s, struct box box)
 {
     char what[96], a[FORMAT_ROOM];
     const struct window_totals *w = series_newest(&s->model->series);
@@ -333,7 +334,7 @@ static void live_layout(struct stage *s, struct box box)
     int64_t begin, end;
     ui_visible(s->ui, s->model, &begin, &end);
     struct box inner = box_inset(box, 14, 6);
-    title_row(s, (struct box){inner.x, inner.y, inner.w, 28});
+    live_view_title_row(s, (struct box){inner.x, inner.y, inner.w, 28});
     double y = inner.y + 32, foot = inner.y + inner.h;
     if (end <= begin) {
         scene_panel(s->brush.scene, (struct box){inner.x, y, inner.w, foot - y}, 0, "live.empty");

@@ -44,7 +44,7 @@ static uint64_t grid_key(const struct stage *s, const struct grid *g)
     return key;
 }
 
-static void add_pairs(const struct stage *s, const struct grid *g, double *cells)
+static void matrix_view_add_pairs(const struct stage *s, const struct grid *g, double *cells)
 {
     const struct range *r = s->range;
     uint32_t side = (uint32_t)g->cells;
@@ -62,7 +62,7 @@ static void add_pairs(const struct stage *s, const struct grid *g, double *cells
 }
 
 /* Round the ends of the colours to 1, 2, 5 so that they stay while figures tremble. */
-static void scale_of(struct picture *p, const double *cells, size_t count)
+static void matrix_view_scale_of(struct picture *p, const double *cells, size_t count)
 {
     double low = 0, high = 0;
     for (size_t i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ static void scale_of(struct picture *p, const double *cells, size_t count)
         p->low = nice_floor(p->high / 10);
 }
 
-static int paint(const struct stage *s, const struct grid *g)
+static int matrix_view_paint(const struct stage *s, const struct grid *g)
 {
     struct picture *p = &s->pictures->matrix;
     uint64_t key = grid_key(s, g);
@@ -87,8 +87,8 @@ static int paint(const struct stage *s, const struct grid *g)
         return -1;
     size_t count = (size_t)g->cells * (size_t)g->cells;
     double *cells = s->pictures->cells;
-    add_pairs(s, g, cells);
-    scale_of(p, cells, count);
+    matrix_view_add_pairs(s, g, cells);
+    matrix_view_scale_of(p, cells, count);
     double span = p->high > 0 ? log(p->high / p->low) : 1;
     for (size_t i = 0; i < count; i++)
         if (cells[i] > 0)
@@ -101,29 +101,29 @@ static int paint(const struct stage *s, const struct grid *g)
     return 0;
 }
 
-static double x_of(const struct grid *g, double rank)
+static double matrix_view_x_of(const struct grid *g, double rank)
 {
     return g->plot.x + (rank - g->column) / g->extent * g->plot.w;
 }
 
-static double y_of(const struct grid *g, double rank)
+static double matrix_view_y_of(const struct grid *g, double rank)
 {
     return g->plot.y + (rank - g->row) / g->extent * g->plot.h;
 }
 
-static void axes(const struct stage *s, const struct grid *g)
+static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
 {
     const struct theme *t = s->brush.theme;
     double step = ceil(fmax(nice_ceil(g->extent * 36 / g->plot.w), 1));
     double per_rank = g->plot.w / g->extent;
     for (double rank = ceil(g->column / step) * step; rank < g->column + g->extent; rank += step) {
-        double x = x_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
+        double x = matrix_view_x_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
         if (x - 14 >= g->plot.x - 14 && x + 14 <= g->plot.x + g->plot.w + 8)
             scene_textf(s->brush.scene, x - 18, g->plot.y - 16, 36, TEXT_AXIS,
                         TEXT_CENTRE | TEXT_FIGURES, t->second, "%.0f", rank);
     }
     for (double rank = ceil(g->row / step) * step; rank < g->row + g->extent; rank += step) {
-        double y = y_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
+        double y = matrix_view_y_of(g, rank) + (per_rank > 8 ? per_rank / 2 : 0);
         if (y <= g->plot.y + g->plot.h - 4)
             scene_textf(s->brush.scene, g->plot.x - 46, fmax(y - 7, g->plot.y - 2), 40, TEXT_AXIS,
                         TEXT_RIGHT | TEXT_FIGURES, t->second, "%.0f", rank);
@@ -145,7 +145,8 @@ static void node_lines(const struct stage *s, const struct grid *g)
     for (uint32_t rank = first + 1; rank < last; rank++) {
         if (m->ranks[rank].node == m->ranks[rank - 1].node)
             continue;
-        double x = floor(x_of(g, rank)) + 0.5, y = floor(y_of(g, rank)) + 0.5;
+        double x = floor(matrix_view_x_of(g, rank)) + 0.5,
+               y = floor(matrix_view_y_of(g, rank)) + 0.5;
         if (x > g->plot.x && x < g->plot.x + g->plot.w)
             scene_line(s->brush.scene, x, g->plot.y, x, g->plot.y + g->plot.h, 1, color);
         if (y > g->plot.y && y < g->plot.y + g->plot.h)
@@ -159,8 +160,8 @@ static void cell_lines(const struct stage *s, const struct grid *g)
     if (g->cell < 7)
         return;
     for (int i = 0; i <= g->cells; i++) {
-        double x = x_of(g, g->first_column + (double)i * g->per_cell),
-               y = y_of(g, g->first_row + (double)i * g->per_cell);
+        double x = matrix_view_x_of(g, g->first_column + (double)i * g->per_cell),
+               y = matrix_view_y_of(g, g->first_row + (double)i * g->per_cell);
         scene_line(s->brush.scene, floor(x) + 0.5, g->plot.y, floor(x) + 0.5, g->plot.y + g->plot.h,
                    1, s->brush.theme->panel);
         scene_line(s->brush.scene, g->plot.x, floor(y) + 0.5, g->plot.x + g->plot.w, floor(y) + 0.5,
@@ -186,8 +187,8 @@ static void cell_figures(const struct stage *s, const struct grid *g)
             /* luma of the cell decides between dark and light letters */
             double luma =
                 0.299 * (pixel >> 16 & 0xff) + 0.587 * (pixel >> 8 & 0xff) + 0.114 * (pixel & 0xff);
-            double x = x_of(g, g->first_column + (double)column),
-                   y = y_of(g, g->first_row + (double)row);
+            double x = matrix_view_x_of(g, g->first_column + (double)column),
+                   y = matrix_view_y_of(g, g->first_row + (double)row);
             if (x < g->plot.x || y < g->plot.y || x + g->cell > g->plot.x + g->plot.w + 1 ||
                 y + g->cell > g->plot.y + g->plot.h + 1)
                 continue;
@@ -203,18 +204,20 @@ static void selected_lines(const struct stage *s, const struct grid *g)
     color_t color = s->brush.theme->accent;
     double h = g->plot.h / g->extent, row = (double)sel->a, column = (double)sel->b;
     if (sel->kind == SELECT_RANK) {
-        scene_outline(s->brush.scene,
-                      (struct box){g->plot.x, y_of(g, row) - 1, g->plot.w, fmax(h, 2) + 2}, 0, 1,
-                      color);
-        scene_outline(s->brush.scene,
-                      (struct box){x_of(g, row) - 1, g->plot.y, fmax(h, 2) + 2, g->plot.h}, 0, 1,
-                      color);
-    } else if (sel->kind == SELECT_PAIR && sel->b != PAIR_OTHERS) {
-        double pad = h < 8 ? 4 : 1;
         scene_outline(
             s->brush.scene,
-            (struct box){x_of(g, column) - pad, y_of(g, row) - pad, h + 2 * pad, h + 2 * pad}, 2, 2,
+            (struct box){g->plot.x, matrix_view_y_of(g, row) - 1, g->plot.w, fmax(h, 2) + 2}, 0, 1,
             color);
+        scene_outline(
+            s->brush.scene,
+            (struct box){matrix_view_x_of(g, row) - 1, g->plot.y, fmax(h, 2) + 2, g->plot.h}, 0, 1,
+            color);
+    } else if (sel->kind == SELECT_PAIR && sel->b != PAIR_OTHERS) {
+        double pad = h < 8 ? 4 : 1;
+        scene_outline(s->brush.scene,
+                      (struct box){matrix_view_x_of(g, column) - pad,
+                                   matrix_view_y_of(g, row) - pad, h + 2 * pad, h + 2 * pad},
+                      2, 2, color);
     } else if (sel->kind != SELECT_NONE && sel->kind != SELECT_CALL) {
         for (uint32_t rank = 0; rank < s->model->rank_count; rank++) {
             if (!ui_marks_rank(s->ui, s->model, rank))
@@ -222,7 +225,8 @@ static void selected_lines(const struct stage *s, const struct grid *g)
             uint32_t end = rank;
             while (end < s->model->rank_count && ui_marks_rank(s->ui, s->model, end))
                 end++;
-            double x = x_of(g, rank), y = y_of(g, rank), w = (end - rank) * h;
+            double x = matrix_view_x_of(g, rank), y = matrix_view_y_of(g, rank),
+                   w = (end - rank) * h;
             scene_outline(s->brush.scene, (struct box){g->plot.x, y, g->plot.w, w}, 0, 1, color);
             scene_outline(s->brush.scene, (struct box){x, g->plot.y, w, g->plot.h}, 0, 1, color);
             rank = end;
@@ -231,7 +235,7 @@ static void selected_lines(const struct stage *s, const struct grid *g)
 }
 
 /* @return width */
-static double legend(const struct stage *s, double right, double y)
+static double matrix_view_add_legend(const struct stage *s, double right, double y)
 {
     const struct picture *p = &s->pictures->matrix;
     char low[FORMAT_ROOM], high[FORMAT_ROOM];
@@ -243,7 +247,8 @@ static double legend(const struct stage *s, double right, double y)
 }
 
 /* What was added up, and what is not in the picture. */
-static void footnote(const struct stage *s, const struct grid *g, double x, double y, double w)
+static void matrix_view_add_footnote(const struct stage *s, const struct grid *g, double x,
+                                     double y, double w)
 {
     char text[256];
     int n = 0;
@@ -267,7 +272,8 @@ static void plot_items(struct stage *s, const struct grid *g)
     scene_overlay(s->brush.scene);
     double side = (double)g->cells * g->cell;
     scene_image(s->brush.scene,
-                (struct box){x_of(g, g->first_column), y_of(g, g->first_row), side, side},
+                (struct box){matrix_view_x_of(g, g->first_column),
+                             matrix_view_y_of(g, g->first_row), side, side},
                 &s->pictures->matrix.image);
     cell_lines(s, g);
     cell_figures(s, g);
@@ -285,7 +291,8 @@ static void plot_items(struct stage *s, const struct grid *g)
     uint32_t row =
         (uint32_t)fmax(scene_hit_y(hit, s->brush.mouse_y), 0) / g->per_cell * g->per_cell;
     scene_outline(s->brush.scene,
-                  (struct box){x_of(g, column), y_of(g, row), fmax(g->cell, 3), fmax(g->cell, 3)},
+                  (struct box){matrix_view_x_of(g, column), matrix_view_y_of(g, row),
+                               fmax(g->cell, 3), fmax(g->cell, 3)},
                   0, 1, t->text);
     piece_pair_tip(s, row, column, g->per_cell);
 }
@@ -314,10 +321,10 @@ void matrix_panel(struct stage *s, struct box box, int large)
     double x = large ? box.x + 50 + fmax((box.w - 62 - side) / 2, 0) : box.x + 48;
     struct grid g =
         grid_for(s, (struct box){floor(x), floor(box.y + top), fmax(side, 1), fmax(side, 1)});
-    int shown = s->range->pairs_used && side >= 40 && paint(s, &g) == 0;
+    int shown = s->range->pairs_used && side >= 40 && matrix_view_paint(s, &g) == 0;
     double right = large ? large_head(s, box) : box.x + box.w - 12;
     if (shown && !large && box.w > 400)
-        right -= legend(s, right, box.y + 10);
+        right -= matrix_view_add_legend(s, right, box.y + 10);
     piece_pairs_range_text(s, range, sizeof range);
     snprintf(what, sizeof what, "%s, %s", s->ui->quantity == PAIR_BYTES ? "bytes" : "messages",
              range);
@@ -328,12 +335,12 @@ void matrix_panel(struct stage *s, struct box box, int large)
                     large ? "Point-to-point messages in this span of time appear here." : NULL);
         return;
     }
-    axes(s, &g);
+    matrix_view_add_axes(s, &g);
     if (large) {
-        double used = legend(s, g.plot.x + side, g.plot.y - 32);
+        double used = matrix_view_add_legend(s, g.plot.x + side, g.plot.y - 32);
         scene_text(s->brush.scene, g.plot.x, g.plot.y - 32, side - used - 12, TEXT_AXIS, 0,
                    t->second, "source \xe2\x86\x93   destination \xe2\x86\x92");
-        footnote(s, &g, g.plot.x, g.plot.y + side + 8, side);
+        matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8, side);
     }
     plot_items(s, &g);
 }

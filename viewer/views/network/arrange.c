@@ -44,7 +44,7 @@ void network_drawing_destroy(struct network_drawing *d)
  * groups of nodes are measured alike, and softened so that a heavy one does not tear the picture
  * apart.
  *  @param weights  set, by edge; both directions of a link the same  @return 0 or -ENOMEM */
-static int weigh(const struct wiring *w, double *weights)
+static int network_arrange_weigh(const struct wiring *w, double *weights)
 {
     double *all = calloc(w->unit_count + 1u, sizeof *all);
     uint32_t links = 0;
@@ -70,8 +70,9 @@ static int weigh(const struct wiring *w, double *weights)
 
 /* Where the units of one wiring lie in another: the middle of their vertices there; several that
  * were one unit begin around its place. */
-static void take_places(const struct arrangement *to, const struct arrangement *from,
-                        struct spring_vertex *vertices, uint32_t *order)
+static void network_arrange_copy_places(const struct arrangement *to,
+                                        const struct arrangement *from,
+                                        struct spring_vertex *vertices, uint32_t *order)
 {
     const struct wiring *w = &to->wiring, *was = &from->wiring;
     if (!from->at)
@@ -101,7 +102,7 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
     struct spring_edge *edges = calloc(w->edge_count + 1u, sizeof *edges);
     double *weights = calloc(w->edge_count + 1u, sizeof *weights);
     uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order), count = 0;
-    int error = vertices && edges && weights && order ? weigh(w, weights) : -ENOMEM;
+    int error = vertices && edges && weights && order ? network_arrange_weigh(w, weights) : -ENOMEM;
     for (uint32_t i = 0; i < w->unit_count && !error; i++) {
         const struct wiring_unit *u = &w->units[i];
         int group = u->group != NETWORK_ALONE;
@@ -115,7 +116,7 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
     if (!error) {
         double grown =
             from->wiring.unit_count ? sqrt((double)w->unit_count / from->wiring.unit_count) : 1;
-        take_places(a, from, vertices, order);
+        network_arrange_copy_places(a, from, vertices, order);
         error = spring_set(&a->spring, vertices, w->unit_count, edges, count,
                            from->spring.unit / fmax(grown, 1), grown > 0.9 && grown < 1.1);
     }
@@ -128,11 +129,11 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
 }
 
 /* Did the loads change so much that places should, too? */
-static int drifted(const struct arrangement *a)
+static int network_arrange_drifted(const struct arrangement *a)
 {
     const struct wiring *w = &a->wiring;
     double changed = 0, sum = 0, *weights = malloc((w->edge_count + 1u) * sizeof *weights);
-    if (!weights || weigh(w, weights) < 0) {
+    if (!weights || network_arrange_weigh(w, weights) < 0) {
         free(weights);
         return 0;
     }
@@ -145,7 +146,7 @@ static int drifted(const struct arrangement *a)
 }
 
 /* Towards the places of the spring. @return 1 while something moves */
-static int move(struct arrangement *a)
+static int network_arrange_move(struct arrangement *a)
 {
     const struct spring *s = &a->spring;
     double most = 0;
@@ -180,7 +181,7 @@ static void hold_places(struct arrangement *a, const struct arrangement *from)
     if (v && order && from->at)
         a->at = calloc(a->wiring.unit_count + 1u, sizeof *a->at);
     if (a->at) {
-        take_places(a, from, v, order);
+        network_arrange_copy_places(a, from, v, order);
         for (uint32_t i = 0; i < a->wiring.unit_count; i++)
             a->at[i] = v[i].known || !a->spring.count ? v[i].at : a->spring.places[i];
     }
@@ -233,7 +234,7 @@ static int build_next(struct network_drawing *d, const struct stage *s, uint64_t
 }
 
 /* New figures of what is shown. */
-static int renew(struct network_drawing *d, const struct stage *s)
+static int network_arrange_renew(struct network_drawing *d, const struct stage *s)
 {
     struct arrangement *a = &d->now;
     const struct flows *f = &s->range->flows;
@@ -241,7 +242,7 @@ static int renew(struct network_drawing *d, const struct stage *s)
     if (changed < 0)
         return -ENOMEM;
     wiring_marks(&a->wiring, f);
-    if (changed && !a->spring.layout && drifted(a))
+    if (changed && !a->spring.layout && network_arrange_drifted(a))
         return begin_places(a, a);
     return 0;
 }
@@ -259,12 +260,12 @@ struct network_drawing *network_arrange(struct stage *s)
     if (error < 0)
         arrangement_finish(&d->next);
     if (key == d->now.wiring.key && error >= 0)
-        error = renew(d, s);
+        error = network_arrange_renew(d, s);
     int moving = 0;
     if (d->now.wiring.key) {
         if (d->now.spring.layout && !d->next.wiring.key)
             spring_work(&d->now.spring, SPRING_SHARE);
-        moving = move(&d->now);
+        moving = network_arrange_move(&d->now);
     }
     if (error >= 0 && wiring_order(&d->now.wiring, network_metric(s->ui)) < 0)
         return NULL;

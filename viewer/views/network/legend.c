@@ -17,7 +17,7 @@ struct shelf {
     double x, y;
 };
 
-static void wrap(struct shelf *h, double w)
+static void network_legend_wrap(struct shelf *h, double w)
 {
     if (h->x + w <= h->box.x + h->box.w || h->x <= h->box.x)
         return;
@@ -33,33 +33,33 @@ static double choice_width(const struct stage *s, const char *const *labels, int
     return w;
 }
 
-static void caption(struct shelf *h, const char *text, double w)
+static void network_legend_caption(struct shelf *h, const char *text, double w)
 {
     double own = scene_width(h->s->brush.scene, TEXT_SMALL, 0, text) + 6;
-    wrap(h, own + w);
+    network_legend_wrap(h, own + w);
     scene_text(h->s->brush.scene, h->x, h->y + 4, own, TEXT_SMALL, 0, h->s->brush.theme->faint,
                text);
     h->x += own;
 }
 
-static void choice(struct shelf *h, const char *title, const char *const *labels, int count,
-                   int active, enum ui_command command)
+static void network_legend_choice(struct shelf *h, const char *title, const char *const *labels,
+                                  int count, int active, enum ui_command command)
 {
     double w = choice_width(h->s, labels, count);
-    caption(h, title, w);
+    network_legend_caption(h, title, w);
     widget_choice(&h->s->brush, h->x + w, h->y, labels, count, active, command);
     h->x += w + 14;
 }
 
 /* Which coordinates tell nodes apart: each a button of its own. */
-static void dimensions(struct shelf *h, const struct topology_spec *spec)
+static void network_legend_dimensions(struct shelf *h, const struct topology_spec *spec)
 {
     const struct network_graph *g = &h->s->ui->graph;
     const struct theme *t = h->s->brush.theme;
     double w = 0;
     for (uint32_t d = 0; d < spec->dimension_count; d++)
         w += scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 22;
-    caption(h, "together by", w);
+    network_legend_caption(h, "together by", w);
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         int on = (g->applied & 1u << d) != 0;
         double own = scene_width(h->s->brush.scene, TEXT_SMALL, 0, spec->dimensions[d].name) + 20;
@@ -72,13 +72,14 @@ static void dimensions(struct shelf *h, const struct topology_spec *spec)
     h->x += 12;
 }
 
-static void levels(struct shelf *h)
+static void network_legend_levels(struct shelf *h)
 {
     static const char *const names[] = {"none", "1 up", "2 up", "3 up", "4 up"};
     const struct network_graph *g = &h->s->ui->graph;
     int count = (int)(g->levels < 4 ? g->levels : 4) + 1;
     if (count > 1)
-        choice(h, "together by switch", names, count, (int)g->applied_level, COMMAND_NET_LEVEL);
+        network_legend_choice(h, "together by switch", names, count, (int)g->applied_level,
+                              COMMAND_NET_LEVEL);
 }
 
 double network_choices(struct stage *s, struct box box)
@@ -88,16 +89,16 @@ double network_choices(struct stage *s, struct box box)
     static const char *const metrics[] = {"message size", "length", "hop-bytes", "link load"};
     const struct topology *t = s->model->network.topology;
     struct shelf h = {s, box, box.x, box.y};
-    choice(&h, "drag", tools, 3, (int)s->ui->graph.tool, COMMAND_NET_TOOL);
-    choice(&h, "lines", metrics, 4, (int)network_metric(s->ui), COMMAND_METRIC);
-    choice(&h, "circles", sizes, 2, (int)s->ui->graph.size, COMMAND_NET_SIZE);
+    network_legend_choice(&h, "drag", tools, 3, (int)s->ui->graph.tool, COMMAND_NET_TOOL);
+    network_legend_choice(&h, "lines", metrics, 4, (int)network_metric(s->ui), COMMAND_METRIC);
+    network_legend_choice(&h, "circles", sizes, 2, (int)s->ui->graph.size, COMMAND_NET_SIZE);
     if (!t)
         return h.y + 30;
     const struct topology_spec *spec = topology_spec(t);
     if (spec->kind == TOPOLOGY_CARTESIAN || spec->kind == TOPOLOGY_DRAGONFLY)
-        dimensions(&h, spec);
+        network_legend_dimensions(&h, spec);
     else
-        levels(&h);
+        network_legend_levels(&h);
     return h.y + 30;
 }
 

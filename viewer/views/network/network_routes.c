@@ -12,7 +12,7 @@ enum {
 
 static const double near_enough = 5; /* logical pixels */
 
-static uint64_t mix(uint64_t key, uint64_t part)
+static uint64_t network_routes_mix_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
@@ -22,7 +22,7 @@ static uint64_t mix_double(uint64_t key, double part)
 {
     uint64_t bits;
     memcpy(&bits, &part, sizeof bits);
-    return mix(key, bits);
+    return network_routes_mix_hash(key, bits);
 }
 
 /* ---- places ------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ static struct course course_of(const struct arrangement *a, const struct plot *p
     return c;
 }
 
-static struct point beside(struct point at, const struct course *c, double by)
+static struct point network_routes_beside(struct point at, const struct course *c, double by)
 {
     return (struct point){at.x + c->right.x * by, at.y + c->right.y * by};
 }
@@ -165,7 +165,7 @@ struct strip {
     int marks;
 };
 
-static color_t color_of(const struct strip *s)
+static color_t network_routes_color_of(const struct strip *s)
 {
     double share = 1 / s->width;
     return (color_t)(s->red * share) << 24 | (color_t)(s->green * share) << 16 |
@@ -177,20 +177,18 @@ static void add_strip(struct strokes *strokes, const struct plot *plot, const st
 {
     double by = strip->offset + strip->width / 2, x = k > 0 ? plot->box.x : 0,
            y = k > 0 ? plot->box.y : 0, scale = k > 0 ? k : 1;
-    struct point from = beside(c->from, c, by), to = beside(c->to, c, by);
-    struct stroke stroke = {(float)((from.x - x) * scale),
-                            (float)((from.y - y) * scale),
-                            (float)((to.x - x) * scale),
-                            (float)((to.y - y) * scale),
-                            (float)(strip->width * scale),
-                            (float)(strip->marks),
-                            color_of(strip)};
+    struct point from = network_routes_beside(c->from, c, by),
+                 to = network_routes_beside(c->to, c, by);
+    struct stroke stroke = {(float)((from.x - x) * scale), (float)((from.y - y) * scale),
+                            (float)((to.x - x) * scale),   (float)((to.y - y) * scale),
+                            (float)(strip->width * scale), (float)(strip->marks),
+                            network_routes_color_of(strip)};
     if (stroke.x0 == stroke.x1 && stroke.y0 == stroke.y1)
         return;
     strokes_add(strokes, &stroke);
 }
 
-static int in_sight(const struct plot *p, const struct course *c)
+static int network_routes_in_sight(const struct plot *p, const struct course *c)
 {
     const double r = 30;
     return fmax(c->from.x, c->to.x) > p->box.x - r &&
@@ -208,7 +206,7 @@ static void stack_edge(struct strokes *strokes, const struct arrangement *a,
     double width = edge_width(w, plot, edge), offset = 0.4;
     struct strip strip = {.offset = offset};
     struct course course = course_of(a, plot, e);
-    if (!e->bytes || !in_sight(plot, &course))
+    if (!e->bytes || !network_routes_in_sight(plot, &course))
         return;
     for (uint32_t i = 0; i < e->count; i++) {
         uint32_t r = w->stack[e->first + i];
@@ -238,9 +236,10 @@ static int color_routes(const struct stage *s, struct network_drawing *d, struct
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = paint->metric;
-    uint64_t key = mix(mix(w->order_key, w->key), (uint64_t)s->ui->theme);
+    uint64_t key = network_routes_mix_hash(network_routes_mix_hash(w->order_key, w->key),
+                                           (uint64_t)s->ui->theme);
     key = mix_double(mix_double(key, s->ui->colour_low[metric]), s->ui->colour_high[metric]);
-    key = mix(key, (uint64_t)paint->some) | 1;
+    key = network_routes_mix_hash(key, (uint64_t)paint->some) | 1;
     if (d->color_count < w->route_count || !d->colors) {
         free(d->colors);
         d->colors = malloc((w->route_count + 1u) * sizeof *d->colors);
@@ -280,14 +279,18 @@ static void make_strokes(const struct stage *s, struct network_drawing *d, const
 /* ---- drawing -----------------------------------------------------------------------------------
  */
 
-static uint64_t key_of(const struct stage *s, const struct network_drawing *d,
-                       const struct plot *plot)
+static uint64_t network_routes_key_of(const struct stage *s, const struct network_drawing *d,
+                                      const struct plot *plot)
 {
     const struct wiring *w = &d->now.wiring;
     enum flow_metric metric = network_metric(s->ui);
-    uint64_t key = mix(mix(mix(w->order_key, w->key), d->now.version), (uint64_t)s->ui->graph.size);
-    key = mix(mix(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
-    key = mix(mix(key, s->ui->selection.a), s->ui->selection.b);
+    uint64_t key = network_routes_mix_hash(
+        network_routes_mix_hash(network_routes_mix_hash(w->order_key, w->key), d->now.version),
+        (uint64_t)s->ui->graph.size);
+    key = network_routes_mix_hash(network_routes_mix_hash(key, (uint64_t)s->ui->theme),
+                                  (uint64_t)s->ui->selection.kind);
+    key = network_routes_mix_hash(network_routes_mix_hash(key, s->ui->selection.a),
+                                  s->ui->selection.b);
     key = mix_double(mix_double(key, s->ui->colour_low[metric]), s->ui->colour_high[metric]);
     key = mix_double(mix_double(mix_double(key, plot->ux), plot->uy), s->brush.scene->scale);
     key = mix_double(mix_double(key, plot->box.x), plot->box.y);
@@ -338,7 +341,7 @@ int network_few(const struct wiring *w)
 
 void network_draw_routes(struct stage *s, struct network_drawing *d, const struct plot *plot)
 {
-    uint64_t key = key_of(s, d, plot);
+    uint64_t key = network_routes_key_of(s, d, plot);
     if (!network_few(&d->now.wiring)) {
         draw_picture(s, d, plot, key);
         return;
@@ -376,9 +379,11 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
         return;
     struct course c = course_of(a, plot, &w->edges[e]);
     double half = fmax(edge_width(w, plot, e) / 2 + 3, 5), dx = c.right.y, dy = -c.right.x;
-    struct point at = beside((struct point){(c.from.x + c.to.x) / 2, (c.from.y + c.to.y) / 2}, &c,
-                             edge_width(w, plot, e) / 2),
-                 left = beside(at, &c, -half), right = beside(at, &c, half);
+    struct point at = network_routes_beside(
+                     (struct point){(c.from.x + c.to.x) / 2, (c.from.y + c.to.y) / 2}, &c,
+                     edge_width(w, plot, e) / 2),
+                 left = network_routes_beside(at, &c, -half),
+                 right = network_routes_beside(at, &c, half);
     scene_points(s->brush.scene);
     scene_point(s->brush.scene, at.x + dx * 1.6 * half, at.y + dy * 1.6 * half);
     scene_point(s->brush.scene, left.x, left.y);
@@ -390,7 +395,7 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
  */
 
 /* How far the mouse is to the right-hand side of an edge; NaN: it is before or behind it. */
-static double aside(const struct stage *s, const struct course *c)
+static double network_routes_add_aside(const struct stage *s, const struct course *c)
 {
     double mx = s->brush.mouse_x - c->from.x, my = s->brush.mouse_y - c->from.y;
     double along = mx * c->right.y - my * c->right.x;
@@ -423,7 +428,7 @@ uint32_t network_route_under(const struct stage *s, const struct wiring *w,
         return WIRING_NONE;
     for (uint32_t e = 0; e < w->edge_count; e++) {
         struct course c = course_of(a, plot, &w->edges[e]);
-        double off = aside(s, &c), width = edge_width(w, plot, e);
+        double off = network_routes_add_aside(s, &c), width = edge_width(w, plot, e);
         if (!w->edges[e].bytes || isnan(off))
             continue;
         double away = off < 0 ? -off : off > width ? off - width : 0;
@@ -450,8 +455,8 @@ void network_draw_route(const struct stage *s, const struct arrangement *a, cons
                 width * (double)w->routes[w->stack[e->first + i]].bytes / fmax((double)e->bytes, 1);
         double own = width * (double)r->bytes / fmax((double)e->bytes, 1);
         struct course c = course_of(a, plot, e);
-        struct point from = beside(c.from, &c, before + own / 2),
-                     to = beside(c.to, &c, before + own / 2);
+        struct point from = network_routes_beside(c.from, &c, before + own / 2),
+                     to = network_routes_beside(c.to, &c, before + own / 2);
         scene_line(s->brush.scene, from.x, from.y, to.x, to.y, fmax(own, 2), s->brush.theme->text);
     }
 }

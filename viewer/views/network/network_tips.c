@@ -41,7 +41,7 @@ char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char
 }
 
 /* Ranks of all vertices of a group, the first of them. */
-static void group_ranks(struct stage *s, const struct wiring *w, uint32_t unit)
+static void network_tips_group_ranks(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct flows *f = &s->range->flows;
     char text[128], ranks[FORMAT_ROOM];
@@ -65,7 +65,7 @@ static void group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
     const struct wiring_unit *u = &w->units[unit];
     char name[128], a[FORMAT_ROOM], b[FORMAT_ROOM];
     tooltip_add(&s->tip, 0, "%s", network_unit_name(s, u, name, sizeof name));
-    group_ranks(s, w, unit);
+    network_tips_group_ranks(s, w, unit);
     format_count(a, sizeof a, u->in);
     format_si(b, sizeof b, (double)u->in_bytes, "B");
     tooltip_add(&s->tip, s->brush.theme->text, "receives %s messages, %s", a, b);
@@ -80,7 +80,7 @@ static void group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
 }
 
 /* Coordinates of a node that has a name of its own. */
-static void coordinates(struct stage *s, uint32_t vertex)
+static void network_tips_add_coordinates(struct stage *s, uint32_t vertex)
 {
     const struct topology *t = s->model->network.topology;
     uint32_t at[TOPOLOGY_DIMENSIONS], count = t ? topology_coordinates(t, vertex, at) : 0;
@@ -96,7 +96,7 @@ static void coordinates(struct stage *s, uint32_t vertex)
 }
 
 /* The host that its ranks run on. */
-static void host(struct stage *s, uint32_t vertex)
+static void network_tips_add_host(struct stage *s, uint32_t vertex)
 {
     const struct flows *f = &s->range->flows;
     const struct model *m = s->model;
@@ -119,8 +119,8 @@ void network_unit_tip(struct stage *s, const struct wiring *w, uint32_t unit)
         return;
     }
     piece_vertex_tip(s, u->vertex);
-    coordinates(s, u->vertex);
-    host(s, u->vertex);
+    network_tips_add_coordinates(s, u->vertex);
+    network_tips_add_host(s, u->vertex);
     tooltip_add(&s->tip, 0, "%u partner%s", u->partners, u->partners == 1 ? "" : "s");
 }
 

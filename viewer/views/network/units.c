@@ -47,7 +47,7 @@ int network_faded(const struct stage *s, const struct wiring *w, int some, uint3
            (some && !(marks & FLOW_SELECTED));
 }
 
-static int visible(const struct plot *p, double x, double y, double r)
+static int network_units_visible(const struct plot *p, double x, double y, double r)
 {
     return x + r > p->box.x && x - r < p->box.x + p->box.w && y + r > p->box.y &&
            y - r < p->box.y + p->box.h;
@@ -129,7 +129,8 @@ static void place_hit(const struct stage *s, const struct wiring_unit *u, double
     hit->y0 = y;
 }
 
-static void hits(const struct stage *s, const struct wiring_unit *u, double x, double y, double r)
+static void network_units_add_hits(const struct stage *s, const struct wiring_unit *u, double x,
+                                   double y, double r)
 {
     struct box box = {x - fmax(r, 3), y - fmax(r, 3), 2 * fmax(r, 3), 2 * fmax(r, 3)};
     int group = u->group != NETWORK_ALONE;
@@ -163,18 +164,19 @@ static uint32_t unit_under(const struct stage *s, const struct network_drawing *
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-static int overlaps(struct box a, struct box b)
+static int network_units_overlaps(struct box a, struct box b)
 {
     return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }
 
-static int is_free(const struct box *taken, uint32_t count, struct box box, const struct plot *p)
+static int network_units_is_free(const struct box *taken, uint32_t count, struct box box,
+                                 const struct plot *p)
 {
     if (box.x < p->box.x + 2 || box.y < p->box.y + 2 || box.x + box.w > p->box.x + p->box.w - 2 ||
         box.y + box.h > p->box.y + p->box.h - 2)
         return 0;
     for (uint32_t i = 0; i < count; i++)
-        if (overlaps(taken[i], box))
+        if (network_units_overlaps(taken[i], box))
             return 0;
     return 1;
 }
@@ -196,7 +198,7 @@ static void place_name(const struct stage *s, const struct network_drawing *d,
                                  {floor(x + r + 2), floor(y - 7), w, 14},
                                  {floor(x - r - w - 2), floor(y - 7), w, 14}};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-        if (!is_free(taken, *count, places[k], plot))
+        if (!network_units_is_free(taken, *count, places[k], plot))
             continue;
         scene_rect(s->brush.scene, places[k], 3, color_fade(s->brush.theme->panel, 0.7));
         scene_text(s->brush.scene, places[k].x + 2, places[k].y, w - 2, TEXT_AXIS, 0,
@@ -207,7 +209,8 @@ static void place_name(const struct stage *s, const struct network_drawing *d,
 }
 
 /* Beside each, where nothing is covered, as long as they are few. */
-static void names(const struct stage *s, const struct network_drawing *d, const struct plot *plot)
+static void network_units_add_names(const struct stage *s, const struct network_drawing *d,
+                                    const struct plot *plot)
 {
     struct box taken[2 * NAMED];
     uint32_t seen[NAMED], count = 0;
@@ -215,7 +218,7 @@ static void names(const struct stage *s, const struct network_drawing *d, const 
     for (uint32_t i = 0; i < w->unit_count; i++) {
         double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
         double r = network_radius(s, w, plot, i);
-        if (!visible(plot, x, y, r))
+        if (!network_units_visible(plot, x, y, r))
             continue;
         if (count == NAMED)
             return;
@@ -238,13 +241,13 @@ uint32_t network_draw_units(struct stage *s, const struct network_drawing *d,
         double x = plot_x(plot, d->now.at[i].x), y = plot_y(plot, d->now.at[i].y);
         double r = network_radius(s, w, plot, i);
         place_hit(s, u, x, y);
-        if (!visible(plot, x, y, r + 4))
+        if (!network_units_visible(plot, x, y, r + 4))
             continue;
-        hits(s, u, x, y, r);
+        network_units_add_hits(s, u, x, y, r);
         int marked = i == under || is_chosen(s, u);
         if (marked || (few && !network_faded(s, w, some, i)))
             draw_unit(s, u, x, y, layers, layers_of(s, w, plot, i, 0, marked, layers));
     }
-    names(s, d, plot);
+    network_units_add_names(s, d, plot);
     return under;
 }

@@ -13,7 +13,8 @@
 enum { FOOT = 26 };
 
 /* "32 nodes", "64 groups", "4 nodes, 1 switch". */
-static const char *things(const struct stage *s, const struct wiring *w, char *out, size_t room)
+static const char *network_view_things(const struct stage *s, const struct wiring *w, char *out,
+                                       size_t room)
 {
     char a[FORMAT_ROOM], b[FORMAT_ROOM];
     uint32_t switches = 0;
@@ -33,7 +34,7 @@ static const char *things(const struct stage *s, const struct wiring *w, char *o
     return out;
 }
 
-static void head(struct stage *s, const struct wiring *w, struct box box)
+static void network_view_add_head(struct stage *s, const struct wiring *w, struct box box)
 {
     const struct network_graph *g = &s->ui->graph;
     char what[320], range[64], a[160], b[FORMAT_ROOM];
@@ -53,13 +54,13 @@ static void head(struct stage *s, const struct wiring *w, struct box box)
     if (!w)
         snprintf(what, sizeof what, "%s", range);
     else
-        snprintf(what, sizeof what, "%s, %s routes, %s", things(s, w, a, sizeof a),
+        snprintf(what, sizeof what, "%s, %s routes, %s", network_view_things(s, w, a, sizeof a),
                  format_count(b, sizeof b, s->range->flows.route_count), range);
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }
 
 /* The lasso as far as it is drawn. */
-static void lasso(const struct stage *s)
+static void network_view_add_lasso(const struct stage *s)
 {
     const struct network_graph *g = &s->ui->graph;
     if (g->drawing == NETWORK_PAN || !s->ui->dragging || g->lasso_count < 2)
@@ -82,7 +83,7 @@ static void route_hit(const struct stage *s, const struct wiring *w, uint32_t ro
                   HIT_ROUTE, f->routes[r->flow].source, f->routes[r->flow].destination);
 }
 
-static void draw(struct stage *s, struct network_drawing *d, struct box box)
+static void network_view_add_draw(struct stage *s, struct network_drawing *d, struct box box)
 {
     struct plot plot = plot_of(s, &d->now, box);
     scene_panel(s->brush.scene, box, s->brush.theme->panel, "network.plot");
@@ -99,7 +100,7 @@ static void draw(struct stage *s, struct network_drawing *d, struct box box)
         route_hit(s, &d->now.wiring, route);
     }
     uint32_t unit = network_draw_units(s, d, &plot);
-    lasso(s);
+    network_view_add_lasso(s);
     if (unit != WIRING_NONE)
         network_unit_tip(s, &d->now.wiring, unit);
     else if (route != WIRING_NONE)
@@ -114,7 +115,7 @@ static void network_layout(struct stage *s, struct box box)
     struct network_drawing *d = network_arrange(s);
     scene_panel(s->brush.scene, panel, 0, "network");
     scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
-    head(s, d ? &d->now.wiring : NULL, panel);
+    network_view_add_head(s, d ? &d->now.wiring : NULL, panel);
     double y = network_choices(s, (struct box){panel.x + 12, panel.y + 38, panel.w - 24, 0});
     struct box plot = {panel.x + 6, y, panel.w - 12, panel.y + panel.h - y - FOOT};
     if (!d) {
@@ -126,7 +127,7 @@ static void network_layout(struct stage *s, struct box box)
     network_legend(
         s, d, (struct box){panel.x + 14, panel.y + panel.h - FOOT + 5, panel.w - 28, FOOT - 8});
     if (plot.h >= 60)
-        draw(s, d, plot);
+        network_view_add_draw(s, d, plot);
 }
 
 static void network_icon(const struct brush *b, struct box box, color_t color)

@@ -22,7 +22,7 @@ void wiring_finish(struct wiring *w)
     *w = (struct wiring){0};
 }
 
-static uint64_t mix(uint64_t key, uint64_t part)
+static uint64_t network_wiring_mix_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
@@ -30,13 +30,15 @@ static uint64_t mix(uint64_t key, uint64_t part)
 
 uint64_t wiring_key(const struct ui *ui, const struct model *m, const struct flows *f)
 {
-    uint64_t key = mix(mix(7, m->network.version), ui->graph.version);
-    key = mix(mix(key, f->applied), f->vertex_count);
+    uint64_t key =
+        network_wiring_mix_hash(network_wiring_mix_hash(7, m->network.version), ui->graph.version);
+    key = network_wiring_mix_hash(network_wiring_mix_hash(key, f->applied), f->vertex_count);
     for (int k = 0; k < SUGGESTIONS; k++)
-        key = mix(key, f->applied & 1u << k ? m->network.suggestions[k].version : 0);
+        key = network_wiring_mix_hash(key,
+                                      f->applied & 1u << k ? m->network.suggestions[k].version : 0);
     for (uint32_t i = 0; i < f->route_count; i++) {
         const struct flow *r = &f->routes[i];
-        key = mix(key, (uint64_t)r->source << 32 | r->destination);
+        key = network_wiring_mix_hash(key, (uint64_t)r->source << 32 | r->destination);
         key = (key ^ r->given) * UINT64_C(0x100000001b3);
     }
     return key | 1;
@@ -45,7 +47,7 @@ uint64_t wiring_key(const struct ui *ui, const struct model *m, const struct flo
 /* ---- units -------------------------------------------------------------------------------------
  */
 
-static int used(const struct flow_vertex *v)
+static int network_wiring_used(const struct flow_vertex *v)
 {
     return v->in || v->out || v->transit;
 }
@@ -68,7 +70,7 @@ static int make_units(struct wiring *w, const struct ui *ui, const struct model 
         uint32_t group = v < g->vertex_count ? g->group_of[v] : NETWORK_ALONE;
         group = group < groups ? group : NETWORK_ALONE;
         w->unit_of[v] = WIRING_NONE;
-        if (!used(&f->vertices[v]))
+        if (!network_wiring_used(&f->vertices[v]))
             continue;
         uint32_t at = group == NETWORK_ALONE ? WIRING_NONE : unit_of_group[group];
         if (at == WIRING_NONE) {
@@ -159,7 +161,7 @@ static uint32_t route_for(struct wiring *w, uint32_t flow, const struct flow *f,
     if (w->grouped) {
         uint64_t way = 1;
         for (uint32_t k = 0; k < count; k++)
-            way = mix(way, w->steps[w->step_count + k]);
+            way = network_wiring_mix_hash(way, w->steps[w->step_count + k]);
         r = keymap_add(&w->route_keys, (struct keymap_key){a, b, way});
     }
     if (r == w->route_count) {
@@ -260,7 +262,7 @@ static void add_flows(struct wiring *w, const struct flows *f)
     }
 }
 
-static void add_routes(struct wiring *w)
+static void network_wiring_add_routes(struct wiring *w)
 {
     for (uint32_t i = 0; i < w->route_count; i++) {
         const struct wiring_route *r = &w->routes[i];
@@ -277,7 +279,7 @@ static void add_routes(struct wiring *w)
     }
 }
 
-static void find_most(struct wiring *w)
+static void network_wiring_find_most(struct wiring *w)
 {
     for (uint32_t i = 0; i < w->edge_count; i++)
         w->heaviest = w->edges[i].bytes > w->heaviest ? w->edges[i].bytes : w->heaviest;
@@ -303,20 +305,24 @@ static void find_most(struct wiring *w)
 
 int wiring_figures(struct wiring *w, const struct flows *f)
 {
-    uint64_t key = mix(mix(3, f->version), w->key) | 1;
+    uint64_t key = network_wiring_mix_hash(network_wiring_mix_hash(3, f->version), w->key) | 1;
     if (key == w->figures_key || f->route_count != w->flow_count)
         return 0;
     clear_figures(w);
     add_flows(w, f);
-    add_routes(w);
-    find_most(w);
+    network_wiring_add_routes(w);
+    network_wiring_find_most(w);
     w->figures_key = key;
     return 1;
 }
 
 int wiring_marks(struct wiring *w, const struct flows *f)
 {
-    uint64_t key = mix(mix(mix(9, f->marks_version), f->version), w->key) | 1;
+    uint64_t key =
+        network_wiring_mix_hash(
+            network_wiring_mix_hash(network_wiring_mix_hash(9, f->marks_version), f->version),
+            w->key) |
+        1;
     if (key == w->marks_key || f->route_count != w->flow_count)
         return 0;
     for (uint32_t i = 0; i < w->route_count; i++)
@@ -375,7 +381,7 @@ static int sort_routes(struct wiring *w, int metric)
 }
 
 /* First what is shown and selected, then what is shown, then the rest; within, by figure. */
-static void divide(struct wiring *w)
+static void network_wiring_divide(struct wiring *w)
 {
     static const uint8_t first[] = {FLOW_SHOWN | FLOW_SELECTED, FLOW_SHOWN, FLOW_SELECTED, 0};
     uint32_t at = 0;
@@ -385,7 +391,7 @@ static void divide(struct wiring *w)
                 w->order[at++] = w->by_figure[i];
 }
 
-static int make_room(struct wiring *w)
+static int network_wiring_make_room(struct wiring *w)
 {
     if (!w->order)
         w->order = malloc((w->route_count + 1u) * sizeof *w->order);
@@ -398,17 +404,21 @@ static int make_room(struct wiring *w)
 
 int wiring_order(struct wiring *w, enum flow_metric metric)
 {
-    uint64_t key = mix(mix(mix(13, w->figures_key), w->marks_key), (uint64_t)metric) | 1;
+    uint64_t key =
+        network_wiring_mix_hash(
+            network_wiring_mix_hash(network_wiring_mix_hash(13, w->figures_key), w->marks_key),
+            (uint64_t)metric) |
+        1;
     if (key == w->order_key)
         return 0;
-    if (make_room(w) < 0)
+    if (network_wiring_make_room(w) < 0)
         return -ENOMEM;
     int figure = (int)metric < WIRING_METRICS ? (int)metric : METRIC_BYTES;
-    uint64_t sorted = mix(w->figures_key, (uint64_t)figure) | 1;
+    uint64_t sorted = network_wiring_mix_hash(w->figures_key, (uint64_t)figure) | 1;
     if (sorted != w->sorted_key && sort_routes(w, figure) < 0)
         return -ENOMEM;
     w->sorted_key = sorted;
-    divide(w);
+    network_wiring_divide(w);
     for (uint32_t i = 0; i < w->edge_count; i++)
         w->edges[i].first = w->edges[i].count = 0;
     for (uint32_t i = 0; i < w->step_count; i++)

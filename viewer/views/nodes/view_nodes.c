@@ -41,7 +41,8 @@ static const struct column columns[COLUMNS] = {
     [DETAIL] = {"detail left out", 120, 0, 0, 6},
 };
 
-static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+static void nodes_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
+                                const char *text)
 {
     struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
     scene_text(s->brush.scene, box.x, row.y + 5, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
@@ -66,21 +67,23 @@ static void detail_text(uint64_t degraded, char *out, size_t room)
         snprintf(out, room, "none");
 }
 
-static void rates(const struct stage *s, struct box row, const struct model_node *n)
+static void nodes_view_add_rates(const struct stage *s, struct box row, const struct model_node *n)
 {
     const struct theme *t = s->brush.theme;
     char text[FORMAT_ROOM];
     if (n->window <= n->window_before || !s->model->window_ns) {
-        cell(s, row, CPU, t->faint, "\xe2\x80\x93");
-        cell(s, row, UPLINK, t->faint, "\xe2\x80\x93");
+        nodes_view_add_cell(s, row, CPU, t->faint, "\xe2\x80\x93");
+        nodes_view_add_cell(s, row, UPLINK, t->faint, "\xe2\x80\x93");
         return;
     }
     double ns = (double)((n->window - n->window_before) * s->model->window_ns);
-    cell(s, row, CPU, t->text,
-         format_share(text, sizeof text, (double)(n->now.cpu_ns - n->before.cpu_ns) / ns));
-    cell(s, row, UPLINK, t->text,
-         format_si(text, sizeof text,
-                   (double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9, "B/s"));
+    nodes_view_add_cell(
+        s, row, CPU, t->text,
+        format_share(text, sizeof text, (double)(n->now.cpu_ns - n->before.cpu_ns) / ns));
+    nodes_view_add_cell(s, row, UPLINK, t->text,
+                        format_si(text, sizeof text,
+                                  (double)(n->now.uplink_bytes - n->before.uplink_bytes) / ns * 1e9,
+                                  "B/s"));
 }
 
 static uint64_t host_index(const struct model *m, const char *name)
@@ -91,35 +94,39 @@ static uint64_t host_index(const struct model *m, const char *name)
     return UINT64_MAX;
 }
 
-static void node_row(struct stage *s, struct box row, const struct model_node *n, uint32_t at)
+static void nodes_view_node_row(struct stage *s, struct box row, const struct model_node *n,
+                                uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     char text[96];
     uint64_t host = host_index(s->model, n->name);
     int selected = s->ui->selection.kind == SELECT_NODE && s->ui->selection.a == host;
     piece_row(s, row, HIT_NODE, host, 0, selected, LIST_NODES, at);
-    cell(s, row, HOST, t->text, n->name);
-    cell(s, row, STATE, n->now.connected ? t->good : t->bad,
-         n->now.connected ? "connected" : "not heard");
-    cell(s, row, RANKS, t->text, format_count(text, sizeof text, n->now.ranks));
-    cell(s, row, EVENTS, t->text, format_si(text, sizeof text, (double)n->now.events, ""));
-    cell(s, row, LOST, n->now.lost ? t->bad : t->text,
-         format_si(text, sizeof text, (double)n->now.lost, ""));
-    cell(s, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
-         format_count(text, sizeof text, n->now.windows_dropped));
-    rates(s, row, n);
-    cell(s, row, MEMORY, t->text, format_si(text, sizeof text, (double)n->now.rss_bytes, "B"));
+    nodes_view_add_cell(s, row, HOST, t->text, n->name);
+    nodes_view_add_cell(s, row, STATE, n->now.connected ? t->good : t->bad,
+                        n->now.connected ? "connected" : "not heard");
+    nodes_view_add_cell(s, row, RANKS, t->text, format_count(text, sizeof text, n->now.ranks));
+    nodes_view_add_cell(s, row, EVENTS, t->text,
+                        format_si(text, sizeof text, (double)n->now.events, ""));
+    nodes_view_add_cell(s, row, LOST, n->now.lost ? t->bad : t->text,
+                        format_si(text, sizeof text, (double)n->now.lost, ""));
+    nodes_view_add_cell(s, row, DROPPED, n->now.windows_dropped ? t->bad : t->text,
+                        format_count(text, sizeof text, n->now.windows_dropped));
+    nodes_view_add_rates(s, row, n);
+    nodes_view_add_cell(s, row, MEMORY, t->text,
+                        format_si(text, sizeof text, (double)n->now.rss_bytes, "B"));
     int measured = !isnan(n->now.call_cost_ns) && n->now.call_cost_ns > 0;
-    cell(s, row, CALL, measured ? t->text : t->faint,
-         measured ? format_duration(text, sizeof text, n->now.call_cost_ns) : "\xe2\x80\x93");
+    nodes_view_add_cell(s, row, CALL, measured ? t->text : t->faint,
+                        measured ? format_duration(text, sizeof text, n->now.call_cost_ns)
+                                 : "\xe2\x80\x93");
     char error[FORMAT_ROOM];
     snprintf(text, sizeof text, "\xc2\xb1%s",
              format_duration(error, sizeof error, (double)n->now.clock_error_ns));
-    cell(s, row, CLOCK, t->text, text);
-    cell(s, row, RESTARTS, n->now.restarts ? t->warn : t->text,
-         format_count(text, sizeof text, n->now.restarts));
+    nodes_view_add_cell(s, row, CLOCK, t->text, text);
+    nodes_view_add_cell(s, row, RESTARTS, n->now.restarts ? t->warn : t->text,
+                        format_count(text, sizeof text, n->now.restarts));
     detail_text(n->now.degraded, text, sizeof text);
-    cell(s, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
+    nodes_view_add_cell(s, row, DETAIL, n->now.degraded ? t->warn : t->second, text);
 }
 
 static void nodes_layout(struct stage *s, struct box box)
@@ -140,8 +147,8 @@ static void nodes_layout(struct stage *s, struct box box)
     widget_table_head(&s->brush, head, columns, COLUMNS, LIST_NODES, -1, 0);
     uint32_t last, first = piece_list(s, list, LIST_NODES, s->model->node_count, ROW, &last);
     for (uint32_t i = first; i < last; i++)
-        node_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
-                 &s->model->nodes[i], i);
+        nodes_view_node_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                            &s->model->nodes[i], i);
 }
 
 static void nodes_icon(const struct brush *b, struct box box, color_t color)

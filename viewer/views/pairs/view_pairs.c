@@ -29,7 +29,7 @@ struct order {
     enum pair_column column;
 };
 
-static int busier(const void *left, const void *right, void *user)
+static int pairs_view_compare_busier(const void *left, const void *right, void *user)
 {
     const struct order *o = user;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -61,13 +61,14 @@ static int pairs_of_rank(const struct stage *s, uint64_t rank, enum pair_column 
             p->order[n++] = i;
     }
     struct order o = {r, q};
-    qsort_r(p->order, n, sizeof *p->order, busier, &o);
+    qsort_r(p->order, n, sizeof *p->order, pairs_view_compare_busier, &o);
     p->order_count = n;
     p->order_key = key;
     return (int)n;
 }
 
-static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+static void pairs_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
+                                const char *text)
 {
     struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
     scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
@@ -85,19 +86,23 @@ static void pair_row(struct stage *s, struct box row, uint32_t number, uint32_t 
     piece_row(s, row, HIT_PAIR, p.source, p.destination,
               ui_pair_selected(s->ui, p.source, p.destination), LIST_PAIRS, at);
     snprintf(text, sizeof text, "%u", p.source);
-    cell(s, row, SOURCE, t->text, text);
-    cell(s, row, FROM, t->second, model_host_of(s->model, p.source));
+    pairs_view_add_cell(s, row, SOURCE, t->text, text);
+    pairs_view_add_cell(s, row, FROM, t->second, model_host_of(s->model, p.source));
     snprintf(text, sizeof text, p.destination == PAIR_OTHERS ? "others" : "%u", p.destination);
-    cell(s, row, DESTINATION, t->text, text);
-    cell(s, row, TO, t->second,
-         p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
-    cell(s, row, MESSAGES, t->text, format_count(text, sizeof text, figures[PAIR_MESSAGES]));
-    cell(s, row, BYTES, t->text, format_si(text, sizeof text, (double)figures[PAIR_BYTES], "B"));
-    cell(s, row, EACH, t->second,
-         format_si(text, sizeof text,
-                   (double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1), "B"));
-    cell(s, row, SHARE, t->text,
-         format_share(text, sizeof text, (double)figures[q] / fmax((double)r->total[q], 1)));
+    pairs_view_add_cell(s, row, DESTINATION, t->text, text);
+    pairs_view_add_cell(s, row, TO, t->second,
+                        p.destination == PAIR_OTHERS ? "" : model_host_of(s->model, p.destination));
+    pairs_view_add_cell(s, row, MESSAGES, t->text,
+                        format_count(text, sizeof text, figures[PAIR_MESSAGES]));
+    pairs_view_add_cell(s, row, BYTES, t->text,
+                        format_si(text, sizeof text, (double)figures[PAIR_BYTES], "B"));
+    pairs_view_add_cell(
+        s, row, EACH, t->second,
+        format_si(text, sizeof text,
+                  (double)figures[PAIR_BYTES] / fmax((double)figures[PAIR_MESSAGES], 1), "B"));
+    pairs_view_add_cell(
+        s, row, SHARE, t->text,
+        format_share(text, sizeof text, (double)figures[q] / fmax((double)r->total[q], 1)));
     struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
     widget_bar(&s->brush, (struct box){bar.x, row.y + 9, bar.w, 8},
                (double)figures[q] / fmax(most, 1), t->info);

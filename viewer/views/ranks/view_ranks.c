@@ -25,7 +25,7 @@ static const struct column columns[COLUMNS] = {
     [CALLS] = {"calls", 84, TEXT_RIGHT, 1, 5},
 };
 
-static double key_of(const struct range *r, uint32_t rank, int column)
+static double ranks_view_key_of(const struct range *r, uint32_t rank, int column)
 {
     const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
     switch (column) {
@@ -49,17 +49,18 @@ struct order {
     int column, descending;
 };
 
-static int compare(const void *left, const void *right, void *user)
+static int ranks_view_compare(const void *left, const void *right, void *user)
 {
     const struct order *o = user;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    double x = key_of(o->range, a, o->column), y = key_of(o->range, b, o->column);
+    double x = ranks_view_key_of(o->range, a, o->column),
+           y = ranks_view_key_of(o->range, b, o->column);
     int ascending = x < y ? -1 : x > y;
     return ascending ? (o->descending ? -ascending : ascending) : a < b ? -1 : a > b;
 }
 
 /* Ranks in the chosen order; by waiting unless another column was asked for. */
-static const uint32_t *order_of(const struct stage *s)
+static const uint32_t *ranks_view_order_of(const struct stage *s)
 {
     struct pictures *p = s->pictures;
     const struct range *r = s->range;
@@ -79,19 +80,20 @@ static const uint32_t *order_of(const struct stage *s)
     for (uint32_t i = 0; i < r->by_waiting_count; i++)
         p->order[i] = r->by_waiting[i];
     struct order o = {r, column, descending};
-    qsort_r(p->order, r->by_waiting_count, sizeof *p->order, compare, &o);
+    qsort_r(p->order, r->by_waiting_count, sizeof *p->order, ranks_view_compare, &o);
     p->order_key = key;
     return p->order;
 }
 
-static void cell(const struct stage *s, struct box row, int c, color_t color, const char *text)
+static void ranks_view_add_cell(const struct stage *s, struct box row, int c, color_t color,
+                                const char *text)
 {
     struct box box = column_box(columns, COLUMNS, c, row.x, row.w);
     scene_text(s->brush.scene, box.x, row.y + 4, box.w, TEXT_BODY, columns[c].flags | TEXT_FIGURES,
                color, text);
 }
 
-static void rank_row(struct stage *s, struct box row, uint32_t rank, uint32_t at)
+static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, uint32_t at)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
@@ -101,23 +103,28 @@ static void rank_row(struct stage *s, struct box row, uint32_t rank, uint32_t at
     char text[FORMAT_ROOM];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
     snprintf(text, sizeof text, dead ? "%u died" : "%u", rank);
-    cell(s, row, RANK, dead ? t->bad : t->text, text);
-    cell(s, row, NODE, t->second, model_host_of(s->model, rank));
+    ranks_view_add_cell(s, row, RANK, dead ? t->bad : t->text, text);
+    ranks_view_add_cell(s, row, NODE, t->second, model_host_of(s->model, rank));
     range_shares(r, rank, shares);
     struct box bar = column_box(columns, COLUMNS, BAR, row.x, row.w);
     widget_stack(&s->brush, (struct box){bar.x, row.y + 8, bar.w, 10}, shares, MODEL_CLASSES,
                  t->classes);
-    cell(s, row, WAITING, t->text, format_share(text, sizeof text, range_waiting(r, rank)));
-    cell(s, row, IN_MPI, t->text, format_share(text, sizeof text, key_of(r, rank, IN_MPI)));
-    cell(s, row, MOSTLY, t->second, call_class_name((enum call_class)piece_waits_in(r, rank)));
-    cell(s, row, SENT, t->text, format_si(text, sizeof text, (double)f[RANK_SENT], ""));
-    cell(s, row, SENT_BYTES, t->text,
-         format_si(text, sizeof text, (double)f[RANK_SENT_BYTES], "B"));
-    cell(s, row, CALLS, t->text, format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
+    ranks_view_add_cell(s, row, WAITING, t->text,
+                        format_share(text, sizeof text, range_waiting(r, rank)));
+    ranks_view_add_cell(s, row, IN_MPI, t->text,
+                        format_share(text, sizeof text, ranks_view_key_of(r, rank, IN_MPI)));
+    ranks_view_add_cell(s, row, MOSTLY, t->second,
+                        call_class_name((enum call_class)piece_waits_in(r, rank)));
+    ranks_view_add_cell(s, row, SENT, t->text,
+                        format_si(text, sizeof text, (double)f[RANK_SENT], ""));
+    ranks_view_add_cell(s, row, SENT_BYTES, t->text,
+                        format_si(text, sizeof text, (double)f[RANK_SENT_BYTES], "B"));
+    ranks_view_add_cell(s, row, CALLS, t->text,
+                        format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
 }
 
 /* All ranks side by side, in order of their numbers: mean of those that share a bar. */
-static void profile(struct stage *s, struct box plot)
+static void ranks_view_add_profile(struct stage *s, struct box plot)
 {
     const struct theme *t = s->brush.theme;
     const struct range *r = s->range;
@@ -166,7 +173,7 @@ static void profile(struct stage *s, struct box plot)
         tooltip_add(&s->tip, 0, "mean of ranks %u\xe2\x80\x93%u", rank, rank + per_bar - 1);
 }
 
-static void rank_axis(const struct stage *s, struct box plot, double y)
+static void ranks_view_rank_axis(const struct stage *s, struct box plot, double y)
 {
     double ranks = s->range->rank_count, step = ceil(fmax(nice_ceil(ranks * 48 / plot.w), 1)),
            w = plot.w / ranks;
@@ -203,8 +210,8 @@ static void profile_panel(struct stage *s, struct box panel, const char *range)
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 12, "Where the time goes",
                  what);
     struct box plot = {panel.x + 58, panel.y + 42, panel.w - 76, panel.h - 42 - 24};
-    profile(s, plot);
-    rank_axis(s, plot, plot.y + plot.h + 5);
+    ranks_view_add_profile(s, plot);
+    ranks_view_rank_axis(s, plot, plot.y + plot.h + 5);
 }
 
 static void ranks_layout(struct stage *s, struct box box)
@@ -229,9 +236,10 @@ static void ranks_layout(struct stage *s, struct box box)
                       sorted < 0 || s->ui->descending[LIST_RANKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 38};
     uint32_t last, first = piece_list(s, list, LIST_RANKS, s->range->by_waiting_count, ROW, &last);
-    const uint32_t *order = order_of(s);
+    const uint32_t *order = ranks_view_order_of(s);
     for (uint32_t i = first; i < last; i++)
-        rank_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1}, order[i], i);
+        ranks_view_rank_row(s, (struct box){list.x, list.y + (i - first) * ROW, head.w, ROW - 1},
+                            order[i], i);
 }
 
 static void ranks_icon(const struct brush *b, struct box box, color_t color)

@@ -18,7 +18,7 @@ void rank_graph_finish(struct rank_graph *n)
     *n = (struct rank_graph){0};
 }
 
-static uint64_t mix(uint64_t key, uint64_t part)
+static uint64_t rank_graph_mix_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
@@ -26,15 +26,15 @@ static uint64_t mix(uint64_t key, uint64_t part)
 
 uint64_t rank_graph_key(const struct model *m, uint64_t open)
 {
-    uint64_t key = mix(11, m->latency.regions_version);
-    key = mix(key, m->rank_count);
-    key = mix(key, m->host_count);
-    key = mix(key, m->pairs.keys.count);
-    key = mix(key, open);
+    uint64_t key = rank_graph_mix_hash(11, m->latency.regions_version);
+    key = rank_graph_mix_hash(key, m->rank_count);
+    key = rank_graph_mix_hash(key, m->host_count);
+    key = rank_graph_mix_hash(key, m->pairs.keys.count);
+    key = rank_graph_mix_hash(key, open);
     for (uint32_t i = 0; i < m->host_count; i++)
-        key = mix(key, m->hosts[i].ranks);
+        key = rank_graph_mix_hash(key, m->hosts[i].ranks);
     for (const char *c = m->job; *c; c++)
-        key = mix(key, (unsigned char)*c);
+        key = rank_graph_mix_hash(key, (unsigned char)*c);
     return key;
 }
 
@@ -42,7 +42,8 @@ uint64_t rank_graph_key(const struct model *m, uint64_t open)
  */
 
 /* Which unit a rank is drawn as. */
-static enum rank_graph_unit unit_of(const struct rank_graph *n, uint64_t region, uint64_t open)
+static enum rank_graph_unit rank_graph_unit_of(const struct rank_graph *n, uint64_t region,
+                                               uint64_t open)
 {
     return n->opened && region == open ? UNIT_RANK : n->unit;
 }
@@ -51,7 +52,7 @@ static struct keymap_key vertex_key(const struct rank_graph *n, const struct mod
                                     uint32_t rank, uint64_t open)
 {
     uint64_t region = latency_region_of(&m->latency, rank);
-    switch (unit_of(n, region, open)) {
+    switch (rank_graph_unit_of(n, region, open)) {
     case UNIT_RANK:
         return (struct keymap_key){UNIT_RANK, rank, 0};
     case UNIT_NODE:
@@ -73,7 +74,7 @@ static int number_vertices(struct rank_graph *n, const struct model *m, uint64_t
     return 0;
 }
 
-static uint32_t ranks_in(const struct model *m, uint64_t region)
+static uint32_t rank_graph_ranks_in(const struct model *m, uint64_t region)
 {
     uint32_t count = 0;
     for (uint32_t rank = 0; rank < m->rank_count; rank++)
@@ -88,7 +89,7 @@ static int choose_units(struct rank_graph *n, const struct model *m, uint64_t op
     n->opened = 0;
     n->unit = UNIT_RANK;
     if (n->rank_count > NETWORK_VERTICES) {
-        n->opened = open && ranks_in(m, open) <= NETWORK_VERTICES;
+        n->opened = open && rank_graph_ranks_in(m, open) <= NETWORK_VERTICES;
         n->unit = UNIT_NODE;
     }
     for (;; n->unit++) {
@@ -142,7 +143,7 @@ static int fill_groups(struct rank_graph *n)
 /* ---- edges -------------------------------------------------------------------------------------
  */
 
-static int number_edges(struct rank_graph *n, const struct model *m, struct keymap *keys)
+static int rank_graph_number_edges(struct rank_graph *n, const struct model *m, struct keymap *keys)
 {
     n->edge_of = malloc(((size_t)n->pair_count + 1) * sizeof *n->edge_of);
     if (!n->edge_of)
@@ -163,24 +164,26 @@ static int number_edges(struct rank_graph *n, const struct model *m, struct keym
     return 0;
 }
 
-static uint64_t name_of(const struct rank_graph_vertex *v)
+static uint64_t rank_graph_name_of(const struct rank_graph_vertex *v)
 {
-    uint64_t key = mix(17, v->unit);
-    key = mix(key, v->unit == UNIT_RANK ? v->rank : v->region);
-    return mix(key, v->unit == UNIT_NODE ? v->host : v->unit == UNIT_REGION ? v->rank : 0);
+    uint64_t key = rank_graph_mix_hash(17, v->unit);
+    key = rank_graph_mix_hash(key, v->unit == UNIT_RANK ? v->rank : v->region);
+    return rank_graph_mix_hash(key, v->unit == UNIT_NODE     ? v->host
+                                    : v->unit == UNIT_REGION ? v->rank
+                                                             : 0);
 }
 
 /* Hand it to the layout. Weights are those since the start, by their logarithm: they change slowly,
  * and a pair that sends much does not tear the picture apart. */
-static int lay_out(struct rank_graph *n, const struct rank_graph *from, const struct model *m,
-                   const struct keymap *edge_keys)
+static int rank_graph_place_vertices(struct rank_graph *n, const struct rank_graph *from,
+                                     const struct model *m, const struct keymap *edge_keys)
 {
     struct graph_vertex *vertices = calloc(n->vertex_count + 1, sizeof *vertices);
     struct graph_group *groups = calloc(n->group_count + 1, sizeof *groups);
     struct graph_edge *edges = calloc((size_t)n->edge_count + 1, sizeof *edges);
     int error = vertices && groups && edges ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < n->vertex_count && !error; i++)
-        vertices[i] = (struct graph_vertex){.key = name_of(&n->vertices[i]),
+        vertices[i] = (struct graph_vertex){.key = rank_graph_name_of(&n->vertices[i]),
                                             .group = n->vertices[i].group,
                                             .weight = n->vertices[i].ranks};
     for (uint32_t i = 0; i < n->group_count && !error; i++)
@@ -203,8 +206,8 @@ static int lay_out(struct rank_graph *n, const struct rank_graph *from, const st
     return error;
 }
 
-static int build(struct rank_graph *n, const struct rank_graph *from, const struct model *m,
-                 uint64_t open)
+static int rank_graph_build_graph(struct rank_graph *n, const struct rank_graph *from,
+                                  const struct model *m, uint64_t open)
 {
     struct keymap vertices = {0}, edges = {0};
     n->rank_count = m->rank_count;
@@ -223,9 +226,9 @@ static int build(struct rank_graph *n, const struct rank_graph *from, const stru
         error = fill_groups(n);
     }
     if (!error)
-        error = number_edges(n, m, &edges);
+        error = rank_graph_number_edges(n, m, &edges);
     if (!error)
-        error = lay_out(n, from, m, &edges);
+        error = rank_graph_place_vertices(n, from, m, &edges);
     keymap_finish(&vertices);
     keymap_finish(&edges);
     return error;
@@ -235,7 +238,7 @@ int rank_graph_build(struct rank_graph *n, const struct rank_graph *from, const 
                      uint64_t open)
 {
     n->key = rank_graph_key(m, open);
-    int error = build(n, from, m, open);
+    int error = rank_graph_build_graph(n, from, m, open);
     if (error)
         rank_graph_finish(n);
     return error;
@@ -256,7 +259,7 @@ static void edge_figures(struct rank_graph *n, const struct range *r, enum pair_
 }
 
 /* Geometric means over the messages of the ranks. */
-static void ratios(struct rank_graph *n, const struct range *r, double *messages)
+static void rank_graph_ratios(struct rank_graph *n, const struct range *r, double *messages)
 {
     uint32_t both = n->vertex_count + n->group_count;
     memset(messages, 0, both * sizeof *messages);
@@ -278,7 +281,8 @@ static void ratios(struct rank_graph *n, const struct range *r, double *messages
 
 int rank_graph_figures(struct rank_graph *n, const struct range *r, enum pair_column column)
 {
-    uint64_t key = mix(mix(mix(3, n->key), r->version), (uint64_t)column);
+    uint64_t key = rank_graph_mix_hash(
+        rank_graph_mix_hash(rank_graph_mix_hash(3, n->key), r->version), (uint64_t)column);
     if (n->values_key == key)
         return 0;
     if (!n->edge_values)
@@ -293,7 +297,7 @@ int rank_graph_figures(struct rank_graph *n, const struct range *r, enum pair_co
         return -ENOMEM;
     }
     edge_figures(n, r, column);
-    ratios(n, r, messages);
+    rank_graph_ratios(n, r, messages);
     free(messages);
     n->values_key = key;
     n->figures_version++;

@@ -44,18 +44,18 @@ struct view_of {
     double cx, cy; /* place in the middle of the plot */
 };
 
-static double to_x(const struct view_of *v, double x)
+static double regions_view_to_x(const struct view_of *v, double x)
 {
     return v->plot.x + v->plot.w / 2 + (x - v->cx) * v->unit;
 }
 
-static double to_y(const struct view_of *v, double y)
+static double regions_view_to_y(const struct view_of *v, double y)
 {
     return v->plot.y + v->plot.h / 2 + (y - v->cy) * v->unit;
 }
 
 /* The box of the graph's groups: usually wider than high or the other way round. */
-static struct view_of view_of(const struct stage *s, const struct graph *g, struct box plot)
+static struct view_of regions_view_of(const struct stage *s, const struct graph *g, struct box plot)
 {
     double w = 0.05, h = 0.05;
     for (uint32_t i = 0; i < g->group_count; i++) {
@@ -71,7 +71,7 @@ static struct view_of view_of(const struct stage *s, const struct graph *g, stru
  */
 
 /* Arrange anew where ranks, regions or pairs changed; until that is done the old one is shown. */
-static struct regions_picture *arrange(struct stage *s)
+static struct regions_picture *regions_view_arrange(struct stage *s)
 {
     struct pictures *pictures = s->pictures;
     if (!pictures->regions && !(pictures->regions = calloc(1, sizeof *pictures->regions)))
@@ -99,7 +99,7 @@ static color_t vertex_color(const struct stage *s, const struct rank_graph *n, u
 }
 
 /* Is a part of it selected? A vertex of many ranks is when its first one is, or its place. */
-static int marked(const struct stage *s, const struct rank_graph_vertex *v)
+static int regions_view_marked(const struct stage *s, const struct rank_graph_vertex *v)
 {
     const struct selection *sel = &s->ui->selection;
     if (v->unit != UNIT_RANK && sel->kind == SELECT_REGION)
@@ -117,28 +117,30 @@ static int selects_ranks(const struct stage *s)
 /* ---- edges -------------------------------------------------------------------------------------
  */
 
-static uint64_t hash(uint64_t key, uint64_t part)
+static uint64_t regions_view_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
 }
 
-static uint64_t hash_double(uint64_t key, double part)
+static uint64_t regions_view_hash_double(uint64_t key, double part)
 {
     uint64_t bits;
     memcpy(&bits, &part, sizeof bits);
-    return hash(key, bits);
+    return regions_view_hash(key, bits);
 }
 
 static uint64_t edges_key(const struct stage *s, const struct rank_graph *n,
                           const struct view_of *v)
 {
-    uint64_t key = hash(hash(n->key, n->figures_version), (uint64_t)s->ui->colour);
-    key = hash(hash(key, (uint64_t)s->ui->theme), (uint64_t)s->ui->selection.kind);
-    key = hash(hash(key, s->ui->selection.a), s->ui->selection.b);
-    key = hash_double(hash_double(key, v->unit), s->brush.scene->scale);
-    key = hash_double(hash_double(key, v->plot.w), v->plot.h);
-    return hash_double(hash_double(key, v->cx), v->cy);
+    uint64_t key =
+        regions_view_hash(regions_view_hash(n->key, n->figures_version), (uint64_t)s->ui->colour);
+    key = regions_view_hash(regions_view_hash(key, (uint64_t)s->ui->theme),
+                            (uint64_t)s->ui->selection.kind);
+    key = regions_view_hash(regions_view_hash(key, s->ui->selection.a), s->ui->selection.b);
+    key = regions_view_hash_double(regions_view_hash_double(key, v->unit), s->brush.scene->scale);
+    key = regions_view_hash_double(regions_view_hash_double(key, v->plot.w), v->plot.h);
+    return regions_view_hash_double(regions_view_hash_double(key, v->cx), v->cy);
 }
 
 static color_t edge_color(const struct stage *s, const struct rank_graph *n,
@@ -158,13 +160,17 @@ static struct bundle_edge curve_of(const struct rank_graph *n, const struct view
 {
     const struct graph_vertex *a = &n->graph.vertices[e->a], *b = &n->graph.vertices[e->b];
     struct bundle_edge edge = {0};
-    edge.at[0] = (struct point){(to_x(v, a->x) - v->plot.x) * k, (to_y(v, a->y) - v->plot.y) * k};
-    edge.at[3] = (struct point){(to_x(v, b->x) - v->plot.x) * k, (to_y(v, b->y) - v->plot.y) * k};
+    edge.at[0] = (struct point){(regions_view_to_x(v, a->x) - v->plot.x) * k,
+                                (regions_view_to_y(v, a->y) - v->plot.y) * k};
+    edge.at[3] = (struct point){(regions_view_to_x(v, b->x) - v->plot.x) * k,
+                                (regions_view_to_y(v, b->y) - v->plot.y) * k};
     if (a->group != b->group) {
         const struct graph_group *p = &n->graph.groups[a->group], *q = &n->graph.groups[b->group];
-        bundle_bend(
-            &edge, (struct point){(to_x(v, p->x) - v->plot.x) * k, (to_y(v, p->y) - v->plot.y) * k},
-            (struct point){(to_x(v, q->x) - v->plot.x) * k, (to_y(v, q->y) - v->plot.y) * k});
+        bundle_bend(&edge,
+                    (struct point){(regions_view_to_x(v, p->x) - v->plot.x) * k,
+                                   (regions_view_to_y(v, p->y) - v->plot.y) * k},
+                    (struct point){(regions_view_to_x(v, q->x) - v->plot.x) * k,
+                                   (regions_view_to_y(v, q->y) - v->plot.y) * k});
         return edge;
     }
     for (int i = 1; i < 3; i++) {
@@ -189,7 +195,8 @@ static void begin_edges(const struct stage *s, struct regions_picture *p, const 
         struct bundle_edge edge = curve_of(n, v, e, k);
         edge.color = edge_color(s, n, e);
         edge.weight = (float)(0.25 + 0.75 * log2(1 + n->edge_values[i]) / log2(1 + n->most));
-        if (some && !marked(s, &n->vertices[e->a]) && !marked(s, &n->vertices[e->b])) {
+        if (some && !regions_view_marked(s, &n->vertices[e->a]) &&
+            !regions_view_marked(s, &n->vertices[e->b])) {
             edge.weight *= 0.25f;
             edge.color = s->brush.theme->faint;
         }
@@ -214,8 +221,8 @@ static void draw_edges(struct stage *s, struct regions_picture *p, const struct 
     s->pictures->busy |= p->bundle.busy || key != p->drawn_key;
     if (p->bundle.image.pixels)
         scene_image(s->brush.scene,
-                    (struct box){to_x(v, p->drawn.x), to_y(v, p->drawn.y), p->drawn.w * v->unit,
-                                 p->drawn.h * v->unit},
+                    (struct box){regions_view_to_x(v, p->drawn.x), regions_view_to_y(v, p->drawn.y),
+                                 p->drawn.w * v->unit, p->drawn.h * v->unit},
                     &p->bundle.image);
 }
 
@@ -252,7 +259,7 @@ static double vertex_radius(const struct graph_vertex *v, const struct view_of *
     return fmin(fmax(v->radius * view->unit, 1.6), v->weight > 1 ? 40 : 18);
 }
 
-static int in_sight(const struct view_of *v, double x, double y, double r)
+static int regions_view_in_sight(const struct view_of *v, double x, double y, double r)
 {
     return x + r >= v->plot.x && x - r <= v->plot.x + v->plot.w && y + r >= v->plot.y &&
            y - r <= v->plot.y + v->plot.h;
@@ -267,7 +274,8 @@ static uint32_t vertex_under(const struct stage *s, const struct rank_graph *n,
         return best;
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
-        double d = hypot(to_x(v, p->x) - s->brush.mouse_x, to_y(v, p->y) - s->brush.mouse_y);
+        double d = hypot(regions_view_to_x(v, p->x) - s->brush.mouse_x,
+                         regions_view_to_y(v, p->y) - s->brush.mouse_y);
         if (d <= fmax(vertex_radius(p, v), 4) && d < nearest) {
             nearest = d;
             best = i;
@@ -295,11 +303,12 @@ static void draw_vertices(const struct stage *s, const struct rank_graph *n,
     int some = selects_ranks(s);
     for (uint32_t i = 0; i < n->vertex_count; i++) {
         const struct graph_vertex *p = &n->graph.vertices[i];
-        double x = to_x(v, p->x), y = to_y(v, p->y), r = vertex_radius(p, v);
-        if (!in_sight(v, x, y, r))
+        double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y),
+               r = vertex_radius(p, v);
+        if (!regions_view_in_sight(v, x, y, r))
             continue;
         color_t color = vertex_color(s, n, i);
-        int chosen = some && marked(s, &n->vertices[i]);
+        int chosen = some && regions_view_marked(s, &n->vertices[i]);
         if (some && !chosen)
             color = color_mix(color, t->panel, 0.68);
         if (chosen &&
@@ -314,31 +323,34 @@ static void draw_vertices(const struct stage *s, const struct rank_graph *n,
         return;
     const struct graph_vertex *p = &n->graph.vertices[under];
     double r = vertex_radius(p, v);
-    scene_disc(s->brush.scene, to_x(v, p->x), to_y(v, p->y), r + 2.5, t->text);
-    scene_disc(s->brush.scene, to_x(v, p->x), to_y(v, p->y), r + 0.5, vertex_color(s, n, under));
+    scene_disc(s->brush.scene, regions_view_to_x(v, p->x), regions_view_to_y(v, p->y), r + 2.5,
+               t->text);
+    scene_disc(s->brush.scene, regions_view_to_x(v, p->x), regions_view_to_y(v, p->y), r + 0.5,
+               vertex_color(s, n, under));
 }
 
 /* ---- labels ------------------------------------------------------------------------------------
  */
 
-static int overlaps(struct box a, struct box b)
+static int regions_view_overlaps(struct box a, struct box b)
 {
     return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }
 
-static int is_free(const struct box *taken, uint32_t count, struct box box, const struct view_of *v)
+static int regions_view_is_free(const struct box *taken, uint32_t count, struct box box,
+                                const struct view_of *v)
 {
     if (box.x < v->plot.x + 2 || box.y < v->plot.y + 2 ||
         box.x + box.w > v->plot.x + v->plot.w - 2 || box.y + box.h > v->plot.y + v->plot.h - 2)
         return 0;
     for (uint32_t i = 0; i < count; i++)
-        if (overlaps(taken[i], box))
+        if (regions_view_overlaps(taken[i], box))
             return 0;
     return 1;
 }
 
-static void label(const struct stage *s, const struct rank_graph *n, uint32_t g, struct box box,
-                  const char *name, const char *what)
+static void regions_view_add_label(const struct stage *s, const struct rank_graph *n, uint32_t g,
+                                   struct box box, const char *name, const char *what)
 {
     const struct theme *t = s->brush.theme;
     uint64_t region = n->groups[g].region;
@@ -362,8 +374,8 @@ static int number_on_disc(const struct stage *s, const struct rank_graph *n,
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)n->groups[g].region);
     double w = scene_width(s->brush.scene, TEXT_AXIS_STRONG, TEXT_FIGURES, text);
-    double x = to_x(v, p->x), y = to_y(v, p->y), r = vertex_radius(p, v);
-    if (r < 8 || w > 2 * r - 4 || !in_sight(v, x, y, 0))
+    double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y), r = vertex_radius(p, v);
+    if (r < 8 || w > 2 * r - 4 || !regions_view_in_sight(v, x, y, 0))
         return 0;
     scene_text(s->brush.scene, x - r, y - 7, 2 * r, TEXT_AXIS_STRONG, TEXT_CENTRE | TEXT_FIGURES,
                0x0e1318ff, text);
@@ -374,7 +386,7 @@ static int number_on_disc(const struct stage *s, const struct rank_graph *n,
 static void places_beside(const struct graph_group *p, const struct view_of *v, double w,
                           struct box *out)
 {
-    double x = to_x(v, p->x), y = to_y(v, p->y), r = p->radius * v->unit;
+    double x = regions_view_to_x(v, p->x), y = regions_view_to_y(v, p->y), r = p->radius * v->unit;
     const struct box above = {x - w / 2, y - r - 22, w, 20}, below = {x - w / 2, y + r + 2, w, 20},
                      right = {x + r + 4, y - 10, w, 20}, left = {x - r - w - 4, y - 10, w, 20};
     out[0] = p->y < 0 ? above : below;
@@ -407,9 +419,9 @@ static void place_label(const struct stage *s, const struct rank_graph *n, const
     for (size_t i = 0; i < PLACES; i++) {
         places[i].x = floor(places[i].x);
         places[i].y = floor(places[i].y);
-        if (!is_free(taken, *count, places[i], v))
+        if (!regions_view_is_free(taken, *count, places[i], v))
             continue;
-        label(s, n, g, places[i], name, what);
+        regions_view_add_label(s, n, g, places[i], name, what);
         taken[(*count)++] = places[i];
         return;
     }
@@ -417,7 +429,8 @@ static void place_label(const struct stage *s, const struct rank_graph *n, const
 
 /* Name and latency beside each group, where nothing is covered: first of the chosen one and of
  * those with high latency. */
-static void labels(const struct stage *s, const struct rank_graph *n, const struct view_of *v)
+static void regions_view_add_labels(const struct stage *s, const struct rank_graph *n,
+                                    const struct view_of *v)
 {
     struct box taken[2 * NETWORK_GROUPS];
     uint32_t count = 0, vertices[NETWORK_GROUPS] = {0};
@@ -426,7 +439,8 @@ static void labels(const struct stage *s, const struct rank_graph *n, const stru
     for (uint32_t g = 0; g < n->group_count; g++) {
         const struct graph_group *p = &n->graph.groups[g];
         double r = p->radius * v->unit * 0.8;
-        taken[count++] = (struct box){to_x(v, p->x) - r, to_y(v, p->y) - r, 2 * r, 2 * r};
+        taken[count++] = (struct box){regions_view_to_x(v, p->x) - r,
+                                      regions_view_to_y(v, p->y) - r, 2 * r, 2 * r};
     }
     for (int urgent = 1; urgent >= 0; urgent--) {
         for (uint32_t g = 0; g < n->group_count; g++) {
@@ -485,7 +499,8 @@ static void vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
 /* ---- the panel ---------------------------------------------------------------------------------
  */
 
-static void footnote(const struct stage *s, const struct rank_graph *n, struct box box)
+static void regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
+                                      struct box box)
 {
     char text[256], ranks[FORMAT_ROOM], count[FORMAT_ROOM];
     const char *unit = n->unit == UNIT_NODE ? "node and region" : "region";
@@ -514,7 +529,7 @@ static void footnote(const struct stage *s, const struct rank_graph *n, struct b
     scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
 
-static void head(const struct stage *s, const struct rank_graph *n, struct box box)
+static void regions_view_add_head(const struct stage *s, const struct rank_graph *n, struct box box)
 {
     static const char *const labels_of[] = {"region", "latency"};
     char what[160], range[64];
@@ -546,8 +561,10 @@ static void group_hits(const struct stage *s, const struct rank_graph *n, const 
 {
     for (uint32_t g = 0; g < n->group_count; g++) {
         const struct graph_group *p = &n->graph.groups[g];
-        double r = p->radius * v->unit, x = to_x(v, p->x), y = to_y(v, p->y);
-        if (n->groups[g].region && in_sight(v, x, y, r)) /* the square inside the disc */
+        double r = p->radius * v->unit, x = regions_view_to_x(v, p->x),
+               y = regions_view_to_y(v, p->y);
+        if (n->groups[g].region &&
+            regions_view_in_sight(v, x, y, r)) /* the square inside the disc */
             scene_hit(s->brush.scene, (struct box){x - r * 0.75, y - r * 0.75, r * 1.5, r * 1.5},
                       HIT_REGION, n->groups[g].region, 0);
     }
@@ -556,7 +573,7 @@ static void group_hits(const struct stage *s, const struct rank_graph *n, const 
 static void draw_graph(struct stage *s, struct regions_picture *p, struct box plot)
 {
     const struct rank_graph *n = &p->now;
-    struct view_of v = view_of(s, &n->graph, plot);
+    struct view_of v = regions_view_of(s, &n->graph, plot);
     scene_panel(s->brush.scene, plot, s->brush.theme->panel, "regions.plot");
     scene_overlay(s->brush.scene);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_GRAPH, 0, 0);
@@ -570,7 +587,7 @@ static void draw_graph(struct stage *s, struct regions_picture *p, struct box pl
     if (under != NETWORK_NONE)
         hover_edges(s, n, &v, under);
     draw_vertices(s, n, &v, under);
-    labels(s, n, &v);
+    regions_view_add_labels(s, n, &v);
     if (under != NETWORK_NONE)
         vertex_tip(s, n, under);
     else if (s->hover && s->hover->kind == HIT_REGION && !s->ui->dragging &&
@@ -581,18 +598,19 @@ static void draw_graph(struct stage *s, struct regions_picture *p, struct box pl
 static void regions_layout(struct stage *s, struct box box)
 {
     struct box panel = box_inset(box, 14, 10);
-    struct regions_picture *p = arrange(s);
+    struct regions_picture *p = regions_view_arrange(s);
     const struct rank_graph *n = p && p->now.vertex_count ? &p->now : NULL;
     scene_panel(s->brush.scene, panel, 0, "regions");
     scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
-    head(s, n, panel);
+    regions_view_add_head(s, n, panel);
     struct box plot = {panel.x + 6, panel.y + HEAD, panel.w - 12, panel.h - HEAD - FOOT};
     if (!n) {
         int some = s->model->rank_count > 0;
         piece_empty(s, plot, some ? "Arranging the ranks" : "No figures of single ranks yet", NULL);
         return;
     }
-    footnote(s, n, (struct box){panel.x + 14, panel.y + panel.h - FOOT + 5, panel.w - 28, FOOT});
+    regions_view_add_footnote(
+        s, n, (struct box){panel.x + 14, panel.y + panel.h - FOOT + 5, panel.w - 28, FOOT});
     if (plot.h >= 60)
         draw_graph(s, p, plot);
 }

@@ -10,7 +10,7 @@ double route_bands_room(const struct routes_drawing *d)
     return BAND * fmin(d->order.levels, MOST_BANDS) + 4;
 }
 
-static double place(const struct route_window *w, double share, int down)
+static double routes_bands_place(const struct route_window *w, double share, int down)
 {
     return down ? w->box.y + (share - w->y) / w->extent * w->box.h
                 : w->box.x + (share - w->x) / w->extent * w->box.w;
@@ -26,8 +26,8 @@ static uint32_t end_of_block(const struct route_order *o, uint32_t row, int leve
 }
 
 /* One level along one side. */
-static void band(const struct stage *s, const struct routes_drawing *d,
-                 const struct route_window *w, int level, int down, double at)
+static void routes_bands_add_band(const struct stage *s, const struct routes_drawing *d,
+                                  const struct route_window *w, int level, int down, double at)
 {
     const struct route_order *o = &d->order;
     const struct adjacency_axis *a = &d->axis;
@@ -39,8 +39,8 @@ static void band(const struct stage *s, const struct routes_drawing *d,
         row--;
     for (uint32_t end; row < o->count && a->at[row] < from + w->extent; row = end, number++) {
         end = end_of_block(o, row, level);
-        double begin = fmax(place(w, a->at[row], down), edge);
-        double stop = fmin(place(w, a->at[end], down), edge + length);
+        double begin = fmax(routes_bands_place(w, a->at[row], down), edge);
+        double stop = fmin(routes_bands_place(w, a->at[end], down), edge + length);
         char text[80];
         if (a->folded[row] || stop - begin < 2)
             continue;
@@ -55,7 +55,8 @@ static void band(const struct stage *s, const struct routes_drawing *d,
 }
 
 /* Are its blocks wide enough to be told apart? */
-static int readable(const struct routes_drawing *d, const struct route_window *w, int level)
+static int routes_bands_readable(const struct routes_drawing *d, const struct route_window *w,
+                                 int level)
 {
     uint32_t blocks = 0;
     for (uint32_t r = 0; r < d->order.count; r++)
@@ -70,7 +71,7 @@ void route_bands(struct stage *s, const struct routes_drawing *d, const struct r
     for (int l = 0; l < levels; l++) {
         double x = w->box.x - room + BAND * l, y = w->box.y - room + BAND * l;
         const char *name = d->order.names[l];
-        int shown = readable(d, w, l);
+        int shown = routes_bands_readable(d, w, l);
         if (scene_width(s->brush.scene, TEXT_AXIS_STRONG, 0, name) < BAND)
             scene_text(s->brush.scene, x, w->box.y + w->box.h + 1, BAND - 1, TEXT_AXIS_STRONG,
                        TEXT_CENTRE, s->brush.theme->second, name);
@@ -78,8 +79,8 @@ void route_bands(struct stage *s, const struct routes_drawing *d, const struct r
                    shown ? s->brush.theme->second : s->brush.theme->faint, name);
         if (!shown)
             continue;
-        band(s, d, w, l, 0, y);
-        band(s, d, w, l, 1, x);
+        routes_bands_add_band(s, d, w, l, 0, y);
+        routes_bands_add_band(s, d, w, l, 1, x);
     }
 }
 
@@ -91,8 +92,8 @@ static void block(const struct stage *s, const struct routes_drawing *d,
                   color_t color)
 {
     double begin = d->axis.at[row], stop = d->axis.at[end];
-    double x0 = place(w, begin, 0), x1 = place(w, stop, 0);
-    double y0 = place(w, begin, 1), y1 = place(w, stop, 1);
+    double x0 = routes_bands_place(w, begin, 0), x1 = routes_bands_place(w, stop, 0);
+    double y0 = routes_bands_place(w, begin, 1), y1 = routes_bands_place(w, stop, 1);
     const struct box *b = &w->box;
     if (x1 - x0 < 8 || x1 < b->x || y1 < b->y || x0 > b->x + b->w || y0 > b->y + b->h)
         return;
@@ -114,7 +115,7 @@ static void block(const struct stage *s, const struct routes_drawing *d,
                    (struct box){fmax(x1 - width, b->x), cut_y0, width, cut_y1 - cut_y0}, 0, color);
 }
 
-static int passed(const struct routes_drawing *d, uint32_t row, uint32_t end)
+static int routes_bands_passed(const struct routes_drawing *d, uint32_t row, uint32_t end)
 {
     for (uint32_t r = row; r < end; r++)
         if (d->used[r])
@@ -135,7 +136,7 @@ uint32_t route_blocks_passed(const struct routes_drawing *d, int level, uint32_t
     *all = 0;
     for (uint32_t row = 0, end; row < d->order.count; row = end, ++*all) {
         end = level < 0 ? group_end(&d->order, row) : end_of_block(&d->order, row, level);
-        some += passed(d, row, end) ? 1 : 0;
+        some += routes_bands_passed(d, row, end) ? 1 : 0;
     }
     return some;
 }
@@ -148,14 +149,14 @@ void route_blocks(struct stage *s, const struct routes_drawing *d, const struct 
     for (int l = tiers ? 2 : last < 1 ? last : 1; l >= (tiers ? 1 : 0); l--) {
         for (uint32_t row = 0, end; row < o->count; row = end) {
             end = end_of_block(o, row, l);
-            if (!d->axis.folded[row] && passed(d, row, end))
+            if (!d->axis.folded[row] && routes_bands_passed(d, row, end))
                 block(s, d, w, row, end, tiers && l == 1 ? 2 : 1,
                       tiers && l == 1 ? t->warn : color_fade(t->second, l ? 0.5 : 0.9));
         }
     }
     for (uint32_t row = 0, end; tiers && row < o->count; row = end) {
         end = group_end(o, row);
-        if (!d->axis.folded[row] && passed(d, row, end))
+        if (!d->axis.folded[row] && routes_bands_passed(d, row, end))
             block(s, d, w, row, end, 1, t->text);
     }
 }

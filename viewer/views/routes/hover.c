@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int by_cells(const void *left, const void *right)
+static int routes_hover_compare_by_cells(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
     if (a->from != b->from)
@@ -13,11 +13,11 @@ static int by_cells(const void *left, const void *right)
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static const struct route_hop *find(const struct route_hop *hops, uint32_t count, uint32_t from,
-                                    uint32_t to)
+static const struct route_hop *routes_hover_find(const struct route_hop *hops, uint32_t count,
+                                                 uint32_t from, uint32_t to)
 {
     struct route_hop key = {.from = from, .to = to};
-    return count ? bsearch(&key, hops, count, sizeof *hops, by_cells) : NULL;
+    return count ? bsearch(&key, hops, count, sizeof *hops, routes_hover_compare_by_cells) : NULL;
 }
 
 /* "(0,0,0,0,0)" or the first and last of several. */
@@ -33,7 +33,7 @@ static void cell_name(const struct stage *s, const struct routes_drawing *d,
 }
 
 /* A cell of one vertex each way. */
-static void single(struct stage *s, struct box cell, uint32_t from, uint32_t to)
+static void routes_hover_add_single(struct stage *s, struct box cell, uint32_t from, uint32_t to)
 {
     uint32_t link = topology_link_between(s->model->network.topology, from, to);
     if (from == to) {
@@ -54,8 +54,8 @@ static void single(struct stage *s, struct box cell, uint32_t from, uint32_t to)
     }
 }
 
-static void several(struct stage *s, const struct routes_drawing *d, const struct route_layer *l,
-                    uint32_t from, uint32_t to)
+static void routes_hover_add_several(struct stage *s, const struct routes_drawing *d,
+                                     const struct route_layer *l, uint32_t from, uint32_t to)
 {
     char name[200], load[FORMAT_ROOM];
     if (s->ui->lens)
@@ -65,11 +65,11 @@ static void several(struct stage *s, const struct routes_drawing *d, const struc
     if (from != to) {
         cell_name(s, d, l, to, name, sizeof name);
         tooltip_add(&s->tip, 0, "to %s", name);
-        const struct route_hop *h = find(l->hops, l->hop_count, from, to);
+        const struct route_hop *h = routes_hover_find(l->hops, l->hop_count, from, to);
         if (h)
             tooltip_add(&s->tip, s->brush.theme->text, "routes step here; largest link load %s",
                         format_si(load, sizeof load, h->load, "B"));
-        else if (find(l->pairs, l->pair_count, from, to))
+        else if (routes_hover_find(l->pairs, l->pair_count, from, to))
             tooltip_add(&s->tip, 0, "neighbours in the network; no route in sight between them");
         else
             tooltip_add(&s->tip, 0, "no neighbours in the network");
@@ -104,7 +104,8 @@ void route_hover(struct stage *s, const struct routes_drawing *d, const struct r
     if (cell.w >= 4 && cell.h >= 4)
         scene_outline(s->brush.scene, cell, 0, 1, s->brush.theme->text);
     if (rows == 1 && columns == 1)
-        single(s, cell, d->order.vertex[l->cells.first[from]], d->order.vertex[l->cells.first[to]]);
+        routes_hover_add_single(s, cell, d->order.vertex[l->cells.first[from]],
+                                d->order.vertex[l->cells.first[to]]);
     else
-        several(s, d, l, from, to);
+        routes_hover_add_several(s, d, l, from, to);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_cells(const void *left, const void *right)
+static int routes_layer_compare_by_cells(const void *left, const void *right)
 {
     const struct route_hop *a = left, *b = right;
     if (a->from != b->from)
@@ -14,12 +14,12 @@ static int by_cells(const void *left, const void *right)
 }
 
 /* Sort, and put together what steps between the same cells. @return how many are left */
-static uint32_t gather(struct route_hop *hops, uint32_t count)
+static uint32_t routes_layer_gather(struct route_hop *hops, uint32_t count)
 {
     uint32_t kept = 0;
-    qsort(hops, count, sizeof *hops, by_cells);
+    qsort(hops, count, sizeof *hops, routes_layer_compare_by_cells);
     for (uint32_t i = 0; i < count; i++) {
-        if (!kept || by_cells(&hops[kept - 1], &hops[i])) {
+        if (!kept || routes_layer_compare_by_cells(&hops[kept - 1], &hops[i])) {
             hops[kept++] = hops[i];
             continue;
         }
@@ -29,7 +29,7 @@ static uint32_t gather(struct route_hop *hops, uint32_t count)
     return kept;
 }
 
-static int room_for(struct route_hop **hops, uint32_t *room, uint32_t count)
+static int routes_layer_room_for(struct route_hop **hops, uint32_t *room, uint32_t count)
 {
     if (count <= *room)
         return 0;
@@ -41,11 +41,12 @@ static int room_for(struct route_hop **hops, uint32_t *room, uint32_t count)
     return 0;
 }
 
-static int find_pairs(const struct stage *s, const struct routes_drawing *d, struct route_layer *l)
+static int routes_layer_find_pairs(const struct stage *s, const struct routes_drawing *d,
+                                   struct route_layer *l)
 {
     const struct topology *t = s->model->network.topology;
     uint32_t links = topology_links(t), from, to, count = 0;
-    if (room_for(&l->pairs, &l->pair_room, links + 1u) < 0)
+    if (routes_layer_room_for(&l->pairs, &l->pair_room, links + 1u) < 0)
         return -ENOMEM;
     for (uint32_t k = 0; k < links; k++) {
         if (!topology_link(t, k, &from, &to))
@@ -53,7 +54,7 @@ static int find_pairs(const struct stage *s, const struct routes_drawing *d, str
         l->pairs[count++] = (struct route_hop){l->cells.cell[d->order.row[from]],
                                                l->cells.cell[d->order.row[to]], ROUTE_ADJACENT, 0};
     }
-    l->pair_count = gather(l->pairs, count);
+    l->pair_count = routes_layer_gather(l->pairs, count);
     return 0;
 }
 
@@ -61,7 +62,7 @@ static int find_hops(const struct routes_drawing *d, struct route_layer *l)
 {
     const struct route_set *set = &d->set;
     uint32_t count = 0;
-    if (room_for(&l->hops, &l->hop_room, set->count + 1u) < 0)
+    if (routes_layer_room_for(&l->hops, &l->hop_room, set->count + 1u) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < set->count; i++) {
         struct route_hop hop = set->hops[i];
@@ -70,7 +71,7 @@ static int find_hops(const struct routes_drawing *d, struct route_layer *l)
         if (hop.from != hop.to)
             l->hops[count++] = hop;
     }
-    l->hop_count = gather(l->hops, count);
+    l->hop_count = routes_layer_gather(l->hops, count);
     if (l->cells.count > l->mark_room) {
         uint8_t *marks = realloc(l->marks, l->cells.count);
         if (!marks)
@@ -97,7 +98,7 @@ int route_layer_update(struct stage *s, struct routes_drawing *d, struct route_l
     if (l->pair_key != pairs) {
         l->pair_key = 0;
         l->key = 0;
-        if (find_pairs(s, d, l) < 0)
+        if (routes_layer_find_pairs(s, d, l) < 0)
             return -ENOMEM;
         l->pair_key = pairs;
     }

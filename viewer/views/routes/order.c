@@ -57,7 +57,7 @@ static void by_dimensions(struct route_order *o, const struct topology *t, const
 /* ---- dragonflies and fat trees -----------------------------------------------------------------
  */
 
-static void names(struct route_order *o, uint32_t levels, const char *const *words)
+static void routes_order_names(struct route_order *o, uint32_t levels, const char *const *words)
 {
     o->levels = levels;
     for (uint32_t l = 0; l < levels; l++)
@@ -69,7 +69,7 @@ static void by_group(struct route_order *o, const struct topology *t)
     static const char *const words[] = {"group", "router", "node"};
     const struct topology_dimension *d = topology_spec(t)->dimensions;
     uint32_t row = 0, nodes = topology_nodes(t);
-    names(o, 3, words);
+    routes_order_names(o, 3, words);
     for (uint32_t router = 0; router < d[0].size * d[1].size; router++) {
         o->starts[row] = router % d[1].size != 0;
         o->vertex[row++] = nodes + router;
@@ -108,7 +108,8 @@ struct walk {
     uint32_t *parent, *next, *child, *depth; /* first child and next sibling; TOPOLOGY_NONE: none */
 };
 
-static void adopt(struct walk *w, const struct topology *t, uint32_t count, uint32_t *order)
+static void routes_order_adopt(struct walk *w, const struct topology *t, uint32_t count,
+                               uint32_t *order)
 {
     uint32_t links[NEIGHBOURS], seen = 1, from, to;
     for (uint32_t v = 0; v < count; v++)
@@ -138,7 +139,7 @@ static int by_depth(struct route_order *o, const struct topology *t)
     if (!memory)
         return -ENOMEM;
     struct walk w = {memory, memory + n, memory + 2 * (size_t)n, memory + 3 * (size_t)n};
-    adopt(&w, t, n, o->vertex);
+    routes_order_adopt(&w, t, n, o->vertex);
     for (uint32_t v = n - 1;;) {
         uint32_t depth = w.depth[v] < 7 ? w.depth[v] : 7;
         o->starts[row] = (uint8_t)depth;
@@ -158,15 +159,15 @@ static int by_depth(struct route_order *o, const struct topology *t)
             o->starts[row] = 0;
             o->vertex[row++] = v;
         }
-    names(o, deepest + 1, words);
+    routes_order_names(o, deepest + 1, words);
     free(memory);
     return 0;
 }
 
-static void by_number(struct route_order *o)
+static void routes_order_by_number(struct route_order *o)
 {
     static const char *const words[] = {"vertex"};
-    names(o, 1, words);
+    routes_order_names(o, 1, words);
     for (uint32_t v = 0; v < o->count; v++) {
         o->vertex[v] = v;
         o->starts[v] = 0;
@@ -176,7 +177,7 @@ static void by_number(struct route_order *o)
 /* ------------------------------------------------------------------------------------------------
  */
 
-static uint64_t key_of(const struct model *m, const struct ui *ui)
+static uint64_t routes_order_key_of(const struct model *m, const struct ui *ui)
 {
     uint64_t key = m->network.version * 31 + ui->route_dimensions;
     for (uint32_t d = 0; d < ui->route_dimensions; d++)
@@ -184,7 +185,7 @@ static uint64_t key_of(const struct model *m, const struct ui *ui)
     return key | UINT64_C(1) << 63;
 }
 
-static int room_for(struct route_order *o, uint32_t count)
+static int routes_order_room_for(struct route_order *o, uint32_t count)
 {
     uint32_t *vertex = realloc(o->vertex, ((size_t)count + 1) * sizeof *vertex);
     if (vertex)
@@ -201,12 +202,12 @@ static int room_for(struct route_order *o, uint32_t count)
 int route_order_update(struct route_order *o, const struct model *m, const struct ui *ui)
 {
     const struct topology *t = m->network.topology;
-    uint64_t key = key_of(m, ui);
+    uint64_t key = routes_order_key_of(m, ui);
     int error = 0;
     if (o->key == key)
         return 0;
     o->key = 0;
-    if (room_for(o, topology_vertices(t)) < 0)
+    if (routes_order_room_for(o, topology_vertices(t)) < 0)
         return -ENOMEM;
     o->count = topology_vertices(t);
     o->tiers = 0;
@@ -224,7 +225,7 @@ int route_order_update(struct route_order *o, const struct model *m, const struc
         error = by_depth(o, t);
         break;
     default:
-        by_number(o);
+        routes_order_by_number(o);
         break;
     }
     if (error < 0)

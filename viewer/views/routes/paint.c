@@ -16,36 +16,36 @@ struct pen {
     color_t ground;
 };
 
-static double x_of(const struct pen *p, double share)
+static double routes_paint_x_of(const struct pen *p, double share)
 {
     return p->window->box.x + (share - p->window->x) / p->window->extent * p->window->box.w;
 }
 
-static double y_of(const struct pen *p, double share)
+static double routes_paint_y_of(const struct pen *p, double share)
 {
     return p->window->box.y + (share - p->window->y) / p->window->extent * p->window->box.h;
 }
 
-static double begin_of(const struct pen *p, uint32_t cell)
+static double routes_paint_begin_of(const struct pen *p, uint32_t cell)
 {
     return p->drawing->axis.at[p->layer->cells.first[cell]];
 }
 
-static double end_of(const struct pen *p, uint32_t cell)
+static double routes_paint_end_of(const struct pen *p, uint32_t cell)
 {
     return p->drawing->axis.at[p->layer->cells.first[cell + 1]];
 }
 
-static double middle_of(const struct pen *p, uint32_t cell)
+static double routes_paint_middle_of(const struct pen *p, uint32_t cell)
 {
-    return (begin_of(p, cell) + end_of(p, cell)) / 2;
+    return (routes_paint_begin_of(p, cell) + routes_paint_end_of(p, cell)) / 2;
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------
  */
 
 /* A colour over a pixel. */
-static uint32_t over(uint32_t pixel, color_t color)
+static uint32_t routes_paint_over(uint32_t pixel, color_t color)
 {
     uint32_t alpha = color & 0xff, out = 0xff000000u;
     for (int shift = 0; shift < 24; shift += 8) {
@@ -73,12 +73,13 @@ static void fill_pixels(const struct pen *p, double x0, double y0, double x1, do
     for (int y = top; y < bottom; y++) {
         uint32_t *row = p->image->pixels + (size_t)y * (size_t)p->image->w;
         for (int x = left; x < right; x++)
-            row[x] = (color & 0xff) == 0xff ? solid : over(row[x], color);
+            row[x] = (color & 0xff) == 0xff ? solid : routes_paint_over(row[x], color);
     }
 }
 
 /* A rectangle, cut at the edges of the window. */
-static void fill(const struct pen *p, double x0, double y0, double x1, double y1, color_t color)
+static void routes_paint_fill(const struct pen *p, double x0, double y0, double x1, double y1,
+                              color_t color)
 {
     const struct box *b = &p->window->box;
     x0 = fmax(x0, b->x);
@@ -93,7 +94,7 @@ static void fill(const struct pen *p, double x0, double y0, double x1, double y1
         scene_rect(p->stage->brush.scene, (struct box){x0, y0, x1 - x0, y1 - y0}, 0, color);
 }
 
-static void disc(const struct pen *p, double x, double y, double radius, color_t color)
+static void routes_paint_disc(const struct pen *p, double x, double y, double radius, color_t color)
 {
     const struct box *b = &p->window->box;
     if (x + radius < b->x || x - radius > b->x + b->w || y + radius < b->y ||
@@ -108,21 +109,24 @@ static void disc(const struct pen *p, double x, double y, double radius, color_t
     for (double row = floor(y - radius); row < y + radius; row++) {
         double half = radius * radius - (row + 0.5 - y) * (row + 0.5 - y);
         if (half > 0)
-            fill(p, x - sqrt(half), row, x + sqrt(half), row + 1, color);
+            routes_paint_fill(p, x - sqrt(half), row, x + sqrt(half), row + 1, color);
     }
 }
 
 /* From the source's place along its row to the square, then along the column to the target's (000,
  * section 4.4.2). */
-static void hop(const struct pen *p, const struct route_hop *h, double width, color_t color)
+static void routes_paint_hop(const struct pen *p, const struct route_hop *h, double width,
+                             color_t color)
 {
     double scale = p->stage->brush.scene->scale, half = width / 2;
-    double x0 = x_of(p, middle_of(p, h->from)), y0 = y_of(p, middle_of(p, h->from));
-    double x1 = x_of(p, middle_of(p, h->to)), y1 = y_of(p, middle_of(p, h->to));
+    double x0 = routes_paint_x_of(p, routes_paint_middle_of(p, h->from)),
+           y0 = routes_paint_y_of(p, routes_paint_middle_of(p, h->from));
+    double x1 = routes_paint_x_of(p, routes_paint_middle_of(p, h->to)),
+           y1 = routes_paint_y_of(p, routes_paint_middle_of(p, h->to));
     double y = floor((y0 - half) * scale + 0.5) / scale;
     double x = floor((x1 - half) * scale + 0.5) / scale;
-    fill(p, fmin(x0, x), y, fmax(x0, x + width), y + width, color);
-    fill(p, x, fmin(y, y1), x + width, fmax(y + width, y1), color);
+    routes_paint_fill(p, fmin(x0, x), y, fmax(x0, x + width), y + width, color);
+    routes_paint_fill(p, x, fmin(y, y1), x + width, fmax(y + width, y1), color);
 }
 
 /* ---- what is in sight --------------------------------------------------------------------------
@@ -131,21 +135,23 @@ static void hop(const struct pen *p, const struct route_hop *h, double width, co
 static int square_in_sight(const struct pen *p, const struct route_hop *h)
 {
     const struct route_window *w = p->window;
-    return end_of(p, h->to) > w->x && begin_of(p, h->to) < w->x + w->extent &&
-           end_of(p, h->from) > w->y && begin_of(p, h->from) < w->y + w->extent;
+    return routes_paint_end_of(p, h->to) > w->x &&
+           routes_paint_begin_of(p, h->to) < w->x + w->extent &&
+           routes_paint_end_of(p, h->from) > w->y &&
+           routes_paint_begin_of(p, h->from) < w->y + w->extent;
 }
 
 static int hop_in_sight(const struct pen *p, const struct route_hop *h)
 {
     const struct route_window *w = p->window;
-    double a = middle_of(p, h->from), b = middle_of(p, h->to);
+    double a = routes_paint_middle_of(p, h->from), b = routes_paint_middle_of(p, h->to);
     double low = fmin(a, b), high = fmax(a, b);
     int row = a >= w->y && a <= w->y + w->extent && high >= w->x && low <= w->x + w->extent;
     int column = b >= w->x && b <= w->x + w->extent && high >= w->y && low <= w->y + w->extent;
     return row || column;
 }
 
-static uint32_t in_sight(const struct pen *p)
+static uint32_t routes_paint_in_sight(const struct pen *p)
 {
     const struct route_layer *l = p->layer;
     uint32_t n = l->cells.count / 4;
@@ -166,7 +172,7 @@ static double cell_size(const struct pen *p)
     return a->open ? a->open_share / a->open * most / p->window->extent * p->window->box.w : 1;
 }
 
-static void squares(const struct pen *p, double cell)
+static void routes_paint_squares(const struct pen *p, double cell)
 {
     const struct theme *t = p->stage->brush.theme;
     color_t color = color_mix(t->panel, t->second, 0.42);
@@ -175,13 +181,15 @@ static void squares(const struct pen *p, double cell)
         const struct route_hop *h = &p->layer->pairs[i];
         if (h->from == h->to || !square_in_sight(p, h))
             continue;
-        fill(p, x_of(p, begin_of(p, h->to)) + gap, y_of(p, begin_of(p, h->from)) + gap,
-             x_of(p, end_of(p, h->to)) - gap, y_of(p, end_of(p, h->from)) - gap, color);
+        routes_paint_fill(p, routes_paint_x_of(p, routes_paint_begin_of(p, h->to)) + gap,
+                          routes_paint_y_of(p, routes_paint_begin_of(p, h->from)) + gap,
+                          routes_paint_x_of(p, routes_paint_end_of(p, h->to)) - gap,
+                          routes_paint_y_of(p, routes_paint_end_of(p, h->from)) - gap, color);
     }
 }
 
 /* Where lines lie side by side they let others through. */
-static double opacity(double cell)
+static double routes_paint_opacity(double cell)
 {
     return fmin(fmax(0.3 + 0.12 * cell, 0.42), 1);
 }
@@ -198,37 +206,38 @@ static void loaded_lines(const struct pen *p)
             const struct route_hop *h = &p->layer->hops[i];
             if ((h->load >= from || !step) && (h->load < to || step == STEPS - 1) &&
                 hop_in_sight(p, h))
-                hop(p, h, p->line, piece_metric_color(p->stage, METRIC_LOAD, h->load));
+                routes_paint_hop(p, h, p->line, piece_metric_color(p->stage, METRIC_LOAD, h->load));
         }
     }
 }
 
-static void hops(const struct pen *p, int suggested, double cell)
+static void routes_paint_hops(const struct pen *p, int suggested, double cell)
 {
     const struct theme *t = p->stage->brush.theme;
-    color_t color = color_fade(suggested ? t->info : t->accent, opacity(cell));
+    color_t color = color_fade(suggested ? t->info : t->accent, routes_paint_opacity(cell));
     for (uint32_t i = 0; i < p->layer->hop_count; i++) {
         const struct route_hop *h = &p->layer->hops[i];
         if (((h->mark & ROUTE_SUGGESTED) != 0) != suggested || !hop_in_sight(p, h))
             continue;
         if (p->stage->ui->route_loads)
-            hop(p, h, p->line + 4, piece_metric_color(p->stage, METRIC_LOAD, h->load));
-        hop(p, h, p->line, color);
+            routes_paint_hop(p, h, p->line + 4, piece_metric_color(p->stage, METRIC_LOAD, h->load));
+        routes_paint_hop(p, h, p->line, color);
     }
 }
 
-static void marks(const struct pen *p, double cell)
+static void routes_paint_marks(const struct pen *p, double cell)
 {
     const struct theme *t = p->stage->brush.theme;
     double half = fmin(fmax(cell * 0.34, 1), 9);
     for (uint32_t c = 0; c < p->layer->cells.count; c++) {
         uint8_t mark = p->layer->marks[c];
-        double at = middle_of(p, c), x = x_of(p, at), y = y_of(p, at);
+        double at = routes_paint_middle_of(p, c), x = routes_paint_x_of(p, at),
+               y = routes_paint_y_of(p, at);
         double size = p->drawing->axis.folded[p->layer->cells.first[c]] ? 1 : half;
         if (mark & ROUTE_SOURCE)
-            fill(p, x - size, y - size, x + size, y + size, t->info);
+            routes_paint_fill(p, x - size, y - size, x + size, y + size, t->info);
         if (mark & ROUTE_DESTINATION)
-            disc(p, x, y, mark & ROUTE_SOURCE ? fmax(size * 0.7, 1) : size, t->bad);
+            routes_paint_disc(p, x, y, mark & ROUTE_SOURCE ? fmax(size * 0.7, 1) : size, t->bad);
     }
 }
 
@@ -242,8 +251,10 @@ static void folded_bands(const struct pen *p)
         if (!a->folded[c->first[i]])
             continue;
         color_t color = color_mix(t->panel, t->line, 0.8);
-        fill(p, b->x, y_of(p, begin_of(p, i)), b->x + b->w, y_of(p, end_of(p, i)), color);
-        fill(p, x_of(p, begin_of(p, i)), b->y, x_of(p, end_of(p, i)), b->y + b->h, color);
+        routes_paint_fill(p, b->x, routes_paint_y_of(p, routes_paint_begin_of(p, i)), b->x + b->w,
+                          routes_paint_y_of(p, routes_paint_end_of(p, i)), color);
+        routes_paint_fill(p, routes_paint_x_of(p, routes_paint_begin_of(p, i)), b->y,
+                          routes_paint_x_of(p, routes_paint_end_of(p, i)), b->y + b->h, color);
     }
 }
 
@@ -253,25 +264,26 @@ static void paint_all(const struct pen *p)
     double cell = cell_size(p), size = fmin(fmax(cell, 1), p->window->box.w);
     folded_bands(p);
     for (uint32_t c = 0; cell >= 3 && c < p->layer->cells.count; c++) { /* the diagonal */
-        double at = middle_of(p, c), half = size * 0.5 - (cell >= 5 ? 0.5 : 0);
+        double at = routes_paint_middle_of(p, c), half = size * 0.5 - (cell >= 5 ? 0.5 : 0);
         if (!p->drawing->axis.folded[p->layer->cells.first[c]])
-            fill(p, x_of(p, at) - half, y_of(p, at) - half, x_of(p, at) + half, y_of(p, at) + half,
-                 color_mix(t->panel, t->line, 0.55));
+            routes_paint_fill(p, routes_paint_x_of(p, at) - half, routes_paint_y_of(p, at) - half,
+                              routes_paint_x_of(p, at) + half, routes_paint_y_of(p, at) + half,
+                              color_mix(t->panel, t->line, 0.55));
     }
-    squares(p, cell);
+    routes_paint_squares(p, cell);
     if (p->stage->ui->route_loads && cell < NARROW) {
         loaded_lines(p);
     } else {
-        hops(p, 0, cell);
-        hops(p, 1, cell);
+        routes_paint_hops(p, 0, cell);
+        routes_paint_hops(p, 1, cell);
     }
-    marks(p, cell);
+    routes_paint_marks(p, cell);
 }
 
 /* ------------------------------------------------------------------------------------------------
  */
 
-static uint64_t mixed(uint64_t key, double value)
+static uint64_t routes_paint_mix_hash(uint64_t key, double value)
 {
     union {
         double d;
@@ -285,10 +297,11 @@ static uint64_t picture_key(const struct pen *p)
     const struct ui *ui = p->stage->ui;
     const struct route_window *w = p->window;
     uint64_t key = p->layer->version * 64 + (uint64_t)ui->theme * 2 + (ui->route_loads != 0);
-    key = mixed(mixed(key, w->x), w->y);
-    key = mixed(mixed(key, w->extent), w->box.w);
-    key = mixed(mixed(key, w->box.h), p->stage->brush.scene->scale);
-    key = mixed(mixed(key, ui->colour_low[METRIC_LOAD]), ui->colour_high[METRIC_LOAD]);
+    key = routes_paint_mix_hash(routes_paint_mix_hash(key, w->x), w->y);
+    key = routes_paint_mix_hash(routes_paint_mix_hash(key, w->extent), w->box.w);
+    key = routes_paint_mix_hash(routes_paint_mix_hash(key, w->box.h), p->stage->brush.scene->scale);
+    key = routes_paint_mix_hash(routes_paint_mix_hash(key, ui->colour_low[METRIC_LOAD]),
+                                ui->colour_high[METRIC_LOAD]);
     return key | 1;
 }
 
@@ -302,7 +315,7 @@ static void as_picture(struct pen *p, struct picture *picture)
         if (picture_size(p->stage->pictures, picture, w, h) < 0)
             return;
         p->image = &picture->image;
-        fill(p, b->x, b->y, b->x + b->w, b->y + b->h, p->ground);
+        routes_paint_fill(p, b->x, b->y, b->x + b->w, b->y + b->h, p->ground);
         paint_all(p);
         picture->image.version++;
         picture->key = key;
@@ -320,7 +333,7 @@ void route_paint(struct stage *s, struct routes_drawing *d, struct route_layer *
     p.ground = color_mix(t->panel, t->ground, 0.6);
     scene_panel(s->brush.scene, w->box, p.ground, "%s", w->name);
     scene_overlay(s->brush.scene);
-    if (in_sight(&p) > MOST_ITEMS)
+    if (routes_paint_in_sight(&p) > MOST_ITEMS)
         as_picture(&p, &l->picture);
     else
         paint_all(&p);

@@ -16,28 +16,28 @@ struct making {
     int failed;
 };
 
-static uint64_t mixed(uint64_t key, uint64_t value)
+static uint64_t routes_set_mix_hash(uint64_t key, uint64_t value)
 {
     return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
 }
 
-static uint64_t key_of(const struct stage *s)
+static uint64_t routes_set_key_of(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
-    uint64_t key = mixed(7, f->version);
-    key = mixed(key, f->marks_version);
-    key = mixed(key, s->model->network.version);
-    key = mixed(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
-    key = mixed(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
-    key = mixed(key, s->ui->filter.version);
-    key = mixed(key, s->ui->selection.kind);
+    uint64_t key = routes_set_mix_hash(7, f->version);
+    key = routes_set_mix_hash(key, f->marks_version);
+    key = routes_set_mix_hash(key, s->model->network.version);
+    key = routes_set_mix_hash(key, s->model->network.suggestions[SUGGEST_ROUTES].version);
+    key = routes_set_mix_hash(key, (uint64_t)s->model->network.suggestions[SUGGEST_ROUTES].ready);
+    key = routes_set_mix_hash(key, s->ui->filter.version);
+    key = routes_set_mix_hash(key, s->ui->selection.kind);
     if (s->ui->selection.kind == SELECT_ROUTE)
-        key = mixed(mixed(key, s->ui->selection.a), s->ui->selection.b);
-    key = mixed(key, s->ui->routes_most);
+        key = routes_set_mix_hash(routes_set_mix_hash(key, s->ui->selection.a), s->ui->selection.b);
+    key = routes_set_mix_hash(key, s->ui->routes_most);
     return key | 1;
 }
 
-static void step(struct making *k, uint32_t link, uint32_t mark)
+static void routes_set_step(struct making *k, uint32_t link, uint32_t mark)
 {
     const struct stage *s = k->stage;
     struct route_set *set = k->set;
@@ -84,7 +84,7 @@ static int other_way(struct making *k, uint32_t source, uint32_t destination)
     for (uint32_t i = 0; i + 1 < r[at].count; i++) {
         uint32_t link = topology_link_between(t, path[i], path[i + 1]);
         if (link != TOPOLOGY_NONE)
-            step(k, link, ROUTE_SUGGESTED);
+            routes_set_step(k, link, ROUTE_SUGGESTED);
     }
     return 1;
 }
@@ -98,13 +98,13 @@ static void add_idle(struct making *k, uint64_t source, uint64_t destination)
         return;
     length = topology_route(t, (uint32_t)source, (uint32_t)destination, links, LONGEST);
     for (uint32_t i = 0; length != TOPOLOGY_NONE && i < length && i < LONGEST; i++)
-        step(k, links[i], ROUTE_HOP);
+        routes_set_step(k, links[i], ROUTE_HOP);
     k->set->marks[source] |= ROUTE_SOURCE;
     k->set->marks[destination] |= ROUTE_DESTINATION;
     k->set->routes = 1;
 }
 
-static void add(struct making *k, uint32_t number)
+static void routes_set_add(struct making *k, uint32_t number)
 {
     const struct flows *f = &k->stage->range->flows;
     const struct flow *r = &f->routes[number];
@@ -116,7 +116,7 @@ static void add(struct making *k, uint32_t number)
     if (length == TOPOLOGY_NONE)
         return;
     for (uint32_t i = 0; i < length && i < LONGEST; i++)
-        step(k, links[i], given ? ROUTE_SUGGESTED : ROUTE_HOP);
+        routes_set_step(k, links[i], given ? ROUTE_SUGGESTED : ROUTE_HOP);
     k->set->marks[r->source] |= ROUTE_SOURCE;
     k->set->marks[r->destination] |= ROUTE_DESTINATION;
     k->set->suggested += given || other_way(k, r->source, r->destination);
@@ -127,7 +127,7 @@ struct heavy {
     uint32_t number;
 };
 
-static int heavier(const void *left, const void *right)
+static int routes_set_compare_heavier(const void *left, const void *right)
 {
     const struct heavy *a = left, *b = right;
     if (a->bytes != b->bytes)
@@ -138,22 +138,22 @@ static int heavier(const void *left, const void *right)
 /* Buckets that rise with the bytes, eight for each power of two. */
 enum { BUCKETS = 64 * 8 };
 
-static uint32_t bucket_of(uint64_t bytes)
+static uint32_t routes_set_bucket_of(uint64_t bytes)
 {
     uint32_t power = bytes > 15 ? 60 - (uint32_t)__builtin_clzll(bytes) : 0;
     return power * 8 + (uint32_t)(bytes >> power); /* of which 8 to 15 is left, or 0 to 15 */
 }
 
 /* Only those that may be among the first are sorted. */
-static uint32_t candidates(const struct flows *f, uint32_t most, struct heavy *out)
+static uint32_t routes_set_candidates(const struct flows *f, uint32_t most, struct heavy *out)
 {
     uint32_t sizes[BUCKETS] = {0}, found = 0, lowest = BUCKETS, count = 0;
     for (uint32_t i = 0; i < f->route_count; i++)
-        sizes[bucket_of(f->routes[i].bytes)]++;
+        sizes[routes_set_bucket_of(f->routes[i].bytes)]++;
     while (lowest > 0 && found < most)
         found += sizes[--lowest];
     for (uint32_t i = 0; i < f->route_count; i++)
-        if (bucket_of(f->routes[i].bytes) >= lowest)
+        if (routes_set_bucket_of(f->routes[i].bytes) >= lowest)
             out[count++] = (struct heavy){f->routes[i].bytes, i};
     return count;
 }
@@ -166,16 +166,16 @@ static void add_heaviest(struct making *k, uint32_t most)
         k->failed = 1;
         return;
     }
-    uint32_t count = candidates(f, most, all);
+    uint32_t count = routes_set_candidates(f, most, all);
     if (most < count)
-        qsort(all, count, sizeof *all, heavier);
+        qsort(all, count, sizeof *all, routes_set_compare_heavier);
     k->set->heaviest = most < count ? most : count;
     for (uint32_t i = 0; i < k->set->heaviest; i++)
-        add(k, all[i].number);
+        routes_set_add(k, all[i].number);
     free(all);
 }
 
-static int prepare(struct making *k, const struct topology *t)
+static int routes_set_prepare(struct making *k, const struct topology *t)
 {
     uint32_t vertices = topology_vertices(t);
     uint8_t *marks = realloc(k->set->marks, (size_t)vertices + 1);
@@ -194,13 +194,13 @@ int route_set_update(struct route_set *set, const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
     struct making k = {.stage = s, .set = set};
-    uint64_t key = key_of(s);
+    uint64_t key = routes_set_key_of(s);
     if (set->key == key)
         return 0;
     set->key = 0;
     set->version++;
     set->all = f->route_count;
-    if (prepare(&k, s->model->network.topology) < 0)
+    if (routes_set_prepare(&k, s->model->network.topology) < 0)
         return -ENOMEM;
     int picked = s->ui->selection.kind != SELECT_NONE && f->selected_routes > 0;
     uint8_t wanted = FLOW_SHOWN | (picked ? FLOW_SELECTED : 0);
@@ -212,7 +212,7 @@ int route_set_update(struct route_set *set, const struct stage *s)
     else
         for (uint32_t i = 0; i < f->route_count; i++)
             if ((f->route_marks[i] & wanted) == wanted)
-                add(&k, i);
+                routes_set_add(&k, i);
     free(k.hop_of);
     if (k.failed)
         return -ENOMEM;

@@ -28,7 +28,7 @@ void routes_drawing_destroy(struct routes_drawing *d)
 /* ---- bring up to date --------------------------------------------------------------------------
  */
 
-static int mark_used(struct routes_drawing *d)
+static int routes_view_mark_used(struct routes_drawing *d)
 {
     if (d->order.count > d->used_room) {
         uint8_t *used = realloc(d->used, d->order.count);
@@ -42,7 +42,7 @@ static int mark_used(struct routes_drawing *d)
     return 0;
 }
 
-static int update(struct stage *s, struct routes_drawing *d)
+static int routes_view_update(struct stage *s, struct routes_drawing *d)
 {
     if (route_order_update(&d->order, s->model, s->ui) < 0 || route_set_update(&d->set, s) < 0)
         return -ENOMEM;
@@ -53,7 +53,7 @@ static int update(struct stage *s, struct routes_drawing *d)
     if (d->axis_key == key)
         return 0;
     d->axis_key = 0;
-    if (mark_used(d) < 0 ||
+    if (routes_view_mark_used(d) < 0 ||
         adjacency_fold(&d->axis, d->order.starts, d->order.count, fold, d->used) < 0)
         return -ENOMEM;
     d->axis_version++;
@@ -99,7 +99,8 @@ static char *cell_text(const struct routes_drawing *d, const struct route_layer 
     return out;
 }
 
-static void lens(struct stage *s, struct routes_drawing *d, const struct route_window *whole)
+static void routes_view_add_lens(struct stage *s, struct routes_drawing *d,
+                                 const struct route_window *whole)
 {
     struct route_window w = lens_window(s, whole);
     char text[80];
@@ -123,16 +124,16 @@ struct column_pen {
     double bottom;      /* what does not fit above it is left out */
 };
 
-static int fits(struct column_pen *c, double h)
+static int routes_view_fits(struct column_pen *c, double h)
 {
     if (c->y + h > c->bottom)
         c->bottom = 0; /* nor does anything behind it */
     return c->bottom > 0;
 }
 
-static void heading(struct column_pen *c, const char *text)
+static void routes_view_heading(struct column_pen *c, const char *text)
 {
-    if (!fits(c, 46)) /* with what it is over */
+    if (!routes_view_fits(c, 46)) /* with what it is over */
         return;
     scene_text(c->s->brush.scene, c->x, c->y, c->w, TEXT_SMALL_STRONG, 0, c->s->brush.theme->text,
                text);
@@ -140,15 +141,15 @@ static void heading(struct column_pen *c, const char *text)
     c->at = c->x;
 }
 
-static void button(struct column_pen *c, const char *label, int active, enum ui_command command,
-                   uint64_t argument)
+static void routes_view_button(struct column_pen *c, const char *label, int active,
+                               enum ui_command command, uint64_t argument)
 {
     double w = scene_width(c->s->brush.scene, TEXT_SMALL, 0, label) + 20;
     if (c->at > c->x && c->at + w > c->x + c->w) {
         c->at = c->x;
         c->y += 28;
     }
-    if (!fits(c, 24))
+    if (!routes_view_fits(c, 24))
         return;
     scene_rect(c->s->brush.scene, (struct box){c->at, c->y, w, 24}, 5, c->s->brush.theme->line);
     c->at += widget_button(&c->s->brush, c->at, c->y, label, active, command, argument) + 4;
@@ -156,15 +157,15 @@ static void button(struct column_pen *c, const char *label, int active, enum ui_
 
 static void buttons_end(struct column_pen *c)
 {
-    if (!fits(c, 24))
+    if (!routes_view_fits(c, 24))
         return;
     c->y += 30;
     c->at = c->x;
 }
 
-static void note(struct column_pen *c, color_t color, const char *text)
+static void routes_view_note(struct column_pen *c, color_t color, const char *text)
 {
-    if (!fits(c, scene_paragraph_height(c->s->brush.scene, c->w, TEXT_SMALL, 3, text)))
+    if (!routes_view_fits(c, scene_paragraph_height(c->s->brush.scene, c->w, TEXT_SMALL, 3, text)))
         return;
     c->y += scene_paragraph(c->s->brush.scene, c->x, c->y, c->w, TEXT_SMALL, color, 3, text) + 4;
 }
@@ -174,7 +175,7 @@ static void shown_part(struct column_pen *c, const struct routes_drawing *d)
     const struct route_set *set = &d->set;
     char text[160], a[FORMAT_ROOM], b[FORMAT_ROOM], share[FORMAT_ROOM];
     double all = (double)c->s->range->flows.bytes;
-    heading(c, "Routes");
+    routes_view_heading(c, "Routes");
     format_count(a, sizeof a, set->routes);
     format_count(b, sizeof b, set->all);
     format_share(share, sizeof share, all > 0 ? set->bytes / all : 0);
@@ -184,11 +185,11 @@ static void shown_part(struct column_pen *c, const struct routes_drawing *d)
                  ? "%s selected of %s, %s of the bytes"
                  : "%s of %s pass the filter, %s of the bytes",
              a, b, share);
-    note(c, c->s->brush.theme->second, text);
+    routes_view_note(c, c->s->brush.theme->second, text);
     if (!set->heaviest)
         return;
-    button(c, "fewer", 0, COMMAND_ROUTES_MOST, 0);
-    button(c, "more", 0, COMMAND_ROUTES_MOST, 1);
+    routes_view_button(c, "fewer", 0, COMMAND_ROUTES_MOST, 0);
+    routes_view_button(c, "more", 0, COMMAND_ROUTES_MOST, 1);
     buttons_end(c);
 }
 
@@ -196,31 +197,32 @@ static void order_part(struct column_pen *c, const struct routes_drawing *d)
 {
     if (!topology_grid(c->s->model->network.topology))
         return;
-    heading(c, "Order, slowest first");
+    routes_view_heading(c, "Order, slowest first");
     for (uint32_t l = 0; l < d->order.levels; l++)
-        button(c, d->order.names[l], 0, COMMAND_ROUTE_ORDER, l);
+        routes_view_button(c, d->order.names[l], 0, COMMAND_ROUTE_ORDER, l);
     if (c->s->ui->route_dimensions)
-        button(c, "as numbered", 0, COMMAND_ROUTE_ORDER, TOPOLOGY_DIMENSIONS);
+        routes_view_button(c, "as numbered", 0, COMMAND_ROUTE_ORDER, TOPOLOGY_DIMENSIONS);
     buttons_end(c);
 }
 
 static void fold_part(struct column_pen *c, const struct routes_drawing *d)
 {
     char text[120], a[FORMAT_ROOM];
-    heading(c, "Fold what no route passes, by");
+    routes_view_heading(c, "Fold what no route passes, by");
     for (uint32_t l = 0; l < d->order.levels; l++)
-        button(c, d->order.names[l], c->s->ui->routes_fold == (int)l + 1, COMMAND_FOLD, l + 1);
+        routes_view_button(c, d->order.names[l], c->s->ui->routes_fold == (int)l + 1, COMMAND_FOLD,
+                           l + 1);
     buttons_end(c);
     if (!c->s->ui->routes_fold)
         return;
     if (!d->axis.blocks) {
-        note(c, c->s->brush.theme->second, "routes in sight pass all of them");
+        routes_view_note(c, c->s->brush.theme->second, "routes in sight pass all of them");
         return;
     }
     format_count(a, sizeof a, d->axis.count - d->axis.open);
     snprintf(text, sizeof text, "%u block%s with %s vertices folded to %u band%s", d->axis.blocks,
              d->axis.blocks == 1 ? "" : "s", a, d->axis.bands, d->axis.bands == 1 ? "" : "s");
-    note(c, c->s->brush.theme->second, text);
+    routes_view_note(c, c->s->brush.theme->second, text);
 }
 
 static const struct network_gain *gain_of(const struct suggestion *g, const char *name)
@@ -261,25 +263,25 @@ static void better_part(struct column_pen *c, const struct routes_drawing *d)
     const struct suggestion *g = &c->s->model->network.suggestions[SUGGEST_ROUTES];
     const struct theme *t = c->s->brush.theme;
     char text[100];
-    heading(c, "Better routes");
-    button(c, "Suggest routes", 0, COMMAND_REROUTE, 0);
+    routes_view_heading(c, "Better routes");
+    routes_view_button(c, "Suggest routes", 0, COMMAND_REROUTE, 0);
     if (g->ready) {
-        button(c, c->s->ui->applied & FLOWS_ROUTES ? "Undo" : "Show it",
-               (c->s->ui->applied & FLOWS_ROUTES) != 0, COMMAND_APPLY, SUGGEST_ROUTES);
-        button(c, "Discard", 0, COMMAND_DISCARD, SUGGEST_ROUTES);
+        routes_view_button(c, c->s->ui->applied & FLOWS_ROUTES ? "Undo" : "Show it",
+                           (c->s->ui->applied & FLOWS_ROUTES) != 0, COMMAND_APPLY, SUGGEST_ROUTES);
+        routes_view_button(c, "Discard", 0, COMMAND_DISCARD, SUGGEST_ROUTES);
     }
     buttons_end(c);
     if (g->waiting && !g->ready) {
         char share[FORMAT_ROOM];
         snprintf(text, sizeof text, "searching, %s",
                  format_share(share, sizeof share, g->progress));
-        note(c, t->second, text);
+        routes_view_note(c, t->second, text);
     } else if (g->error) {
-        note(c, t->bad, g->error_text);
+        routes_view_note(c, t->bad, g->error_text);
     } else if (g->ready) {
         snprintf(text, sizeof text, "%u of the routes in sight %s another way, in blue",
                  d->set.suggested, c->s->ui->applied & FLOWS_ROUTES ? "take" : "could take");
-        note(c, t->second, text);
+        routes_view_note(c, t->second, text);
     }
 }
 
@@ -315,7 +317,7 @@ static void spread_part(struct column_pen *c, const struct routes_drawing *d)
     const struct route_order *o = &d->order;
     char text[200];
     size_t used = 0;
-    heading(c, "They pass");
+    routes_view_heading(c, "They pass");
     for (uint32_t l = 0; l < o->levels && used < sizeof text; l++) {
         uint32_t all, some;
         if (o->tiers && l == 1) {
@@ -328,31 +330,33 @@ static void spread_part(struct column_pen *c, const struct routes_drawing *d)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %u of %u",
                                      l ? ", " : "", o->names[l], some, all);
     }
-    note(c, c->s->brush.theme->second, text);
+    routes_view_note(c, c->s->brush.theme->second, text);
 }
 
-static void beside(const struct stage *s, const struct routes_drawing *d, struct box box)
+static void routes_view_add_beside(const struct stage *s, const struct routes_drawing *d,
+                                   struct box box)
 {
     struct column_pen c = {s, box.x, box.y, box.w, box.x, box.y + box.h};
     shown_part(&c, d);
     order_part(&c, d);
     fold_part(&c, d);
-    heading(&c, "Look closer");
-    button(&c, "lens", s->ui->lens, COMMAND_LENS, 0);
-    button(&c, "loads", s->ui->route_loads, COMMAND_ROUTE_LOADS, 0);
+    routes_view_heading(&c, "Look closer");
+    routes_view_button(&c, "lens", s->ui->lens, COMMAND_LENS, 0);
+    routes_view_button(&c, "loads", s->ui->route_loads, COMMAND_ROUTE_LOADS, 0);
     if (s->ui->routes_extent > 0 && s->ui->routes_extent < 1)
-        button(&c, "all", 0, COMMAND_ROUTES_ALL, 0);
+        routes_view_button(&c, "all", 0, COMMAND_ROUTES_ALL, 0);
     buttons_end(&c);
     better_part(&c, d);
     spread_part(&c, d);
-    if (fits(&c, 118))
+    if (routes_view_fits(&c, 118))
         legend_part(&c);
 }
 
 /* ---- the view ----------------------------------------------------------------------------------
  */
 
-static void plot(struct stage *s, struct routes_drawing *d, const struct route_window *w)
+static void routes_view_add_plot(struct stage *s, struct routes_drawing *d,
+                                 const struct route_window *w)
 {
     char text[80];
     if (route_layer_update(s, d, &d->whole, w) < 0)
@@ -371,7 +375,7 @@ static void plot(struct stage *s, struct routes_drawing *d, const struct route_w
     if (!has_mouse(s, w->box) || s->ui->dragging)
         return;
     if (s->ui->lens)
-        lens(s, d, w);
+        routes_view_add_lens(s, d, w);
     else
         route_hover(s, d, &d->whole, w);
 }
@@ -388,7 +392,7 @@ static void routes_layout(struct stage *s, struct box box)
     struct routes_drawing *d = s->pictures->routes;
     scene_panel(s->brush.scene, panel, 0, "routes");
     scene_rect(s->brush.scene, panel, 6, t->panel);
-    if (update(s, d) < 0)
+    if (routes_view_update(s, d) < 0)
         return;
     double right = panel.x + panel.w - 12;
     right -= piece_range_choice(s, right, panel.y + 6) + 8;
@@ -405,8 +409,9 @@ static void routes_layout(struct stage *s, struct box box)
     w.box = (struct box){floor(panel.x + 14 + room), floor(top + room), side, side};
     ui_routes(s->ui, &w.x, &w.y, &w.extent);
     double x = w.box.x + side + NAMES;
-    beside(s, d, (struct box){x, top, fmin(panel.x + panel.w - x - 12, 420), panel.h - 62});
-    plot(s, d, &w);
+    routes_view_add_beside(
+        s, d, (struct box){x, top, fmin(panel.x + panel.w - x - 12, 420), panel.h - 62});
+    routes_view_add_plot(s, d, &w);
 }
 
 static void routes_icon(const struct brush *b, struct box box, color_t color)

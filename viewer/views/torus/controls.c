@@ -8,8 +8,8 @@
 /* ---- axes --------------------------------------------------------------------------------------
  */
 
-static void toggle(const struct stage *s, double x, double y, uint32_t dimension, int on,
-                   const char *what)
+static void torus_controls_add_toggle(const struct stage *s, double x, double y, uint32_t dimension,
+                                      int on, const char *what)
 {
     const struct theme *t = s->brush.theme;
     struct box box = {x - 15, y - 10, 30, 20};
@@ -24,8 +24,8 @@ static void toggle(const struct stage *s, double x, double y, uint32_t dimension
 
 /* Dimensions beyond the three: which are summed, which have a slice; a click on the name lets one
  * be seen, on the figure takes the next slice. */
-static double beyond(const struct stage *s, const struct torus_drawing *d, double x, double y,
-                     double w)
+static double torus_controls_add_beyond(const struct stage *s, const struct torus_drawing *d,
+                                        double x, double y, double w)
 {
     const struct topology_spec *spec = topology_spec(s->model->network.topology);
     const struct theme *t = s->brush.theme;
@@ -78,24 +78,24 @@ void torus_axes(struct stage *s, const struct torus_drawing *d, struct box box)
     }
     for (int i = 0; i < PROJECTION_AXES; i++)
         if (p->axes[i].dimension != PROJECTION_NONE)
-            toggle(s,
-                   ends[i].x + (i == PROJECTION_DEPTH    ? 12
-                                : i == PROJECTION_ACROSS ? 10
-                                                         : 0),
-                   ends[i].y - (i == PROJECTION_DEPTH ? 4 : 0), p->axes[i].dimension,
-                   (int)(side->axes >> i & 1), "");
-    beyond(s, d, box.x, y + 16, box.w);
+            torus_controls_add_toggle(s,
+                                      ends[i].x + (i == PROJECTION_DEPTH    ? 12
+                                                   : i == PROJECTION_ACROSS ? 10
+                                                                            : 0),
+                                      ends[i].y - (i == PROJECTION_DEPTH ? 4 : 0),
+                                      p->axes[i].dimension, (int)(side->axes >> i & 1), "");
+    torus_controls_add_beyond(s, d, box.x, y + 16, box.w);
 }
 
 /* ---- legend ------------------------------------------------------------------------------------
  */
 
-static const char *unit_of(const struct torus_panel *p)
+static const char *torus_controls_unit_of(const struct torus_panel *p)
 {
     return p->figure == TORUS_MESSAGES || p->packets ? "" : "B";
 }
 
-static void handle(const struct stage *s, double x, double y, double h)
+static void torus_controls_add_handle(const struct stage *s, double x, double y, double h)
 {
     const struct theme *t = s->brush.theme;
     scene_rect(s->brush.scene, (struct box){x - 3, y - 3, 6, h + 6}, 2, t->text);
@@ -119,10 +119,10 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     if (x0 + w - right > 1) /* beyond the maximum all have its colour */
         scene_rect(s->brush.scene, (struct box){right, y + 3, x0 + w - right, h - 6}, 0,
                    t->map[255]);
-    handle(s, left, y, h);
-    handle(s, right, y, h);
-    format_si(low, sizeof low, c->low * d->top, unit_of(p));
-    format_si(high, sizeof high, c->high * d->top, unit_of(p));
+    torus_controls_add_handle(s, left, y, h);
+    torus_controls_add_handle(s, right, y, h);
+    format_si(low, sizeof low, c->low * d->top, torus_controls_unit_of(p));
+    format_si(high, sizeof high, c->high * d->top, torus_controls_unit_of(p));
     scene_text(s->brush.scene, box.x, y + h + 5, box.w / 2, TEXT_AXIS, TEXT_FIGURES, t->text, low);
     scene_text(s->brush.scene, box.x + box.w / 2, y + h + 5, box.w / 2, TEXT_AXIS,
                TEXT_RIGHT | TEXT_FIGURES, t->text, high);
@@ -150,8 +150,8 @@ static void context_text(const struct stage *s, char *out, size_t room)
                  c->region ? *region ? region : "outside regions" : "");
 }
 
-static double button(const struct stage *s, double right, double y, const char *label, int active,
-                     uint64_t command)
+static double torus_controls_add_button(const struct stage *s, double right, double y,
+                                        const char *label, int active, uint64_t command)
 {
     double w = scene_width(s->brush.scene, TEXT_SMALL, 0, label) + 20;
     widget_button(&s->brush, right - w, y, label, active, command, 0);
@@ -173,11 +173,13 @@ double torus_choices(struct stage *s, double right, double y, double least)
             widget_choice(&s->brush, right, y, paints, 3, (int)c->paint, COMMAND_TORUS_PAINT) + 6;
     context_text(s, context, sizeof context);
     if (right - least > 260)
-        right -= button(s, right, y, context, c->menu || c->comm || c->region, COMMAND_TORUS_MENU);
+        right -= torus_controls_add_button(s, right, y, context, c->menu || c->comm || c->region,
+                                           COMMAND_TORUS_MENU);
     if (right - least > 110)
-        right -= button(s, right, y, "pin", 0, COMMAND_TORUS_PIN);
+        right -= torus_controls_add_button(s, right, y, "pin", 0, COMMAND_TORUS_PIN);
     if (right - least > 160 && c->panel_count > 1)
-        right -= button(s, right, y, "side by side", c->grid, COMMAND_TORUS_GRID);
+        right -=
+            torus_controls_add_button(s, right, y, "side by side", c->grid, COMMAND_TORUS_GRID);
     return right;
 }
 

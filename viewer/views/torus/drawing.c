@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void forget(struct torus_drawing *d)
+static void torus_drawing_discard(struct torus_drawing *d)
 {
     for (int i = 0; i < TORUS_SIDES; i++) {
         free(d->sides[i].half_of);
@@ -40,14 +40,14 @@ void torus_drawing_destroy(struct torus_drawing *d)
 {
     if (!d)
         return;
-    forget(d);
+    torus_drawing_discard(d);
     for (int i = 0; i < TORUS_PANELS; i++)
         strokes_finish(&d->flat[i]);
     strokes_finish(&d->space);
     free(d);
 }
 
-static uint64_t mix(uint64_t key, uint64_t part)
+static uint64_t torus_drawing_mix_hash(uint64_t key, uint64_t part)
 {
     key = (key ^ part) * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 29;
@@ -125,10 +125,11 @@ static int make_places(const struct stage *s, struct torus_drawing *d)
 static uint64_t network_key(const struct stage *s, const uint32_t shown[3])
 {
     /* numbers of versions begin anew with each job, shapes differ */
-    uint64_t key = mix(mix(s->ui->torus.panels[0].shape, s->model->network.version), shown[0]);
-    key = mix(mix(key, shown[1]), shown[2]);
+    uint64_t key = torus_drawing_mix_hash(
+        torus_drawing_mix_hash(s->ui->torus.panels[0].shape, s->model->network.version), shown[0]);
+    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, shown[1]), shown[2]);
     for (uint32_t i = 0; i < TOPOLOGY_DIMENSIONS; i++)
-        key = mix(key, s->ui->torus.slice[i]);
+        key = torus_drawing_mix_hash(key, s->ui->torus.slice[i]);
     return key | 1;
 }
 
@@ -140,7 +141,7 @@ static int make_sides(const struct stage *s, struct torus_drawing *d)
     uint64_t key = network_key(s, shown);
     if (d->network_key == key)
         return 0;
-    forget(d);
+    torus_drawing_discard(d);
     for (int i = 0; i < TORUS_SIDES; i++) {
         int error = make_side(s, &d->sides[i], i);
         if (error)
@@ -200,7 +201,7 @@ static int side_values(const struct torus_side *side, const struct torus_panel *
 }
 
 /* To two digits: colours tell more when they reach as far as the figures do. */
-static double round_up(double value)
+static double torus_drawing_round_up(double value)
 {
     if (!(value > 0))
         return 0;
@@ -226,7 +227,7 @@ static int make_values(const struct stage *s, struct torus_drawing *d)
         }
         largest = fmax(largest, v->largest);
     }
-    d->top = round_up(largest);
+    d->top = torus_drawing_round_up(largest);
     return 0;
 }
 
@@ -328,10 +329,13 @@ static int link_lit(const struct stage *s, const struct torus_drawing *d, const 
 static uint64_t lit_key(const struct stage *s, const struct torus_drawing *d)
 {
     const struct selection *sel = &s->ui->selection;
-    uint64_t key = mix(mix(mix(d->network_key, sel->kind), sel->a), sel->b);
-    key = mix(mix(key, s->ui->filter.version), s->range->flows.marks_version);
-    key = mix(mix(key, (uint64_t)s->ui->torus.panel), s->ui->picked_version);
-    return mix(key, s->model->version * (sel->kind != SELECT_NONE)) | 1;
+    uint64_t key = torus_drawing_mix_hash(
+        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, sel->kind), sel->a), sel->b);
+    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, s->ui->filter.version),
+                                 s->range->flows.marks_version);
+    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, (uint64_t)s->ui->torus.panel),
+                                 s->ui->picked_version);
+    return torus_drawing_mix_hash(key, s->model->version * (sel->kind != SELECT_NONE)) | 1;
 }
 
 static int make_lit(const struct stage *s, struct torus_drawing *d)
@@ -410,8 +414,11 @@ static void paint_figures(const struct stage *s, struct torus_drawing *d)
 static void make_colors(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_choice *t = &s->ui->torus;
-    uint64_t key = mix(mix(d->network_key, t->paint), (uint64_t)s->ui->theme);
-    key = mix(mix(key, t->panels[t->panel].version), s->range->flows.version) | 1;
+    uint64_t key = torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, t->paint),
+                                          (uint64_t)s->ui->theme);
+    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, t->panels[t->panel].version),
+                                 s->range->flows.version) |
+          1;
     if (key == d->color_key)
         return;
     for (uint32_t p = 0; p < d->places; p++)
@@ -428,16 +435,18 @@ uint64_t torus_strokes_key(const struct stage *s, const struct torus_drawing *d,
 {
     const struct torus_choice *t = &s->ui->torus;
     double parts[TORUS_KEY + 4] = {t->low, t->high, d->top, s->brush.scene->scale};
-    uint64_t key = mix(mix(d->network_key, d->lit_key), d->color_key);
+    uint64_t key =
+        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, d->lit_key), d->color_key);
     memcpy(parts + 4, *where, sizeof *where);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         uint64_t bits;
         memcpy(&bits, &parts[i], sizeof bits);
-        key = mix(key, bits);
+        key = torus_drawing_mix_hash(key, bits);
     }
-    key = mix(mix(key, t->panels[panel].version), t->hidden);
-    key = mix(mix(key, (uint64_t)what), (uint64_t)s->ui->theme);
-    return mix(key, (uint64_t)(panel == t->panel) * 2 + (uint64_t)d->some) | 1;
+    key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, t->panels[panel].version), t->hidden);
+    key =
+        torus_drawing_mix_hash(torus_drawing_mix_hash(key, (uint64_t)what), (uint64_t)s->ui->theme);
+    return torus_drawing_mix_hash(key, (uint64_t)(panel == t->panel) * 2 + (uint64_t)d->some) | 1;
 }
 
 int torus_prepare(struct stage *s, struct torus_drawing **out)

@@ -11,12 +11,12 @@ struct scale {
     double unit, x, y;
 };
 
-static double to_x(const struct scale *k, double x)
+static double torus_plane_to_x(const struct scale *k, double x)
 {
     return k->plot.x + k->plot.w / 2 + (x - k->x) * k->unit;
 }
 
-static double to_y(const struct scale *k, double y)
+static double torus_plane_to_y(const struct scale *k, double y)
 {
     return k->plot.y + k->plot.h / 2 + (y - k->y) * k->unit;
 }
@@ -39,16 +39,18 @@ static double pitch_of(const struct projection *p, const struct scale *k)
     return PROJECTION_SPREAD / fmax(p->axes[PROJECTION_DEPTH].size, 2) * k->unit;
 }
 
-static int in_sight(const struct scale *k, double x, double y, double reach)
+static int torus_plane_in_sight(const struct scale *k, double x, double y, double reach)
 {
     return x > k->plot.x - reach && x < k->plot.x + k->plot.w + reach && y > k->plot.y - reach &&
            y < k->plot.y + k->plot.h + reach;
 }
 
-static int crosses(const struct scale *k, const struct projection_line *l)
+static int torus_plane_crosses(const struct scale *k, const struct projection_line *l)
 {
-    double x0 = to_x(k, fmin(l->x0, l->x1)), x1 = to_x(k, fmax(l->x0, l->x1));
-    double y0 = to_y(k, fmin(l->y0, l->y1)), y1 = to_y(k, fmax(l->y0, l->y1));
+    double x0 = torus_plane_to_x(k, fmin(l->x0, l->x1)),
+           x1 = torus_plane_to_x(k, fmax(l->x0, l->x1));
+    double y0 = torus_plane_to_y(k, fmin(l->y0, l->y1)),
+           y1 = torus_plane_to_y(k, fmax(l->y0, l->y1));
     return x1 >= k->plot.x - 4 && x0 <= k->plot.x + k->plot.w + 4 && y1 >= k->plot.y - 4 &&
            y0 <= k->plot.y + k->plot.h + 4;
 }
@@ -65,7 +67,7 @@ static void add_half(struct stage *s, struct torus_drawing *d, const struct scal
     double value = d->values[panel].halves[view] ? d->values[panel].halves[view][half] : 0;
     color_t color = torus_color(s, d, value);
     double pitch = pitch_of(&side->projection, k), width = fmin(fmax(pitch * 0.62, 0.7), 5);
-    if (!(color & 0xff) || !crosses(k, l))
+    if (!(color & 0xff) || !torus_plane_crosses(k, l))
         return;
     int lit = !d->some || side->lit[half];
     float rank = value > 0 && d->top > 0 ? (float)(value / d->top) : -1;
@@ -74,13 +76,14 @@ static void add_half(struct stage *s, struct torus_drawing *d, const struct scal
     if (side->lit[half] == 2)
         width += 2;
     /* what is selected lies above the rest, and large loads above small ones */
-    strokes_add(strokes, &(struct stroke){(float)to_x(k, l->x0), (float)to_y(k, l->y0),
-                                          (float)to_x(k, l->x1), (float)to_y(k, l->y1),
-                                          (float)width, -rank - (lit && d->some ? 4 : 0), color});
+    strokes_add(strokes, &(struct stroke){
+                             (float)torus_plane_to_x(k, l->x0), (float)torus_plane_to_y(k, l->y0),
+                             (float)torus_plane_to_x(k, l->x1), (float)torus_plane_to_y(k, l->y1),
+                             (float)width, -rank - (lit && d->some ? 4 : 0), color});
 }
 
-static void add_links(struct stage *s, struct torus_drawing *d, const struct scale *k,
-                      struct strokes *strokes, int panel)
+static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, const struct scale *k,
+                                  struct strokes *strokes, int panel)
 {
     const struct torus_side *side = &d->sides[s->ui->torus.view];
     const struct projection *p = &side->projection;
@@ -95,7 +98,7 @@ static void add_links(struct stage *s, struct torus_drawing *d, const struct sca
     }
 }
 
-static double distance(double x, double y, const struct projection_line *l)
+static double torus_plane_distance(double x, double y, const struct projection_line *l)
 {
     double dx = l->x1 - l->x0, dy = l->y1 - l->y0, square = dx * dx + dy * dy;
     double t = square > 0 ? ((x - l->x0) * dx + (y - l->y0) * dy) / square : 0;
@@ -104,8 +107,8 @@ static double distance(double x, double y, const struct projection_line *l)
 }
 
 /* The half under the mouse; PROJECTION_NONE: none. */
-static uint32_t half_under(const struct stage *s, const struct torus_drawing *d,
-                           const struct scale *k, int panel)
+static uint32_t torus_plane_half_under(const struct stage *s, const struct torus_drawing *d,
+                                       const struct scale *k, int panel)
 {
     int view = s->ui->torus.view;
     const struct torus_side *side = &d->sides[view];
@@ -122,7 +125,7 @@ static uint32_t half_under(const struct stage *s, const struct torus_drawing *d,
             continue;
         projection_lines(p, wire, l);
         for (uint32_t half = 0; half < 2; half++) {
-            double away = distance(x, y, &l[half]);
+            double away = torus_plane_distance(x, y, &l[half]);
             if (away < nearest && side->link_of[wire * 2 + half] != TOPOLOGY_NONE &&
                 torus_color(s, d, d->values[panel].halves[view][wire * 2 + half])) {
                 nearest = away;
@@ -141,8 +144,8 @@ static double radius_of(double pitch)
     return fmin(fmax(pitch * 0.42, 0), 7);
 }
 
-static void add_nodes(struct stage *s, struct torus_drawing *d, const struct scale *k,
-                      struct strokes *strokes)
+static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, const struct scale *k,
+                                  struct strokes *strokes)
 {
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
@@ -153,9 +156,9 @@ static void add_nodes(struct stage *s, struct torus_drawing *d, const struct sca
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
         projection_point(p, place, &x, &y);
-        x = to_x(k, x);
-        y = to_y(k, y);
-        if (!in_sight(k, x, y, 8))
+        x = torus_plane_to_x(k, x);
+        y = torus_plane_to_y(k, y);
+        if (!torus_plane_in_sight(k, x, y, 8))
             continue;
         int lit = !d->some || d->lit[own];
         color_t color = d->colors[own];
@@ -167,7 +170,8 @@ static void add_nodes(struct stage *s, struct torus_drawing *d, const struct sca
     }
 }
 
-static void node_hits(const struct stage *s, const struct torus_drawing *d, const struct scale *k)
+static void torus_plane_node_hits(const struct stage *s, const struct torus_drawing *d,
+                                  const struct scale *k)
 {
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
@@ -176,9 +180,9 @@ static void node_hits(const struct stage *s, const struct torus_drawing *d, cons
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
         projection_point(p, place, &x, &y);
-        x = to_x(k, x);
-        y = to_y(k, y);
-        if (in_sight(k, x, y, 0) && d->node_of[own] != TOPOLOGY_NONE)
+        x = torus_plane_to_x(k, x);
+        y = torus_plane_to_y(k, y);
+        if (torus_plane_in_sight(k, x, y, 0) && d->node_of[own] != TOPOLOGY_NONE)
             scene_hit(s->brush.scene, (struct box){x - reach, y - reach, 2 * reach, 2 * reach},
                       HIT_VERTEX, d->node_of[own], own + 1);
     }
@@ -194,8 +198,8 @@ static int plane_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
 }
 
 /* Numbers beside the bands that planes are seen as; a click selects one. */
-static void bands(const struct stage *s, const struct projection *p, const struct scale *k,
-                  struct box box)
+static void torus_plane_add_bands(const struct stage *s, const struct projection *p,
+                                  const struct scale *k, struct box box)
 {
     const struct theme *t = s->brush.theme;
     for (int axis = PROJECTION_ACROSS; axis <= PROJECTION_UPRIGHT; axis++) {
@@ -206,7 +210,8 @@ static void bands(const struct stage *s, const struct projection *p, const struc
         while (step * k->unit < 16)
             step *= 2;
         for (uint32_t i = 0; i < size; i += step) {
-            double at = i - (size - 1) / 2.0, x = to_x(k, at), y = to_y(k, -at);
+            double at = i - (size - 1) / 2.0, x = torus_plane_to_x(k, at),
+                   y = torus_plane_to_y(k, -at);
             struct box band = across ? (struct box){x - k->unit / 2, box.y + box.h - MARGIN_BELOW,
                                                     k->unit, MARGIN_BELOW}
                                      : (struct box){box.x, y - k->unit / 2, MARGIN_LEFT, k->unit};
@@ -243,17 +248,19 @@ static void band_of_plane(const struct stage *s, const struct projection *p, con
         color_t color = color_fade(s->brush.theme->accent, 0.10);
         if (axis == PROJECTION_ACROSS)
             scene_rect(s->brush.scene,
-                       (struct box){to_x(k, at - 0.5), k->plot.y, k->unit, k->plot.h}, 0, color);
+                       (struct box){torus_plane_to_x(k, at - 0.5), k->plot.y, k->unit, k->plot.h},
+                       0, color);
         else
             scene_rect(s->brush.scene,
-                       (struct box){k->plot.x, to_y(k, -at - 0.5), k->plot.w, k->unit}, 0, color);
+                       (struct box){k->plot.x, torus_plane_to_y(k, -at - 0.5), k->plot.w, k->unit},
+                       0, color);
     }
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------
  */
 
-static void marked_box(const struct stage *s)
+static void torus_plane_marked_box(const struct stage *s)
 {
     const struct ui *ui = s->ui;
     if (!ui->dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
@@ -264,16 +271,16 @@ static void marked_box(const struct stage *s)
     scene_outline(s->brush.scene, box, 0, 1, s->brush.theme->accent);
 }
 
-static void point_at(struct stage *s, const struct torus_drawing *d, const struct scale *k,
-                     int panel)
+static void torus_plane_point_at(struct stage *s, const struct torus_drawing *d,
+                                 const struct scale *k, int panel)
 {
     struct scene *scene = s->brush.scene;
     double mx = s->brush.mouse_x, my = s->brush.mouse_y;
-    uint32_t half = half_under(s, d, k, panel);
+    uint32_t half = torus_plane_half_under(s, d, k, panel);
     if (half != PROJECTION_NONE)
         scene_hit(scene, (struct box){mx - 3, my - 3, 6, 6}, HIT_LINK,
                   d->sides[s->ui->torus.view].link_of[half], 0);
-    node_hits(s, d, k);
+    torus_plane_node_hits(s, d, k);
     const struct scene_hit *hit = scene_hit_at(scene, mx, my);
     if (!box_has(k->plot, mx, my) || s->ui->dragging || !hit)
         return;
@@ -303,14 +310,14 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
         s->ui->torus.view);
     if (d->flat_keys[panel] != key) {
         strokes_clear(strokes);
-        add_links(s, d, &k, strokes, panel);
+        torus_plane_add_links(s, d, &k, strokes, panel);
         if (panel == s->ui->torus.panel)
-            add_nodes(s, d, &k, strokes);
+            torus_plane_add_nodes(s, d, &k, strokes);
         strokes_sort(strokes);
         d->flat_keys[panel] = key;
     }
     if (large)
-        bands(s, &side->projection, &k, box);
+        torus_plane_add_bands(s, &side->projection, &k, box);
     scene_panel(s->brush.scene, plot, 0, "torus.rings%d.plot", panel);
     scene_overlay(s->brush.scene);
     strokes_draw(strokes, s->brush.scene, plot, s->brush.theme->panel);
@@ -322,8 +329,8 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     if (!large)
         return;
     band_of_plane(s, &side->projection, &k);
-    point_at(s, d, &k, panel);
-    marked_box(s);
+    torus_plane_point_at(s, d, &k, panel);
+    torus_plane_marked_box(s);
 }
 
 /* ---- minimaps ----------------------------------------------------------------------------------
@@ -347,7 +354,7 @@ void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box bo
         color_t color = torus_color(s, d, v->bundles[side][bundle]);
         int lines = color & 0xff ? projection_bundle_lines(p, bundle, l) : 0;
         for (int i = 0; i < lines; i++)
-            scene_line(s->brush.scene, to_x(&k, l[i].x0), to_y(&k, l[i].y0), to_x(&k, l[i].x1),
-                       to_y(&k, l[i].y1), width, color);
+            scene_line(s->brush.scene, torus_plane_to_x(&k, l[i].x0), torus_plane_to_y(&k, l[i].y0),
+                       torus_plane_to_x(&k, l[i].x1), torus_plane_to_y(&k, l[i].y1), width, color);
     }
 }

@@ -10,12 +10,12 @@ struct eye {
     double radius, x, y;
 };
 
-static float to_x(const struct eye *e, double x)
+static float torus_space_to_x(const struct eye *e, double x)
 {
     return (float)(e->plot.x + e->plot.w / 2 + (x - e->x) * e->radius);
 }
 
-static float to_y(const struct eye *e, double y)
+static float torus_space_to_y(const struct eye *e, double y)
 {
     return (float)(e->plot.y + e->plot.h / 2 + (y - e->y) * e->radius);
 }
@@ -30,19 +30,19 @@ static struct eye eye_for(const struct stage *s, const struct torus_drawing *d, 
 }
 
 /* What is farther away is fainter. */
-static color_t dimmed(const struct stage *s, color_t color, double away, int lit)
+static color_t torus_space_dimmed(const struct stage *s, color_t color, double away, int lit)
 {
     double share = 0.10 + 0.40 * (away + 1) / 2;
     return color_mix(color, s->brush.theme->panel, lit ? share * 0.8 : 0.86);
 }
 
 /* What is selected lies above the rest. */
-static double above(const struct torus_drawing *d, int lit)
+static double torus_space_above(const struct torus_drawing *d, int lit)
 {
     return d->some && lit ? 3 : 0;
 }
 
-static int outside(const struct eye *e, const struct stroke *k)
+static int torus_space_outside(const struct eye *e, const struct stroke *k)
 {
     return fmaxf(k->x0, k->x1) < (float)e->plot.x - 4 ||
            fminf(k->x0, k->x1) > (float)(e->plot.x + e->plot.w + 4) ||
@@ -50,7 +50,8 @@ static int outside(const struct eye *e, const struct stroke *k)
            fminf(k->y0, k->y1) > (float)(e->plot.y + e->plot.h + 4);
 }
 
-static void add_links(const struct stage *s, struct torus_drawing *d, const struct eye *e)
+static void torus_space_add_links(const struct stage *s, struct torus_drawing *d,
+                                  const struct eye *e)
 {
     const struct torus_side *side = &d->sides[TORUS_SPACE];
     const double *values = d->values[s->ui->torus.panel].halves[TORUS_SPACE];
@@ -70,22 +71,23 @@ static void add_links(const struct stage *s, struct torus_drawing *d, const stru
             if (!(color & 0xff) || (!lit && values[at] <= 0))
                 continue;
             const struct projection_line *line = &l[half].line;
-            struct stroke k = {to_x(e, line->x0),
-                               to_y(e, line->y0),
-                               to_x(e, line->x1),
-                               to_y(e, line->y1),
+            struct stroke k = {torus_space_to_x(e, line->x0),
+                               torus_space_to_y(e, line->y0),
+                               torus_space_to_x(e, line->x1),
+                               torus_space_to_y(e, line->y1),
                                (float)(width * (side->lit[at] == 2 ? 3
                                                 : lit && d->some   ? 1.5
                                                                    : 1)),
-                               (float)(l[half].away - above(d, lit)),
-                               dimmed(s, color, l[half].away, lit)};
-            if (!outside(e, &k))
+                               (float)(l[half].away - torus_space_above(d, lit)),
+                               torus_space_dimmed(s, color, l[half].away, lit)};
+            if (!torus_space_outside(e, &k))
                 strokes_add(&d->space, &k);
         }
     }
 }
 
-static void add_nodes(const struct stage *s, struct torus_drawing *d, const struct eye *e)
+static void torus_space_add_nodes(const struct stage *s, struct torus_drawing *d,
+                                  const struct eye *e)
 {
     double spacing = e->lattice.step * e->radius;
     for (uint32_t place = 0; place < d->places; place++) {
@@ -95,19 +97,21 @@ static void add_nodes(const struct stage *s, struct torus_drawing *d, const stru
         double radius = fmin(fmax(spacing * (lit && d->some ? 0.20 : 0.13), 0.8), 9);
         if (!lit)
             radius = fmax(radius * 0.6, 0.6);
-        struct stroke k = {to_x(e, x),
-                           to_y(e, y),
-                           to_x(e, x),
-                           to_y(e, y),
-                           (float)(2 * radius),
-                           (float)(away - e->lattice.step * 0.4 - above(d, lit)), /* above links */
-                           dimmed(s, d->colors[place], away, lit)};
-        if (!outside(e, &k))
+        struct stroke k = {
+            torus_space_to_x(e, x),
+            torus_space_to_y(e, y),
+            torus_space_to_x(e, x),
+            torus_space_to_y(e, y),
+            (float)(2 * radius),
+            (float)(away - e->lattice.step * 0.4 - torus_space_above(d, lit)), /* above links */
+            torus_space_dimmed(s, d->colors[place], away, lit)};
+        if (!torus_space_outside(e, &k))
             strokes_add(&d->space, &k);
     }
 }
 
-static void node_hits(const struct stage *s, const struct torus_drawing *d, const struct eye *e)
+static void torus_space_node_hits(const struct stage *s, const struct torus_drawing *d,
+                                  const struct eye *e)
 {
     double reach = fmin(fmax(e->lattice.step * e->radius * 0.2, 1), 9);
     for (int lit = 0; lit < 2; lit++) /* those that are selected lie above the others */
@@ -116,7 +120,7 @@ static void node_hits(const struct stage *s, const struct torus_drawing *d, cons
             if (d->node_of[place] == TOPOLOGY_NONE || (d->some && d->lit[place]) != lit)
                 continue;
             lattice_point(&e->lattice, place, &x, &y, &away);
-            double px = (double)to_x(e, x), py = (double)to_y(e, y);
+            double px = (double)torus_space_to_x(e, x), py = (double)torus_space_to_y(e, y);
             if (box_has(e->plot, px, py))
                 scene_hit(s->brush.scene,
                           (struct box){px - reach, py - reach, 2 * reach, 2 * reach}, HIT_VERTEX,
@@ -124,7 +128,7 @@ static void node_hits(const struct stage *s, const struct torus_drawing *d, cons
         }
 }
 
-static double distance(double x, double y, double x0, double y0, double x1, double y1)
+static double torus_space_distance(double x, double y, double x0, double y0, double x1, double y1)
 {
     double dx = x1 - x0, dy = y1 - y0, square = dx * dx + dy * dy;
     double t = square > 0 ? fmin(fmax(((x - x0) * dx + (y - y0) * dy) / square, 0), 1) : 0;
@@ -132,8 +136,8 @@ static double distance(double x, double y, double x0, double y0, double x1, doub
 }
 
 /* The half under the mouse, of several the nearest to the eye. */
-static uint32_t half_under(const struct stage *s, const struct torus_drawing *d,
-                           const struct eye *e)
+static uint32_t torus_space_half_under(const struct stage *s, const struct torus_drawing *d,
+                                       const struct eye *e)
 {
     const struct torus_side *side = &d->sides[TORUS_SPACE];
     const double *values = d->values[s->ui->torus.panel].halves[TORUS_SPACE];
@@ -152,9 +156,10 @@ static uint32_t half_under(const struct stage *s, const struct torus_drawing *d,
             if (side->link_of[at] == TOPOLOGY_NONE || (d->some && !side->lit[at]) ||
                 !torus_color(s, d, values[at]) || l[half].away >= least)
                 continue;
-            if (distance(s->brush.mouse_x, s->brush.mouse_y, (double)to_x(e, k->x0),
-                         (double)to_y(e, k->y0), (double)to_x(e, k->x1),
-                         (double)to_y(e, k->y1)) < 3) {
+            if (torus_space_distance(
+                    s->brush.mouse_x, s->brush.mouse_y, (double)torus_space_to_x(e, k->x0),
+                    (double)torus_space_to_y(e, k->y0), (double)torus_space_to_x(e, k->x1),
+                    (double)torus_space_to_y(e, k->y1)) < 3) {
                 least = l[half].away;
                 best = at;
             }
@@ -163,15 +168,16 @@ static uint32_t half_under(const struct stage *s, const struct torus_drawing *d,
     return best;
 }
 
-static void point_at(struct stage *s, const struct torus_drawing *d, const struct eye *e)
+static void torus_space_point_at(struct stage *s, const struct torus_drawing *d,
+                                 const struct eye *e)
 {
     struct scene *scene = s->brush.scene;
     double mx = s->brush.mouse_x, my = s->brush.mouse_y;
-    uint32_t half = half_under(s, d, e);
+    uint32_t half = torus_space_half_under(s, d, e);
     if (half != PROJECTION_NONE)
         scene_hit(scene, (struct box){mx - 3, my - 3, 6, 6}, HIT_LINK,
                   d->sides[TORUS_SPACE].link_of[half], 0);
-    node_hits(s, d, e);
+    torus_space_node_hits(s, d, e);
     const struct scene_hit *hit = scene_hit_at(scene, mx, my);
     if (!box_has(e->plot, mx, my) || s->ui->dragging || !hit)
         return;
@@ -182,7 +188,8 @@ static void point_at(struct stage *s, const struct torus_drawing *d, const struc
 }
 
 /* Names of the dimensions where their edges of the grid end. */
-static void edges(const struct stage *s, const struct torus_drawing *d, const struct eye *e)
+static void torus_space_add_edges(const struct stage *s, const struct torus_drawing *d,
+                                  const struct eye *e)
 {
     const struct projection *p = &d->sides[TORUS_SPACE].projection;
     for (int axis = 0; axis < PROJECTION_AXES; axis++) {
@@ -196,15 +203,15 @@ static void edges(const struct stage *s, const struct torus_drawing *d, const st
         double dx = x - x0, dy = y - y0, length = hypot(dx, dy);
         if (length * e->radius < 24)
             continue;
-        double px = (double)to_x(e, x + dx / length * 0.12),
-               py = (double)to_y(e, y + dy / length * 0.12);
+        double px = (double)torus_space_to_x(e, x + dx / length * 0.12),
+               py = (double)torus_space_to_y(e, y + dy / length * 0.12);
         if (box_has(box_inset(e->plot, 14, 10), px, py))
             scene_text(s->brush.scene, px - 12, py - 7, 24, TEXT_AXIS_STRONG, TEXT_CENTRE,
                        s->brush.theme->text, torus_dimension(s, p->axes[axis].dimension));
     }
 }
 
-static void marked_box(const struct stage *s, const struct eye *e)
+static void torus_space_marked_box(const struct stage *s, const struct eye *e)
 {
     const struct ui *ui = s->ui;
     if (!ui->dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX) ||
@@ -230,20 +237,20 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
                           3);
     if (key != d->space_key) {
         strokes_clear(&d->space);
-        add_links(s, d, &e);
-        add_nodes(s, d, &e);
+        torus_space_add_links(s, d, &e);
+        torus_space_add_nodes(s, d, &e);
         strokes_sort(&d->space);
         d->space_key = key;
     }
     scene_panel(s->brush.scene, plot, 0, "torus.space.plot");
     scene_overlay(s->brush.scene);
     strokes_draw(&d->space, s->brush.scene, plot, s->brush.theme->panel);
-    edges(s, d, &e);
+    torus_space_add_edges(s, d, &e);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_TORUS, 1, 0);
     hit->x0 = e.x - plot.w / 2 / e.radius;
     hit->x1 = e.x + plot.w / 2 / e.radius;
     hit->y0 = e.y - plot.h / 2 / e.radius;
     hit->y1 = e.y + plot.h / 2 / e.radius;
-    point_at(s, d, &e);
-    marked_box(s, &e);
+    torus_space_point_at(s, d, &e);
+    torus_space_marked_box(s, &e);
 }

@@ -8,12 +8,12 @@
 
 enum { BUTTONS = 148, RIGHT = 130 };
 
-static double bytes_rate(const struct window_totals *w)
+static double torus_time_bytes_rate(const struct window_totals *w)
 {
     return w->length_ns ? (double)w->sent_bytes * 1e9 / (double)w->length_ns : 0;
 }
 
-static void buttons(const struct stage *s, struct box box)
+static void torus_time_add_buttons(const struct stage *s, struct box box)
 {
     const struct torus_choice *c = &s->ui->torus;
     double x = box.x + 6, y = box.y + (box.h - 24) / 2;
@@ -25,7 +25,8 @@ static void buttons(const struct stage *s, struct box box)
 }
 
 /* What is in sight, of the whole job. */
-static void visible(const struct stage *s, const struct timeline *whole, struct box plot)
+static void torus_time_add_visible(const struct stage *s, const struct timeline *whole,
+                                   struct box plot)
 {
     const struct theme *t = s->brush.theme;
     int64_t begin, end;
@@ -47,7 +48,7 @@ void torus_time(struct stage *s, struct box box)
     char text[64], a[FORMAT_ROOM], b[FORMAT_ROOM];
     scene_panel(s->brush.scene, box, 0, "torus.time");
     scene_rect(s->brush.scene, box, 6, t->panel);
-    buttons(s, box);
+    torus_time_add_buttons(s, box);
     ui_whole_time(s->model, &oldest, &newest);
     if (newest <= oldest || box.w < BUTTONS + RIGHT + 60)
         return;
@@ -60,11 +61,11 @@ void torus_time(struct stage *s, struct box box)
                TEXT_AXIS, TEXT_RIGHT | TEXT_FIGURES, t->second, text);
     struct box plot = {box.x + BUTTONS, box.y + 5, box.w - BUTTONS - RIGHT, box.h - 10};
     struct timeline whole = {plot.x, plot.w, oldest, newest};
-    double top = timeline_peak(s->model, &whole, bytes_rate);
-    timeline_curve(s, &whole, box_inset(plot, 0, 3), top > 0 ? top : 1, bytes_rate,
+    double top = timeline_peak(s->model, &whole, torus_time_bytes_rate);
+    timeline_curve(s, &whole, box_inset(plot, 0, 3), top > 0 ? top : 1, torus_time_bytes_rate,
                    color_fade(t->accent, 0.75));
     timeline_gaps(s, &whole, plot, 0);
-    visible(s, &whole, plot);
+    torus_time_add_visible(s, &whole, plot);
     struct scene_hit *hit = scene_hit(s->brush.scene, plot, HIT_BAND, 0, 0);
     hit->x0 = (double)oldest;
     hit->x1 = (double)newest;

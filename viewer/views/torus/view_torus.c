@@ -28,7 +28,8 @@ static void measured_text(const struct stage *s, char *out, size_t room)
 }
 
 /* What is in sight, for the title. */
-static void what_text(const struct stage *s, const struct torus_drawing *d, char *out, size_t room)
+static void torus_view_what_text(const struct stage *s, const struct torus_drawing *d, char *out,
+                                 size_t room)
 {
     const struct torus_choice *c = &s->ui->torus;
     char range[128];
@@ -49,14 +50,15 @@ static void what_text(const struct stage *s, const struct torus_drawing *d, char
 /* ---- minimaps ----------------------------------------------------------------------------------
  */
 
-static const char *along(const struct stage *s, const struct torus_drawing *d, int side)
+static const char *torus_view_along(const struct stage *s, const struct torus_drawing *d, int side)
 {
     uint32_t dimension = d->sides[side].projection.axes[PROJECTION_DEPTH].dimension;
     return dimension == PROJECTION_NONE ? "" : torus_dimension(s, dimension);
 }
 
 /* One below the other; a click looks along that dimension. */
-static double minimaps(struct stage *s, const struct torus_drawing *d, struct box box)
+static double torus_view_add_minimaps(struct stage *s, const struct torus_drawing *d,
+                                      struct box box)
 {
     const struct theme *t = s->brush.theme;
     double y = box.y, side = fmin(fmin(box.w - 24, 132), (box.h - 2 * 8) / 3);
@@ -71,7 +73,7 @@ static double minimaps(struct stage *s, const struct torus_drawing *d, struct bo
                               : t->line);
         if (box.w - side >= 26)
             scene_text(s->brush.scene, map.x + map.w + 6, y + 2, box.w - map.w - 6,
-                       TEXT_AXIS_STRONG, 0, on ? t->text : t->second, along(s, d, i));
+                       TEXT_AXIS_STRONG, 0, on ? t->text : t->second, torus_view_along(s, d, i));
         scene_hit(s->brush.scene, map, HIT_BUTTON, COMMAND_TORUS_VIEW, (uint64_t)i);
         y += map.h + 8;
     }
@@ -105,7 +107,7 @@ static void card_head(const struct stage *s, struct box box, int panel)
 }
 
 /* Small multiples: minimaps of each panel, under the same colours. */
-static void cards(struct stage *s, const struct torus_drawing *d, struct box box)
+static void torus_view_add_cards(struct stage *s, const struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
     int count = s->ui->torus.panel_count;
@@ -130,7 +132,7 @@ static void cards(struct stage *s, const struct torus_drawing *d, struct box box
 }
 
 /* The projections of all panels. */
-static void grid(struct stage *s, struct torus_drawing *d, struct box box)
+static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct box box)
 {
     int count = s->ui->torus.panel_count, columns = 1;
     while (columns < count && box.w / columns > box.h / ceil((double)count / columns) * 1.15)
@@ -176,25 +178,25 @@ static void large_panels(struct stage *s, struct torus_drawing *d, struct box bo
     torus_space(s, d, space);
 }
 
-static void controls(struct stage *s, struct torus_drawing *d, struct box box)
+static void torus_view_add_controls(struct stage *s, struct torus_drawing *d, struct box box)
 {
     struct box inner = {box.x + 12, box.y + 10, box.w - 24, box.h - 20};
     const double foot = 224;
     scene_panel(s->brush.scene, box, 0, "torus.controls");
     scene_rect(s->brush.scene, box, 6, s->brush.theme->panel);
-    minimaps(s, d, (struct box){inner.x, inner.y, inner.w, inner.h - foot});
+    torus_view_add_minimaps(s, d, (struct box){inner.x, inner.y, inner.w, inner.h - foot});
     double y = inner.y + inner.h - foot + 14;
     torus_axes(s, d, (struct box){inner.x, y, inner.w, 130});
     torus_legend(s, d, (struct box){inner.x, y + 146, inner.w, 56});
 }
 
-static void head(struct stage *s, const struct torus_drawing *d, struct box box)
+static void torus_view_add_head(struct stage *s, const struct torus_drawing *d, struct box box)
 {
     char what[200];
     scene_panel(s->brush.scene, box, 0, "torus.head");
     double right = torus_choices(s, box.x + box.w, box.y + 4, box.x + 60);
     right -= piece_filter(s, right - 4, box.y + 4, fmax((right - box.x) / 3, 0)) + 8;
-    what_text(s, d, what, sizeof what);
+    torus_view_what_text(s, d, what, sizeof what);
     widget_title(&s->brush, box.x + 2, box.y + 7, right - box.x - 8, "Torus", what);
 }
 
@@ -219,7 +221,7 @@ static void torus_layout(struct stage *s, struct box box)
                         "This view shows tori, meshes and hypercubes; see view links for others.");
         return;
     }
-    head(s, d, (struct box){box.x, box.y, box.w, HEAD - 4});
+    torus_view_add_head(s, d, (struct box){box.x, box.y, box.w, HEAD - 4});
     struct box body = {box.x, box.y + HEAD, box.w, box.h - HEAD};
     int count = s->ui->torus.panel_count, many = count > 1, strip = many && !s->ui->torus.grid;
     if (strip) {
@@ -227,18 +229,18 @@ static void torus_layout(struct stage *s, struct box box)
                h = floor(fmin(STRIP, 50 + fmax((w - 32) / 3, 0)));
         struct box row = {body.x, body.y + body.h - h, body.w, h};
         scene_panel(s->brush.scene, row, 0, "torus.panels");
-        cards(s, d, row);
+        torus_view_add_cards(s, d, row);
         body.h -= h + GAP;
     }
     if (body.h > 420) {
         torus_time(s, (struct box){body.x, body.y + body.h - TIME, body.w, TIME});
         body.h -= TIME + GAP;
     }
-    controls(s, d, (struct box){body.x, body.y, LEFT, body.h});
+    torus_view_add_controls(s, d, (struct box){body.x, body.y, LEFT, body.h});
     body.x += LEFT + GAP;
     body.w -= LEFT + GAP;
     if (many && s->ui->torus.grid)
-        grid(s, d, body);
+        torus_view_add_grid(s, d, body);
     else
         large_panels(s, d, body);
     torus_menu(s, box);

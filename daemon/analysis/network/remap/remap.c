@@ -23,7 +23,7 @@
 
 /* ---- measures ------------------------------------------------------------------- */
 
-static void add_route(struct remap *r, uint32_t from, uint32_t to, double bytes)
+static void remap_add_route(struct remap *r, uint32_t from, uint32_t to, double bytes)
 {
     const uint32_t most = topology_diameter(r->topology);
     const uint32_t length = topology_route(r->topology, from, to, r->route, most);
@@ -41,7 +41,7 @@ void remap_measure(struct remap *r, const uint32_t *slots, struct remap_measures
         const uint32_t u = slots[f->from], v = slots[f->to];
         const uint32_t from = r->places.vertex[u], to = r->places.vertex[v];
         m.hop_bytes += f->bytes * topology_distance(r->topology, from, to);
-        add_route(r, from, to, f->bytes);
+        remap_add_route(r, from, to, f->bytes);
         m.inter_node_bytes += r->node[u] != r->node[v] ? f->bytes : 0;
         m.inter_node_messages += r->node[u] != r->node[v] ? f->messages : 0;
     }
@@ -66,7 +66,7 @@ double remap_objective(const struct remap *r, const struct remap_measures *measu
     return r->messages ? measures->inter_node_messages : measures->inter_node_bytes;
 }
 
-static void keep(struct remap *r, const uint32_t *slots, double cost, double hop_bytes)
+static void remap_store_best(struct remap *r, const uint32_t *slots, double cost, double hop_bytes)
 {
     memcpy(r->best, slots, r->graph.processes * sizeof(*slots));
     for (uint32_t p = 0; p < r->graph.processes; p++)
@@ -90,13 +90,13 @@ void remap_offer(struct remap *r, const uint32_t *slots)
         r->work += 20ull * r->graph.first[r->graph.processes];
     }
     if (cost < r->best_cost * LESS || (cost == r->best_cost && hop_bytes < r->best_hop_bytes))
-        keep(r, slots, cost, hop_bytes);
+        remap_store_best(r, slots, cost, hop_bytes);
 }
 
 /* ---- checking ------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t room, const char *text,
-                                                        ...)
+__attribute__((format(printf, 3, 4))) static int remap_refuse(char *why, size_t room,
+                                                              const char *text, ...)
 {
     va_list arguments;
     va_start(arguments, text);
@@ -106,31 +106,32 @@ __attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t room, 
     return -HOLTER_EUSAGE;
 }
 
-static int check_edges(const struct remap_problem *problem, char *why, size_t room)
+static int remap_check_edges(const struct remap_problem *problem, char *why, size_t room)
 {
     for (size_t i = 0; i < problem->edge_count; i++)
         if (problem->edges[i].from >= problem->processes ||
             problem->edges[i].to >= problem->processes)
-            return refuse(why, room, "edge %zu is of a process that is not there", i);
+            return remap_refuse(why, room, "edge %zu is of a process that is not there", i);
     return 0;
 }
 
-static int check(const struct remap_problem *problem, char *why, size_t room)
+static int remap_check(const struct remap_problem *problem, char *why, size_t room)
 {
     if (problem->processes > REMAP_MOST_PROCESSES || problem->edge_count > REMAP_MOST_EDGES) {
-        refuse(why, room, "too many processes or edges (%zu)", problem->edge_count);
+        remap_refuse(why, room, "too many processes or edges (%zu)", problem->edge_count);
         return -HOLTER_ELIMIT;
     }
     if (problem->topology == NULL || problem->processes == 0 || problem->seats == NULL)
-        return refuse(why, room, "there are no processes, seats or network");
+        return remap_refuse(why, room, "there are no processes, seats or network");
     if (!(problem->effort >= 0) || problem->effort > REMAP_MOST_EFFORT)
-        return refuse(why, room, "the effort is not between 0 and %.0f seconds", REMAP_MOST_EFFORT);
+        return remap_refuse(why, room, "the effort is not between 0 and %.0f seconds",
+                            REMAP_MOST_EFFORT);
     if ((unsigned)problem->objective > REMAP_INTER_NODE)
-        return refuse(why, room, "there is no objective %u", (unsigned)problem->objective);
+        return remap_refuse(why, room, "there is no objective %u", (unsigned)problem->objective);
     for (uint32_t p = 0; p < problem->processes; p++)
         if (problem->seats[p] >= topology_vertices(problem->topology))
-            return refuse(why, room, "the seat of process %u is not in the network", p);
-    return check_edges(problem, why, room);
+            return remap_refuse(why, room, "the seat of process %u is not in the network", p);
+    return remap_check_edges(problem, why, room);
 }
 
 /* ---- making --------------------------------------------------------------------- */
@@ -146,7 +147,7 @@ static int make_movable(struct remap *r, const struct remap_problem *problem, ch
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         const uint32_t p = problem->selected != NULL ? problem->selected[i] : i;
         if (p >= n || seen[p]) {
-            rc = refuse(why, room, "selected process %u is not there, or selected twice", p);
+            rc = remap_refuse(why, room, "selected process %u is not there, or selected twice", p);
             break;
         }
         seen[p] = true;
@@ -156,7 +157,7 @@ static int make_movable(struct remap *r, const struct remap_problem *problem, ch
     return rc;
 }
 
-static int make_room(struct remap *r, const struct remap_problem *problem)
+static int remap_make_room(struct remap *r, const struct remap_problem *problem)
 {
     const size_t n = problem->processes;
     r->node = malloc((n + 1) * sizeof(*r->node));
@@ -179,25 +180,25 @@ static bool find_asymmetric(const struct remap *r)
            (spec->kind == TOPOLOGY_GRAPH || spec->route_count > 0);
 }
 
-static int make(struct remap *r, const struct remap_problem *problem, char *why, size_t room)
+static int remap_make(struct remap *r, const struct remap_problem *problem, char *why, size_t room)
 {
     const bool inter_node = problem->objective == REMAP_INTER_NODE;
     int rc = make_movable(r, problem, why, room);
     if (rc == 0)
-        rc = make_room(r, problem);
+        rc = remap_make_room(r, problem);
     if (rc == 0)
         rc = remap_graph_init(&r->graph, problem, r->messages);
     if (rc == 0)
         rc = remap_places_init(&r->places, problem, inter_node, r->given);
     if (rc == -HOLTER_EUSAGE && r->places.slots > 0)
-        refuse(why, room, "there are seats without a route between them");
+        remap_refuse(why, room, "there are seats without a route between them");
     if (rc == 0)
         rc = remap_search_init(&r->search, &r->graph, &r->places, r->movable, r->movable_count,
                                r->seed);
     return rc;
 }
 
-static int begin(struct remap *r, const struct remap_problem *problem)
+static int remap_begin(struct remap *r, const struct remap_problem *problem)
 {
     for (uint32_t i = 0; i < r->graph.processes; i++) {
         const uint32_t v = r->places.vertex[i];
@@ -221,7 +222,7 @@ static int begin(struct remap *r, const struct remap_problem *problem)
 
 int remap_create(struct remap **out, const struct remap_problem *problem, char *why, size_t room)
 {
-    int rc = check(problem, why, room);
+    int rc = remap_check(problem, why, room);
     if (rc != 0)
         return rc;
     struct remap *r = calloc(1, sizeof(*r));
@@ -233,9 +234,9 @@ int remap_create(struct remap **out, const struct remap_problem *problem, char *
     r->seed = problem->seed;
     r->limit = (uint64_t)(problem->effort * WORK_A_SECOND *
                           (r->objective == REMAP_MAX_LINK ? LINKS_SHARE : 1));
-    rc = make(r, problem, why, room);
+    rc = remap_make(r, problem, why, room);
     if (rc == 0)
-        rc = begin(r, problem);
+        rc = remap_begin(r, problem);
     if (rc != 0) {
         remap_destroy(r);
         return rc;

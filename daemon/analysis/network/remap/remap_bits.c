@@ -44,7 +44,7 @@ struct remap_bits {
 
 /* ---- codes ---------------------------------------------------------------------- */
 
-static uint32_t bits_of(const struct remap_dimension *d)
+static uint32_t remap_bits_of(const struct remap_dimension *d)
 {
     if (d->scale != 1)
         return REMAP_MOST_BITS + 1;
@@ -56,7 +56,7 @@ static uint32_t bits_of(const struct remap_dimension *d)
 }
 
 /* The lowest x are set; beyond half a ring they are taken back from the lowest on. */
-static uint64_t code_of(uint32_t bits, uint32_t x)
+static uint64_t remap_bits_code_of(uint32_t bits, uint32_t x)
 {
     const uint64_t all = bits < 64 ? (1ull << bits) - 1 : UINT64_MAX;
     if (x < 64)
@@ -64,15 +64,15 @@ static uint64_t code_of(uint32_t bits, uint32_t x)
     return x - bits < 64 ? all & ~((1ull << (x - bits)) - 1) : all;
 }
 
-static bool find_codes(struct remap_bits *b)
+static bool remap_bits_find_codes(struct remap_bits *b)
 {
     const struct remap_places *places = b->places;
     for (uint32_t d = 0; d < places->dimension_count; d++) {
-        const uint32_t bits = bits_of(&places->dimensions[d]);
+        const uint32_t bits = remap_bits_of(&places->dimensions[d]);
         if (bits > REMAP_MOST_BITS - b->count)
             return false;
         for (uint32_t s = 0; bits > 0 && s < places->spots; s++)
-            b->code[s] |= code_of(bits, remap_at(places, s)[d]) << b->count;
+            b->code[s] |= remap_bits_code_of(bits, remap_at(places, s)[d]) << b->count;
         b->count += bits;
     }
     b->blocks = (b->count + LANES - 1) / LANES;
@@ -81,7 +81,7 @@ static bool find_codes(struct remap_bits *b)
 
 /* ---- making --------------------------------------------------------------------- */
 
-static void scale_weights(struct remap_bits *b)
+static void remap_bits_scale_weights(struct remap_bits *b)
 {
     const struct remap_graph *graph = b->graph;
     double most = 0;
@@ -108,14 +108,14 @@ static void fill_constants(struct remap_bits *b)
             b->lanes[mask][k] = -(int32_t)(mask >> k & 1);
 }
 
-static int make(struct remap_bits *b)
+static int remap_bits_make(struct remap_bits *b)
 {
     const struct remap_places *places = b->places;
     const size_t n = b->graph->processes, ends = b->graph->first[n];
     b->code = calloc((size_t)places->spots + 1, sizeof(*b->code));
     if (b->code == NULL)
         return -ENOMEM;
-    if (!find_codes(b) || n * b->blocks * LANES > MOST_SUMS)
+    if (!remap_bits_find_codes(b) || n * b->blocks * LANES > MOST_SUMS)
         return -HOLTER_ELIMIT;
     b->partners = malloc((ends + 1) * sizeof(*b->partners));
     b->code_at = malloc((n + 1) * sizeof(*b->code_at));
@@ -132,7 +132,7 @@ static int make(struct remap_bits *b)
                : -ENOMEM;
 }
 
-static void bar(struct remap_bits *b, uint64_t barred)
+static void remap_bits_forbid(struct remap_bits *b, uint64_t barred)
 {
     const struct remap_places *places = b->places;
     uint32_t end = 0;
@@ -160,14 +160,14 @@ int remap_bits_create(struct remap_bits **out, const struct remap_graph *graph,
     b->movable = movable;
     b->movable_count = count;
     b->random = seed;
-    const int rc = make(b);
+    const int rc = remap_bits_make(b);
     if (rc != 0) {
         remap_bits_destroy(b);
         return rc;
     }
-    scale_weights(b);
+    remap_bits_scale_weights(b);
     fill_constants(b);
-    bar(b, 0);
+    remap_bits_forbid(b, 0);
     *out = b;
     return 0;
 }
@@ -206,7 +206,7 @@ double remap_bits_gained(const struct remap_bits *b)
 
 /* ---- sums ----------------------------------------------------------------------- */
 
-static int32_t *sums_of(const struct remap_bits *b, uint32_t process)
+static int32_t *remap_bits_sums_of(const struct remap_bits *b, uint32_t process)
 {
     return b->sum + (size_t)process * b->blocks * LANES;
 }
@@ -226,20 +226,21 @@ uint64_t remap_bits_load(struct remap_bits *b, const uint32_t *slots)
         for (uint32_t i = graph->first[p]; i < graph->first[p + 1]; i++) {
             const uint64_t apart = b->code_at[p] ^ b->code_at[b->partners[i].process];
             for (uint32_t k = 0; k < b->count; k++)
-                sums_of(b, p)[k] += apart >> k & 1 ? -b->partners[i].weight : b->partners[i].weight;
+                remap_bits_sums_of(b, p)[k] +=
+                    apart >> k & 1 ? -b->partners[i].weight : b->partners[i].weight;
         }
     return (uint64_t)graph->first[n] * (b->count * 2 + 10) + 20ull * n;
 }
 
 /* Bits of a process' code change, those of the mask. */
-static uint64_t flip(struct remap_bits *b, uint32_t process, uint64_t mask)
+static uint64_t remap_bits_flip(struct remap_bits *b, uint32_t process, uint64_t mask)
 {
     const uint32_t first = b->graph->first[process], end = b->graph->first[process + 1];
     const uint64_t code = b->code_at[process] ^= mask;
     uint32_t changed = 0;
     for (uint32_t block = 0; block < b->blocks; block++) {
         const int32_t *set = b->lanes[mask >> (block * LANES) & 0xff];
-        int32_t *mine = sums_of(b, process) + block * LANES;
+        int32_t *mine = remap_bits_sums_of(b, process) + block * LANES;
         if ((mask >> (block * LANES) & 0xff) == 0)
             continue;
         changed++;
@@ -249,7 +250,7 @@ static uint64_t flip(struct remap_bits *b, uint32_t process, uint64_t mask)
             const uint32_t other = b->partners[i].process;
             const int32_t weight = 2 * b->partners[i].weight;
             const int32_t *apart = b->lanes[(code ^ b->code_at[other]) >> (block * LANES) & 0xff];
-            int32_t *sum = sums_of(b, other) + block * LANES;
+            int32_t *sum = remap_bits_sums_of(b, other) + block * LANES;
             for (uint32_t k = 0; k < LANES; k++)
                 sum[k] += ((weight ^ apart[k]) - apart[k]) & set[k];
         }
@@ -257,9 +258,10 @@ static uint64_t flip(struct remap_bits *b, uint32_t process, uint64_t mask)
     return (uint64_t)(end - first) * changed * WORK_PARTNER;
 }
 
-static inline int32_t weigh(const struct remap_bits *b, uint32_t p, uint32_t q, uint64_t mask)
+static inline int32_t remap_bits_weigh(const struct remap_bits *b, uint32_t p, uint32_t q,
+                                       uint64_t mask)
 {
-    const int32_t *one = sums_of(b, p), *other = sums_of(b, q);
+    const int32_t *one = remap_bits_sums_of(b, p), *other = remap_bits_sums_of(b, q);
     int32_t sum = 0;
     for (uint32_t block = 0; block < b->blocks; block++, one += LANES, other += LANES) {
         const int32_t *set = b->lanes[mask >> (block * LANES) & 0xff];
@@ -278,13 +280,14 @@ static int32_t weight_between(const struct remap_bits *b, uint32_t p, uint32_t q
 }
 
 /* @return work */
-static inline uint64_t attempt(struct remap_bits *b, uint32_t p, uint32_t q, double allowed)
+static inline uint64_t remap_bits_attempt(struct remap_bits *b, uint32_t p, uint32_t q,
+                                          double allowed)
 {
     const uint64_t mask = b->code_at[p] ^ b->code_at[q];
     if (mask == 0 || !b->moves[q])
         return 0;
     /* the weight between the two is counted as if they met */
-    const int32_t loss = weigh(b, p, q, mask);
+    const int32_t loss = remap_bits_weigh(b, p, q, mask);
     if (loss > allowed)
         return 0;
     const int32_t between = weight_between(b, p, q);
@@ -296,8 +299,8 @@ static inline uint64_t attempt(struct remap_bits *b, uint32_t p, uint32_t q, dou
     b->at[slot] = q;
     b->at[b->slot[p]] = p;
     b->gained -= loss + 2 * between * __builtin_popcountll(mask);
-    const uint64_t work = flip(b, p, mask);
-    return work + flip(b, q, mask);
+    const uint64_t work = remap_bits_flip(b, p, mask);
+    return work + remap_bits_flip(b, q, mask);
 }
 
 uint64_t remap_bits_run(struct remap_bits *b, double temperature, uint64_t barred, uint64_t work)
@@ -307,7 +310,7 @@ uint64_t remap_bits_run(struct remap_bits *b, double temperature, uint64_t barre
     const uint64_t a_try = WORK_TRY + b->blocks * WORK_BLOCK;
     uint64_t done = 0;
     if (barred != b->barred)
-        bar(b, barred);
+        remap_bits_forbid(b, barred);
     temperature *= b->scale;
     while (done < work) {
         const uint64_t r = remap_random(&b->random), t = remap_random(&b->random);
@@ -326,7 +329,7 @@ uint64_t remap_bits_run(struct remap_bits *b, double temperature, uint64_t barre
         const uint32_t target = b->near[near + (uint32_t)((t >> 48) * count >> 16)];
         const uint32_t slot = places->first[target], room = places->first[target + 1] - slot;
         const uint32_t q = b->at[slot + ((t & 0xffffffff) * room >> 32)];
-        done += attempt(b, p, q, temperature * b->chance[(t >> 32) & (CHANCES - 1)]);
+        done += remap_bits_attempt(b, p, q, temperature * b->chance[(t >> 32) & (CHANCES - 1)]);
     }
     return done;
 }

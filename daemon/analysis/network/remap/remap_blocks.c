@@ -57,7 +57,7 @@ static bool is_split(const struct remap_dimension *d)
 }
 
 /* Are all vertices of the network in use, each by equally many? */
-static bool is_full(const struct remap_places *places)
+static bool remap_blocks_is_full(const struct remap_places *places)
 {
     uint64_t volume = 1;
     if (places->inter_node || places->dimension_count == 0 || places->spots < LEAST ||
@@ -104,7 +104,7 @@ int remap_blocks_create(struct remap_blocks **out, const struct remap_graph *gra
                         const struct remap_places *places, uint64_t seed)
 {
     const size_t n = graph->processes, m = places->spots;
-    if (!is_full(places))
+    if (!remap_blocks_is_full(places))
         return -HOLTER_EEMPTY;
     struct remap_blocks *b = calloc(1, sizeof(*b));
     if (b == NULL)
@@ -163,7 +163,7 @@ double remap_blocks_cost(const struct remap_blocks *b)
 /* ---- a choice of blocks --------------------------------------------------------- */
 
 /* Units are put inside, in an order by chance, until there are few enough blocks. */
-static void choose(struct remap_blocks *b)
+static void remap_blocks_choose(struct remap_blocks *b)
 {
     const uint32_t share = 4u << remap_below(&b->random, 2);
     uint32_t most = b->places->spots / share, left = b->unit_count;
@@ -197,7 +197,7 @@ static uint32_t block_of(const struct remap_blocks *b, uint32_t spot)
 }
 
 /* Weights between blocks. */
-static void gather(struct remap_blocks *b)
+static void remap_blocks_gather(struct remap_blocks *b)
 {
     const struct remap_graph *graph = b->graph;
     const uint32_t count = b->count;
@@ -214,7 +214,7 @@ static void gather(struct remap_blocks *b)
 /* ---- a step --------------------------------------------------------------------- */
 
 /* @return work, 0: there is nothing to anneal */
-static uint64_t anneal(struct remap_blocks *b)
+static uint64_t remap_blocks_anneal(struct remap_blocks *b)
 {
     struct remap_unit units[UNITS];
     for (uint32_t k = 0; k < b->kept_count; k++)
@@ -229,7 +229,7 @@ static uint64_t anneal(struct remap_blocks *b)
 }
 
 /* Every process goes where its block went. */
-static void follow(struct remap_blocks *b)
+static void remap_blocks_follow(struct remap_blocks *b)
 {
     const uint8_t *places = remap_boxes_places(b->boxes);
     for (uint32_t p = 0; p < b->graph->processes; p++) {
@@ -240,7 +240,8 @@ static void follow(struct remap_blocks *b)
 }
 
 /* @return whether it is better */
-static bool go_on(struct remap_blocks *b, struct remap_search *search, uint64_t *work)
+static bool remap_blocks_continue_search(struct remap_blocks *b, struct remap_search *search,
+                                         uint64_t *work)
 {
     const uint64_t before = search->work;
     const double cost = remap_search_cost(search, b->next), same = EVEN * b->cost;
@@ -263,15 +264,15 @@ static bool go_on(struct remap_blocks *b, struct remap_search *search, uint64_t 
 
 int remap_blocks_step(struct remap_blocks *b, struct remap_search *search, uint64_t *work)
 {
-    choose(b);
+    remap_blocks_choose(b);
     if (b->count < 2)
         return -HOLTER_EEMPTY;
-    gather(b);
+    remap_blocks_gather(b);
     *work += WORK_STEP + 40ull * b->graph->first[b->graph->processes] + 30ull * b->graph->processes;
-    const uint64_t annealed = anneal(b);
+    const uint64_t annealed = remap_blocks_anneal(b);
     *work += annealed;
     if (annealed == 0)
         return 0;
-    follow(b);
-    return go_on(b, search, work);
+    remap_blocks_follow(b);
+    return remap_blocks_continue_search(b, search, work);
 }

@@ -59,13 +59,13 @@ static void whole_network(struct profile *p, const struct remap_places *places)
 }
 
 /* Nothing is known but that spots are apart. */
-static void anything(struct profile *p, const struct remap_places *places)
+static void remap_bound_profile_any(struct profile *p, const struct remap_places *places)
 {
     for (uint32_t h = 0; h < p->halves; h++)
         p->within[h] = h < 2 ? largest_spot(places) : places->slots;
 }
 
-static void fill(struct profile *p, const struct remap_places *places)
+static void remap_bound_fill(struct profile *p, const struct remap_places *places)
 {
     const bool cartesian = !places->inter_node && places->dimension_count > 0 &&
                            topology_spec(places->topology)->kind == TOPOLOGY_CARTESIAN;
@@ -76,7 +76,7 @@ static void fill(struct profile *p, const struct remap_places *places)
         for (uint32_t s = 0; s < places->spots; s++)
             add_spot(p, places, s);
     else
-        anything(p, places);
+        remap_bound_profile_any(p, places);
 }
 
 /* Cost of a process whose partners are as near as they can be. */
@@ -103,7 +103,7 @@ int remap_degree_bound(const struct remap_graph *graph, const struct remap_place
     p.within = calloc(p.halves, sizeof(*p.within));
     p.room = calloc(p.halves, sizeof(*p.room));
     if (p.within != NULL && p.room != NULL && places->spots > 0) {
-        fill(&p, places);
+        remap_bound_fill(&p, places);
         for (uint32_t process = 0; process < graph->processes; process++)
             sum += best_of(graph, process, &p);
     }
@@ -119,7 +119,7 @@ int remap_degree_bound(const struct remap_graph *graph, const struct remap_place
 
 /* Bytes of a process, one way, to those that cannot all be on its vertex: of both directions
  * together at least half goes one way. */
-static double beyond(const struct remap_graph *graph, uint32_t process, uint32_t room)
+static double remap_bound_beyond(const struct remap_graph *graph, uint32_t process, uint32_t room)
 {
     double sum = 0;
     for (uint32_t i = graph->first[process] + room - 1; i < graph->first[process + 1]; i++)
@@ -141,7 +141,7 @@ double remap_link_bound(const struct remap_graph *graph, const struct remap_plac
         ways = out > ways ? out : ways;
     }
     for (uint32_t p = 0; p < graph->processes; p++) {
-        const double least = beyond(graph, p, room) / ways;
+        const double least = remap_bound_beyond(graph, p, room) / ways;
         bound = least > bound ? least : bound;
     }
     return bound;

@@ -38,7 +38,7 @@ struct remap_boxes {
 
 /* ---- the network ---------------------------------------------------------------- */
 
-static uint32_t bits_of(const struct remap_unit *unit)
+static uint32_t remap_boxes_bits_of(const struct remap_unit *unit)
 {
     if (unit->size <= 2 || unit->connection == TOPOLOGY_MESH)
         return unit->size - 1;
@@ -48,22 +48,23 @@ static uint32_t bits_of(const struct remap_unit *unit)
 }
 
 /* The lowest x are set; beyond half a ring they are taken back from the lowest on. */
-static uint64_t code_of(uint32_t bits, uint32_t x)
+static uint64_t remap_boxes_code_of(uint32_t bits, uint32_t x)
 {
     const uint64_t all = (1ull << bits) - 1;
     return x <= bits ? all & ((1ull << x) - 1) : all & ~((1ull << (x - bits)) - 1);
 }
 
-static bool find_codes(struct remap_boxes *b, const struct remap_unit *units, uint32_t unit_count)
+static bool remap_boxes_find_codes(struct remap_boxes *b, const struct remap_unit *units,
+                                   uint32_t unit_count)
 {
     uint32_t count = 0, stride = 1;
     memset(b->code, 0, sizeof(b->code));
     for (uint32_t u = unit_count; u-- > 0; stride *= units[u].size) {
-        const uint32_t bits = bits_of(&units[u]);
+        const uint32_t bits = remap_boxes_bits_of(&units[u]);
         if (count + bits >= LANES * MOST_BLOCKS)
             return false;
         for (uint32_t s = 0; s < b->count; s++)
-            b->code[s] |= code_of(bits, s / stride % units[u].size) << count;
+            b->code[s] |= remap_boxes_code_of(bits, s / stride % units[u].size) << count;
         count += bits;
     }
     b->blocks = (count + LANES - 1) / LANES;
@@ -71,7 +72,7 @@ static bool find_codes(struct remap_boxes *b, const struct remap_unit *units, ui
 }
 
 /* Places one step away. */
-static void find_near(struct remap_boxes *b)
+static void remap_boxes_find_near(struct remap_boxes *b)
 {
     for (uint32_t s = 0; s < b->count; s++) {
         b->near_count[s] = 0;
@@ -85,7 +86,7 @@ static void find_near(struct remap_boxes *b)
 
 /* ---- weights -------------------------------------------------------------------- */
 
-static double sum_of(const double *row, uint32_t count, uint32_t self)
+static double remap_boxes_add_saturating(const double *row, uint32_t count, uint32_t self)
 {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -93,11 +94,11 @@ static double sum_of(const double *row, uint32_t count, uint32_t self)
     return sum;
 }
 
-static bool scale_weights(struct remap_boxes *b, const double *weights)
+static bool remap_boxes_scale_weights(struct remap_boxes *b, const double *weights)
 {
     double most = 0, all = 0;
     for (uint32_t p = 0; p < b->count; p++) {
-        const double sum = sum_of(weights + (size_t)p * b->count, b->count, p);
+        const double sum = remap_boxes_add_saturating(weights + (size_t)p * b->count, b->count, p);
         most = sum > most ? sum : most;
         all += sum;
     }
@@ -131,7 +132,7 @@ static void find_picks(struct remap_boxes *b, uint32_t p)
         b->pick[p][i] = degree == 0 ? (uint8_t)p : order[i * i * degree / (PICKS * PICKS)];
 }
 
-static void fill_sums(struct remap_boxes *b)
+static void remap_boxes_fill_sums(struct remap_boxes *b)
 {
     memset(b->sum, 0, (size_t)b->count * b->blocks * sizeof(*b->sum));
     for (uint32_t p = 0; p < b->count; p++)
@@ -174,15 +175,15 @@ uint64_t remap_boxes_begin(struct remap_boxes *b, const struct remap_unit *units
         return 0;
     b->count = count;
     b->random = seed;
-    if (!find_codes(b, units, unit_count) || !scale_weights(b, weights))
+    if (!remap_boxes_find_codes(b, units, unit_count) || !remap_boxes_scale_weights(b, weights))
         return 0;
-    find_near(b);
+    remap_boxes_find_near(b);
     for (uint32_t p = 0; p < count; p++) {
         b->place[p] = b->at[p] = (uint8_t)p;
         b->code_at[p] = b->code[p];
         find_picks(b, p);
     }
-    fill_sums(b);
+    remap_boxes_fill_sums(b);
     return (uint64_t)count * count * (10 + 4 * b->blocks);
 }
 
@@ -193,8 +194,8 @@ const uint8_t *remap_boxes_places(const struct remap_boxes *boxes)
 
 /* ---- exchanges ------------------------------------------------------------------ */
 
-static inline int32_t weigh(const struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_t q,
-                            uint64_t mask)
+static inline int32_t remap_boxes_weigh(const struct remap_boxes *b, uint32_t blocks, uint32_t p,
+                                        uint32_t q, uint64_t mask)
 {
     int32_t loss = 0;
     for (uint32_t i = 0; i < blocks; i++, mask >>= LANES) {
@@ -207,8 +208,8 @@ static inline int32_t weigh(const struct remap_boxes *b, uint32_t blocks, uint32
 }
 
 /* One side is as far from both as the other is: where p's bit was the same, q's was not. */
-static inline void update(struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_t q,
-                          uint64_t mask)
+static inline void remap_boxes_update(struct remap_boxes *b, uint32_t blocks, uint32_t p,
+                                      uint32_t q, uint64_t mask)
 {
     const uint64_t code = b->code_at[p];
     const int16_t *one = b->weight[p], *other = b->weight[q];
@@ -228,8 +229,8 @@ static inline void update(struct remap_boxes *b, uint32_t blocks, uint32_t p, ui
 }
 
 /* What the two themselves lose by going back is what they lost by coming. */
-static inline void turn(struct remap_boxes *b, uint32_t blocks, uint32_t p, int16_t between,
-                        uint64_t mask, const int16_t (*before)[LANES])
+static inline void remap_boxes_turn(struct remap_boxes *b, uint32_t blocks, uint32_t p,
+                                    int16_t between, uint64_t mask, const int16_t (*before)[LANES])
 {
     for (uint32_t i = 0; i < blocks; i++, mask >>= LANES) {
         const int16_t *set = b->lanes[mask & 0xff];
@@ -240,15 +241,16 @@ static inline void turn(struct remap_boxes *b, uint32_t blocks, uint32_t p, int1
     }
 }
 
-static void exchange(struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_t q, uint64_t mask)
+static void remap_boxes_exchange(struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_t q,
+                                 uint64_t mask)
 {
     const uint8_t place = b->place[p];
     int16_t one[MOST_BLOCKS][LANES], other[MOST_BLOCKS][LANES];
     memcpy(one, b->sum[p * blocks], blocks * sizeof(*one));
     memcpy(other, b->sum[q * blocks], blocks * sizeof(*other));
-    update(b, blocks, p, q, mask);
-    turn(b, blocks, p, b->weight[p][q], mask, (const int16_t(*)[LANES])one);
-    turn(b, blocks, q, b->weight[p][q], mask, (const int16_t(*)[LANES])other);
+    remap_boxes_update(b, blocks, p, q, mask);
+    remap_boxes_turn(b, blocks, p, b->weight[p][q], mask, (const int16_t(*)[LANES])one);
+    remap_boxes_turn(b, blocks, q, b->weight[p][q], mask, (const int16_t(*)[LANES])other);
     b->place[p] = b->place[q];
     b->place[q] = place;
     b->at[b->place[p]] = (uint8_t)p;
@@ -258,8 +260,8 @@ static void exchange(struct remap_boxes *b, uint32_t blocks, uint32_t p, uint32_
 }
 
 /* @return how many were done */
-static inline uint32_t run(struct remap_boxes *b, uint32_t blocks, float temperature,
-                           uint32_t tries)
+static inline uint32_t remap_boxes_run_annealing(struct remap_boxes *b, uint32_t blocks,
+                                                 float temperature, uint32_t tries)
 {
     uint64_t random = b->random;
     uint32_t done = 0;
@@ -272,12 +274,12 @@ static inline uint32_t run(struct remap_boxes *b, uint32_t blocks, float tempera
         const uint64_t mask = b->code_at[p] ^ b->code_at[q];
         const int32_t allowed = (int32_t)(temperature * b->chance[r >> 40 & (CHANCES - 1)]);
         /* the weight between the two is counted as if they met */
-        const int32_t loss = weigh(b, blocks, p, q, mask);
+        const int32_t loss = remap_boxes_weigh(b, blocks, p, q, mask);
         if (loss > allowed || mask == 0 || partner == p)
             continue;
         if (loss + 2 * b->weight[p][q] * __builtin_popcountll(mask) > allowed)
             continue;
-        exchange(b, blocks, p, q, mask);
+        remap_boxes_exchange(b, blocks, p, q, mask);
         done++;
     }
     b->random = random;
@@ -287,8 +289,8 @@ static inline uint32_t run(struct remap_boxes *b, uint32_t blocks, float tempera
 uint64_t remap_boxes_run(struct remap_boxes *b, double temperature, uint32_t tries)
 {
     const float scaled = (float)(temperature * b->scale);
-    const uint32_t done =
-        b->blocks == 1 ? run(b, 1, scaled, tries) : run(b, b->blocks, scaled, tries);
+    const uint32_t done = b->blocks == 1 ? remap_boxes_run_annealing(b, 1, scaled, tries)
+                                         : remap_boxes_run_annealing(b, b->blocks, scaled, tries);
     return (uint64_t)tries * (WORK_TRY + WORK_BLOCK * b->blocks) +
            (uint64_t)done * (WORK_EXCHANGE + (uint64_t)b->count * b->blocks * WORK_BOX);
 }

@@ -31,7 +31,7 @@ struct remap_exact {
     bool complete;
 };
 
-static double weight_of(const struct remap_exact *x, const struct remap_flow *flow)
+static double remap_exact_weight_of(const struct remap_exact *x, const struct remap_flow *flow)
 {
     return x->problem.messages ? flow->messages : flow->bytes;
 }
@@ -39,7 +39,8 @@ static double weight_of(const struct remap_exact *x, const struct remap_flow *fl
 /* ---- costs ---------------------------------------------------------------------- */
 
 /* Put the flow between two slots on its links, or take it off. */
-static void carry(struct remap_exact *x, uint32_t from, uint32_t to, double weight, double *most)
+static void remap_exact_add_traffic(struct remap_exact *x, uint32_t from, uint32_t to,
+                                    double weight, double *most)
 {
     const uint32_t *vertex = x->problem.places->vertex;
     const uint32_t length =
@@ -52,7 +53,7 @@ static void carry(struct remap_exact *x, uint32_t from, uint32_t to, double weig
     }
 }
 
-static double apart(const struct remap_exact *x, uint32_t from, uint32_t to)
+static double remap_exact_apart(const struct remap_exact *x, uint32_t from, uint32_t to)
 {
     const struct remap_places *places = x->problem.places;
     if (places->inter_node)
@@ -61,32 +62,34 @@ static double apart(const struct remap_exact *x, uint32_t from, uint32_t to)
 }
 
 /* Cost of the process at a depth with those that have a slot; their loads are added. */
-static void place(struct remap_exact *x, uint32_t depth, uint32_t slot)
+static void remap_exact_place(struct remap_exact *x, uint32_t depth, uint32_t slot)
 {
     double cost = x->cost[depth], load = x->load[depth];
     x->slots[x->problem.movable[depth]] = slot;
     for (uint32_t i = x->touch_first[depth]; i < x->touch_first[depth + 1]; i++) {
         const struct touch *t = &x->touches[i];
         const uint32_t there = x->slots[t->other];
-        cost += t->weight * (t->out ? apart(x, slot, there) : apart(x, there, slot));
+        cost += t->weight *
+                (t->out ? remap_exact_apart(x, slot, there) : remap_exact_apart(x, there, slot));
         if (x->loads != NULL)
-            carry(x, t->out ? slot : there, t->out ? there : slot, t->weight, &load);
+            remap_exact_add_traffic(x, t->out ? slot : there, t->out ? there : slot, t->weight,
+                                    &load);
     }
     x->cost[depth + 1] = cost;
     x->load[depth + 1] = load;
 }
 
-static void take_away(struct remap_exact *x, uint32_t depth)
+static void remap_exact_unplace(struct remap_exact *x, uint32_t depth)
 {
     const uint32_t slot = x->slots[x->problem.movable[depth]];
     for (uint32_t i = x->touch_first[depth]; x->loads && i < x->touch_first[depth + 1]; i++) {
         const struct touch *t = &x->touches[i];
         const uint32_t there = x->slots[t->other];
-        carry(x, t->out ? slot : there, t->out ? there : slot, -t->weight, NULL);
+        remap_exact_add_traffic(x, t->out ? slot : there, t->out ? there : slot, -t->weight, NULL);
     }
 }
 
-static bool worse(const struct remap_exact *x, uint32_t depth)
+static bool remap_exact_worse(const struct remap_exact *x, uint32_t depth)
 {
     if (x->loads != NULL && x->load[depth] != x->best_load)
         return x->load[depth] > x->best_load;
@@ -105,9 +108,9 @@ static void begin_cost(struct remap_exact *x)
         const uint32_t from = x->slots[f->from], to = x->slots[f->to];
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE)
             continue;
-        x->cost[0] += weight_of(x, f) * apart(x, from, to);
+        x->cost[0] += remap_exact_weight_of(x, f) * remap_exact_apart(x, from, to);
         if (x->loads != NULL)
-            carry(x, from, to, weight_of(x, f), &x->load[0]);
+            remap_exact_add_traffic(x, from, to, remap_exact_weight_of(x, f), &x->load[0]);
     }
 }
 
@@ -120,13 +123,14 @@ static int find_touches(struct remap_exact *x, const uint32_t *at)
         for (uint32_t i = 0; i < graph->flow_count; i++) {
             const struct remap_flow *f = &graph->flows[i];
             const uint32_t from = at[f->from], to = at[f->to];
-            if ((from == TOPOLOGY_NONE && to == TOPOLOGY_NONE) || !(weight_of(x, f) > 0))
+            if ((from == TOPOLOGY_NONE && to == TOPOLOGY_NONE) ||
+                !(remap_exact_weight_of(x, f) > 0))
                 continue;
             const bool out = to == TOPOLOGY_NONE || (from != TOPOLOGY_NONE && from > to);
             const uint32_t depth = out ? from : to;
             if (pass == 1)
                 x->touches[end[depth]] =
-                    (struct touch){out ? f->to : f->from, weight_of(x, f), out};
+                    (struct touch){out ? f->to : f->from, remap_exact_weight_of(x, f), out};
             end[depth]++;
         }
         for (uint32_t d = 0; pass == 0 && d < x->problem.count; d++) {
@@ -143,7 +147,7 @@ static int find_touches(struct remap_exact *x, const uint32_t *at)
     return 0;
 }
 
-static int begin(struct remap_exact *x)
+static int remap_exact_begin(struct remap_exact *x)
 {
     const struct remap_exact_problem *problem = &x->problem;
     const uint32_t n = problem->graph->processes;
@@ -182,7 +186,7 @@ int remap_exact_create(struct remap_exact **out, const struct remap_exact_proble
     if (room) {
         memcpy(x->slots, problem->slots, n * sizeof(*x->slots));
         memcpy(x->best, problem->slots, n * sizeof(*x->best));
-        room = begin(x) == 0;
+        room = remap_exact_begin(x) == 0;
     }
     if (!room) {
         remap_exact_destroy(x);
@@ -207,7 +211,7 @@ void remap_exact_destroy(struct remap_exact *x)
 /* ---- depth first ---------------------------------------------------------------- */
 
 /* Another seat of the same spot was tried at this depth, or is free and comes first. */
-static bool repeated(const struct remap_exact *x, uint32_t seat)
+static bool remap_exact_repeated(const struct remap_exact *x, uint32_t seat)
 {
     const uint32_t *spot = x->problem.places->spot;
     for (uint32_t k = 0; k < seat; k++)
@@ -224,16 +228,16 @@ static void go_back(struct remap_exact *x)
     }
     x->depth--;
     const uint32_t process = x->problem.movable[x->depth];
-    take_away(x, x->depth);
+    remap_exact_unplace(x, x->depth);
     x->slots[process] = TOPOLOGY_NONE;
     x->taken[x->next[x->depth] - 1] = false;
 }
 
-static void go_on(struct remap_exact *x)
+static void remap_exact_search_on(struct remap_exact *x)
 {
     const uint32_t count = x->problem.count;
     if (x->depth == count) {
-        if (!worse(x, count)) {
+        if (!remap_exact_worse(x, count)) {
             x->best_cost = x->cost[count];
             x->best_load = x->load[count];
             memcpy(x->best, x->slots, x->problem.graph->processes * sizeof(*x->best));
@@ -242,15 +246,15 @@ static void go_on(struct remap_exact *x)
         return;
     }
     uint32_t seat = x->next[x->depth];
-    while (seat < count && (x->taken[seat] || repeated(x, seat)))
+    while (seat < count && (x->taken[seat] || remap_exact_repeated(x, seat)))
         seat++;
-    if (seat == count || (x->depth > 0 && worse(x, x->depth))) {
+    if (seat == count || (x->depth > 0 && remap_exact_worse(x, x->depth))) {
         go_back(x);
         return;
     }
     x->next[x->depth] = seat + 1;
     x->taken[seat] = true;
-    place(x, x->depth, x->seats[seat]);
+    remap_exact_place(x, x->depth, x->seats[seat]);
     x->next[++x->depth] = 0;
 }
 
@@ -261,7 +265,7 @@ int remap_exact_step(struct remap_exact *x, uint64_t limit, uint64_t *work)
     while (!x->complete && *work < end) {
         const uint32_t d = x->depth < x->problem.count ? x->depth : x->depth - 1;
         *work += 40 + flow * (x->touch_first[d + 1] - x->touch_first[d]);
-        go_on(x);
+        remap_exact_search_on(x);
     }
     return x->complete;
 }

@@ -36,8 +36,8 @@ static uint32_t flows_merge(struct remap_flow *flows, uint32_t count)
     return kept;
 }
 
-static void find_first(uint32_t *first, const struct remap_flow *flows, uint32_t count,
-                       uint32_t processes)
+static void remap_graph_find_first(uint32_t *first, const struct remap_flow *flows, uint32_t count,
+                                   uint32_t processes)
 {
     memset(first, 0, ((size_t)processes + 1) * sizeof(*first));
     for (uint32_t i = 0; i < count; i++)
@@ -46,7 +46,8 @@ static void find_first(uint32_t *first, const struct remap_flow *flows, uint32_t
         first[p + 1] += first[p];
 }
 
-static uint32_t take_flows(struct remap_flow *flows, const struct remap_problem *problem)
+static uint32_t remap_graph_copy_flows(struct remap_flow *flows,
+                                       const struct remap_problem *problem)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < problem->edge_count; i++) {
@@ -58,7 +59,7 @@ static uint32_t take_flows(struct remap_flow *flows, const struct remap_problem 
     return count;
 }
 
-static int compare_partners(const void *a, const void *b)
+static int remap_graph_compare_partners(const void *a, const void *b)
 {
     const struct remap_partner *one = a, *other = b;
     if (one->weight != other->weight)
@@ -68,7 +69,7 @@ static int compare_partners(const void *a, const void *b)
 
 void remap_graph_sort_row(struct remap_partner *row, uint32_t count)
 {
-    qsort(row, count, sizeof(*row), compare_partners);
+    qsort(row, count, sizeof(*row), remap_graph_compare_partners);
 }
 
 /* Both directions of every flow, merged, as rows of partners. */
@@ -86,7 +87,7 @@ static void make_partners(struct remap_graph *graph, struct remap_flow *both,
     }
     flows_sort(both, room, count, start, graph->processes);
     kept = flows_merge(both, count);
-    find_first(graph->first, both, kept, graph->processes);
+    remap_graph_find_first(graph->first, both, kept, graph->processes);
     for (uint32_t i = 0; i < kept; i++)
         graph->partners[i] = (struct remap_partner){both[i].to, both[i].bytes};
     for (uint32_t p = 0; p < graph->processes; p++)
@@ -109,10 +110,10 @@ int remap_graph_init(struct remap_graph *graph, const struct remap_problem *prob
     graph->partners = malloc(2 * edges * sizeof(*graph->partners));
     if (both && room && start && graph->flows && graph->flow_first && graph->first &&
         graph->partners) {
-        const uint32_t count = take_flows(graph->flows, problem);
+        const uint32_t count = remap_graph_copy_flows(graph->flows, problem);
         flows_sort(graph->flows, room, count, start, n);
         graph->flow_count = flows_merge(graph->flows, count);
-        find_first(graph->flow_first, graph->flows, graph->flow_count, n);
+        remap_graph_find_first(graph->flow_first, graph->flows, graph->flow_count, n);
         make_partners(graph, both, room, start, messages);
         rc = 0;
     }

@@ -49,8 +49,8 @@ struct remap_grid {
 /* ---- where a process goes ------------------------------------------------------- */
 
 /* What a coordinate adds to the number that the digits make up, as an axis deals it out to them. */
-static uint32_t part_of(const struct remap_grid *g, const uint32_t *order, const struct axis *axis,
-                        uint32_t x)
+static uint32_t remap_grid_part_of(const struct remap_grid *g, const uint32_t *order,
+                                   const struct axis *axis, uint32_t x)
 {
     uint32_t below = axis->size, part = 0;
     for (uint32_t i = axis->begin; i < axis->end; i++) {
@@ -66,7 +66,7 @@ static uint32_t part_of(const struct remap_grid *g, const uint32_t *order, const
 
 /* The slot of a number: in each dimension a coordinate is what its digits stand for when counted to
  * and fro. */
-static uint32_t fold(const struct remap_grid *g, uint32_t number)
+static uint32_t remap_grid_fold(const struct remap_grid *g, uint32_t number)
 {
     uint32_t slot = 0;
     for (uint32_t d = 0; d < g->dimension_count; d++) {
@@ -81,19 +81,20 @@ static uint32_t fold(const struct remap_grid *g, uint32_t number)
     return slot;
 }
 
-static uint32_t slot_of(const struct remap_grid *g, const uint32_t *order, uint32_t process)
+static uint32_t remap_grid_slot_of(const struct remap_grid *g, const uint32_t *order,
+                                   uint32_t process)
 {
     const uint32_t number = g->number != NULL ? g->number[process] : process;
     uint32_t sum = 0;
     for (uint32_t a = 0; a < g->axis_count; a++) {
         const struct axis *axis = &g->axes[a];
-        sum += part_of(g, order, axis, number / axis->stride % axis->size);
+        sum += remap_grid_part_of(g, order, axis, number / axis->stride % axis->size);
     }
     return g->fold[sum];
 }
 
 /* Parts of axes that are short are looked up: there are fewer than ends of samples. */
-static double score(struct remap_grid *g, const uint32_t *order)
+static double remap_grid_score(struct remap_grid *g, const uint32_t *order)
 {
     const uint32_t *spot = g->places->spot;
     uint32_t sums[SAMPLES][2] = {{0}};
@@ -103,11 +104,11 @@ static double score(struct remap_grid *g, const uint32_t *order)
         const bool known = axis->size <= SAMPLES;
         uint32_t parts[SAMPLES];
         for (uint32_t x = 0; known && x < axis->size; x++)
-            parts[x] = part_of(g, order, axis, x);
+            parts[x] = remap_grid_part_of(g, order, axis, x);
         for (uint32_t i = 0; i < g->sample_count; i++)
             for (uint32_t end = 0; end < 2; end++) {
                 const uint32_t x = g->at[a][i][end];
-                sums[i][end] += known ? parts[x] : part_of(g, order, axis, x);
+                sums[i][end] += known ? parts[x] : remap_grid_part_of(g, order, axis, x);
             }
     }
     for (uint32_t i = 0; i < g->sample_count; i++)
@@ -131,7 +132,7 @@ static int compare_offsets(const void *a, const void *b)
 }
 
 /* Does a stride fit in with the others: each a multiple of all smaller ones? */
-static bool fits(const uint32_t *strides, uint32_t count, uint32_t stride)
+static bool remap_grid_fits(const uint32_t *strides, uint32_t count, uint32_t stride)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t low = strides[i] < stride ? strides[i] : stride;
@@ -158,7 +159,7 @@ static void make_axes(struct remap_grid *g, uint32_t *strides, uint32_t count)
     }
 }
 
-static void take_axes(struct remap_grid *g, const struct remap_numbering *given)
+static void remap_grid_set_axes(struct remap_grid *g, const struct remap_numbering *given)
 {
     uint32_t stride = 1;
     g->number = given->number;
@@ -187,7 +188,7 @@ static int find_axes(struct remap_grid *g, enum remap_axes kind)
     qsort(offsets, n, sizeof(*offsets), compare_offsets);
     for (uint32_t i = 0; kind == AXES_STRIDES && i < n && i < 16 && count < 8; i++)
         if (offsets[i].weight > 0.01 * all && n % offsets[i].difference == 0 &&
-            fits(strides, count, offsets[i].difference))
+            remap_grid_fits(strides, count, offsets[i].difference))
             strides[count++] = offsets[i].difference;
     free(offsets);
     make_axes(g, strides, count);
@@ -255,8 +256,8 @@ static void find_digits(struct remap_grid *g)
 
 /* Deal the digits out to the axes, dimension by dimension, in this order of dimensions and of axes.
  */
-static bool deal(struct remap_grid *g, const uint32_t *dimensions, const uint32_t *axes,
-                 uint32_t *order)
+static bool remap_grid_deal_axes(struct remap_grid *g, const uint32_t *dimensions,
+                                 const uint32_t *axes, uint32_t *order)
 {
     bool used[MOST_DIGITS] = {false};
     uint32_t dealt = 0;
@@ -291,7 +292,7 @@ static void find_positions(struct remap_grid *g)
     }
 }
 
-static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
+static void remap_grid_shuffle(uint32_t *order, uint32_t count, uint64_t *random)
 {
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
@@ -306,15 +307,15 @@ static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
 static bool deal_any(struct remap_grid *g, uint64_t *random, uint32_t *order)
 {
     uint32_t dimensions[MOST_DIGITS], axes[REMAP_MOST_AXES];
-    shuffle(dimensions, g->dimension_count, random);
-    shuffle(axes, g->axis_count, random);
-    return deal(g, dimensions, axes, order);
+    remap_grid_shuffle(dimensions, g->dimension_count, random);
+    remap_grid_shuffle(axes, g->axis_count, random);
+    return remap_grid_deal_axes(g, dimensions, axes, order);
 }
 
 /* ---- samples -------------------------------------------------------------------- */
 
 /* Edges at equal steps of the weight added up. */
-static void take_samples(struct remap_grid *g)
+static void remap_grid_draw_samples(struct remap_grid *g)
 {
     const struct remap_graph *graph = g->graph;
     double all = 0, sum = 0;
@@ -331,7 +332,7 @@ static void take_samples(struct remap_grid *g)
         }
 }
 
-static void find_coordinates(struct remap_grid *g)
+static void remap_grid_find_coordinates(struct remap_grid *g)
 {
     for (uint32_t a = 0; a < g->axis_count; a++)
         for (uint32_t i = 0; i < g->sample_count; i++)
@@ -351,7 +352,7 @@ static int make_fold(struct remap_grid *g)
     if (g->fold == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        g->fold[i] = fold(g, i);
+        g->fold[i] = remap_grid_fold(g, i);
     return 0;
 }
 
@@ -369,14 +370,14 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
     remap_random(&g->random);
     int rc = 0;
     if (axes == AXES_GIVEN)
-        take_axes(g, given);
+        remap_grid_set_axes(g, given);
     else
         rc = find_axes(g, axes);
     if (rc == 0) {
         find_digits(g);
-        take_samples(g);
+        remap_grid_draw_samples(g);
         find_positions(g);
-        find_coordinates(g);
+        remap_grid_find_coordinates(g);
         rc = deal_any(g, NULL, g->order) && g->sample_count > 0 ? 0 : -HOLTER_EEMPTY;
     }
     if (rc == 0)
@@ -386,7 +387,7 @@ int remap_grid_create(struct remap_grid **out, const struct remap_graph *graph,
         return rc;
     }
     memcpy(g->best, g->order, sizeof(g->best));
-    g->score = g->best_score = score(g, g->order);
+    g->score = g->best_score = remap_grid_score(g, g->order);
     *out = g;
     return 0;
 }
@@ -401,7 +402,7 @@ void remap_grid_destroy(struct remap_grid *grid)
 
 /* ---- search --------------------------------------------------------------------- */
 
-static const struct axis *axis_of(const struct remap_grid *g, uint32_t position)
+static const struct axis *remap_grid_axis_of(const struct remap_grid *g, uint32_t position)
 {
     uint32_t a = 0;
     while (position < g->axes[a].begin || position >= g->axes[a].end)
@@ -410,12 +411,12 @@ static const struct axis *axis_of(const struct remap_grid *g, uint32_t position)
 }
 
 /* Two digits change places, or one moves elsewhere on its axis. @return whether anything changed */
-static bool change(struct remap_grid *g, uint32_t *order)
+static bool remap_grid_change(struct remap_grid *g, uint32_t *order)
 {
     const uint32_t i = remap_below(&g->random, g->digit_count);
     const uint32_t k = remap_below(&g->random, g->digit_count);
     const uint32_t digit = order[i];
-    const bool same = axis_of(g, i) == axis_of(g, k);
+    const bool same = remap_grid_axis_of(g, i) == remap_grid_axis_of(g, k);
     if (i == k || (!same && g->radix[digit] != g->radix[order[k]]))
         return false;
     if (same && (g->random & 1)) {
@@ -431,7 +432,7 @@ static bool change(struct remap_grid *g, uint32_t *order)
     return true;
 }
 
-static void keep(struct remap_grid *g)
+static void remap_grid_store_best(struct remap_grid *g)
 {
     if (g->score >= g->best_score)
         return;
@@ -452,30 +453,30 @@ static void begin_round(struct remap_grid *g)
     for (; g->tried < DEALS; g->tried++) {
         if (!deal_any(g, &g->random, order))
             continue;
-        const double now = score(g, order);
+        const double now = remap_grid_score(g, order);
         if (now < g->score)
             memcpy(g->order, order, sizeof(order));
         g->score = now < g->score ? now : g->score;
     }
-    keep(g);
+    remap_grid_store_best(g);
 }
 
-static void attempt(struct remap_grid *g)
+static void remap_grid_attempt(struct remap_grid *g)
 {
     uint32_t order[MOST_DIGITS];
     memcpy(order, g->order, sizeof(order));
-    if (!change(g, order))
+    if (!remap_grid_change(g, order))
         return;
     if (remap_below(&g->random, 4) == 0)
-        change(g, order);
-    const double now = score(g, order);
+        remap_grid_change(g, order);
+    const double now = remap_grid_score(g, order);
     const double left = 1 - (double)g->tried / ROUND;
     const double chance = ((double)(remap_random(&g->random) >> 11) + 0.5) * 0x1p-53;
     if (now - g->score > -log(chance) * 0.06 * left * left * g->sample_count)
         return;
     memcpy(g->order, order, sizeof(order));
     g->score = now;
-    keep(g);
+    remap_grid_store_best(g);
 }
 
 bool remap_grid_step(struct remap_grid *g, uint64_t limit, uint64_t *work)
@@ -489,7 +490,7 @@ bool remap_grid_step(struct remap_grid *g, uint64_t limit, uint64_t *work)
             begin_round(g);
             *work += DEALS * one;
         }
-        attempt(g);
+        remap_grid_attempt(g);
         *work += one;
     }
     return g->best_score < before;
@@ -498,5 +499,5 @@ bool remap_grid_step(struct remap_grid *g, uint64_t limit, uint64_t *work)
 void remap_grid_slots(const struct remap_grid *g, uint32_t *slots)
 {
     for (uint32_t p = 0; p < g->graph->processes; p++)
-        slots[p] = slot_of(g, g->best, p);
+        slots[p] = remap_grid_slot_of(g, g->best, p);
 }

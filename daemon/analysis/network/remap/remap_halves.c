@@ -81,7 +81,8 @@ void remap_halves_destroy(struct remap_halves *h)
 
 /* How many coordinates the spots of a range span along a dimension; those that are all to all only
  * count. */
-static uint32_t extent(const struct remap_halves *h, const struct range *range, uint32_t d)
+static uint32_t remap_halves_extent(const struct remap_halves *h, const struct range *range,
+                                    uint32_t d)
 {
     uint32_t low = UINT32_MAX, high = 0;
     for (uint32_t i = range->begin; i < range->end; i++) {
@@ -92,13 +93,14 @@ static uint32_t extent(const struct remap_halves *h, const struct range *range, 
     return high - low + 1;
 }
 
-static uint32_t choose_dimension(const struct remap_halves *h, const struct range *range)
+static uint32_t remap_halves_choose_dimension(const struct remap_halves *h,
+                                              const struct range *range)
 {
     const uint32_t count = h->places->dimension_count;
     uint32_t best = 0, longest = 1;
     for (uint32_t k = 0; k < count; k++) {
         const bool backward = h->cut == CUT_LONGEST_LAST || h->cut == CUT_LAST;
-        const uint32_t d = backward ? count - 1 - k : k, wide = extent(h, range, d);
+        const uint32_t d = backward ? count - 1 - k : k, wide = remap_halves_extent(h, range, d);
         if (wide <= longest)
             continue;
         best = d;
@@ -134,7 +136,7 @@ static void key_by_ends(struct remap_halves *h, const struct range *range)
     }
 }
 
-static int compare_keys(const void *a, const void *b)
+static int remap_halves_compare_keys(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
     return one < other ? -1 : one > other;
@@ -148,14 +150,14 @@ static uint32_t halve_slots(struct remap_halves *h, const struct range *range)
     const uint32_t count = range->end - range->begin;
     uint32_t middle = range->begin + count / 2;
     if (places->dimension_count > 0) {
-        const uint32_t d = choose_dimension(h, range);
+        const uint32_t d = remap_halves_choose_dimension(h, range);
         for (uint32_t i = range->begin; i < range->end; i++)
             h->key[i] =
                 (uint64_t)remap_at(places, places->spot[h->slots[i]])[d] << 32 | h->slots[i];
     } else {
         key_by_ends(h, range);
     }
-    qsort(h->key + range->begin, count, sizeof(*h->key), compare_keys);
+    qsort(h->key + range->begin, count, sizeof(*h->key), remap_halves_compare_keys);
     for (uint32_t i = range->begin; i < range->end; i++)
         h->slots[i] = (uint32_t)h->key[i];
     /* between two spots, if that is not far */
@@ -172,8 +174,8 @@ static uint32_t halve_slots(struct remap_halves *h, const struct range *range)
 
 /* What partners outside of the range cost if the first part goes to the first side, less what they
  * cost the other way round. */
-static double outside(const struct remap_halves *h, const struct range *range, uint32_t one,
-                      uint32_t other)
+static double remap_halves_outside(const struct remap_halves *h, const struct range *range,
+                                   uint32_t one, uint32_t other)
 {
     const struct remap_graph *graph = h->graph;
     double sum = 0;
@@ -209,14 +211,14 @@ static void order_processes(struct remap_halves *h, const struct range *range, u
         h->processes[i] = (uint32_t)h->key[i];
 }
 
-static void settle(struct remap_halves *h, const struct range *range)
+static void remap_halves_place_range(struct remap_halves *h, const struct range *range)
 {
     const uint32_t spot = h->places->spot[h->slots[range->begin + (range->end - range->begin) / 2]];
     for (uint32_t i = range->begin; i < range->end; i++)
         h->middle[h->processes[i]] = spot;
 }
 
-static int halve(struct remap_halves *h, const struct range *range, uint64_t *work)
+static int remap_halves_halve(struct remap_halves *h, const struct range *range, uint64_t *work)
 {
     const uint32_t count = range->end - range->begin;
     const uint32_t middle = halve_slots(h, range);
@@ -234,9 +236,10 @@ static int halve(struct remap_halves *h, const struct range *range, uint64_t *wo
     const struct range first = {range->begin, middle}, second = {middle, range->end};
     const uint32_t one = h->places->spot[h->slots[first.begin + sizes[0] / 2]];
     const uint32_t other = h->places->spot[h->slots[second.begin + sizes[1] / 2]];
-    order_processes(h, range, middle, sizes[0] == sizes[1] && outside(h, range, one, other) > 0);
-    settle(h, &first);
-    settle(h, &second);
+    order_processes(h, range, middle,
+                    sizes[0] == sizes[1] && remap_halves_outside(h, range, one, other) > 0);
+    remap_halves_place_range(h, &first);
+    remap_halves_place_range(h, &second);
     return 0;
 }
 
@@ -265,7 +268,7 @@ int remap_halves_step(struct remap_halves *h, uint64_t limit, uint64_t *work)
             if (range.end - range.begin < 2)
                 h->next[h->next_count++] = range.begin;
             else
-                rc = halve(h, &range, work);
+                rc = remap_halves_halve(h, &range, work);
             h->done++;
         }
         if (rc != 0)

@@ -38,14 +38,15 @@ struct remap_links {
 
 /* ---- loads ---------------------------------------------------------------------- */
 
-static double eighth(double x)
+static double remap_links_eighth(double x)
 {
     x *= x;
     x *= x;
     return x * x;
 }
 
-static void carry(struct remap_links *l, const struct remap_flow *flow, double sign)
+static void remap_links_add_traffic(struct remap_links *l, const struct remap_flow *flow,
+                                    double sign)
 {
     const struct remap_places *places = l->problem.places;
     const uint32_t from = places->vertex[l->slot[flow->from]];
@@ -57,7 +58,7 @@ static void carry(struct remap_links *l, const struct remap_flow *flow, double s
         const double after = *load + sign * flow->bytes;
         if (l->undo_count < l->undo_room)
             l->undo[l->undo_count++] = (struct touched){l->route[i], *load};
-        l->energy += eighth(after / l->most) - eighth(*load / l->most);
+        l->energy += remap_links_eighth(after / l->most) - remap_links_eighth(*load / l->most);
         l->sum += sign * flow->bytes;
         *load = after;
     }
@@ -71,10 +72,10 @@ static void carry_two(struct remap_links *l, uint32_t p, uint32_t q, double sign
         const uint32_t process = k == 0 ? p : q;
         for (uint32_t i = graph->flow_first[process]; i < graph->flow_first[process + 1]; i++)
             if (k == 0 || graph->flows[i].to != p)
-                carry(l, &graph->flows[i], sign);
+                remap_links_add_traffic(l, &graph->flows[i], sign);
         for (uint32_t i = l->in_first[process]; i < l->in_first[process + 1]; i++)
             if (graph->flows[l->in[i]].from != p)
-                carry(l, &graph->flows[l->in[i]], sign);
+                remap_links_add_traffic(l, &graph->flows[l->in[i]], sign);
     }
 }
 
@@ -87,7 +88,7 @@ static void swap_slots(struct remap_links *l, uint32_t p, uint32_t q)
     l->at[l->slot[p]] = p;
 }
 
-static void attempt(struct remap_links *l, uint32_t p, uint32_t q, double temperature)
+static void remap_links_attempt(struct remap_links *l, uint32_t p, uint32_t q, double temperature)
 {
     const double energy = l->energy, sum = l->sum;
     const double chance = ((double)(remap_random(&l->random) >> 11) + 0.5) * 0x1p-53;
@@ -109,14 +110,14 @@ static void attempt(struct remap_links *l, uint32_t p, uint32_t q, double temper
 }
 
 /* From nothing. */
-static void add_up(struct remap_links *l)
+static void remap_links_add_up(struct remap_links *l)
 {
     memset(l->loads, 0, (size_t)topology_links(l->problem.places->topology) * sizeof(*l->loads));
     l->sum = 0;
     l->most = 1;
     l->undo_count = l->undo_room; /* nothing to undo */
     for (uint32_t i = 0; i < l->problem.graph->flow_count; i++)
-        carry(l, &l->problem.graph->flows[i], 1);
+        remap_links_add_traffic(l, &l->problem.graph->flows[i], 1);
 }
 
 static uint64_t flows_of(const struct remap_links *l, uint32_t p)
@@ -129,7 +130,7 @@ static uint64_t flows_of(const struct remap_links *l, uint32_t p)
 
 /* Find the largest load and keep the mapping if it is the best. @return a hot link, TOPOLOGY_NONE:
  * no load at all */
-static uint32_t look(struct remap_links *l)
+static uint32_t remap_links_choose_link(struct remap_links *l)
 {
     const uint32_t links = topology_links(l->problem.places->topology);
     uint32_t hot = TOPOLOGY_NONE, count = 0;
@@ -141,7 +142,7 @@ static uint32_t look(struct remap_links *l)
     l->most = most;
     l->energy = 0;
     for (uint32_t i = 0; i < links; i++) {
-        l->energy += eighth(l->loads[i] / most);
+        l->energy += remap_links_eighth(l->loads[i] / most);
         /* each is as likely */
         if (l->loads[i] >= HOT * most && remap_below(&l->random, ++count) == 0)
             hot = i;
@@ -197,7 +198,7 @@ static void try_one(struct remap_links *l, double temperature)
         return; /* no room to take it back */
     if (p != q && l->moves[p] && l->moves[q] &&
         places->spot[l->slot[p]] != places->spot[l->slot[q]])
-        attempt(l, p, q, temperature);
+        remap_links_attempt(l, p, q, temperature);
 }
 
 void remap_links_step(struct remap_links *l, double done, uint64_t limit, uint64_t *work)
@@ -205,7 +206,7 @@ void remap_links_step(struct remap_links *l, double done, uint64_t limit, uint64
     const double temperature = 0.3 * pow(0.01, done);
     l->work = 0;
     while (l->work < limit) {
-        const uint32_t hot = look(l);
+        const uint32_t hot = remap_links_choose_link(l);
         l->work += 1000;
         if (hot == TOPOLOGY_NONE) {
             l->work = limit;
@@ -215,7 +216,7 @@ void remap_links_step(struct remap_links *l, double done, uint64_t limit, uint64
         for (uint32_t i = 0; i < TRIES && l->crossing_count > 0 && l->work < limit; i++)
             try_one(l, temperature);
     }
-    look(l);
+    remap_links_choose_link(l);
     *work += l->work;
 }
 
@@ -226,7 +227,7 @@ const uint32_t *remap_links_slots(const struct remap_links *l)
 
 /* ---- making --------------------------------------------------------------------- */
 
-static void find_in(struct remap_links *l)
+static void remap_links_find_in(struct remap_links *l)
 {
     const struct remap_graph *graph = l->problem.graph;
     memset(l->in_first, 0, ((size_t)graph->processes + 1) * sizeof(*l->in_first));
@@ -254,7 +255,7 @@ static uint32_t most_touched(const struct remap_links *l)
     return touched < 1u << 24 ? (uint32_t)touched : 1u << 24;
 }
 
-static void begin(struct remap_links *l, const uint32_t *slots)
+static void remap_links_begin(struct remap_links *l, const uint32_t *slots)
 {
     const uint32_t n = l->problem.graph->processes;
     memcpy(l->slot, slots, n * sizeof(*slots));
@@ -263,9 +264,9 @@ static void begin(struct remap_links *l, const uint32_t *slots)
         l->at[slots[p]] = p;
     for (uint32_t i = 0; i < l->problem.count; i++)
         l->moves[l->problem.movable[i]] = true;
-    add_up(l);
+    remap_links_add_up(l);
     l->best_most = l->best_sum = HUGE_VAL;
-    look(l);
+    remap_links_choose_link(l);
 }
 
 int remap_links_create(struct remap_links **out, const struct remap_links_problem *problem)
@@ -290,7 +291,7 @@ int remap_links_create(struct remap_links **out, const struct remap_links_proble
     bool room = l->moves && l->slot && l->at && l->best && l->in_first && l->in && l->crossing &&
                 l->loads && l->route;
     if (room) {
-        find_in(l);
+        remap_links_find_in(l);
         l->undo_room = most_touched(l);
         l->undo = malloc(l->undo_room * sizeof(*l->undo));
         room = l->undo != NULL;
@@ -299,7 +300,7 @@ int remap_links_create(struct remap_links **out, const struct remap_links_proble
         remap_links_destroy(l);
         return -ENOMEM;
     }
-    begin(l, problem->slots);
+    remap_links_begin(l, problem->slots);
     *out = l;
     return 0;
 }

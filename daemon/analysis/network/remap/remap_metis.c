@@ -16,7 +16,7 @@ struct sub_graph {
     idx_t *part;
 };
 
-static void finish(struct sub_graph *g)
+static void remap_metis_finish(struct sub_graph *g)
 {
     free(g->first);
     free(g->partner);
@@ -34,7 +34,7 @@ static size_t count_ends(const struct remap_split *split)
 }
 
 /* Weights as whole numbers from 1, the sum of all below 2^30. */
-static double scale_of(const struct remap_split *split, size_t ends)
+static double remap_metis_scale_of(const struct remap_split *split, size_t ends)
 {
     double sum = 0, largest = 0;
     for (uint32_t i = 0; i < split->count; i++) {
@@ -52,11 +52,11 @@ static double scale_of(const struct remap_split *split, size_t ends)
     return largest * scale > 1e7 ? 1e7 / largest : scale;
 }
 
-static int make(struct sub_graph *g, const struct remap_split *split, uint32_t *index)
+static int remap_metis_make(struct sub_graph *g, const struct remap_split *split, uint32_t *index)
 {
     const struct remap_graph *graph = split->graph;
     const size_t ends = count_ends(split);
-    const double scale = scale_of(split, ends);
+    const double scale = remap_metis_scale_of(split, ends);
     idx_t end = 0;
     g->vertices = (idx_t)split->count;
     g->first = malloc(((size_t)split->count + 1) * sizeof(idx_t));
@@ -96,14 +96,14 @@ static int make(struct sub_graph *g, const struct remap_split *split, uint32_t *
 
 /* How much larger than it should be a part may get, in thousandths: k-way needs some room to move.
  */
-static idx_t ufactor(const struct remap_split *split)
+static idx_t remap_metis_ufactor(const struct remap_split *split)
 {
     if (split->plain)
         return 1;
     return split->k_way && split->seed % 2 == 0 ? 3 : 1;
 }
 
-static int divide(struct sub_graph *g, const struct remap_split *split)
+static int remap_metis_divide(struct sub_graph *g, const struct remap_split *split)
 {
     idx_t options[METIS_NOPTIONS], one = 1, parts = (idx_t)split->parts, cut;
     bool even = true;
@@ -111,7 +111,7 @@ static int divide(struct sub_graph *g, const struct remap_split *split)
         even = even && split->sizes[k] == split->sizes[0];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = (idx_t)(split->seed & 0x7fffffff);
-    options[METIS_OPTION_UFACTOR] = ufactor(split);
+    options[METIS_OPTION_UFACTOR] = remap_metis_ufactor(split);
     const int rc = (split->k_way ? METIS_PartGraphKway : METIS_PartGraphRecursive)(
         &g->vertices, &one, g->first, g->partner, NULL, NULL, g->weight, &parts,
         even ? NULL : g->share, NULL, options, &cut, g->part);
@@ -121,7 +121,7 @@ static int divide(struct sub_graph *g, const struct remap_split *split)
 /* ---- exact sizes ---------------------------------------------------------------- */
 
 /* Weight of a member's partners in each part; `sum` is all 0 before and must be so again. */
-static void add_up(const struct sub_graph *g, idx_t i, int64_t *sum, int64_t sign)
+static void remap_metis_add_up(const struct sub_graph *g, idx_t i, int64_t *sum, int64_t sign)
 {
     for (idx_t k = g->first[i]; k < g->first[i + 1]; k++)
         sum[g->part[g->partner[k]]] += sign * g->weight[k];
@@ -145,7 +145,7 @@ static struct change best_change(const struct sub_graph *g, const int64_t *exces
         const idx_t mine = g->part[i];
         if (excess[mine] <= 0)
             continue;
-        add_up(g, i, sum, 1);
+        remap_metis_add_up(g, i, sum, 1);
         if (-sum[mine] + sum[empty] > best.gain)
             best = (struct change){i, empty, -sum[mine] + sum[empty]};
         for (idx_t k = g->first[i]; k < g->first[i + 1]; k++) {
@@ -174,7 +174,7 @@ static void move_any(struct sub_graph *g, int64_t *excess)
     }
 }
 
-static int balance(struct sub_graph *g, const struct remap_split *split)
+static int remap_metis_balance(struct sub_graph *g, const struct remap_split *split)
 {
     int64_t *excess = calloc(split->parts, sizeof(*excess));
     int64_t *sum = calloc(split->parts, sizeof(*sum));
@@ -206,14 +206,14 @@ static int balance(struct sub_graph *g, const struct remap_split *split)
 int remap_split(const struct remap_split *split, uint32_t *part, uint32_t *index)
 {
     struct sub_graph g = {0};
-    int rc = make(&g, split, index);
+    int rc = remap_metis_make(&g, split, index);
     if (rc == 0)
-        rc = divide(&g, split);
+        rc = remap_metis_divide(&g, split);
     if (rc == 0)
-        rc = balance(&g, split);
+        rc = remap_metis_balance(&g, split);
     for (uint32_t i = 0; rc == 0 && i < split->count; i++)
         part[i] = (uint32_t)g.part[i];
-    finish(&g);
+    remap_metis_finish(&g);
     return rc;
 }
 

@@ -22,8 +22,8 @@ static int compare_sittings(const void *a, const void *b)
     return one->process < other->process ? -1 : one->process > other->process;
 }
 
-static int make_slots(struct remap_places *places, const struct remap_problem *problem,
-                      uint32_t *slots)
+static int remap_places_make_slots(struct remap_places *places, const struct remap_problem *problem,
+                                   uint32_t *slots)
 {
     const uint32_t n = problem->processes;
     struct sitting *all = malloc(((size_t)n + 1) * sizeof(*all));
@@ -55,8 +55,9 @@ static int make_slots(struct remap_places *places, const struct remap_problem *p
 
 /* ---- distances ------------------------------------------------------------------ */
 
-static void add_dimension(struct remap_places *places, enum topology_connection connection,
-                          uint32_t size, uint32_t scale)
+static void remap_places_add_dimension(struct remap_places *places,
+                                       enum topology_connection connection, uint32_t size,
+                                       uint32_t scale)
 {
     places->dimensions[places->dimension_count++] =
         (struct remap_dimension){connection, size, places->width, scale, NULL};
@@ -70,10 +71,11 @@ static bool set_coordinates(struct remap_places *places)
     return places->coordinates != NULL;
 }
 
-static int cartesian(struct remap_places *places, const struct topology_spec *spec)
+static int remap_places_cartesian(struct remap_places *places, const struct topology_spec *spec)
 {
     for (uint32_t d = 0; d < spec->dimension_count; d++)
-        add_dimension(places, spec->dimensions[d].connection, spec->dimensions[d].size, 1);
+        remap_places_add_dimension(places, spec->dimensions[d].connection, spec->dimensions[d].size,
+                                   1);
     if (!set_coordinates(places))
         return -ENOMEM;
     for (uint32_t s = 0; s < places->spots; s++) {
@@ -92,8 +94,8 @@ static int fat_tree(struct remap_places *places, const struct topology_spec *spe
     uint32_t below[TOPOLOGY_DIMENSIONS], product = 1;
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         below[d] = product;
-        add_dimension(places, TOPOLOGY_ALL,
-                      (topology_nodes(places->topology) + product - 1) / product, 2);
+        remap_places_add_dimension(places, TOPOLOGY_ALL,
+                                   (topology_nodes(places->topology) + product - 1) / product, 2);
         product *= spec->dimensions[d].size;
     }
     if (!set_coordinates(places))
@@ -115,7 +117,7 @@ static bool all_nodes(const struct remap_places *places)
 
 static int inter_node(struct remap_places *places)
 {
-    add_dimension(places, TOPOLOGY_ALL, places->spots, 1);
+    remap_places_add_dimension(places, TOPOLOGY_ALL, places->spots, 1);
     if (!set_coordinates(places))
         return -ENOMEM;
     for (uint32_t s = 0; s < places->spots; s++)
@@ -141,7 +143,7 @@ double remap_places_ask(const struct remap_places *places, uint32_t a, uint32_t 
     return 0.5 * (both == TOPOLOGY_NONE ? 65535 : both);
 }
 
-static int fill_table(struct remap_places *places)
+static int remap_places_fill_table(struct remap_places *places)
 {
     const uint32_t m = places->spots;
     if (m > REMAP_MOST_TABLE)
@@ -180,18 +182,18 @@ static int fill_steps(struct remap_places *places)
     return 0;
 }
 
-static int measure(struct remap_places *places)
+static int remap_places_measure(struct remap_places *places)
 {
     const struct topology_spec *spec = topology_spec(places->topology);
     int rc;
     if (places->inter_node)
         rc = inter_node(places);
     else if (spec->route_count == 0 && spec->kind == TOPOLOGY_CARTESIAN)
-        rc = cartesian(places, spec);
+        rc = remap_places_cartesian(places, spec);
     else if (spec->route_count == 0 && spec->kind == TOPOLOGY_FAT_TREE && all_nodes(places))
         rc = fat_tree(places, spec);
     else
-        rc = fill_table(places);
+        rc = remap_places_fill_table(places);
     return rc != 0 ? rc : fill_steps(places);
 }
 
@@ -286,7 +288,7 @@ static void near_spot(struct remap_places *places, const uint32_t *spot_of, uint
         near_add(list, (spot + 1) % places->spots);
 }
 
-static int find_near(struct remap_places *places)
+static int remap_places_find_near(struct remap_places *places)
 {
     const uint32_t m = places->spots, vertices = topology_vertices(places->topology);
     const bool cartesian = !places->inter_node && places->dimension_count > 0 &&
@@ -314,11 +316,11 @@ int remap_places_init(struct remap_places *places, const struct remap_problem *p
                       bool inter_node, uint32_t *slots)
 {
     *places = (struct remap_places){.topology = problem->topology, .inter_node = inter_node};
-    int rc = make_slots(places, problem, slots);
+    int rc = remap_places_make_slots(places, problem, slots);
     if (rc == 0)
-        rc = measure(places);
+        rc = remap_places_measure(places);
     if (rc == 0)
-        rc = find_near(places);
+        rc = remap_places_find_near(places);
     return rc;
 }
 

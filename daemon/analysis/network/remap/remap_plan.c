@@ -79,7 +79,7 @@ static void begin_descent(struct remap *r, const uint32_t *slots)
 }
 
 /* @return whether the descent goes on */
-static bool descend(struct remap *r)
+static bool remap_plan_descend(struct remap *r)
 {
     const uint64_t before = r->search.work;
     const bool done = remap_search_descend(&r->search, REMAP_STEP) || r->work >= r->descent_end;
@@ -92,7 +92,7 @@ static bool descend(struct remap *r)
 
 /* ---- stages --------------------------------------------------------------------- */
 
-static void enter(struct remap *r, enum remap_stage stage, double share)
+static void remap_plan_enter_stage(struct remap *r, enum remap_stage stage, double share)
 {
     const uint64_t left = r->work < r->limit ? r->limit - r->work : 0;
     r->stage = stage;
@@ -104,7 +104,7 @@ static void enter(struct remap *r, enum remap_stage stage, double share)
 /* Once, or again after another start. */
 static void enter_annealing(struct remap *r, double share)
 {
-    enter(r, STAGE_ANNEAL, share);
+    remap_plan_enter_stage(r, STAGE_ANNEAL, share);
     if (r->anneal_end == 0) {
         r->anneal_end = r->stage_end;
         r->anneal_begin = r->work;
@@ -121,7 +121,7 @@ static void step_exact(struct remap *r)
     remap_exact_destroy(r->exact);
     r->exact = NULL;
     r->proven |= done;
-    enter(r, STAGE_GRID, 0.12);
+    remap_plan_enter_stage(r, STAGE_GRID, 0.12);
     begin_descent(r, r->best);
 }
 
@@ -131,12 +131,15 @@ static void begin_unfold(struct remap *r)
     const double share = r->objective == REMAP_MAX_LINK ? 0.25
                          : r->bits != NULL              ? BITS_UNFOLD
                                                         : 0.5;
-    enter(r, STAGE_UNFOLD, share);
+    remap_plan_enter_stage(r, STAGE_UNFOLD, share);
     if (all_move(r) && r->objective != REMAP_INTER_NODE && r->stage_end > r->work &&
         remap_unfold_create(&r->unfold, &r->graph, &r->places, r->seed, r->stage_end - r->work) ==
             0)
         return;
-    enter(r, STAGE_STARTS, r->objective == REMAP_INTER_NODE ? 0.6 : r->blocks != NULL ? 0.05 : 0.1);
+    remap_plan_enter_stage(r, STAGE_STARTS,
+                           r->objective == REMAP_INTER_NODE ? 0.6
+                           : r->blocks != NULL              ? 0.05
+                                                            : 0.1);
 }
 
 static void step_unfold(struct remap *r)
@@ -150,7 +153,7 @@ static void step_unfold(struct remap *r)
     }
     remap_unfold_destroy(r->unfold);
     r->unfold = NULL;
-    enter(r, STAGE_STARTS, r->blocks != NULL ? 0.05 : 0.1);
+    remap_plan_enter_stage(r, STAGE_STARTS, r->blocks != NULL ? 0.05 : 0.1);
 }
 
 static void next_grid(struct remap *r)
@@ -206,7 +209,7 @@ static struct remap_split next_split(const struct remap *r, const uint32_t *memb
 }
 
 /* Parts as large as the nodes have seats. */
-static int split(struct remap *r)
+static int remap_plan_split(struct remap *r)
 {
     const uint32_t n = r->graph.processes, parts = r->places.spots;
     uint32_t *work = malloc((4 * (size_t)n + 1) * sizeof(*work));
@@ -239,7 +242,7 @@ static void step_splits(struct remap *r)
         enter_annealing(r, 1);
         return;
     }
-    if (split(r) == 0)
+    if (remap_plan_split(r) == 0)
         begin_descent(r, r->scratch);
     r->made++;
     r->more = false;
@@ -288,7 +291,7 @@ static void begin_links(struct remap *r)
                                                 r->movable, r->movable_count, r->seed};
     if (r->proven || r->work >= r->limit || remap_links_create(&r->links, &problem) != 0)
         return;
-    enter(r, STAGE_LINKS, 1);
+    remap_plan_enter_stage(r, STAGE_LINKS, 1);
 }
 
 static void step_links(struct remap *r)
@@ -315,7 +318,7 @@ static uint32_t fresh_each(const struct remap *r)
 }
 
 /* The best start that was not tried yet, and the best of all in between. */
-static struct remap_start *choose(struct remap *r)
+static struct remap_start *remap_plan_choose(struct remap *r)
 {
     struct remap_start *best = &r->pool[0], *fresh = NULL;
     for (uint32_t i = 0; i < r->pool_count; i++) {
@@ -365,7 +368,7 @@ static void bar_bits(struct remap *r, struct remap_run *run)
 
 static void begin_run(struct remap *r)
 {
-    struct remap_start *start = choose(r);
+    struct remap_start *start = remap_plan_choose(r);
     const uint64_t left = r->stage_end - r->work;
     const bool part = start->tried && can_bar(r) && r->runs % (r->bits != NULL ? 24 : 6) != 5;
     uint64_t length = (uint64_t)r->movable_count * (part ? PART_TRIES : TRIES) * WORK_TRY;
@@ -394,7 +397,7 @@ static void begin_run(struct remap *r)
     r->runs++;
 }
 
-static void end_run(struct remap *r)
+static void remap_plan_end_run(struct remap *r)
 {
     r->stale = r->search.cost < (1 - 1e-9) * r->best_cost ? 0 : r->stale + 1;
     if (r->run.fresh)
@@ -409,7 +412,7 @@ static void end_run(struct remap *r)
     r->run = (struct remap_run){0};
 }
 
-static double temperature(const struct remap_run *run, double done)
+static double remap_plan_temperature(const struct remap_run *run, double done)
 {
     if (!run->part)
         return run->hot * pow(COLD, done);
@@ -420,7 +423,7 @@ static double temperature(const struct remap_run *run, double done)
 
 /* It has cooled down so far that it will not come back to where it began: the work is better spent
  * on others. */
-static bool hopeless(const struct remap *r, const struct remap_run *run)
+static bool remap_plan_hopeless(const struct remap *r, const struct remap_run *run)
 {
     const double left = 1 - (double)run->used / (double)run->length;
     const double lost = -remap_bits_gained(r->bits) / run->cost;
@@ -435,11 +438,11 @@ static bool run_bits(struct remap *r, struct remap_run *run)
     const uint64_t piece = run->length / 100 + 1, before = run->used;
     while (run->used - before < REMAP_STEP && run->used < run->length) {
         const double done = (double)run->used / (double)run->length;
-        run->used += remap_bits_run(r->bits, scale * temperature(run, done),
+        run->used += remap_bits_run(r->bits, scale * remap_plan_temperature(run, done),
                                     done < PART_END ? run->barred : 0, piece);
     }
     r->work += run->used - before;
-    if (run->used < run->length && !hopeless(r, run))
+    if (run->used < run->length && !remap_plan_hopeless(r, run))
         return true;
     if (run->used < run->length) {
         r->stale++;
@@ -506,13 +509,13 @@ static void step_anneal(struct remap *r)
         const double done = (double)run->used / (double)run->length;
         const uint64_t begin = r->search.work;
         r->search.barred = done < PART_END ? (uint32_t)run->barred : 0;
-        remap_search_run(&r->search, scale * temperature(run, done), piece);
+        remap_search_run(&r->search, scale * remap_plan_temperature(run, done), piece);
         run->used += r->search.work - begin;
         run->cold = run->used >= run->length;
     }
     if (run->cold && remap_search_descend(&r->search, REMAP_STEP)) {
         r->work += r->search.work - before;
-        end_run(r);
+        remap_plan_end_run(r);
         return;
     }
     r->work += r->search.work - before;
@@ -533,9 +536,9 @@ void remap_plan_begin(struct remap *r)
         remap_bits_create(&r->bits, &r->graph, &r->places, r->movable, r->movable_count, r->seed);
     if (r->bits != NULL && all_move(r))
         remap_blocks_create(&r->blocks, &r->graph, &r->places, r->seed);
-    enter(r, STAGE_GRID, 0.12);
+    remap_plan_enter_stage(r, STAGE_GRID, 0.12);
     if (r->movable_count <= REMAP_MOST_EXACT && remap_exact_create(&r->exact, &problem) == 0)
-        enter(r, STAGE_EXACT, 0.6);
+        remap_plan_enter_stage(r, STAGE_EXACT, 0.6);
     else
         begin_descent(r, r->given);
 }
@@ -561,7 +564,7 @@ void remap_plan_step(struct remap *r)
     if (r->proven || r->work >= r->limit)
         remap_plan_stop(r);
     else if (r->descending)
-        descend(r);
+        remap_plan_descend(r);
     else if (r->stage == STAGE_EXACT)
         step_exact(r);
     else if (r->stage == STAGE_GRID)

@@ -16,12 +16,12 @@
 #define MOST_TABLES (1u << 25) /* doubles in all tables of costs */
 
 /* A ring of four is the product of two pairs: the steps across each are a way of their own. */
-static uint32_t ways(const struct remap_dimension *dimension)
+static uint32_t remap_search_ways(const struct remap_dimension *dimension)
 {
     return dimension->connection == TOPOLOGY_TORUS && dimension->size == 4 ? 2 : 1;
 }
 
-static uint8_t crossing(const struct remap_places *places, uint32_t from, uint32_t to)
+static uint8_t remap_search_crossing(const struct remap_places *places, uint32_t from, uint32_t to)
 {
     const uint32_t *one = remap_at(places, from), *other = remap_at(places, to);
     uint32_t way = 0;
@@ -29,8 +29,9 @@ static uint8_t crossing(const struct remap_places *places, uint32_t from, uint32
         const uint32_t low = one[d] < other[d] ? one[d] : other[d];
         const uint32_t high = one[d] < other[d] ? other[d] : one[d];
         if (low != high)
-            return (uint8_t)(way + (ways(&places->dimensions[d]) > 1 && low / 2 != high / 2));
-        way += ways(&places->dimensions[d]);
+            return (uint8_t)(way + (remap_search_ways(&places->dimensions[d]) > 1 &&
+                                    low / 2 != high / 2));
+        way += remap_search_ways(&places->dimensions[d]);
     }
     return NOWHERE;
 }
@@ -44,7 +45,7 @@ static int find_crossings(struct remap_search *search)
         return -ENOMEM;
     bool all = places->dimension_count == 0;
     for (uint32_t d = 0; d < places->dimension_count; d++) {
-        search->crossings += ways(&places->dimensions[d]);
+        search->crossings += remap_search_ways(&places->dimensions[d]);
         all |= places->dimensions[d].connection == TOPOLOGY_ALL;
     }
     if (search->crossings > NOWHERE || all) { /* none can be barred */
@@ -54,7 +55,7 @@ static int find_crossings(struct remap_search *search)
     }
     for (uint32_t s = 0; s < places->spots; s++)
         for (uint32_t i = places->near_first[s]; i < places->near_first[s + 1]; i++)
-            search->crossing[i] = crossing(places, s, places->near[i]);
+            search->crossing[i] = remap_search_crossing(places, s, places->near[i]);
     return 0;
 }
 
@@ -115,16 +116,16 @@ static double cost_in(const struct remap_search *search, uint32_t process, uint3
     return sum;
 }
 
-static double *table_of(const struct remap_search *search, uint32_t process)
+static double *remap_search_table_of(const struct remap_search *search, uint32_t process)
 {
     return search->table + (size_t)process * search->places->width;
 }
 
-static void fill_table(struct remap_search *search, uint32_t process)
+static void remap_search_fill_table(struct remap_search *search, uint32_t process)
 {
     const struct remap_places *places = search->places;
     const struct remap_graph *graph = search->graph;
-    double *table = table_of(search, process);
+    double *table = remap_search_table_of(search, process);
     memset(table, 0, places->width * sizeof(*table));
     for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
         const uint32_t *at = remap_at(places, spot_of(search, graph->partners[i].process));
@@ -161,7 +162,7 @@ void remap_search_load(struct remap_search *search, const uint32_t *slots)
     for (uint32_t p = 0; p < n; p++)
         search->at[slots[p]] = p;
     for (uint32_t p = 0; search->table != NULL && p < n; p++)
-        fill_table(search, p);
+        remap_search_fill_table(search, p);
     search->cost = remap_search_cost(search, slots);
     search->cursor = search->idle = 0;
     search->work += ends * (search->table != NULL ? search->places->width + 20 : 20);
@@ -176,7 +177,7 @@ static inline double tables_delta(const struct remap_search *search, uint32_t p,
 {
     const struct remap_places *places = search->places;
     const uint32_t *from = remap_at(places, u), *to = remap_at(places, v);
-    const double *one = table_of(search, p), *other = table_of(search, q);
+    const double *one = remap_search_table_of(search, p), *other = remap_search_table_of(search, q);
     double delta = 0;
     for (uint32_t d = 0; d < places->dimension_count; d++) {
         const uint32_t a = places->dimensions[d].offset + from[d];
@@ -193,7 +194,7 @@ static double plain_delta(const struct remap_search *search, uint32_t p, uint32_
            cost_in(search, q, v);
 }
 
-static uint64_t weighing(const struct remap_search *search, uint32_t p, uint32_t q)
+static uint64_t remap_search_weighing(const struct remap_search *search, uint32_t p, uint32_t q)
 {
     const uint32_t *first = search->graph->first;
     const uint32_t ends = first[p + 1] - first[p] + first[q + 1] - first[q];
@@ -211,7 +212,8 @@ static void update_two(struct remap_search *search, uint32_t process,
 {
     const struct remap_graph *graph = search->graph;
     for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
-        double *table = table_of(search, graph->partners[i].process) + dimension->offset;
+        double *table =
+            remap_search_table_of(search, graph->partners[i].process) + dimension->offset;
         const double weight = graph->partners[i].weight * dimension->scale;
         table[from] += weight;
         table[to] -= weight;
@@ -239,7 +241,8 @@ static void update_tables(struct remap_search *search, uint32_t process, uint32_
         for (uint32_t x = 0; x < dimension->size; x++)
             change[x] = after[x] - before[x];
         for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
-            double *table = table_of(search, graph->partners[i].process) + dimension->offset;
+            double *table =
+                remap_search_table_of(search, graph->partners[i].process) + dimension->offset;
             const double weight = graph->partners[i].weight;
             for (uint32_t x = 0; x < dimension->size; x++)
                 table[x] += weight * change[x];
@@ -249,8 +252,8 @@ static void update_tables(struct remap_search *search, uint32_t process, uint32_
     }
 }
 
-static void exchange(struct remap_search *search, uint32_t p, uint32_t u, uint32_t q, uint32_t v,
-                     double delta)
+static void remap_search_exchange(struct remap_search *search, uint32_t p, uint32_t u, uint32_t q,
+                                  uint32_t v, double delta)
 {
     const uint32_t slot = search->slot[p];
     search->slot[p] = search->slot[q];
@@ -265,13 +268,14 @@ static void exchange(struct remap_search *search, uint32_t p, uint32_t u, uint32
 }
 
 /* Weigh the exchange, and do it unless it loses more than `allowed`. */
-static inline bool attempt(struct remap_search *search, uint32_t p, uint32_t q, double allowed)
+static inline bool remap_search_attempt(struct remap_search *search, uint32_t p, uint32_t q,
+                                        double allowed)
 {
     const uint32_t u = spot_of(search, p), v = spot_of(search, q);
     search->work += WORK_TRY / 2;
     if (u == v || !search->moves[q])
         return false;
-    search->work += weighing(search, p, q);
+    search->work += remap_search_weighing(search, p, q);
     double delta =
         search->table != NULL ? tables_delta(search, p, u, q, v) : plain_delta(search, p, u, q, v);
     if (delta > allowed)
@@ -281,7 +285,7 @@ static inline bool attempt(struct remap_search *search, uint32_t p, uint32_t q, 
         delta += 2 * between * remap_distance(search->places, u, v);
     if (delta > allowed)
         return false;
-    exchange(search, p, u, q, v, delta);
+    remap_search_exchange(search, p, u, q, v, delta);
     return true;
 }
 
@@ -310,7 +314,7 @@ uint32_t remap_search_run(struct remap_search *search, double temperature, uint6
         const uint32_t slot = places->first[target], room = places->first[target + 1] - slot;
         const uint32_t q = search->at[slot + ((t & 0xffffffff) * room >> 32)];
         const double chance = search->chance[(t >> 32) & (REMAP_CHANCES - 1)];
-        done += attempt(search, p, q, temperature * chance);
+        done += remap_search_attempt(search, p, q, temperature * chance);
     }
     return done;
 }
@@ -328,7 +332,7 @@ static bool descend_one(struct remap_search *search, uint32_t p, uint64_t end)
         for (uint32_t j = places->near_first[spot]; j < places->near_first[spot + 1]; j++)
             for (uint32_t s = places->first[places->near[j]];
                  s < places->first[places->near[j] + 1]; s++)
-                better |= attempt(search, p, search->at[s], least);
+                better |= remap_search_attempt(search, p, search->at[s], least);
     }
     return better;
 }

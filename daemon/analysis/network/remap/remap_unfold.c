@@ -99,7 +99,7 @@ static int make_mesh(struct remap_unfold *u)
     return rc;
 }
 
-static void plan(struct remap_unfold *u)
+static void remap_unfold_plan(struct remap_unfold *u)
 {
     const uint64_t one = (uint64_t)u->graph->processes * TRIES * WORK_TRY;
     u->first_layouts = MOST_LAYOUTS;
@@ -136,7 +136,7 @@ int remap_unfold_create(struct remap_unfold **out, const struct remap_graph *gra
         remap_unfold_destroy(u);
         return rc;
     }
-    plan(u);
+    remap_unfold_plan(u);
     *out = u;
     return 0;
 }
@@ -159,7 +159,7 @@ void remap_unfold_destroy(struct remap_unfold *u)
 /* ---- layouts -------------------------------------------------------------------- */
 
 /* What the search holds is kept, unless there are enough that are better. */
-static void keep(struct remap_unfold *u)
+static void remap_unfold_store_best(struct remap_unfold *u)
 {
     const size_t size = u->graph->processes * sizeof(uint32_t);
     struct layout one = {NULL, u->search.cost};
@@ -213,7 +213,7 @@ static void step_annealing(struct remap_unfold *u, uint64_t limit)
 /* A new layout, or one of the best again, or the best into the network. */
 static int next_layout(struct remap_unfold *u)
 {
-    keep(u);
+    remap_unfold_store_best(u);
     u->layouts++;
     if (u->layouts < u->first_layouts) {
         u->phase = HALVING;

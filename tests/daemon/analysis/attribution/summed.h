@@ -15,19 +15,15 @@ static inline void sum_messages(struct message_ranks *ranks,
     for (size_t i = 0; i < window->rank_count; i++)
         count = window->ranks[i].rank >= count ? window->ranks[i].rank + 1 : count;
     uint32_t *region_of = calloc((size_t)count + 1, sizeof(*region_of));
-    struct latency_rank *apart = calloc((size_t)count + 1, sizeof(*apart));
-    if (region_of == NULL || apart == NULL || message_ranks_begin(ranks, count) != 0)
+    struct latency_rank *by_rank = calloc((size_t)count + 1, sizeof(*by_rank));
+    if (region_of == NULL || by_rank == NULL || message_ranks_begin(ranks, count) != 0)
         abort();
-    struct latency_part part;
-    struct latency_groups groups = {.parts = &part,
-                                    .region_of = region_of,
-                                    .rank_count = count,
-                                    .messages = ranks,
-                                    .apart = apart};
+    struct latency_groups groups = {
+        .region_of = region_of, .rank_count = count, .messages = ranks, .ranks = by_rank};
     if (window->transfers != NULL)
         latency_add(&groups, window->scale != NULL ? window->scale : &none, window->transfers);
     free(region_of);
-    free(apart);
+    free(by_rank);
 }
 
 /** As attribution_window(), with them. */

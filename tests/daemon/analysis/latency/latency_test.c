@@ -17,15 +17,14 @@
 
 static struct latency_scale scale;
 static struct latency_sum regions[REGIONS];
-static struct latency_part parts[REGIONS + 1];
-static struct latency_rank apart[RANKS];
+static struct latency_rank ranks[RANKS];
 static struct message_ranks messages;
 static const uint32_t region_of[RANKS] = {0, 0, 1, REGIONS};
 
 static struct latency_groups begin(double recent, double reference)
 {
     memset(regions, 0, sizeof(regions));
-    memset(apart, 0, sizeof(apart));
+    memset(ranks, 0, sizeof(ranks));
     assert_int_equal(message_ranks_begin(&messages, REPORTED), 0);
     for (unsigned l = 0; l < LOCALITIES; l++) {
         for (unsigned c = 0; c < SIZE_CLASSES; c++) {
@@ -35,11 +34,10 @@ static struct latency_groups begin(double recent, double reference)
     }
     return (struct latency_groups){.regions = regions,
                                    .region_count = REGIONS,
-                                   .parts = parts,
                                    .region_of = region_of,
                                    .rank_count = RANKS,
                                    .messages = &messages,
-                                   .apart = apart};
+                                   .ranks = ranks};
 }
 
 static struct transfer row_of(uint32_t from, uint32_t to, unsigned locality, uint64_t ns)
@@ -87,10 +85,9 @@ static void a_message_counts_for_the_regions_and_ranks_at_both_ends(void **state
     assert_true(fabs(latency_reference(&regions[0]) - 2) < 0.01);
     assert_int_equal(regions[1].messages, 2);
     assert_true(fabs(latency_reference(&regions[1]) - 4) < 0.01);
-    const struct latency_rank third = latency_rank_of(&groups, 2);
-    assert_true(fabs(latency_rank_reference(&third) - 4) < 0.01);
-    assert_true(fabs(latency_rank_typical(&third) - sqrt(15)) < 0.01);
-    assert_int_equal(latency_rank_of(&groups, 3).messages, 2);
+    assert_true(fabs(latency_rank_reference(&ranks[2]) - 4) < 0.01);
+    assert_true(fabs(latency_rank_typical(&ranks[2]) - sqrt(15)) < 0.01);
+    assert_int_equal(ranks[3].messages, 2);
     assert_int_equal(groups.job.messages, 4);
 }
 
@@ -127,16 +124,6 @@ static void rows_in_any_order_and_cut_give_the_same(void **state)
     assert_memory_equal(first, regions, sizeof(first));
 }
 
-/* Figures of a rank that others read. */
-static void copy_figures(uint64_t (*out)[MESSAGE_FIGURES])
-{
-    for (uint32_t r = 0; r < REPORTED; r++)
-        for (uint32_t f = 0; f < MESSAGE_FIGURES; f++)
-            out[r][f] = f == MESSAGES_REFERENCE || f == MESSAGES_LOG2 || f == MESSAGES_SENT
-                            ? 0
-                            : message_ranks_at(&messages, r, f);
-}
-
 /* A row of one message or of several, of any times or of such as mostly are. */
 static struct transfer any_row(unsigned i)
 {
@@ -162,7 +149,7 @@ static void rows_that_are_wide_count_like_others(void **state)
 {
     enum { ROWS = 2000 };
     static struct transfer rows[ROWS];
-    static uint64_t first_figures[REPORTED][MESSAGE_FIGURES], figures[REPORTED][MESSAGE_FIGURES];
+    static uint64_t first_figures[REPORTED][MESSAGE_FIGURES];
     (void)state;
     struct transfers list = {0};
     struct latency_groups groups = begin(777, 3333), again;
@@ -179,22 +166,17 @@ static void rows_that_are_wide_count_like_others(void **state)
     }
     add(&groups, rows, ROWS);
     struct latency_sum first[REGIONS];
-    struct latency_rank ranks[RANKS];
+    struct latency_rank first_ranks[RANKS];
     memcpy(first, regions, sizeof(first));
-    copy_figures(first_figures);
-    for (size_t r = 0; r < RANKS; r++)
-        ranks[r] = latency_rank_of(&groups, r);
+    memcpy(first_ranks, ranks, sizeof(ranks));
+    memcpy(first_figures, messages.figures, sizeof(first_figures));
     again = begin(777, 3333);
     latency_add(&again, &scale, &list);
     transfers_finish(&list);
-    copy_figures(figures);
     assert_memory_equal(&groups.job, &again.job, sizeof(again.job));
     assert_memory_equal(first, regions, sizeof(first));
-    assert_memory_equal(first_figures, figures, sizeof(figures));
-    for (size_t r = 0; r < RANKS; r++) {
-        const struct latency_rank rank = latency_rank_of(&again, r);
-        assert_memory_equal(&ranks[r], &rank, sizeof(rank));
-    }
+    assert_memory_equal(first_figures, messages.figures, sizeof(first_figures));
+    assert_memory_equal(first_ranks, ranks, sizeof(ranks));
     assert_true(groups.job.recent > 0 && groups.job.reference_log2 > 0);
 }
 
@@ -207,13 +189,13 @@ static void messages_of_ranks_that_did_not_report_are_in_no_sum_by_rank(void **s
     for (unsigned i = 0; i < 3; i++)
         rows[i].late_sender_ns = 10;
     add(&groups, rows, 3);
-    assert_int_equal(message_ranks_at(&messages, 0, MESSAGES_AWAITED), 10);
-    assert_int_equal(message_ranks_at(&messages, 1, MESSAGES_WAITED), 10);
-    assert_int_equal(message_ranks_at(&messages, 1, MESSAGES_AWAITED), 0);
-    assert_int_equal(message_ranks_at(&messages, 2, MESSAGES_WAITED), 0);
-    assert_int_equal(message_ranks_at(&messages, 1, MESSAGES_NEAR), 1);
+    assert_int_equal(messages.figures[0][MESSAGES_AWAITED], 10);
+    assert_int_equal(messages.figures[1][MESSAGES_WAITED], 10);
+    assert_int_equal(messages.figures[1][MESSAGES_AWAITED], 0);
+    assert_int_equal(messages.figures[2][MESSAGES_WAITED], 0);
+    assert_int_equal(messages.figures[1][MESSAGES_NEAR], 1);
     for (size_t r = 0; r < RANKS; r++)
-        assert_int_equal(latency_rank_of(&groups, r).messages, r == 0 || r == 2 ? 1 : 2);
+        assert_int_equal(ranks[r].messages, r == 0 || r == 2 ? 1 : 2);
 }
 
 /* What a class without a recent criterion has is no latency, but something is expected of it. */
@@ -224,10 +206,10 @@ static void messages_are_expected_by_the_reference_alone(void **state)
     struct transfer row = row_of(0, 1, 1, 5000);
     row.network_ns = 2000;
     add(&groups, &row, 1);
-    assert_int_equal(message_ranks_at(&messages, 1, MESSAGES_FAR), 1);
-    assert_int_equal(message_ranks_at(&messages, 1, MESSAGES_FAR_EXPECTED), 1000);
-    assert_int_equal(message_ranks_at(&messages, 0, MESSAGES_NETWORK_OUT), 2000);
-    assert_int_equal(latency_rank_of(&groups, 1).messages, 0);
+    assert_int_equal(messages.figures[1][MESSAGES_FAR], 1);
+    assert_int_equal(messages.figures[1][MESSAGES_FAR_EXPECTED], 1000);
+    assert_int_equal(messages.figures[0][MESSAGES_NETWORK_OUT], 2000);
+    assert_int_equal(ranks[1].messages, 0);
 }
 
 static int free_messages(void **state)
@@ -247,9 +229,8 @@ static void messages_without_a_criterion_are_counted_and_have_no_latency(void **
     assert_int_equal(groups.job.messages, 1);
     assert_true(isnan(latency_reference(&groups.job)) && isnan(latency_typical(&groups.job)));
     assert_true(latency_moved(&groups.job) == 0);
-    const struct latency_rank sender = latency_rank_of(&groups, 0);
-    assert_true(isnan(latency_rank_reference(&sender)));
-    assert_true(isnan(latency_rank_typical(&sender)));
+    assert_true(isnan(latency_rank_reference(&ranks[0])));
+    assert_true(isnan(latency_rank_typical(&ranks[0])));
 }
 
 static void no_transfer_time_overflows_the_sums(void **state)

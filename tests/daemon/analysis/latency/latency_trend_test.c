@@ -22,8 +22,7 @@ static double reference_by = 1, reference_moved = 1;
 /* Rows of a window: most messages take about the criterion, some many times as long. */
 static struct latency_sum window_of(struct noise *noise, double all, double share, double times)
 {
-    struct latency_part part;
-    struct latency_groups groups = {.parts = &part};
+    struct latency_groups groups = {.region_count = 0};
     static struct latency_scale scale;
     scale.recent[LOCALITY_INTER][CLASS] = CRITERION;
     scale.reference[LOCALITY_INTER][CLASS] = CRITERION / reference_by;

@@ -439,9 +439,56 @@ static void what_makes_no_sense_is_left_out(void **state)
     topology_destroy(topology);
 }
 
+/* Draw other figures for each pair. Pairs stay in ascending order of their sources; in some windows
+ * some of them get another destination. */
+static void draw_pairs(struct congestion_pair *pairs, size_t count, uint32_t vertices, uint64_t w,
+                       struct noise *noise)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct congestion_pair *p = &pairs[i];
+        if (w == 0)
+            p->source = (uint32_t)(i * vertices / count);
+        if (w == 0 || (w % 5 == 4 && noise_uint(noise) % 8 == 0))
+            p->destination =
+                (p->source + 1 + (uint32_t)(noise_uint(noise) % (vertices - 1))) % vertices;
+        p->bytes = noise_uint(noise) % 5 * MB;
+        p->messages = 1 + noise_uint(noise) % 50;
+        p->matched = noise_uint(noise) % 3;
+        p->log_latency = p->matched == 0 ? 0 : noise_gauss(noise);
+    }
+}
+
+static void links_are_sums_over_routes_whatever_the_order_of_pairs(void **state)
+{
+    (void)state;
+    struct noise noise = {.state = 22};
+    for (unsigned round = 0; round < 25; round++) {
+        struct topology *topology = network_random(round % 5, &noise);
+        struct congestion *congestion = create(topology), *turned = create(topology);
+        struct congestion_pair pairs[80], mixed[80];
+        struct plain plain = {.weight = 0};
+        uint32_t vertices = topology_vertices(topology);
+        size_t count = vertices < 2 ? 0 : vertices < 80 ? vertices : 80;
+        assert_true(topology_links(topology) <= 1024);
+        for (uint64_t w = 0; w < 20; w++) {
+            draw_pairs(pairs, count, vertices, w, &noise);
+            for (size_t i = 0; i < count; i++)
+                mixed[i] = pairs[count - 1 - i];
+            update(congestion, w, pairs, count);
+            update(turned, w, mixed, count);
+            assert_window(congestion, topology, pairs, count, &plain);
+            assert_same_links(congestion, turned, topology_links(topology));
+        }
+        congestion_destroy(congestion);
+        congestion_destroy(turned);
+        topology_destroy(topology);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_are_sums_over_routes_whatever_the_order_of_pairs),
         cmocka_unit_test(nothing_is_hot_in_a_balanced_job),
         cmocka_unit_test(a_barrier_does_not_make_the_halo_hot),
         cmocka_unit_test(the_link_of_a_bottleneck_is_hot_and_cools),

@@ -134,7 +134,7 @@ void made_capture(const char *path, const char *job, uint64_t id, uint64_t secon
                               .events_count = 2,
                               .reason = "to see",
                               .nodes = 1};
-    struct wire_capture told = capture_of(&m);
+    struct wire_capture told = wire_capture_from_captured(&m);
     told.answered = 1;
     told.records = 2;
     if (recording_open(&r, path, why, sizeof(why)) != 0)
