@@ -44,10 +44,8 @@ static int note_member(struct collective_table *t, const struct wire_window *m,
         c->positions = (uint32_t)c->size;
         t->positions += c->positions;
     }
-    if (row->position < c->positions && c->ranks[row->position] != (uint32_t)row->rank) {
+    if (row->position < c->positions)
         c->ranks[row->position] = (uint32_t)row->rank;
-        c->stamp++;
-    }
     return 0;
 }
 

@@ -2,7 +2,6 @@
 
 #include "daemon/analysis/phases/collective_edges.h"
 #include "daemon/analysis/tables/array.h"
-#include "holter/bisect.h"
 #include "holter/size_class.h"
 
 #include <errno.h>
@@ -13,7 +12,6 @@
 #define WORLD_ID 1u
 #define ROOM_STEP 4096u /* rows that room is asked for at a time */
 #define FEW 64u         /* rows of one rank: a step of each doubling */
-#define SHORT 64u       /* rows: fewer than so many are copied, to lie with others */
 
 int collective_table_create(struct collective_table **out)
 {
@@ -40,15 +38,12 @@ void collective_table_destroy(struct collective_table *t)
     free(t->position_of);
     free(t->begin);
     free(t->order);
-    free(t->pieces);
-    collective_plans_finish(&t->plans);
     free(t);
 }
 
 void collective_table_window(struct collective_table *t)
 {
     t->steps = t->rows = 0;
-    collective_plans_window(&t->plans);
 }
 
 /* ---- from calls to messages ------------------------------------------------------- */
@@ -56,7 +51,7 @@ void collective_table_window(struct collective_table *t)
 /* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
 struct group {
     const uint32_t *ranks;
-    uint32_t size, stamp;
+    uint32_t size;
 };
 
 static int group_of(struct collective_table *t, uint64_t world, const struct collective *c,
@@ -68,7 +63,7 @@ static int group_of(struct collective_table *t, uint64_t world, const struct col
     if (comm->is_inter || size == 0 || size > COLLECTIVE_MOST_RANKS ||
         (!is_world && comm->ranks == NULL))
         return 0;
-    *out = (struct group){is_world ? NULL : comm->ranks, (uint32_t)size, comm->stamp};
+    *out = (struct group){is_world ? NULL : comm->ranks, (uint32_t)size};
     for (uint32_t i = 0; out->ranks != NULL && i < out->size; i++) {
         if (out->ranks[i] < t->rank_room)
             t->position_of[out->ranks[i]] = i;
@@ -110,7 +105,6 @@ static void fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
     if (messages == 0)
         return;
     if (!fits(out, messages, bytes)) {
-        t->clipped = 1;
         return;
     }
     out->messages += messages;
@@ -126,14 +120,12 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
     struct collective_messages *out = &t->made;
     if (destination == COLLECTIVE_NO_RANK || source == COLLECTIVE_NO_RANK ||
         t->rows == COLLECTIVE_ROWS) {
-        t->clipped = t->clipped || t->rows == COLLECTIVE_ROWS;
         fold(t, edge->messages, edge->bytes);
         return;
     }
     if (edge->messages == 0)
         return;
     if (!fits(out, edge->messages, edge->bytes)) {
-        t->clipped = 1;
         return;
     }
     out->count++;
@@ -192,172 +184,17 @@ static int model(struct collective_table *t, const struct group *g,
     return 0;
 }
 
-/* Do rows from one on ascend, the first after the one before it? */
-static int do_ascend(const struct collective_table *t, size_t from, size_t end)
+/* Do the rows ascend strictly by their keys? */
+static int do_ascend(const struct collective_table *t)
 {
-    for (size_t i = from > 0 ? from : 1; i < end; i++)
+    for (size_t i = 1; i < t->pair_count; i++) {
         if (burst_pair_compare(&t->pairs[i - 1], &t->pairs[i]) >= 0)
             return 0;
-    return 1;
-}
-
-/* ---- pieces ----------------------------------------------------------------------- */
-
-static struct burst_piece *last_piece(const struct collective_table *t)
-{
-    return t->made.piece_count == 0 ? NULL : &t->pieces[t->made.piece_count - 1];
-}
-
-static int add_piece(struct collective_table *t, struct burst_piece piece)
-{
-    size_t count = t->made.piece_count;
-    if (array_fit(&t->pieces, sizeof(*t->pieces), &t->piece_room, count + 1) != 0)
-        return -ENOMEM;
-    t->pieces[t->made.piece_count++] = piece;
-    return 0;
-}
-
-/* Rows were put into the set, behind those that are there.
- * @param ascend  0: they do not, among themselves @return 0 or -ENOMEM */
-static int note_rows(struct collective_table *t, size_t rows, int ascend)
-{
-    struct burst_piece *last = last_piece(t);
-    size_t first = t->pair_count - rows;
-    if (rows == 0)
-        return 0;
-    t->made.ascend = t->made.ascend && ascend;
-    if (last == NULL || last->stays != 0)
-        return add_piece(t, (struct burst_piece){NULL, rows, 0});
-    t->made.ascend = t->made.ascend && do_ascend(t, first, first + 1);
-    last->count += rows;
-    return 0;
-}
-
-/* The last piece is complete: a short one is copied, unless it was. Its rows count already.
- * @return 0 or -ENOMEM */
-static int settle(struct collective_table *t)
-{
-    const struct burst_piece *last = last_piece(t);
-    if (last == NULL || last->stays == 0 || last->count >= SHORT)
-        return 0;
-    const struct burst_piece piece = *last;
-    t->rows -= (uint32_t)piece.count;
-    int code = fit_pairs(t, piece.count);
-    t->rows += (uint32_t)piece.count;
-    if (code != 0)
-        return code;
-    memcpy(t->pairs + t->pair_count, piece.rows, piece.count * sizeof(*piece.rows));
-    t->pair_count += piece.count;
-    t->made.piece_count--;
-    return note_rows(t, piece.count, 1);
-}
-
-/* As it was expanded before, if no bound is in the way.
- * @return 1: done; 0: it is not known; or -ENOMEM */
-static int take_plan(struct collective_table *t, const struct plan_call *call,
-                     const struct plan_group *group)
-{
-    const struct collective_plan *plan = collective_plans_find(&t->plans, call, group);
-    struct collective_messages *made = &t->made;
-    struct burst_piece *last = last_piece(t);
-    if (plan == NULL || plan->count >= COLLECTIVE_ROWS - t->rows ||
-        plan->steps > MOST_STEPS - t->steps || !fits(made, plan->messages, plan->bytes))
-        return 0;
-    made->ascend = made->ascend && plan->ascends;
-    if (last != NULL && last->stays != 0 && last->rows + last->count == plan->rows && plan->follows)
-        last->count += plan->count;
-    else if (plan->count > 0 &&
-             (settle(t) != 0 ||
-              add_piece(t, (struct burst_piece){plan->rows, plan->count, t->plans.stays}) != 0))
-        return -ENOMEM;
-    made->count += plan->count;
-    made->messages += plan->messages;
-    made->bytes += plan->bytes;
-    made->others.messages += plan->others.messages;
-    made->others.bytes += plan->others.bytes;
-    made->others.pairs += plan->others.pairs;
-    t->rows += (uint32_t)plan->count;
-    t->steps += plan->steps;
-    return 1;
-}
-
-/* Is there no bound in the way of these plans together? Then there is none for fewer of them. */
-static bool are_within(struct collective_table *t, uint32_t count)
-{
-    const struct plan_total total = collective_plans_total(&t->plans, count);
-    return total.rows < COLLECTIVE_ROWS - t->rows && total.steps <= MOST_STEPS - t->steps &&
-           fits(&t->made, total.messages, total.bytes);
-}
-
-/* Take plans that were made one after the other and right after the one that was found last, as
- * long as the rows of a burst tell of their calls: what they have lies behind the last piece.
- * @param order  which rows @return how many of them were taken: up to one that is another's, or a
- * bound */
-static uint32_t take_following(struct collective_table *t, const struct burst_pair *calls,
-                               const uint32_t *order, uint32_t most, const struct plan_group *group)
-{
-    struct burst_piece *last = last_piece(t);
-    struct collective_messages *made = &t->made;
-    if (last == NULL || last->stays == 0)
-        return 0;
-    uint32_t count =
-        collective_plans_following(&t->plans, calls, order, most, group, last->rows + last->count);
-    if (count == 0)
-        return 0;
-    if (!are_within(t, count))
-        count = (uint32_t)BISECT(i, 0, count, are_within(t, (uint32_t)i + 1));
-    const struct plan_total total = collective_plans_total(&t->plans, count);
-    made->count += total.rows;
-    made->messages += total.messages;
-    made->bytes += total.bytes;
-    made->ascend = made->ascend && total.unsorted == 0;
-    last->count += total.rows;
-    t->rows += total.rows;
-    t->steps += (uint32_t)total.steps;
-    collective_plans_pass(&t->plans, count);
-    return count;
-}
-
-/* Say where the rows of each piece lie. @return 0 or -ENOMEM */
-static int place_pieces(struct collective_table *t)
-{
-    const struct burst_pair *rows;
-    if (settle(t) != 0)
-        return -ENOMEM;
-    rows = t->pairs;
-    for (size_t i = 0; i < t->made.piece_count; i++) {
-        struct burst_piece *piece = &t->pieces[i];
-        if (piece->stays != 0)
-            continue;
-        piece->rows = rows;
-        rows += piece->count;
     }
-    t->made.pieces = t->pieces;
-    return 0;
+    return 1;
 }
 
 /* ---- calls ------------------------------------------------------------------------ */
-
-/* What was made since `before` stands for the call, whatever else is in the window. */
-static void keep_plan(struct collective_table *t, const struct plan_call *call,
-                      const struct plan_group *group, const struct collective_messages *before,
-                      uint32_t steps, int ascends)
-{
-    const struct collective_messages *now = &t->made;
-    const struct collective_plan plan = {
-        .count = now->count - before->count,
-        .messages = now->messages - before->messages,
-        .bytes = now->bytes - before->bytes,
-        .others = {now->others.messages - before->others.messages,
-                   now->others.bytes - before->others.bytes,
-                   now->others.pairs - before->others.pairs},
-        .steps = steps,
-        .ascends = ascends != 0,
-    };
-    if (!t->clipped)
-        collective_plans_keep(&t->plans, call, group, &plan,
-                              t->pairs + (t->pair_count - plan.count));
-}
 
 static int make_row(struct collective_table *t, const struct group *g, const struct collective *c,
                     enum collective_teller teller, const struct burst_pair *row)
@@ -368,7 +205,6 @@ static int make_row(struct collective_table *t, const struct group *g, const str
     uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
     if (caller == COLLECTIVE_NO_RANK || (c->root >= 0 && root == COLLECTIVE_NO_RANK) ||
         t->rows == COLLECTIVE_ROWS || steps > MOST_STEPS - t->steps) {
-        t->clipped = 1; /* for a bound, or until the position is told */
         fold(t, row->messages, row->bytes);
         return 0;
     }
@@ -379,30 +215,6 @@ static int make_row(struct collective_table *t, const struct group *g, const str
         return model(t, g, &call);
     for (call.position = 0; code == 0 && call.position < g->size; call.position++)
         code = model(t, g, &call);
-    return code;
-}
-
-static int expand_row(struct collective_table *t, const struct group *g, const struct collective *c,
-                      enum collective_teller teller, const struct burst_pair *row)
-{
-    const struct plan_call call = {row->destination, row->source, row->messages, row->bytes};
-    const struct plan_group group = {g->size, g->stamp};
-    if (teller == COLLECTIVE_ROOT && c->root != (int64_t)row->source)
-        return 0; /* the root's row tells it all */
-    int done = take_plan(t, &call, &group);
-    if (done != 0)
-        return done < 0 ? done : 0;
-    if (settle(t) != 0)
-        return -ENOMEM;
-    struct collective_messages before = t->made;
-    size_t first = t->pair_count;
-    uint32_t steps = t->steps;
-    t->clipped = 0;
-    int code = make_row(t, g, c, teller, row);
-    int ascends = do_ascend(t, first + 1, t->pair_count);
-    code = code != 0 ? code : note_rows(t, t->pair_count - first, ascends);
-    if (code == 0)
-        keep_plan(t, &call, &group, &before, t->steps - steps, ascends);
     return code;
 }
 
@@ -438,17 +250,12 @@ static int expand_collective(struct collective_table *t, uint64_t world, uint32_
     int known = number < t->keys.count && group_of(t, world, c, &group), code = 0;
     if (number < t->keys.count && teller == COLLECTIVE_NOBODY)
         return 0;
-    const struct plan_group as = {known ? group.size : 0, known ? group.stamp : 0};
     for (uint32_t i = first; code == 0 && i < end; i++) {
-        if (known)
-            i += take_following(t, calls->pairs, t->order + i, end - i, &as);
-        if (i == end)
-            break;
         const struct burst_pair *row = &calls->pairs[t->order[i]];
-        if (known)
-            code = expand_row(t, &group, c, teller, row);
-        else
+        if (!known)
             fold(t, row->messages, row->bytes);
+        else if (teller != COLLECTIVE_ROOT || c->root == (int64_t)row->source)
+            code = make_row(t, &group, c, teller, row); /* the root's row stands for all */
     }
     return code;
 }
@@ -468,7 +275,6 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
         memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
     t->made = (struct collective_messages){0};
     t->into = into;
-    t->made.ascend = 1;
     t->pairs = NULL;
     t->pair_count = t->pair_room = 0;
     fold(t, calls->others.messages, calls->others.bytes);
@@ -479,7 +285,10 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
             code = expand_collective(t, world, number, calls, first, end);
         first = end;
     }
-    code = code != 0 ? code : place_pieces(t);
+    t->made.ascend = do_ascend(t);
+    t->piece = (struct burst_piece){t->pairs, t->pair_count, 0};
+    t->made.pieces = &t->piece;
+    t->made.piece_count = t->pair_count > 0;
     *out = t->made;
     return code;
 }
@@ -490,5 +299,5 @@ size_t collective_table_bytes(const struct collective_table *t)
            t->comm_room * sizeof(*t->comms) + t->room * sizeof(*t->list) +
            (t->positions + t->numbers_room + t->rank_room + t->begin_room + t->order_room) *
                sizeof(uint32_t) +
-           t->piece_room * sizeof(*t->pieces) + collective_plans_bytes(&t->plans) + sizeof(*t);
+           sizeof(*t);
 }

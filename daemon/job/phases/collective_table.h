@@ -5,10 +5,7 @@
  * Of MPI_COMM_WORLD (id 1) a rank's position is its number. Of other communicators agents tell the
  * positions of their own ranks, so that all are known when all nodes have reported once.
  *
- * What calls were expanded to is kept (collective_plans.h): most windows have the same ones. Where
- * several of one burst follow each other there as in the burst, their rows are not copied.
- *
- * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB), 40 MiB of plans; and
+ * Bounds: 65,536 collectives, 65,536 communicators, 2^22 positions (16 MiB); and
  * for the calls of one window at most COLLECTIVE_ROWS rows and four times as many steps. Calls
  * beyond any of these, of inter-communicators, and of ranks whose position nobody told are counted
  * among the others, as one message each. Calls that nobody models (neighbourhoods) give nothing.
@@ -51,8 +48,7 @@ struct collective_messages {
     int ascend; /**< do the pairs of each piece, strictly by their keys? */
 };
 
-/** Rows that are not copied stay where they are until the next collective_table_window().
- *  @param world  ranks of the job; 0: not known
+/** @param world  ranks of the job; 0: not known
  *  @param calls  pairs go from ranks to numbers
  *  @param into   set that the messages are to be added to, which has room for COLLECTIVE_ROWS
  *  @return 0 or -ENOMEM */
