@@ -27,7 +27,7 @@ int job_latency_fit(void *array_pointer, size_t count, size_t each)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static int make_parts(struct job_latency *l)
+static int latency_create_parts(struct job_latency *l)
 {
     struct criteria_params criteria = CRITERIA_DEFAULTS;
     struct join_params join = {JOIN_WINDOWS, JOIN_HALVES};
@@ -60,7 +60,7 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns)
         return -ENOMEM;
     l->window_ns = window_ns;
     int code = job_latency_fit(&l->series, SCOPES_BEFORE_REGIONS, sizeof(*l->series));
-    code = code != 0 ? code : make_parts(l);
+    code = code != 0 ? code : latency_create_parts(l);
     if (code != 0) {
         job_latency_destroy(l);
         return code;
@@ -115,7 +115,7 @@ int job_latency_add(struct job_latency *l, struct latency_rows *rows,
     return code;
 }
 
-static int fit_ranks(struct job_latency *l, size_t count)
+static int latency_fit_ranks(struct job_latency *l, size_t count)
 {
     if (count <= l->rank_count)
         return 0;
@@ -139,7 +139,7 @@ static int fit_ranks(struct job_latency *l, size_t count)
 
 int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 {
-    if (fit_ranks(l, (size_t)rank + 1) != 0)
+    if (latency_fit_ranks(l, (size_t)rank + 1) != 0)
         return -ENOMEM;
     l->ranks_placed |= l->node_of[rank] != node;
     l->node_of[rank] = node;
@@ -149,7 +149,7 @@ int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 
 /* ---- closing a window ---------------------------------------------------- */
 
-static void take_joined(void *user, const struct joined_some *messages)
+static void latency_add_joined(void *user, const struct joined_some *messages)
 {
     struct job_latency *l = user;
     if (messages->most_error_ns > l->error_ns)
@@ -158,7 +158,7 @@ static void take_joined(void *user, const struct joined_some *messages)
         l->short_of_memory = 1;
 }
 
-static void take_criteria(struct job_latency *l, unsigned locality)
+static void latency_read_criteria(struct job_latency *l, unsigned locality)
 {
     struct latency_scale *scale = &l->scale;
     for (unsigned c = 0; c < SIZE_CLASSES; c++) {
@@ -170,7 +170,7 @@ static void take_criteria(struct job_latency *l, unsigned locality)
     }
 }
 
-static void update_criteria(struct job_latency *l)
+static void latency_update_criteria(struct job_latency *l)
 {
     if (criteria_take(l->criteria, &l->closing->times) != 0)
         l->short_of_memory = 1;
@@ -179,12 +179,12 @@ static void update_criteria(struct job_latency *l)
     for (unsigned locality = 0; locality < LOCALITIES; locality++) {
         const int changed = criteria_changed(l->criteria, locality);
         if (changed || l->criteria_moved[locality])
-            take_criteria(l, locality);
+            latency_read_criteria(l, locality);
         l->criteria_moved[locality] = changed;
     }
 }
 
-static void sum_groups(struct job_latency *l, size_t regions)
+static void latency_sum_groups(struct job_latency *l, size_t regions)
 {
     if (l->rank_count > 0)
         memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
@@ -199,7 +199,7 @@ static void sum_groups(struct job_latency *l, size_t regions)
     latency_add(&l->groups, &l->scale, &l->closing->transfers);
 }
 
-static void make_series(struct job_latency *l)
+static void latency_update_series(struct job_latency *l)
 {
     static const enum series_scope scopes[] = {SERIES_JOB, SERIES_INTRA, SERIES_INTER};
     const struct latency_sum *sums[] = {&l->groups.job, &l->groups.localities[LOCALITY_INTRA],
@@ -218,7 +218,7 @@ static void make_series(struct job_latency *l)
     }
 }
 
-static void count_matches(struct job_latency *l)
+static void latency_count_matches(struct job_latency *l)
 {
     l->counts_before = l->counts;
     join_count(l->join, &l->counts);
@@ -226,7 +226,7 @@ static void count_matches(struct job_latency *l)
 }
 
 /* Messages of a correction count in the next window. */
-static int job_latency_defer(struct job_latency *l, struct latency_rows *rows)
+static int latency_defer(struct job_latency *l, struct latency_rows *rows)
 {
     return latency_rows_move(&l->carry, rows);
 }
@@ -234,7 +234,7 @@ static int job_latency_defer(struct job_latency *l, struct latency_rows *rows)
 int job_latency_update(struct job_latency *l, const struct closed_window *window)
 {
     if (window->late)
-        return job_latency_defer(l, window->latency);
+        return latency_defer(l, window->latency);
     l->window = window->number;
     l->world = window->world;
     l->closing = window->latency;
@@ -246,13 +246,13 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
         l->short_of_memory = 1;
     /* Up to here messages are those of single nodes. */
     l->closing->transfers.near_count = l->closing->transfers.count;
-    if (join_close(l->join, l->window, take_joined, l) != 0)
+    if (join_close(l->join, l->window, latency_add_joined, l) != 0)
         l->short_of_memory = 1;
-    update_criteria(l);
+    latency_update_criteria(l);
     if (job_latency_update_regions(l, window) == 0) {
-        sum_groups(l, l->region_count);
-        make_series(l);
-        count_matches(l);
+        latency_sum_groups(l, l->region_count);
+        latency_update_series(l);
+        latency_count_matches(l);
         job_latency_keep_window(l);
     } else {
         l->short_of_memory = 1;

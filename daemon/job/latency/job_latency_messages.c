@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #define HALVES_A_WINDOW 200000u   /* of all nodes: what one core joins beside its other work */
-#define HALVES_LEAST 32u          /* of one node */
+#define MINIMUM_HALVES 32u        /* of one node */
 #define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
-#define BURST_ROWS_LEAST 64u      /* of one node */
+#define MINIMUM_BURST_ROWS 64u    /* of one node */
 #define BURST_ROWS_AGENT 4096u    /* what an agent sends at most unless it is told less */
 #define KEPT_ROWS (1u << 17)      /* windows are kept as long as their series have no more rows */
 #define CRITERIA_CHANGE 0.05      /* worth telling agents */
 
-static struct wire_series_row series_row(const struct latency_series *s)
+static struct wire_series_row latency_series_row(const struct latency_series *s)
 {
     const struct latency_sum *sum = &s->sum;
     return (struct wire_series_row){
@@ -36,7 +36,7 @@ static struct wire_series_row series_row(const struct latency_series *s)
     };
 }
 
-static void forget_oldest(struct job_latency *l)
+static void latency_drop_oldest(struct job_latency *l)
 {
     struct kept_window *oldest = &l->kept[l->kept_first];
     l->kept_rows -= oldest->count;
@@ -50,7 +50,7 @@ void job_latency_keep_window(struct job_latency *l)
 {
     while (l->kept_count > 0 &&
            (l->kept_count == KEPT_WINDOWS || l->kept_rows + l->series_count > KEPT_ROWS))
-        forget_oldest(l);
+        latency_drop_oldest(l);
     struct kept_window kept = {
         .window = l->window,
         .matched = l->matched,
@@ -66,7 +66,7 @@ void job_latency_keep_window(struct job_latency *l)
         return;
     }
     for (size_t i = 0; i < l->series_count; i++)
-        kept.rows[i] = series_row(&l->series[i]);
+        kept.rows[i] = latency_series_row(&l->series[i]);
     l->kept[(l->kept_first + l->kept_count++) % KEPT_WINDOWS] = kept;
     l->kept_rows += kept.count;
 }
@@ -91,12 +91,12 @@ int job_latency_kept(struct job_latency *l, size_t n, struct wire_latencies *out
     return 0;
 }
 
-static uint64_t whole_ns(double ns)
+static uint64_t latency_round_ns(double ns)
 {
     return ns >= 0 && ns < 1e18 ? (uint64_t)(ns + 0.5) : 0;
 }
 
-static int list_criteria(struct job_latency *l, size_t *count)
+static int latency_list_criteria(struct job_latency *l, size_t *count)
 {
     *count = criteria_count(l->criteria);
     if (job_latency_fit(&l->criteria_list, *count, sizeof(*l->criteria_list)) != 0 ||
@@ -106,8 +106,8 @@ static int list_criteria(struct job_latency *l, size_t *count)
     for (size_t i = 0; i < *count; i++) {
         const struct criterion *c = &l->criteria_list[i];
         l->criterion_rows[i] =
-            (struct wire_criterion_row){c->locality, c->size_class, whole_ns(c->recent_ns),
-                                        whole_ns(c->reference_ns), c->messages};
+            (struct wire_criterion_row){c->locality, c->size_class, latency_round_ns(c->recent_ns),
+                                        latency_round_ns(c->reference_ns), c->messages};
     }
     return 0;
 }
@@ -118,7 +118,7 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
     if (l->kept_count == 0 || job_latency_kept(l, l->kept_count - 1, out) != 0 ||
         out->window != l->window)
         return -ENOMEM;
-    if (list_criteria(l, &criteria) != 0 ||
+    if (latency_list_criteria(l, &criteria) != 0 ||
         job_latency_fit(&l->rank_rows, l->rank_count, sizeof(*l->rank_rows)) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < l->rank_count; i++) {
@@ -134,7 +134,7 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
     return 0;
 }
 
-static int has_changed(double now, double told)
+static int latency_criterion_changed(double now, double told)
 {
     return isnan(told) != isnan(now) ||
            fabs(now - told) > CRITERIA_CHANGE * (isnan(told) ? 0 : told);
@@ -144,17 +144,17 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
 {
     size_t count;
     uint64_t halves = HALVES_A_WINDOW / (l->nodes == 0 ? 1 : l->nodes);
-    halves = halves < HALVES_LEAST ? HALVES_LEAST : halves;
+    halves = halves < MINIMUM_HALVES ? MINIMUM_HALVES : halves;
     uint64_t rows = BURST_ROWS_JOB / (l->nodes == 0 ? 1 : l->nodes);
-    rows = rows < BURST_ROWS_LEAST ? BURST_ROWS_LEAST : rows < BURST_ROWS_AGENT ? rows : 0;
-    if (list_criteria(l, &count) != 0)
+    rows = rows < MINIMUM_BURST_ROWS ? MINIMUM_BURST_ROWS : rows < BURST_ROWS_AGENT ? rows : 0;
+    if (latency_list_criteria(l, &count) != 0)
         return 0;
     int changed = halves != l->told_halves || rows != l->told_burst_rows;
     for (size_t i = 0; i < count; i++) {
         const struct criterion *c = &l->criteria_list[i];
         double *told = &l->told[c->locality][c->size_class];
         /* A class is told first when it has messages; 0 was never told. */
-        changed |= has_changed(c->recent_ns, *told);
+        changed |= latency_criterion_changed(c->recent_ns, *told);
     }
     if (!changed)
         return 0;

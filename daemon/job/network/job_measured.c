@@ -16,14 +16,14 @@ void job_measured_finish(struct job_measured *m)
     *m = (struct job_measured){0};
 }
 
-static int by_link(const void *a, const void *b)
+static int measured_compare_links(const void *a, const void *b)
 {
     const struct measured_row *p = a, *q = b;
     return (p->link > q->link) - (p->link < q->link);
 }
 
 /* The second oldest takes in the oldest. */
-static int merge_oldest(struct job_measured *m)
+static int measured_merge_oldest(struct job_measured *m)
 {
     struct measured_window *a = &m->windows[0], *b = &m->windows[1];
     struct measured_row *rows = malloc((a->count + b->count) * sizeof(*rows) + 1);
@@ -81,11 +81,11 @@ int job_measured_keep(struct job_measured *m, const struct wire_links *links)
     for (size_t i = 1; sorted && i < n; i++)
         sorted = fresh.rows[i - 1].link <= fresh.rows[i].link;
     if (!sorted)
-        qsort(fresh.rows, n, sizeof(*fresh.rows), by_link);
+        qsort(fresh.rows, n, sizeof(*fresh.rows), measured_compare_links);
     m->windows[m->count++] = fresh;
     m->rows += n;
     while (m->rows > JOB_MEASURED_ROWS && m->count > 1)
-        if (merge_oldest(m) != 0)
+        if (measured_merge_oldest(m) != 0)
             return -ENOMEM;
     return 0;
 }

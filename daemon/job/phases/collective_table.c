@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STEPS (4u * COLLECTIVE_ROWS)
+#define MAXIMUM_STEPS (4u * COLLECTIVE_ROWS)
 #define WORLD_ID 1u
-#define ROOM_STEP 4096u /* rows that room is asked for at a time */
-#define FEW 64u         /* rows of one rank: a step of each doubling */
+#define PAIR_CAPACITY_STEP 4096u /* rows that room is asked for at a time */
+#define MAXIMUM_SORTED 64u       /* rows of one rank: a step of each doubling */
 
 int collective_table_create(struct collective_table **out)
 {
@@ -49,13 +49,13 @@ void collective_table_window(struct collective_table *t)
 /* ---- from calls to messages ------------------------------------------------------- */
 
 /* A communicator as it is gone through: MPI_COMM_WORLD has no list. */
-struct group {
+struct collective_group {
     const uint32_t *ranks;
     uint32_t size;
 };
 
-static int group_of(struct collective_table *t, uint64_t world, const struct collective *c,
-                    struct group *out)
+static int collective_find_group(struct collective_table *t, uint64_t world,
+                                 const struct collective *c, struct collective_group *out)
 {
     const struct comm *comm = &t->comms[c->comm];
     int is_world = t->comm_keys.keys[c->comm].hi == WORLD_ID;
@@ -63,7 +63,7 @@ static int group_of(struct collective_table *t, uint64_t world, const struct col
     if (comm->is_inter || size == 0 || size > COLLECTIVE_MOST_RANKS ||
         (!is_world && comm->ranks == NULL))
         return 0;
-    *out = (struct group){is_world ? NULL : comm->ranks, (uint32_t)size};
+    *out = (struct collective_group){is_world ? NULL : comm->ranks, (uint32_t)size};
     for (uint32_t i = 0; out->ranks != NULL && i < out->size; i++) {
         if (out->ranks[i] < t->rank_room)
             t->position_of[out->ranks[i]] = i;
@@ -72,7 +72,8 @@ static int group_of(struct collective_table *t, uint64_t world, const struct col
 }
 
 /* @return COLLECTIVE_NO_RANK: not known */
-static uint32_t position_of(const struct collective_table *t, const struct group *g, int64_t rank)
+static uint32_t position_of(const struct collective_table *t, const struct collective_group *g,
+                            int64_t rank)
 {
     if (rank < 0)
         return COLLECTIVE_NO_RANK;
@@ -82,29 +83,30 @@ static uint32_t position_of(const struct collective_table *t, const struct group
     return at < g->size && g->ranks[at] == (uint32_t)rank ? at : COLLECTIVE_NO_RANK;
 }
 
-static uint32_t rank_at(const struct group *g, uint32_t position)
+static uint32_t collective_rank_at(const struct collective_group *g, uint32_t position)
 {
     return g->ranks == NULL ? position : g->ranks[position];
 }
 
 /* Is the sum below what stands for all beyond? */
-static int is_below(uint64_t a, uint64_t b)
+static int collective_sum_fits(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a;
 }
 
-static int fits(const struct collective_messages *made, uint64_t messages, uint64_t bytes)
+static int collective_fits(const struct collective_messages *made, uint64_t messages,
+                           uint64_t bytes)
 {
-    return is_below(made->messages, messages) && is_below(made->bytes, bytes);
+    return collective_sum_fits(made->messages, messages) && collective_sum_fits(made->bytes, bytes);
 }
 
 /* Messages without a pair. What would pass 2^64 in a window is not real: it is left out. */
-static void fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
+static void collective_fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
 {
     struct collective_messages *out = &t->made;
     if (messages == 0)
         return;
-    if (!fits(out, messages, bytes)) {
+    if (!collective_fits(out, messages, bytes)) {
         return;
     }
     out->messages += messages;
@@ -114,18 +116,18 @@ static void fold(struct collective_table *t, uint64_t messages, uint64_t bytes)
     out->others.pairs++;
 }
 
-static void put(struct collective_table *t, uint32_t source, uint32_t destination,
-                const struct collective_edge *edge)
+static void collective_put_pair(struct collective_table *t, uint32_t source, uint32_t destination,
+                                const struct collective_edge *edge)
 {
     struct collective_messages *out = &t->made;
     if (destination == COLLECTIVE_NO_RANK || source == COLLECTIVE_NO_RANK ||
         t->rows == COLLECTIVE_ROWS) {
-        fold(t, edge->messages, edge->bytes);
+        collective_fold(t, edge->messages, edge->bytes);
         return;
     }
     if (edge->messages == 0)
         return;
-    if (!fits(out, edge->messages, edge->bytes)) {
+    if (!collective_fits(out, edge->messages, edge->bytes)) {
         return;
     }
     out->count++;
@@ -144,9 +146,9 @@ static void put(struct collective_table *t, uint32_t source, uint32_t destinatio
 
 /* By destination: whoever adds these rows to others finds them in order. Long ones stay as they
  * are. */
-static void sort_few(struct burst_pair *pairs, size_t count)
+static void collective_sort_few(struct burst_pair *pairs, size_t count)
 {
-    for (size_t i = 1; count <= FEW && i < count; i++) {
+    for (size_t i = 1; count <= MAXIMUM_SORTED && i < count; i++) {
         struct burst_pair moving = pairs[i];
         size_t at = i;
         for (; at > 0 && pairs[at - 1].destination > moving.destination; at--)
@@ -156,9 +158,10 @@ static void sort_few(struct burst_pair *pairs, size_t count)
 }
 
 /* Room for further rows. @return 0 or -ENOMEM */
-static int fit_pairs(struct collective_table *t, size_t rows)
+static int collective_fit_pairs(struct collective_table *t, size_t rows)
 {
-    size_t left = COLLECTIVE_ROWS - t->rows, ask = rows > ROOM_STEP ? rows : ROOM_STEP;
+    size_t left = COLLECTIVE_ROWS - t->rows,
+           ask = rows > PAIR_CAPACITY_STEP ? rows : PAIR_CAPACITY_STEP;
     if (t->pair_count + rows <= t->pair_room)
         return 0;
     t->pair_room = t->pair_count + (ask < left ? ask : left);
@@ -167,25 +170,26 @@ static int fit_pairs(struct collective_table *t, size_t rows)
 }
 
 /* What one position sends. */
-static int model(struct collective_table *t, const struct group *g,
-                 const struct collective_call *call)
+static int collective_model_position(struct collective_table *t, const struct collective_group *g,
+                                     const struct collective_call *call)
 {
     struct collective_edges edges;
     t->steps++;
     if (collective_edges(call, &edges) != 0)
         return 0;
-    if (fit_pairs(t, edges.count) != 0)
+    if (collective_fit_pairs(t, edges.count) != 0)
         return -ENOMEM;
     size_t first = t->pair_count;
     for (uint32_t i = 0; i < edges.count; i++)
-        put(t, rank_at(g, call->position), rank_at(g, edges.edges[i].destination), &edges.edges[i]);
-    sort_few(t->pairs + first, t->pair_count - first);
-    fold(t, edges.spread_messages, edges.spread_bytes);
+        collective_put_pair(t, collective_rank_at(g, call->position),
+                            collective_rank_at(g, edges.edges[i].destination), &edges.edges[i]);
+    collective_sort_few(t->pairs + first, t->pair_count - first);
+    collective_fold(t, edges.spread_messages, edges.spread_bytes);
     return 0;
 }
 
 /* Do the rows ascend strictly by their keys? */
-static int do_ascend(const struct collective_table *t)
+static int collective_pairs_ascend(const struct collective_table *t)
 {
     for (size_t i = 1; i < t->pair_count; i++) {
         if (burst_pair_compare(&t->pairs[i - 1], &t->pairs[i]) >= 0)
@@ -196,31 +200,32 @@ static int do_ascend(const struct collective_table *t)
 
 /* ---- calls ------------------------------------------------------------------------ */
 
-static int make_row(struct collective_table *t, const struct group *g, const struct collective *c,
-                    enum collective_teller teller, const struct burst_pair *row)
+static int collective_expand_row(struct collective_table *t, const struct collective_group *g,
+                                 const struct collective *c, enum collective_teller teller,
+                                 const struct burst_pair *row)
 {
     struct collective_call call = {
         .call = c->call, .size = g->size, .calls = row->messages, .bytes = row->bytes};
     uint32_t root = position_of(t, g, c->root), caller = position_of(t, g, row->source);
     uint64_t steps = teller == COLLECTIVE_ROOT ? g->size : 1;
     if (caller == COLLECTIVE_NO_RANK || (c->root >= 0 && root == COLLECTIVE_NO_RANK) ||
-        t->rows == COLLECTIVE_ROWS || steps > MOST_STEPS - t->steps) {
-        fold(t, row->messages, row->bytes);
+        t->rows == COLLECTIVE_ROWS || steps > MAXIMUM_STEPS - t->steps) {
+        collective_fold(t, row->messages, row->bytes);
         return 0;
     }
     call.root = root == COLLECTIVE_NO_RANK ? 0 : root;
     call.position = caller;
     int code = 0;
     if (teller == COLLECTIVE_EACH)
-        return model(t, g, &call);
+        return collective_model_position(t, g, &call);
     for (call.position = 0; code == 0 && call.position < g->size; call.position++)
-        code = model(t, g, &call);
+        code = collective_model_position(t, g, &call);
     return code;
 }
 
 /* Rows of a burst in the order of their collectives, so that each communicator is looked at once.
  */
-static int sort_rows(struct collective_table *t, const struct burst_sums *calls)
+static int collective_sort_rows(struct collective_table *t, const struct burst_sums *calls)
 {
     size_t kinds = (size_t)t->keys.count + 2;
     if (array_fit(&t->begin, sizeof(*t->begin), &t->begin_room, kinds) != 0 ||
@@ -240,22 +245,23 @@ static int sort_rows(struct collective_table *t, const struct burst_sums *calls)
     return 0;
 }
 
-static int expand_collective(struct collective_table *t, uint64_t world, uint32_t number,
+static int collective_expand(struct collective_table *t, uint64_t world, uint32_t number,
                              const struct burst_sums *calls, uint32_t first, uint32_t end)
 {
     static const struct collective unknown;
     const struct collective *c = number < t->keys.count ? &t->list[number] : &unknown;
     enum collective_teller teller = collective_teller(c->call);
-    struct group group;
-    int known = number < t->keys.count && group_of(t, world, c, &group), code = 0;
+    struct collective_group group;
+    int known = number < t->keys.count && collective_find_group(t, world, c, &group), code = 0;
     if (number < t->keys.count && teller == COLLECTIVE_NOBODY)
         return 0;
     for (uint32_t i = first; code == 0 && i < end; i++) {
         const struct burst_pair *row = &calls->pairs[t->order[i]];
         if (!known)
-            fold(t, row->messages, row->bytes);
+            collective_fold(t, row->messages, row->bytes);
         else if (teller != COLLECTIVE_ROOT || c->root == (int64_t)row->source)
-            code = make_row(t, &group, c, teller, row); /* the root's row stands for all */
+            code = collective_expand_row(t, &group, c, teller,
+                                         row); /* the root's row stands for all */
     }
     return code;
 }
@@ -269,7 +275,7 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
         highest = calls->pairs[i].source > highest ? calls->pairs[i].source : highest;
     size_t ranks = world > highest ? world : (size_t)highest + 1, had = t->rank_room;
     if (array_fit(&t->position_of, sizeof(*t->position_of), &t->rank_room, ranks) != 0 ||
-        sort_rows(t, calls) != 0)
+        collective_sort_rows(t, calls) != 0)
         return -ENOMEM;
     if (t->rank_room > had)
         memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
@@ -277,15 +283,15 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
     t->into = into;
     t->pairs = NULL;
     t->pair_count = t->pair_room = 0;
-    fold(t, calls->others.messages, calls->others.bytes);
+    collective_fold(t, calls->others.messages, calls->others.bytes);
     int code = 0;
     for (uint32_t number = 0, first = 0; code == 0 && number <= t->keys.count; number++) {
         uint32_t end = t->begin[number];
         if (end > first)
-            code = expand_collective(t, world, number, calls, first, end);
+            code = collective_expand(t, world, number, calls, first, end);
         first = end;
     }
-    t->made.ascend = do_ascend(t);
+    t->made.ascend = collective_pairs_ascend(t);
     t->piece = (struct burst_piece){t->pairs, t->pair_count, 0};
     t->made.pieces = &t->piece;
     t->made.piece_count = t->pair_count > 0;

@@ -69,7 +69,7 @@ void job_phase_rows_destroy(struct job_phase_rows *r)
 
 /* ---- rows -------------------------------------------------------------------------- */
 
-static struct wire_phase_row phase_row(const struct phase *p, uint64_t id, int open)
+static struct wire_phase_row phase_rows_make_row(const struct phase *p, uint64_t id, int open)
 {
     return (struct wire_phase_row){
         .id = id,
@@ -83,7 +83,7 @@ static struct wire_phase_row phase_row(const struct phase *p, uint64_t id, int o
     };
 }
 
-static void set_figures(struct wire_phase_row *row, const struct phase_figures *f)
+static void phase_rows_set_figures(struct wire_phase_row *row, const struct phase_figures *f)
 {
     row->messages = f->messages;
     row->bytes = f->bytes;
@@ -96,8 +96,8 @@ static void set_figures(struct wire_phase_row *row, const struct phase_figures *
     row->folded = f->folded;
 }
 
-static struct wire_curve_point_row point_row(const struct wire_phase_row *phase,
-                                             const struct curve_point *p)
+static struct wire_curve_point_row phase_rows_make_point(const struct wire_phase_row *phase,
+                                                         const struct curve_point *p)
 {
     return (struct wire_curve_point_row){
         .phase = phase->id,
@@ -115,7 +115,8 @@ static struct wire_curve_point_row point_row(const struct wire_phase_row *phase,
 
 /* The curve counts its phases by what it is given, so it gets each: one of which nothing is known
  * as a phase without ranks, whose point is not told. */
-static int append(struct job_phase_rows *r, const struct phase_batch_item *item, struct told *told)
+static int phase_rows_append(struct job_phase_rows *r, const struct phase_batch_item *item,
+                             struct told *told)
 {
     struct curve_point point;
     const uint32_t *labels = item->labels;
@@ -129,17 +130,17 @@ static int append(struct job_phase_rows *r, const struct phase_batch_item *item,
     const struct curve_phase phase = {.labels = labels, .ranks = item->ranks};
     int code = curve_append(r->curve, &phase, &point, NULL);
     if (code == 0 && item->code == 0)
-        told->point = point_row(&told->phase, &point);
+        told->point = phase_rows_make_point(&told->phase, &point);
     return code;
 }
 
 int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item *item)
 {
     uint64_t id = item->phase.id;
-    struct told told = {.phase = phase_row(&item->phase, id, 0)};
+    struct told told = {.phase = phase_rows_make_row(&item->phase, id, 0)};
     if (item->looked && item->code != -ENOMEM)
-        set_figures(&told.phase, &item->figures);
-    int code = append(r, item, &told);
+        phase_rows_set_figures(&told.phase, &item->figures);
+    int code = phase_rows_append(r, item, &told);
     size_t need = id < JOB_PHASE_ROWS_KEPT ? id : JOB_PHASE_ROWS_KEPT;
     if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_room, need) != 0)
         return -ENOMEM;
@@ -157,17 +158,17 @@ int job_phase_rows_is_new(const struct job_phase_rows *r)
 
 /* ---- open ones ----------------------------------------------------------------------- */
 
-static bool is_same(const struct phase *a, const struct phase *b)
+static bool phase_rows_is_same(const struct phase *a, const struct phase *b)
 {
     return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->bursts == b->bursts &&
            a->messages == b->messages && a->bytes == b->bytes;
 }
 
-static const struct open_phase *find_before(const struct job_phase_rows *r,
-                                            const struct phase *phase)
+static const struct open_phase *phase_rows_find_before(const struct job_phase_rows *r,
+                                                       const struct phase *phase)
 {
     for (size_t i = 0; i < r->before_count; i++) {
-        if (r->before[i].known && is_same(&r->before[i].phase, phase))
+        if (r->before[i].known && phase_rows_is_same(&r->before[i].phase, phase))
             return &r->before[i];
     }
     return NULL;
@@ -182,11 +183,11 @@ void job_phase_rows_begin_open(struct job_phase_rows *r)
 
 int job_phase_rows_knows(const struct job_phase_rows *r, const struct phase *phase)
 {
-    return find_before(r, phase) != NULL;
+    return phase_rows_find_before(r, phase) != NULL;
 }
 
-static int look(struct job_phase_rows *r, uint32_t ranks, const struct phase_graph *graph,
-                struct open_phase *open)
+static int phase_rows_analyse(struct job_phase_rows *r, uint32_t ranks,
+                              const struct phase_graph *graph, struct open_phase *open)
 {
     struct curve_point point;
     struct phase_figures figures;
@@ -194,11 +195,11 @@ static int look(struct job_phase_rows *r, uint32_t ranks, const struct phase_gra
         return -ENOMEM;
     int code = phase_labels_find(r->finder, ranks, graph, r->labels, &figures);
     if (code != -ENOMEM)
-        set_figures(&open->told.phase, &figures);
+        phase_rows_set_figures(&open->told.phase, &figures);
     open->known = code == 0;
     const struct curve_phase labelled = {.labels = r->labels, .ranks = ranks};
     if (code == 0 && curve_provisional(r->curve, &labelled, &point, NULL) == 0)
-        open->told.point = point_row(&open->told.phase, &point);
+        open->told.point = phase_rows_make_point(&open->told.phase, &point);
     return code;
 }
 
@@ -208,30 +209,32 @@ int job_phase_rows_add_open(struct job_phase_rows *r, uint64_t id, const struct 
     if (r->open_count == JOB_PHASE_ROWS_OPEN)
         return -ENOMEM;
     struct open_phase *open = &r->open[r->open_count++];
-    const struct open_phase *before = find_before(r, phase);
+    const struct open_phase *before = phase_rows_find_before(r, phase);
     int code = 0;
-    *open = (struct open_phase){.phase = *phase, .told = {.phase = phase_row(phase, id, 1)}};
+    *open =
+        (struct open_phase){.phase = *phase, .told = {.phase = phase_rows_make_row(phase, id, 1)}};
     if (before != NULL) {
         open->told = before->told;
         open->told.phase.id = id;
         open->told.point.phase = before->told.point.phase == 0 ? 0 : id;
         open->known = true;
     } else if (graph != NULL) {
-        code = look(r, ranks, graph, open);
+        code = phase_rows_analyse(r, ranks, graph, open);
     }
     return code;
 }
 
 /* ---- telling ------------------------------------------------------------------------- */
 
-static void put(struct job_phase_rows *r, struct job_phase_list *out, const struct told *told)
+static void phase_rows_put(struct job_phase_rows *r, struct job_phase_list *out,
+                           const struct told *told)
 {
     r->phases[out->phase_count++] = told->phase;
     if (told->point.phase != 0)
         r->points[out->point_count++] = told->point;
 }
 
-static int list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
+static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
 {
     uint64_t oldest = r->closed > JOB_PHASE_ROWS_KEPT ? r->closed - JOB_PHASE_ROWS_KEPT + 1 : 1;
     from = from < oldest ? oldest : from;
@@ -241,15 +244,15 @@ static int list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *
         return -ENOMEM;
     *out = (struct job_phase_list){.phases = r->phases, .points = r->points};
     for (uint64_t id = from; id <= r->closed; id++)
-        put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT]);
+        phase_rows_put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT]);
     for (size_t i = 0; i < r->open_count; i++)
-        put(r, out, &r->open[i].told);
+        phase_rows_put(r, out, &r->open[i].told);
     return 0;
 }
 
 int job_phase_rows_news(struct job_phase_rows *r, struct job_phase_list *out)
 {
-    int code = list(r, r->news_from, out);
+    int code = phase_rows_list(r, r->news_from, out);
     if (code == 0)
         r->news_from = r->closed + 1;
     return code;
@@ -262,7 +265,7 @@ void job_phase_rows_again(struct job_phase_rows *r)
 
 int job_phase_rows_all(struct job_phase_rows *r, struct job_phase_list *out)
 {
-    return list(r, 1, out);
+    return phase_rows_list(r, 1, out);
 }
 
 size_t job_phase_rows_bytes(const struct job_phase_rows *r)
