@@ -134,7 +134,7 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .bursts = &open.bursts,
         .counters = &open.counters,
         .scale = job_latency_scale(job->latency),
-        .rank_messages = job_latency_ranks(job->latency),
+        .rank_messages = job_latency_rank_messages(job->latency),
     };
     job_sums_list(&job->sums, &window);
     job->windows.closed++;

@@ -81,7 +81,7 @@ void job_latency_destroy(struct job_latency *l)
         latency_trend_destroy(l->trends[i]);
     for (size_t i = 0; i < l->region_count; i++)
         latency_trend_destroy(l->region_trends[i].trend);
-    for (size_t i = 0; i < KEPT_WINDOWS; i++)
+    for (size_t i = 0; i < STORED_WINDOWS; i++)
         free(l->kept[i].rows);
     latency_rows_finish(&l->carry);
     free(l->region_trends);
@@ -253,7 +253,7 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
         latency_sum_groups(l, l->region_count);
         latency_update_series(l);
         latency_count_matches(l);
-        job_latency_keep_window(l);
+        job_latency_store_window(l);
     } else {
         l->short_of_memory = 1;
     }
@@ -267,7 +267,7 @@ const struct latency_series *job_latency_series(const struct job_latency *l, siz
     return l->series;
 }
 
-const struct message_ranks *job_latency_ranks(const struct job_latency *l)
+const struct message_ranks *job_latency_rank_messages(const struct job_latency *l)
 {
     return &l->messages;
 }

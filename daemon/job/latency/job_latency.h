@@ -46,7 +46,7 @@ int job_latency_update(struct job_latency *latency, const struct closed_window *
 const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);
 
 /** What its messages come to at each rank. Without memory they are not all in it. */
-const struct message_ranks *job_latency_ranks(const struct job_latency *latency);
+const struct message_ranks *job_latency_rank_messages(const struct job_latency *latency);
 
 /** Criteria in force since then. */
 const struct latency_scale *job_latency_scale(const struct job_latency *latency);
@@ -74,7 +74,7 @@ int job_latency_criteria(struct job_latency *latency, struct wire_criteria *out)
 
 /** Windows kept for those who join late: the n-th oldest. @return 0, or nonzero beyond the newest
  */
-int job_latency_kept(struct job_latency *latency, size_t n, struct wire_latencies *out);
+int job_latency_window_message(struct job_latency *latency, size_t n, struct wire_latencies *out);
 
 /** Ends joined, given up and refused so far. */
 void job_latency_counts(const struct job_latency *latency, struct join_counts *out);

@@ -38,20 +38,20 @@ static struct wire_series_row latency_series_row(const struct latency_series *s)
 
 static void latency_drop_oldest(struct job_latency *l)
 {
-    struct kept_window *oldest = &l->kept[l->kept_first];
+    struct stored_window *oldest = &l->kept[l->kept_first];
     l->kept_rows -= oldest->count;
     free(oldest->rows);
-    *oldest = (struct kept_window){0};
-    l->kept_first = (l->kept_first + 1) % KEPT_WINDOWS;
+    *oldest = (struct stored_window){0};
+    l->kept_first = (l->kept_first + 1) % STORED_WINDOWS;
     l->kept_count--;
 }
 
-void job_latency_keep_window(struct job_latency *l)
+void job_latency_store_window(struct job_latency *l)
 {
     while (l->kept_count > 0 &&
-           (l->kept_count == KEPT_WINDOWS || l->kept_rows + l->series_count > KEPT_ROWS))
+           (l->kept_count == STORED_WINDOWS || l->kept_rows + l->series_count > KEPT_ROWS))
         latency_drop_oldest(l);
-    struct kept_window kept = {
+    struct stored_window kept = {
         .window = l->window,
         .matched = l->matched,
         .unmatched = l->counts.unmatched - l->counts_before.unmatched,
@@ -67,15 +67,15 @@ void job_latency_keep_window(struct job_latency *l)
     }
     for (size_t i = 0; i < l->series_count; i++)
         kept.rows[i] = latency_series_row(&l->series[i]);
-    l->kept[(l->kept_first + l->kept_count++) % KEPT_WINDOWS] = kept;
+    l->kept[(l->kept_first + l->kept_count++) % STORED_WINDOWS] = kept;
     l->kept_rows += kept.count;
 }
 
-int job_latency_kept(struct job_latency *l, size_t n, struct wire_latencies *out)
+int job_latency_window_message(struct job_latency *l, size_t n, struct wire_latencies *out)
 {
     if (n >= l->kept_count)
         return -HOLTER_ERANGE;
-    const struct kept_window *kept = &l->kept[(l->kept_first + n) % KEPT_WINDOWS];
+    const struct stored_window *kept = &l->kept[(l->kept_first + n) % STORED_WINDOWS];
     *out = (struct wire_latencies){
         .window = kept->window,
         .start_ns = kept->window * l->window_ns,
@@ -115,7 +115,7 @@ static int latency_list_criteria(struct job_latency *l, size_t *count)
 int job_latency_message(struct job_latency *l, struct wire_latencies *out)
 {
     size_t criteria, ranks = 0;
-    if (l->kept_count == 0 || job_latency_kept(l, l->kept_count - 1, out) != 0 ||
+    if (l->kept_count == 0 || job_latency_window_message(l, l->kept_count - 1, out) != 0 ||
         out->window != l->window)
         return -ENOMEM;
     if (latency_list_criteria(l, &criteria) != 0 ||

@@ -8,14 +8,14 @@
 #include "daemon/job/latency/job_latency.h"
 
 #define SCOPES_BEFORE_REGIONS 3u /* the job, both localities */
-#define KEPT_WINDOWS 1024u       /* for those who join late */
+#define STORED_WINDOWS 1024u     /* for those who join late */
 
 struct region_trend {
     uint32_t id;
     struct latency_trend *trend;
 };
 
-struct kept_window {
+struct stored_window {
     uint64_t window, matched, unmatched, rejected, error_ns, uncertain;
     struct wire_series_row *rows; /* owned */
     size_t count;
@@ -67,7 +67,7 @@ struct job_latency {
     struct wire_latency_region_row *region_rows;
     struct wire_region_member_row *member_rows;
     struct region_info *region_infos;
-    struct kept_window kept[KEPT_WINDOWS];
+    struct stored_window kept[STORED_WINDOWS];
     size_t kept_first, kept_count, kept_rows;
 };
 
@@ -79,6 +79,6 @@ int job_latency_fit(void *array_pointer, size_t count, size_t each);
 int job_latency_update_regions(struct job_latency *latency, const struct closed_window *window);
 
 /** Keep what was made of the window that is being closed. */
-void job_latency_keep_window(struct job_latency *latency);
+void job_latency_store_window(struct job_latency *latency);
 
 #endif

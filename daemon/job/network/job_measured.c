@@ -47,14 +47,14 @@ static int measured_merge_oldest(struct job_measured *m)
     return 0;
 }
 
-void job_measured_network(struct job_measured *m, uint64_t network)
+void job_measured_set_network(struct job_measured *m, uint64_t network)
 {
     if (m->network != network)
         job_measured_finish(m);
     m->network = network;
 }
 
-int job_measured_keep(struct job_measured *m, const struct wire_links *links)
+int job_measured_add(struct job_measured *m, const struct wire_links *links)
 {
     struct measured_window fresh = {.window = links->window};
     if (m->count > 0 && links->window <= m->windows[m->count - 1].window)

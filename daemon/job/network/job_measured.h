@@ -39,10 +39,10 @@ struct job_measured {
 void job_measured_finish(struct job_measured *measured);
 
 /** The network is this one: what was measured in another is dropped. */
-void job_measured_network(struct job_measured *measured, uint64_t network);
+void job_measured_set_network(struct job_measured *measured, uint64_t network);
 
 /** Keep what a window's links say. What was not measured takes no room. @return 0 or -ENOMEM */
-int job_measured_keep(struct job_measured *measured, const struct wire_links *links);
+int job_measured_add(struct job_measured *measured, const struct wire_links *links);
 
 /** A message with the measured loads of a window, 0 the oldest.
  *  @param out  without the job; borrowed until the next call  @return 1; 0: there is none, or no

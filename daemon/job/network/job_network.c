@@ -434,7 +434,7 @@ static void network_count_links(struct network_graph *graph)
         graph->links += (uint64_t)topology_link(graph->topology, link, &from, &to);
 }
 
-int job_network_make(struct job_network *n)
+int job_network_rebuild(struct job_network *n)
 {
     if (!n->places_changed)
         return 0;
@@ -449,7 +449,7 @@ int job_network_make(struct job_network *n)
     return code;
 }
 
-int job_network_watch(struct job_network *n)
+int job_network_follow_links(struct job_network *n)
 {
     if (n->graph == NULL || n->congestion != NULL)
         return 0;
@@ -463,7 +463,7 @@ int job_network_changed(struct job_network *n)
 {
     /* Later the network changes with windows only, so that a replay finds the same. */
     if (!n->closed)
-        job_network_make(n);
+        job_network_rebuild(n);
     return n->changed;
 }
 

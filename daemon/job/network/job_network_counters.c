@@ -116,7 +116,7 @@ int job_network_measure(struct job_network *n)
     return 0;
 }
 
-void job_network_note_speeds(struct job_network *n)
+void job_network_update_speeds(struct job_network *n)
 {
     for (size_t i = 0; i < n->counters.count;) {
         uint32_t node = n->counters.list[i].node;

@@ -140,10 +140,10 @@ struct network_measured {
 };
 
 /** Make network and seats anew, if places have changed. @return 0 or -ENOMEM */
-int job_network_make(struct job_network *n);
+int job_network_rebuild(struct job_network *n);
 
 /** Begin to follow the links of a network that windows are closed on. @return 0 or -ENOMEM */
-int job_network_watch(struct job_network *n);
+int job_network_follow_links(struct job_network *n);
 
 /** Is it the tree of what agents tell, or would it be? */
 int job_network_is_tree(const struct job_network *n);
@@ -155,7 +155,7 @@ int job_network_add_pairs(struct job_network *n, const struct closed_window *win
 int job_network_measure(struct job_network *n);
 
 /** How fast the interfaces of a host are together says what its link carries in the tree. */
-void job_network_note_speeds(struct job_network *n);
+void job_network_update_speeds(struct job_network *n);
 
 /** What is told of the window: rows of links and interfaces are made when they are asked for, since
  * often nobody does. @return 0 or -ENOMEM */

@@ -70,8 +70,8 @@ static int64_t collective_find_or_add(struct collective_table *t, const struct w
     return at;
 }
 
-int collective_table_take(struct collective_table *t, const struct wire_window *m,
-                          const uint32_t **numbers)
+int collective_table_add(struct collective_table *t, const struct wire_window *m,
+                         const uint32_t **numbers)
 {
     if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_room, m->collectives_count) != 0)
         return -ENOMEM;

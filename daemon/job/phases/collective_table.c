@@ -41,7 +41,7 @@ void collective_table_destroy(struct collective_table *t)
     free(t);
 }
 
-void collective_table_window(struct collective_table *t)
+void collective_table_begin_window(struct collective_table *t)
 {
     t->steps = t->rows = 0;
 }

@@ -31,11 +31,11 @@ void collective_table_destroy(struct collective_table *table);
  *  @param numbers  set to the number of each of the message's collectives; borrowed until the next
  *                  call
  *  @return 0 or -ENOMEM */
-int collective_table_take(struct collective_table *table, const struct wire_window *message,
-                          const uint32_t **numbers);
+int collective_table_add(struct collective_table *table, const struct wire_window *message,
+                         const uint32_t **numbers);
 
 /** A window begins: the bounds of one window hold anew. */
-void collective_table_window(struct collective_table *table);
+void collective_table_begin_window(struct collective_table *table);
 
 /** Messages that stand for the calls of a burst. */
 struct collective_messages {

@@ -181,7 +181,7 @@ void job_phase_rows_begin_open(struct job_phase_rows *r)
     r->open_count = 0;
 }
 
-int job_phase_rows_knows(const struct job_phase_rows *r, const struct phase *phase)
+int job_phase_rows_has_open(const struct job_phase_rows *r, const struct phase *phase)
 {
     return phase_rows_find_before(r, phase) != NULL;
 }
@@ -250,7 +250,7 @@ static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_p
     return 0;
 }
 
-int job_phase_rows_news(struct job_phase_rows *r, struct job_phase_list *out)
+int job_phase_rows_list_changes(struct job_phase_rows *r, struct job_phase_list *out)
 {
     int code = phase_rows_list(r, r->news_from, out);
     if (code == 0)
@@ -258,12 +258,12 @@ int job_phase_rows_news(struct job_phase_rows *r, struct job_phase_list *out)
     return code;
 }
 
-void job_phase_rows_again(struct job_phase_rows *r)
+void job_phase_rows_mark_unpublished(struct job_phase_rows *r)
 {
     r->news_from = 1;
 }
 
-int job_phase_rows_all(struct job_phase_rows *r, struct job_phase_list *out)
+int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out)
 {
     return phase_rows_list(r, 1, out);
 }

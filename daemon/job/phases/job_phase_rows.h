@@ -37,7 +37,7 @@ int job_phase_rows_is_new(const struct job_phase_rows *rows);
 void job_phase_rows_begin_open(struct job_phase_rows *rows);
 
 /** Is what was found of this open phase still known? */
-int job_phase_rows_knows(const struct job_phase_rows *rows, const struct phase *phase);
+int job_phase_rows_has_open(const struct job_phase_rows *rows, const struct phase *phase);
 
 /** Add the next open phase, at most JOB_PHASE_ROWS_OPEN.
  *  @param id     that it would get
@@ -56,13 +56,13 @@ struct job_phase_list {
 };
 
 /** Phases closed since this was last asked, then open ones. @return 0 or -ENOMEM */
-int job_phase_rows_news(struct job_phase_rows *rows, struct job_phase_list *out);
+int job_phase_rows_list_changes(struct job_phase_rows *rows, struct job_phase_list *out);
 
 /** Everything is news again. */
-void job_phase_rows_again(struct job_phase_rows *rows);
+void job_phase_rows_mark_unpublished(struct job_phase_rows *rows);
 
 /** All that are kept, then open ones. @return 0 or -ENOMEM */
-int job_phase_rows_all(struct job_phase_rows *rows, struct job_phase_list *out);
+int job_phase_rows_list_all(struct job_phase_rows *rows, struct job_phase_list *out);
 
 /** Bytes on the heap. */
 size_t job_phase_rows_bytes(const struct job_phase_rows *rows);

@@ -103,10 +103,10 @@ int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const stru
     if (m->bursts_count == 0 && m->comm_members_count == 0)
         return 0;
     int code = p->collectives != NULL ? 0 : collective_table_create(&p->collectives);
-    code = code != 0 ? code : collective_table_take(p->collectives, m, &p->numbers);
+    code = code != 0 ? code : collective_table_add(p->collectives, m, &p->numbers);
     code = code != 0 ? code : job_phases_create_parts(p);
-    code = code != 0 ? code : burst_rows_open(rows, &p->pool, &size, m);
-    return code != 0 ? code : burst_rows_fits(rows, m);
+    code = code != 0 ? code : burst_rows_reserve(rows, &p->pool, &size, m);
+    return code != 0 ? code : burst_rows_check_overflow(rows, m);
 }
 
 void job_phases_add(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
@@ -141,7 +141,7 @@ static int job_phases_add_modelled(struct job_phases *p, struct burst_rows *rows
     struct collective_messages made;
     int code = 0;
     bursts_reduce(calls, JOB_PHASES_BURSTS);
-    collective_table_window(p->collectives);
+    collective_table_begin_window(p->collectives);
     for (uint32_t i = 0; code == 0 && i < bursts_count(calls); i++) {
         code = bursts_read(calls, i, &burst);
         if (code == 0)
@@ -195,7 +195,7 @@ static int job_phases_add_bursts(struct job_phases *p, struct burst_rows *rows, 
     int code = 0;
     if (p->modelled && rows->calls.bursts != NULL && bursts_count(rows->calls.bursts) > 0) {
         struct burst_rows_size size = {0, world, p->window_ns};
-        code = burst_rows_need(rows, &p->pool, &size);
+        code = burst_rows_reserve_messages(rows, &p->pool, &size);
         code = code != 0 ? code : job_phases_add_modelled(p, rows, world);
     }
     struct bursts *all = rows->messages.bursts;
@@ -346,7 +346,7 @@ static int job_phases_list_open_one(struct job_phases *p, uint64_t id, const str
 {
     const struct phase_graph *graph = NULL;
     int code = 0;
-    if (look && !job_phases_may_be_large(p, phase) && !job_phase_rows_knows(p->rows, phase)) {
+    if (look && !job_phases_may_be_large(p, phase) && !job_phase_rows_has_open(p->rows, phase)) {
         code = phase_graphs_read(p->graphs, phase->begin_ns, phase->end_ns, &p->graph);
         graph = code == 0 ? &p->graph : NULL;
     }
@@ -390,7 +390,7 @@ int job_phases_update(struct job_phases *p, const struct closed_window *closed)
     int code = 0;
     if (rows->messages.bursts != NULL || rows->calls.bursts != NULL)
         code = job_phases_add_bursts(p, rows, world);
-    burst_rows_close(rows, &p->pool);
+    burst_rows_release(rows, &p->pool);
     p->window = window > p->window ? window : p->window;
     p->ranks = world > p->ranks && world <= PHASE_LABELS_RANKS ? (uint32_t)world : p->ranks;
     if (closed->late || p->phases == NULL || !p->open)
@@ -449,30 +449,30 @@ static void job_phases_make_messages(const struct job_phases *p, const struct jo
         .window = p->window, .points = list->points, .points_count = list->point_count};
 }
 
-int job_phases_news(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+int job_phases_list_changes(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
 {
     struct job_phase_list list = {0};
-    int code = p->rows == NULL ? 0 : job_phase_rows_news(p->rows, &list);
+    int code = p->rows == NULL ? 0 : job_phase_rows_list_changes(p->rows, &list);
     if (code == 0)
         job_phases_make_messages(p, &list, out, curve);
     p->changed = p->changed && code != 0;
     return code;
 }
 
-int job_phases_all(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
+int job_phases_list_all(struct job_phases *p, struct wire_phases *out, struct wire_curve *curve)
 {
     struct job_phase_list list = {0};
-    int code = p->rows == NULL ? 0 : job_phase_rows_all(p->rows, &list);
+    int code = p->rows == NULL ? 0 : job_phase_rows_list_all(p->rows, &list);
     if (code == 0)
         job_phases_make_messages(p, &list, out, curve);
     return code;
 }
 
-void job_phases_again(struct job_phases *p)
+void job_phases_mark_unpublished(struct job_phases *p)
 {
     if (p->rows == NULL)
         return;
-    job_phase_rows_again(p->rows);
+    job_phase_rows_mark_unpublished(p->rows);
     p->changed = true;
 }
 

@@ -67,17 +67,19 @@ int job_phases_update(struct job_phases *phases, const struct closed_window *win
  *  @return 0; 1: that is not done yet, and this is to be called again; or -ENOMEM */
 int job_phases_end(struct job_phases *phases, int wait);
 
-/** Is there something to tell since the last job_phases_news()? */
+/** Is there something to tell since the last job_phases_list_changes()? */
 int job_phases_changed(const struct job_phases *phases);
 
 /** Newly closed phases and their points, then open ones; and all that are kept. What is common to
  * all rows is set too, but the job. Memory belongs to the phases and holds until the next call.
  *  @return 0 or -ENOMEM */
-int job_phases_news(struct job_phases *phases, struct wire_phases *out, struct wire_curve *curve);
-int job_phases_all(struct job_phases *phases, struct wire_phases *out, struct wire_curve *curve);
+int job_phases_list_changes(struct job_phases *phases, struct wire_phases *out,
+                            struct wire_curve *curve);
+int job_phases_list_all(struct job_phases *phases, struct wire_phases *out,
+                        struct wire_curve *curve);
 
 /** Tell all that is kept as news, the next time: nobody was told while a recording was read. */
-void job_phases_again(struct job_phases *phases);
+void job_phases_mark_unpublished(struct job_phases *phases);
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 

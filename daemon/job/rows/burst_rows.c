@@ -48,7 +48,7 @@ static void burst_pool_put(struct burst_pool *pool, struct burst_set *set)
     pool->sets[sizeof(pool->sets) / sizeof(pool->sets[0]) - 1] = *set;
 }
 
-void burst_rows_close(struct burst_rows *rows, struct burst_pool *pool)
+void burst_rows_release(struct burst_rows *rows, struct burst_pool *pool)
 {
     burst_pool_put(pool, &rows->messages);
     burst_pool_put(pool, &rows->calls);
@@ -59,11 +59,11 @@ static struct bursts_params burst_rows_params(const struct burst_rows_size *size
 {
     uint64_t nodes = size->nodes < 2 ? 2 : size->nodes, cell = FINEST_CELL;
     uint64_t pairs = size->world * (calls ? RANK_CALLS : RANK_PAIRS);
-    int many = nodes > BURST_ROWS_BUDGET / NODE_BURSTS;
-    while (many && cell < size->window_ns / BURST_ROWS_BUDGET * 2)
+    int many = nodes > BURST_ROWS_MAXIMUM_BURSTS / NODE_BURSTS;
+    while (many && cell < size->window_ns / BURST_ROWS_MAXIMUM_BURSTS * 2)
         cell *= 2;
     return (struct bursts_params){
-        .budget = many ? BURST_ROWS_BUDGET : (uint32_t)nodes * NODE_BURSTS,
+        .budget = many ? BURST_ROWS_MAXIMUM_BURSTS : (uint32_t)nodes * NODE_BURSTS,
         .pairs = pairs < MINIMUM_PAIRS      ? MINIMUM_PAIRS
                  : pairs > BURST_ROWS_PAIRS ? BURST_ROWS_PAIRS
                                             : (uint32_t)pairs,
@@ -93,8 +93,8 @@ static int burst_rows_open_set(struct burst_set *set, struct burst_pool *pool,
     return bursts_create(&set->bursts, &wanted);
 }
 
-int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
-                    const struct burst_rows_size *size, const struct wire_window *m)
+int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
+                       const struct burst_rows_size *size, const struct wire_window *m)
 {
     uint64_t pairs[2] = {0};
     int code = 0;
@@ -115,15 +115,15 @@ int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
     return code;
 }
 
-int burst_rows_need(struct burst_rows *rows, struct burst_pool *pool,
-                    const struct burst_rows_size *size)
+int burst_rows_reserve_messages(struct burst_rows *rows, struct burst_pool *pool,
+                                const struct burst_rows_size *size)
 {
     return rows->messages.bursts != NULL ? 0 : burst_rows_open_set(&rows->messages, pool, size, 0);
 }
 
 /* ---- taking -------------------------------------------------------------------- */
 
-int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
+int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *m)
 {
     uint64_t messages[2] = {0}, bytes[2] = {0};
     const struct bursts *sets[2] = {rows->messages.bursts, rows->calls.bursts};

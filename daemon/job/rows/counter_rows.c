@@ -12,7 +12,7 @@ void counter_rows_finish(struct counter_rows *rows)
     *rows = (struct counter_rows){0};
 }
 
-int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *m)
+int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *m)
 {
     return array_fit(&rows->list, sizeof(*rows->list), &rows->room,
                      rows->count + m->counters_count);

@@ -21,7 +21,7 @@ struct counter_rows {
 void counter_rows_finish(struct counter_rows *rows);
 
 /** Make room for the rows of a message. @return 0 or -ENOMEM; then nothing changed */
-int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *message);
+int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *message);
 
 /** Add them, for which there is room. */
 void counter_rows_add(struct counter_rows *rows, const struct wire_window *message, uint32_t node);
