@@ -68,7 +68,7 @@ static void close_watch(struct job *job, const struct closed_window *window)
         job_watch_update(job->watch, window);
 }
 
-/* The agents are told what messages normally take, when that has changed. */
+/* Send the agents what messages normally take, when that has changed. */
 static void close_criteria(struct job *job, const struct closed_window *window)
 {
     struct wire_criteria criteria;

@@ -1,3 +1,5 @@
+/* What a job is watched for when a window closes: latency that grows, and hangs. Findings of the
+ * analyses become episodes of the alert rules. */
 #include "daemon/job/job_watch.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -21,7 +23,7 @@ struct episode {
     enum alert_state state;           /* ALERT_RESOLVED: there is none */
     uint64_t since_ns, good_since_ns; /* good_since_ns 0: it is not good now */
     uint64_t onset;                   /* number of the window in which it set in */
-    uint64_t updated;                 /* number of the window in which it was told last */
+    uint64_t updated;                 /* number of the window in which it was reported last */
     double reported_ratio, worst_ratio;
     char title[129], text[1025];
     struct alert_evidence evidence;
@@ -108,9 +110,9 @@ int job_watch_place(struct job_watch *w, uint32_t rank, uint32_t node, const cha
     return code != 0 ? code : attribution_place(w->attribution, rank, node, host);
 }
 
-/* ---- what a latency alert says ------------------------------------------- */
+/* ---- the text of a latency alert ----------------------------------------- */
 
-/* What of a rule's scopes is wrong in this window. */
+/* Which scopes of a rule are above its bound in this window. */
 struct finding {
     const struct latency_series *worst;  /* NULL: nothing */
     const struct latency_series *region; /* the worst one; NULL: none has grown so far */
@@ -138,15 +140,17 @@ static int watch_is_calm(const struct rule *rule, const struct latency_series *s
     return s->trend.state == TREND_STATE_CALM || watch_ratio(s) < rule->clear;
 }
 
-/* A region says more than a locality, and that more than the job; of two regions the worse. */
+/* A region is more specific than a locality, and that than the job; of two regions the worse wins.
+ */
 static int watch_is_more_specific(const struct latency_series *a, const struct latency_series *b)
 {
     int region_a = a->scope == SERIES_REGION, region_b = b->scope == SERIES_REGION;
     return region_a != region_b ? region_a : watch_ratio(a) > watch_ratio(b);
 }
 
-/* The region that has grown most. It need not be beyond its own calm yet: messages between nodes
- * may be while it is not, for those within nodes it has as well. @return NULL: none so far */
+/* The region that has grown most. Its own trend may still be calm: the messages between its nodes
+ * may have grown while those within nodes, which it has as well, have not. @return NULL: none so
+ * far */
 static const struct latency_series *
 watch_find_grown_region(const struct rule *rule, const struct latency_series *series, size_t count)
 {
@@ -406,7 +410,7 @@ static void watch_update_attribution(struct job_watch *w)
         attribution_calm(w->attribution);
 }
 
-/* What it was stays in sight when it is over. */
+/* The text of an episode that is over still says what it was. */
 static void episode_note_end(struct episode *e, const char *how)
 {
     char before[sizeof(e->text)];
@@ -426,7 +430,7 @@ static void episode_resolve(struct job_watch *w, struct episode *e, const char *
     watch_update_attribution(w);
 }
 
-/* Worth telling again: the ratio has changed, or it is about something else. */
+/* Is an update worth reporting? The ratio has changed, or the region is another one. */
 static int episode_has_changed(const struct episode *e, const struct finding *found,
                                uint64_t window)
 {

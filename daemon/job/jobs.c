@@ -1,3 +1,5 @@
+/* All jobs of the daemon: finds or adds the job of a message, has it accepted, recorded and
+ * acknowledged, and passes on what jobs publish. */
 #include "daemon/job/jobs.h"
 
 #include "daemon/analysis/tables/key_table.h"
@@ -15,12 +17,12 @@
 
 #define LOG_TOPIC "jobs"
 #define MAXIMUM_ENDED_JOBS 64u    /* ended jobs that late viewers can still look at */
-#define MAXIMUM_AGENTS (1u << 20) /* agents whose numbers are remembered */
+#define MAXIMUM_AGENTS (1u << 20) /* whose numbers are kept */
 
 struct entry {
     struct job *job;
     enum job_state state; /* when last looked at */
-    int replayed;         /* its time is not ours */
+    int replayed;         /* its time is that of its messages */
 };
 
 struct jobs {
@@ -29,15 +31,15 @@ struct jobs {
     int replays;                  /* a job is replayed */
     struct entry list[JOBS_MOST]; /* by age */
     size_t count;
-    size_t last; /* entry used last: messages of one job come in crowds */
+    size_t last; /* position of the job of the newest message: often the next one is about it too */
     struct jobs_counts counts;
     uint64_t now_ns;       /* of the newest call */
-    struct kept_list kept; /* the highest number of each agent that is safe */
+    struct kept_list kept; /* the highest number of each agent that is recorded */
     char recorder_error[256];
     int *stopped; /* of a replay that is recorded: see jobs_replay_record(); NULL: it is not */
 };
 
-/* ---- what is safe -------------------------------------------------------- */
+/* ---- what is recorded ---------------------------------------------------- */
 
 uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
 {
@@ -45,7 +47,8 @@ uint64_t jobs_kept(const struct jobs *jobs, uint64_t instance)
     return at == KEY_NONE ? 0 : jobs->kept.seqs[at];
 }
 
-/* Without memory, or with too many agents, one is asked to send again what was kept: no harm. */
+/* Without memory, or with too many agents, an agent sends again what is recorded already, which
+ * does no harm. */
 static void jobs_note_recorded(struct jobs *jobs, uint64_t instance, uint64_t seq)
 {
     if (jobs->kept.agents.count < MAXIMUM_AGENTS)
@@ -74,12 +77,12 @@ static void jobs_on_recording_moved(void *user, const char *id, const char *path
 {
     struct jobs *jobs = user;
     struct job *job = jobs_find(jobs, id);
-    /* What a replay tells does not depend on how fast it is written. */
+    /* What a replay publishes does not depend on how fast its recording is written. */
     if (job != NULL && !jobs->replays)
         job_set_recording(job, path);
 }
 
-/* ---- what jobs tell ------------------------------------------------------ */
+/* ---- what jobs publish --------------------------------------------------- */
 
 static int jobs_type_is_recorded(enum wire_type type)
 {
@@ -108,7 +111,7 @@ static void jobs_put_table(struct jobs *jobs, const char *job, enum wire_type ty
         jobs->options.table(jobs->options.user, type, message);
 }
 
-/* Of links tables are given only what they keep: most are of no interest to them. */
+/* Tables keep a few of the links only. */
 static void jobs_put_links(struct jobs *jobs, const char *job, const struct wire_links *message)
 {
     struct wire_links kept;
@@ -195,7 +198,7 @@ static void jobs_drop_ended(struct jobs *jobs)
         jobs_drop(jobs, oldest);
 }
 
-/* ---- making ---------------------------------------------------------------- */
+/* ---- adding -------------------------------------------------------------- */
 
 static void jobs_record(struct jobs *jobs, struct job *job, uint64_t instance, uint64_t ranks)
 {
@@ -256,7 +259,7 @@ static int jobs_find_or_add(struct jobs *jobs, const struct wire_message *messag
     return jobs_add(jobs, id, instance, job_message_world(message), out, fault);
 }
 
-/* ---- taking in ----------------------------------------------------------- */
+/* ---- accepting ----------------------------------------------------------- */
 
 static void jobs_record_message(struct jobs *jobs, struct job *job, const struct recorded *head,
                                 zmq_msg_t *bytes, const struct wire_message *message)
@@ -420,7 +423,7 @@ int jobs_replay_take(struct jobs *jobs, const struct recorded *head,
     uint64_t now = head->received_ns;
     int is_window = message->type == WIRE_TYPE_WINDOW;
     uint64_t seq = job_message_seq(message), capture;
-    if (jobs->now_ns != 0)          /* before the first nobody has been silent */
+    if (jobs->now_ns != 0)          /* before the first message nobody has been silent */
         job_advance(job, now, now); /* what was due before it came */
     jobs->now_ns = now;
     if (seq != 0 && job_has(job, head->instance, seq)) {

@@ -1,3 +1,4 @@
+/* Latency of one job: messages joined, criteria updated, sums and trends by scope. */
 #include "daemon/job/latency/job_latency.h"
 
 #include "daemon/job/latency/job_latency_state.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOIN_WINDOWS 4u        /* an end waits so long for the other one, at least ... */
-#define JOIN_S 4.0             /* ... or so many seconds, where windows are short */
+#define JOIN_WINDOWS 4u        /* for which an end waits for the other one, at least ... */
+#define JOIN_S 4.0             /* ... or this long, where windows are short; seconds */
 #define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
 int job_latency_fit(void *array_pointer, size_t count, size_t each)
@@ -101,7 +102,7 @@ void job_latency_destroy(struct job_latency *l)
     free(l);
 }
 
-/* ---- taking in ----------------------------------------------------------- */
+/* ---- adding messages ----------------------------------------------------- */
 
 int job_latency_add(struct job_latency *l, struct latency_rows *rows,
                     const struct wire_window *message, uint32_t node, uint64_t number)
@@ -244,7 +245,7 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
         l->short_of_memory = 1;
     if (latency_rows_move(l->closing, &l->carry) != 0)
         l->short_of_memory = 1;
-    /* Up to here messages are those of single nodes. */
+    /* Messages up to this one are within nodes, those after it between nodes. */
     l->closing->transfers.near_count = l->closing->transfers.count;
     if (join_close(l->join, l->window, latency_add_joined, l) != 0)
         l->short_of_memory = 1;

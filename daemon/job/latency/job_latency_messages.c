@@ -1,4 +1,6 @@
-/* What is told of a job's latency: each window, those that were kept, and criteria for agents. */
+/* What is published of a job's latency: the newest window, those before it, and criteria for
+ * agents.
+ */
 #include "daemon/job/latency/job_latency_state.h"
 #include "holter/error.h"
 
@@ -10,9 +12,9 @@
 #define MINIMUM_HALVES 32u        /* of one node */
 #define BURST_ROWS_JOB (1u << 19) /* of bursts and their pairs, of all nodes in one window */
 #define MINIMUM_BURST_ROWS 64u    /* of one node */
-#define BURST_ROWS_AGENT 4096u    /* what an agent sends at most unless it is told less */
-#define KEPT_ROWS (1u << 17)      /* windows are kept as long as their series have no more rows */
-#define CRITERIA_CHANGE 0.05      /* worth telling agents */
+#define BURST_ROWS_AGENT 4096u    /* the limit of an agent that has received none */
+#define KEPT_ROWS (1u << 17)      /* of the series of all windows that are kept */
+#define CRITERIA_CHANGE 0.05      /* relative change that is worth sending */
 
 static struct wire_series_row latency_series_row(const struct latency_series *s)
 {
@@ -134,10 +136,10 @@ int job_latency_message(struct job_latency *l, struct wire_latencies *out)
     return 0;
 }
 
-static int latency_criterion_changed(double now, double told)
+static int latency_criterion_changed(double now, double sent)
 {
-    return isnan(told) != isnan(now) ||
-           fabs(now - told) > CRITERIA_CHANGE * (isnan(told) ? 0 : told);
+    return isnan(sent) != isnan(now) ||
+           fabs(now - sent) > CRITERIA_CHANGE * (isnan(sent) ? 0 : sent);
 }
 
 int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
@@ -149,20 +151,20 @@ int job_latency_criteria(struct job_latency *l, struct wire_criteria *out)
     rows = rows < MINIMUM_BURST_ROWS ? MINIMUM_BURST_ROWS : rows < BURST_ROWS_AGENT ? rows : 0;
     if (latency_list_criteria(l, &count) != 0)
         return 0;
-    int changed = halves != l->told_halves || rows != l->told_burst_rows;
+    int changed = halves != l->sent_halves || rows != l->sent_burst_rows;
     for (size_t i = 0; i < count; i++) {
         const struct criterion *c = &l->criteria_list[i];
-        double *told = &l->told[c->locality][c->size_class];
-        /* A class is told first when it has messages; 0 was never told. */
-        changed |= latency_criterion_changed(c->recent_ns, *told);
+        double *sent = &l->sent[c->locality][c->size_class];
+        /* 0: nothing of this class has been sent, since it had no messages. */
+        changed |= latency_criterion_changed(c->recent_ns, *sent);
     }
     if (!changed)
         return 0;
     for (size_t i = 0; i < count; i++)
-        l->told[l->criteria_list[i].locality][l->criteria_list[i].size_class] =
+        l->sent[l->criteria_list[i].locality][l->criteria_list[i].size_class] =
             l->criteria_list[i].recent_ns;
-    l->told_halves = halves;
-    l->told_burst_rows = rows;
+    l->sent_halves = halves;
+    l->sent_burst_rows = rows;
     *out = (struct wire_criteria){.criteria = l->criterion_rows,
                                   .criteria_count = count,
                                   .most_halves = halves,

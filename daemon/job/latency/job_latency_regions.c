@@ -8,7 +8,7 @@
 
 #define CONTACT_ROWS (1u << 18) /* rows of pairs looked at for regions in one window */
 
-/* What stands for a rank among the vertices. @return UINT32_MAX: nothing does */
+/* The vertex that stands for a rank in the graph of contacts. @return UINT32_MAX: none does */
 static uint32_t latency_find_vertex(const struct job_latency *l, uint32_t rank)
 {
     if (!l->nodes_stand)
@@ -17,8 +17,8 @@ static uint32_t latency_find_vertex(const struct job_latency *l, uint32_t rank)
     return node < REGIONS_DEFAULTS.most_vertices ? node : UINT32_MAX;
 }
 
-/* Have edges that came or went among the regions. @return 0, or -ENOMEM: the rest waits, as long as
- * contacts are not told of */
+/* Pass on edges that appeared or disappeared to the regions. @return 0, or -ENOMEM: the rest is
+ * passed on in the next window */
 static int latency_pass_edges(struct job_latency *l)
 {
     for (; l->edge_count > 0; l->edges++, l->edge_count--)
@@ -33,7 +33,7 @@ static int latency_close_contacts(struct job_latency *l)
     return code != 0 ? code : latency_pass_edges(l);
 }
 
-/* With too many ranks a node stands for its ranks, from then on: what was known of ranks goes. */
+/* With too many ranks a node stands for its ranks from now on: contacts of ranks are dropped. */
 static int latency_begin_node_regions(struct job_latency *l)
 {
     struct contact_params contact = CONTACT_DEFAULTS;
@@ -97,8 +97,8 @@ static struct region_trend *region_trend_find(const struct job_latency *l, uint3
                                           region_trend_compare);
 }
 
-/* Keep the trends of regions that go on, begin those of new ones. @return 0, or -ENOMEM: they are
- * as they were */
+/* Keep the trends of regions that persist, and begin those of new ones. @return 0, or -ENOMEM: they
+ * are unchanged */
 static int latency_update_region_trends(struct job_latency *l, const struct region_info *infos,
                                         size_t count)
 {
@@ -138,7 +138,8 @@ static void latency_map_ranks(struct job_latency *l)
     }
 }
 
-/* Regions have changed, or their ranks. @return 0, or -ENOMEM: they are as they were */
+/* List the regions, which have changed, or whose ranks have. @return 0, or -ENOMEM: the list is
+ * unchanged */
 static int latency_list_regions(struct job_latency *l)
 {
     size_t regions = regions_list(l->regions, NULL, 0);

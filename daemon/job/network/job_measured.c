@@ -1,3 +1,4 @@
+/* What counters measured on the links of a network in the windows before the newest. */
 #include "daemon/job/network/job_measured.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -12,7 +13,7 @@ void job_measured_finish(struct job_measured *m)
     for (size_t i = 0; i < m->count; i++)
         free(m->windows[i].rows);
     free(m->windows);
-    free(m->told);
+    free(m->message_rows);
     *m = (struct job_measured){0};
 }
 
@@ -92,20 +93,21 @@ int job_measured_add(struct job_measured *m, const struct wire_links *links)
 
 int job_measured_message(struct job_measured *m, size_t number, struct wire_links *out)
 {
-    if (number >= m->count ||
-        array_fit(&m->told, sizeof(*m->told), &m->told_room, m->windows[number].count) != 0)
+    if (number >= m->count || array_fit(&m->message_rows, sizeof(*m->message_rows),
+                                        &m->row_capacity, m->windows[number].count) != 0)
         return 0;
     const struct measured_window *w = &m->windows[number];
     for (size_t i = 0; i < w->count; i++)
-        m->told[i] = (struct wire_link_row){.link = w->rows[i].link,
-                                            .from = w->rows[i].from,
-                                            .to = w->rows[i].to,
-                                            .since = w->window,
-                                            .share = NAN,
-                                            .latency = NAN,
-                                            .measured = w->rows[i].amount,
-                                            .unit = w->rows[i].unit,
-                                            .ratio = NAN};
-    *out = (struct wire_links){.window = w->window, .links = m->told, .links_count = w->count};
+        m->message_rows[i] = (struct wire_link_row){.link = w->rows[i].link,
+                                                    .from = w->rows[i].from,
+                                                    .to = w->rows[i].to,
+                                                    .since = w->window,
+                                                    .share = NAN,
+                                                    .latency = NAN,
+                                                    .measured = w->rows[i].amount,
+                                                    .unit = w->rows[i].unit,
+                                                    .ratio = NAN};
+    *out =
+        (struct wire_links){.window = w->window, .links = m->message_rows, .links_count = w->count};
     return 1;
 }

@@ -1,3 +1,4 @@
+/* The network under one job: which network is in use, and which vertex each rank is on. */
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -172,7 +173,7 @@ static uint32_t network_place_by_name(struct job_network *n, const struct networ
     return known;
 }
 
-/* The nodes of the job in the order of their names, one behind the other. */
+/* The nodes of the job in the order of their names, one a node of the network. */
 static int network_place_in_order(struct job_network *n, const struct topology *topology)
 {
     uint32_t *order = malloc(((size_t)n->node_count + 1) * sizeof(*order)), count = 0;
@@ -221,7 +222,7 @@ static int network_place_on_hosts(struct job_network *n)
     return 0;
 }
 
-/* ---- the tree of what agents tell ------------------------------------------------------- */
+/* ---- the tree: all hosts below one switch ------------------------------------------------ */
 
 struct tree_input {
     struct tree_host *hosts;
@@ -283,11 +284,6 @@ static int network_is_same_tree(const struct topology_spec *a, const struct topo
             return 0;
     }
     return 1;
-}
-
-uint64_t job_network_made(const struct job_network *n)
-{
-    return n->made;
 }
 
 /* Names of hosts may be so odd that they contradict each other: then the tree goes without. */
@@ -400,7 +396,7 @@ static int network_build_grid(struct job_network *n)
     return code;
 }
 
-/* ---- seats ----------------------------------------------------------------------------- */
+/* ---- vertices of ranks --------------------------------------------------------------------- */
 
 static int network_compare_vertices(const void *a, const void *b, void *user)
 {
@@ -457,7 +453,7 @@ int job_network_follow_links(struct job_network *n)
     return congestion_create(&n->congestion, n->graph->topology, &CONGESTION_DEFAULTS);
 }
 
-/* ---- what is asked ----------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------- */
 
 int job_network_changed(struct job_network *n)
 {

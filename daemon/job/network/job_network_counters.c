@@ -8,7 +8,7 @@
 
 #define GAP_PARTS 4u /* counters of a quarter more than a window are of a longer time */
 
-/* Of the media in a node the one that a job's messages most probably take. */
+/* Rank of a medium: messages most probably take the highest in a node. */
 static unsigned counter_medium_speed(uint64_t medium)
 {
     return medium == COUNTER_LINK         ? 3
@@ -17,7 +17,7 @@ static unsigned counter_medium_speed(uint64_t medium)
                                           : 0;
 }
 
-/* Interfaces of one node follow each other. @return position behind the last one's */
+/* Interfaces of one node are adjacent. @return position after the last of this one */
 static size_t counter_end_of_node(const struct counter_rows *rows, size_t from)
 {
     size_t to = from;
@@ -53,7 +53,8 @@ void job_network_interface(const struct job_network *n, const struct counter *c,
     }
 }
 
-/* Counts of a longer time than a window's, since reports were lost, are taken as even over it. */
+/* Counts that cover more than a window, since reports were lost, are spread evenly over that time.
+ */
 static uint64_t counter_scale_to_window(const struct job_network *n, const struct counter *c,
                                         uint64_t count)
 {
@@ -73,8 +74,8 @@ static int counter_compare_measured(const void *a, const void *b)
     return x->packets < y->packets ? -1 : x->packets > y->packets;
 }
 
-/* What the sender tells goes before what the receiver does, bytes before packets. Several
- * interfaces at one end of a link are lanes of it. */
+/* Figures of the sender take precedence over those of the receiver, and bytes over packets. Several
+ * interfaces at one end of a link are its lanes. */
 static void counter_pass_measured(struct job_network *n, size_t count)
 {
     for (size_t i = 0; i < count;) {
@@ -127,7 +128,7 @@ void job_network_update_speeds(struct job_network *n)
                 speed += (double)c->speed;
         }
         if (node >= n->node_count || speed <= n->nodes[node].speed)
-            continue; /* what was told once holds: an interface may be missing from a report */
+            continue; /* an interface may be missing from a report: the speed does not fall */
         n->nodes[node].speed = speed;
         n->places_changed = 1;
     }

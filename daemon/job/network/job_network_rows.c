@@ -1,5 +1,5 @@
-/* What is told of the links of a job's network: rows of links, of the ranks that load the hot ones,
- * of interfaces. */
+/* What is published of the links of a job's network: rows of links, of the ranks that load the hot
+ * ones, of interfaces. */
 #include "daemon/job/network/job_network_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -22,7 +22,7 @@ static int link_is_listed(const struct congestion_link *l)
     return l->state != CONGESTION_IDLE || l->measured != CONGESTION_UNKNOWN;
 }
 
-/* By what links are put in order: smaller than the links. */
+/* The figures that links are sorted by. */
 struct link_order {
     uint64_t bytes;
     uint32_t link, at; /* position in n->links */
@@ -45,7 +45,7 @@ static int link_order_compare(const void *a, const void *b)
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
-/* All that are told, by their numbers; the states of all are counted. */
+/* List the links that are published, by number, and count the states of all. */
 static int link_list_all(struct job_network *n)
 {
     size_t count = congestion_links(n->congestion, NULL, 0);
@@ -84,7 +84,7 @@ static struct wire_link_row link_make_row(const struct congestion_link *l)
     };
 }
 
-/* Where there are too many, those that are hot go before those with more bytes. */
+/* Where there are too many links, hot ones take precedence over those with more bytes. */
 static void link_fill_rows(struct job_network *n, const struct link_order *order)
 {
     size_t hot = n->states[CONGESTION_HOT] + n->states[CONGESTION_CONGESTED],
@@ -133,7 +133,7 @@ static int route_compare_bytes(const void *a, const void *b)
     return x->destination < y->destination ? -1 : x->destination > y->destination;
 }
 
-/* The largest so far of one link, fewer than JOB_NETWORK_ROUTES + 1. */
+/* Insert a route into the largest of one link, at most JOB_NETWORK_ROUTES. */
 struct largest {
     struct wire_link_route_row rows[JOB_NETWORK_ROUTES + 1];
     size_t count;
@@ -170,7 +170,7 @@ static void route_add_pairs(const struct job_network *n, const struct closed_win
     }
 }
 
-/* First rank in by_seat on a vertex, or behind it. */
+/* Position in by_seat of the first rank on a vertex, or after it. */
 static uint32_t route_first_rank(const struct job_network *n, uint32_t vertex)
 {
     return BISECT(i, 0, n->seated, n->seats[n->by_seat[i]] < vertex);
@@ -187,8 +187,7 @@ static void route_add(const struct job_network *n, const struct closed_window *w
         route_add_pairs(n, w, n->by_seat[i], pair->destination, row, out);
 }
 
-/* The first of those that are hot. They are few: rows of all links are made only when they are
- * asked for. */
+/* List the hot links. They are few; rows of all links are made only when they are asked for. */
 static int link_list_hot(struct job_network *n)
 {
     struct link_order first[JOB_NETWORK_HOT + 1];
@@ -276,10 +275,10 @@ int job_network_rows(struct job_network *n, const struct closed_window *w)
     return code != 0 ? code : route_make_rows(n, w);
 }
 
-/* Those that a counter was told of in this window, which are by number. */
+/* Links that a counter measured in this window, by number. */
 int job_network_measured(struct job_network *n, struct wire_links *out)
 {
-    n->rows_made = 0; /* their room is used */
+    n->rows_made = 0; /* their memory is used for the result */
     if (!n->closed || n->congestion == NULL ||
         array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, n->measured_count) != 0)
         return 0;
@@ -333,7 +332,7 @@ int job_network_links(struct job_network *n, struct wire_links *out)
     return 1;
 }
 
-/* ---- in words -------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static int link_has_rank(const uint32_t *ranks, size_t count, uint64_t rank)
 {
@@ -344,7 +343,7 @@ static int link_has_rank(const uint32_t *ranks, size_t count, uint64_t rank)
     return count == 0;
 }
 
-/* Is the link loaded by one of them? */
+/* Is the link loaded by messages of one of these ranks? */
 static int link_loads_of_ranks(const struct job_network *n, uint32_t link, const uint32_t *ranks,
                                size_t count)
 {

@@ -1,3 +1,4 @@
+/* Collectives and positions in communicators, as agents report them. */
 #include "daemon/job/phases/collective_state.h"
 
 #include "daemon/analysis/tables/array.h"

@@ -1,3 +1,4 @@
+/* From calls of collectives to the messages that stand for them. */
 #include "daemon/job/phases/collective_state.h"
 
 #include "daemon/analysis/phases/collective_edges.h"

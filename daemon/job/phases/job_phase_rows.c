@@ -1,3 +1,4 @@
+/* Rows of phases and points of the curve, closed ones in order and open ones beside them. */
 #include "daemon/job/phases/job_phase_rows.h"
 
 #include "daemon/analysis/commgram/commgram_curve.h"

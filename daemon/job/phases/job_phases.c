@@ -1,3 +1,4 @@
+/* Phases of one job: bursts of a window are clustered, closed phases analysed, open ones listed. */
 #include "daemon/job/phases/job_phases.h"
 
 #include "daemon/analysis/tables/array.h"

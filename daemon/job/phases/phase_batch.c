@@ -1,3 +1,4 @@
+/* Closed phases whose communities are computed together, possibly by a thread. */
 #include "daemon/job/phases/phase_batch.h"
 
 #include "daemon/analysis/tables/array.h"

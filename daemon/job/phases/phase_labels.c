@@ -1,3 +1,4 @@
+/* From the graph of a phase to its communities. */
 #include "daemon/job/phases/phase_labels.h"
 
 #include "daemon/analysis/communities/communities.h"

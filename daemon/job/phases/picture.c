@@ -1,3 +1,4 @@
+/* A picture of the CommGram, made in steps of one phase, and sent in parts. */
 #include "daemon/job/phases/picture.h"
 
 #include "daemon/analysis/commgram/commgram.h"

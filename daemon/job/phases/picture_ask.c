@@ -1,3 +1,4 @@
+/* Parser for the argument of the request "commgram". */
 #include "daemon/job/phases/picture_ask.h"
 
 #include "holter/error.h"

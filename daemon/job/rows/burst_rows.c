@@ -1,3 +1,4 @@
+/* Bursts that agents report of one window, merged over nodes. */
 #include "daemon/job/rows/burst_rows.h"
 
 #include "holter/error.h"

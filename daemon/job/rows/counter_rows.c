@@ -1,3 +1,4 @@
+/* Counters of network interfaces that agents report of one window. */
 #include "daemon/job/rows/counter_rows.h"
 
 #include "daemon/analysis/tables/array.h"
