@@ -11,14 +11,14 @@
 #include <string.h>
 
 /* What is known of one phase. */
-struct told {
+struct phase_record {
     struct wire_phase_row phase;
     struct wire_curve_point_row point; /* of phase 0: none */
 };
 
 struct open_phase {
     struct phase phase;
-    struct told told;
+    struct phase_record record;
     bool known; /* communities and curve are */
 };
 
@@ -27,9 +27,10 @@ struct job_phase_rows {
     struct curve *curve;
     uint32_t *labels; /* room */
     size_t label_room;
-    struct told *kept; /* ring by id */
+    struct phase_record *kept; /* ring by id */
     size_t kept_room;
-    uint64_t closed, news_from; /* ids: the newest, and the first that was not told as news */
+    uint64_t closed,
+        unpublished_from; /* ids: the newest, and the first that was not listed as a change */
     struct open_phase open[JOB_PHASE_ROWS_OPEN], before[JOB_PHASE_ROWS_OPEN];
     size_t open_count, before_count;
     struct wire_phase_row *phases; /* room for messages */
@@ -44,7 +45,7 @@ int job_phase_rows_create(struct job_phase_rows **out)
     if (r == NULL)
         return -ENOMEM;
     curve.most_ranks = PHASE_LABELS_RANKS;
-    r->news_from = 1;
+    r->unpublished_from = 1;
     int code = phase_labels_create(&r->finder);
     code = code != 0 ? code : curve_create(&r->curve, &curve);
     if (code != 0) {
@@ -114,10 +115,10 @@ static struct wire_curve_point_row phase_rows_make_point(const struct wire_phase
     };
 }
 
-/* The curve counts its phases by what it is given, so it gets each: one of which nothing is known
- * as a phase without ranks, whose point is not told. */
+/* The curve numbers its phases in the order of their addition, so it gets every phase: one without
+ * communities as a phase without ranks, whose point is not published. */
 static int phase_rows_append(struct job_phase_rows *r, const struct phase_batch_item *item,
-                             struct told *told)
+                             struct phase_record *record)
 {
     struct curve_point point;
     const uint32_t *labels = item->labels;
@@ -131,30 +132,30 @@ static int phase_rows_append(struct job_phase_rows *r, const struct phase_batch_
     const struct curve_phase phase = {.labels = labels, .ranks = item->ranks};
     int code = curve_append(r->curve, &phase, &point, NULL);
     if (code == 0 && item->code == 0)
-        told->point = phase_rows_make_point(&told->phase, &point);
+        record->point = phase_rows_make_point(&record->phase, &point);
     return code;
 }
 
 int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item *item)
 {
     uint64_t id = item->phase.id;
-    struct told told = {.phase = phase_rows_make_row(&item->phase, id, 0)};
+    struct phase_record record = {.phase = phase_rows_make_row(&item->phase, id, 0)};
     if (item->looked && item->code != -ENOMEM)
-        phase_rows_set_figures(&told.phase, &item->figures);
-    int code = phase_rows_append(r, item, &told);
+        phase_rows_set_figures(&record.phase, &item->figures);
+    int code = phase_rows_append(r, item, &record);
     size_t need = id < JOB_PHASE_ROWS_KEPT ? id : JOB_PHASE_ROWS_KEPT;
     if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_room, need) != 0)
         return -ENOMEM;
-    r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT] = told;
+    r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT] = record;
     r->closed = id;
     return code;
 }
 
 int job_phase_rows_is_new(const struct job_phase_rows *r)
 {
-    const struct told *told =
+    const struct phase_record *record =
         r->closed == 0 ? NULL : &r->kept[(r->closed - 1) % JOB_PHASE_ROWS_KEPT];
-    return told != NULL && told->point.phase != 0 && !told->point.returned;
+    return record != NULL && record->point.phase != 0 && !record->point.returned;
 }
 
 /* ---- open ones ----------------------------------------------------------------------- */
@@ -196,11 +197,11 @@ static int phase_rows_analyse(struct job_phase_rows *r, uint32_t ranks,
         return -ENOMEM;
     int code = phase_labels_find(r->finder, ranks, graph, r->labels, &figures);
     if (code != -ENOMEM)
-        phase_rows_set_figures(&open->told.phase, &figures);
+        phase_rows_set_figures(&open->record.phase, &figures);
     open->known = code == 0;
     const struct curve_phase labelled = {.labels = r->labels, .ranks = ranks};
     if (code == 0 && curve_provisional(r->curve, &labelled, &point, NULL) == 0)
-        open->told.point = phase_rows_make_point(&open->told.phase, &point);
+        open->record.point = phase_rows_make_point(&open->record.phase, &point);
     return code;
 }
 
@@ -212,12 +213,12 @@ int job_phase_rows_add_open(struct job_phase_rows *r, uint64_t id, const struct 
     struct open_phase *open = &r->open[r->open_count++];
     const struct open_phase *before = phase_rows_find_before(r, phase);
     int code = 0;
-    *open =
-        (struct open_phase){.phase = *phase, .told = {.phase = phase_rows_make_row(phase, id, 1)}};
+    *open = (struct open_phase){.phase = *phase,
+                                .record = {.phase = phase_rows_make_row(phase, id, 1)}};
     if (before != NULL) {
-        open->told = before->told;
-        open->told.phase.id = id;
-        open->told.point.phase = before->told.point.phase == 0 ? 0 : id;
+        open->record = before->record;
+        open->record.phase.id = id;
+        open->record.point.phase = before->record.point.phase == 0 ? 0 : id;
         open->known = true;
     } else if (graph != NULL) {
         code = phase_rows_analyse(r, ranks, graph, open);
@@ -225,14 +226,14 @@ int job_phase_rows_add_open(struct job_phase_rows *r, uint64_t id, const struct 
     return code;
 }
 
-/* ---- telling ------------------------------------------------------------------------- */
+/* ---- listing ------------------------------------------------------------------------- */
 
 static void phase_rows_put(struct job_phase_rows *r, struct job_phase_list *out,
-                           const struct told *told)
+                           const struct phase_record *record)
 {
-    r->phases[out->phase_count++] = told->phase;
-    if (told->point.phase != 0)
-        r->points[out->point_count++] = told->point;
+    r->phases[out->phase_count++] = record->phase;
+    if (record->point.phase != 0)
+        r->points[out->point_count++] = record->point;
 }
 
 static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_phase_list *out)
@@ -247,21 +248,21 @@ static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_p
     for (uint64_t id = from; id <= r->closed; id++)
         phase_rows_put(r, out, &r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT]);
     for (size_t i = 0; i < r->open_count; i++)
-        phase_rows_put(r, out, &r->open[i].told);
+        phase_rows_put(r, out, &r->open[i].record);
     return 0;
 }
 
 int job_phase_rows_list_changes(struct job_phase_rows *r, struct job_phase_list *out)
 {
-    int code = phase_rows_list(r, r->news_from, out);
+    int code = phase_rows_list(r, r->unpublished_from, out);
     if (code == 0)
-        r->news_from = r->closed + 1;
+        r->unpublished_from = r->closed + 1;
     return code;
 }
 
 void job_phase_rows_mark_unpublished(struct job_phase_rows *r)
 {
-    r->news_from = 1;
+    r->unpublished_from = 1;
 }
 
 int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out)

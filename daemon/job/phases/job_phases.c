@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define PATTERN_EDGES (1u << 20) /* kept of all patterns together */
-#define END_PHASES 256u          /* looked at when the job ends */
+#define END_PHASES 256u          /* analysed when the job ends */
 #define BATCH_PHASES 8u          /* whose graphs are held at one time */
 
 _Static_assert(BURST_ROWS_MODELLED >= COLLECTIVE_ROWS, "what is modelled may stay whole");
@@ -24,17 +24,17 @@ struct job_phases {
     struct phases *phases;       /* made with the first burst, as all these */
     struct phase_graphs *graphs; /* all who sent to whom */
     struct job_phase_rows *rows;
-    struct phase_batch *batch; /* closed phases whose communities are looked for */
+    struct phase_batch *batch; /* closed phases whose communities are computed */
     struct collective_table *collectives;
     struct burst_pool pool;
     uint32_t ranks;         /* one more than the highest seen */
     int64_t from_ns, to_ns; /* span of the bursts' times */
-    uint64_t next;          /* id of the next closed phase to be told */
+    uint64_t next;          /* id of the next closed phase to be listed */
     bool open;              /* something is */
-    bool changed;           /* not told yet */
-    uint32_t left_at_end;   /* phases that may be looked at when the job ends */
+    bool changed;           /* since changes were listed */
+    uint32_t left_at_end;   /* phases that may still be analysed when the job ends */
     uint64_t window;        /* newest closed */
-    uint64_t owed; /* edges looked at beyond JOB_PHASES_EDGES: later windows look at less */
+    uint64_t owed;          /* edges analysed beyond JOB_PHASES_EDGES: later windows analyse less */
     struct phase_graph graph;
     struct phase_graph patterns[JOB_PHASES_PATTERNS]; /* first phase of each, in order */
     uint32_t pattern_count;
@@ -75,7 +75,7 @@ void job_phases_destroy(struct job_phases *p)
     free(p);
 }
 
-/* With the first burst: a job of agents that send none has nothing of this. */
+/* Created with the first burst: a job whose agents send none has no use for them. */
 static int job_phases_create_parts(struct job_phases *p)
 {
     struct phases_params phases = PHASES_DEFAULTS;
@@ -95,7 +95,7 @@ static int job_phases_create_parts(struct job_phases *p)
     return code;
 }
 
-/* ---- taking in ------------------------------------------------------------------- */
+/* ---- adding messages ------------------------------------------------------------- */
 
 int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m,
                        uint64_t nodes, uint64_t world)
@@ -241,8 +241,8 @@ static void effort_spend(struct effort *e, const struct phase_graph *graph)
     e->owed += graph->count - paid;
 }
 
-/* Keep what the colours of all pictures begin with. Those that there is no room or memory for get
- * theirs anew in each picture. */
+/* Keep the patterns that give the colours of all pictures. Without room or memory a pattern gets
+ * its colour in each picture again. */
 static void job_phases_keep_pattern(struct job_phases *p, const struct phase_graph *graph)
 {
     size_t count = graph->count;
@@ -260,7 +260,7 @@ static uint32_t job_phases_count_ranks(const struct job_phases *p)
     return p->ranks < PHASE_LABELS_RANKS ? p->ranks : PHASE_LABELS_RANKS;
 }
 
-/* Tell what was found of the phases of the batch, once it is. */
+/* Add the phases of the batch to the rows, with their results. */
 static int job_phases_finish_batch(struct job_phases *p)
 {
     size_t count;
@@ -280,7 +280,7 @@ static int job_phases_finish_batch(struct job_phases *p)
     return code;
 }
 
-/* Without memory for its graph, a phase is told without what that would show. */
+/* Without memory for its graph, a phase is listed without communities and curve. */
 static int job_phases_add_to_batch(struct job_phases *p, const struct phase *phase,
                                    struct effort *effort)
 {
@@ -315,7 +315,8 @@ static bool job_phases_batch_is_large(const struct job_phases *p)
     return phase_batch_edges(p->batch) > JOB_PHASES_AT_ONCE;
 }
 
-/* Tell phases. A large batch is told when the next window closes, those behind it wait with it. */
+/* Analyse and list closed phases. A large batch is listed when the next window closes, and those
+ * after it wait with it. */
 static int job_phases_close_waiting(struct job_phases *p, struct effort *effort)
 {
     int code = job_phases_finish_batch(p), count;
@@ -332,7 +333,7 @@ static int job_phases_close_waiting(struct job_phases *p, struct effort *effort)
 
 /* ---- open ones ------------------------------------------------------------------------ */
 
-/* Whether it may have more edges than are looked at while the loop waits. */
+/* May the phase have more edges than are analysed while the loop waits? */
 static bool job_phases_may_be_large(const struct job_phases *p, const struct phase *phase)
 {
     struct phase_graphs_counts counts;
@@ -341,7 +342,7 @@ static bool job_phases_may_be_large(const struct job_phases *p, const struct pha
            phase_graphs_rows(p->graphs, phase->begin_ns, phase->end_ns) > JOB_PHASES_AT_ONCE;
 }
 
-/* A large one is looked at when it is closed: it would be again and again while it grows. */
+/* A large phase is analysed when it is closed: while it grows it would be again and again. */
 static int job_phases_list_open_one(struct job_phases *p, uint64_t id, const struct phase *phase,
                                     bool look, struct effort *effort)
 {
@@ -357,7 +358,7 @@ static int job_phases_list_open_one(struct job_phases *p, uint64_t id, const str
     return code != 0 ? code : failed;
 }
 
-/* Those that wait to be told as closed come first: they are told as open meanwhile. */
+/* Closed phases that wait come first: they are listed as open meanwhile. */
 static int job_phases_list_open(struct job_phases *p, struct effort *effort)
 {
     struct phase waiting[JOB_PHASE_ROWS_OPEN], open[JOB_PHASE_ROWS_OPEN];
@@ -426,7 +427,7 @@ int job_phases_end(struct job_phases *p, int wait)
     return code != 0 ? code : job_phases_list_open(p, &effort);
 }
 
-/* ---- telling ----------------------------------------------------------------------------- */
+/* ---- listing ----------------------------------------------------------------------------- */
 
 int job_phases_changed(const struct job_phases *p)
 {

@@ -10,24 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (1u << 18) /* edges of a graph that is: 8 MiB */
+#define KEPT (1u << 18) /* edges of a graph that is kept: 8 MiB */
 #define PATTERNS 2u
 
-/* A graph, what was told of it, and the communities that begin with it. */
+/* A graph, its results, and the communities that continue from it. */
 struct known {
     struct communities *communities;
     struct phase_graph graph; /* owned */
-    uint32_t *labels;         /* owned; as told */
+    uint32_t *labels;         /* owned; as returned */
     size_t label_room;
     uint32_t ranks; /* 0: no graph is kept */
-    bool cold;      /* its communities were found from nothing, and have not changed since */
+    bool cold;      /* its communities were computed from scratch, and have not changed since */
     bool missed;    /* the last graph was another one with the same communities */
     struct phase_figures figures;
 };
 
 struct phase_labels {
     struct known known[PATTERNS];
-    uint32_t now;  /* the one of the last phase */
+    uint32_t now;  /* position of the graph of the last phase */
     bool *present; /* room, of the graph at hand */
     size_t present_room;
     struct communities_edge *edges;
@@ -132,20 +132,20 @@ static bool phase_labels_is_same(const struct known *k, uint32_t ranks,
     return k->ranks == ranks && ranks > 0 && phase_graph_is_same(&k->graph, graph);
 }
 
-/* What was told of a graph that is the same. */
+/* Return the results of the graph before, which was the same. */
 static void phase_labels_report(struct known *k, const struct phase_graph *graph, uint32_t *labels,
                                 struct phase_figures *figures)
 {
     *figures = k->figures;
     figures->folded = graph->other_messages;
     k->missed = false;
-    /* The next one will share its edges with this one rather than with an older one: without memory
-     * its rows are compared. */
+    /* The next graph will share its edges with this one rather than with an older one. Without
+     * memory rows are compared. */
     phase_graph_share(&k->graph, graph);
     memcpy(labels, k->labels, k->ranks * sizeof(*labels));
 }
 
-/* Without memory the next graph is looked at, whatever it is. */
+/* Keep a graph and its results. Without memory the next graph is analysed, whatever it is. */
 static void phase_labels_keep(struct known *k, uint32_t ranks, const struct phase_graph *graph,
                               const uint32_t *labels, const struct phase_figures *figures)
 {
@@ -159,7 +159,8 @@ static void phase_labels_keep(struct known *k, uint32_t ranks, const struct phas
     k->figures = *figures;
 }
 
-/* A graph unlike the last: from nothing, in place of the pattern that was not seen for longer. */
+/* Compute communities from scratch for a graph unlike the last, in place of the pattern that was
+ * not seen for longer. */
 static int phase_labels_begin(struct phase_labels *l, uint32_t ranks, size_t count, bool keeps)
 {
     struct communities *fresh;
@@ -179,10 +180,8 @@ static int phase_labels_begin(struct phase_labels *l, uint32_t ranks, size_t cou
     return 0;
 }
 
-/* What to keep of a graph whose communities are known now. A graph that others are
- * multiples of stays for one of these, or it would be lost to a job that has now one step in a
- * window, now two.
- */
+/* Keep a graph whose communities have been computed. A graph of which this one is a multiple stays
+ * once in its place: a job may have one step in one window and two in the next. */
 static void phase_labels_note(struct known *k, uint32_t ranks, const struct phase_graph *graph,
                               const uint32_t *labels, const struct phase_figures *figures)
 {
@@ -212,7 +211,7 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
     if (code == 1 && communities_vertices(k->communities) == ranks)
         code = communities_continue(k->communities, ranks, l->edges, edges);
     if (code == 1 && other->cold && phase_labels_is_same(other, ranks, graph)) {
-        l->now = 1 - l->now; /* what would come of it, again */
+        l->now = 1 - l->now; /* the results would be these again */
         phase_labels_report(other, graph, out, figures);
         return 0;
     }

@@ -136,7 +136,7 @@ int picture_step(struct picture *p, struct job_phases *phases)
     return code != 0 ? code : 1;
 }
 
-/* ---- telling --------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------- */
 
 /* Rows of one message; which of all come next. */
 struct picture_part {

@@ -1,5 +1,5 @@
-/* What agents report of bursts in one window: checked, since nothing that an agent sends is
- * believed, and merged over nodes until the window is closed.
+/* What agents report of bursts in one window: merged over nodes until the window is closed.
+ * Messages have been validated (daemon/job/job_validate.h).
  *
  * A window has two sets of bursts (daemon/analysis/events/bursts.h): messages between ranks, and
  * calls of collectives, whose pairs go from the calling rank to the number of a collective. Both
@@ -44,7 +44,7 @@ struct burst_rows_size {
     uint64_t window_ns; /**< length of windows */
 };
 
-/** Sets that wait to be used again. Zero-initialised is empty. */
+/** Sets that are reused. Zero-initialised is empty. */
 struct burst_pool {
     struct burst_set sets[4];
 };
@@ -59,13 +59,13 @@ int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
 int burst_rows_reserve_messages(struct burst_rows *rows, struct burst_pool *pool,
                                 const struct burst_rows_size *size);
 
-/** Empty, and leave the sets to later windows. */
+/** Empty the rows, and return the sets to the pool for later windows. */
 void burst_rows_release(struct burst_rows *rows, struct burst_pool *pool);
 
 /** Would the sums of the window stay below 2^64 with this message? @return 0 or -EOVERFLOW */
 int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *message);
 
-/** Add the bursts of a message that was checked, that fits, and for which the sets are open.
+/** Add the bursts of a message for which there is room: see burst_rows_reserve().
  *  @param collectives  for each collective of the message the number that stands for it */
 void burst_rows_add(struct burst_rows *rows, const struct wire_window *message,
                     const uint32_t *collectives);
