@@ -48,20 +48,11 @@ void job_network_destroy(struct job_network *n)
     free(n->seats);
     free(n->by_seat);
     free(n->pairs);
-    free(n->loads);
-    free(n->places);
-    free(n->latencies);
     free(n->links);
     free(n->link_rows);
     free(n->route_rows);
     free(n->interface_rows);
     free(n->first);
-    free(n->begins);
-    free(n->turns);
-    free(n->nexts);
-    free(n->slots);
-    free(n->marks);
-    free(n->group);
     free(n->measured);
     free(n);
 }
@@ -434,7 +425,6 @@ int job_network_rebuild(struct job_network *n)
 {
     if (!n->places_changed)
         return 0;
-    n->rows_hold = 0;
     int code = network_is_given(n)      ? network_build_given(n)
                : job_network_is_tree(n) ? network_build_tree(n)
                                         : network_build_grid(n);
@@ -544,12 +534,8 @@ size_t job_network_bytes(const struct job_network *n)
            n->seat_room * sizeof(*n->seats) + n->rank_count * sizeof(*n->by_seat) +
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
            n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
-           n->load_room * sizeof(*n->loads) + n->place_room * sizeof(*n->places) +
-           n->latency_room * sizeof(*n->latencies) + n->turn_room * sizeof(*n->turns) +
-           n->next_room * sizeof(*n->nexts) + n->link_room * sizeof(*n->links) +
-           n->link_rows_room * sizeof(*n->link_rows) + n->route_rows_room * sizeof(*n->route_rows) +
+           n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
+           n->route_rows_room * sizeof(*n->route_rows) +
            n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
-           n->begin_room * sizeof(*n->begins) + n->slot_room * sizeof(*n->slots) +
-           n->mark_room * sizeof(*n->marks) + n->grid.room * sizeof(*n->grid.place_of) +
-           n->group_room * sizeof(*n->group) + n->measured_room * sizeof(*n->measured);
+           n->grid.room * sizeof(*n->grid.place_of) + n->measured_room * sizeof(*n->measured);
 }

@@ -34,33 +34,6 @@ struct network_graph {
     int is_grid;          /**< of the job's processes */
 };
 
-/** Figures of a pair of vertices in the window. */
-struct network_pair {
-    uint32_t destination;
-    uint32_t place; /**< in the pairs of the window, when those of its source are in order */
-    uint64_t bytes, messages;
-};
-
-/** Latencies of the matched messages of a pair of vertices. */
-struct network_latency {
-    uint64_t messages;
-    double log; /**< sum of logarithms, in the parts of log2_sum: whole numbers */
-};
-
-/** What is asked of a pair of vertices for each message: where it ends, and which pair the latency
- * was of that came behind one of it, or may come. */
-struct network_next {
-    uint32_t destination; /**< NETWORK_NO_PAIR: it is none */
-    uint32_t behind;
-};
-
-/** Where a row of the window's pairs of ranks, or of its latencies, counts: position in the pairs
- * of vertices, or one of these. */
-#define NETWORK_NO_PAIR                                                                            \
-    (UINT32_MAX - 2) /**< latencies: its vertices have sent nothing in this window */
-#define NETWORK_ON_VERTEX (UINT32_MAX - 1) /**< it stays on its vertex: it loads nothing */
-#define NETWORK_UNPLACED UINT32_MAX        /**< one of its ranks has no seat */
-
 struct job_network {
     struct job_network_options options;
     struct network_node *nodes; /**< owned, all arrays */
@@ -87,19 +60,9 @@ struct job_network {
     /* the window that was closed last */
     uint64_t window;
     struct counter_rows counters;
-    struct congestion_pair
-        *pairs; /**< of vertices, ascending; what those that rows count in sent is in `loads` */
+    struct congestion_pair *pairs; /**< of vertices: those that have sent, ascending, then others */
     size_t pair_count, pair_room;
-    struct link_load *loads; /**< by pair that rows count in: what it sent */
-    size_t load_room;
     uint64_t bytes, unplaced;
-    uint32_t *places; /**< by row of pairs of ranks: where it counts */
-    size_t place_count, place_room;
-    uint64_t listed, figured; /**< of those rows */
-    size_t row_pairs;         /**< of `pairs`, those that rows count in: the first */
-    int rows_hold;            /**< places of rows are those of network and seats as they are now */
-    struct network_latency *latencies; /**< by pair that rows count in */
-    size_t latency_room;
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */
@@ -116,16 +79,8 @@ struct job_network {
     uint64_t left_out;
 
     /* memory that is reused from window to window */
-    size_t *first;   /**< by rank: position of its first pair; rank_count + 1 of them */
-    uint32_t *slots; /**< by vertex that is marked: position in `group` */
-    uint64_t
-        *marks; /**< bits of the vertices in `group`; behind them, of the words that are not 0 */
-    uint32_t *begins;           /**< by vertex: position of its first pair in `pairs` */
-    uint32_t *turns;            /**< by vertex: pair of its last latency; row_pairs: it has none */
-    struct network_next *nexts; /**< by pair that rows count in, and one that is none */
-    size_t first_room, slot_room, mark_room, mark_words, begin_room, turn_room, next_room;
-    struct network_pair *group; /**< of one sending vertex */
-    size_t group_count, group_room;
+    size_t *first; /**< by rank: position of its first pair; rank_count + 1 of them */
+    size_t first_room;
     struct network_measured *measured;
     size_t measured_room;
 };
@@ -147,9 +102,6 @@ int job_network_follow_links(struct job_network *n);
 
 /** Is the network the tree of all hosts below one switch, or would it be? */
 int job_network_is_tree(const struct job_network *n);
-
-/** Loads of the window by pairs of vertices. @return 0 or -ENOMEM */
-int job_network_add_pairs(struct job_network *n, const struct closed_window *window);
 
 /** Give the congestion what counters measured. @return 0 or -ENOMEM */
 int job_network_measure(struct job_network *n);
