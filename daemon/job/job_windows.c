@@ -20,24 +20,24 @@ void job_windows_finish(struct job_windows *windows)
     windows->count = 0;
 }
 
-void open_window_finish(struct open_window *window)
+void open_window_finish(struct open_window *open)
 {
-    window_sum_destroy(window->sum);
-    latency_rows_finish(&window->latency);
-    burst_rows_finish(&window->bursts);
-    counter_rows_finish(&window->counters);
-    free(window->calls);
-    free(window->pending);
-    node_set_finish(&window->reported);
+    window_sum_destroy(open->sum);
+    latency_rows_finish(&open->latency);
+    burst_rows_finish(&open->bursts);
+    counter_rows_finish(&open->counters);
+    free(open->calls);
+    free(open->pending);
+    node_set_finish(&open->reported);
 }
 
 /* ---- finding and opening ------------------------------------------------- */
 
-uint64_t job_windows_number(const struct job_windows *windows, const struct wire_window *message)
+uint64_t job_windows_number(const struct job_windows *windows, const struct wire_window *window)
 {
-    return message->length_ns == windows->length_ns
-               ? message->window
-               : message->window * message->length_ns / windows->length_ns;
+    return window->length_ns == windows->length_ns
+               ? window->window
+               : window->window * window->length_ns / windows->length_ns;
 }
 
 /* What lies far ahead comes from a node whose clock is wrong: it must not make the windows of the
@@ -106,34 +106,34 @@ struct open_window job_windows_remove(struct job_windows *windows, uint32_t at)
 
 /* ---- reports ------------------------------------------------------------- */
 
-int open_window_add_node(struct open_window *window, uint32_t node)
+int open_window_add_node(struct open_window *open, uint32_t node)
 {
-    int added = node_set_add(&window->reported, node);
-    window->nodes += added == 1;
+    int added = node_set_add(&open->reported, node);
+    open->nodes += added == 1;
     return added < 0 ? added : 0;
 }
 
-int open_window_add_calls(struct open_window *window, const struct wire_window *message)
+int open_window_add_calls(struct open_window *open, const struct wire_window *window)
 {
-    if (array_fit(&window->calls, sizeof(*window->calls), &window->call_capacity,
-                  window->call_count + message->calls_count) != 0 ||
-        array_fit(&window->pending, sizeof(*window->pending), &window->pending_capacity,
-                  window->pending_count + message->pending_count) != 0)
+    if (array_fit(&open->calls, sizeof(*open->calls), &open->call_capacity,
+                  open->call_count + window->calls_count) != 0 ||
+        array_fit(&open->pending, sizeof(*open->pending), &open->pending_capacity,
+                  open->pending_count + window->pending_count) != 0)
         return -ENOMEM;
-    for (uint64_t i = 0; i < message->calls_count; i++) {
-        const struct wire_call_row *c = &message->calls[i];
+    for (uint64_t i = 0; i < window->calls_count; i++) {
+        const struct wire_call_row *c = &window->calls[i];
         if (hang_counts((uint32_t)c->call))
-            window->calls[window->call_count++] = (struct hang_calls){
+            open->calls[open->call_count++] = (struct hang_calls){
                 .rank = (uint32_t)c->rank,
                 .call = (uint32_t)c->call,
-                .comm = c->comm < message->comms_count ? message->comms[c->comm].id : 0,
+                .comm = c->comm < window->comms_count ? window->comms[c->comm].id : 0,
                 .calls = c->calls,
                 .longest_ns = c->longest_ns,
             };
     }
-    for (uint64_t i = 0; i < message->pending_count; i++) {
-        const struct wire_pending_row *p = &message->pending[i];
-        window->pending[window->pending_count++] =
+    for (uint64_t i = 0; i < window->pending_count; i++) {
+        const struct wire_pending_row *p = &window->pending[i];
+        open->pending[open->pending_count++] =
             (struct hang_pending){(uint32_t)p->rank, p->source, p->tag, p->comm, p->waited_ns};
     }
     return 0;
@@ -141,30 +141,30 @@ int open_window_add_calls(struct open_window *window, const struct wire_window *
 
 /* ---- who is expected ----------------------------------------------------- */
 
-static int open_window_is_after_end(const struct open_window *window, const struct job_node *node)
+static int open_window_is_after_end(const struct open_window *open, const struct job_node *node)
 {
-    return node->final && node->last_window < window->number;
+    return node->final && node->last_window < open->number;
 }
 
-uint64_t open_window_count_missing(const struct open_window *window, const struct job_nodes *nodes)
+uint64_t open_window_count_missing(const struct open_window *open, const struct job_nodes *nodes)
 {
     uint64_t missing = 0;
     for (uint32_t i = 0; i < nodes->count; i++)
-        missing += nodes->list[i]->first_window <= window->number &&
-                   !open_window_is_after_end(window, nodes->list[i]) &&
-                   !node_set_contains(&window->reported, i);
+        missing += nodes->list[i]->first_window <= open->number &&
+                   !open_window_is_after_end(open, nodes->list[i]) &&
+                   !node_set_contains(&open->reported, i);
     return missing;
 }
 
-int open_window_is_complete(const struct open_window *window, const struct job_nodes *nodes)
+int open_window_is_complete(const struct open_window *open, const struct job_nodes *nodes)
 {
-    if (window->nodes < nodes->active)
+    if (open->nodes < nodes->active)
         return 0;
     for (uint32_t i = 0; i < nodes->count; i++) {
         const struct job_node *node = nodes->list[i];
-        int begins_later = node->first_window != UINT64_MAX && node->first_window > window->number;
-        if (!node->lost_contact && !begins_later && !open_window_is_after_end(window, node) &&
-            !node_set_contains(&window->reported, i))
+        int begins_later = node->first_window != UINT64_MAX && node->first_window > open->number;
+        if (!node->lost_contact && !begins_later && !open_window_is_after_end(open, node) &&
+            !node_set_contains(&open->reported, i))
             return 0;
     }
     return 1;

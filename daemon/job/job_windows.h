@@ -46,7 +46,7 @@ void job_windows_finish(struct job_windows *windows);
 
 /** Number of the window of the job that a message belongs to. Agents keep windows through a restart
  * of the daemon, which may have another window length since. */
-uint64_t job_windows_number(const struct job_windows *windows, const struct wire_window *message);
+uint64_t job_windows_number(const struct job_windows *windows, const struct wire_window *window);
 
 /** The open window that a report belongs to. @return NULL: it is not open */
 struct open_window *job_windows_find(struct job_windows *windows, uint64_t number, uint64_t now_ns);
@@ -59,18 +59,18 @@ struct open_window *job_windows_open(struct job_windows *windows, struct run_sum
 /** Take a window out, to be closed. @param at  position in `open` */
 struct open_window job_windows_remove(struct job_windows *windows, uint32_t at);
 
-void open_window_finish(struct open_window *window);
+void open_window_finish(struct open_window *open);
 
 /** Note that a node has reported it. @return 0 or -ENOMEM */
-int open_window_add_node(struct open_window *window, uint32_t node);
+int open_window_add_node(struct open_window *open, uint32_t node);
 
 /** Add what hangs are found from. @return 0 or -ENOMEM */
-int open_window_add_calls(struct open_window *window, const struct wire_window *message);
+int open_window_add_calls(struct open_window *open, const struct wire_window *window);
 
 /** Have all nodes that are expected to report it done so? */
-int open_window_is_complete(const struct open_window *window, const struct job_nodes *nodes);
+int open_window_is_complete(const struct open_window *open, const struct job_nodes *nodes);
 
 /** Nodes that were to report it and have not. */
-uint64_t open_window_count_missing(const struct open_window *window, const struct job_nodes *nodes);
+uint64_t open_window_count_missing(const struct open_window *open, const struct job_nodes *nodes);
 
 #endif

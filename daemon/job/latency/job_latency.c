@@ -105,14 +105,14 @@ void job_latency_destroy(struct job_latency *l)
 /* ---- adding messages ----------------------------------------------------- */
 
 int job_latency_add(struct job_latency *l, struct latency_rows *rows,
-                    const struct wire_window *message, uint32_t node, uint64_t number)
+                    const struct wire_window *window, uint32_t node, uint64_t number)
 {
-    int code = latency_rows_add(rows, message);
+    int code = latency_rows_add(rows, window);
     if (code != 0)
         return code;
-    code = latency_rows_join_halves(message, node, number, l->join);
+    code = latency_rows_join_halves(window, node, number, l->join);
     if (code != 0)
-        latency_rows_undo(rows, message);
+        latency_rows_undo(rows, window);
     return code;
 }
 

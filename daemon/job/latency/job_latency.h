@@ -32,7 +32,7 @@ void job_latency_destroy(struct job_latency *latency);
  *  @param number  of the window in which they count
  *  @return 0, -ENOMEM or -HOLTER_ERANGE; then nothing was added */
 int job_latency_add(struct job_latency *latency, struct latency_rows *rows,
-                    const struct wire_window *message, uint32_t node, uint64_t number);
+                    const struct wire_window *window, uint32_t node, uint64_t number);
 
 /** Where a rank runs. @return 0 or -ENOMEM */
 int job_latency_place(struct job_latency *latency, uint32_t rank, uint32_t node);

@@ -28,10 +28,10 @@ static int64_t collective_find_comm(struct collective_table *t, const struct wir
     return at;
 }
 
-static int collective_add_member(struct collective_table *t, const struct wire_window *m,
+static int collective_add_member(struct collective_table *t, const struct wire_window *window,
                                  const struct wire_comm_member_row *row)
 {
-    int64_t number = collective_find_comm(t, &m->comms[row->comm]);
+    int64_t number = collective_find_comm(t, &window->comms[row->comm]);
     if (number < 0 || number == COMM_LIMIT_REACHED)
         return number < 0 ? (int)number : 0;
     struct comm *c = &t->comms[number];
@@ -50,10 +50,10 @@ static int collective_add_member(struct collective_table *t, const struct wire_w
     return 0;
 }
 
-static int64_t collective_find_or_add(struct collective_table *t, const struct wire_window *m,
+static int64_t collective_find_or_add(struct collective_table *t, const struct wire_window *window,
                                       const struct wire_collective_row *row)
 {
-    int64_t comm = collective_find_comm(t, &m->comms[row->comm]);
+    int64_t comm = collective_find_comm(t, &window->comms[row->comm]);
     if (comm < 0 || comm == COMM_LIMIT_REACHED)
         return comm < 0 ? comm : COLLECTIVE_UNKNOWN;
     struct key key = {.hi = (uint64_t)comm,
@@ -71,19 +71,20 @@ static int64_t collective_find_or_add(struct collective_table *t, const struct w
     return at;
 }
 
-int collective_table_add(struct collective_table *t, const struct wire_window *m,
+int collective_table_add(struct collective_table *t, const struct wire_window *window,
                          const uint32_t **numbers)
 {
-    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_room, m->collectives_count) != 0)
+    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_room, window->collectives_count) !=
+        0)
         return -ENOMEM;
-    for (uint64_t i = 0; i < m->collectives_count; i++) {
-        int64_t number = collective_find_or_add(t, m, &m->collectives[i]);
+    for (uint64_t i = 0; i < window->collectives_count; i++) {
+        int64_t number = collective_find_or_add(t, window, &window->collectives[i]);
         if (number < 0)
             return (int)number;
         t->numbers[i] = (uint32_t)number;
     }
-    for (uint64_t i = 0; i < m->comm_members_count; i++) {
-        if (collective_add_member(t, m, &m->comm_members[i]) != 0)
+    for (uint64_t i = 0; i < window->comm_members_count; i++) {
+        if (collective_add_member(t, window, &window->comm_members[i]) != 0)
             return -ENOMEM;
     }
     *numbers = t->numbers;

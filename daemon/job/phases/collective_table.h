@@ -31,7 +31,7 @@ void collective_table_destroy(struct collective_table *table);
  *  @param numbers  set to the number of each of the message's collectives; borrowed until the next
  *                  call
  *  @return 0 or -ENOMEM */
-int collective_table_add(struct collective_table *table, const struct wire_window *message,
+int collective_table_add(struct collective_table *table, const struct wire_window *window,
                          const uint32_t **numbers);
 
 /** A window begins: the bounds of one window are counted from 0. */

@@ -97,23 +97,23 @@ static int job_phases_create_parts(struct job_phases *p)
 
 /* ---- adding messages ------------------------------------------------------------- */
 
-int job_phases_prepare(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m,
-                       uint64_t nodes, uint64_t world)
+int job_phases_prepare(struct job_phases *p, struct burst_rows *rows,
+                       const struct wire_window *window, uint64_t nodes, uint64_t world)
 {
     struct burst_rows_size size = {nodes, world, p->window_ns};
-    if (m->bursts_count == 0 && m->comm_members_count == 0)
+    if (window->bursts_count == 0 && window->comm_members_count == 0)
         return 0;
     int code = p->collectives != NULL ? 0 : collective_table_create(&p->collectives);
-    code = code != 0 ? code : collective_table_add(p->collectives, m, &p->numbers);
+    code = code != 0 ? code : collective_table_add(p->collectives, window, &p->numbers);
     code = code != 0 ? code : job_phases_create_parts(p);
-    code = code != 0 ? code : burst_rows_reserve(rows, &p->pool, &size, m);
-    return code != 0 ? code : burst_rows_check_overflow(rows, m);
+    code = code != 0 ? code : burst_rows_reserve(rows, &p->pool, &size, window);
+    return code != 0 ? code : burst_rows_check_overflow(rows, window);
 }
 
-void job_phases_add(struct job_phases *p, struct burst_rows *rows, const struct wire_window *m)
+void job_phases_add(struct job_phases *p, struct burst_rows *rows, const struct wire_window *window)
 {
-    if (m->bursts_count > 0)
-        burst_rows_add(rows, m, p->numbers);
+    if (window->bursts_count > 0)
+        burst_rows_add(rows, window, p->numbers);
 }
 
 /* ---- a window's bursts -------------------------------------------------------------- */
@@ -487,17 +487,17 @@ int job_phases_span(const struct job_phases *p, int64_t *from_ns, int64_t *to_ns
     return p->phases != NULL && (p->from_ns != 0 || p->to_ns != 0);
 }
 
-int job_phases_cut(struct job_phases *p, int64_t from_ns, int64_t to_ns, size_t most,
-                   struct phase *out, size_t *count, uint32_t *resolved)
+int job_phases_cut(struct job_phases *p, int64_t from_ns, int64_t to_ns, size_t maximum,
+                   struct job_phases_cut *out)
 {
-    *count = *resolved = 0;
-    if (p->phases == NULL)
+    out->count = out->resolved = 0;
+    if (p->phases != NULL)
+        out->resolved = phase_graphs_segments(p->graphs, from_ns, to_ns);
+    if (out->resolved == 0)
         return 0;
-    *resolved = phase_graphs_segments(p->graphs, from_ns, to_ns);
-    if (*resolved == 0)
-        return 0;
-    return phases_cut_count(p->phases, from_ns, to_ns, most < *resolved ? most : *resolved, out,
-                            count);
+    return phases_cut_count(p->phases, from_ns, to_ns,
+                            maximum < out->resolved ? maximum : out->resolved, out->phases,
+                            &out->count);
 }
 
 int job_phases_graph(struct job_phases *p, int64_t from_ns, int64_t to_ns, struct phase_graph *out)

@@ -51,11 +51,11 @@ void job_phases_destroy(struct job_phases *phases);
  *  @param nodes  of the job, as far as known @param world  its ranks; 0: not known
  *  @return 0, -ENOMEM, or -EOVERFLOW: sums of the window would pass 2^64; then nothing was added */
 int job_phases_prepare(struct job_phases *phases, struct burst_rows *rows,
-                       const struct wire_window *message, uint64_t nodes, uint64_t world);
+                       const struct wire_window *window, uint64_t nodes, uint64_t world);
 
 /** Add the bursts of the message that job_phases_prepare() was called for last. */
 void job_phases_add(struct job_phases *phases, struct burst_rows *rows,
-                    const struct wire_window *message);
+                    const struct wire_window *window);
 
 /** Bring the phases up to date with a window that is closed. Its bursts are emptied.
  *  @return 0 or -ENOMEM: they lack messages */
@@ -87,12 +87,17 @@ void job_phases_mark_unpublished(struct job_phases *phases);
  *  @return nonzero when there are */
 int job_phases_span(const struct job_phases *phases, int64_t *from_ns, int64_t *to_ns);
 
+/** A span that is cut into phases. */
+struct job_phases_cut {
+    struct phase *phases; /**< owned by the caller; has room for the maximum */
+    size_t count;
+    uint32_t resolved; /**< parts that the span is kept in */
+};
+
 /** Cut a span into so many phases, or as many as it is kept in.
- *  @param most      at least 1 @param out  room for `most`
- *  @param resolved  parts that the span is kept in
- *  @return 0, -ENOMEM or -HOLTER_ERANGE */
-int job_phases_cut(struct job_phases *phases, int64_t from_ns, int64_t to_ns, size_t most,
-                   struct phase *out, size_t *count, uint32_t *resolved);
+ *  @param maximum  at least 1 @return 0, -ENOMEM or -HOLTER_ERANGE */
+int job_phases_cut(struct job_phases *phases, int64_t from_ns, int64_t to_ns, size_t maximum,
+                   struct job_phases_cut *out);
 
 /** Who sent to whom in a span, both ends included. @return 0 or -ENOMEM */
 int job_phases_graph(struct job_phases *phases, int64_t from_ns, int64_t to_ns,

@@ -16,10 +16,9 @@ struct picture {
     struct commgram *commgram; /* NULL: there is nothing to be shown */
     struct commgram_picture made;
     struct phase_graph graph;
-    struct phase *phases; /* owned */
-    size_t count, next;
+    struct job_phases_cut cut; /* its phases are owned */
+    size_t next;
     uint32_t anchors; /* patterns of the job that were put before the first phase */
-    uint32_t resolved;
 };
 
 static uint32_t picture_count_ranks(const struct picture_source *source)
@@ -31,12 +30,11 @@ static uint32_t picture_count_ranks(const struct picture_source *source)
 
 static int picture_cut_phases(struct picture *p, struct job_phases *phases, uint32_t ranks)
 {
-    uint64_t most = p->ask.phases < PICTURE_MOST_PHASES ? p->ask.phases : PICTURE_MOST_PHASES;
-    most = most < COMMGRAM_MOST_CELLS / ranks ? most : COMMGRAM_MOST_CELLS / ranks;
-    p->phases = malloc(most * sizeof(*p->phases));
-    return p->phases == NULL ? -ENOMEM
-                             : job_phases_cut(phases, p->from_ns, p->to_ns, most, p->phases,
-                                              &p->count, &p->resolved);
+    uint64_t maximum = p->ask.phases < PICTURE_MOST_PHASES ? p->ask.phases : PICTURE_MOST_PHASES;
+    maximum = maximum < COMMGRAM_MOST_CELLS / ranks ? maximum : COMMGRAM_MOST_CELLS / ranks;
+    p->cut.phases = malloc(maximum * sizeof(*p->cut.phases));
+    return p->cut.phases == NULL ? -ENOMEM
+                                 : job_phases_cut(phases, p->from_ns, p->to_ns, maximum, &p->cut);
 }
 
 static int picture_begin(struct picture *p, const struct picture_source *source,
@@ -50,11 +48,11 @@ static int picture_begin(struct picture *p, const struct picture_source *source,
     p->to_ns = p->ask.to_ns == INT64_MAX ? to : p->ask.to_ns;
     p->to_ns = p->to_ns < p->from_ns ? p->from_ns : p->to_ns;
     int code = any ? picture_cut_phases(p, phases, ranks) : 0;
-    if (code != 0 || p->count == 0)
+    if (code != 0 || p->cut.count == 0)
         return code;
     struct commgram_params params = {
         .ranks = ranks,
-        .phases = (uint32_t)p->count,
+        .phases = (uint32_t)p->cut.count,
         .communities = p->ask.communities < ranks ? (uint32_t)p->ask.communities : ranks,
         .modelled = p->ask.modelled && job_phases_modelled(phases),
         .only = p->ask.only,
@@ -91,7 +89,7 @@ void picture_destroy(struct picture *p)
     commgram_destroy(p->commgram);
     phase_graph_finish(&p->graph);
     picture_ask_finish(&p->ask);
-    free(p->phases);
+    free(p->cut.phases);
     free(p);
 }
 
@@ -106,7 +104,7 @@ static int picture_settle(struct picture *p)
 
 int picture_step(struct picture *p, struct job_phases *phases)
 {
-    if (p->next == p->count)
+    if (p->next == p->cut.count)
         return picture_settle(p);
     /* The patterns of the job, in their order, give colours and heights, whatever the span. */
     size_t edges;
@@ -117,9 +115,9 @@ int picture_step(struct picture *p, struct job_phases *phases)
         int failed = commgram_anchor(p->commgram, pattern, edges);
         return failed != 0 ? failed : 1;
     }
-    const struct phase *phase = &p->phases[p->next];
+    const struct phase *phase = &p->cut.phases[p->next];
     /* Up to the next phase: the times of what was merged since lie anywhere between. */
-    int64_t end = p->next + 1 < p->count ? phase[1].begin_ns - 1 : p->to_ns;
+    int64_t end = p->next + 1 < p->cut.count ? phase[1].begin_ns - 1 : p->to_ns;
     int code = job_phases_graph(phases, phase->begin_ns, end, &p->graph);
     const struct commgram_phase column = {
         .begin_ns = phase->begin_ns,
@@ -228,7 +226,7 @@ static int picture_send_parts(const struct picture *p, struct picture_part *part
                                     .to_ns = (uint64_t)p->to_ns,
                                     .phases = p->ask.phases,
                                     .communities = p->ask.communities,
-                                    .resolved = p->resolved,
+                                    .resolved = p->cut.resolved,
                                     .columns = part->columns,
                                     .bars = part->bars,
                                     .members = part->members,

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word of the argument, which is not terminated. */
+/* A word of the argument, which is not terminated, and where to say what is wrong with it. */
 struct word {
     const char *text;
     size_t length;
+    char *why;
+    size_t why_size;
 };
 
 void picture_ask_finish(struct picture_ask *ask)
@@ -21,10 +23,10 @@ void picture_ask_finish(struct picture_ask *ask)
     *ask = (struct picture_ask){0};
 }
 
-static int picture_ask_reject(const struct word *w, const char *wanted, char *why, size_t room)
+static int picture_ask_reject(const struct word *w, const char *wanted)
 {
-    snprintf(why, room, "commgram: '%.*s': %s", w->length < 60 ? (int)w->length : 60, w->text,
-             wanted);
+    snprintf(w->why, w->why_size, "commgram: '%.*s': %s", w->length < 60 ? (int)w->length : 60,
+             w->text, wanted);
     return -HOLTER_EUSAGE;
 }
 
@@ -46,7 +48,7 @@ static const char *picture_ask_read_number(const char *at, const char *end, uint
 }
 
 static int picture_ask_set_number(const struct word *w, const char *value, uint64_t least,
-                                  uint64_t most, uint64_t *out, char *why, size_t room)
+                                  uint64_t most, uint64_t *out)
 {
     char wanted[80];
     const char *end = w->text + w->length;
@@ -57,7 +59,7 @@ static int picture_ask_set_number(const struct word *w, const char *value, uint6
     }
     snprintf(wanted, sizeof(wanted), "a number from %" PRIu64 " to %" PRIu64 " is wanted", least,
              most);
-    return picture_ask_reject(w, wanted, why, room);
+    return picture_ask_reject(w, wanted);
 }
 
 /* By words of 64: a list of all ranks, as often as an argument has room for it, must not hold the
@@ -88,8 +90,7 @@ static int picture_ask_mark_ranks(const char *at, const char *end, uint64_t *mar
     return at == NULL ? -HOLTER_EUSAGE : 0;
 }
 
-static int picture_ask_set_ranks(struct picture_ask *ask, const struct word *w, const char *value,
-                                 char *why, size_t room)
+static int picture_ask_set_ranks(struct picture_ask *ask, const struct word *w, const char *value)
 {
     const char *end = w->text + w->length;
     uint64_t *marks = calloc(PICTURE_RANKS / 64, sizeof(*marks));
@@ -114,7 +115,7 @@ static int picture_ask_set_ranks(struct picture_ask *ask, const struct word *w, 
     }
     free(marks);
     if (code == -HOLTER_EUSAGE)
-        return picture_ask_reject(w, "a list of ranks is wanted, such as 3,8-11", why, room);
+        return picture_ask_reject(w, "a list of ranks is wanted, such as 3,8-11");
     return code;
 }
 
@@ -125,32 +126,31 @@ static const char *picture_ask_value(const struct word *w, const char *name)
     return is ? w->text + length + 1 : NULL;
 }
 
-static int picture_ask_set_word(struct picture_ask *ask, const struct word *w, char *why,
-                                size_t room)
+static int picture_ask_set_word(struct picture_ask *ask, const struct word *w)
 {
     const char *value;
     uint64_t number;
     int code;
     if ((value = picture_ask_value(w, "from")) != NULL ||
         (value = picture_ask_value(w, "to")) != NULL) {
-        code = picture_ask_set_number(w, value, 0, INT64_MAX / 4, &number, why, room);
+        code = picture_ask_set_number(w, value, 0, INT64_MAX / 4, &number);
         if (code == 0)
             *(w->text[0] == 'f' ? &ask->from_ns : &ask->to_ns) = (int64_t)number;
         return code;
     }
     if ((value = picture_ask_value(w, "phases")) != NULL)
-        return picture_ask_set_number(w, value, 1, UINT32_MAX, &ask->phases, why, room);
+        return picture_ask_set_number(w, value, 1, UINT32_MAX, &ask->phases);
     if ((value = picture_ask_value(w, "communities")) != NULL)
-        return picture_ask_set_number(w, value, 1, UINT32_MAX, &ask->communities, why, room);
+        return picture_ask_set_number(w, value, 1, UINT32_MAX, &ask->communities);
     if ((value = picture_ask_value(w, "modelled")) != NULL) {
-        code = picture_ask_set_number(w, value, 0, 1, &number, why, room);
+        code = picture_ask_set_number(w, value, 0, 1, &number);
         ask->modelled = code == 0 ? (int)number : 0;
         return code;
     }
     if ((value = picture_ask_value(w, "ranks")) != NULL)
-        return picture_ask_set_ranks(ask, w, value, why, room);
-    return picture_ask_reject(w, "from=, to=, phases=, communities=, ranks= or modelled= is wanted",
-                              why, room);
+        return picture_ask_set_ranks(ask, w, value);
+    return picture_ask_reject(w,
+                              "from=, to=, phases=, communities=, ranks= or modelled= is wanted");
 }
 
 int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, size_t room)
@@ -164,12 +164,12 @@ int picture_ask_parse(struct picture_ask *out, const char *argument, char *why, 
     int code = 0;
     snprintf(why, room, "no memory");
     while (code == 0 && *(at += strspn(at, " ")) != '\0') {
-        struct word word = {at, strcspn(at, " ")};
-        code = picture_ask_set_word(&ask, &word, why, room);
+        struct word word = {at, strcspn(at, " "), why, room};
+        code = picture_ask_set_word(&ask, &word);
         at += word.length;
     }
     if (code == 0 && ask.from_ns > ask.to_ns) {
-        snprintf(why, room, "commgram: from= is behind to=");
+        snprintf(why, room, "commgram: from= is after to=");
         code = -HOLTER_EUSAGE;
     }
     if (code != 0) {

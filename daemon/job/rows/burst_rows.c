@@ -95,14 +95,14 @@ static int burst_rows_open_set(struct burst_set *set, struct burst_pool *pool,
 }
 
 int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
-                       const struct burst_rows_size *size, const struct wire_window *m)
+                       const struct burst_rows_size *size, const struct wire_window *window)
 {
     uint64_t pairs[2] = {0};
     int code = 0;
-    for (uint64_t i = 0; code == 0 && i < m->bursts_count; i++) {
-        int calls = m->bursts[i].collective != 0;
+    for (uint64_t i = 0; code == 0 && i < window->bursts_count; i++) {
+        int calls = window->bursts[i].collective != 0;
         struct burst_set *set = calls ? &rows->calls : &rows->messages;
-        pairs[calls] += m->bursts[i].pairs;
+        pairs[calls] += window->bursts[i].pairs;
         if (set->bursts == NULL)
             code = burst_rows_open_set(set, pool, size, calls);
     }
@@ -124,7 +124,7 @@ int burst_rows_reserve_messages(struct burst_rows *rows, struct burst_pool *pool
 
 /* ---- taking -------------------------------------------------------------------- */
 
-int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *m)
+int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *window)
 {
     uint64_t messages[2] = {0}, bytes[2] = {0};
     const struct bursts *sets[2] = {rows->messages.bursts, rows->calls.bursts};
@@ -132,8 +132,8 @@ int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_w
         messages[i] = sets[i] == NULL ? 0 : bursts_messages(sets[i]);
         bytes[i] = sets[i] == NULL ? 0 : bursts_bytes(sets[i]);
     }
-    for (uint64_t i = 0; i < m->bursts_count; i++) {
-        const struct wire_burst_row *b = &m->bursts[i];
+    for (uint64_t i = 0; i < window->bursts_count; i++) {
+        const struct wire_burst_row *b = &window->bursts[i];
         if (__builtin_add_overflow(messages[b->collective], b->messages,
                                    &messages[b->collective]) ||
             __builtin_add_overflow(bytes[b->collective], b->bytes, &bytes[b->collective]))
@@ -194,12 +194,12 @@ static void burst_rows_add_burst(struct burst_rows *rows, const struct wire_burs
     bursts_add_known(set, &burst, ascend); /* it was checked, and fits */
 }
 
-void burst_rows_add(struct burst_rows *rows, const struct wire_window *m,
+void burst_rows_add(struct burst_rows *rows, const struct wire_window *window,
                     const uint32_t *collectives)
 {
-    const struct wire_burst_pair_row *pairs = m->burst_pairs;
-    for (uint64_t i = 0; i < m->bursts_count; i++) {
-        burst_rows_add_burst(rows, &m->bursts[i], pairs, collectives);
-        pairs += m->bursts[i].pairs;
+    const struct wire_burst_pair_row *pairs = window->burst_pairs;
+    for (uint64_t i = 0; i < window->bursts_count; i++) {
+        burst_rows_add_burst(rows, &window->bursts[i], pairs, collectives);
+        pairs += window->bursts[i].pairs;
     }
 }

@@ -53,7 +53,7 @@ void burst_pool_finish(struct burst_pool *pool);
 
 /** Make the sets and the room that the rows of a message need. @return 0 or -ENOMEM */
 int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
-                       const struct burst_rows_size *size, const struct wire_window *message);
+                       const struct burst_rows_size *size, const struct wire_window *window);
 
 /** Make the set of messages, if there is none yet. @return 0 or -ENOMEM */
 int burst_rows_reserve_messages(struct burst_rows *rows, struct burst_pool *pool,
@@ -63,11 +63,11 @@ int burst_rows_reserve_messages(struct burst_rows *rows, struct burst_pool *pool
 void burst_rows_release(struct burst_rows *rows, struct burst_pool *pool);
 
 /** Would the sums of the window stay below 2^64 with this message? @return 0 or -EOVERFLOW */
-int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *message);
+int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *window);
 
 /** Add the bursts of a message for which there is room: see burst_rows_reserve().
  *  @param collectives  for each collective of the message the number that stands for it */
-void burst_rows_add(struct burst_rows *rows, const struct wire_window *message,
+void burst_rows_add(struct burst_rows *rows, const struct wire_window *window,
                     const uint32_t *collectives);
 
 #endif

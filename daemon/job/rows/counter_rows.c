@@ -13,16 +13,16 @@ void counter_rows_finish(struct counter_rows *rows)
     *rows = (struct counter_rows){0};
 }
 
-int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *m)
+int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *window)
 {
     return array_fit(&rows->list, sizeof(*rows->list), &rows->room,
-                     rows->count + m->counters_count);
+                     rows->count + window->counters_count);
 }
 
-void counter_rows_add(struct counter_rows *rows, const struct wire_window *m, uint32_t node)
+void counter_rows_add(struct counter_rows *rows, const struct wire_window *window, uint32_t node)
 {
-    for (uint64_t i = 0; i < m->counters_count; i++) {
-        const struct wire_counter_row *from = &m->counters[i];
+    for (uint64_t i = 0; i < window->counters_count; i++) {
+        const struct wire_counter_row *from = &window->counters[i];
         struct counter *c = &rows->list[rows->count++];
         *c = (struct counter){
             .node = node,

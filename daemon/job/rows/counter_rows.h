@@ -20,10 +20,10 @@ struct counter_rows {
 void counter_rows_finish(struct counter_rows *rows);
 
 /** Make room for the rows of a message. @return 0 or -ENOMEM; then nothing changed */
-int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *message);
+int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *window);
 
 /** Add them, for which there is room. */
-void counter_rows_add(struct counter_rows *rows, const struct wire_window *message, uint32_t node);
+void counter_rows_add(struct counter_rows *rows, const struct wire_window *window, uint32_t node);
 
 /** Sort by node, then name, and add up what an agent reported in several messages; sums are
  * clamped to the largest number. The result does not depend on the order of messages. */

@@ -19,10 +19,10 @@ struct latency_rows {
 void latency_rows_finish(struct latency_rows *rows);
 
 /** Add the rows of a message that was validated. @return 0 or -ENOMEM; then nothing was added */
-int latency_rows_add(struct latency_rows *rows, const struct wire_window *message);
+int latency_rows_add(struct latency_rows *rows, const struct wire_window *window);
 
 /** Remove those of the message that was added last. */
-void latency_rows_undo(struct latency_rows *rows, const struct wire_window *message);
+void latency_rows_undo(struct latency_rows *rows, const struct wire_window *window);
 
 /** Add messages that were joined from both ends, but for uncertain ones.
  *  @param recent  by size class: above which transfer time one is delayed; NaN: it is not
@@ -36,7 +36,7 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from);
 
 /** Give the ends of messages in a message that was validated to the join, with absolute times.
  *  @param number  of the window in which they count @return as join_commit() */
-int latency_rows_join_halves(const struct wire_window *message, uint32_t node, uint64_t number,
+int latency_rows_join_halves(const struct wire_window *window, uint32_t node, uint64_t number,
                              struct join *join);
 
 #endif

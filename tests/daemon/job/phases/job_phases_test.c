@@ -583,19 +583,19 @@ static void a_span_is_cut_into_the_phases_asked_for(void **state)
 {
     (void)state;
     struct job *job = make_job(1);
-    struct phase cut[8];
+    struct phase list[8];
+    struct job_phases_cut cut = {.phases = list};
     size_t count;
-    uint32_t resolved;
     int64_t from, to;
     run(job, FIRST, "A    B    A    C    ");
     struct job_phases *phases = job_phases(job);
     assert_true(job_phases_span(phases, &from, &to));
-    assert_int_equal(job_phases_cut(phases, from, to, 4, cut, &count, &resolved), 0);
-    assert_int_equal(count, 4);
-    assert_true(resolved >= 8);
-    assert_int_equal(cut[1].begin_ns / (int64_t)S, FIRST + 5);
-    assert_int_equal(job_phases_cut(phases, 0, 10, 4, cut, &count, &resolved), 0);
-    assert_int_equal(count + resolved, 0);
+    assert_int_equal(job_phases_cut(phases, from, to, 4, &cut), 0);
+    assert_int_equal(cut.count, 4);
+    assert_true(cut.resolved >= 8);
+    assert_int_equal(list[1].begin_ns / (int64_t)S, FIRST + 5);
+    assert_int_equal(job_phases_cut(phases, 0, 10, 4, &cut), 0);
+    assert_int_equal(cut.count + cut.resolved, 0);
     for (uint32_t i = 0; i < 2; i++) { /* A and B are closed */
         size_t edges = 0;
         assert_non_null(job_phases_pattern(phases, i, &edges));
