@@ -167,13 +167,9 @@ void job_sums_list(struct job_sums *sums, struct closed_window *window)
     }
     if (window->late)
         return;
-    if (window_sum_pairs(window->sum, MAXIMUM_PAIRS_LISTED, &sums->pairs) == 0) {
+    if (window_sum_result(window->sum, SUM_PAIRS, MAXIMUM_PAIRS_LISTED, &sums->pairs) == 0) {
         window->pairs = sums->pairs.pairs;
         window->pair_count = sums->pairs.pair_count;
-        window->pairs_listed = sums->pairs.listed;
-        window->pairs_figured = sums->pairs.figured;
-    } else {
-        sums->pairs.pair_count = sums->pairs.names = 0; /* they are not those of the next one */
     }
     if (window_sum_result(window->sum, SUM_CALLS, 0, &sums->calls) == 0) {
         window->comms = sums->calls.comms;

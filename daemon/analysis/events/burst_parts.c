@@ -1,7 +1,6 @@
 #include "daemon/analysis/events/burst_parts.h"
 
 #include "daemon/analysis/tables/array.h"
-#include "daemon/analysis/tables/fetch.h"
 #include "daemon/analysis/tables/key_order.h"
 #include "holter/bisect.h"
 
@@ -133,13 +132,6 @@ static uint64_t burst_parts_order_of(const struct burst_pair *first)
     return (uint64_t)first->modelled << 63 | burst_pair_ranks(first) >> 1;
 }
 
-/* What parts begin and end with is looked at of one after the other. */
-static inline __attribute__((always_inline)) void fetch_ends(struct burst_piece part)
-{
-    fetch_after(part.rows, 0);
-    fetch_after(part.rows, (part.count - 1) * sizeof(*part.rows));
-}
-
 /* Parts by what they begin with. @return whether all ascend, and there was memory */
 static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
 {
@@ -148,8 +140,6 @@ static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
     bool ascends = places != NULL;
     if (array_fit(&p->queue, sizeof(*p->queue), &p->queue_room, chain->parts) != 0)
         ascends = false;
-    for (uint32_t at = chain->head; at != BURST_PARTS_NONE; at = p->list[at].next)
-        fetch_ends(burst_parts_rows(p, &p->list[at]));
     for (uint32_t at = chain->head; ascends && at != BURST_PARTS_NONE; at = p->list[at].next) {
         ascends = p->list[at].ascends;
         places[count++] =

@@ -54,44 +54,6 @@ struct joined {
     int uncertain;     /**< the transfer is smaller than the error: not to be taken as a latency */
 };
 
-#define JOINED_AT_ONCE 32u
-
-/** Some of them, column by column; as there. */
-struct joined_some {
-    size_t count;
-    uint32_t source[JOINED_AT_ONCE], destination[JOINED_AT_ONCE];
-    uint64_t bytes[JOINED_AT_ONCE];
-    uint64_t transfer_ns[JOINED_AT_ONCE];
-    uint64_t late_sender_ns[JOINED_AT_ONCE];
-    uint64_t late_receiver_ns[JOINED_AT_ONCE];
-    uint64_t network_ns[JOINED_AT_ONCE];
-    uint64_t joint_ns[JOINED_AT_ONCE];
-    uint64_t error_ns[JOINED_AT_ONCE];
-    uint64_t window[JOINED_AT_ONCE];
-    uint64_t uncertain[JOINED_AT_ONCE]; /**< 0 or 1 */
-    uint64_t uncertain_count;
-    uint64_t
-        most_error_ns; /**< largest error that is known of one that is not uncertain; 0: of none */
-};
-
-/** @param at  below their count */
-static inline struct joined joined_at(const struct joined_some *some, size_t at)
-{
-    return (struct joined){
-        .source = some->source[at],
-        .destination = some->destination[at],
-        .bytes = some->bytes[at],
-        .transfer_ns = some->transfer_ns[at],
-        .late_sender_ns = some->late_sender_ns[at],
-        .late_receiver_ns = some->late_receiver_ns[at],
-        .network_ns = some->network_ns[at],
-        .joint_ns = some->joint_ns[at],
-        .error_ns = some->error_ns[at],
-        .window = some->window[at],
-        .uncertain = (int)some->uncertain[at],
-    };
-}
-
 /** Since the start. */
 struct join_counts {
     uint64_t matched;   /**< messages joined, the uncertain ones included */
@@ -124,16 +86,15 @@ int join_begin(struct join *join, struct join_writer *writer, const struct join_
 /** @return as join_add(), for all that was put */
 int join_commit(struct join *join, const struct join_writer *writer);
 
-/** @param messages  borrowed for the call; one at least */
-typedef void join_emit_fn(void *user, const struct joined_some *messages);
+/** @param message  borrowed for the call */
+typedef void join_emit_fn(void *user, const struct joined *message);
 
-/** A window is complete: join what is there of it and of those before, give up ends that have
- *  waited for params.windows.
- *  @param emit  gets each message once, some at a time; in which order depends on that in which
- * ends were told
- *  @return 0, or -ENOMEM: what was there of the window stays, and is joined with the next. Ends
- * that there is no memory to keep waiting are left out, as by nodes: see keys_below of join_add()
- */
+/** Close a window that is complete: join its ends and those of earlier windows, and drop ends that
+ *  have waited for params.windows.
+ *  @param emit  receives each message once; the order depends on that in which ends were added
+ *  @return 0, or -ENOMEM: the ends of the window are kept, and joined with the next one. Ends for
+ *  which there is no memory to wait are left out as nodes leave out ends: see keys_below of
+ *  join_add() */
 int join_close(struct join *join, uint64_t window, join_emit_fn *emit, void *user);
 
 void join_count(const struct join *join, struct join_counts *out);

@@ -149,12 +149,12 @@ int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 
 /* ---- closing a window ---------------------------------------------------- */
 
-static void take_joined(void *user, const struct joined_some *messages)
+static void take_joined(void *user, const struct joined *message)
 {
     struct job_latency *l = user;
-    if (messages->most_error_ns > l->error_ns)
-        l->error_ns = messages->most_error_ns;
-    if (latency_rows_add_joined(l->closing, messages, l->scale.recent[LOCALITY_INTER]) != 0)
+    if (!message->uncertain && message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
+        l->error_ns = message->error_ns;
+    if (latency_rows_add_joined(l->closing, message, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
 }
 
@@ -244,8 +244,6 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
         l->short_of_memory = 1;
     if (latency_rows_move(l->closing, &l->carry) != 0)
         l->short_of_memory = 1;
-    /* Up to here messages are those of single nodes. */
-    l->closing->transfers.near_count = l->closing->transfers.count;
     if (join_close(l->join, l->window, take_joined, l) != 0)
         l->short_of_memory = 1;
     update_criteria(l);

@@ -437,7 +437,6 @@ int job_network_make(struct job_network *n)
 {
     if (!n->places_changed)
         return 0;
-    n->rows_hold = 0;
     int code = is_given(n) ? make_given(n) : job_network_is_tree(n) ? make_tree(n) : make_grid(n);
     if (code == 0 && is_given(n))
         code = seat_on_hosts(n);

@@ -94,11 +94,9 @@ struct job_network {
     struct link_load *loads; /**< by pair that rows count in: what it sent */
     size_t load_room;
     uint64_t bytes, unplaced;
-    uint32_t *places; /**< by row of pairs of ranks: where it counts */
-    size_t place_count, place_room;
-    uint64_t listed, figured; /**< of those rows */
+    uint32_t *places; /**< by row of pairs of ranks: the pair of vertices that it adds to */
+    size_t place_room;
     size_t row_pairs;         /**< of `pairs`, those that rows count in: the first */
-    int rows_hold;            /**< places of rows are those of network and seats as they are now */
     struct network_latency *latencies; /**< by pair that rows count in */
     size_t latency_room;
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */

@@ -212,35 +212,7 @@ static int fit_rows(struct job_network *n, const struct closed_window *w)
 {
     if (array_fit(&n->places, sizeof(*n->places), &n->place_room, w->pair_count) != 0)
         return -ENOMEM;
-    n->place_count = w->pair_count;
     return 0;
-}
-
-/* ---- rows that were there before ------------------------------------------------------------ */
-
-static int are_known(const struct job_network *n, const struct closed_window *w)
-{
-    return n->rows_hold && w->pairs_listed != 0 && w->pairs_listed == n->listed &&
-           w->pair_count == n->place_count;
-}
-
-static void add_known(struct job_network *n, const struct closed_window *w)
-{
-    struct link_load *loads = n->loads;
-    n->bytes = n->unplaced = 0;
-    for (size_t i = 0; i < n->row_pairs; i++)
-        loads[i] = (struct link_load){0, 0};
-    for (size_t i = 0; i < w->pair_count; i++) {
-        const struct pair_row *row = &w->pairs[i];
-        uint32_t place = n->places[i];
-        if (place < NETWORK_NO_PAIR) {
-            loads[place].bytes += row->bytes;
-            loads[place].messages += row->messages;
-            n->bytes += row->bytes;
-        } else if (place == NETWORK_UNPLACED) {
-            n->unplaced += row->bytes;
-        }
-    }
 }
 
 /* ---- latencies --------------------------------------------------------------------------- */
@@ -328,35 +300,30 @@ static int add_late(struct job_network *n, uint32_t source, uint32_t destination
 /* Logarithms of references by number of the class, in the parts of log2_sum, which are whole
  * numbers; infinite: there is none. */
 struct known_logs {
-    double parts[TRANSFER_WIDE];
+    double parts[LOCALITIES * SIZE_CLASSES];
 };
 
 static void list_logs(const struct latency_scale *scale, struct known_logs *logs)
 {
-    for (unsigned class_ = 0; class_ < TRANSFER_WIDE; class_++)
-        logs->parts[class_] = INFINITY;
     for (unsigned class_ = 0; class_ < LOCALITIES * SIZE_CLASSES; class_++) {
         double reference = scale->reference[class_ % LOCALITIES][class_ / LOCALITIES];
-        if (reference > 0)
-            logs->parts[class_] = round(LOG2_PART * log2(reference));
+        logs->parts[class_] = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
     }
 }
 
 /* Sums of logarithms are whole numbers here, in the parts of log2_sum, so that the order of rows
  * does not show. */
-static int add_any(struct job_network *n, const struct known_logs *logs,
-                   const struct transfers *rows, const struct transfer_head *head)
+static int network_add_transfer(struct job_network *n, const struct known_logs *logs,
+                                const struct transfer *row)
 {
-    const struct transfer *wide = transfer_is_wide(head) ? &rows->wide[head->log2_sum] : NULL;
-    uint64_t messages = wide != NULL ? wide->messages : transfer_messages(head),
-             log2_sum = wide != NULL ? wide->log2_sum : head->log2_sum;
-    uint32_t source = seat_of(n, head->source), destination = seat_of(n, head->destination);
-    double log = logs->parts[transfer_class(head)];
+    const uint64_t messages = row->messages;
+    uint32_t source = seat_of(n, row->source), destination = seat_of(n, row->destination);
+    double log = logs->parts[transfer_class(row)];
     if (source == destination || source == TOPOLOGY_NONE || destination == TOPOLOGY_NONE ||
         messages == 0 || !(log < INFINITY))
         return 0;
     uint32_t place = find_pair(n, source, destination);
-    double more = (double)log2_sum - log * (double)messages;
+    double more = (double)row->log2_sum - log * (double)messages;
     if (place == NETWORK_NO_PAIR)
         return add_late(n, source, destination, messages, more);
     n->latencies[place].messages += messages;
@@ -364,15 +331,14 @@ static int add_any(struct job_network *n, const struct known_logs *logs,
     return 0;
 }
 
-static int add_transfers(struct job_network *n, const struct transfers *rows,
+static int add_transfers(struct job_network *n, const struct transfers *transfers,
                          const struct latency_scale *scale)
 {
-    const struct transfer_head *head = rows->heads, *const end = head + rows->count;
     struct known_logs logs;
     int code = 0;
     list_logs(scale, &logs);
-    for (; code == 0 && head < end; head++)
-        code = add_any(n, &logs, rows, head);
+    for (size_t i = 0; code == 0 && i < transfers->count; i++)
+        code = network_add_transfer(n, &logs, &transfers->rows[i]);
     return code;
 }
 
@@ -387,10 +353,9 @@ static int add_latencies(struct job_network *n, const struct closed_window *w)
     return add_transfers(n, &w->latency->transfers, w->scale);
 }
 
-/* Pairs of vertices from rows that are not those of the window before. */
+/* Pairs of vertices from the rows of the window. */
 static int make_pairs(struct job_network *n, const struct closed_window *w)
 {
-    n->rows_hold = 0;
     n->pair_count = 0;
     n->bytes = n->unplaced = 0;
     int code = find_first(n, w);
@@ -401,20 +366,12 @@ static int make_pairs(struct job_network *n, const struct closed_window *w)
         return code;
     count_unplaced(n, w);
     n->row_pairs = n->pair_count;
-    code = find_begins(n);
-    n->rows_hold = code == 0;
-    return code;
+    return find_begins(n);
 }
 
 int job_network_add_pairs(struct job_network *n, const struct closed_window *w)
 {
-    int code = 0;
-    if (!are_known(n, w))
-        code = make_pairs(n, w);
-    else if (w->pairs_figured != n->figured)
-        add_known(n, w);
-    n->listed = w->pairs_listed;
-    n->figured = w->pairs_figured;
+    int code = make_pairs(n, w);
     return code != 0 ? code : add_latencies(n, w);
 }
 

@@ -29,9 +29,6 @@ struct closed_window {
     size_t rank_count;
     const struct pair_row *pairs; /**< in canonical order */
     size_t pair_count;
-    /** As in struct sum_result: two windows with the same number have the same rows but for
-     * figures, and the same figures. 0: nothing is known. */
-    uint64_t pairs_listed, pairs_figured;
     const struct comm_row *comms; /**< that calls were made on */
     size_t comm_count;
     const struct hang_calls *calls; /**< those that hang_counts(), of all ranks */

@@ -32,19 +32,9 @@ static void add_row(struct list *list, const struct joined *row)
     list->rows[list->count++] = *row;
 }
 
-static void take(void *user, const struct joined_some *messages)
+static void take(void *user, const struct joined *message)
 {
-    assert_in_range(messages->count, 1, JOINED_AT_ONCE);
-    uint64_t uncertain = 0, error = 0;
-    for (size_t i = 0; i < messages->count; i++) {
-        const struct joined row = joined_at(messages, i);
-        add_row(user, &row);
-        uncertain += (uint64_t)row.uncertain;
-        if (!row.uncertain && row.error_ns != UINT64_MAX && row.error_ns > error)
-            error = row.error_ns;
-    }
-    assert_int_equal(messages->uncertain_count, uncertain);
-    assert_int_equal(messages->most_error_ns, error);
+    add_row(user, message);
 }
 
 static void assert_same(const struct joined *a, const struct joined *b)
