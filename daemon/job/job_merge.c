@@ -89,7 +89,7 @@ static struct open_window *merge_open_window(struct job *job, uint64_t number, u
 static int merge_tables(struct job *job, struct open_window *open, uint32_t node,
                         const struct wire_window *window, struct job_fault *fault)
 {
-    struct window_rows rows;
+    struct sum_rows rows;
     if (job_sums_convert(&job->sums, window, &rows) != 0)
         return job_reject(fault, -ENOMEM, "no memory for a window");
     int code =

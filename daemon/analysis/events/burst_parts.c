@@ -133,7 +133,7 @@ static uint64_t burst_parts_order_of(const struct burst_pair *first)
 }
 
 /* Parts by what they begin with. @return whether all ascend, and there was memory */
-static bool order_parts(struct burst_parts *p, const struct burst_chain *chain)
+static bool burst_parts_sort(struct burst_parts *p, const struct burst_chain *chain)
 {
     struct key_place *places = malloc(2 * (size_t)chain->parts * sizeof(*places)), *order = places;
     size_t count = 0;
@@ -173,7 +173,7 @@ bool burst_parts_read(struct burst_parts *p, const struct burst_chain *chain,
                       const struct burst_piece **pieces, size_t *count)
 {
     size_t made = 0, most = chain->parts + chain->rows / LEAST_PIECE;
-    if (chain->parts == 0 || !order_parts(p, chain) ||
+    if (chain->parts == 0 || !burst_parts_sort(p, chain) ||
         array_fit(&p->pieces, sizeof(*p->pieces), &p->piece_room, most) != 0)
         return false;
     for (size_t head = 0; head < chain->parts;) {

@@ -16,7 +16,7 @@
 
 int join_create(struct join **out, const struct join_params *params)
 {
-    if (params->windows > JOIN_MOST_WINDOWS || params->most_halves < JOIN_MINIMUM_HALVES ||
+    if (params->windows > JOIN_MAXIMUM_WINDOWS || params->most_halves < JOIN_MINIMUM_HALVES ||
         params->most_halves > MAXIMUM_HALVES)
         return -HOLTER_ERANGE;
     struct join *join = calloc(1, sizeof(*join));

@@ -32,10 +32,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOIN_MOST_WINDOWS 256u
+#define JOIN_MAXIMUM_WINDOWS 256u
 
 struct join_params {
-    uint32_t windows; /**< an end waits so many windows after its own; JOIN_MOST_WINDOWS at most */
+    uint32_t
+        windows; /**< an end waits so many windows after its own; JOIN_MAXIMUM_WINDOWS at most */
     size_t most_halves; /**< kept at one time, open windows included; at least 16. Each takes up to
                              about 170 bytes while its window is closed */
 };

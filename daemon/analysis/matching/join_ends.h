@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOIN_MOST_NS                                                                               \
+#define JOIN_MAXIMUM_NS                                                                            \
     (UINT64_C(1) << 61) /**< sums of two times and two errors stay within 63 bits */
 
 /** One end of a message. Times are daemon time, nanoseconds. */
@@ -174,7 +174,7 @@ int join_writer_turn(struct join_writer *writer, uint64_t error_ns);
 size_t join_writer_end(const struct join_writer *writer);
 
 /** Write a sending end. Here and below: its node and its error are taken to be those of the report;
- *  times up to JOIN_MOST_NS. */
+ *  times up to JOIN_MAXIMUM_NS. */
 static inline void join_put_send(struct join_writer *writer, const struct join_half *half)
 {
     struct join_send *send = writer->send;
@@ -240,9 +240,9 @@ static inline void join_put_receive(struct join_writer *writer, const struct joi
 static inline void join_put(struct join_writer *writer, const struct join_half *half)
 {
     if (half->source == half->destination || half->begin_ns > half->end_ns ||
-        half->end_ns > JOIN_MOST_NS ||
+        half->end_ns > JOIN_MAXIMUM_NS ||
         (half->receive != 0 &&
-         (half->receive != 1 || half->together == 0 || half->local_ns > JOIN_MOST_NS)))
+         (half->receive != 1 || half->together == 0 || half->local_ns > JOIN_MAXIMUM_NS)))
         writer->unsound = true;
     else if (half->receive)
         join_put_receive(writer, half);

@@ -114,7 +114,7 @@ static void join_match_begin(struct join *join)
 static uint64_t join_match_error_of(const struct join_teller *a, const struct join_teller *b)
 {
     uint64_t sum = a->error_ns + b->error_ns;
-    return sum < a->error_ns || sum > JOIN_MOST_NS ? UINT64_MAX : sum;
+    return sum < a->error_ns || sum > JOIN_MAXIMUM_NS ? UINT64_MAX : sum;
 }
 
 /* There are no more of them than matches, so there is room. */

@@ -142,7 +142,7 @@ void match_known_until(struct match *match, struct match_member *member, uint64_
  *  @param now_ns  CLOCK_MONOTONIC */
 void match_settle(struct match *match, uint64_t now_ns);
 
-#define MATCH_OPEN_MOST 16u
+#define MATCH_MAXIMUM_OPEN 16u
 
 /** A receive that is open. */
 struct match_open {
@@ -153,7 +153,7 @@ struct match_open {
 
 /** Receives that a member has posted and not completed, oldest first.
  *  @param request  put the one of this number first; 0: none
- *  @return how many were written, at most room and MATCH_OPEN_MOST */
+ *  @return how many were written, at most room and MATCH_MAXIMUM_OPEN */
 uint32_t match_open_receives(const struct match *match, const struct match_member *member,
                              uint32_t request, struct match_open *out, uint32_t room);
 

@@ -134,7 +134,7 @@ static void window_sum_add_totals(struct sum_totals *totals, const struct rank_r
 #undef X
 }
 
-static void window_sum_add_ranks(struct window_sum *window, const struct window_rows *rows)
+static void window_sum_add_ranks(struct window_sum *window, const struct sum_rows *rows)
 {
     uint32_t number = KEY_NONE;
     for (size_t i = 0; i < rows->rank_count; i++) {
@@ -170,7 +170,7 @@ static uint32_t window_sum_number_pair(struct run_sum *run, const struct pair_ro
     return key_table_add_hashed(&run->pairs, window_sum_pair_key(row->source, -1, 0, 0, 0));
 }
 
-static void window_sum_add_pairs(struct window_sum *window, const struct window_rows *rows)
+static void window_sum_add_pairs(struct window_sum *window, const struct sum_rows *rows)
 {
     uint32_t number = KEY_NONE;
     for (size_t i = 0; i < rows->pair_count; i++) {
@@ -198,7 +198,7 @@ static uint32_t window_sum_number_caller(struct run_sum *run, const struct call_
     return number;
 }
 
-static void window_sum_add_calls(struct window_sum *window, const struct window_rows *rows)
+static void window_sum_add_calls(struct window_sum *window, const struct sum_rows *rows)
 {
     uint32_t number = KEY_NONE;
     for (size_t i = 0; i < rows->call_count; i++) {
@@ -216,7 +216,7 @@ static void window_sum_add_calls(struct window_sum *window, const struct window_
 }
 
 /* Make room for the keys that rows may add. */
-static int window_sum_reserve(struct window_sum *window, const struct window_rows *rows)
+static int window_sum_reserve(struct window_sum *window, const struct sum_rows *rows)
 {
     struct run_sum *run = window->run;
     int code = key_table_reserve(&run->ranks, rows->rank_count);
@@ -232,7 +232,7 @@ static int window_sum_reserve(struct window_sum *window, const struct window_row
 }
 
 /* Would these rows add more ranks than the run may have? */
-static int window_sum_exceeds_ranks(const struct run_sum *run, const struct window_rows *rows)
+static int window_sum_exceeds_ranks(const struct run_sum *run, const struct sum_rows *rows)
 {
     size_t unknown = 0;
     if (run->ranks.count + rows->rank_count <= run->limits.ranks)
@@ -242,7 +242,7 @@ static int window_sum_exceeds_ranks(const struct run_sum *run, const struct wind
     return run->ranks.count + unknown > run->limits.ranks;
 }
 
-int window_sum_update(struct window_sum *window, const struct window_rows *rows)
+int window_sum_update(struct window_sum *window, const struct sum_rows *rows)
 {
     if (window_sum_exceeds_ranks(window->run, rows))
         return -ERANGE;

@@ -91,7 +91,7 @@ struct region_row {
 };
 
 /** What one node reports. Rows are borrowed for the call. */
-struct window_rows {
+struct sum_rows {
     const struct rank_row *ranks;
     size_t rank_count;
     const struct pair_row *pairs;
@@ -134,7 +134,7 @@ void window_sum_destroy(struct window_sum *window);
 
 /** Add the rows of one node. comm and region must be numbers of the run.
  *  @return 0, -ENOMEM or -ERANGE; then nothing was added */
-int window_sum_update(struct window_sum *window, const struct window_rows *rows);
+int window_sum_update(struct window_sum *window, const struct sum_rows *rows);
 
 /** Add a window to the run.
  *  @param number  of the window: the newest one's call in progress is kept

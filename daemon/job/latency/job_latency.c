@@ -43,7 +43,7 @@ static int make_parts(struct job_latency *l)
                                                                : half_life;
     double wait = ceil(JOIN_S / seconds);
     if (wait > JOIN_WINDOWS)
-        join.windows = wait < JOIN_MOST_WINDOWS ? (uint32_t)wait : JOIN_MOST_WINDOWS;
+        join.windows = wait < JOIN_MAXIMUM_WINDOWS ? (uint32_t)wait : JOIN_MAXIMUM_WINDOWS;
     int code = criteria_create(&l->criteria, &criteria);
     code = code != 0 ? code : join_create(&l->join, &join);
     code = code != 0 ? code : contact_create(&l->contact, &contact);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#define PAIRS 700u 
+#define PAIRS 700u
 #define WINDOWS 60u
 
 struct sums {
@@ -36,7 +36,7 @@ static void report(struct window_sum *window, struct sums *sums, int large, stru
         sums->messages[i] += rows[i].messages;
         sums->bytes[i] += rows[i].bytes;
     }
-    const struct window_rows reported = {.pairs = rows, .pair_count = PAIRS};
+    const struct sum_rows reported = {.pairs = rows, .pair_count = PAIRS};
     assert_int_equal(window_sum_update(window, &reported), 0);
 }
 
@@ -108,7 +108,7 @@ static void sums_of_small_figures_that_become_large_count_in_full(void **state)
     assert_int_equal(run_sum_create(&run, &limits), 0);
     for (uint64_t w = 1; w <= 20; w++) {
         struct window_sum *window;
-        const struct window_rows rows = {.pairs = &row, .pair_count = 1};
+        const struct sum_rows rows = {.pairs = &row, .pair_count = 1};
         assert_int_equal(window_sum_create(&window, run), 0);
         for (uint64_t times = 0; times < w % 3; times++)
             assert_int_equal(window_sum_update(window, &rows), 0);
@@ -148,7 +148,7 @@ static void pairs_that_are_silent_are_not_listed(void **state)
                                         .bytes = figure};
             sums.messages[i] = sums.bytes[i] = figure;
         }
-        const struct window_rows reported = {.pairs = rows + first, .pair_count = count};
+        const struct sum_rows reported = {.pairs = rows + first, .pair_count = count};
         assert_int_equal(window_sum_create(&window, run), 0);
         assert_int_equal(window_sum_update(window, &reported), 0);
         assert_int_equal(window_sum_result(window, SUM_PAIRS, SIZE_MAX, &kept), 0);

@@ -68,7 +68,7 @@ static void report(struct window_sum *window, uint32_t node, uint32_t count, str
         draw(&rows[i], i * NODES + node, noise);
         all[rows[i].rank] = rows[i];
     }
-    const struct window_rows reported = {.ranks = rows, .rank_count = count};
+    const struct sum_rows reported = {.ranks = rows, .rank_count = count};
     assert_int_equal(window_sum_update(window, &reported), 0);
 }
 

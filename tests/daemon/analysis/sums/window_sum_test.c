@@ -92,12 +92,12 @@ static void add_part(struct run_sum *run, struct window_sum *window, const struc
         r.calls[i].comm = comm[r.calls[i].comm];
         r.calls[i].region = region[r.calls[i].region];
     }
-    struct window_rows rows = {.ranks = r.ranks,
-                               .rank_count = first == 0 ? RANKS : 0,
-                               .pairs = r.pairs + first,
-                               .pair_count = last - first,
-                               .calls = r.calls,
-                               .call_count = first == 0 ? CALLS : 0};
+    struct sum_rows rows = {.ranks = r.ranks,
+                            .rank_count = first == 0 ? RANKS : 0,
+                            .pairs = r.pairs + first,
+                            .pair_count = last - first,
+                            .calls = r.calls,
+                            .call_count = first == 0 ? CALLS : 0};
     assert_int_equal(window_sum_update(window, &rows), 0);
 }
 
@@ -303,8 +303,8 @@ static void the_call_in_progress_is_that_of_the_newest_window(void **state)
         struct window_sum *w;
         struct rank_row row = {.rank = 3, .in_call = (uint32_t)number, .in_call_ns = 100 - number};
         assert_int_equal(window_sum_create(&w, a.run), 0);
-        assert_int_equal(
-            window_sum_update(w, &(struct window_rows){.ranks = &row, .rank_count = 1}), 0);
+        assert_int_equal(window_sum_update(w, &(struct sum_rows){.ranks = &row, .rank_count = 1}),
+                         0);
         assert_int_equal(run_sum_update(a.run, w, number), 0);
         window_sum_destroy(w);
     }
@@ -324,9 +324,8 @@ static void calls_count_each_rank_once(void **state)
     for (uint32_t i = 0; i < 12; i++) { /* four ranks, three reports each */
         struct call_row row = {
             .rank = i % 4, .call = 40, .calls = 1, .time_ns = 5, .longest_ns = i};
-        assert_int_equal(window_sum_update(
-                             a.window, &(struct window_rows){.calls = &row, .call_count = 1}),
-                         0);
+        assert_int_equal(
+            window_sum_update(a.window, &(struct sum_rows){.calls = &row, .call_count = 1}), 0);
     }
     assert_int_equal(window_sum_result(a.window, SUM_CALLS, 0, &r), 0);
     assert_int_equal(r.call_count, 1);
@@ -405,8 +404,7 @@ static void beyond_the_limit_pairs_join_the_rest_of_their_source(void **state)
         struct pair_row row = {
             .source = (uint32_t)i % 4, .destination = i, .messages = 1, .bytes = 8};
         assert_int_equal(
-            window_sum_update(window, &(struct window_rows){.pairs = &row, .pair_count = 1}),
-            0);
+            window_sum_update(window, &(struct sum_rows){.pairs = &row, .pair_count = 1}), 0);
     }
     assert_true(run_sum_pair_count(run) <= 10 + 4);
     assert_int_equal(window_sum_result(window, SUM_PAIRS, SIZE_MAX, &r), 0);
@@ -431,15 +429,14 @@ static void more_ranks_than_the_limit_are_refused_whole(void **state)
     tight.ranks = 4;
     assert_int_equal(run_sum_create(&run, &tight), 0);
     assert_int_equal(window_sum_create(&window, run), 0);
-    assert_int_equal(
-        window_sum_update(window, &(struct window_rows){.ranks = rows, .rank_count = 5}),
-        -ERANGE);
+    assert_int_equal(window_sum_update(window, &(struct sum_rows){.ranks = rows, .rank_count = 5}),
+                     -ERANGE);
     window_sum_totals(window, &totals);
     assert_int_equal(totals.ranks, 0);
-    assert_int_equal(
-        window_sum_update(window, &(struct window_rows){.ranks = rows, .rank_count = 4}), 0);
-    assert_int_equal(
-        window_sum_update(window, &(struct window_rows){.ranks = rows, .rank_count = 4}), 0);
+    assert_int_equal(window_sum_update(window, &(struct sum_rows){.ranks = rows, .rank_count = 4}),
+                     0);
+    assert_int_equal(window_sum_update(window, &(struct sum_rows){.ranks = rows, .rank_count = 4}),
+                     0);
     window_sum_destroy(window);
     run_sum_destroy(run);
 }
@@ -472,9 +469,8 @@ static double bytes_a_pair(uint32_t ranks)
         for (int32_t i = 0; i < 26; i++)
             rows[i] =
                 (struct pair_row){.source = rank, .destination = i * 31, .messages = 1, .bytes = 8};
-        assert_int_equal(window_sum_update(a.window,
-                                           &(struct window_rows){.pairs = rows, .pair_count = 26}),
-                         0);
+        assert_int_equal(
+            window_sum_update(a.window, &(struct sum_rows){.pairs = rows, .pair_count = 26}), 0);
     }
     assert_int_equal(run_sum_update(a.run, a.window, 1), 0);
     double bytes = (double)(run_sum_bytes(a.run) + window_sum_bytes(a.window)) / (26.0 * ranks);
