@@ -1,3 +1,5 @@
+/* Encoding of window messages: rows are cut to the budget, and the message to the longest of the
+ * wire. */
 #include "daemon/encoding/window_message.h"
 
 #include "holter/error.h"

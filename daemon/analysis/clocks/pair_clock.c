@@ -1,3 +1,5 @@
+/* The interval in which the clocks of two nodes may be apart, narrowed by the messages between
+ * them. */
 #include "daemon/analysis/clocks/pair_clock.h"
 
 #include <stdlib.h>

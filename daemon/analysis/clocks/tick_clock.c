@@ -4,9 +4,9 @@
 #include "holter/error.h"
 
 #define MULTIPLIER_UNIT ((double)(UINT64_C(1) << 40))
-#define SLEW_NS 1e9     /* an error is removed over this time */
-#define MAXIMUM_SLEW 5e-4  /* as fast as the kernel slews CLOCK_MONOTONIC, adjtimex(2) */
-#define STEP_NS 1000000 /* a larger error is no drift: step at once, but forward only */
+#define SLEW_NS 1e9       /* an error is removed over this time */
+#define MAXIMUM_SLEW 5e-4 /* as fast as the kernel slews CLOCK_MONOTONIC, adjtimex(2) */
+#define STEP_NS 1000000   /* a larger error is no drift: step at once, but forward only */
 #define ANCHOR_EVERY_NS UINT64_C(15000000000)
 
 void tick_clock_init_ns(struct tick_clock *clock)

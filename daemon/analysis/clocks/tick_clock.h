@@ -1,11 +1,11 @@
 /* Conversion of a rank's clock, which counts ticks, to CLOCK_MONOTONIC.
  *
  * The TSC runs at a constant rate, CLOCK_MONOTONIC is steered by NTP (up to 500 ppm), so the rate
- * between them has to be followed. The owner reads both together about once a second; the rate is taken
- * over a baseline of up to two minutes, where the jitter of one reading (some 50 ns) is below 1
- * ppb, and what is left of the error is removed by slewing over the next second. The conversion is
- * a continuous, strictly increasing function of the ticks at all times, so that an event never ends
- * before it began, and the time of a call that is counted in parts adds up.
+ * between them has to be followed. The owner reads both together about once a second; the rate is
+ * taken over a baseline of up to two minutes, where the jitter of one reading (some 50 ns) is below
+ * 1 ppb, and what is left of the error is removed by slewing over the next second. The conversion
+ * is a continuous, strictly increasing function of the ticks at all times, so that an event never
+ * ends before it began, and the time of a call that is counted in parts adds up.
  */
 #ifndef HOLTER_DAEMON_ANALYSIS_CLOCKS_TICK_CLOCK_H
 #define HOLTER_DAEMON_ANALYSIS_CLOCKS_TICK_CLOCK_H

@@ -1,3 +1,4 @@
+/* Gathering the messages and collectives of a window into bursts, and their rows. */
 #include "daemon/analysis/events/burst_gather.h"
 
 #include "daemon/analysis/tables/key_index.h"

@@ -1,3 +1,4 @@
+/* A log of messages, put in order of time and cut into bursts. */
 #include "daemon/analysis/events/burst_log.h"
 
 #include "daemon/analysis/tables/key_index.h"

@@ -1,3 +1,4 @@
+/* Rows of pairs of ranks: appended, and added up when the memory for rows is full. */
 #include "daemon/analysis/events/burst_pairs.h"
 
 #include "daemon/analysis/tables/key_order.h"

@@ -1,3 +1,4 @@
+/* Rows of bursts that stay where they are: each burst is a list of parts. */
 #include "daemon/analysis/events/burst_parts.h"
 
 #include "daemon/analysis/tables/array.h"

@@ -1,3 +1,5 @@
+/* Clustering of messages in time: bursts are opened, extended, and merged where pauses are
+ * shortest. */
 #include "daemon/analysis/events/bursts.h"
 
 #include "daemon/analysis/events/burst_parts.h"

@@ -1,3 +1,4 @@
+/* The summariser: counts the events of the ranks of a node, window by window. */
 #include "daemon/analysis/events/event_sum_state.h"
 
 #include "daemon/analysis/tables/array.h"

@@ -1,3 +1,4 @@
+/* Windows of ends that are open, and how a window is closed. */
 #include "daemon/analysis/matching/join.h"
 
 #include "daemon/analysis/matching/join_state.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAXIMUM_HALVES (UINT64_C(1) << 27) /* as many tellers are told apart */
+#define MAXIMUM_HALVES (UINT64_C(1) << 27) /* ends refer to tellers by fewer than 30 bits */
 #define MAXIMUM_OPEN_WINDOWS 128u          /* windows; of more, the last are dropped */
 #define MAXIMUM_PAIRS (1u << 22)
 #define MAXIMUM_WINDOW (UINT64_C(1) << 62)
@@ -61,10 +62,9 @@ void join_destroy(struct join *join)
     free(join);
 }
 
-/* ---- taking halves in ---------------------------------------------------- */
+/* ---- adding halves ---------------------------------------------------- */
 
-/* Keep the lower half of the keys, so that which are kept does not depend on the order in which
- * they came. */
+/* Keep the lower half of the range of keys: the choice must not depend on the order of reports. */
 static void join_drop_upper_keys(struct join_ends *ends, uint64_t *top)
 {
     uint64_t largest = 0;
@@ -150,7 +150,7 @@ static int join_window_add_cutoff(struct join_window *opened, uint32_t node, uin
     return 0;
 }
 
-/* The window that tells of this one, which may be closed. */
+/* The window in which ends of this one count: the next one, when it is closed. */
 static uint64_t join_effective_window(const struct join *join, uint64_t window)
 {
     return window >= join->next ? window : join->next - 1;
@@ -215,7 +215,7 @@ int join_add(struct join *join, uint64_t window, uint64_t keys_below,
 
 /* ---- closing ------------------------------------------------------------- */
 
-/* All that is told of windows up to this one in one array; what waits where there are none.
+/* Gather the ends of all windows up to this one in one list; without any, the waiting ones.
  * @param due  set: how many windows
  * @return the ends, or NULL without memory: some may then lie with those of another window that is
  * as much due */
@@ -257,7 +257,7 @@ static int join_make_room(struct join *join, size_t sends, size_t receives, size
     return 0;
 }
 
-/* What the nodes, and this join for want of room, left out of the windows that are due. */
+/* The keys that nodes, and this join for lack of memory, left out of the windows that are due. */
 static void join_add_cutoffs(struct join *join, size_t due)
 {
     for (size_t i = 0; i < due; i++) {
@@ -311,7 +311,7 @@ static void join_remove_windows(struct join *join, size_t due)
     memmove(join->open, join->open + due, join->open_count * sizeof(*join->open));
 }
 
-/* Those that stay are the waiting ones from now on, as many as there is room for. */
+/* The ends that stay become the waiting ones, as many as the bound of memory allows. */
 static void join_replace_waiting(struct join *join, uint64_t window)
 {
     struct join_ends stay = join->staying;

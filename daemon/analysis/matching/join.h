@@ -1,9 +1,9 @@
 /* Joining the two ends of messages between nodes.
  *
- * Each node tells of the ends that happened on it, in the window in which it saw them; both ends of
+ * Each node reports the ends that happened on it, in the window in which it saw them; both ends of
  * a message carry the same key (WIRE_HALF_ROW of holter/wire.h). When a window of the job is
- * complete, the ends that are there are joined by key. A wrong match is worse than none: ends whose
- * ranks, sizes or times contradict each other, and ends that came twice, are refused and counted.
+ * complete, its ends are joined by key. A wrong match is worse than none: ends whose ranks, sizes
+ * or times contradict each other, and ends that were reported twice, are rejected and counted.
  *
  * With s the entry of the call that posted the send, w the entry and r the exit of the call that
  * completed the receive, and L the latest send among the messages which that call completed:
@@ -13,15 +13,14 @@
  *   network       r - max(s, w, L) when the ends of all those messages are known; else that counts
  *                 as joint, with L from those that are known
  *
- * s is told by another clock than w and r. Where two nodes sent messages to each other, the ends
- * bound how far their clocks are apart, and s is corrected by it: see pair_clock.h. A transfer
- * smaller than what the clocks leave open is uncertain, and no latency.
+ * s was read from another clock than w and r. Where two nodes sent messages to each other, these
+ * bound how far the clocks are apart, and s is corrected by it: see pair_clock.h. A transfer that
+ * is smaller than the remaining error of the clocks is uncertain, and no latency.
  *
- * What is joined, and what is told of it, does not depend on the order in which the halves of a
+ * The messages that are joined and their times do not depend on the order in which the halves of a
  * window were added, nor on how many windows are open, as long as the bound of memory is not
- * reached. Where it is reached, the halves with the smallest keys are kept, at both ends the same.
- * Only the order of the messages follows that of the halves: what came together lies together for
- * those who take them.
+ * reached. Where it is reached, the halves with the smallest keys are kept, the same at both ends.
+ * Only the order of the messages follows that of the halves.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_H
@@ -50,16 +49,16 @@ struct joined {
     uint64_t late_receiver_ns; /**< part of the transfer */
     uint64_t network_ns;       /**< part of the transfer; 0 when it counts as joint */
     uint64_t joint_ns;         /**< part of the transfer; 0 when it counts as network */
-    uint64_t error_ns; /**< bound of what the clocks leave open in the transfer; UINT64_MAX: open */
-    uint64_t window;   /**< number of the window of its receive */
-    int uncertain;     /**< the transfer is smaller than the error: not to be taken as a latency */
+    uint64_t error_ns;         /**< bound of the error of the transfer; UINT64_MAX: unknown */
+    uint64_t window;           /**< number of the window of its receive */
+    int uncertain; /**< the transfer is smaller than the error: not to be taken as a latency */
 };
 
 /** Since the start. */
 struct join_counts {
     uint64_t matched;   /**< messages joined, the uncertain ones included */
-    uint64_t unmatched; /**< ends given up that the other node should have told */
-    uint64_t rejected;  /**< matches refused: the ends contradict each other, or one came twice */
+    uint64_t unmatched; /**< ends dropped whose other end was never reported */
+    uint64_t rejected;  /**< matches rejected: contradictory ends, or an end reported twice */
     uint64_t uncertain; /**< of the matched: transfer smaller than the error */
     uint64_t waiting;   /**< ends that are kept now, those of open windows included */
 };
@@ -70,16 +69,16 @@ struct join;
 int join_create(struct join **out, const struct join_params *params);
 void join_destroy(struct join *join);
 
-/** Take in what one node told of one window.
- *  @param window      its number; one that was closed before is taken with the next that is closed
+/** Add the ends that one node reports of one window.
+ *  @param window      its number; ends of a closed window count in the next one that is closed
  *  @param keys_below  the node left out halves of keys from this one up; 0: none
  *  @param halves      copied; all of one node. None is fine: keys_below then holds for any node
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a half contradicts itself: nothing is taken then */
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE when a half contradicts itself: nothing is added then */
 int join_add(struct join *join, uint64_t window, uint64_t keys_below,
              const struct join_half *halves, size_t count);
 
-/** The same in steps: join_begin(), join_put() for each end, join_commit(). Nothing may be told in
- *  between.
+/** The same in steps: join_begin(), join_put() for each end, join_commit(). No other function of
+ * the join may be called in between.
  *  @param writer  set; its `ends` to NULL when the window lies so far ahead that it is not kept:
  * then there is nothing to put
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE for a node or a window out of range */

@@ -1,3 +1,4 @@
+/* Lists of ends of messages: see join_ends.h. */
 #include "daemon/analysis/matching/join_ends.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -125,7 +126,7 @@ static void join_ends_keep_calls(struct join_ends *ends)
     }
 }
 
-/* Leave out tellers that told none of the sends and calls. Both refer to them in their order. */
+/* Remove the tellers that no send or call refers to. Both refer to tellers in ascending order. */
 static void join_ends_keep_tellers(struct join_ends *ends)
 {
     size_t sends = 0, calls = 0, count = 0;

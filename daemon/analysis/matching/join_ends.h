@@ -30,11 +30,11 @@ struct join_half {
                                call completed, if any; else begin_ns */
     uint32_t together;    /**< receive: messages of other nodes that the same call completed, this
                                one included */
-    uint32_t node;        /**< number of the node that tells it; below 2^31 */
+    uint32_t node;        /**< number of the node that reports it; below 2^31 */
     uint64_t error_ns;    /**< bound of the error of its times; UINT64_MAX: not known */
 };
 
-/** Who told an end, and of what window. */
+/** The report that an end came in. */
 struct join_teller {
     uint64_t window;
     uint64_t error_ns;
@@ -62,20 +62,19 @@ struct join_receive {
     uint32_t call; /**< position of that call, and flags */
 };
 
-/** A call that completed receives: all of those that were told of it one after the other. One that
- *  completed no more than one has one. */
+/** A call that completed receives which one teller reported one after the other. */
 struct join_call {
     uint64_t begin_ns;
-    uint64_t local_ns; /**< as told, later also of sends that were joined */
+    uint64_t local_ns; /**< latest send that the node knows; later also of sends that were joined */
     uint32_t destination;
-    uint32_t together; /**< as told */
+    uint32_t together; /**< messages from other nodes that it completed, as reported */
     uint32_t known;    /**< messages of it whose sends were joined in windows before */
     uint32_t teller;
     uint32_t count;  /**< receives here, one behind the other */
     uint32_t number; /**< while a window is closed, see join_state.h; else CALL_WHOLE */
 };
 
-#define CALL_WHOLE UINT32_MAX /**< what was told of it here is all there is to know */
+#define CALL_WHOLE UINT32_MAX /**< all messages of the call are known */
 #define CALL_UNKNOWN (UINT32_MAX - 1)
 
 /** Zero-initialised is empty. Arrays are owned. */
@@ -139,7 +138,7 @@ static inline const struct join_teller *join_receive_teller(const struct join_en
 
 /* ---- writing ------------------------------------------------------------- */
 
-/** What one node tells of one window. */
+/** The report of one node about one window. */
 struct join_report {
     uint64_t window;
     uint64_t keys_below; /**< the node left out halves of keys from this one up; 0: none */
@@ -167,10 +166,10 @@ struct join_writer {
 int join_writer_begin(struct join_writer *writer, struct join_ends *ends,
                       const struct join_report *report, uint64_t top);
 
-/** What follows has another error. @return 0 or -ENOMEM */
+/** Ends written from now on have another error. @return 0 or -ENOMEM */
 int join_writer_turn(struct join_writer *writer, uint64_t error_ns);
 
-/** What was written is there from now on. @return how many */
+/** Add the ends that were written to the list. @return how many */
 size_t join_writer_end(const struct join_writer *writer);
 
 /** Write a sending end. Here and below: its node and its error are taken to be those of the report;

@@ -1,4 +1,5 @@
-/* Which ends belong together. */
+/* Pairing of ends by key, and what the pairs say about clocks and about calls that completed
+ * several messages. */
 #include "daemon/analysis/matching/join_state.h"
 #include "daemon/analysis/tables/array.h"
 
@@ -34,9 +35,9 @@ static inline uint64_t join_match_hash_call(const struct join_call *told)
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* The call that a node told of, which is noted when it is new.
- * @return CALL_UNKNOWN: too many calls have the same place in the index; what it completed is then
- * not known to be whole */
+/* Find the call of a report, or enter it.
+ * @return CALL_UNKNOWN: too many calls share a place of the index; the call then counts as
+ * incomplete */
 static uint32_t join_match_find_call(struct join *join, const struct join_ends *ends, uint32_t told)
 {
     const struct join_call *one = &ends->calls[told];
@@ -58,7 +59,7 @@ static uint32_t join_match_find_call(struct join *join, const struct join_ends *
     return CALL_UNKNOWN;
 }
 
-/* Add what a node told of a call. @return number of the call, or CALL_UNKNOWN */
+/* Add a node's report of a call. @return number of the call, or CALL_UNKNOWN */
 static uint32_t join_match_add_to_call(struct join *join, const struct join_ends *ends,
                                        uint32_t told)
 {
@@ -76,7 +77,7 @@ static uint32_t join_match_add_to_call(struct join *join, const struct join_ends
     return number;
 }
 
-/* Does anything of a call count: that a message was joined, or that a receive waits? */
+/* Was a message of the call joined, or does one of its receives wait? */
 static bool join_match_call_counts(const struct join_match *matches, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -85,8 +86,7 @@ static bool join_match_call_counts(const struct join_match *matches, size_t coun
     return false;
 }
 
-/* Once receives are matched: look for calls of which more was or will be told elsewhere. Those that
- * have receives without a match are marked. */
+/* Once receives are matched: enter the calls that were, or will be, reported in several parts. */
 static void join_match_add_calls(struct join *join, struct join_ends *ends)
 {
     const struct join_match *matches = join->matches;
@@ -196,7 +196,7 @@ static void join_match_restart(struct join *join, struct join_ends *ends)
         ends->calls[i].number = CALL_WHOLE;
 }
 
-/* An end that came twice. */
+/* Keep an end that was reported twice, so that a third one of its key is rejected, too. */
 static void join_match_keep_duplicate(struct join *join, const struct join_ends *ends, size_t at,
                                       uint64_t window)
 {
@@ -216,7 +216,7 @@ static void join_match_keep_duplicate(struct join *join, const struct join_ends 
     }
 }
 
-/* All ends of one key, of which one may have waited. Equal ones are in order: sends come first. */
+/* Match all ends of one key, one of which may have waited. Sends come before receives. */
 static void join_match_key(struct join *join, struct join_ends *ends,
                            const struct key_place *places, size_t count, uint64_t window)
 {
@@ -240,7 +240,7 @@ static void join_match_key(struct join *join, struct join_ends *ends,
     }
 }
 
-/* In the order of keys: linear, and right, whatever they are. */
+/* Match in the order of keys. key_order() is linear whatever the keys are. */
 static void join_match_by_key(struct join *join, struct join_ends *ends, uint64_t window)
 {
     const size_t count = join_ends_count(ends);
@@ -264,7 +264,7 @@ static void join_match_by_key(struct join *join, struct join_ends *ends, uint64_
 
 /* ---- waiting ------------------------------------------------------------- */
 
-/* @param other  rank that was to tell the other end */
+/* @param other  rank whose node was to report the other end */
 static void join_match_abandon(struct join *join, bool twice, uint64_t key, uint32_t other,
                                uint64_t window)
 {
@@ -272,14 +272,15 @@ static void join_match_abandon(struct join *join, bool twice, uint64_t key, uint
         join->counts.unmatched++;
 }
 
-/* There is no memory to keep it: its other end may come yet, and is none whose message was lost. */
+/* There is no memory to keep an end. Its other end may still be reported, and must not count as
+ * unmatched then. */
 static void join_match_leave_out(struct join *join, uint64_t key)
 {
     const uint64_t top = key == 0 ? 0 : key - 1;
     join->staying_top = top < join->staying_top ? top : join->staying_top;
 }
 
-/* Sends whose other ends are not there stay, or have waited long enough. */
+/* Keep the sends without a receive, or drop those that have waited long enough. */
 static void join_match_keep_sends(struct join *join, const struct join_ends *ends, uint64_t window)
 {
     size_t last = SIZE_MAX;
@@ -368,7 +369,7 @@ static void join_match_settle_sends(struct join *join, const struct join_ends *e
     }
 }
 
-/* Bring together what was told of calls in several places. */
+/* Merge the reports of calls that were reported in several parts. */
 static void join_match_settle_calls(struct join *join, const struct join_ends *ends)
 {
     const struct join_match *match = join->matches;

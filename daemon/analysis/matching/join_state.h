@@ -1,5 +1,4 @@
-/* What join.c (what is told, window by window) and join_match.c (which ends belong together) share.
- */
+/* The state that join.c (open windows), join_match.c (pairing ends) and join_report.c share. */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_JOIN_STATE_H
 
@@ -16,24 +15,24 @@ struct key_cutoff {
     uint64_t below;
 };
 
-/* What was told of a window that is not closed. */
+/* The ends that were reported of a window that is still open. */
 struct join_window {
     uint64_t number;
-    uint64_t top; /* halves with greater keys are dropped for want of room */
+    uint64_t top; /* halves with greater keys are dropped: the bound of memory was reached */
     struct join_ends ends;
     struct key_cutoff *limits;
     size_t limit_count, limit_room;
     uint64_t below; /* any node may have left out keys from this one up; 0: none */
 };
 
-/* What was found for a receive. */
+/* The send that was found for a receive. */
 struct join_match {
     uint64_t sent_ns; /* begin of its send; after settling, on the receiver's clock */
     uint32_t
         tellers; /* position of the pair of tellers of both ends; or MATCH_NONE, MATCH_REFUSED */
 };
 
-#define MATCH_NONE UINT32_MAX /* the send is not there */
+#define MATCH_NONE UINT32_MAX /* the send was not reported yet */
 #define MATCH_REFUSED (UINT32_MAX - 1)
 
 #define RECENT_PAIRS 512u /* a power of two */
@@ -52,11 +51,11 @@ struct teller_pair {
     int64_t offset_ns; /* after settling: to be added to times of the sender */
 };
 
-/* A call of which what was told here is not the whole: what all that was told of it says together.
- * Its number is that of its receives' calls as told. */
+/* A call whose receives were reported in several places, so that none of the reports is complete:
+ * the sums over all of them. */
 struct partial_call {
     uint64_t latest_ns;       /* of the sends that are known */
-    uint32_t first;           /* position among the calls as told */
+    uint32_t first;           /* position of the first of its reports among the calls */
     uint32_t known, together; /* sends joined before, and messages in all */
     uint32_t matched;         /* sends joined now */
 };
@@ -68,11 +67,11 @@ struct join {
     size_t open_halves;                /* in all of them */
     uint64_t next;                     /* windows below it are closed */
     struct join_ends waiting, staying; /* each key once */
-    uint64_t staying_top;              /* of greater keys some may not stay, for want of memory */
+    uint64_t staying_top; /* ends with greater keys may have been lost: no memory to keep them */
     struct key_limits limits;
     struct pair_clocks clocks;
     struct join_counts counts;
-    /* Room that is used again by each close. */
+    /* Working memory of a close, kept for the next one. */
     struct key_place *places, *spare;
     /* Open addressing, of calls: position + 1; 0: empty. */
     uint32_t *call_index;
@@ -84,25 +83,25 @@ struct join {
     size_t pair_count, call_count;
     size_t matched, refused; /* in this close */
     unsigned call_shift;     /* of a call's hash, to its place in call_index */
-    struct join_ends idle;   /* room of a window that is closed, for the next that is opened */
+    struct join_ends idle;   /* memory of a closed window, for the next one that is opened */
 };
 
-/** By how much hashes are shifted to places of an index with room for so many, at most two thirds
- * of it taken. */
+/** Shift from 64-bit hashes to places of an index that so many entries fill to at most two thirds.
+ */
 unsigned join_shift_for(size_t count);
 
 /** Places of an index whose hashes are shifted by so much. */
 size_t join_places(unsigned shift);
 
-/** Match the ends of a close: what was found for each receive is noted, and what that says of
- * clocks and calls; what has no other end stays or is given up.
+/** Match the ends of a close: sets the send of each receive, the bounds of clocks and the calls
+ * that were reported in parts. Ends without their other end are kept for later windows or dropped.
  *  @param ends  each key at most once among those that waited; room is made for them */
 void join_match(struct join *join, struct join_ends *ends, uint64_t window);
 
 /** Settle clocks and calls by what the matches said. */
 void join_settle(struct join *join, const struct join_ends *ends);
 
-/** Tell the matches. */
+/** Report the matches. */
 void join_emit(struct join *join, const struct join_ends *ends, join_emit_fn *emit, void *user);
 
 #endif

@@ -1,3 +1,4 @@
+/* For each node and window, the smallest key that was left out. */
 #include "daemon/analysis/matching/key_limits.h"
 
 #include <errno.h>

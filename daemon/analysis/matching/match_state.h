@@ -1,7 +1,8 @@
-/* The inside of the matcher, shared by match.c (ranks), match_channel.c (what is held),
- * match_take.c (records to ends of messages), match_find.c (what records speak of), match_early.c
+/* The inside of the matcher, shared by match.c (ranks), match_channel.c (pools,
+ * channels and ends), match_take.c (records to ends of messages), match_find.c (the channel and the
+ * posted end that a record names), match_early.c
  * (ends whose posts have not been seen), match_order.c (which end comes before which),
- * match_settle.c (ends to messages) and match_open.c (what is waited for). */
+ * match_settle.c (ends to messages) and match_open.c (open receives). */
 #ifndef HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
 #define HOLTER_DAEMON_ANALYSIS_MATCHING_MATCH_STATE_H
 
@@ -9,9 +10,9 @@
 
 #define NONE UINT32_MAX
 
-/* What is held at most; beyond it the channel that asks is given up. Memory is taken as it is
- * needed: so much only when some hundred thousand messages are under way, or were written while the
- * agent had no core. */
+/* Maximum numbers of nodes; where one is reached, the channel that needs another node is dropped.
+ * Memory grows with the need: these are reached only when some hundred thousand messages are in
+ * flight, or were recorded while the agent had no core. */
 #define MAXIMUM_SENDS (1u << 19)
 #define MAXIMUM_RECEIVES (1u << 19)
 #define MAXIMUM_GROUPS (1u << 15)
@@ -19,8 +20,8 @@
 #define MAXIMUM_EARLY (1u << 16)
 
 /** A pool of equal nodes, addressed by number, so that it may move when it grows. Nodes begin at
- *  cache lines, and the numbers of free ones are kept apart: the agent finds its memory cold at
- *  every drain, because the ranks ran meanwhile, and pays for each line that it reads. */
+ *  cache lines, and the numbers of free ones are stored apart from them: at every drain the agent
+ *  finds its memory out of the cache, because the ranks ran meanwhile. */
 struct pool {
     void *nodes;    /**< owned */
     uint32_t *free; /**< owned; a stack of numbers */
@@ -36,20 +37,21 @@ struct send {
     uint64_t bytes;
     uint32_t request;
     uint16_t ring;
-    uint16_t posted; /**< low bits of the entry in ticks: tells the starts of a request apart */
+    uint16_t posted; /**< low bits of the entry in ticks: distinguish the starts of a persistent
+                        request */
 };
 
 enum receive_state {
     RECEIVE_OPEN,    /**< posted */
-    RECEIVE_TAKEN,   /**< MPI_Mprobe took the message: its place is known, its end is not */
+    RECEIVE_TAKEN,   /**< MPI_Mprobe matched the message: its order is known, its end is not */
     RECEIVE_DONE,    /**< completed */
-    RECEIVE_UNKNOWN, /**< it took, or will take, its message without being seen */
+    RECEIVE_UNKNOWN, /**< it received, or will receive, its message without a record */
 };
 
-/** A receive, from its posting until its message is handed out. */
+/** A receive, from its posting until its message is reported. */
 struct receive {
     uint32_t next;    /**< in its channel, its member's wildcards, its group */
-    uint32_t request; /**< number of the request, or of the message that MPI_Mprobe took */
+    uint32_t request; /**< number of the request, or of the message that MPI_Mprobe matched */
     uint64_t post_ns; /**< entry of the posting call; once matched, of the call of the send */
     uint64_t post_exit_ns;
     union {
@@ -72,9 +74,9 @@ struct receive {
 struct group {
     uint32_t first;     /**< settled receives that wait for the others */
     uint32_t count;     /**< receives that the call completed */
-    uint32_t settled;   /**< of them, matched, handed out or given up */
+    uint32_t settled;   /**< of them, matched, reported or dropped */
     uint32_t local;     /**< of them, matched within the node */
-    uint8_t closed;     /**< the call's last record was taken */
+    uint8_t closed;     /**< the call's last record was processed */
     uint8_t joint;      /**< not all sends are known here */
     uint64_t latest_ns; /**< latest of the sends that are; 0: none */
 };
@@ -88,10 +90,10 @@ enum channel_flag {
     CHANNEL_SENDS_INCOMPLETE = 32, /**< sends were not all seen, unless its first one is on a fresh
                                communicator */
     CHANNEL_RECEIVES_INCOMPLETE = 64, /**< the same of receives */
-    CHANNEL_DESYNCHRONISED = 128,     /**< out of step */
-    CHANNEL_EVIDENCE = 1 << 16, /**< counts in the bits from here on: pairs in a row that speak for
-                                     being in step again */
-    CHANNEL_PENDING = 256,      /**< in match->waiting: nobody knows where the other end lives */
+    CHANNEL_DESYNCHRONISED = 128,     /**< the order of its ends is unknown */
+    CHANNEL_EVIDENCE = 1 << 16,       /**< counts in the bits from here on: consecutive pairs that
+                                           are evidence of being synchronised again */
+    CHANNEL_PENDING = 256, /**< in match->waiting: the place of the other end is unknown */
 };
 
 struct channel {

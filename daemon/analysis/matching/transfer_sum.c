@@ -1,3 +1,5 @@
+/* Sums of the messages of a node in one window, and its sample of ends of messages between nodes.
+ */
 #include "daemon/analysis/matching/transfer_sum.h"
 
 #include "daemon/analysis/tables/array.h"

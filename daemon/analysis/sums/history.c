@@ -1,3 +1,4 @@
+/* A history of sums: slots from old to new, merged by age where memory is short. */
 #include "daemon/analysis/sums/history.h"
 
 #include "holter/bisect.h"

@@ -1,3 +1,4 @@
+/* Arrays on the heap that grow. */
 #include "daemon/analysis/tables/array.h"
 
 #include <errno.h>

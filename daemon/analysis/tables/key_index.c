@@ -1,3 +1,4 @@
+/* The hash table of a key index: open addressing with linear probing. */
 #include "daemon/analysis/tables/key_index.h"
 
 #include "daemon/analysis/tables/array.h"

@@ -1,3 +1,5 @@
+/* A sort of 64-bit keys: runs are merged, evenly spread keys go through buckets, others through a
+ * radix sort (Knuth, The Art of Computer Programming 3, section 5.2.5). */
 #include "daemon/analysis/tables/key_order.h"
 
 #include <stdbool.h>

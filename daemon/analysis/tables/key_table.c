@@ -1,3 +1,4 @@
+/* The hash table of a key table: open addressing, at most half full. */
 #include "daemon/analysis/tables/key_table.h"
 
 #include <errno.h>
