@@ -207,7 +207,7 @@ void job_replaying(struct job *job, int on)
     job->stream.silent = on;
     if (on)
         return;
-    job_phases_again(job->phases);
+    job_phases_mark_unpublished(job->phases);
     job_network_told(job->network, 0);
     /* Agents that were silent when the daemon before this one ended are silent until they are heard
      * again. */

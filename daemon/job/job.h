@@ -1,16 +1,20 @@
-/* One job: what its agents reported, summed up and told to the outside.
+/* One job: what its agents reported, summed up, analysed and published.
  *
- * A job's figures are a pure function of the messages it was given: times are arguments, and
- * nothing but the moment of publishing depends on them. The same messages give the same sums in
- * whatever order nodes report.
+ * A job's figures are a pure function of its messages: times are arguments, and nothing but the
+ * moment of publishing depends on them. The same messages give the same sums in whatever order
+ * nodes report.
+ *
+ * The way of a message: job_accept.c, job_validate.c, job_merge.c; and when a window is complete or
+ * overdue, job_close.c, job_publish.c.
  *
  * How windows close
- *   A window of the job is published when every node of it has reported, or when the grace has
- *   passed. What comes later is collected the same way under the same number, added to the run, and
- *   published as a correction: totals in full, marked late, and rows of the late nodes only.
+ *   A window of the job is published when every node of the job has reported it, or when the grace
+ *   has passed. Reports that come later are collected in the same way under the same number, added
+ *   to the sums since the start, and published as a correction: totals in full, marked late, and
+ *   rows of the late nodes only.
  *
- * Words: "now" is daemon time; "heard" is the daemon time up to which all that arrived has been
- * read. Grace runs against heard, so that a busy daemon never takes its own backlog for silence. */
+ * Two times: now_ns is daemon time; all messages that arrived before heard_ns have been read. The
+ * grace runs against heard_ns, so that a busy daemon does not take its own backlog for silence. */
 #ifndef HOLTER_DAEMON_JOB_JOB_H
 #define HOLTER_DAEMON_JOB_JOB_H
 
@@ -30,14 +34,15 @@ struct picture_source;
 struct recorded;
 struct rules;
 
-/** What a job tells the outside. */
+/** Where a job publishes. */
 struct job_output {
     void *user;
-    /** Would anybody read this type now? Messages that nobody reads are not made. */
+    /** Would anybody read this type now? Messages that nobody would read are not made. */
     int (*wanted)(void *user, const char *job, enum wire_type type);
     /** @param message  the struct of the type; valid for the call */
     void (*publish)(void *user, const char *job, enum wire_type type, const void *message);
-    /** Tell agents what messages normally take. NULL: nobody is told. @param instances  of them */
+    /** Send the agents what messages normally take. NULL: it is not sent.
+     *  @param instances  of the agents */
     void (*tell_agents)(void *user, const uint64_t *instances, size_t count,
                         const struct wire_criteria *message);
 };
@@ -48,13 +53,13 @@ struct job_options {
     uint64_t lost_ns;   /**< how long a job may be silent before it counts as lost */
     size_t most_pairs;  /**< rows of pairs published for one window; the rest is folded */
     int modelled;       /**< whether collectives take part in phases and pictures */
-    int beside; /**< whether threads may look for what takes long; not where the process forks */
+    int beside; /**< whether a thread may analyse large phases; not where the process forks */
     const struct network *network; /**< under the job, borrowed; NULL: none was given */
     const struct rules *rules; /**< alert rules, borrowed; NULL: latency and hangs raise none, all
                                     else does */
 };
 
-/** Why a message was not taken. */
+/** Why a message was rejected. */
 struct job_fault {
     char text[160];
 };
@@ -71,7 +76,7 @@ void job_destroy(struct job *job);
 /** 1 to 64 letters, digits, '-', '_' and '.', not beginning with a '.': safe as a file name. */
 int job_id_valid(const char *id);
 
-/** Was this message of this agent taken before? */
+/** Was this message of this agent accepted before? */
 int job_has(const struct job *job, uint64_t instance, uint64_t seq);
 
 /** Validate a message and merge it into the job; see job_accept(), which does that for all types.
@@ -88,24 +93,25 @@ int job_captured(struct job *job, uint64_t instance, const struct wire_captured 
 /** The agent has left in order: no window of it follows. */
 void job_bye(struct job *job, uint64_t instance);
 
-/** Publish what is complete or due, notice silence. To be called after each batch of messages and
- *  from time to time. */
+/** Publish what is complete or overdue, and look for silent agents. To be called after each batch
+ * of messages and from time to time. */
 void job_advance(struct job *job, uint64_t heard_ns, uint64_t now_ns);
 
 /** Publish all open windows, complete or not: the daemon leaves. */
 void job_flush(struct job *job, uint64_t now_ns);
 
-/** No more is published or alerted while messages are fed again from a recording. */
+/** While messages are read again from a recording, nothing is published and no alert is raised. */
 void job_replaying(struct job *job, int on);
 
-/** While messages are fed again: windows up to this one are in the tables of the recording, the
- * others are not, and are published when that is over. Otherwise all are taken to be in it. */
+/** Before messages are read again: windows up to this one are in the tables of the recording. Later
+ * ones stay open, and are published when the recording has been read. */
 void job_told(struct job *job, uint64_t window);
 
-/** Take an alert over from a recording. */
+/** Continue an alert of a recording. */
 void job_restore_alert(struct job *job, const struct wire_alert *alert);
 
-/** The job is over, whatever its agents say: publish all that is open. For one that is replayed. */
+/** The replay of the job is over: publish all that is open, and end the job whatever its agents
+ * reported. */
 void job_finish(struct job *job, uint64_t now_ns);
 
 /** Where it is recorded; copied; "" for nowhere. */
@@ -154,7 +160,7 @@ void job_picture_source(struct job *job, struct picture_source *out);
 
 /** Messages between its ranks since the start, in canonical order.
  *  @param most  of more rows the largest, see window_sum.h
- *  @param rows  borrowed until the job is told anything @return 0 or -ENOMEM */
+ *  @param rows  borrowed until the next call that is not const @return 0 or -ENOMEM */
 int job_pairs(struct job *job, size_t most, const struct pair_row **rows, size_t *count);
 
 /** Length of its windows. */

@@ -58,7 +58,7 @@ void job_alerts_check_silence(struct job_alerts *alerts, const struct job_stream
                               struct job_nodes *nodes, const struct job_silence *silence,
                               uint64_t now_ns);
 
-/** An agent is heard again. */
+/** The agent of a host reports again. */
 void job_alerts_resolve_silence(struct job_alerts *alerts, const struct job_stream *stream,
                                 const char *host, uint64_t now_ns);
 

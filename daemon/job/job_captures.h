@@ -1,8 +1,8 @@
-/* What agents captured of a job: the newest records of ranks, told and kept.
+/* What agents captured of a job: the newest records of ranks, published and kept.
  *
- * A capture is told with the window that was open when it was read, so that a recording tells it in
- * the same place of the stream again. Of a job JOB_CAPTURE_BYTES of messages are kept for those who
- * come late, the newest ones; a recording keeps all. */
+ * A capture is published with the window that was open when it was read, so that a replay publishes
+ * it in the same place of the stream. Of a job the newest JOB_CAPTURE_BYTES of messages are kept
+ * for those who come late; a recording keeps all. */
 #ifndef HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 #define HOLTER_DAEMON_JOB_JOB_CAPTURES_H
 
@@ -14,10 +14,10 @@
 
 /** One capture, as far as it has come. */
 struct job_capture {
-    uint64_t id;                 /**< number that is told */
+    uint64_t id;                 /**< as published */
     uint64_t asked_id, asked_ns; /**< as in its messages */
     char host[65];               /**< of one that an agent made by itself; else "" */
-    uint64_t answered;           /**< agents that have told all */
+    uint64_t answered;           /**< agents that have sent all */
     uint64_t records;
 };
 

@@ -68,7 +68,7 @@ static void close_watch(struct job *job, const struct closed_window *window)
         job_watch_update(job->watch, window);
 }
 
-/* The agents are told what messages normally take, when that has changed. */
+/* Send the agents what messages normally take, when that has changed. */
 static void close_criteria(struct job *job, const struct closed_window *window)
 {
     struct wire_criteria criteria;
@@ -134,7 +134,7 @@ void job_close_window(struct job *job, uint32_t at, uint64_t now_ns)
         .bursts = &open.bursts,
         .counters = &open.counters,
         .scale = job_latency_scale(job->latency),
-        .rank_messages = job_latency_ranks(job->latency),
+        .rank_messages = job_latency_rank_messages(job->latency),
     };
     job_sums_list(&job->sums, &window);
     job->windows.closed++;

@@ -98,7 +98,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
         return job_reject(fault, code == -EOVERFLOW ? -HOLTER_ELIMIT : code,
                           "window of %" PRIu64 " bursts: %s", window->bursts_count,
                           holter_strerror(code));
-    if (counter_rows_prepare(&open->counters, window) != 0)
+    if (counter_rows_reserve(&open->counters, window) != 0)
         return job_reject(fault, -ENOMEM, "no memory for the counters of a window");
     code = job_latency_add(job->latency, &open->latency, window, node, open->number);
     if (code != 0)

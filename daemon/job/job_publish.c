@@ -225,7 +225,7 @@ void job_publish_phase_changes(const struct job_stream *stream, struct job_phase
     struct wire_phases message;
     struct wire_curve curve;
     if (stream->silent || !job_phases_changed(phases) ||
-        job_phases_news(phases, &message, &curve) != 0)
+        job_phases_list_changes(phases, &message, &curve) != 0)
         return;
     if (job_stream_wants(stream, WIRE_TYPE_PHASES))
         job_publish_phases(stream, &message);

@@ -32,10 +32,10 @@ void job_publish_places(const struct job_stream *stream, const struct job_nodes 
 void job_publish_nodes(const struct job_stream *stream, const struct job_nodes *nodes,
                        uint64_t window);
 
-/** If they are wanted. @param totals  their job is not set yet */
+/** Publish totals, if anybody reads them. @param totals  their job is not set yet */
 void job_publish_totals(const struct job_stream *stream, const struct wire_totals *totals);
 
-/** The rows of ranks, pairs and calls of a window, those that are wanted. */
+/** Publish those rows of ranks, pairs and calls of a window that anybody reads. */
 void job_publish_window_sums(const struct job_stream *stream, struct job_sums *sums,
                              const struct closed_window *window, size_t maximum_pairs);
 
@@ -48,7 +48,7 @@ struct job_sum {
 };
 void job_publish_sum(const struct job_stream *stream, const struct job_sum *sum);
 
-/** Latencies, and regions if they have changed; what is wanted of it. */
+/** Publish latencies, and regions if they have changed, where anybody reads them. */
 void job_publish_latency(const struct job_stream *stream, struct job_latency *latency);
 /** @param latencies  its job is not set yet, as in those below */
 void job_publish_latencies(const struct job_stream *stream, struct wire_latencies *latencies);
@@ -59,7 +59,7 @@ void job_publish_topology(const struct job_stream *stream, struct job_network *n
 int job_publish_topology_changes(const struct job_stream *stream, struct job_network *network);
 void job_publish_links(const struct job_stream *stream, struct wire_links *links);
 
-/** Phases that are new, and open ones, if anything has changed; what is wanted of it. */
+/** Publish phases that are new, and open ones, if anything has changed and anybody reads them. */
 void job_publish_phase_changes(const struct job_stream *stream, struct job_phases *phases);
 void job_publish_phases(const struct job_stream *stream, struct wire_phases *phases);
 void job_publish_curve(const struct job_stream *stream, struct wire_curve *curve);

@@ -50,8 +50,8 @@ static void snapshot_alerts(struct job *job, const struct job_stream *stream)
 static void snapshot_latencies(struct job *job, const struct job_stream *stream)
 {
     struct wire_latencies message, after;
-    for (size_t n = 0; job_latency_kept(job->latency, n, &message) == 0; n++) {
-        if (job_latency_kept(job->latency, n + 1, &after) != 0 &&
+    for (size_t n = 0; job_latency_window_message(job->latency, n, &message) == 0; n++) {
+        if (job_latency_window_message(job->latency, n + 1, &after) != 0 &&
             job_latency_message(job->latency, &message) != 0)
             return;
         job_publish_latencies(stream, &message);
@@ -97,7 +97,7 @@ static void snapshot_phases(struct job *job, const struct job_stream *stream)
 {
     struct wire_phases phases;
     struct wire_curve curve;
-    if (job_phases_all(job->phases, &phases, &curve) == 0 && phases.phases_count > 0)
+    if (job_phases_list_all(job->phases, &phases, &curve) == 0 && phases.phases_count > 0)
         job_publish_phases(stream, &phases);
 }
 
@@ -105,7 +105,7 @@ static void snapshot_curve(struct job *job, const struct job_stream *stream)
 {
     struct wire_phases phases;
     struct wire_curve curve;
-    if (job_phases_all(job->phases, &phases, &curve) == 0 && curve.points_count > 0)
+    if (job_phases_list_all(job->phases, &phases, &curve) == 0 && curve.points_count > 0)
         job_publish_curve(stream, &curve);
 }
 

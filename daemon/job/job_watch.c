@@ -1,3 +1,5 @@
+/* What a job is watched for when a window closes: latency that grows, and hangs. Findings of the
+ * analyses become episodes of the alert rules. */
 #include "daemon/job/job_watch.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -21,8 +23,8 @@ struct episode {
     enum alert_state state;           /* ALERT_RESOLVED: there is none */
     uint64_t since_ns, good_since_ns; /* good_since_ns 0: it is not good now */
     uint64_t onset;                   /* number of the window in which it set in */
-    uint64_t updated;                 /* number of the window in which it was told last */
-    double told_ratio, worst_ratio;
+    uint64_t updated;                 /* number of the window in which it was reported last */
+    double reported_ratio, worst_ratio;
     char title[129], text[1025];
     struct alert_evidence evidence;
 };
@@ -86,7 +88,7 @@ void job_watch_destroy(struct job_watch *w)
     free(w);
 }
 
-static int note_host(struct job_watch *w, uint32_t node, const char *host)
+static int watch_set_host(struct job_watch *w, uint32_t node, const char *host)
 {
     if (node >= w->host_room) {
         size_t room = 2 * (size_t)node + 8;
@@ -104,13 +106,13 @@ static int note_host(struct job_watch *w, uint32_t node, const char *host)
 
 int job_watch_place(struct job_watch *w, uint32_t rank, uint32_t node, const char *host)
 {
-    int code = note_host(w, node, host);
+    int code = watch_set_host(w, node, host);
     return code != 0 ? code : attribution_place(w->attribution, rank, node, host);
 }
 
-/* ---- what a latency alert says ------------------------------------------- */
+/* ---- the text of a latency alert ----------------------------------------- */
 
-/* What of a rule's scopes is wrong in this window. */
+/* Which scopes of a rule are above its bound in this window. */
 struct finding {
     const struct latency_series *worst;  /* NULL: nothing */
     const struct latency_series *region; /* the worst one; NULL: none has grown so far */
@@ -120,73 +122,76 @@ struct finding {
     uint64_t onset;
 };
 
-static double ratio_of(const struct latency_series *s)
+static double watch_ratio(const struct latency_series *s)
 {
     return isnan(s->trend.ratio) ? 1 : s->trend.ratio;
 }
 
-static int is_bad(const struct rule *rule, const struct latency_series *s)
+static int watch_is_raised(const struct rule *rule, const struct latency_series *s)
 {
     if (s->trend.state == TREND_STATE_CALM || s->sum.judged < rule->least_messages)
         return 0;
-    return ratio_of(s) >= rule->above ||
+    return watch_ratio(s) >= rule->above ||
            (s->trend.state == TREND_STATE_GROWTH && s->trend.slope >= rule->growth);
 }
 
-static int is_good(const struct rule *rule, const struct latency_series *s)
+static int watch_is_calm(const struct rule *rule, const struct latency_series *s)
 {
-    return s->trend.state == TREND_STATE_CALM || ratio_of(s) < rule->clear;
+    return s->trend.state == TREND_STATE_CALM || watch_ratio(s) < rule->clear;
 }
 
-/* A region says more than a locality, and that more than the job; of two regions the worse. */
-static int says_more(const struct latency_series *a, const struct latency_series *b)
+/* A region is more specific than a locality, and that than the job; of two regions the worse wins.
+ */
+static int watch_is_more_specific(const struct latency_series *a, const struct latency_series *b)
 {
     int region_a = a->scope == SERIES_REGION, region_b = b->scope == SERIES_REGION;
-    return region_a != region_b ? region_a : ratio_of(a) > ratio_of(b);
+    return region_a != region_b ? region_a : watch_ratio(a) > watch_ratio(b);
 }
 
-/* The region that has grown most. It need not be beyond its own calm yet: messages between nodes
- * may be while it is not, for those within nodes it has as well. @return NULL: none so far */
-static const struct latency_series *grown_region(const struct rule *rule,
-                                                 const struct latency_series *series, size_t count)
+/* The region that has grown most. Its own trend may still be calm: the messages between its nodes
+ * may have grown while those within nodes, which it has as well, have not. @return NULL: none so
+ * far */
+static const struct latency_series *
+watch_find_grown_region(const struct rule *rule, const struct latency_series *series, size_t count)
 {
     const struct latency_series *most = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct latency_series *s = &series[i];
         if (s->scope == SERIES_REGION && s->sum.judged >= rule->least_messages &&
-            ratio_of(s) >= rule->above && (most == NULL || ratio_of(s) > ratio_of(most)))
+            watch_ratio(s) >= rule->above && (most == NULL || watch_ratio(s) > watch_ratio(most)))
             most = s;
     }
     return most;
 }
 
-static struct finding look(const struct rule *rule, const struct latency_series *series,
-                           size_t count)
+static struct finding watch_find_scopes(const struct rule *rule,
+                                        const struct latency_series *series, size_t count)
 {
     struct finding found = {.good = 1, .onset = UINT64_MAX};
     for (size_t i = 0; i < count; i++) {
         const struct latency_series *s = &series[i];
-        int bad = is_bad(rule, s);
+        int bad = watch_is_raised(rule, s);
         found.intra |= s->scope == SERIES_INTRA && bad;
         found.inter |= s->scope == SERIES_INTER && bad;
         if ((rule->scopes >> s->scope & 1) == 0)
             continue;
-        found.good &= is_good(rule, s);
+        found.good &= watch_is_calm(rule, s);
         if (!bad)
             continue;
         found.regions += s->scope == SERIES_REGION;
         found.onset = s->trend.onset < found.onset ? s->trend.onset : found.onset;
-        if (found.worst == NULL || says_more(s, found.worst))
+        if (found.worst == NULL || watch_is_more_specific(s, found.worst))
             found.worst = s;
     }
     if (found.worst != NULL)
-        found.region =
-            found.worst->scope == SERIES_REGION ? found.worst : grown_region(rule, series, count);
+        found.region = found.worst->scope == SERIES_REGION
+                           ? found.worst
+                           : watch_find_grown_region(rule, series, count);
     return found;
 }
 
-static void name_nodes(const struct job_watch *w, const struct attribution_cause *cause, char *out,
-                       size_t room)
+static void watch_list_hosts(const struct job_watch *w, const struct attribution_cause *cause,
+                             char *out, size_t room)
 {
     size_t length = 0;
     out[0] = '\0';
@@ -200,7 +205,7 @@ static void name_nodes(const struct job_watch *w, const struct attribution_cause
     }
 }
 
-static void fill_causes(const struct job_watch *w, struct alert_evidence *e)
+static void watch_fill_causes(const struct job_watch *w, struct alert_evidence *e)
 {
     e->cause_count = w->result.cause_count < ALERT_CAUSES ? w->result.cause_count : ALERT_CAUSES;
     for (size_t i = 0; i < e->cause_count; i++) {
@@ -214,7 +219,7 @@ static void fill_causes(const struct job_watch *w, struct alert_evidence *e)
 }
 
 /* Size classes that carry the excess over the reference. */
-static void name_sizes(const struct closed_window *window, char *out, size_t room)
+static void watch_list_sizes(const struct closed_window *window, char *out, size_t room)
 {
     double excess[SIZE_CLASSES] = {0}, total = 0;
     for (size_t i = 0; i < window->latency->transfers.count; i++) {
@@ -244,7 +249,7 @@ static void name_sizes(const struct closed_window *window, char *out, size_t roo
         snprintf(out, room, "%" PRIu64 " to %" PRIu64 " bytes", least, most);
 }
 
-static size_t region_members(struct job_watch *w, uint32_t id)
+static size_t watch_list_members(struct job_watch *w, uint32_t id)
 {
     size_t count = job_latency_members(w->options.latency, id, NULL, 0);
     if (count > w->member_room) {
@@ -259,7 +264,7 @@ static size_t region_members(struct job_watch *w, uint32_t id)
 
 /* Causes are looked for in the whole job: what slows a region may begin outside of it, and one link
  * stands out only beside the others. */
-static void find_causes(struct job_watch *w, uint64_t onset)
+static void watch_find_causes(struct job_watch *w, uint64_t onset)
 {
     const struct attribution_scope all = {.onset = onset};
     if (attribution_result(w->attribution, &all, &w->result) != 0)
@@ -267,14 +272,15 @@ static void find_causes(struct job_watch *w, uint64_t onset)
 }
 
 /* Text that is cut where it no longer fits. */
-struct text {
+struct watch_text {
     char *out;
     size_t room, length;
 };
 
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void watch_text_append(struct watch_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void add(struct text *text, const char *format, ...)
+static void watch_text_append(struct watch_text *text, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -285,69 +291,75 @@ static void add(struct text *text, const char *format, ...)
         text->length = text->room - 1;
 }
 
-static void write_title(const struct job_watch *w, struct episode *e,
-                        const struct latency_series *s, const char *region_ranks)
+static void watch_write_title(const struct job_watch *w, struct episode *e,
+                              const struct latency_series *s, const char *region_ranks)
 {
-    struct text title = {e->title, sizeof(e->title), 0};
+    struct watch_text title = {e->title, sizeof(e->title), 0};
     if (s->scope == SERIES_REGION)
-        add(&title, "latency of region %" PRIu32 " (ranks %.40s)", s->id, region_ranks);
+        watch_text_append(&title, "latency of region %" PRIu32 " (ranks %.40s)", s->id,
+                          region_ranks);
     else
-        add(&title, "latency of %s",
-            s->scope == SERIES_INTRA   ? "messages within nodes"
-            : s->scope == SERIES_INTER ? "messages between nodes"
-                                       : "all messages");
-    if (ratio_of(s) >= 1.05 || s->trend.state != TREND_STATE_GROWTH)
-        add(&title, " is %.1fx what it was", ratio_of(s));
+        watch_text_append(&title, "latency of %s",
+                          s->scope == SERIES_INTRA   ? "messages within nodes"
+                          : s->scope == SERIES_INTER ? "messages between nodes"
+                                                     : "all messages");
+    if (watch_ratio(s) >= 1.05 || s->trend.state != TREND_STATE_GROWTH)
+        watch_text_append(&title, " is %.1fx what it was", watch_ratio(s));
     if (s->trend.state == TREND_STATE_GROWTH)
-        add(&title, ", growing");
+        watch_text_append(&title, ", growing");
     if (w->result.cause_count == 0)
         return;
     const struct attribution_cause *first = &w->result.causes[0];
     int of_ranks = first->kind == CAUSE_LATE_SENDER || first->kind == CAUSE_LATE_RECEIVER ||
                    first->kind == CAUSE_COLLECTIVE;
-    add(&title, ": %s", attribution_cause_name(first->kind));
+    watch_text_append(&title, ": %s", attribution_cause_name(first->kind));
     if (e->evidence.nodes[0] != '\0' && !(of_ranks && first->rank_count > 0))
-        add(&title, " of %s", e->evidence.nodes);
+        watch_text_append(&title, " of %s", e->evidence.nodes);
     else if (e->evidence.ranks[0] != '\0')
-        add(&title, " of rank%s %s", first->rank_count == 1 ? "" : "s", e->evidence.ranks);
+        watch_text_append(&title, " of rank%s %s", first->rank_count == 1 ? "" : "s",
+                          e->evidence.ranks);
 }
 
-static void write_text(const struct job_watch *w, struct episode *e, const struct finding *found)
+static void watch_write_text(const struct job_watch *w, struct episode *e,
+                             const struct finding *found)
 {
     const struct latency_series *s = found->worst;
-    struct text text = {e->text, sizeof(e->text), 0};
+    struct watch_text text = {e->text, sizeof(e->text), 0};
     time_t onset = (time_t)(e->evidence.onset_ns / 1000000000u);
     struct tm day;
     gmtime_r(&onset, &day);
-    add(&text,
+    watch_text_append(
+        &text,
         "since %02d:%02d:%02d UTC: %.2fx the reference now, at worst %.2fx what it was before",
         day.tm_hour, day.tm_min, day.tm_sec, s->trend.level, e->worst_ratio);
-    add(&text, "; %s messages",
-        e->evidence.locality[0] == 'b' ? "intra- and inter-node" : e->evidence.locality);
+    watch_text_append(&text, "; %s messages",
+                      e->evidence.locality[0] == 'b' ? "intra- and inter-node"
+                                                     : e->evidence.locality);
     if (e->evidence.sizes[0] != '\0')
-        add(&text, " of %s", e->evidence.sizes);
+        watch_text_append(&text, " of %s", e->evidence.sizes);
     if (found->regions > 1)
-        add(&text, "; %zu regions", found->regions);
+        watch_text_append(&text, "; %zu regions", found->regions);
     if (e->evidence.links[0] != '\0')
-        add(&text, "; hot: %s", e->evidence.links);
+        watch_text_append(&text, "; hot: %s", e->evidence.links);
     for (uint32_t i = 0; i < w->result.cause_count; i++)
-        add(&text, "; %s %.0f %%: %s", attribution_cause_name(w->result.causes[i].kind),
-            100 * w->result.causes[i].share, w->result.causes[i].text);
+        watch_text_append(&text, "; %s %.0f %%: %s",
+                          attribution_cause_name(w->result.causes[i].kind),
+                          100 * w->result.causes[i].share, w->result.causes[i].text);
 }
 
-static void fill_evidence(struct job_watch *w, struct episode *e, const struct rule *rule,
-                          const struct finding *found, const struct closed_window *window)
+static void watch_fill_evidence(struct job_watch *w, struct episode *e, const struct rule *rule,
+                                const struct finding *found, const struct closed_window *window)
 {
     const struct latency_series *s = found->worst;
     struct alert_evidence *v = &e->evidence;
     char region_ranks[257] = "";
-    size_t members = found->region != NULL ? region_members(w, found->region->id) : 0;
-    find_causes(w, e->onset);
+    size_t members = found->region != NULL ? watch_list_members(w, found->region->id) : 0;
+    watch_find_causes(w, e->onset);
     memset(v, 0, sizeof(*v));
     snprintf(v->rule, sizeof(v->rule), "%s", rule->name);
     snprintf(v->severity, sizeof(v->severity), "%s", severity_name(rule->severity));
     v->region = found->region != NULL ? found->region->id : 0;
-    v->ratio = ratio_of(s);
+    v->ratio = watch_ratio(s);
     v->slope = s->trend.slope;
     v->onset_ns = e->onset * w->options.window_ns;
     v->error_ns = found->inter ? job_latency_error(w->options.latency) : 0;
@@ -362,22 +374,22 @@ static void fill_evidence(struct job_watch *w, struct episode *e, const struct r
     else
         snprintf(v->ranks, sizeof(v->ranks), "%s", region_ranks);
     if (first != NULL)
-        name_nodes(w, first, v->nodes, sizeof(v->nodes));
+        watch_list_hosts(w, first, v->nodes, sizeof(v->nodes));
     if (w->options.network != NULL && first != NULL && first->rank_count > 0)
         job_network_hot(w->options.network, first->ranks, first->rank_count, v->links,
                         sizeof(v->links));
     else if (w->options.network != NULL)
         job_network_hot(w->options.network, w->members, members, v->links, sizeof(v->links));
-    name_sizes(window, v->sizes, sizeof(v->sizes));
-    fill_causes(w, v);
-    write_title(w, e, s, region_ranks);
-    write_text(w, e, found);
+    watch_list_sizes(window, v->sizes, sizeof(v->sizes));
+    watch_fill_causes(w, v);
+    watch_write_title(w, e, s, region_ranks);
+    watch_write_text(w, e, found);
 }
 
 /* ---- episodes ------------------------------------------------------------ */
 
-static void tell(const struct job_watch *w, const char *kind, int64_t rank, const struct episode *e,
-                 uint64_t now_ns)
+static void watch_report(const struct job_watch *w, const char *kind, int64_t rank,
+                         const struct episode *e, uint64_t now_ns)
 {
     w->options.tell(w->options.user, &(struct alert_report){.kind = kind,
                                                             .rank = rank,
@@ -389,7 +401,7 @@ static void tell(const struct job_watch *w, const char *kind, int64_t rank, cons
                                                             .evidence = &e->evidence});
 }
 
-static void update_attribution(struct job_watch *w)
+static void watch_update_attribution(struct job_watch *w)
 {
     int open = 0;
     for (size_t i = 0; i < RULES_MOST; i++)
@@ -398,38 +410,41 @@ static void update_attribution(struct job_watch *w)
         attribution_calm(w->attribution);
 }
 
-/* What it was stays in sight when it is over. */
-static void note_end(struct episode *e, const char *how)
+/* The text of an episode that is over still says what it was. */
+static void episode_note_end(struct episode *e, const char *how)
 {
     char before[sizeof(e->text)];
     memcpy(before, e->text, sizeof(before));
-    struct text text = {e->text, sizeof(e->text), 0};
-    add(&text, "over: %s; %s", how, before);
+    struct watch_text text = {e->text, sizeof(e->text), 0};
+    watch_text_append(&text, "over: %s; %s", how, before);
 }
 
-static void resolve(struct job_watch *w, struct episode *e, const char *how, uint64_t now_ns)
+static void episode_resolve(struct job_watch *w, struct episode *e, const char *how,
+                            uint64_t now_ns)
 {
     int fired = e->state == ALERT_FIRING;
     e->state = ALERT_RESOLVED;
     if (fired)
-        note_end(e, how);
-    tell(w, "latency", -1, e, now_ns);
-    update_attribution(w);
+        episode_note_end(e, how);
+    watch_report(w, "latency", -1, e, now_ns);
+    watch_update_attribution(w);
 }
 
-/* Worth telling again: the ratio has changed, or it is about something else. */
-static int is_news(const struct episode *e, const struct finding *found, uint64_t window)
+/* Is an update worth reporting? The ratio has changed, or the region is another one. */
+static int episode_has_changed(const struct episode *e, const struct finding *found,
+                               uint64_t window)
 {
-    double ratio = ratio_of(found->worst);
+    double ratio = watch_ratio(found->worst);
     uint64_t region = found->region != NULL ? found->region->id : 0;
     return window - e->updated >= UPDATE_WINDOWS &&
-           (fabs(ratio / e->told_ratio - 1) >= UPDATE_CHANGE || region != e->evidence.region);
+           (fabs(ratio / e->reported_ratio - 1) >= UPDATE_CHANGE || region != e->evidence.region);
 }
 
-static void go_on(struct job_watch *w, struct episode *e, const struct rule *rule,
-                  const struct finding *found, const struct closed_window *window, uint64_t now_ns)
+static void episode_continue(struct job_watch *w, struct episode *e, const struct rule *rule,
+                             const struct finding *found, const struct closed_window *window,
+                             uint64_t now_ns)
 {
-    double ratio = ratio_of(found->worst);
+    double ratio = watch_ratio(found->worst);
     int begins = e->state == ALERT_RESOLVED;
     if (begins) {
         *e = (struct episode){.state = ALERT_PENDING, .since_ns = now_ns, .onset = found->onset};
@@ -439,13 +454,14 @@ static void go_on(struct job_watch *w, struct episode *e, const struct rule *rul
     e->good_since_ns = 0;
     attribution_disturbed(w->attribution, e->onset);
     int fires = e->state == ALERT_PENDING && now_ns - e->since_ns >= rule->for_ns;
-    if (!begins && !fires && (e->state == ALERT_PENDING || !is_news(e, found, window->number)))
+    if (!begins && !fires &&
+        (e->state == ALERT_PENDING || !episode_has_changed(e, found, window->number)))
         return;
     e->state = fires ? ALERT_FIRING : e->state;
     e->updated = window->number;
-    e->told_ratio = ratio;
-    fill_evidence(w, e, rule, found, window);
-    tell(w, "latency", -1, e, now_ns);
+    e->reported_ratio = ratio;
+    watch_fill_evidence(w, e, rule, found, window);
+    watch_report(w, "latency", -1, e, now_ns);
 }
 
 static void watch_latency(struct job_watch *w, const struct closed_window *window)
@@ -456,18 +472,18 @@ static void watch_latency(struct job_watch *w, const struct closed_window *windo
     for (const struct rule *rule = NULL;
          (rule = rules_next(w->options.rules, RULE_LATENCY, rule)) != NULL; i++) {
         struct episode *e = &w->episodes[i];
-        struct finding found = look(rule, series, count);
+        struct finding found = watch_find_scopes(rule, series, count);
         if (found.worst != NULL) {
-            go_on(w, e, rule, &found, window, now_ns);
+            episode_continue(w, e, rule, &found, window, now_ns);
         } else if (e->state == ALERT_PENDING) {
-            resolve(w, e, "latency is back", now_ns);
+            episode_resolve(w, e, "latency is back", now_ns);
         } else if (e->state == ALERT_FIRING) {
             if (!found.good)
                 e->good_since_ns = 0;
             else if (e->good_since_ns == 0)
                 e->good_since_ns = now_ns;
             if (found.good && now_ns - e->good_since_ns >= rule->clear_for_ns)
-                resolve(w, e, "latency is back", now_ns);
+                episode_resolve(w, e, "latency is back", now_ns);
         }
     }
 }
@@ -481,8 +497,8 @@ static void watch_hangs(struct job_watch *w, uint64_t now_ns)
         if (e->state != ALERT_FIRING)
             return;
         e->state = ALERT_RESOLVED;
-        note_end(e, "ranks move again");
-        tell(w, "hang", -1, e, now_ns);
+        episode_note_end(e, "ranks move again");
+        watch_report(w, "hang", -1, e, now_ns);
         return;
     }
     const struct hang *first = &hangs.list[0];
@@ -501,7 +517,8 @@ static void watch_hangs(struct job_watch *w, uint64_t now_ns)
     v->ratio = v->slope = NAN;
     v->onset_ns = first->since_ns;
     v->comm = first->comm;
-    tell(w, "hang", first->behind_count > 0 ? (int64_t)first->behind[0].rank : -1, e, now_ns);
+    watch_report(w, "hang", first->behind_count > 0 ? (int64_t)first->behind[0].rank : -1, e,
+                 now_ns);
 }
 
 /* ---- windows ------------------------------------------------------------- */
@@ -565,11 +582,11 @@ void job_watch_end(struct job_watch *w, uint64_t now_ns)
 {
     for (size_t i = 0; i < RULES_MOST; i++) {
         if (w->episodes[i].state != ALERT_RESOLVED)
-            resolve(w, &w->episodes[i], "the job has ended", now_ns);
+            episode_resolve(w, &w->episodes[i], "the job has ended", now_ns);
     }
     if (w->hang.state != ALERT_FIRING)
         return;
     w->hang.state = ALERT_RESOLVED;
-    note_end(&w->hang, "the job has ended");
-    tell(w, "hang", -1, &w->hang, now_ns);
+    episode_note_end(&w->hang, "the job has ended");
+    watch_report(w, "hang", -1, &w->hang, now_ns);
 }

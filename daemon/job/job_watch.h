@@ -1,9 +1,9 @@
-/* What a job is watched for when a window closes: latency that grows, hangs. Turns what the
- * analyses say into the episodes of the alert rules.
+/* What a job is watched for when a window closes: latency that grows, and hangs. Findings of the
+ * analyses become episodes of the alert rules.
  *
- * One rule has at most one episode at a time, whatever number of scopes and regions it spans:
- * people are told once. Times are those of windows, so that the same messages give the same alerts.
- */
+ * One rule has at most one episode at a time, whatever number of scopes and regions it spans, so
+ * that one cause raises one alert. Times are those of windows, so that the same messages give the
+ * same alerts. */
 #ifndef HOLTER_DAEMON_JOB_LATENCY_JOB_WATCH_H
 #define HOLTER_DAEMON_JOB_LATENCY_JOB_WATCH_H
 

@@ -169,7 +169,7 @@ static void run_hour(struct job_phases *phases, struct input *in, uint32_t hour)
         const struct closed_window window = {.number = m.window, .world = RANKS, .bursts = &rows};
         bench_check(job_phases_update(phases, &window), "update");
         if (job_phases_changed(phases))
-            bench_check(job_phases_news(phases, &told, &curve), "news");
+            bench_check(job_phases_list_changes(phases, &told, &curve), "news");
         ms[i] = (seconds(CLOCK_PROCESS_CPUTIME_ID) - taken) * 1e3;
         take += taken - begun;
         burst_rows_finish(&rows);

@@ -208,7 +208,7 @@ static void measure(struct work *w, enum shape shape)
         most = i > 0 && took > most ? took : most;
         from = now_ms();
         if (job_network_measured(n, &links))
-            job_measured_keep(&measured, &links);
+            job_measured_add(&measured, &links);
         keep += now_ms() - from;
         from = now_ms();
         if (!job_network_links(n, &links))

@@ -1,3 +1,4 @@
+/* Latency of one job: messages joined, criteria updated, sums and trends by scope. */
 #include "daemon/job/latency/job_latency.h"
 
 #include "daemon/job/latency/job_latency_state.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOIN_WINDOWS 4u        /* an end waits so long for the other one, at least ... */
-#define JOIN_S 4.0             /* ... or so many seconds, where windows are short */
+#define JOIN_WINDOWS 4u        /* for which an end waits for the other one, at least ... */
+#define JOIN_S 4.0             /* ... or this long, where windows are short; seconds */
 #define JOIN_HALVES (1u << 21) /* ends kept at one time: 130 MB at most */
 
 int job_latency_fit(void *array_pointer, size_t count, size_t each)
@@ -27,7 +28,7 @@ int job_latency_fit(void *array_pointer, size_t count, size_t each)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static int make_parts(struct job_latency *l)
+static int latency_create_parts(struct job_latency *l)
 {
     struct criteria_params criteria = CRITERIA_DEFAULTS;
     struct join_params join = {JOIN_WINDOWS, JOIN_HALVES};
@@ -60,7 +61,7 @@ int job_latency_create(struct job_latency **out, uint64_t window_ns)
         return -ENOMEM;
     l->window_ns = window_ns;
     int code = job_latency_fit(&l->series, SCOPES_BEFORE_REGIONS, sizeof(*l->series));
-    code = code != 0 ? code : make_parts(l);
+    code = code != 0 ? code : latency_create_parts(l);
     if (code != 0) {
         job_latency_destroy(l);
         return code;
@@ -81,7 +82,7 @@ void job_latency_destroy(struct job_latency *l)
         latency_trend_destroy(l->trends[i]);
     for (size_t i = 0; i < l->region_count; i++)
         latency_trend_destroy(l->region_trends[i].trend);
-    for (size_t i = 0; i < KEPT_WINDOWS; i++)
+    for (size_t i = 0; i < STORED_WINDOWS; i++)
         free(l->kept[i].rows);
     latency_rows_finish(&l->carry);
     free(l->region_trends);
@@ -101,7 +102,7 @@ void job_latency_destroy(struct job_latency *l)
     free(l);
 }
 
-/* ---- taking in ----------------------------------------------------------- */
+/* ---- adding messages ----------------------------------------------------- */
 
 int job_latency_add(struct job_latency *l, struct latency_rows *rows,
                     const struct wire_window *message, uint32_t node, uint64_t number)
@@ -115,7 +116,7 @@ int job_latency_add(struct job_latency *l, struct latency_rows *rows,
     return code;
 }
 
-static int fit_ranks(struct job_latency *l, size_t count)
+static int latency_fit_ranks(struct job_latency *l, size_t count)
 {
     if (count <= l->rank_count)
         return 0;
@@ -139,7 +140,7 @@ static int fit_ranks(struct job_latency *l, size_t count)
 
 int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 {
-    if (fit_ranks(l, (size_t)rank + 1) != 0)
+    if (latency_fit_ranks(l, (size_t)rank + 1) != 0)
         return -ENOMEM;
     l->ranks_placed |= l->node_of[rank] != node;
     l->node_of[rank] = node;
@@ -149,7 +150,7 @@ int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 
 /* ---- closing a window ---------------------------------------------------- */
 
-static void take_joined(void *user, const struct joined *message)
+static void latency_add_joined(void *user, const struct joined *message)
 {
     struct job_latency *l = user;
     if (!message->uncertain && message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
@@ -158,7 +159,7 @@ static void take_joined(void *user, const struct joined *message)
         l->short_of_memory = 1;
 }
 
-static void take_criteria(struct job_latency *l, unsigned locality)
+static void latency_read_criteria(struct job_latency *l, unsigned locality)
 {
     struct latency_scale *scale = &l->scale;
     for (unsigned c = 0; c < SIZE_CLASSES; c++) {
@@ -170,7 +171,7 @@ static void take_criteria(struct job_latency *l, unsigned locality)
     }
 }
 
-static void update_criteria(struct job_latency *l)
+static void latency_update_criteria(struct job_latency *l)
 {
     if (criteria_take(l->criteria, &l->closing->times) != 0)
         l->short_of_memory = 1;
@@ -179,12 +180,12 @@ static void update_criteria(struct job_latency *l)
     for (unsigned locality = 0; locality < LOCALITIES; locality++) {
         const int changed = criteria_changed(l->criteria, locality);
         if (changed || l->criteria_moved[locality])
-            take_criteria(l, locality);
+            latency_read_criteria(l, locality);
         l->criteria_moved[locality] = changed;
     }
 }
 
-static void sum_groups(struct job_latency *l, size_t regions)
+static void latency_sum_groups(struct job_latency *l, size_t regions)
 {
     if (l->rank_count > 0)
         memset(l->ranks, 0, l->rank_count * sizeof(*l->ranks));
@@ -199,7 +200,7 @@ static void sum_groups(struct job_latency *l, size_t regions)
     latency_add(&l->groups, &l->scale, &l->closing->transfers);
 }
 
-static void make_series(struct job_latency *l)
+static void latency_update_series(struct job_latency *l)
 {
     static const enum series_scope scopes[] = {SERIES_JOB, SERIES_INTRA, SERIES_INTER};
     const struct latency_sum *sums[] = {&l->groups.job, &l->groups.localities[LOCALITY_INTRA],
@@ -218,7 +219,7 @@ static void make_series(struct job_latency *l)
     }
 }
 
-static void count_matches(struct job_latency *l)
+static void latency_count_matches(struct job_latency *l)
 {
     l->counts_before = l->counts;
     join_count(l->join, &l->counts);
@@ -226,7 +227,7 @@ static void count_matches(struct job_latency *l)
 }
 
 /* Messages of a correction count in the next window. */
-static int job_latency_defer(struct job_latency *l, struct latency_rows *rows)
+static int latency_defer(struct job_latency *l, struct latency_rows *rows)
 {
     return latency_rows_move(&l->carry, rows);
 }
@@ -234,7 +235,7 @@ static int job_latency_defer(struct job_latency *l, struct latency_rows *rows)
 int job_latency_update(struct job_latency *l, const struct closed_window *window)
 {
     if (window->late)
-        return job_latency_defer(l, window->latency);
+        return latency_defer(l, window->latency);
     l->window = window->number;
     l->world = window->world;
     l->closing = window->latency;
@@ -244,14 +245,14 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
         l->short_of_memory = 1;
     if (latency_rows_move(l->closing, &l->carry) != 0)
         l->short_of_memory = 1;
-    if (join_close(l->join, l->window, take_joined, l) != 0)
+    if (join_close(l->join, l->window, latency_add_joined, l) != 0)
         l->short_of_memory = 1;
-    update_criteria(l);
+    latency_update_criteria(l);
     if (job_latency_update_regions(l, window) == 0) {
-        sum_groups(l, l->region_count);
-        make_series(l);
-        count_matches(l);
-        job_latency_keep_window(l);
+        latency_sum_groups(l, l->region_count);
+        latency_update_series(l);
+        latency_count_matches(l);
+        job_latency_store_window(l);
     } else {
         l->short_of_memory = 1;
     }
@@ -265,7 +266,7 @@ const struct latency_series *job_latency_series(const struct job_latency *l, siz
     return l->series;
 }
 
-const struct message_ranks *job_latency_ranks(const struct job_latency *l)
+const struct message_ranks *job_latency_rank_messages(const struct job_latency *l)
 {
     return &l->messages;
 }

@@ -1,7 +1,7 @@
-/* Latency of one job, from what its agents report of message times: ends joined, criteria kept,
- * regions found, trends followed. One call closes a window; what came of it is told.
+/* Latency of one job, from the message times that its agents report: the two ends of messages are
+ * joined, criteria kept, regions found, trends followed.
  *
- * As all of a job, a pure function of the messages it was given: see daemon/job/job.h. */
+ * A pure function of the job's messages. */
 #ifndef HOLTER_DAEMON_JOB_LATENCY_JOB_LATENCY_H
 #define HOLTER_DAEMON_JOB_LATENCY_JOB_LATENCY_H
 
@@ -45,14 +45,13 @@ int job_latency_update(struct job_latency *latency, const struct closed_window *
 /** Series of the last closed window: the job, both localities, regions by id. */
 const struct latency_series *job_latency_series(const struct job_latency *latency, size_t *count);
 
-/** What its messages come to at each rank. Without memory they are not all in it. */
-const struct message_ranks *job_latency_ranks(const struct job_latency *latency);
+/** Sums of its messages at each rank. Without memory some messages are not in them. */
+const struct message_ranks *job_latency_rank_messages(const struct job_latency *latency);
 
-/** Criteria in force since then. */
+/** Criteria in force since that window. */
 const struct latency_scale *job_latency_scale(const struct job_latency *latency);
 
-/** Bound of what the clocks leave open in its messages between nodes, nanoseconds; 0: there were
- *  none. */
+/** Largest clock uncertainty of its messages between nodes, nanoseconds; 0: there were none. */
 uint64_t job_latency_error(const struct job_latency *latency);
 
 /** Ranks of a region, ascending.
@@ -72,11 +71,11 @@ int job_latency_regions(struct job_latency *latency, struct wire_regions *out);
  *  @return nonzero when there is something to send */
 int job_latency_criteria(struct job_latency *latency, struct wire_criteria *out);
 
-/** Windows kept for those who join late: the n-th oldest. @return 0, or nonzero beyond the newest
- */
-int job_latency_kept(struct job_latency *latency, size_t n, struct wire_latencies *out);
+/** The n-th oldest of the windows that are kept for those who come late.
+ *  @return 0, or nonzero beyond the newest */
+int job_latency_window_message(struct job_latency *latency, size_t n, struct wire_latencies *out);
 
-/** Ends joined, given up and refused so far. */
+/** Ends joined, dropped and rejected so far. */
 void job_latency_counts(const struct job_latency *latency, struct join_counts *out);
 
 #endif

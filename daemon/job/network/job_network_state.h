@@ -1,6 +1,6 @@
 /* The inside of a job's network, shared by job_network.c (where ranks sit), job_network_window.c
  * (what a window puts on the links), job_network_counters.c (what was counted there) and
- * job_network_rows.c (what is told of it). */
+ * job_network_rows.c (what is published of it). */
 #ifndef HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_STATE_H
 #define HOLTER_DAEMON_JOB_NETWORK_JOB_NETWORK_STATE_H
 
@@ -15,11 +15,10 @@
 struct network_node {
     char host[65]; /**< "": none of its ranks is known */
     uint32_t lowest;
-    uint32_t vertex; /**< TOPOLOGY_NONE: not in the network */
-    uint32_t uplink,
-        downlink; /**< in the tree of what agents tell: its links to and from the switch */
+    uint32_t vertex;           /**< TOPOLOGY_NONE: not in the network */
+    uint32_t uplink, downlink; /**< in the tree: its links to and from the switch */
     double speed; /**< bytes a second of its interfaces of the fastest medium; 0: not known */
-    int missed;   /**< it was told that the network does not have it */
+    int missed;   /**< it was logged that the network does not have it */
 };
 
 struct network_rank {
@@ -73,14 +72,14 @@ struct job_network {
     uint32_t seated, seat_room;
     uint64_t placed; /**< ranks that have a node */
 
-    struct network_grid grid;    /**< kept where it is asked for */
-    int grid_changed;            /**< it is another one than `graph` */
+    struct network_grid grid;    /**< of processes; kept where it is asked for */
+    int grid_changed;            /**< since `graph` was made of it */
     struct network_graph *graph; /**< NULL: none */
     uint64_t made;               /**< graphs so far */
     struct congestion *congestion;
     int places_changed; /**< since the network was made */
-    int changed;        /**< since it was told */
-    int closed;         /**< a window was */
+    int changed;        /**< since it was published */
+    int closed;         /**< a window was closed */
     size_t missed_told;
 
     struct job_measured before; /**< what counters measured in the windows so far */
@@ -103,7 +102,7 @@ struct job_network {
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */
     int rows_made;                 /**< of links and interfaces: made when they are asked for */
-    struct congestion_link *links; /**< those that are told, by number: likewise */
+    struct congestion_link *links; /**< those that are published, by number: likewise */
     size_t link_count, link_room;
     struct wire_link_row *link_rows; /**< largest first */
     size_t link_rows_count, link_rows_room;
@@ -114,7 +113,7 @@ struct job_network {
     uint64_t states[4]; /**< links in each */
     uint64_t left_out;
 
-    /* room that is used again */
+    /* memory that is reused from window to window */
     size_t *first;   /**< by rank: position of its first pair; rank_count + 1 of them */
     uint32_t *slots; /**< by vertex that is marked: position in `group` */
     uint64_t
@@ -129,34 +128,35 @@ struct job_network {
     size_t measured_room;
 };
 
-/** What the counters of an end of a link tell of it. */
+/** What the interfaces at one end of a link have counted. */
 struct network_measured {
     uint32_t link;
-    int receiver; /**< 1: told by the end that it enters */
+    int receiver; /**< 1: counted where the link ends */
     int packets;
     uint64_t amount;
 };
 
-/** Make network and seats anew, if places have changed. @return 0 or -ENOMEM */
-int job_network_make(struct job_network *n);
+/** Build the network and the vertices of ranks again, if places have changed. @return 0 or -ENOMEM
+ */
+int job_network_rebuild(struct job_network *n);
 
 /** Begin to follow the links of a network that windows are closed on. @return 0 or -ENOMEM */
-int job_network_watch(struct job_network *n);
+int job_network_follow_links(struct job_network *n);
 
-/** Is it the tree of what agents tell, or would it be? */
+/** Is the network the tree of all hosts below one switch, or would it be? */
 int job_network_is_tree(const struct job_network *n);
 
 /** Loads of the window by pairs of vertices. @return 0 or -ENOMEM */
 int job_network_add_pairs(struct job_network *n, const struct closed_window *window);
 
-/** Tell the congestion what counters say. @return 0 or -ENOMEM */
+/** Give the congestion what counters measured. @return 0 or -ENOMEM */
 int job_network_measure(struct job_network *n);
 
-/** How fast the interfaces of a host are together says what its link carries in the tree. */
-void job_network_note_speeds(struct job_network *n);
+/** In the tree a link of a host is as fast as the interfaces of the host together. */
+void job_network_update_speeds(struct job_network *n);
 
-/** What is told of the window: rows of links and interfaces are made when they are asked for, since
- * often nobody does. @return 0 or -ENOMEM */
+/** Find the hot links of the window. Rows of links and interfaces are made when they are asked for,
+ * since often nobody does. @return 0 or -ENOMEM */
 int job_network_rows(struct job_network *n, const struct closed_window *window);
 
 /** Links of an interface. */

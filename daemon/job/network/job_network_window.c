@@ -413,20 +413,20 @@ int job_network_update(struct job_network *n, const struct closed_window *w)
     }
     counter_rows_sort(&n->counters);
     if (job_network_is_tree(n))
-        job_network_note_speeds(n);
-    int code = job_network_make(n);
-    code = code != 0 ? code : job_network_watch(n);
+        job_network_update_speeds(n);
+    int code = job_network_rebuild(n);
+    code = code != 0 ? code : job_network_follow_links(n);
     n->closed = 1;
     if (code == 0 && n->graph != NULL)
         code = update_links(n, w);
-    job_measured_network(&n->before, n->made);
-    if (job_network_measured(n, &links) && job_measured_keep(&n->before, &links) != 0)
+    job_measured_set_network(&n->before, n->made);
+    if (job_network_measured(n, &links) && job_measured_add(&n->before, &links) != 0)
         code = code != 0 ? code : -ENOMEM;
     return code;
 }
 
 int job_network_measured_before(struct job_network *n, size_t number, struct wire_links *out)
 {
-    job_measured_network(&n->before, n->made);
+    job_measured_set_network(&n->before, n->made);
     return job_measured_message(&n->before, number, out);
 }

@@ -5,7 +5,6 @@
 #define HOLTER_DAEMON_JOB_PHASES_COLLECTIVE_STATE_H
 
 #include "daemon/analysis/tables/key_table.h"
-#include "daemon/job/phases/collective_plans.h"
 #include "daemon/job/phases/collective_table.h"
 
 #define COLLECTIVE_NO_RANK UINT32_MAX /**< a rank, or the position of one, that is not known */
@@ -17,7 +16,6 @@ struct comm {
     int is_inter;
     uint32_t *ranks; /* owned; by position; NULL: none are known */
     uint32_t positions;
-    uint32_t stamp; /* counts the changes of these */
 };
 
 struct collective {
@@ -42,14 +40,11 @@ struct collective_table {
     size_t rank_room;
     uint32_t *begin, *order; /* rows of a burst by collective */
     size_t begin_room, order_room;
-    struct collective_plans plans;
     struct bursts *into;      /* while a burst is expanded */
     struct burst_pair *pairs; /* those that lie in the set */
     size_t pair_count, pair_room;
-    struct burst_piece *pieces; /* owned; until all are there, those in the set have no rows */
-    size_t piece_room;
+    struct burst_piece piece; /* all of them */
     struct collective_messages made;
-    int clipped; /* something was left out for a bound */
 };
 
 #endif

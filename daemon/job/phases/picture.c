@@ -1,3 +1,4 @@
+/* A picture of the CommGram, made in steps of one phase, and sent in parts. */
 #include "daemon/job/phases/picture.h"
 
 #include "daemon/analysis/commgram/commgram.h"
@@ -28,7 +29,7 @@ static uint32_t picture_count_ranks(const struct picture_source *source)
     return ranks > COMMGRAM_MOST_RANKS ? COMMGRAM_MOST_RANKS : (uint32_t)ranks;
 }
 
-static int cut(struct picture *p, struct job_phases *phases, uint32_t ranks)
+static int picture_cut_phases(struct picture *p, struct job_phases *phases, uint32_t ranks)
 {
     uint64_t most = p->ask.phases < PICTURE_MOST_PHASES ? p->ask.phases : PICTURE_MOST_PHASES;
     most = most < COMMGRAM_MOST_CELLS / ranks ? most : COMMGRAM_MOST_CELLS / ranks;
@@ -38,8 +39,8 @@ static int cut(struct picture *p, struct job_phases *phases, uint32_t ranks)
                                               &p->count, &p->resolved);
 }
 
-static int begin(struct picture *p, const struct picture_source *source,
-                 struct commgram_cache *cache)
+static int picture_begin(struct picture *p, const struct picture_source *source,
+                         struct commgram_cache *cache)
 {
     struct job_phases *phases = source->phases;
     int64_t from, to;
@@ -48,7 +49,7 @@ static int begin(struct picture *p, const struct picture_source *source,
     p->from_ns = p->ask.from_ns == INT64_MIN ? from : p->ask.from_ns;
     p->to_ns = p->ask.to_ns == INT64_MAX ? to : p->ask.to_ns;
     p->to_ns = p->to_ns < p->from_ns ? p->from_ns : p->to_ns;
-    int code = any ? cut(p, phases, ranks) : 0;
+    int code = any ? picture_cut_phases(p, phases, ranks) : 0;
     if (code != 0 || p->count == 0)
         return code;
     struct commgram_params params = {
@@ -74,7 +75,7 @@ int picture_create(struct picture **out, const struct picture_source *source,
     p->ask = *ask;
     *ask = (struct picture_ask){0};
     snprintf(p->job, sizeof(p->job), "%s", source->job);
-    int code = begin(p, source, cache);
+    int code = picture_begin(p, source, cache);
     if (code != 0) {
         picture_destroy(p);
         return code;
@@ -95,7 +96,7 @@ void picture_destroy(struct picture *p)
 }
 
 /* What is left when all phases are there, a column at a time. */
-static int settle(struct picture *p)
+static int picture_settle(struct picture *p)
 {
     int more = p->commgram == NULL ? 0 : commgram_settle(p->commgram);
     if (more != 0 || p->commgram == NULL)
@@ -106,7 +107,7 @@ static int settle(struct picture *p)
 int picture_step(struct picture *p, struct job_phases *phases)
 {
     if (p->next == p->count)
-        return settle(p);
+        return picture_settle(p);
     /* The patterns of the job, in their order, give colours and heights, whatever the span. */
     size_t edges;
     const struct phase_edge *pattern =
@@ -135,10 +136,10 @@ int picture_step(struct picture *p, struct job_phases *phases)
     return code != 0 ? code : 1;
 }
 
-/* ---- telling --------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------- */
 
 /* Rows of one message; which of all come next. */
-struct part {
+struct picture_part {
     struct wire_column_row *columns;
     struct wire_bar_row *bars;
     struct wire_bar_ranks_row *members;
@@ -147,7 +148,7 @@ struct part {
 };
 
 /* @return how many of `count` from `*at` on still fit */
-static size_t take(size_t *left, size_t count, size_t *at)
+static size_t picture_part_take(size_t *left, size_t count, size_t *at)
 {
     size_t rows = count - *at < *left ? count - *at : *left;
     *left -= rows;
@@ -155,10 +156,11 @@ static size_t take(size_t *left, size_t count, size_t *at)
     return rows;
 }
 
-static size_t put_columns(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_columns(struct picture_part *part, const struct commgram_picture *m,
+                                   size_t *left)
 {
     const struct commgram_column *c = m->columns + part->column;
-    size_t rows = take(left, m->column_count, &part->column);
+    size_t rows = picture_part_take(left, m->column_count, &part->column);
     for (size_t i = 0; i < rows; i++) {
         part->columns[i] = (struct wire_column_row){
             .begin_ns = (uint64_t)c[i].begin_ns,
@@ -181,10 +183,11 @@ static size_t put_columns(struct part *part, const struct commgram_picture *m, s
     return rows;
 }
 
-static size_t put_bars(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_bars(struct picture_part *part, const struct commgram_picture *m,
+                                size_t *left)
 {
     const struct commgram_bar *b = m->bars + part->bar;
-    size_t rows = take(left, m->bar_count, &part->bar);
+    size_t rows = picture_part_take(left, m->bar_count, &part->bar);
     for (size_t i = 0; i < rows; i++)
         part->bars[i] = (struct wire_bar_row){b[i].column,   b[i].bar,           b[i].community,
                                               b[i].ranks,    b[i].sent,          b[i].sent_bytes,
@@ -192,20 +195,22 @@ static size_t put_bars(struct part *part, const struct commgram_picture *m, size
     return rows;
 }
 
-static size_t put_members(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_members(struct picture_part *part, const struct commgram_picture *m,
+                                   size_t *left)
 {
     const struct commgram_run *r = m->runs + part->member;
-    size_t rows = take(left, m->run_count, &part->member);
+    size_t rows = picture_part_take(left, m->run_count, &part->member);
     for (size_t i = 0; i < rows; i++)
         part->members[i] =
             (struct wire_bar_ranks_row){r[i].column, r[i].bar, r[i].rank, r[i].count};
     return rows;
 }
 
-static size_t put_ribbons(struct part *part, const struct commgram_picture *m, size_t *left)
+static size_t picture_part_ribbons(struct picture_part *part, const struct commgram_picture *m,
+                                   size_t *left)
 {
     const struct commgram_ribbon *r = m->ribbons + part->ribbon;
-    size_t rows = take(left, m->ribbon_count, &part->ribbon);
+    size_t rows = picture_part_take(left, m->ribbon_count, &part->ribbon);
     for (size_t i = 0; i < rows; i++)
         part->ribbons[i] =
             (struct wire_ribbon_row){r[i].column,   r[i].from,     r[i].to,   r[i].size_class,
@@ -213,8 +218,9 @@ static size_t put_ribbons(struct part *part, const struct commgram_picture *m, s
     return rows;
 }
 
-static int tell_parts(const struct picture *p, struct part *part,
-                      int (*tell)(void *user, const struct wire_commgram *message), void *user)
+static int picture_send_parts(const struct picture *p, struct picture_part *part,
+                              int (*tell)(void *user, const struct wire_commgram *message),
+                              void *user)
 {
     const struct commgram_picture *m = &p->made;
     struct wire_commgram message = {.job = p->job,
@@ -230,10 +236,10 @@ static int tell_parts(const struct picture *p, struct part *part,
     int code = 0;
     do {
         size_t left = WIRE_PART_ROWS;
-        message.columns_count = put_columns(part, m, &left);
-        message.bars_count = put_bars(part, m, &left);
-        message.members_count = put_members(part, m, &left);
-        message.ribbons_count = put_ribbons(part, m, &left);
+        message.columns_count = picture_part_columns(part, m, &left);
+        message.bars_count = picture_part_bars(part, m, &left);
+        message.members_count = picture_part_members(part, m, &left);
+        message.ribbons_count = picture_part_ribbons(part, m, &left);
         message.more = part->column + part->bar + part->member + part->ribbon <
                        m->column_count + m->bar_count + m->run_count + m->ribbon_count;
         code = tell(user, &message);
@@ -244,7 +250,7 @@ static int tell_parts(const struct picture *p, struct part *part,
 int picture_tell(const struct picture *p,
                  int (*tell)(void *user, const struct wire_commgram *message), void *user)
 {
-    struct part part = {
+    struct picture_part part = {
         .columns = malloc(WIRE_PART_ROWS * sizeof(*part.columns)),
         .bars = malloc(WIRE_PART_ROWS * sizeof(*part.bars)),
         .members = malloc(WIRE_PART_ROWS * sizeof(*part.members)),
@@ -253,7 +259,7 @@ int picture_tell(const struct picture *p,
     int code =
         part.columns == NULL || part.bars == NULL || part.members == NULL || part.ribbons == NULL
             ? -ENOMEM
-            : tell_parts(p, &part, tell, user);
+            : picture_send_parts(p, &part, tell, user);
     free(part.columns);
     free(part.bars);
     free(part.members);

@@ -34,8 +34,8 @@ void picture_destroy(struct picture *picture);
  *  @return 1: go on; 0: the picture is done; or -ENOMEM, -HOLTER_ELIMIT */
 int picture_step(struct picture *picture, struct job_phases *phases);
 
-/** Tell a picture that is done, in parts of at most WIRE_PART_ROWS rows.
- *  @param tell  nonzero ends the telling, and is returned */
+/** Send a picture that is done, in parts of at most WIRE_PART_ROWS rows.
+ *  @param tell  called for each part; nonzero ends the sending, and is returned */
 int picture_tell(const struct picture *picture,
                  int (*tell)(void *user, const struct wire_commgram *message), void *user);
 

@@ -1,3 +1,4 @@
+/* Bursts that agents report of one window, merged over nodes. */
 #include "daemon/job/rows/burst_rows.h"
 
 #include "holter/error.h"
@@ -12,7 +13,7 @@
 #define NODE_BURSTS 32u /* of each node */
 #define RANK_PAIRS 64u  /* rows of a burst, for each rank */
 #define RANK_CALLS 8u
-#define LEAST_PAIRS 4096u
+#define MINIMUM_PAIRS 4096u
 #define FINEST_CELL UINT64_C(1024)
 
 /* ---- sets ---------------------------------------------------------------------- */
@@ -31,7 +32,7 @@ void burst_pool_finish(struct burst_pool *pool)
     *pool = (struct burst_pool){0};
 }
 
-static void give_back(struct burst_pool *pool, struct burst_set *set)
+static void burst_pool_put(struct burst_pool *pool, struct burst_set *set)
 {
     if (set->bursts == NULL)
         return;
@@ -48,23 +49,23 @@ static void give_back(struct burst_pool *pool, struct burst_set *set)
     pool->sets[sizeof(pool->sets) / sizeof(pool->sets[0]) - 1] = *set;
 }
 
-void burst_rows_close(struct burst_rows *rows, struct burst_pool *pool)
+void burst_rows_release(struct burst_rows *rows, struct burst_pool *pool)
 {
-    give_back(pool, &rows->messages);
-    give_back(pool, &rows->calls);
+    burst_pool_put(pool, &rows->messages);
+    burst_pool_put(pool, &rows->calls);
     *rows = (struct burst_rows){0};
 }
 
-static struct bursts_params params_of(const struct burst_rows_size *size, int calls)
+static struct bursts_params burst_rows_params(const struct burst_rows_size *size, int calls)
 {
     uint64_t nodes = size->nodes < 2 ? 2 : size->nodes, cell = FINEST_CELL;
     uint64_t pairs = size->world * (calls ? RANK_CALLS : RANK_PAIRS);
-    int many = nodes > BURST_ROWS_BUDGET / NODE_BURSTS;
-    while (many && cell < size->window_ns / BURST_ROWS_BUDGET * 2)
+    int many = nodes > BURST_ROWS_MAXIMUM_BURSTS / NODE_BURSTS;
+    while (many && cell < size->window_ns / BURST_ROWS_MAXIMUM_BURSTS * 2)
         cell *= 2;
     return (struct bursts_params){
-        .budget = many ? BURST_ROWS_BUDGET : (uint32_t)nodes * NODE_BURSTS,
-        .pairs = pairs < LEAST_PAIRS        ? LEAST_PAIRS
+        .budget = many ? BURST_ROWS_MAXIMUM_BURSTS : (uint32_t)nodes * NODE_BURSTS,
+        .pairs = pairs < MINIMUM_PAIRS      ? MINIMUM_PAIRS
                  : pairs > BURST_ROWS_PAIRS ? BURST_ROWS_PAIRS
                                             : (uint32_t)pairs,
         .cell_ns = cell,
@@ -72,18 +73,18 @@ static struct bursts_params params_of(const struct burst_rows_size *size, int ca
     };
 }
 
-static int is_same(const struct bursts_params *a, const struct bursts_params *b)
+static int burst_params_equal(const struct bursts_params *a, const struct bursts_params *b)
 {
     return a->budget == b->budget && a->pairs == b->pairs && a->cell_ns == b->cell_ns;
 }
 
 /* Of the pool, or a new one. */
-static int open_set(struct burst_set *set, struct burst_pool *pool,
-                    const struct burst_rows_size *size, int calls)
+static int burst_rows_open_set(struct burst_set *set, struct burst_pool *pool,
+                               const struct burst_rows_size *size, int calls)
 {
-    struct bursts_params wanted = params_of(size, calls);
+    struct bursts_params wanted = burst_rows_params(size, calls);
     for (size_t i = 0; i < sizeof(pool->sets) / sizeof(pool->sets[0]); i++) {
-        if (pool->sets[i].bursts == NULL || !is_same(&pool->sets[i].params, &wanted))
+        if (pool->sets[i].bursts == NULL || !burst_params_equal(&pool->sets[i].params, &wanted))
             continue;
         *set = pool->sets[i];
         pool->sets[i] = (struct burst_set){0};
@@ -93,8 +94,8 @@ static int open_set(struct burst_set *set, struct burst_pool *pool,
     return bursts_create(&set->bursts, &wanted);
 }
 
-int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
-                    const struct burst_rows_size *size, const struct wire_window *m)
+int burst_rows_reserve(struct burst_rows *rows, struct burst_pool *pool,
+                       const struct burst_rows_size *size, const struct wire_window *m)
 {
     uint64_t pairs[2] = {0};
     int code = 0;
@@ -103,7 +104,7 @@ int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
         struct burst_set *set = calls ? &rows->calls : &rows->messages;
         pairs[calls] += m->bursts[i].pairs;
         if (set->bursts == NULL)
-            code = open_set(set, pool, size, calls);
+            code = burst_rows_open_set(set, pool, size, calls);
     }
     uint64_t left = BURST_ROWS_WINDOW - rows->rows;
     for (int calls = 0; code == 0 && calls < 2; calls++) {
@@ -115,15 +116,15 @@ int burst_rows_open(struct burst_rows *rows, struct burst_pool *pool,
     return code;
 }
 
-int burst_rows_need(struct burst_rows *rows, struct burst_pool *pool,
-                    const struct burst_rows_size *size)
+int burst_rows_reserve_messages(struct burst_rows *rows, struct burst_pool *pool,
+                                const struct burst_rows_size *size)
 {
-    return rows->messages.bursts != NULL ? 0 : open_set(&rows->messages, pool, size, 0);
+    return rows->messages.bursts != NULL ? 0 : burst_rows_open_set(&rows->messages, pool, size, 0);
 }
 
 /* ---- taking -------------------------------------------------------------------- */
 
-int burst_rows_fits(const struct burst_rows *rows, const struct wire_window *m)
+int burst_rows_check_overflow(const struct burst_rows *rows, const struct wire_window *m)
 {
     uint64_t messages[2] = {0}, bytes[2] = {0};
     const struct bursts *sets[2] = {rows->messages.bursts, rows->calls.bursts};
@@ -163,8 +164,9 @@ static bool burst_rows_convert(struct burst_pair *out, const struct wire_burst_p
     return ascend;
 }
 
-static void add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
-                      const struct wire_burst_pair_row *pairs, const uint32_t *collectives)
+static void burst_rows_add_burst(struct burst_rows *rows, const struct wire_burst_row *b,
+                                 const struct wire_burst_pair_row *pairs,
+                                 const uint32_t *collectives)
 {
     struct bursts *set = b->collective ? rows->calls.bursts : rows->messages.bursts;
     struct burst_sums burst = {
@@ -197,7 +199,7 @@ void burst_rows_add(struct burst_rows *rows, const struct wire_window *m,
 {
     const struct wire_burst_pair_row *pairs = m->burst_pairs;
     for (uint64_t i = 0; i < m->bursts_count; i++) {
-        add_burst(rows, &m->bursts[i], pairs, collectives);
+        burst_rows_add_burst(rows, &m->bursts[i], pairs, collectives);
         pairs += m->bursts[i].pairs;
     }
 }

@@ -1,3 +1,4 @@
+/* Counters of network interfaces that agents report of one window. */
 #include "daemon/job/rows/counter_rows.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -12,7 +13,7 @@ void counter_rows_finish(struct counter_rows *rows)
     *rows = (struct counter_rows){0};
 }
 
-int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *m)
+int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *m)
 {
     return array_fit(&rows->list, sizeof(*rows->list), &rows->room,
                      rows->count + m->counters_count);
@@ -37,7 +38,7 @@ void counter_rows_add(struct counter_rows *rows, const struct wire_window *m, ui
     }
 }
 
-static int compare(const void *a, const void *b)
+static int counter_compare(const void *a, const void *b)
 {
     const struct counter *x = a, *y = b;
     if (x->node != y->node)
@@ -46,13 +47,13 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-static void add(uint64_t *to, uint64_t more)
+static void counter_add_clamped(uint64_t *to, uint64_t more)
 {
     if (__builtin_add_overflow(*to, more, to))
         *to = UINT64_MAX;
 }
 
-static void most_of(uint64_t *to, uint64_t other)
+static void counter_set_maximum(uint64_t *to, uint64_t other)
 {
     *to = *to < other ? other : *to;
 }
@@ -61,20 +62,20 @@ void counter_rows_sort(struct counter_rows *rows)
 {
     size_t kept = 0;
     if (rows->count > 1)
-        qsort(rows->list, rows->count, sizeof(*rows->list), compare);
+        qsort(rows->list, rows->count, sizeof(*rows->list), counter_compare);
     for (size_t i = 0; i < rows->count; i++) {
         const struct counter *c = &rows->list[i];
         struct counter *last = kept == 0 ? NULL : &rows->list[kept - 1];
-        if (last == NULL || compare(last, c) != 0) {
+        if (last == NULL || counter_compare(last, c) != 0) {
             rows->list[kept++] = *c;
             continue;
         }
-        add(&last->sent, c->sent);
-        add(&last->received, c->received);
-        add(&last->dropped, c->dropped);
-        add(&last->length_ns, c->length_ns);
-        most_of(&last->speed, c->speed);
-        most_of(&last->medium, c->medium);
+        counter_add_clamped(&last->sent, c->sent);
+        counter_add_clamped(&last->received, c->received);
+        counter_add_clamped(&last->dropped, c->dropped);
+        counter_add_clamped(&last->length_ns, c->length_ns);
+        counter_set_maximum(&last->speed, c->speed);
+        counter_set_maximum(&last->medium, c->medium);
     }
     rows->count = kept;
 }

@@ -1,5 +1,4 @@
-/* What agents report of network interfaces in one window: checked, and collected until it is
- * closed. */
+/* What agents report of network interfaces in one window: collected until the window is closed. */
 #ifndef HOLTER_DAEMON_JOB_NETWORK_COUNTER_ROWS_H
 #define HOLTER_DAEMON_JOB_NETWORK_COUNTER_ROWS_H
 
@@ -21,13 +20,13 @@ struct counter_rows {
 void counter_rows_finish(struct counter_rows *rows);
 
 /** Make room for the rows of a message. @return 0 or -ENOMEM; then nothing changed */
-int counter_rows_prepare(struct counter_rows *rows, const struct wire_window *message);
+int counter_rows_reserve(struct counter_rows *rows, const struct wire_window *message);
 
 /** Add them, for which there is room. */
 void counter_rows_add(struct counter_rows *rows, const struct wire_window *message, uint32_t node);
 
-/** Sort by node, then name, and add up what an agent told in several messages: sums stop at the
- * largest number. Neither order nor cut into messages shows. */
+/** Sort by node, then name, and add up what an agent reported in several messages; sums are
+ * clamped to the largest number. The result does not depend on the order of messages. */
 void counter_rows_sort(struct counter_rows *rows);
 
 #endif

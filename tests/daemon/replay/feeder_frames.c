@@ -1,6 +1,7 @@
 #include "tests/daemon/replay/feeder_frames.h"
 
 #include "daemon/daemon_options.h"
+#include "daemon/server/publish.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Asking agents for captures: who is asked, how often, and what a person who waits is told. */
 #include "daemon/server/capture_requests.h"
+#include "daemon/server/publish.h"
 #include "holter/error.h"
 #include "tests/daemon/agent_words.h"
 

@@ -49,7 +49,7 @@ static void take(struct collective_table *table, const struct told *told, const 
                                   .collectives_count = COMMS * CALLS,
                                   .comm_members = told->members,
                                   .comm_members_count = told->member_count};
-    assert_int_equal(collective_table_take(table, &m, numbers), 0);
+    assert_int_equal(collective_table_add(table, &m, numbers), 0);
 }
 
 static void make_collectives(struct told *told)
@@ -110,7 +110,7 @@ static struct collective_messages expand(struct collective_table *table, const s
         burst.messages += rows[i].messages;
         burst.bytes += rows[i].bytes;
     }
-    collective_table_window(table);
+    collective_table_begin_window(table);
     assert_int_equal(collective_table_expand(table, told->world, &burst, into, &made), 0);
     return made;
 }
@@ -239,12 +239,12 @@ static void bounds_of_a_window_hold_for_what_is_known(void **state)
     (void)state;
     assert_non_null(rows);
     assert_int_equal(collective_table_create(&table), 0);
-    assert_int_equal(collective_table_take(table, &m, &numbers), 0);
+    assert_int_equal(collective_table_add(table, &m, &numbers), 0);
     for (uint32_t i = 0; i < 2 * RANKS; i++)
         rows[i] = (struct burst_pair){i % RANKS, numbers[0], 0, 0, 1 + i / RANKS, 8};
     const struct burst_sums burst = {.pairs = rows, .pair_count = 2 * RANKS};
     for (unsigned window = 0; window < 3; window++) {
-        collective_table_window(table);
+        collective_table_begin_window(table);
         assert_int_equal(collective_table_expand(table, RANKS, &burst, set, &made), 0);
         assert_int_equal(made.count, COLLECTIVE_ROWS);
         assert_true(made.others.messages > 0 && made.others.pairs <= 2 * RANKS);

@@ -697,7 +697,7 @@ static struct wire_phase_row close_one(struct job_phases *phases, struct burst_r
     job_phases_add(phases, rows, m);
     const struct closed_window window = {.number = m->window, .world = MANY, .bursts = rows};
     assert_int_equal(job_phases_update(phases, &window), 0);
-    assert_int_equal(job_phases_news(phases, &news, &curve), 0);
+    assert_int_equal(job_phases_list_changes(phases, &news, &curve), 0);
     assert_int_equal(news.phases_count, 1);
     return news.phases[0];
 }
@@ -731,7 +731,7 @@ static struct wire_phase_row look_at_many(struct job_phases *phases, int end)
     }
     while (end && job_phases_end(phases, 0) == 1)
         ;
-    assert_int_equal(job_phases_all(phases, &news, &curve), 0);
+    assert_int_equal(job_phases_list_all(phases, &news, &curve), 0);
     assert_int_equal(news.phases_count, 1);
     burst_rows_finish(&rows);
     free(pairs);
