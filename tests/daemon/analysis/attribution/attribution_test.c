@@ -1,3 +1,4 @@
+/* The causes that are found in synthetic jobs with a known cause. */
 #include "daemon/analysis/attribution/attribution.h"
 
 #include "tests/daemon/analysis/attribution/summed.h"

@@ -1,3 +1,4 @@
+/* Windows of synthetic jobs: see synthetic_job.h. */
 #include "tests/daemon/analysis/attribution/synthetic_job.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Latencies of a window by job, locality, region and rank. */
 #include "daemon/analysis/latency/latency.h"
 #include "holter/time_class.h"
 
