@@ -1,6 +1,7 @@
 #include "agent/node/windows.h"
 
 #include "agent/node/self.h"
+#include "agent/node/tick_clock_read.h"
 #include "holter/clock.h"
 #include "holter/error.h"
 #include "proto/log.h"

@@ -89,7 +89,7 @@ static struct open_window *merge_open_window(struct job *job, uint64_t number, u
 static int merge_tables(struct job *job, struct open_window *open, uint32_t node,
                         const struct wire_window *window, struct job_fault *fault)
 {
-    struct window_rows rows;
+    struct sum_rows rows;
     if (job_sums_convert(&job->sums, window, &rows) != 0)
         return job_reject(fault, -ENOMEM, "no memory for a window");
     int code =
@@ -105,7 +105,7 @@ static int merge_tables(struct job *job, struct open_window *open, uint32_t node
         return job_reject(fault, code, "halves of messages: %s", holter_strerror(code));
     code = open_window_add_calls(open, window);
     code = code != 0 ? code : open_window_add_node(open, node);
-    code = code != 0 ? code : window_sum_update(open->sum, &rows, NULL);
+    code = code != 0 ? code : window_sum_update(open->sum, &rows);
     if (code != 0)
         return job_reject(fault, code == -ERANGE ? -HOLTER_ELIMIT : code,
                           "window of %" PRIu64 " pairs: %s", window->pairs_count,

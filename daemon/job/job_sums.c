@@ -126,8 +126,7 @@ static void job_sums_convert_calls(struct call_row *rows, const struct wire_wind
     }
 }
 
-int job_sums_convert(struct job_sums *sums, const struct wire_window *window,
-                     struct window_rows *rows)
+int job_sums_convert(struct job_sums *sums, const struct wire_window *window, struct sum_rows *rows)
 {
     /* Rows may name the first communicator and region of a message that lists none. */
     size_t comms = window->comms_count == 0 ? 1 : window->comms_count;
@@ -146,7 +145,7 @@ int job_sums_convert(struct job_sums *sums, const struct wire_window *window,
     job_sums_convert_ranks(sums->rank_rows, window);
     job_sums_convert_pairs(sums->pair_rows, window, sums->numbers, sums->numbers + comms);
     job_sums_convert_calls(sums->call_rows, window, sums->numbers, sums->numbers + comms);
-    *rows = (struct window_rows){
+    *rows = (struct sum_rows){
         .ranks = sums->rank_rows,
         .rank_count = window->ranks_count,
         .pairs = sums->pair_rows,

@@ -27,7 +27,7 @@ void job_sums_finish(struct job_sums *sums);
 /** Turn the rows of a message that was validated into rows of the sums.
  *  @param rows  borrowed until the next call @return 0 or -ENOMEM */
 int job_sums_convert(struct job_sums *sums, const struct wire_window *window,
-                     struct window_rows *rows);
+                     struct sum_rows *rows);
 
 /** List the rows of a window that is closed: ranks, and unless it is a correction pairs and the
  * communicators that calls were made on. What there is no memory for is not listed. */

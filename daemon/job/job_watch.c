@@ -223,7 +223,7 @@ static void watch_list_sizes(const struct closed_window *window, char *out, size
 {
     double excess[SIZE_CLASSES] = {0}, total = 0;
     for (size_t i = 0; i < window->latency->transfers.count; i++) {
-        const struct transfer t = transfer_at(&window->latency->transfers, i);
+        const struct transfer t = window->latency->transfers.rows[i];
         double normal = window->scale->reference[t.locality][t.size_class];
         double more = (double)t.transfer_ns - normal * (double)t.messages;
         if (more > 0)

@@ -41,13 +41,9 @@ void rank_history_put(struct rank_history *history, uint64_t window, const struc
         return;
     for (size_t i = 0; i < count; i++) {
         uint64_t *figures = &history->figures[i * RANK_HISTORY_COLUMNS];
-        const struct rank_row *seldom = rank_row_seldom(&rows[i]);
         history->ranks[i] = rows[i].rank;
 #define X(name) figures[RANK_COLUMN_##name] = rows[i].name;
-        RANK_OFTEN(X)
-#undef X
-#define X(name) figures[RANK_COLUMN_##name] = seldom->name;
-        RANK_SELDOM(X)
+        RANK_SUMS(X)
 #undef X
     }
     history_put(&history->stretches, window, history->ranks, history->figures, (uint32_t)count);

@@ -107,7 +107,7 @@ static void run(const char *text, size_t count, bool near)
                        *changes = calloc(count / 100 + 1, sizeof(*changes));
     struct link_load *plain = calloc(topology_links(topology), sizeof(*plain));
     struct link_loads *loads = NULL;
-    double anew[ROUNDS], update[ROUNDS], naive[ROUNDS];
+    double from_scratch[ROUNDS], update[ROUNDS], naive[ROUNDS];
     uint64_t state = 2, hops = 0;
     check(changes != NULL && plain != NULL && link_loads_create(&loads, topology) == 0,
           "no memory");
@@ -115,7 +115,7 @@ static void run(const char *text, size_t count, bool near)
         double begin = seconds();
         link_loads_clear(loads);
         add_all(loads, pairs, count);
-        anew[r] = seconds() - begin;
+        from_scratch[r] = seconds() - begin;
         size_t changed = change(pairs, count, &state, changes);
         begin = seconds();
         add_all(loads, changes, changed);
@@ -127,7 +127,7 @@ static void run(const char *text, size_t count, bool near)
                   0,
               "the loads differ from those of the walk");
     }
-    double a = least(anew), u = least(update), n = least(naive);
+    double a = least(from_scratch), u = least(update), n = least(naive);
     printf("%s, %zu %s pairs, %.1f links each: from nothing %.2f ms, 1 %% changed %.3f ms; walking "
            "every hop %.2f ms: %.1f x, %.0f x; %.1f MB\n",
            text, count, near ? "near" : "far", (double)hops / (double)count, 1e3 * a, 1e3 * u,

@@ -1,3 +1,4 @@
+/* What the benchmarks of the network share: see network_bench.h. */
 #include "tests/bench/network_bench.h"
 
 #include <stdio.h>

@@ -70,12 +70,12 @@ static void tell(struct regions *regions, const struct edges *e)
         bench_check(regions_edge(regions, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
 }
 
-static struct regions *create(double hold, uint64_t most_work)
+static struct regions *create(double hold, uint64_t max_work)
 {
     struct regions *regions;
     struct regions_params params = REGIONS_DEFAULTS;
     params.hold = hold;
-    params.most_work = most_work;
+    params.max_work = max_work;
     bench_check(regions_create(&regions, &params), "create");
     return regions;
 }
@@ -88,7 +88,8 @@ static double strength(const struct regions *regions, const struct edges *e)
     bench_check(correlation_create(&c, &params), "correlation");
     for (size_t i = 0; i < e->count; i++)
         bench_check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
-    bench_check(correlation_update(c), "correlation");
+    uint64_t work = UINT64_MAX;
+    bench_check(correlation_update(c, &work), "correlation");
     for (uint32_t v = 0; v < RANKS; v++) {
         uint32_t count;
         const struct correlate *row = correlation_row(c, v, &count);
@@ -148,7 +149,8 @@ static double plain_cluster(const struct edges *e, double threshold)
     for (size_t i = 0; i < e->count; i++)
         bench_check(correlation_edge(c, e->ends[i][0], e->ends[i][1], e->present[i]), "edge");
     double begin = bench_seconds();
-    bench_check(correlation_update(c), "correlation");
+    uint64_t work = UINT64_MAX;
+    bench_check(correlation_update(c, &work), "correlation");
     for (uint32_t v = 0; v < RANKS; v++) {
         uint32_t count;
         const struct correlate *row = correlation_row(c, v, &count);

@@ -1,6 +1,6 @@
-/* Better routes, one at a time, on 2,048 nodes (000, section 5.1: 30 ms for a route of length 10),
- * against following all routes that the equations allow, as the paper does; and the routes over the
- * most loaded links of MiniMD (000, section 7.1).
+/* Better routes, one at a time, on 2,048 nodes (Visuco, section 5.1: 30 ms for a route of length
+ * 10), against following all routes that the equations allow, as the paper does; and the routes
+ * over the most loaded links of MiniMD (Visuco, section 7.1).
  *
  * `busy`: 63,406 random pairs load the links. `hot`: besides, one link of the route carries more
  * than any other of the network, so that no other link can be ruled out at once. */

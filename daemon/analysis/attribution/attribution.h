@@ -1,14 +1,14 @@
-/* Attribution of latency growth (003, section 6, extended by wait states as in Scalasca).
+/* Attribution of latency growth (PCLVis, section 6, extended by wait states as in Scalasca).
  *
- * What grew is compared with what was before: a job's windows are kept as sums for each rank and
- * each pair of nodes, the last few one by one, those before them in a baseline that forgets slowly.
- * A cause is looked for where delay begins, not where it shows: a rank that is held up holds up its
- * partners, and these theirs, so that after some iterations all ranks wait as long as the one that
- * is held up first. Four things begin a delay:
+ * The windows since the growth began are compared with those before: figures of each rank and each
+ * pair of nodes are kept of the last windows one by one, and of earlier ones in a baseline that
+ * fades slowly. A cause is looked for where delay begins, not where it shows: a rank that is held
+ * up holds up its partners, and these theirs, so that after some iterations all ranks wait as long
+ * as the one that is held up first. Four things begin a delay:
  *
  *   - a rank spends more time outside of MPI for the same work (late-sender, late-receiver or
  *     collective, after what its partners suffer most; slow-node when all ranks of a node do);
- *   - a rank handles more messages than the others, LB_p (003, Eq. 7-8; pattern);
+ *   - a rank handles more messages than the others, LB_p (PCLVis, Eq. 7-8; pattern);
  *   - messages between nodes take longer on the way (network when it is one node's link,
  *     background when it is many; A3);
  *   - more messages cross nodes than ranks would have to send across (mapping; A1).
@@ -41,7 +41,7 @@ struct attribution_params {
     uint32_t windows;    /**< windows kept one by one; 8, at most 64 */
     uint32_t forget;     /**< windows after which the baseline weighs 1/e; 600 */
     uint32_t ranks;      /**< ranks from this one up are left out; 2^20 */
-    uint32_t node_pairs; /**< pairs of nodes beyond so many are left out; 2^22 */
+    uint32_t node_pairs; /**< pairs of nodes that are kept; further ones are left out; 2^22 */
 };
 
 struct attribution;
@@ -72,21 +72,22 @@ struct attribution_window {
     const struct latency_scale *scale; /**< criteria in force; NULL: none yet */
 };
 
-/** Ranks of the window that comes next, beside its own rows: for who has them at hand before all
- * else is known of it. Without memory that window is not taken in. @param length_ns  of the window
+/** Add rows of ranks to the next window, before the rest of it is known. Without memory that window
+ *  is refused.
+ *  @param length_ns  of the window
  */
 void attribution_ranks(struct attribution *a, uint64_t length_ns, const struct rank_row *rows,
                        size_t count);
 
-/** One above the highest of these ranks that counts: messages of others are not wanted. */
+/** One above the highest rank of the next window: messages of further ranks are not used. */
 uint32_t attribution_reported(const struct attribution *a);
 
-/** Take in a window. @return 0, -ENOMEM or -ERANGE (number not above the last); then nothing was
- *  taken in, but that without memory some of its messages may count among a rank's partners */
+/** Add a window. @return 0, -ENOMEM or -ERANGE (number not above the last): then nothing was added
+ */
 int attribution_window(struct attribution *a, const struct attribution_window *window);
 
-/** Latency has been above normal since this window: it and those after it stay out of the baseline
- *  until attribution_calm(). An earlier window than before moves the mark back.
+/** Latency has been above normal since this window: the windows from it on stay out of the baseline
+ *  until attribution_calm(). A second call with an earlier window moves the beginning back.
  *  @param since  number of the window of the onset */
 void attribution_disturbed(struct attribution *a, uint64_t since);
 
@@ -110,20 +111,22 @@ const char *attribution_cause_name(enum attribution_cause_kind kind);
 
 struct attribution_cause {
     enum attribution_cause_kind kind;
-    double share;   /**< of the growth, 0 to 1; all causes of a result add up to 1 */
-    double delay;   /**< time it takes from the ranks it hits first, by the time of the same work */
-    char text[256]; /**< the numbers behind it, for people */
+    double share; /**< of the growth, 0 to 1; all causes of a result add up to 1 */
+    double
+        delay; /**< time that it costs the ranks that it hits first, by the time of the same work */
+    char text[256];                    /**< the figures, as a sentence */
     uint32_t ranks[ATTRIBUTION_RANKS]; /**< ranks that carry it, the largest part first */
     uint32_t rank_count;
     uint32_t nodes[ATTRIBUTION_NODES]; /**< nodes that carry it, likewise */
     uint32_t node_count;
 };
 
-/** What is to be explained. */
+/** The ranks and the time whose latency is to be explained. */
 struct attribution_scope {
     const uint32_t *ranks; /**< of the region, any order; NULL: the whole job */
     size_t rank_count;
-    uint64_t onset; /**< number of the window in which it set in; 0: it was so from the start */
+    uint64_t onset; /**< number of the window in which growth began; 0: latency was high from the
+                       start */
 };
 
 struct attribution_result {
@@ -131,7 +134,7 @@ struct attribution_result {
     uint32_t cause_count; /**< 0: nothing stands out, or no windows since the onset */
     uint32_t windows;     /**< windows looked at, from the onset on */
     uint32_t baseline;    /**< windows compared with; 0: ranks and nodes with each other */
-    char advice[512];     /**< what to do about the first, for people */
+    char advice[512];     /**< what to do about the first cause, as a sentence */
 };
 
 /** Rank the causes. Looks at the windows kept one by one that are not before the onset.

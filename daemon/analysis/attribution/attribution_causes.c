@@ -1,8 +1,8 @@
-/* What the sums say: one finding for each cause that delays the job.
+/* The causes found in the sums: one finding for each cause that delays the job.
  *
  * All delays are in units of work: time by the time in which the job did the same work in the
  * baseline, so that they can be compared. A job that is held up does less in a window; how much
- * less the number of calls that its ranks make tells. */
+ * less is measured by the number of calls that its ranks make. */
 #include "daemon/analysis/attribution/attribution_view.h"
 
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BASELINE 3u /* windows; with fewer, ranks and nodes are compared with each other */
-#define LEAST_DELAY 0.01  /* smaller ones are none */
+#define MINIMUM_BASELINE 3u /* windows; with fewer, ranks and nodes are compared with each other   \
+                             */
+#define MINIMUM_DELAY 0.01  /* a smaller delay is no finding */
 
 /* ---- figures ------------------------------------------------------------- */
 
@@ -54,7 +55,7 @@ double view_rate(double excess, double expected)
     return expected > 0 ? excess / expected : 0;
 }
 
-/* ---- what is looked at --------------------------------------------------- */
+/* ---- windows and ranks --------------------------------------------------- */
 
 static int view_sum_windows(struct view *v, const struct attribution_scope *scope)
 {
@@ -73,7 +74,7 @@ static int view_sum_windows(struct view *v, const struct attribution_scope *scop
         for (int f = 0; f < PAIR_FIGURES; f++)
             v->base.pairs[p][f] += a->base.pairs[p][f];
     v->base.windows += a->base.windows;
-    v->absolute = scope->onset == 0 || v->base.windows < LEAST_BASELINE;
+    v->absolute = scope->onset == 0 || v->base.windows < MINIMUM_BASELINE;
     return error;
 }
 
@@ -162,7 +163,7 @@ static void view_find_progress(struct view *v)
 struct attribution_finding *view_add_finding(struct view *v, enum attribution_cause_kind kind,
                                              double delay)
 {
-    if (delay < LEAST_DELAY || v->found == ATTRIBUTION_CAUSES)
+    if (delay < MINIMUM_DELAY || v->found == ATTRIBUTION_CAUSES)
         return NULL;
     struct attribution_finding *f = &v->findings[v->found++];
     *f = (struct attribution_finding){.kind = kind, .delay = delay, .baseline = !v->absolute};
@@ -222,7 +223,7 @@ double view_mean_above(const double *values, uint32_t count, double least)
     return n > 0 ? sum / n : 0;
 }
 
-/* Nothing stands out: tell at least what grew most. */
+/* Nothing stands out: report at least what grew most. */
 static void view_find_largest_growth(struct view *v)
 {
     static const enum attribution_cause_kind kinds[] = {CAUSE_BACKGROUND, CAUSE_LATE_SENDER,

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clusters that are grown from the lowest rank that is in none, along the heaviest partners. */
+/* Clusters grow along the heaviest partners, each from the lowest rank that is in no cluster yet.
+ */
 struct growth {
     const struct attribution *a;
     uint32_t *cluster; /* by rank; UINT32_MAX: in none yet */
@@ -29,7 +30,7 @@ static void mapping_join_cluster(struct growth *g, uint32_t rank, uint32_t clust
     }
 }
 
-/* The rank with the largest pull, of several the lowest. @return UINT32_MAX: none */
+/* Find the rank with the largest pull, of several the lowest. @return UINT32_MAX: none */
 static uint32_t mapping_strongest_rank(const struct growth *g)
 {
     uint32_t best = UINT32_MAX;
@@ -63,7 +64,7 @@ static void mapping_grow_clusters(struct growth *g)
     }
 }
 
-/* Messages between ranks of one cluster, and of one node, by all. */
+/* Shares of messages between ranks of one cluster, and of one node. */
 static void mapping_count_inside(const struct attribution *a, const uint32_t *cluster,
                                  double *share, double *given)
 {

@@ -1,4 +1,4 @@
-/* Delay that begins between nodes: a link, traffic of others, the mapping, slow collectives. */
+/* Delay that begins between nodes: a link, traffic of other jobs, the mapping, slow collectives. */
 #include "daemon/analysis/attribution/attribution_view.h"
 
 #include <errno.h>
@@ -6,18 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_PAIR 8.0      /* matched messages before a pair of nodes has a level of its own */
-#define SAME 0.05           /* nodes whose contacts' share differs by less cannot be told apart */
-#define LEAST_OTHERS 1      /* ranks that a node's contacts are compared with */
-#define FEW_OTHERS 0.7      /* of a node's own excess: what others may have if it is its link ... */
+#define MINIMUM_PAIR_MESSAGES                                                                      \
+    8.0                  /* matched messages before a pair of nodes has a level of its own */
+#define SAME 0.05        /* nodes whose contacts' share differs by less cannot be distinguished */
+#define MINIMUM_OTHERS 1 /* ranks that a node's contacts are compared with */
+#define FEW_OTHERS                                                                                 \
+    0.7 /* of a node's excess: what other links may have if its own link is slow ... */
 #define FEW_BOTH_WAYS 0.35  /* ... and of the excess that is there in both directions */
-#define NOISE 0.2           /* windows differ by so much anyway */
-#define ABSOLUTE_MARGIN 3.0 /* without a baseline: pairs of nodes differ by so much anyway */
+#define NOISE 0.2           /* ordinary difference between windows, a share */
+#define ABSOLUTE_MARGIN 3.0 /* without a baseline: ordinary factor between pairs of nodes */
 
 /* ---- the network between nodes -------------------------------------------- */
 
-/* Network time in excess of what it was before; without a baseline, of what it was in the quietest
- * window, or of a multiple of what most pairs of nodes have. All in nanoseconds. */
+/* Network time beyond what it was before; without a baseline, beyond that of the quietest window,
+ * or beyond a multiple of what most pairs of nodes have. All in nanoseconds. */
 static double network_excess_ns(const struct view *v, double network, double expected,
                                 double network_before, double expected_before,
                                 double matched_before)
@@ -26,7 +28,7 @@ static double network_excess_ns(const struct view *v, double network, double exp
         double more = network - ABSOLUTE_MARGIN * v->level * expected;
         return more > v->varying * network ? more : v->varying * network;
     }
-    double level = matched_before >= LEAST_PAIR && expected_before > 0
+    double level = matched_before >= MINIMUM_PAIR_MESSAGES && expected_before > 0
                        ? network_before / expected_before
                        : v->level;
     return network > level * expected ? network - level * expected : 0;
@@ -43,8 +45,8 @@ static double network_window_level(const struct attribution_slice *slice)
     return expected > 0 ? network / expected : NAN;
 }
 
-/* What the job had before; where there is no baseline, what pairs of nodes have in the middle, and
- * how much of it is more than in the quietest window. @return 0 or -ENOMEM */
+/* Find the normal level of network time: that of the job before; without a baseline the median over
+ * pairs of nodes, and how much of it is more than in the quietest window. @return 0 or -ENOMEM */
 static int network_find_level(struct view *v)
 {
     double network = 0, expected = 0, quietest = INFINITY;
@@ -118,13 +120,13 @@ static double network_largest_node_mean(struct view *v, const double *values)
     return most;
 }
 
-/* A direction between two nodes with its excess, ns; and that which the other direction has, too.
- * A receiver that completes messages of several nodes in one call sees the delay of one in all of
- * them; but a slow link is slow in both directions. */
+/* One direction between two nodes, with its excess, ns, and the excess that the other direction
+ * has, too. A receiver that completes messages of several nodes in one call sees the delay of one
+ * in all of them; but a slow link is slow in both directions. */
 struct link {
     uint32_t from, to;
     double excess, both, expected;
-    double normal, matched; /* what its messages take without the excess, and how many they are */
+    double normal, matched; /* time of its messages without the excess, and their number */
 };
 
 struct node_links {
@@ -132,7 +134,7 @@ struct node_links {
     double hot, all; /* links with much excess, links */
 };
 
-/* Ranks that exchange messages with a node, or live there, and what they wait for the network. */
+/* Ranks that exchange messages with a node, or run there, and their waits for the network. */
 struct contact {
     double sum, count, hot;
 };
@@ -170,7 +172,7 @@ static double network_link_excess(const struct view *v, uint32_t pair, int joint
     return excess;
 }
 
-/* Links that touch the nodes looked at. */
+/* Collect the links from or to nodes of ranks in scope. */
 static void network_collect_links(const struct view *v, struct links *l, int joint)
 {
     for (uint32_t p = 0; p < v->a->pairs.count; p++) {
@@ -231,10 +233,10 @@ static double network_others_ratio(const struct links *l, uint32_t node, int bot
     return view_rate(rest > 0 ? rest : 0, l->sum.expected - n->expected) / own;
 }
 
-/* The node whose links are in excess while others are not. @return ATTRIBUTION_NO_NODE: none */
+/* Find the node whose links have excess while others do not. @return ATTRIBUTION_NO_NODE: none */
 static uint32_t network_find_slow_node(const struct view *v, const struct links *l)
 {
-    int both = l->sum.both >= 0.2 * l->sum.excess; /* or it is slow in one direction only */
+    int both = l->sum.both >= 0.2 * l->sum.excess; /* otherwise it is slow in one direction only */
     double best = both ? FEW_BOTH_WAYS : FEW_OTHERS;
     uint32_t node = ATTRIBUTION_NO_NODE;
     for (uint32_t n = 0; n < v->a->node_count; n++) {
@@ -274,11 +276,12 @@ static void network_add_contact(const struct view *v, struct contact *contacts, 
     }
 }
 
-/* The nodes whose contacts wait for the network while other ranks do not: holds also where calls
- * complete messages of several nodes, and all of them seem late. There are several where they have
- * the same contacts.
- * @param contacts  of all nodes: nobody yet
- * @param others    set to what others wait by what its contacts do; NaN: cannot be said
+/* Find the nodes whose contacts wait for the network while other ranks do not. This holds also
+ * where a call completes messages of several nodes, and all of them seem late. Several nodes are
+ * found where they have the same contacts.
+ * @param contacts  by node, all zero; set
+ * @param others    set to the ratio of the waits of other ranks to those of the contacts; NaN:
+ * unknown
  * @return how many nodes, at most room */
 static uint32_t network_find_contacted(const struct view *v, const double *values,
                                        struct contact *contacts, uint32_t *nodes, uint32_t room,
@@ -298,7 +301,7 @@ static uint32_t network_find_contacted(const struct view *v, const double *value
     for (uint32_t n = 0; n < v->a->node_count; n++) {
         const struct contact *c = &contacts[n];
         double rest = all.count - c->count, own = view_rate(c->sum, c->count);
-        if (rest < LEAST_OTHERS || own <= 0 || c->hot < 0.5 * c->count)
+        if (rest < MINIMUM_OTHERS || own <= 0 || c->hot < 0.5 * c->count)
             continue;
         double ratio = (all.sum - c->sum) / rest / own;
         ratio = ratio > 0 ? ratio : 0;
@@ -311,14 +314,14 @@ static uint32_t network_find_contacted(const struct view *v, const double *value
     return count;
 }
 
-/* How many times as long messages take; NaN where they took no time before. */
+/* By which factor messages take longer; NaN where they took no time before. */
 static double network_slowdown(double excess, double normal)
 {
     return normal > 0 && excess >= 0 ? 1 + excess / normal : NAN;
 }
 
-/* Is it the link of one node, or that between two?
- * @return 1 with nodes, ratio and others set; 0: it is many */
+/* Is the link of one node slow, or that between two?
+ * @return 1: nodes, ratio and others are set; 0: many links are slow */
 static int network_find_slow_link(const struct view *v, struct links *l, const double *values,
                                   struct attribution_finding *f)
 {
@@ -328,7 +331,7 @@ static int network_find_slow_link(const struct view *v, struct links *l, const d
     uint32_t count = network_find_contacted(v, values, l->contacts, same, 3, &others);
     if (others < FEW_BOTH_WAYS && count > 0)
         node = same[0];
-    else /* also where it cannot be said */
+    else /* also where others is unknown */
         node = others > FEW_OTHERS ? ATTRIBUTION_NO_NODE : network_find_slow_node(v, l);
     f->ratio = network_slowdown(l->sum.excess, l->sum.normal);
     f->first = view_rate(l->sum.excess, l->sum.matched);
@@ -395,7 +398,7 @@ static double network_window_spread(const struct view *v, uint64_t onset)
     return mean > 0 && variance > 0 ? sqrt(variance) / mean : 0;
 }
 
-/* Share of the excess network time that ranks told of already send or receive. */
+/* Share of the excess network time of messages that ranks of earlier findings send or receive. */
 static double network_reported_share(const struct view *v)
 {
     double told = 0, all = 0;
@@ -413,7 +416,8 @@ static double network_reported_share(const struct view *v)
     return all > 0 ? 2 * told / all : 0; /* each message has two ends */
 }
 
-/* Are messages within the node slower, too, and not within others? Then it is the node. */
+/* Are messages within the node slower, too, and not those within other nodes? Then the node itself
+ * is slow. */
 static int network_is_node_itself(const struct view *v, uint32_t node)
 {
     double now[2][2] = {{0}}, before[2][2] = {{0}};
@@ -448,7 +452,7 @@ static void network_free_links(struct links *l)
     free(l->contacts);
 }
 
-/* Where excess of network time comes from. @return 0 or -ENOMEM */
+/* Find where the excess of network time comes from. @return 0 or -ENOMEM */
 static int network_explain_excess(struct view *v, struct attribution_finding *f, int by_joint,
                                   uint64_t onset)
 {
@@ -543,7 +547,7 @@ int view_find_mapping(struct view *v)
     return 0;
 }
 
-/* Collectives that take longer for all, also for the last that comes. */
+/* Find collectives that take longer for all ranks, also for the last one to arrive. */
 void view_find_collective(struct view *v)
 {
     double least = INFINITY, explained = 0;
@@ -559,7 +563,7 @@ void view_find_collective(struct view *v)
     }
     if (v->absolute || v->count == 0)
         return;
-    if (network != NULL) { /* their messages go through the same network */
+    if (network != NULL) { /* the messages of collectives go through the same network */
         network->delay = network->delay > least ? network->delay : least;
         return;
     }

@@ -10,8 +10,8 @@
 
 /* ---- overloaded ranks (A2) ------------------------------------------------ */
 
-/* LB_p = |mc_p - mean| / mean absolute deviation (003, Eq. 7-8), of ranks that handle so many more
- * messages than the mean that they stand out, and than they did before. */
+/* LB_p = |mc_p - mean| / mean absolute deviation (PCLVis, Eq. 7-8), set for ranks that handle so
+ * many more messages than the mean, and than before, that they stand out. */
 static void ranks_find_load(struct view *v)
 {
     double mean = 0, deviation = 0;
@@ -67,7 +67,7 @@ static void ranks_find_pattern(struct view *v)
             : NAN;
     for (uint32_t i = 0; i < v->count; i++)
         if (v->load[i] > 0)
-            v->late[i] = 0; /* told here */
+            v->late[i] = 0; /* reported by this finding */
 }
 
 /* ---- ranks that are late -------------------------------------------------- */
@@ -90,7 +90,7 @@ static void ranks_sum_held_up(struct view *v)
     }
 }
 
-/* Do others wait for a rank, or for its node? Those in the midst of a slow node have only slow
+/* Do others wait for a rank, or for its node? Ranks in the middle of a slow node have only slow
  * partners. */
 static int ranks_holds_up(const struct view *v, uint32_t rank, double late, double collective)
 {
@@ -100,7 +100,7 @@ static int ranks_holds_up(const struct view *v, uint32_t rank, double late, doub
     return all >= 0.1 * late || collective >= 0.25 * late;
 }
 
-/* Time outside of MPI for the same work, in excess of what most ranks have in excess: of the lower
+/* Growth of the time outside of MPI for the same work, beyond that of most ranks: beyond the lower
  * quartile, since half of the ranks may be on a slow node. */
 static void ranks_find_late(struct view *v)
 {
@@ -113,7 +113,7 @@ static void ranks_find_late(struct view *v)
     }
     double normal = view_quantile(v->scratch, v->count, 0.25);
     double fence = 2 * (view_quantile(v->scratch, v->count, 0.5) - normal);
-    fence += v->scratch[(v->count - 1) / 2]; /* differences that ranks have anyway */
+    fence += v->scratch[(v->count - 1) / 2]; /* ordinary differences between ranks */
     ranks_sum_held_up(v);
     for (uint32_t i = 0; i < v->count; i++) {
         double late = v->late[i] - normal;
@@ -122,7 +122,7 @@ static void ranks_find_late(struct view *v)
     }
 }
 
-/* Is it whole nodes that are late, and not the others? The nodes are put into the finding. */
+/* Are whole nodes late, and others not? The nodes are named in the finding. */
 static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, double least)
 {
     uint32_t nodes = 0, slow = 0;
@@ -149,7 +149,7 @@ static int ranks_are_whole_nodes(struct view *v, struct attribution_finding *f, 
     return slow > 0 && slow < nodes && on_slow >= 0.75 * late;
 }
 
-/* What the partners of late ranks suffer most. */
+/* The wait state that the partners of late ranks suffer most. */
 static enum attribution_cause_kind ranks_symptom(const struct view *v, double least)
 {
     double awaited = 0, came_late = 0, collective = 0;

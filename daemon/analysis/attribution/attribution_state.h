@@ -137,7 +137,7 @@ const char *attribution_node_name(const struct attribution *a, uint32_t node);
  *  @return 0 or -ENOMEM */
 int attribution_reachable(const struct attribution *a, double *share, double *given);
 
-/** What a result is made from, one for each cause found. */
+/** A cause that was found. */
 struct attribution_finding {
     enum attribution_cause_kind kind;
     double delay;
@@ -145,15 +145,15 @@ struct attribution_finding {
     uint32_t rank_count;
     uint32_t nodes[ATTRIBUTION_NODES];
     uint32_t node_count;
-    double ratio;         /**< of what grew to what it was before */
-    double others;        /**< the same ratio of those it does not concern */
-    double first, second; /**< numbers of the kind's text; network: first is ns a message */
+    double ratio;         /**< of the figure that grew to what it was before */
+    double others;        /**< the same ratio of ranks or nodes that the cause does not concern */
+    double first, second; /**< further figures of the text; network: first is ns a message */
     int between;    /**< network: the link between nodes[0] and nodes[1], not all of nodes[0] */
     int by_network; /**< seen by network time, not by time outside of MPI */
     int baseline;   /**< compared with what was before */
 };
 
-/** Text and advice of a finding. */
+/** Write the text, and the advice, of a finding. */
 void attribution_describe(const struct attribution *a, const struct attribution_finding *finding,
                           char *text, size_t room);
 void attribution_advise(const struct attribution *a, const struct attribution_finding *finding,

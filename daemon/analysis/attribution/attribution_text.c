@@ -1,4 +1,4 @@
-/* Causes in words. */
+/* Findings as sentences, with advice. */
 #include "daemon/analysis/attribution/attribution_state.h"
 #include "daemon/analysis/tables/rank_list.h"
 
@@ -86,7 +86,7 @@ static void text_describe_late(const struct attribution *a, const struct attribu
                  100 * f->first, 100 * f->others, grown);
 }
 
-/* Where nothing stands out: what grew, over all ranks. */
+/* Where nothing stands out: the figure that grew most, over all ranks. */
 static void text_describe_growth(const struct attribution_finding *f, char *text, size_t room)
 {
     const char *what = f->kind == CAUSE_LATE_SENDER     ? "waiting for late senders"
@@ -117,7 +117,7 @@ void attribution_describe(const struct attribution *a, const struct attribution_
                  "%.0f %% of messages (%.0f %% of bytes) cross nodes, %.0f %% %s; each takes "
                  "%.3g us longer than one within a node",
                  100 * f->ratio, 100 * f->first, 100 * f->others,
-                 f->baseline ? "before" : "would if partners sat together", f->second / 1e3);
+                 f->baseline ? "before" : "would if partners ran together", f->second / 1e3);
     else if (f->by_network)
         text_describe_network(a, f, text, room);
     else

@@ -1,5 +1,5 @@
-/* What a result is made from: sums since the onset and before it, the ranks that are looked at, and
- * what is found. Used by attribution_causes.c, attribution_ranks.c and attribution_network.c. */
+/* The search for causes: sums since the onset and before it, the ranks in scope, and what was
+ * found. Shared by attribution_causes.c, attribution_ranks.c and attribution_network.c. */
 #ifndef HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_VIEW_H
 #define HOLTER_DAEMON_ANALYSIS_ATTRIBUTION_ATTRIBUTION_VIEW_H
 
@@ -7,48 +7,49 @@
 
 #include <stddef.h>
 
-#define MUCH 0.5 /* of the largest: belongs to those that stand out */
+#define MUCH 0.5 /* of the largest value: from this share on a rank or node stands out, too */
 
 struct view {
     const struct attribution *a;
     struct attribution_sum now, base;
-    int absolute;    /* no baseline */
+    int absolute;    /* there is no baseline: ranks and nodes are compared with each other */
     double progress; /* work done in a window, by what was done in one of the baseline */
-    uint32_t *ranks; /* those looked at */
+    uint32_t *ranks; /* in scope */
     uint32_t count;
     double *late;    /* by position in ranks: time outside of MPI, excess */
     double *network; /* network time between nodes, excess */
     double *joint;   /* the same with joint time */
-    double *load;    /* messages, LB_p (003, Eq. 7) in excess of 0 where it is overloaded, else 0 */
-    double *scratch; /* room for as many */
+    double *load; /* messages, LB_p (PCLVis, Eq. 7) in excess of 0 where it is overloaded, else 0 */
+    double *scratch;                /* scratch space, one for each rank */
     double *node_sum, *node_weight; /* by node */
-    double level;                   /* network time by criterion that is normal */
-    double varying;  /* absolute: share of network time that the quietest window has not */
+    double level;                   /* normal network time, by criterion */
+    double varying;  /* absolute: share of network time beyond that of the quietest window */
     double sampling; /* messages between nodes by those of them that were matched */
     struct attribution_finding findings[ATTRIBUTION_CAUSES];
     uint32_t found;
 };
 
-/** A figure of a rank since the onset and before it, by time of work; 0 without a baseline. */
+/** A figure of a rank since the onset, and before it, by time of work; 0 without a baseline. */
 double view_now(const struct view *v, uint32_t rank, enum rank_figure f);
 double view_base(const struct view *v, uint32_t rank, enum rank_figure f);
 
-/** By how much it grew; 0 when it shrank. */
+/** By how much a figure grew; 0 when it shrank. */
 double view_growth(const struct view *v, uint32_t rank, enum rank_figure f);
 
-/** Excess by what is expected; 0 where nothing is. */
+/** Ratio of excess to what is expected; 0 where nothing is expected. */
 double view_rate(double excess, double expected);
 
-/** Quantile q of values, which are sorted by it. Of an even number the lower one; 0 of none. */
+/** Quantile q of values, which are sorted. Of two values in the middle the lower one; 0 of none. */
 double view_quantile(double *values, size_t count, double q);
 
 /** Largest of values, at least 0. */
 double view_largest(const double *values, uint32_t count);
 
-/** Mean of the values above 0 that are at least so much; 0 of none. */
+/** Mean of the values above 0 that are at least `least`; 0 of none. */
 double view_mean_above(const double *values, uint32_t count, double least);
 
-/** Keep a list of the largest, in descending order; of equal ones the first given stays before. */
+/** Insert into a list of the largest values, in descending order; equal ones in the order of
+ *  insertion. */
 void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t room, uint32_t what,
                  double value);
 
@@ -56,7 +57,7 @@ void view_insert(uint32_t *list, double *values, uint32_t *count, uint32_t room,
 struct attribution_finding *view_add_finding(struct view *v, enum attribution_cause_kind kind,
                                              double delay);
 
-/** Name the ranks whose value, by position in v->ranks, is at least so much, and their nodes. */
+/** Name the ranks whose value, by position in v->ranks, is at least `least`, and their nodes. */
 void view_name_ranks(const struct view *v, struct attribution_finding *f, const double *values,
                      double least);
 

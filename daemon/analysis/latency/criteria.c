@@ -1,3 +1,4 @@
+/* Windows of messages, and the past that the reference criteria are made of: see criteria.h. */
 #include "daemon/analysis/latency/criteria_state.h"
 #include "daemon/analysis/latency/time_counts.h"
 #include "holter/error.h"
@@ -7,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weight of a window's median at the origin, and the half-lives after which the origin is moved: so
- * weights keep 20 bits at least, and sums of them fit 64. */
+/* Weight of a window's median at the origin, and the half-lives after which the origin is moved:
+ * weights keep at least 20 bits, and their sums fit in 64. */
 #define WEIGHT_ONE (1u << 20)
 #define WEIGHT_HALVINGS 16.0
 
 #define NO_WINDOW UINT64_MAX
 
-/* What a window added to a horizon is kept as one number for each class of times: locality, size
- * class and time class above, messages below. */
+/* What a window added to the horizons is kept as one number, an entry, for each class of times:
+ * locality, size class and time class in the upper bits, messages in the lower ones. */
 #define TIME_BITS 12u
 #define SIZE_BITS 10u
 #define MESSAGES_BITS 41u
-#define MOST_MESSAGES ((UINT64_C(1) << MESSAGES_BITS) - 1) /* of a cell in a window */
+#define MAXIMUM_MESSAGES ((UINT64_C(1) << MESSAGES_BITS) - 1) /* of a cell in a window */
 _Static_assert(TIME_CLASSES <= 1u << TIME_BITS && SIZE_CLASSES <= 1u << SIZE_BITS &&
                    MESSAGES_BITS + TIME_BITS + SIZE_BITS + 1 <= 64,
                "an entry fits its bits");
@@ -50,7 +51,7 @@ int criteria_create(struct criteria **out, const struct criteria_params *params)
     for (uint32_t i = 0; i < params->horizon; i++)
         ring[i].window = NO_WINDOW;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
-        criteria->used[l].few = 1; /* and none are made */
+        criteria->used[l].few = 1; /* so that criteria are made with the first window */
     criteria->params = *params;
     criteria->ring = ring;
     criteria->newest = NO_WINDOW;
@@ -85,7 +86,7 @@ void criteria_destroy(struct criteria *criteria)
     free(criteria);
 }
 
-/* The first messages of a class, or of a class and an octave of times. */
+/* Add the first messages of a class, or of a class and an octave of times. */
 static __attribute__((noinline)) int add_first(struct criteria *criteria, unsigned locality,
                                                unsigned size_class, uint32_t time_class,
                                                uint64_t messages)
@@ -111,9 +112,9 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
     if (messages == 0)
         return 0;
     struct cell *cell = criteria->cells[locality][size_class];
-    /* So that sums over horizons and pools stay below 2^64 whatever an agent says. */
-    if (messages > MOST_MESSAGES ||
-        (cell != NULL && cell->progress.messages > MOST_MESSAGES - messages))
+    /* The limit keeps sums over horizons and pools below 2^64 whatever an agent sends. */
+    if (messages > MAXIMUM_MESSAGES ||
+        (cell != NULL && cell->progress.messages > MAXIMUM_MESSAGES - messages))
         return -HOLTER_ERANGE;
     struct histogram_page *page =
         cell == NULL ? NULL : cell->progress.pages[time_class / HISTOGRAM_PAGE];
@@ -125,12 +126,13 @@ int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_cla
     return 0;
 }
 
-/* All of a class. Mostly these are the only ones of the window, and need not be added up. */
-static int criteria_reserve_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
-                                 struct histogram *times)
+/* Move the messages of a class into its cell. Mostly they are the only ones of the window, and the
+ * histogram is exchanged. */
+static int criteria_ingest_cell(struct criteria *criteria, unsigned locality, unsigned size_class,
+                                struct histogram *times)
 {
     struct cell *cell = criteria->cells[locality][size_class];
-    if (cell != NULL && cell->progress.messages == 0 && times->messages <= MOST_MESSAGES) {
+    if (cell != NULL && cell->progress.messages == 0 && times->messages <= MAXIMUM_MESSAGES) {
         struct histogram empty = cell->progress;
         cell->progress = *times;
         *times = empty;
@@ -139,12 +141,12 @@ static int criteria_reserve_cell(struct criteria *criteria, unsigned locality, u
     int code = 0;
     for (uint32_t c = histogram_next(times, 0); c < TIME_CLASSES;
          c = histogram_next(times, c + 1)) {
-        /* As many as there is room for: what is over is told. */
+        /* At most MAXIMUM_MESSAGES are counted; the error reports that there were more. */
         uint64_t messages = histogram_count(times, c),
                  had = criteria->cells[locality][size_class] == NULL
                            ? 0
                            : criteria->cells[locality][size_class]->progress.messages,
-                 room = MOST_MESSAGES - had;
+                 room = MAXIMUM_MESSAGES - had;
         int failed =
             criteria_add(criteria, locality, size_class, c, messages < room ? messages : room);
         failed = failed == 0 && messages > room ? -HOLTER_ERANGE : failed;
@@ -162,8 +164,7 @@ int criteria_take(struct criteria *criteria, struct time_counts *times)
         struct histogram *cell = times->cells->of[class_];
         if (cell->messages == 0)
             continue;
-        int failed =
-            criteria_reserve_cell(criteria, class_ % LOCALITIES, class_ / LOCALITIES, cell);
+        int failed = criteria_ingest_cell(criteria, class_ % LOCALITIES, class_ / LOCALITIES, cell);
         code = code == 0 ? failed : code;
     }
     return code;
@@ -178,7 +179,8 @@ static void criteria_expire_slot(struct criteria *criteria, struct slot *slot)
         uint32_t size_class = place >> TIME_BITS & ((1u << SIZE_BITS) - 1);
         uint32_t locality = place >> (TIME_BITS + SIZE_BITS);
         (void)histogram_remove(&criteria->cells[locality][size_class]->horizon,
-                               place & ((1u << TIME_BITS) - 1), slot->entries[i] & MOST_MESSAGES);
+                               place & ((1u << TIME_BITS) - 1),
+                               slot->entries[i] & MAXIMUM_MESSAGES);
     }
     free(slot->entries);
     *slot = (struct slot){.window = NO_WINDOW};
@@ -194,14 +196,15 @@ static void criteria_expire_slots(struct criteria *criteria, uint64_t window)
     }
 }
 
-/* Class that stands for 2^bits neighbouring ones. */
+/* Class that stands for 2^bits neighbouring classes. */
 static uint32_t criteria_coarse_class(uint32_t time_class, unsigned bits)
 {
     uint32_t middle = (time_class >> bits << bits) + (1u << bits >> 1);
     return middle < TIME_CLASSES ? middle : TIME_CLASSES - 1;
 }
 
-static size_t criteria_write_entries(const struct histogram *histogram, unsigned bits)
+/* Entries that a histogram takes when 2^bits classes of times are put together. */
+static size_t criteria_histogram_entries(const struct histogram *histogram, unsigned bits)
 {
     size_t entries = 0;
     uint32_t before = TIME_CLASSES;
@@ -219,12 +222,12 @@ static size_t criteria_count_entries(const struct criteria *criteria, unsigned b
     size_t entries = 0;
     for (unsigned l = 0; l < CRITERIA_LOCALITIES; l++)
         for (unsigned i = 0; i < criteria->used[l].count; i++)
-            entries += criteria_write_entries(
+            entries += criteria_histogram_entries(
                 &criteria->cells[l][criteria->used[l].of[i]]->progress, bits);
     return entries;
 }
 
-static int criteria_coarsen_entries(struct histogram *histogram, unsigned bits)
+static int criteria_coarsen_histogram(struct histogram *histogram, unsigned bits)
 {
     struct histogram result = {0};
     for (uint32_t c = histogram_next(histogram, 0); c < TIME_CLASSES;
@@ -241,10 +244,11 @@ static int criteria_coarsen_entries(struct histogram *histogram, unsigned bits)
     return 0;
 }
 
-/* Move a cell's window in progress into horizon, slot and pool. The slot has room. */
+/* Move a cell's window in progress into its horizon and pool, and into the slot, which has room for
+ * it. */
 static int criteria_close_cell(struct cell *cell, uint64_t place, struct slot *slot, unsigned bits)
 {
-    int code = bits > 0 ? criteria_coarsen_entries(&cell->progress, bits) : 0;
+    int code = bits > 0 ? criteria_coarsen_histogram(&cell->progress, bits) : 0;
     if (code == 0)
         code = histogram_merge(&cell->horizon, &cell->progress);
     if (code != 0)
@@ -288,7 +292,7 @@ static int criteria_close_cells(struct criteria *criteria, uint64_t window)
 
 /* ---- the reference ------------------------------------------------------- */
 
-/* Weight of a median of this window. */
+/* Weight of a median of this window. Moves the origin when weights become too large. */
 static uint64_t criteria_median_weight(struct criteria *criteria, uint64_t window)
 {
     double halvings = (double)(window - criteria->origin) / criteria->params.half_life;
@@ -305,7 +309,8 @@ static uint64_t criteria_median_weight(struct criteria *criteria, uint64_t windo
     return (uint64_t)(exp2(halvings) * WEIGHT_ONE);
 }
 
-/* Nearest cell by number of the class that had a median before this window; the smaller of two. */
+/* The cell nearest by number of the class that had a median before this window; of two the one of
+ * smaller messages. */
 static const struct cell *criteria_nearest_cell(const struct criteria *criteria, unsigned locality,
                                                 unsigned s)
 {
@@ -341,8 +346,8 @@ static int criteria_inherit_history(struct cell *cell, const struct cell *from)
     return 0;
 }
 
-/* Medians of the pools that are full enough go into the histories: first those of new classes, who
- * look at their neighbours' pasts without this window, then all. */
+/* Add the medians of pools that have enough messages to the histories. New classes first inherit
+ * their neighbours' pasts, which must not have this window yet. */
 static int criteria_close_references(struct criteria *criteria, uint64_t window)
 {
     int code = 0;

@@ -1,5 +1,5 @@
-/* Latency criteria: what a message normally takes (003, section 4.1, Eq. 1), for each locality and
- * size class of holter/size_class.h.
+/* Latency criteria: what a message normally takes (PCLVis, section 4.1, Eq. 1), for each locality
+ * and size class of holter/size_class.h.
  *
  * Two are kept. *Recent* is the median transfer time over the last windows, the horizon. It is the
  * paper's criterion, but it absorbs slow growth: one horizon after a job became twice as slow, that
@@ -9,16 +9,17 @@
  * when a job starts, do not; and a job that was normal for n windows and is slow from then on keeps
  * its reference for n (1 - q) / q windows, or for half_life * log2(1/q), whichever is less.
  *
- * Few messages. Of a class that has fewer than `least` in the horizon, the median is drawn, by the
- * logarithm and in the measure of what is missing, to what its neighbours in size let expect.
- * Windows of a class are put together until they have `least` messages; their median counts in the
- * reference once for each of them.
+ * Few messages. Where a class has fewer than `least` messages in the horizon, its median is mixed
+ * with what its neighbours in size let expect: logarithms are weighted by the share of messages
+ * that are there and that are missing. Windows of a class are put together until they have `least`
+ * messages; their median counts in the reference once for each of them.
  *
  * A class that appears late in the job may appear in bad times. Its first median is therefore taken
- * to stand to its past as the latest median of the nearest class (of the same locality, by number
- * of the class) stands to that one's past: it inherits the neighbour's weighted medians, scaled.
- * Until it has a median its reference is its recent criterion times the neighbours' reference by
- * their recent.
+ * to have the same ratio to its past as the latest median of the nearest class (of the same
+ * locality, by number of the class) has to the past of that class: it inherits the neighbour's
+ * weighted medians, scaled.
+ * Until a class has a median, its reference is its recent criterion times the ratio of the
+ * neighbours' reference to their recent criterion.
  *
  * Classes without messages are interpolated between their neighbours, linearly in size (the paper's
  * Fig. 2 is linear in size), and beyond them extrapolated by the line through the nearest two,
@@ -64,8 +65,8 @@ struct time_counts; /* daemon/analysis/latency/time_counts.h */
 int criteria_create(struct criteria **out, const struct criteria_params *params);
 void criteria_destroy(struct criteria *criteria);
 
-/** Count messages into the window in progress. What comes late, for a window that is closed, is
- *  counted here too: it then belongs to the newest window.
+/** Count messages in the window in progress. Messages of a window that is closed are counted here
+ *  too: they then belong to the newest window.
  *  @param locality    0 or 1
  *  @param size_class  below SIZE_CLASSES
  *  @param time_class  of the transfer time, see holter/time_class.h; below TIME_CLASSES
@@ -74,7 +75,7 @@ void criteria_destroy(struct criteria *criteria);
 int criteria_add(struct criteria *criteria, unsigned locality, unsigned size_class,
                  uint32_t time_class, uint64_t messages);
 
-/** Count all of these into the window in progress, and leave them empty.
+/** Count the messages of all classes in the window in progress, and leave `times` empty.
  *  @return 0, -ENOMEM, or -HOLTER_ERANGE where a class would have too many; then not all of them
  * were counted */
 int criteria_take(struct criteria *criteria, struct time_counts *times);
@@ -85,8 +86,8 @@ int criteria_take(struct criteria *criteria, struct time_counts *times);
  *          closed, but some classes lack its messages */
 int criteria_close(struct criteria *criteria, uint64_t window);
 
-/** Did closing the last window change any criterion of a locality? So it did when it was the first.
- */
+/** @return whether closing the last window changed any criterion of the locality, as the first
+ *  window does */
 int criteria_changed(const struct criteria *criteria, unsigned locality);
 
 /** Recent criterion as of the last closed window, nanoseconds, at least 1. When a locality was
@@ -109,7 +110,7 @@ struct criterion {
 /** Classes that had messages in a window that is closed. At most 2 * SIZE_CLASSES. */
 size_t criteria_count(const struct criteria *criteria);
 
-/** List them by locality, then by size.
+/** List these classes by locality, then by size.
  *  @return how many were written, at most room */
 size_t criteria_list(const struct criteria *criteria, struct criterion *out, size_t room);
 

@@ -1,4 +1,4 @@
-/* Criteria of every size class, made of those that had messages. */
+/* Criteria of all size classes of a locality, interpolated between those that had messages. */
 #include "daemon/analysis/latency/criteria_state.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 /* Bytes that take as long as the latency of a message alone: where measured lines bend. */
 #define LATENCY_BYTES 4096.0
 
-/* Slope of the line through two classes as far as it is believed beyond them. */
+/* Slope of the line through two classes, within the limits of an extrapolation beyond them. */
 static double classes_limit_slope(const double *sizes, const double *known, unsigned at,
                                   unsigned other)
 {
@@ -19,8 +19,8 @@ static double classes_limit_slope(const double *sizes, const double *known, unsi
 }
 
 /* Fill in the classes whose value is NaN from those that are known.
- * @param slopes  beyond the known ones go on along a line; 0: stay level
- * @return how many are known */
+ * @param slopes  1: extrapolate along a line; 0: with the value of the last known class
+ * @return how many classes are known */
 static unsigned classes_interpolate(const double *sizes, double *out, const double *known,
                                     int slopes)
 {
@@ -117,9 +117,9 @@ static int classes_is_unchanged(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* What criteria of a locality are made of, of all its cells. @return whether it comes to the same
- * as before: times are told by classes, so medians of long often do not change from window to
- * window */
+/* Find the medians and quantiles of all cells of a locality, from which its criteria are made.
+ * @return whether all are as before, as they often are: times are counted by classes, so a median
+ * seldom changes from window to window */
 static int classes_find_own(struct criteria *criteria, unsigned locality)
 {
     struct used *used = &criteria->used[locality];

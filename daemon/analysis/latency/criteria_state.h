@@ -8,26 +8,27 @@
 
 /* One size class of a locality. */
 struct cell {
-    struct histogram progress;        /* window in progress */
-    struct histogram horizon;         /* sum of the windows of the ring */
-    struct histogram pool;            /* since the last median */
+    struct histogram progress;        /* of the window in progress */
+    struct histogram horizon;         /* of the windows in the ring */
+    struct histogram pool;            /* of the windows since the last median */
     uint64_t pooled;                  /* windows in the pool */
     struct histogram history;         /* weights of the medians so far */
     double latest;                    /* latest median, nanoseconds */
     double fresh;                     /* median of the window that is being closed; NaN: none */
-    uint64_t fresh_windows;           /* that it stands for */
-    double own_recent, own_reference; /* that criteria were last made of; NaN: none */
+    uint64_t fresh_windows;           /* that `fresh` stands for */
+    double own_recent, own_reference; /* that the criteria were last made of; NaN: none */
     int closed;                       /* had messages in a closed window */
 };
 
-/* Size classes of a locality that have cells: few of all there are. */
+/* The size classes of a locality that have cells. */
 struct used {
     uint16_t of[SIZE_CLASSES];
     unsigned count;
-    int few;     /* some had fewer messages than it takes when criteria were last made */
-    int changed; /* criteria are others than before the last window was closed */
+    int few;     /* when criteria were last made, some class had fewer than params.least messages */
+    int changed; /* closing the last window changed the criteria */
 };
 
+/* What one window added to the horizons. */
 struct slot {
     uint64_t window; /* NO_WINDOW: empty */
     uint64_t *entries;

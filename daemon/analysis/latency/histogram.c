@@ -1,3 +1,4 @@
+/* Histograms of times: see histogram.h. */
 #include "daemon/analysis/latency/histogram.h"
 
 #include <math.h>
@@ -124,8 +125,8 @@ uint32_t histogram_next(const struct histogram *histogram, uint32_t time_class)
     return TIME_CLASSES;
 }
 
-/* Class of the k-th smallest, k below messages. *over becomes how many there are of the classes up
- * to it. */
+/* Class of the k-th smallest time, k below messages.
+ * @param over  set to how many times there are up to that class, and in it */
 static uint32_t histogram_class_at(const struct histogram *histogram, uint64_t k, uint64_t *over)
 {
     uint64_t below = 0;

@@ -4,8 +4,8 @@
  * They lie in pages of one octave each, which exist only while something is counted in them: times
  * of one kind of message spread over a few octaves, so that a histogram takes 0.5 KB and half as
  * much again for each octave in use, whatever the number of messages. All is integer: adding is
- * associative and commutative, and taking away what was added leaves a histogram as it was, bit
- * for bit, down to the zeros of an empty one.
+ * associative and commutative, and subtracting what was added leaves a histogram as it was, bit for
+ * bit, down to the zeros of an empty one.
  *
  * Pure: no clock, no file, no socket; links nothing. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_HISTOGRAM_H
@@ -36,12 +36,13 @@ struct histogram {
 /** Free what it owns and make it empty. */
 void histogram_finish(struct histogram *histogram);
 
-/** Give it the page of a class, for histogram_add(). @return NULL when there is no memory */
+/** Make a page that does not exist, for histogram_add(). @return NULL: there is no memory */
 struct histogram_page *histogram_page_create(struct histogram *histogram, uint32_t page);
 
 /** Count messages of one class of times.
  *  @param time_class  below TIME_CLASSES
- *  @return 0, -HOLTER_ERANGE for a class there is not, or -ENOMEM; then nothing was counted */
+ *  @return 0, -HOLTER_ERANGE for a class that does not exist, or -ENOMEM; then nothing was counted
+ */
 static inline int histogram_add(struct histogram *histogram, uint32_t time_class, uint64_t messages)
 {
     if (time_class >= TIME_CLASSES)
@@ -59,22 +60,22 @@ static inline int histogram_add(struct histogram *histogram, uint32_t time_class
     return 0;
 }
 
-/** Take away what was counted before.
- *  @return 0, or -HOLTER_ERANGE when there are not so many; then nothing was taken */
+/** Subtract messages that were counted before.
+ *  @return 0, or -HOLTER_ERANGE: there are fewer; then nothing was subtracted */
 int histogram_remove(struct histogram *histogram, uint32_t time_class, uint64_t messages);
 
-/** How many of a class were counted; 0 for a class there is not. */
+/** Messages of a class that were counted; 0 for a class that does not exist. */
 uint64_t histogram_count(const struct histogram *histogram, uint32_t time_class);
 
-/** Add all that another one counts.
+/** Add the counts of another histogram.
  *  @return 0, or -ENOMEM; then nothing was added */
 int histogram_merge(struct histogram *into, const struct histogram *from);
 
-/** Take away all that another one counts, exactly.
- *  @return 0, or -HOLTER_ERANGE when any class has not so many; then nothing was taken */
+/** Subtract the counts of another histogram, exactly.
+ *  @return 0, or -HOLTER_ERANGE: some class has fewer; then nothing was subtracted */
 int histogram_subtract(struct histogram *from, const struct histogram *what);
 
-/** Divide all counts by 2^bits, rounding up, so that what was there stays there. */
+/** Divide all counts by 2^bits, rounding up, so that no count becomes 0. */
 void histogram_shift(struct histogram *histogram, unsigned bits);
 
 /** The next class, from one on, that has counts.

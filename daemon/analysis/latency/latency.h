@@ -1,10 +1,10 @@
 /* Latency of one window: of the whole job, of each locality, of regions and of ranks.
  *
  * The latency of a message is its transfer time by the criterion of its locality and size class
- * (PCLVis, Eq. 1); that of a group of messages is the mean (PCLVis, Eq. 2). Because a criterion is
- * one number for a class, sums of transfer times are enough: the mean is the sum of T / gt over
- * rows. Besides the mean there is the geometric mean, from sums of logarithms: a mean of times with
- * heavy tails is made by a few messages that the scheduler held up, the geometric mean is not.
+ * (PCLVis, Eq. 1); that of a group of messages is the mean (PCLVis, Eq. 2). A criterion is one
+ * number for a class, so the sums of transfer times in rows of one class are enough. Besides the
+ * mean there is the geometric mean, from sums of logarithms: the mean of times with heavy tails is
+ * determined by a few messages that the scheduler held up, the geometric mean is not.
  *
  * A message belongs to the region of its source and to that of its destination: the slow link
  * between two regions shows in both.
@@ -34,7 +34,7 @@ struct latency_scale {
     X(uint64_t, recent)        /* of latencies by recent criterion, in 1/1024 */                   \
     X(uint64_t, reference)     /* by reference criterion, in 1/1024 */                             \
     X(int64_t, reference_log2) /* of their binary logarithms, in 1/65536 */                        \
-    X(int64_t, moved_log2)     /* of what the reference criteria moved by, in 1/65536 */
+    X(int64_t, moved_log2)     /* of the changes of the reference criteria, in 1/65536 */
 
 /** Of a group of messages. Zero-initialised is empty. */
 struct latency_sum {
@@ -52,9 +52,9 @@ double latency_recent(const struct latency_sum *sum);
 double latency_reference(const struct latency_sum *sum);
 double latency_typical(const struct latency_sum *sum);
 
-/** Binary logarithm of what the reference criteria of these messages moved by since the window
- *  before; 0: no messages. A latency of this window times this power of two is one by the criteria
- *  of the window before. */
+/** Mean change of the reference criteria of these messages since the window before, as a binary
+ *  logarithm; 0: no messages. A latency of this window times this power of two is relative to the
+ *  criteria of the window before. */
 double latency_moved(const struct latency_sum *sum);
 
 struct latency_rank {

@@ -1,10 +1,11 @@
+/* The trends of the typical message and of the mean: see latency_trend.h. */
 #include "daemon/analysis/latency/latency_trend.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Least rises of the mean: a few messages that were held up make a window twice as slow. */
+/* Rises of the mean have to be larger: a few messages that were held up double it in a window. */
 #define MEAN_RISE 2.5
 #define MEAN_SLOW_RISE 1.8
 #define MEAN_GROWTH 1.3
@@ -27,7 +28,7 @@ int latency_trend_create(struct latency_trend **out, double window_s)
     params.rise = MEAN_RISE;
     params.slow_rise = MEAN_SLOW_RISE;
     params.growth = MEAN_GROWTH;
-    params.calm_slope = 0; /* of the mean only periods are told */
+    params.calm_slope = 0; /* of the mean only periods are reported */
     code = code != 0 ? code : trend_create(&trend->mean, &params);
     if (code != 0) {
         latency_trend_destroy(trend);

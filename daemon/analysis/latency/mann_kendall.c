@@ -1,13 +1,15 @@
+/* The Mann-Kendall test and the Theil-Sen slope: see mann_kendall.h. */
 #include "daemon/analysis/latency/mann_kendall.h"
 
 #include "holter/error.h"
 
 #include <math.h>
 
-#define PAIRS (MANN_KENDALL_MOST * (MANN_KENDALL_MOST - 1) / 2)
+#define PAIRS (MANN_KENDALL_MAXIMUM * (MANN_KENDALL_MAXIMUM - 1) / 2)
 
-/* Values below a bound, or not above it, come first, without branches that nobody can foresee.
- * @return where the others begin */
+/* Move the values below a bound, with_equal: or equal to it, to the front. There is no branch on
+ * the values, which the processor could not predict.
+ * @return position of the first of the other values */
 static size_t kendall_partition(double *values, size_t from, size_t to, double bound,
                                 int with_equal)
 {
@@ -27,15 +29,15 @@ static double kendall_middle(double a, double b, double c)
     return c < low ? low : c > high ? high : c;
 }
 
-/* The k-th smallest, behind which none is smaller then (Hoare, "Algorithm 65: find", 1961). */
+/* Find the k-th smallest value. Values are reordered so that none after it is smaller (Hoare,
+ * "Algorithm 65: find", 1961). */
 static double kendall_select(double *values, size_t count, size_t k)
 {
     size_t from = 0, to = count;
     while (to - from > 1) {
         double pivot = kendall_middle(values[from], values[from + (to - from) / 2], values[to - 1]);
         size_t cut = kendall_partition(values, from, to, pivot, 0);
-        if (cut ==
-            from) { /* it is the smallest: all that equal it go at once; or it is no number */
+        if (cut == from) { /* the pivot is the smallest: skip all that equal it; or it is NaN */
             cut = kendall_partition(values, from, to, pivot, 1);
             if (k < cut || cut == from)
                 break;
@@ -48,7 +50,7 @@ static double kendall_select(double *values, size_t count, size_t k)
     return values[k];
 }
 
-/* Of an even number the mean of the two in the middle. */
+/* Median; of an even number of values the mean of the two in the middle. */
 static double kendall_median(double *values, size_t count)
 {
     size_t k = (count - 1) / 2;
@@ -82,7 +84,7 @@ int mann_kendall(struct mann_kendall *out, const double *times, const double *va
 {
     double slopes[PAIRS], s = 0;
     size_t pairs = 0, equal = 0;
-    if (count < 3 || count > MANN_KENDALL_MOST)
+    if (count < 3 || count > MANN_KENDALL_MAXIMUM)
         return -HOLTER_ERANGE;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {

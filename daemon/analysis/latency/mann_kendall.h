@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#define MANN_KENDALL_MOST 32u
+#define MANN_KENDALL_MAXIMUM 32u
 
 struct mann_kendall {
     double z;     /**< standard normal when there is no trend; above 0: increasing */
@@ -25,7 +25,7 @@ struct mann_kendall {
 };
 
 /** @param times        ascending, all different
- *  @param count        3 to MANN_KENDALL_MOST
+ *  @param count        3 to MANN_KENDALL_MAXIMUM
  *  @param correlation  of neighbouring values without trend; negative counts as 0, at most 0.99
  *  @param out          set on success
  *  @return 0, or -HOLTER_ERANGE */

@@ -1,3 +1,4 @@
+/* Counts of transfer times by locality and size class: see time_counts.h. */
 #include "daemon/analysis/latency/time_counts.h"
 
 #include <stdlib.h>
@@ -50,8 +51,8 @@ void time_counts_remove(struct time_counts *counts, unsigned class_, uint32_t ti
         (void)histogram_remove(counts->cells->of[class_], time_class, messages);
 }
 
-/* All that the other ones count is counted in these as well, or nothing is. */
-static int time_counts_merge_cell(struct time_counts *to, const struct time_cells *from)
+/* Add all counts. @return 0 or -ENOMEM: then nothing was added */
+static int time_counts_merge(struct time_counts *to, const struct time_cells *from)
 {
     for (size_t i = 0; i < from->count; i++) {
         unsigned class_ = from->used[i];
@@ -69,7 +70,7 @@ int time_counts_move(struct time_counts *to, struct time_counts *from)
 {
     if (from->cells == NULL)
         return 0;
-    int code = time_counts_merge_cell(to, from->cells);
+    int code = time_counts_merge(to, from->cells);
     if (code == 0)
         time_counts_clear(from);
     return code;

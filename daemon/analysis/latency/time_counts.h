@@ -1,5 +1,5 @@
-/* How many messages of one window took how long, by locality and size class. Of a job's many rows
- * of times most are of few classes: so they are counted where they come, not kept. Pure. */
+/* How many messages of one window took how long, by locality and size class. Most rows of times of
+ * a job are of few classes, so they are counted as they arrive, not stored. Pure. */
 #ifndef HOLTER_DAEMON_ANALYSIS_LATENCY_TIME_COUNTS_H
 #define HOLTER_DAEMON_ANALYSIS_LATENCY_TIME_COUNTS_H
 
@@ -21,7 +21,7 @@ struct time_counts {
     struct time_cells *cells; /**< owned; NULL: none yet */
 };
 
-/** Number of locality and size class together, as of transfer_class(). */
+/** @return the number of locality and size class together, as transfer_class() */
 static inline unsigned time_counts_class(unsigned locality, unsigned size_class)
 {
     return size_class * LOCALITIES + locality;
@@ -29,13 +29,13 @@ static inline unsigned time_counts_class(unsigned locality, unsigned size_class)
 
 void time_counts_finish(struct time_counts *counts);
 
-/** Count none, and keep room. */
+/** Set all counts to 0, and keep the memory. */
 void time_counts_clear(struct time_counts *counts);
 
-/** Messages of all classes. */
+/** @return number of messages of all classes */
 uint64_t time_counts_messages(const struct time_counts *counts);
 
-/** For time_counts_add(): make a class's cell. @return NULL when there is no memory */
+/** Make the cell of a class, for time_counts_add(). @return NULL: there is no memory */
 struct histogram *time_counts_cell(struct time_counts *counts, unsigned class_);
 
 /** Count messages.
@@ -50,7 +50,7 @@ static inline int time_counts_add(struct time_counts *counts, unsigned class_, u
     return cell == NULL ? -ENOMEM : histogram_add(cell, time_class, messages);
 }
 
-/** Take back messages that were counted. */
+/** Subtract messages that were counted. */
 void time_counts_remove(struct time_counts *counts, unsigned class_, uint32_t time_class,
                         uint64_t messages);
 

@@ -1,3 +1,4 @@
+/* Growth and steady periods of a series: judging each value, and following periods: see trend.h. */
 #include "daemon/analysis/latency/trend.h"
 
 #include "daemon/analysis/latency/mann_kendall.h"
@@ -10,35 +11,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While few values are known a rise has to be one that is no phase of a program: this ratio at
- * first, none but the parameters' any more after so many values. */
+/* While few values are known, a rise has to be larger than that of a phase of a program: by this
+ * ratio at first, falling to the ratios of the parameters after so many values. */
 #define EARLY_RISE 2.4
 #define EARLY_VALUES 60.0
 
-#define RAMP_SCALE                                                                                 \
-    12u /* values that have to be back before growth that the ramp was seen of is over */
+/* Values that have to be back near the base before growth that was seen by the ramp is over. */
+#define RAMP_SCALE 12u
 
-/* Growth is tested for over the last so many values, in at most so many blocks. */
+/* Growth is tested for over the last values of each span, in at most so many blocks. */
 enum { SPANS = 3, BLOCKS = 20 };
 static const uint32_t spans[SPANS] = {60, 240, 960};
-#define LEAST_GROWING 12u
+#define MINIMUM_GROWING 12u
 #define LEVEL_VALUES 5u /* whose median is the level */
 #define SLOPE_EVERY 4u  /* values, while calm */
-/* Standard deviations of the Mann-Kendall test: of values that also lie above calm, of values that
- * are known to be high, of others; and what is no growth any more. */
+/* Limits of the Mann-Kendall test, in standard deviations: for values that also lie above calm, for
+ * values that are known to be high, and for others by span; and below which growth is over. */
 #define GROWING_HIGH 2.0
 #define GROWING 3.5
 static const double growing_alone[SPANS] = {INFINITY, 3.2, 4};
-#define MOST_CORRELATED 0.944 /* neighbours, where that cannot be known: a half over 12 values */
+#define MAXIMUM_CORRELATION                                                                        \
+    0.944 /* of neighbours, where it is not known: a half over 12 values                           \
+           */
 #define NOT_GROWING 0.5
 
-/* Periods that came back to the base: three of them within an hour are a habit. */
+/* Three periods within an hour that came back to the base are a habit of the program. */
 #define HABIT_S 3600.0
 #define HABIT_SHARE 0.02 /* of the memory, at least, for each */
 #define HABIT_KEPT_S 14400.0
 
-/* A change for good: steady for so many times what is remembered of calm, and for so many values.
- */
+/* A job has changed for good when it is steady for so many times as long as what is remembered of
+ * calm, and for so many values. */
 #define FOR_GOOD_TIMES 5.0
 #define FOR_GOOD_VALUES 600u
 
@@ -94,8 +97,11 @@ struct growth {
     double rise;  /* of it over the span */
 };
 
-/* Test the last values, at most so many and from a number on, for growth: the Mann-Kendall test
- * over medians of blocks. @return whether there are enough */
+/* Test the last values for growth: the Mann-Kendall test over medians of blocks.
+ * @param from        number of the first value that may be used
+ * @param most        values that may be used
+ * @param correlated  correlation of neighbouring values
+ * @return whether there are enough values */
 static int trend_find_growth(const struct trend *trend, uint64_t from, uint64_t most,
                              double correlated, struct growth *out)
 {
@@ -103,7 +109,7 @@ static int trend_find_growth(const struct trend *trend, uint64_t from, uint64_t 
     uint64_t usable = trend->count - from;
     uint64_t count = usable < most ? usable : most;
     count = count < RECENT ? count : RECENT;
-    if (count < LEAST_GROWING)
+    if (count < MINIMUM_GROWING)
         return 0;
     uint64_t size = (count + BLOCKS - 1) / BLOCKS, blocks = count / size;
     uint64_t start = trend->count - blocks * size, origin = trend_window(trend, start);
@@ -122,8 +128,9 @@ static int trend_find_growth(const struct trend *trend, uint64_t from, uint64_t 
     return 1;
 }
 
-/* Where a step, or a growth along a line, explains most of what lies above the base: of all squares
- * of the last values, (sum y)^2 / n or (sum y d)^2 / sum d^2 with d counted from the onset. */
+/* The onset of a step, and of growth along a line, that explains most of what lies above the base:
+ * of the squares of the last values (sum y)^2 / n, or (sum y d)^2 / sum d^2 with d counted from the
+ * onset. */
 struct fit {
     uint64_t step, growth; /* numbers of the first values above */
     double step_gain, growth_gain;
@@ -137,7 +144,7 @@ static void trend_find_fit(const struct trend *trend, double base, uint64_t most
     for (uint64_t n = 1; n <= most && n <= RECENT && trend->first + n <= trend->count; n++) {
         double y = fmin(fmax(trend_log(trend, trend->count - n) - base, -top), top);
         sum += y;
-        product += sum; /* every d grows by one, that of the new value is 1 */
+        product += sum; /* every d grows by one; that of the value added here is 1 */
         squares += (double)n * (double)n;
         double step = sum > 0 ? sum * sum / (double)n : 0;
         double growth = product > 0 ? product * product / squares : 0;
@@ -166,13 +173,13 @@ static void trend_enter_period(struct trend *trend, enum trend_state state, uint
     trend->result.onset = trend->result.since = trend_window(trend, onset);
 }
 
-/* How early it is in a job, from 1 down to 0: then a rise has to be more to be worth telling. */
+/* How early it is in a job, from 1 down to 0: the earlier, the larger a rise has to be. */
 static double trend_earliness(const struct trend *trend)
 {
     return fmax(0, 1 - trend->singles / trend->weight / EARLY_VALUES);
 }
 
-/* Least rise that is worth telling at a scale. */
+/* Smallest rise that is reported at a scale; a logarithm. */
 static double trend_minimum_rise(const struct trend *trend, uint32_t i)
 {
     double rise = trend->rises[i];
@@ -188,7 +195,7 @@ static int trend_is_high(const struct trend *trend, const double *stats, uint32_
     return stats[i] > trend->calm.centre + rise && trend->thirds[i] - trend->base > rise;
 }
 
-/* Three values that stay above those before, more than calm ever jumps. */
+/* Whether the last three values are above those before by more than calm ever jumps. */
 static int trend_has_jumped(const struct trend *trend, const double *stats)
 {
     if (!(stats[JUMP] > trend->calm.limits[JUMP]))
@@ -206,7 +213,7 @@ static int trend_falls_back(const struct trend *trend)
     return last - trend->base < 0.6 * (highest - trend->base);
 }
 
-/* A level that is high, whichever way it came there. */
+/* Enter a period when the level is high, whether by a step or by growth. @return whether it is */
 static int trend_judge_level(struct trend *trend)
 {
     const double *stats = trend_last_stats(trend);
@@ -218,7 +225,7 @@ static int trend_judge_level(struct trend *trend)
         if (m == 3 && trend_falls_back(trend))
             continue;
         trend_find_fit(trend, trend->base, 60 + 4 * (uint64_t)m, &fit);
-        int grows = trend->count - fit.growth >= LEAST_GROWING && fit.growth_gain > fit.step_gain;
+        int grows = trend->count - fit.growth >= MINIMUM_GROWING && fit.growth_gain > fit.step_gain;
         trend_enter_period(trend, grows ? TREND_STATE_GROWTH : TREND_STATE_STEADY,
                            grows ? fit.growth : fit.step, trend_minimum_rise(trend, i), m);
         return 1;
@@ -226,8 +233,8 @@ static int trend_judge_level(struct trend *trend)
     return 0;
 }
 
-/* Growth away from the base, before the level as such is high: the last values lie above it as a
- * line would, they have a trend, and a line explains them better than a step. */
+/* Enter growth before the level as such is high: the last values lie above the base as a line
+ * would, they have a trend, and a line explains them better than a step. @return whether it did */
 static int trend_judge_ramp(struct trend *trend)
 {
     double above = trend_last_stats(trend)[RAMP];
@@ -251,8 +258,8 @@ static int trend_judge_ramp(struct trend *trend)
     return 0;
 }
 
-/* Growth in itself: for a series that grew from its beginning, and so has no base. What was learnt
- * of it as calm is wrong, its correlation too. */
+/* Enter growth by its trend alone: for a series that grew from its beginning, and so has no base.
+ * What was learnt as calm is wrong then, its correlation too. @return whether it did */
 static int trend_judge_growth(struct trend *trend)
 {
     struct growth growth;
@@ -261,7 +268,7 @@ static int trend_judge_growth(struct trend *trend)
         return 0;
     for (uint32_t s = 1; s < SPANS; s++) {
         if (trend->count % (spans[s] / 12) != 0 || trend->count - trend->first < spans[s] ||
-            !trend_find_growth(trend, trend->first, spans[s], MOST_CORRELATED, &growth) ||
+            !trend_find_growth(trend, trend->first, spans[s], MAXIMUM_CORRELATION, &growth) ||
             growth.z < growing_alone[s] ||
             growth.rise < (log(trend->params.slow_rise) + log(trend->params.growth)) / 2)
             continue;
@@ -294,8 +301,8 @@ static void trend_become_calm(struct trend *trend)
     trend->result.slope = NAN;
 }
 
-/* A level that was left for and come back from several times within an hour is one of the program's
- * own: it becomes part of what calm is like. */
+/* A level that the series went to and came back from several times within an hour is a phase of the
+ * program: it becomes part of what calm is like. */
 static void trend_note_return(struct trend *trend)
 {
     double logs[RECENT];
@@ -328,7 +335,7 @@ static void trend_note_return(struct trend *trend)
         trend->returned[k] = (struct returned){0};
 }
 
-/* The job changed for good: learn anew what calm is. */
+/* The job has changed for good: learn from scratch what calm is. */
 static void trend_relearn_calm(struct trend *trend)
 {
     trend_forget_calm(trend);
@@ -338,7 +345,7 @@ static void trend_relearn_calm(struct trend *trend)
     trend_become_calm(trend);
     trend->first = trend->remembered = trend->count - HELD_BACK;
     for (uint64_t n = trend->first; n < trend->count; n++)
-        trend->stats[n % HELD][RAMP] = NAN; /* they are above the base that was */
+        trend->stats[n % HELD][RAMP] = NAN; /* they refer to the former base */
 }
 
 static void trend_follow_growth(struct trend *trend)
@@ -404,7 +411,7 @@ int trend_update(struct trend *trend, uint64_t window, double value, uint64_t me
             trend_remember_calm(trend);
             if (trend->params.calm_slope && trend->count % SLOPE_EVERY == 0 &&
                 trend_find_growth(trend, trend->first, spans[0], 0,
-                                  &growth)) /* no test, but a slope */
+                                  &growth)) /* for the slope only */
                 trend->result.slope = growth.slope;
         }
     } else {

@@ -1,16 +1,16 @@
-/* Growth and steady periods of a series of window latencies (003, section 5.1), online.
+/* Growth and steady periods of a series of window latencies (PCLVis, section 5.1), online.
  *
  * A series has one value a window: the latency of a job, locality or region relative to the
  * reference criterion. Values are judged by their logarithms, since delays multiply.
  *
  * Calm is learnt from the series itself. Statistics of the last 1, 3, 6, 12, 24 and 48 values are
- * kept as histograms whose weights halve every half_life values, so that how far each strays while
- * the job is calm is measured, not derived from a model; of few values, what an autoregression
- * would do is mixed in, and a rise has to be larger. Values enter with a delay of up to 120, and
- * not at all from what turned out to be a period. The base is the median.
+ * kept as histograms whose weights halve every half_life values, so that the
+ * variation of each while the job is calm is measured, not derived from a model; while values are
+ * few, what an autoregression would do is mixed in, and a rise has to be larger. Values enter with
+ * a delay of up to 120, and not at all from what turned out to be a period. The base is the median.
  *
  * The series is out of calm when one of these is beyond what calm explains (five spreads, and the
- * tail that was seen), and beyond a least rise:
+ * tail that was seen), and beyond a minimum rise:
  * - the level: the mean of the lower two thirds of the last m values (less the lowest sixth), which
  *   a spike of one window cannot move. A step is seen by the three values after it, a small one or
  *   one in strong noise by the longer scales;
@@ -25,10 +25,11 @@
  * its variance is corrected for the correlation seen in calm), and steady high otherwise.
  *
  * It is calm again when the median of as many values as it was seen by is back by half of the rise
- * that was asked for. A level that was left for and returned from three times within an hour is one
- * of the program's own phases and becomes part of what is calm. When a job is steady for ten
+ * that was asked for. A level that the series went to and came back from three times within an
+ * hour is a phase of the program and becomes part of what is calm. When a job is steady for ten
  * minutes and five times as long as what is remembered of calm, it changed for good: calm is
- * learnt anew. A job that starts slow or fast is judged from warm_up on and soon forgets its start.
+ * learnt again, from scratch. A job that starts slow or fast is judged from warm_up on and soon
+ * forgets its start.
  *
  * Simulated with autoregressive noise in the logarithm (correlation phi, standard deviation sd):
  * - a step to twice the base, after five minutes of calm: within 3 windows in all of 100 runs for
@@ -36,7 +37,7 @@
  *   deviations of what the noise does by itself: 3 to 10 windows in the mean;
  * - a ramp of 20 % a minute: within 60 windows in 99 of 100 for sd 0.05, phi 0, in 87 for phi 0.5;
  *   at phi 0.9 after up to 100 (sd 0.02). A drift of 1 % a minute: within 13 minutes;
- * - a sawtooth to 2.5 times the base in five minutes: told three times, then it is a habit;
+ * - a sawtooth to 2.5 times the base in five minutes: reported three times, then it is a habit;
  * - false alarms in 24 hours of windows of one second: see the tests and the benchmark. With
  *   innovations of heavier tails than Student's t with 5 degrees of freedom (excursions to twice
  *   the base for three windows, several a day) they are several a day as well.
@@ -57,14 +58,14 @@ enum trend_state {
 
 struct trend_params {
     double window_s;    /**< length of a window, seconds: what a minute is, for slopes */
-    uint64_t least;     /**< messages for a window's value to count; fewer are a gap */
+    uint64_t least;     /**< messages that a window needs to count; with fewer it is a gap */
     uint32_t warm_up;   /**< values before anything is judged; at least 8 */
-    double rise;        /**< least ratio to the base that is worth telling, at once; above 1 */
-    double slow_rise;   /**< the same for one that holds for 48 values */
-    double growth;      /**< the same for one that goes on growing */
+    double rise;        /**< smallest ratio to the base that is reported at once; above 1 */
+    double slow_rise;   /**< the same for a level that holds for 48 values */
+    double growth;      /**< the same for a level that goes on growing */
     uint32_t calm_down; /**< values near the base after which a period is over */
-    double half_life;   /**< of what calm is remembered of, windows */
-    int calm_slope;     /**< tell the slope while calm, too; 0: it is NaN then */
+    double half_life;   /**< of the weights of values from which calm is learnt, windows */
+    int calm_slope;     /**< report the slope while calm, too; 0: it is NaN then */
 };
 
 /** For windows of one second. */
@@ -100,18 +101,17 @@ struct trend;
 int trend_create(struct trend **out, const struct trend_params *params);
 void trend_destroy(struct trend *trend);
 
-/** Take the value of one window. Windows left out are gaps.
+/** Add the value of one window. Windows left out are gaps.
  *  @param window    above the one before
  *  @param value     above 0; NaN, infinite and other values count as gaps
  *  @param messages  that the value is the mean of
  *  @return 0, or -HOLTER_ERANGE for a window that is not above the last: nothing was done */
 int trend_update(struct trend *trend, uint64_t window, double value, uint64_t messages);
 
-/** As of the last update: whether its state is TREND_STATE_CALM, which is less work than all of the
- * result. */
+/** @return whether the state as of the last update is TREND_STATE_CALM; cheaper than the result */
 int trend_is_calm(const struct trend *trend);
 
-/** As of the last update. */
+/** The result as of the last update. */
 void trend_result(const struct trend *trend, struct trend_result *out);
 
 #endif

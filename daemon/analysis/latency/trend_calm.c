@@ -12,19 +12,19 @@
 #define BEFORE_JUMP 6u
 #define BIN_WIDTH 0.02
 
-/* How many spreads above the centre are noise: for the statistic of growth fewer, because it is
- * asked for a trend besides. Where there are many values, their tail is gone on so far. */
+/* Spreads above the centre up to which a value is noise; fewer for the ramp, which has to show a
+ * trend besides. Where many values are known, the tail that was seen is extended by TAIL. */
 #define FAR 5.0
 #define FAR_RAMP 4.5
 #define TAIL 2.5
-/* While few values are known, limits lie farther, by so much over their number (as quantiles of
- * Student's distribution do). */
+/* While few values are known, limits are farther away by this share over their number, as quantiles
+ * of Student's distribution are. */
 #define FARTHER 2.0
-/* What spread of single values is expected before calm is known, and for how many independent
- * values that and what follows from it count. */
+/* The spread of single values that is expected before calm is known, and for how many independent
+ * values this expectation counts. */
 #define EXPECTED_SPREAD 0.12
 #define EXPECTED_VALUES 6.0
-/* Neighbours that count as seen from the beginning, as of a correlation of a half. */
+/* Pairs of neighbours that are assumed from the beginning, with a correlation of a half. */
 #define ASSUMED_NEIGHBOURS 10.0
 
 static int trend_compare_values(const void *a, const void *b)
@@ -48,7 +48,6 @@ static void trend_sort_values(double *values, size_t count)
     }
 }
 
-/* Values from one number on, sorted. */
 void trend_sorted(const struct trend *trend, uint64_t from, uint64_t count, double *out)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -63,7 +62,6 @@ double trend_median(const struct trend *trend, uint64_t from, uint64_t count)
     return count == 0 ? NAN : (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Median of the last values that statistics may use, at most so many. */
 double trend_last_median(const struct trend *trend, uint64_t most)
 {
     uint64_t usable = trend->count - trend->first;
@@ -89,8 +87,8 @@ static double trend_lower_mean(const double *sorted, uint32_t m)
     return sum / (to - from);
 }
 
-/* How far the last values lie above the base, weighted as growth that began with the first of them
- * would have it. NaN: too few values, or the base is not known. */
+/* How far the last values lie above the base, with the weights of growth that began with the first
+ * of them. NaN: there are too few values, or the base is not known. */
 static double trend_ramp(const struct trend *trend)
 {
     const double centre = trend->calm.centre, most = RAMP_CLIP * trend->calm.spread;
@@ -105,7 +103,7 @@ static double trend_ramp(const struct trend *trend)
     return sum / (RAMP_VALUES * (RAMP_VALUES + 1) / 2);
 }
 
-/* The second largest of the values before a jump, which one of them that is a spike cannot move. */
+/* The second largest of the values before a jump, so that a single spike does not count. */
 static double trend_before_jump(const struct trend *trend)
 {
     double largest = -INFINITY, second = -INFINITY;
@@ -160,7 +158,7 @@ static void trend_memory_scale(struct memory *memory, double factor)
     }
 }
 
-/* Quantiles q, ascending, linear within bins. */
+/* Find quantiles q, which ascend; linear within bins. */
 static void trend_memory_quantiles(const struct memory *memory, const double *q, double *out,
                                    size_t count)
 {
@@ -176,14 +174,12 @@ static void trend_memory_quantiles(const struct memory *memory, const double *q,
     }
 }
 
-/* Centre of the histogram of a statistic; jump and ramp are differences. */
+/* Centre of a statistic's histogram; 0 for jump and ramp, which are differences. */
 static double trend_memory_centre(const struct trend *trend, uint32_t statistic)
 {
     return statistic >= SCALES ? 0 : trend->centre;
 }
 
-/* Correlation of neighbouring values of a normal process of which such a share lies on one side of
- * the median (Sheppard, 1899). */
 double trend_correlation(const struct trend *trend)
 {
     double assumed = ASSUMED_NEIGHBOURS * trend->weight;
@@ -192,23 +188,26 @@ double trend_correlation(const struct trend *trend)
     return fmin(fmax(r, 0), 0.98);
 }
 
-/* Of a statistic, given the correlation of neighbours. */
+/* Find the limit of a statistic.
+ * @param r  correlation of neighbours */
 static void trend_find_limit(struct trend *trend, uint32_t i, double r)
 {
     static const double q[] = {0.16, 0.5, 0.84, 0.95, 0.99, 0.999};
     const struct memory *memory = &trend->memories[i];
     double v[6], values = memory->total / trend->weight;
     double m = i == JUMP ? 3 : i == RAMP ? RAMP_VALUES : trend_scales[i];
-    double singles = trend->memories[0].total / trend->weight; /* faded a little */
+    double singles =
+        trend->memories[0].total / trend->weight; /* weights below 1 for older values */
     if (values < 2 * m || singles + 0.5 < trend->params.warm_up / 2)
         return;
     trend_memory_quantiles(memory, q, v, 6);
     double spread = fmax(v[2] - v[1], v[1] - v[0]);
-    if (values < 16 || values >= 40) /* of the first a jump may be part, then it is but one value */
+    if (values < 16 ||
+        values >= 40) /* among the first values a jump would be many of them, later one */
         spread = fmax(spread, (v[3] - v[1]) / 1.645);
     if (values >= 200)
         spread = fmax(spread, (v[4] - v[1]) / 2.326);
-    /* Of few values, what an autoregression of the single values' spread would do. */
+    /* For few values, mix in what an autoregression with the spread of single values would do. */
     double alone = (1 + r) / (1 - r);
     double expected = i == 0 ? EXPECTED_SPREAD : trend->calm.spread * fmin(1, sqrt(alone / m));
     double n = values / m;
@@ -219,7 +218,7 @@ static void trend_find_limit(struct trend *trend, uint32_t i, double r)
         trend->calm.centre = trend->centre + v[1];
         trend->calm_changed = true;
     }
-    /* The base and the spreads themselves are known from so many independent values only. */
+    /* The base and the spreads are themselves estimated, from so many independent values. */
     double independent = singles / alone;
     double unsure = i == JUMP ? 0 : trend->calm.spread * 1.25 / sqrt(independent);
     double far = (i == RAMP ? FAR_RAMP : FAR) * (1 + FARTHER / values);
@@ -250,7 +249,7 @@ static void trend_memorise_statistics(struct trend *trend, uint64_t number, doub
     }
 }
 
-/* So that weights do not become too large. */
+/* Divide all weights by the newest one, so that they do not become too large. */
 static void trend_scale_weights(struct trend *trend)
 {
     for (uint32_t i = 0; i < STATISTICS; i++)
@@ -275,7 +274,6 @@ static void trend_memorise_value(struct trend *trend)
         trend_find_calm(trend);
 }
 
-/* Values enter the memories with a delay, so that what is judged is not part of the measure. */
 void trend_remember_calm(struct trend *trend)
 {
     if (trend->count < trend->params.warm_up)

@@ -19,7 +19,7 @@ enum { SCALES = 6, JUMP = SCALES, RAMP, STATISTICS };
 #define MAXIMUM_SCALE 48u
 static const uint8_t trend_scales[SCALES] = {1, 3, 6, 12, 24, MAXIMUM_SCALE};
 
-/* What calm is like: a histogram of a statistic's logarithms about the first median. */
+/* What a statistic is like in calm: a histogram of its logarithms about the first median. */
 #define BINS 512u
 struct memory {
     float weights[BINS];
@@ -27,11 +27,11 @@ struct memory {
     size_t lowest; /* bin that has any weight */
 };
 
-/* What it comes to. */
+/* The limits that follow from the memories. */
 struct calm {
     double centre;             /* median of single values */
-    double spread;             /* of them upwards, of one standard deviation */
-    double limits[STATISTICS]; /* what is above is no noise; NaN: not known yet */
+    double spread;             /* of single values upwards, one standard deviation */
+    double limits[STATISTICS]; /* a statistic above its limit is no noise; NaN: not known yet */
 };
 
 #define RETURNS 3u
@@ -99,26 +99,27 @@ static inline double *trend_last_stats(struct trend *trend)
 /** Add the logarithm of a value. */
 void trend_add_value(struct trend *trend, uint64_t window, double value);
 
-/** Values from one number on, sorted. */
+/** Copy values from number `from` on, sorted. */
 void trend_sorted(const struct trend *trend, uint64_t from, uint64_t count, double *out);
 
-/** Median of values from one number on; NaN: none. */
+/** Median of the values from number `from` on; NaN: none. */
 double trend_median(const struct trend *trend, uint64_t from, uint64_t count);
 
-/** Median of the last values that statistics may use, at most so many. */
+/** Median of the last values that statistics may use, at most `most` of them. */
 double trend_last_median(const struct trend *trend, uint64_t most);
 
-/** Statistics of the last value. */
+/** Find the statistics of the last value. */
 void trend_find_statistics(struct trend *trend);
 
-/** Remember a statistic that lies so far from the centre of the histogram. */
+/** Add a statistic to its memory.
+ *  @param offset  from the centre of the histogram */
 void trend_memory_add(struct memory *memory, double offset, double weight);
 
-/** Correlation of neighbouring values of a normal process of which such a share lies on one side of
- *  the median (Sheppard, 1899). */
+/** Correlation of neighbouring values, from the share of neighbours that lie on the same side of
+ * the median in a normal process (Sheppard, 1899). */
 double trend_correlation(const struct trend *trend);
 
-/** What the memories come to, where there are enough values. */
+/** Find the limits from the memories, where there are enough values. */
 void trend_find_calm(struct trend *trend);
 
 /** Values enter the memories with a delay, so that what is judged is not part of the measure. */

@@ -1,20 +1,22 @@
+/* Kinds of links: see congestion.h. */
 #include "daemon/analysis/network/congestion_kinds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define FAR 255u
+#define FAR 255u /* links to the nearest node; also where there are more */
 
-/* A link and what it is compared by. */
+/* A link, and its make as a number: links of equal makes are of one kind. */
 struct made {
     uint64_t make;
     uint32_t link;
 };
 
+/* The arrays of the search; by vertex unless said otherwise. */
 struct work {
     const struct topology *topology;
     uint32_t vertices, links;
-    uint8_t *far;    /* links to the nearest node, FAR: as many or more */
+    uint8_t *far;    /* links to the nearest node, at most FAR */
     uint32_t *group; /* dragonfly: of a router, by the nodes on it; else NULL */
     uint32_t *queue;
     uint32_t *out; /* links that leave a vertex */
@@ -22,7 +24,7 @@ struct work {
     struct made *made;
 };
 
-/* Breadth first from all nodes. */
+/* Search breadth first from all nodes. */
 static void kinds_measure_distances(struct work *w)
 {
     uint32_t begin = 0, end = 0;

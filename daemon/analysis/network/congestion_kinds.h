@@ -6,8 +6,8 @@
 #include "daemon/analysis/network/topology.h"
 
 /** Number the kinds of links: see congestion.h.
- *  @param kinds  set: kind of each link, topology_links() of them; of numbers that stand for none:
- * 0
+ *  @param kinds  set: kind of each link, topology_links() of them; 0 for numbers that stand for no
+ * link
  *  @param count  set: how many kinds, at least 1
  *  @return 0 or -ENOMEM */
 int congestion_kinds(const struct topology *topology, uint32_t *kinds, uint32_t *count);

@@ -1,4 +1,4 @@
-/* The routes that load some links. */
+/* The pairs that load given links most. */
 #include "daemon/analysis/network/congestion.h"
 
 #include <errno.h>
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW 8u /* links up to which it is asked of each whether it is crossed */
+#define FEW 8u /* up to so many links, each is tested; else the routes are walked */
 
-/* The best so far of each link: a heap whose first is the least. */
+/* The best pairs so far of each link: a heap whose first element is the least. */
 struct tops {
     const struct congestion_pair *pairs;
     struct congestion_route *out; /* `most` a link */
@@ -16,7 +16,7 @@ struct tops {
     size_t most;
 };
 
-/* Does one come behind another in the order of routes? */
+/* Does one route come after another in their order? */
 static bool routes_is_less(const struct tops *tops, const struct congestion_route *a,
                            const struct congestion_route *b)
 {
@@ -26,7 +26,7 @@ static bool routes_is_less(const struct tops *tops, const struct congestion_rout
     return x->messages != y->messages ? x->messages < y->messages : a->pair > b->pair;
 }
 
-/* Let the route at a place sink to where it belongs. */
+/* Restore the heap below a position. */
 static void routes_sift_down(const struct tops *tops, struct congestion_route *heap, size_t count,
                              size_t at)
 {

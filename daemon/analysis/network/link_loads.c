@@ -1,3 +1,4 @@
+/* Loads of links from pairs of vertices: see link_loads.h. */
 #include "daemon/analysis/network/link_loads.h"
 #include "include/holter/error.h"
 
@@ -8,29 +9,30 @@
 
 #define NONE TOPOLOGY_NONE
 
-/* The rings (or lines) of a dimension. A ring's links stand together: those up from coordinate 0,
- * 1, ... and behind them those down, each at the place of the lower coordinate that it joins (the
- * wire around at the place of the last). So a route's leg down from b to a takes the places of the
- * leg up from a to b. */
+/* The rings (or lines) of a dimension. The links of a ring are stored together: the links up from
+ * coordinate 0, 1, ..., then the links down, each at the place of the lower coordinate that it
+ * joins (the link around the end at the place of the last). So a leg down from b to a has the
+ * places of the leg up from a to b. */
 struct axis {
     enum topology_connection connection;
     uint32_t size, stride;
-    struct link_load *difference; /* owned; the sum from a direction's first place on is the load */
-    uint32_t *links;              /* owned; its number by place, NONE: there is none */
-    uint8_t *touched;             /* owned; of a ring: 1 since the last settle */
-    uint32_t *rings;              /* owned; those that are touched */
+    struct link_load
+        *difference;  /* owned; the load is the sum from the first place of the direction on */
+    uint32_t *links;  /* owned; number of the link by place; NONE: there is none */
+    uint8_t *touched; /* owned; by ring: 1: changed since the last settle */
+    uint32_t *rings;  /* owned; the rings that are touched */
     uint32_t count;
-    uint32_t
-        *direct; /* owned; all-to-all: number of the link by ring, from, to; the rest is NULL */
+    uint32_t *direct; /* owned; all-to-all: number of the link by ring, from, to; the other arrays
+                         are NULL */
 };
 
-/* A node in a dimension. Routes correct dimensions in turn, so that the coordinates on a leg are
- * the destination's in those before, and the source's in those behind; a ring's number is a sum
- * over both. */
-struct spot {
+/* The position of a node in a dimension. Routes correct dimensions in turn, so that a leg has the
+ * destination's coordinates in the dimensions corrected before, and the source's in those corrected
+ * later; the number of a ring is a sum over both. */
+struct position {
     uint32_t coordinate;
-    uint32_t before; /* what dimensions corrected before add to the ring's number */
-    uint32_t behind; /* what those corrected later add */
+    uint32_t before; /* what dimensions corrected before add to the number of the ring */
+    uint32_t after;  /* what dimensions corrected later add */
 };
 
 struct link_loads {
@@ -38,19 +40,19 @@ struct link_loads {
     uint32_t vertex_count, link_count;
     struct link_load *values;     /* owned */
     struct vertex_load *vertices; /* owned */
-    uint32_t *route;              /* owned; room for the longest */
+    uint32_t *route;              /* owned; capacity for the longest route */
     uint32_t room;
     bool cartesian;
     enum topology_tie tie;
     uint32_t axis_count;
     struct axis axes[TOPOLOGY_DIMENSIONS]; /* as routes correct them */
-    struct spot *spots;                    /* owned; of each node, axis by axis */
+    struct position *positions;            /* owned; of each node, axis by axis */
     uint64_t *given;                       /* owned; pairs with a route by table, ascending */
     size_t given_count;
     size_t bytes;
 };
 
-/* The arrays of a struct link_loads; at least one element, so that NULL means failure. */
+/* Allocate an array of at least one element, so that NULL means failure. */
 static void *loads_allocate(struct link_loads *l, size_t count, size_t size)
 {
     count = count == 0 ? 1 : count;
@@ -111,7 +113,7 @@ static void loads_init_positions(struct link_loads *l, uint32_t i)
 {
     const struct axis *axis = &l->axes[i];
     for (uint32_t n = 0; n < l->vertex_count; n++) {
-        struct spot *spot = &l->spots[(size_t)i * l->vertex_count + n];
+        struct position *spot = &l->positions[(size_t)i * l->vertex_count + n];
         spot->coordinate = n / axis->stride % axis->size;
         for (uint32_t k = 0; k < l->axis_count; k++) {
             const struct axis *other = &l->axes[k];
@@ -120,14 +122,14 @@ static void loads_init_positions(struct link_loads *l, uint32_t i)
             uint32_t part = n / other->stride % other->size * weight;
             /* Of dimensions of size 1 several have the same stride: their coordinate is 0. */
             spot->before += k < i ? part : 0;
-            spot->behind += k > i ? part : 0;
+            spot->after += k > i ? part : 0;
         }
     }
 }
 
-static const struct spot *loads_positions(const struct link_loads *l, uint32_t i)
+static const struct position *loads_positions(const struct link_loads *l, uint32_t i)
 {
-    return &l->spots[(size_t)i * l->vertex_count];
+    return &l->positions[(size_t)i * l->vertex_count];
 }
 
 static void loads_place_link(struct link_loads *l, uint32_t link, const uint32_t *place)
@@ -139,8 +141,9 @@ static void loads_place_link(struct link_loads *l, uint32_t link, const uint32_t
         return;
     uint32_t at = place[dimension];
     struct axis *axis = &l->axes[at];
-    const struct spot *begin = &loads_positions(l, at)[from], *end = &loads_positions(l, at)[to];
-    size_t first = 2 * (size_t)axis->size * (begin->before + begin->behind);
+    const struct position *begin = &loads_positions(l, at)[from],
+                          *end = &loads_positions(l, at)[to];
+    size_t first = 2 * (size_t)axis->size * (begin->before + begin->after);
     if (axis->connection == TOPOLOGY_ALL)
         axis->direct[first / 2 * axis->size + begin->coordinate * axis->size + end->coordinate] =
             link;
@@ -162,8 +165,9 @@ static int loads_init_axes(struct link_loads *l, const struct topology_spec *spe
             .connection = dimension->connection, .size = dimension->size, .stride = stride};
         stride *= dimension->size;
     }
-    l->spots = loads_allocate(l, (size_t)l->vertex_count * l->axis_count, sizeof(*l->spots));
-    if (l->spots == NULL)
+    l->positions =
+        loads_allocate(l, (size_t)l->vertex_count * l->axis_count, sizeof(*l->positions));
+    if (l->positions == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < l->axis_count; i++) {
         if (loads_init_rings(l, &l->axes[i]) != 0)
@@ -213,7 +217,7 @@ void link_loads_destroy(struct link_loads *l)
     free(l->values);
     free(l->vertices);
     free(l->route);
-    free(l->spots);
+    free(l->positions);
     free(l->given);
     free(l);
 }
@@ -236,8 +240,8 @@ static inline bool loads_goes_up(const struct axis *axis, enum topology_tie tie,
     return tie == TOPOLOGY_TIE_PARITY ? a % 2 == 0 : tie == TOPOLOGY_TIE_PLUS;
 }
 
-/* Add to the places from the lower end of a leg up to the one before its upper end. Without
- * branches that differ from pair to pair: where a is b, what is added is taken away at once. */
+/* Add to the places from the lower end of a leg to the one before its upper end. Without branches
+ * that differ from pair to pair: where a equals b, what is added is subtracted at once. */
 static inline void loads_add_leg(struct axis *axis, enum topology_tie tie, uint32_t ring,
                                  uint32_t a, uint32_t b, struct link_load load)
 {
@@ -246,7 +250,7 @@ static inline void loads_add_leg(struct axis *axis, enum topology_tie tie, uint3
     a ^= swap;
     b ^= swap;
     first += (1 - up) * axis->size;
-    uint64_t wraps = b < a ? UINT64_MAX : 0; /* it goes over the ring's end and begins anew */
+    uint64_t wraps = b < a ? UINT64_MAX : 0; /* the leg crosses the end of the ring */
     loads_add_to(&first[a], load.bytes, load.messages);
     loads_add_to(&first[b], 0 - load.bytes, 0 - load.messages);
     loads_add_to(&first[0], load.bytes & wraps, load.messages & wraps);
@@ -256,15 +260,16 @@ static inline void loads_add_leg(struct axis *axis, enum topology_tie tie, uint3
     axis->touched[ring] |= differs;
 }
 
-/* All routes in one dimension. */
+/* Add the legs of all routes in one dimension. */
 static void loads_add_dimension(struct link_loads *l, uint32_t i, const struct load_change *changes,
                                 size_t count)
 {
     struct axis *axis = &l->axes[i];
-    const struct spot *spots = loads_positions(l, i);
+    const struct position *positions = loads_positions(l, i);
     for (size_t c = 0; c < count; c++) {
-        const struct spot *from = &spots[changes[c].source], *to = &spots[changes[c].destination];
-        uint32_t ring = to->before + from->behind, a = from->coordinate, b = to->coordinate;
+        const struct position *from = &positions[changes[c].source],
+                              *to = &positions[changes[c].destination];
+        uint32_t ring = to->before + from->after, a = from->coordinate, b = to->coordinate;
         struct link_load load = {(uint64_t)changes[c].bytes, (uint64_t)changes[c].messages};
         if (axis->connection != TOPOLOGY_ALL)
             loads_add_leg(axis, l->tie, ring, a, b, load);
@@ -274,7 +279,7 @@ static void loads_add_dimension(struct link_loads *l, uint32_t i, const struct l
     }
 }
 
-/* Dimension by dimension: what a dimension needs is near, and stays there. */
+/* Dimension by dimension, so that the arrays of one dimension stay in the cache. */
 static void loads_add_cartesian(struct link_loads *l, const struct load_change *changes,
                                 size_t count)
 {
@@ -294,7 +299,7 @@ static int loads_add_walked(struct link_loads *l, const struct load_change *chan
     return 0;
 }
 
-/* Link by link into the differences: settling overwrites values. */
+/* Add a given route link by link to the differences, because settling overwrites values. */
 static int loads_add_given(struct link_loads *l, const struct load_change *change)
 {
     uint32_t length =
@@ -349,27 +354,6 @@ int link_loads_add(struct link_loads *l, const struct load_change *change)
     if (code == 0)
         loads_add_vertices(l, change);
     return code;
-}
-
-int link_loads_walks(const struct link_loads *l)
-{
-    return !l->cartesian;
-}
-
-void link_loads_add_routes(struct link_loads *l, const uint32_t *links, const uint32_t *first,
-                           const struct link_load *more, size_t count)
-{
-    struct link_load *values = l->values;
-    for (size_t i = 0; i < count; i++) {
-        const struct link_load load = more[i];
-        for (uint32_t at = first[i]; at < first[i + 1]; at++)
-            loads_add_to(&values[links[at]], load.bytes, load.messages);
-    }
-}
-
-struct link_load *link_loads_open(struct link_loads *l)
-{
-    return l->values;
 }
 
 static bool loads_are_regular(const struct link_loads *l, const struct load_change *changes,

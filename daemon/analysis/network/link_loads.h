@@ -1,9 +1,9 @@
-/* What the routes of pairs put on links and vertices (000, section 4.1: a link's load is the total
- * size of all messages that traverse it).
+/* What the routes of pairs put on links and vertices (Visuco, section 4.1: a link's load is the
+ * total size of all messages that traverse it).
  *
  * Changes are added pair by pair and may be negative: what a pair sends is changed by the
- * difference. Sums are integers modulo 2^64, so that they do not depend on the order, and taking
- * away what was added leaves exactly what was there.
+ * difference. Sums are integers modulo 2^64, so that they do not depend on the order, and
+ * subtracting what was added restores exactly what was there.
  *
  * Cartesian networks: a route is one segment of a ring (or line, or one link of an all-to-all
  * dimension) a dimension. A segment is added to the ring's difference array by touching its ends,
@@ -26,8 +26,8 @@ struct load_change {
     uint32_t source, destination; /**< vertices; equal ones load nothing */
     int64_t bytes;
     int64_t messages;
-    int32_t
-        pairs; /**< 1: the pair began to send, -1: it ceased, 0: it only changed; for the degrees */
+    int32_t pairs; /**< for the degrees: 1: the pair began to send, -1: it stopped, 0: it only
+                      changed */
 };
 
 /** Load of a link. The sum of the changes of pairs whose route crosses it. */
@@ -36,11 +36,12 @@ struct link_load {
     uint64_t messages;
 };
 
-/** What a vertex sends and receives itself; what passes through: link_loads_transit(). */
+/** What a vertex sends and receives itself; for what passes through, see link_loads_transit(). */
 struct vertex_load {
     uint64_t bytes_in, bytes_out;
     uint64_t messages_in, messages_out;
-    uint64_t pairs_in, pairs_out; /**< degrees: vertices that it hears from, that it sends to */
+    uint64_t pairs_in,
+        pairs_out; /**< degrees: vertices that it receives from, and that it sends to */
 };
 
 struct link_loads;
@@ -62,23 +63,10 @@ int link_loads_add(struct link_loads *loads, const struct load_change *change);
 size_t link_loads_add_many(struct link_loads *loads, const struct load_change *changes,
                            size_t count);
 
-/** Are routes walked link by link? Then links may be loaded by the two functions below too. */
-int link_loads_walks(const struct link_loads *loads);
-
-/** Add to the links of routes, and to nothing else.
- *  @param links  of all routes, one behind the other: topology_links() bounds their numbers
- *  @param first  by route: position of its first link; count + 1 of them
- *  @param more   by route: what is added to each of its links */
-void link_loads_add_routes(struct link_loads *loads, const uint32_t *links, const uint32_t *first,
-                           const struct link_load *more, size_t count);
-
-/** The values, for one who sums up by himself what goes over links; vertices stay as they are. */
-struct link_load *link_loads_open(struct link_loads *loads);
-
-/** Everything back to zero. */
+/** Set everything to zero. */
 void link_loads_clear(struct link_loads *loads);
 
-/** Bring the values up to date with what was added; costs what was touched.
+/** Bring the values up to date; costs a pass over the rings that changed.
  *  @return loads by link number, topology_links() of them (zero for numbers that stand for no
  * link); borrowed: until the next call that is not const */
 const struct link_load *link_loads_settle(struct link_loads *loads);
@@ -89,7 +77,7 @@ const struct link_load *link_loads_values(const struct link_loads *loads);
 /** By vertex, topology_vertices() of them; always up to date. */
 const struct vertex_load *link_loads_vertices(const struct link_loads *loads);
 
-/** Bytes and messages that pass through each vertex: that come in over links and are not for it. As
+/** Bytes and messages that pass through each vertex: that enter over links and are not for it. As
  * of the last settle. Costs a pass over all links. @param out  topology_vertices() of them */
 void link_loads_transit(const struct link_loads *loads, struct link_load *out);
 

@@ -1,3 +1,4 @@
+/* Writing and reading mappings of ranks to nodes: see mapping_text.h. */
 #include "daemon/analysis/network/mapping_text.h"
 
 #include "daemon/analysis/network/measures.h"
@@ -35,10 +36,11 @@ const char *mapping_format_name(enum mapping_format format)
 struct text {
     char *bytes;
     size_t length, room;
-    int code; /* -ENOMEM from then on */
+    int code; /* -ENOMEM once there was no memory */
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void mapping_put_text(struct text *t,
+                                                                   const char *format, ...)
 {
     char piece[256];
     va_list args;
@@ -60,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
     t->length += length;
 }
 
-/* ---- where a seat is ----------------------------------------------------- */
+/* ---- places of ranks ----------------------------------------------------- */
 
 struct row {
     uint64_t rank;
@@ -104,7 +106,7 @@ static int mapping_compare_ranks(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Rows by rank; of each its node, and its slot there. */
+/* Sort the rows by rank, and find the node of each, and its slot there. */
 static int mapping_resolve_place(struct writer *w, const struct mapping_seat *seats)
 {
     uint32_t *nodes = malloc(((size_t)topology_vertices(w->topology) + 1) * sizeof(*nodes));
@@ -137,7 +139,7 @@ static int mapping_check_order(struct writer *w)
     return 0;
 }
 
-/* @return host of a node, NULL: not known */
+/* @return host name of a node; NULL: not known */
 static const char *mapping_host_of(const struct writer *w, uint32_t node)
 {
     const struct topology_spec *spec = topology_spec(w->topology);
@@ -149,7 +151,7 @@ static const char *mapping_host_of(const struct writer *w, uint32_t node)
     return NULL;
 }
 
-/* Formats that say nothing of ranks but their order. */
+/* Check ranks for formats that list them without numbers: they must be 0, 1, 2, ... */
 static int mapping_check_ranks(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++) {
@@ -164,7 +166,7 @@ static int mapping_check_ranks(struct writer *w)
 static int mapping_put_plain(struct writer *w)
 {
     for (size_t i = 0; i < w->count; i++)
-        put(&w->text, "%" PRIu64 " %" PRIu32 "\n", w->rows[i].rank, w->rows[i].vertex);
+        mapping_put_text(&w->text, "%" PRIu64 " %" PRIu32 "\n", w->rows[i].rank, w->rows[i].vertex);
     return 0;
 }
 
@@ -174,12 +176,12 @@ static int mapping_put_openmpi(struct writer *w)
     for (size_t i = 0; i < w->count; i++) {
         const struct row *row = &w->rows[i];
         const char *host = mapping_host_of(w, row->node);
-        put(&w->text, "rank %" PRIu64 "=", row->rank);
+        mapping_put_text(&w->text, "rank %" PRIu64 "=", row->rank);
         if (host != NULL)
-            put(&w->text, "%.200s", host);
+            mapping_put_text(&w->text, "%.200s", host);
         else
-            put(&w->text, "+n%" PRIu32, row->position);
-        put(&w->text, " slot=%" PRIu32 "\n", row->slot);
+            mapping_put_text(&w->text, "+n%" PRIu32, row->position);
+        mapping_put_text(&w->text, " slot=%" PRIu32 "\n", row->slot);
     }
     return code;
 }
@@ -202,10 +204,10 @@ static int mapping_put_mpich(struct writer *w)
                          "node %" PRIu32 " has %" PRIu32 " ranks, others %" PRIu32
                          ": a list of ranks cannot leave slots empty",
                          w->rows[i].node, w->rows[i].slot + 1, full);
-        put(&w->text, "%" PRIu64 "%s", w->rows[i].rank,
-            i + 1 == w->count ? "\n"
-            : last            ? ",\n"
-                              : ",");
+        mapping_put_text(&w->text, "%" PRIu64 "%s", w->rows[i].rank,
+                         i + 1 == w->count ? "\n"
+                         : last            ? ",\n"
+                                           : ",");
     }
     return 0;
 }
@@ -216,7 +218,7 @@ static int mapping_put_slurm(struct writer *w)
         const char *host = mapping_host_of(w, w->rows[i].node);
         if (host == NULL)
             return wrong(w, "the host name of node %" PRIu32 " is not known", w->rows[i].node);
-        put(&w->text, "%.200s\n", host);
+        mapping_put_text(&w->text, "%.200s\n", host);
     }
     return mapping_check_ranks(w);
 }
@@ -229,8 +231,8 @@ static int mapping_put_bgq(struct writer *w)
     for (size_t i = 0; i < w->count; i++) {
         uint32_t dimensions = topology_coordinates(w->topology, w->rows[i].node, at);
         for (uint32_t d = 0; d < dimensions; d++)
-            put(&w->text, "%" PRIu32 " ", at[d]);
-        put(&w->text, "%" PRIu32 "\n", w->rows[i].slot);
+            mapping_put_text(&w->text, "%" PRIu32 " ", at[d]);
+        mapping_put_text(&w->text, "%" PRIu32 "\n", w->rows[i].slot);
     }
     return mapping_check_ranks(w);
 }
@@ -247,7 +249,7 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
     w.rows = calloc(count + 1, sizeof(*w.rows));
     if (w.rows == NULL)
         return -ENOMEM;
-    put(&w.text, "%s", "");
+    mapping_put_text(&w.text, "%s", "");
     int code = mapping_resolve_place(&w, seats);
     code = code != 0 ? code : mapping_check_order(&w);
     code = code != 0 ? code : writers[format](&w);
@@ -264,13 +266,23 @@ int mapping_text(char **out, size_t *length, enum mapping_format format,
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int mapping_write_reason(char *why, size_t room, const char *text)
+/* A plain mapping that is read. */
+struct mapping_reader {
+    const char *text;
+    size_t length;
+    uint32_t nodes; /* vertices are below this */
+    unsigned line;  /* of the last line that was read, from 1 */
+    char *why;      /* set on failure: a sentence */
+    size_t room;
+};
+
+static int mapping_refuse(const struct mapping_reader *reader, const char *text)
 {
-    snprintf(why, room, "%s", text);
+    snprintf(reader->why, reader->room, "%s", text);
     return -HOLTER_EUSAGE;
 }
 
-/* A number and the blanks behind it. @return 0 when there is none */
+/* Read a number and the blanks after it. @return 0: there is none */
 static int mapping_parse_number(const char **at, const char *end, uint64_t most, uint64_t *out)
 {
     const char *c = *at;
@@ -295,9 +307,10 @@ static int mapping_compare_seats(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* @return 1: a seat, 0: nothing stands there, or -HOLTER_EUSAGE */
-static int mapping_read_line(const char *at, const char *end, uint32_t nodes,
-                             struct mapping_seat *out, char *why, size_t room)
+/* Read a line.
+ * @return 1: a rank and its node, 0: the line is empty or a comment, or -HOLTER_EUSAGE */
+static int mapping_read_line(const struct mapping_reader *reader, const char *at, const char *end,
+                             struct mapping_seat *out)
 {
     uint64_t rank, node;
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
@@ -306,69 +319,65 @@ static int mapping_read_line(const char *at, const char *end, uint32_t nodes,
         return 0;
     if (!mapping_parse_number(&at, end, UINT32_MAX - 1, &rank) ||
         !mapping_parse_number(&at, end, UINT32_MAX - 1, &node) || at != end)
-        return mapping_write_reason(why, room, "two numbers are wanted, a rank and its node");
-    if (node >= nodes) {
-        snprintf(why, room, "there is no node %" PRIu64 ": the network has %" PRIu32, node, nodes);
+        return mapping_refuse(reader, "two numbers are wanted, a rank and its node");
+    if (node >= reader->nodes) {
+        snprintf(reader->why, reader->room,
+                 "there is no node %" PRIu64 ": the network has %" PRIu32, node, reader->nodes);
         return -HOLTER_EUSAGE;
     }
     *out = (struct mapping_seat){rank, (uint32_t)node};
     return 1;
 }
 
-/* Seats of all lines, in their order. @param line  where it ended */
-static int mapping_read_lines(struct mapping_seat *seats, size_t *count, const char *text,
-                              size_t length, uint32_t nodes, unsigned *line, char *why, size_t room)
+/* Read the lines in their order, until one lists `rank` for the second time.
+ * @param rank   UINT64_MAX: read all lines
+ * @param count  set: seats that were read */
+static int mapping_read_lines(struct mapping_reader *reader, uint64_t rank,
+                              struct mapping_seat *seats, size_t *count)
 {
-    const char *at = text, *end = text + length;
-    for (*line = 1; at < end; ++*line) {
+    const char *at = reader->text, *end = reader->text + reader->length;
+    unsigned seen = 0;
+    *count = 0;
+    for (reader->line = 1; at < end; reader->line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop == NULL ? end : stop;
-        int code = mapping_read_line(at, stop, nodes, &seats[*count], why, room);
+        int code = mapping_read_line(reader, at, stop, &seats[*count]);
         if (code < 0)
             return code;
+        if (code == 1 && seats[*count].rank == rank && ++seen == 2)
+            return 0;
         *count += (size_t)code;
         at = stop == end ? end : stop + 1;
     }
     return 0;
 }
 
-/* Line on which a rank stands for the second time. */
-static unsigned mapping_find_second_line(const char *text, size_t length, uint64_t rank)
+/* Describe a rank that is listed twice, with the line of the second time. */
+static int mapping_refuse_twice(struct mapping_reader *reader, uint64_t rank,
+                                struct mapping_seat *seats)
 {
-    char why[100];
-    struct mapping_seat seat;
-    unsigned line = 1, seen = 0;
-    for (const char *at = text, *end = text + length; at < end; line++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        stop = stop == NULL ? end : stop;
-        if (mapping_read_line(at, stop, UINT32_MAX, &seat, why, sizeof(why)) == 1 &&
-            seat.rank == rank && seen++ == 1)
-            return line;
-        at = stop == end ? end : stop + 1;
-    }
-    return line;
+    size_t count;
+    mapping_read_lines(reader, rank, seats, &count);
+    snprintf(reader->why, reader->room, "rank %" PRIu64 " stands there twice", rank);
+    return -HOLTER_EUSAGE;
 }
 
 int mapping_read(struct mapping_seat **out, size_t *count, const char *text, size_t length,
                  uint32_t nodes, unsigned *line, char *why, size_t room)
 {
+    struct mapping_reader reader = {
+        .text = text, .length = length, .nodes = nodes, .why = why, .room = room};
     size_t lines = 1, used = 0;
     for (size_t i = 0; i < length; i++)
         lines += text[i] == '\n';
     struct mapping_seat *seats = calloc(lines, sizeof(*seats));
-    *line = 0;
-    int code = seats == NULL
-                   ? -ENOMEM
-                   : mapping_read_lines(seats, &used, text, length, nodes, line, why, room);
+    int code = seats == NULL ? -ENOMEM : mapping_read_lines(&reader, UINT64_MAX, seats, &used);
     if (code == 0)
         qsort(seats, used, sizeof(*seats), mapping_compare_seats);
-    for (size_t i = 1; code == 0 && i < used; i++) {
-        if (seats[i].rank == seats[i - 1].rank) {
-            snprintf(why, room, "rank %" PRIu64 " stands there twice", seats[i].rank);
-            *line = mapping_find_second_line(text, length, seats[i].rank);
-            code = -HOLTER_EUSAGE;
-        }
-    }
+    for (size_t i = 1; code == 0 && i < used; i++)
+        if (seats[i].rank == seats[i - 1].rank)
+            code = mapping_refuse_twice(&reader, seats[i].rank, seats);
+    *line = reader.line;
     if (code != 0) {
         free(seats);
         return code;

@@ -1,13 +1,18 @@
-/* A mapping of ranks to nodes as the text that a launcher takes.
+/* A mapping of ranks to nodes, in the text formats of launchers.
  *
- *   plain    "RANK NODE" a line; nodes by their number, row-major
- *   openmpi  rankfile of mpirun(1): "rank 0=host slot=0"; a host whose name is not known is told by
- * its position in the allocation, "+n0" mpich    MPICH_RANK_ORDER of Cray MPICH (intro_mpi(3),
- * MPICH_RANK_REORDER_METHOD=3): ranks separated by commas, in the order of the slots of the
- * allocation, here a line a node slurm    the file that SLURM_HOSTFILE names, for srun(1)
- * --distribution=arbitrary: host of rank 0, of rank 1, ..., a line each bgq      mapping file of
- * runjob: coordinates "A B C D E T" of rank 0, of rank 1, ..., a line each; T counts the ranks of a
- * node
+ * - plain: "RANK NODE" a line; nodes by their number, row-major;
+ *
+ * - openmpi: rankfile of mpirun(1), "rank 0=host slot=0"; a host whose name is not known is given
+ * by its position in the allocation, "+n0";
+ *
+ * - mpich: MPICH_RANK_ORDER of Cray MPICH (intro_mpi(3), MPICH_RANK_REORDER_METHOD=3): ranks
+ * separated by commas, in the order of the slots of the allocation, here a line a node;
+ *
+ * - slurm: the file that SLURM_HOSTFILE names, for srun(1) --distribution=arbitrary: host of rank
+ * 0, of rank 1, ..., a line each;
+ *
+ * - bgq: mapping file of runjob, coordinates "A B C D E T" of rank 0, of rank 1, ..., a line each;
+ * T counts the ranks of a node.
  *
  * Pure: the text is memory of the caller's. */
 #ifndef HOLTER_ANALYSIS_NETWORK_MAPPING_TEXT_H
@@ -33,12 +38,13 @@ enum mapping_format {
         MAPPING_KINDS
 };
 
+/** Where a rank is placed. */
 struct mapping_seat {
     uint64_t rank;
     uint32_t vertex; /**< a node, or a core within one */
 };
 
-/** @return the format, or -1: there is none of this name */
+/** @return the format of this name, or -1: there is none */
 int mapping_format_of(const char *name);
 const char *mapping_format_name(enum mapping_format format);
 
@@ -47,17 +53,19 @@ const char *mapping_format_name(enum mapping_format format);
  *  @param topology  borrowed; gives coordinates, and names where hosts has none
  *  @param hosts     by vertex, the node's host name, NULL or "": as the topology has it; NULL: none
  * at all
- *  @param out       set to text for free(), with a NUL behind it @param length  set: without that
+ *  @param out       set to text for free(), NUL-terminated
+ *  @param length    set: its length without the NUL
  *  @param why       set on failure: a sentence
- *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: the format cannot say this mapping, or a rank stands
- * there twice */
+ *  @return 0, -ENOMEM, or -HOLTER_EUSAGE: the format cannot express this mapping, or a rank is
+ * listed twice */
 int mapping_text(char **out, size_t *length, enum mapping_format format,
                  const struct mapping_seat *seats, size_t count, const struct topology *topology,
                  const char *const *hosts, char *why, size_t room);
 
 /** Read a plain mapping. Empty lines and those that begin with '#' are skipped.
  *  @param nodes  vertices are below this @param out  set to memory for free(), by rank
- *  @param line   set on failure: where @param why  set on failure: a sentence
+ *  @param line   set on failure: the line
+ *  @param why    set on failure: a sentence
  *  @return 0, -ENOMEM, or -HOLTER_EUSAGE */
 int mapping_read(struct mapping_seat **out, size_t *count, const char *text, size_t length,
                  uint32_t nodes, unsigned *line, char *why, size_t room);

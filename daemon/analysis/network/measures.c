@@ -1,3 +1,4 @@
+/* Measures of a mapping: see measures.h. */
 #include "daemon/analysis/network/measures.h"
 #include "daemon/analysis/network/link_loads.h"
 #include "include/holter/error.h"
@@ -12,7 +13,8 @@ static bool measures_is_inner(const struct topology *topology, uint32_t vertex)
     return kind == VERTEX_CORE || kind == VERTEX_NUMA || kind == VERTEX_PROCESS;
 }
 
-/* Nodes take what is linked to them and not taken yet, and those take on. */
+/* Vertices within a node belong to the node that they are linked to, directly or through others
+ * that belong to it. */
 static void measures_spread_node(const struct topology *topology, uint32_t *out, uint32_t *queue,
                                  uint32_t *links, uint32_t room)
 {

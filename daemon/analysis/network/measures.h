@@ -1,4 +1,4 @@
-/* How good a mapping of processes to a network is (000, sections 4.2 and 5.2).
+/* How good a mapping of processes to a network is (Visuco, sections 4.2 and 5.2).
  *
  * Pure: no clock, no file, no socket. */
 #ifndef HOLTER_ANALYSIS_NETWORK_MEASURES_H
@@ -28,16 +28,17 @@ struct measures {
 };
 
 /** Measure a mapping.
- *  @param seats      vertex of each process
- *  @param processes  how many seats
- *  @return 0, -ENOMEM, -HOLTER_ERANGE: a process without a seat or a seat that is no vertex,
- *          -HOLTER_EUNREACHABLE: there is no route between two seats; out is set on success */
+ *  @param seats      vertex on which each process is placed
+ *  @param processes  number of processes
+ *  @return 0, -ENOMEM, -HOLTER_ERANGE: a process that is not placed, or placed on no vertex,
+ *          -HOLTER_EUNREACHABLE: there is no route between two of these vertices; out is set on
+ * success */
 int measures_of(struct measures *out, const struct topology *topology, const uint32_t *seats,
                 uint32_t processes, const struct measured_pair *pairs, size_t count);
 
-/** The node that each vertex belongs to: a node's is itself; a core's or NUMA domain's the node
- * that it is linked to, over others of its kind or not; otherwise, and for switches, the vertex
- * itself.
+/** Find the node that each vertex belongs to: a node belongs to itself, a core or NUMA domain to
+ * the node that it is linked to, directly or through others; all other vertices, as switches, to
+ * themselves.
  *  @param out  room for topology_vertices() @return 0 or -ENOMEM */
 int measures_nodes(const struct topology *topology, uint32_t *out);
 

@@ -1,3 +1,4 @@
+/* The search for better routes: see reroute.h. */
 #include "daemon/analysis/network/reroute.h"
 #include "daemon/analysis/network/reroute_graph.h"
 #include "include/holter/error.h"
@@ -9,45 +10,47 @@
 
 #define NONE TOPOLOGY_NONE
 
-/* A vertex in the search for the least heaviest link. */
+/* A vertex in the search for the path whose heaviest link carries least. */
 struct reach {
-    uint64_t best; /* least heaviest link of a walk from the source; UINT64_MAX: none yet */
-    uint64_t then; /* the same, of walks with as many hops as are being looked at, or fewer */
-    uint32_t turn; /* hops of the walks for which it was last put in line */
+    uint64_t
+        best; /* load of the heaviest link of the best walk from the source; UINT64_MAX: none yet */
+    uint64_t then; /* the same, of walks with at most the present number of hops */
+    uint32_t turn; /* number of hops at which it was last put in the queue */
 };
 
 /* A vertex in the search for the shortest route. */
 struct visit {
-    uint64_t sum;   /* least sum of loads of a shortest way from the source */
-    uint32_t level; /* its links; NONE: not seen */
-    uint32_t link;  /* the last of them */
+    uint64_t sum;   /* smallest sum of loads of a shortest path from the source */
+    uint32_t level; /* links of that path; NONE: not reached */
+    uint32_t link;  /* its last link */
 };
 
 struct reroute {
     const struct topology *topology; /* borrowed */
     struct reroute_graph graph;
     uint32_t link_count;
-    uint64_t *loads;            /* owned */
-    struct reach *reach;        /* owned; `best` is UINT64_MAX between searches */
-    struct visit *visits;       /* owned; `level` is NONE between searches */
-    uint32_t *now, *next;       /* owned; vertices in line */
+    uint64_t *loads;      /* owned */
+    struct reach *reach;  /* owned; `best` is UINT64_MAX between searches */
+    struct visit *visits; /* owned; `level` is NONE between searches */
+    uint32_t *now,
+        *next; /* owned; vertices to look at, with this number of hops and with the next */
     uint32_t *seen, seen_count; /* owned; vertices whose reach or visit is set */
     uint32_t *old;              /* owned; the topology's route */
     uint32_t old_room;
-    uint64_t *kept; /* owned; loads of the old route's links while its bytes are off them */
+    uint64_t *kept; /* owned; loads of the old route's links while its bytes are subtracted */
     uint32_t kept_room;
     uint32_t *found; /* owned; room for all vertices */
     uint32_t *many;  /* owned; routes of reroute_several() */
 };
 
-/* What is looked for. */
+/* The limits of a search. */
 struct search {
     uint32_t from, to;
     uint32_t limit; /* links */
-    uint64_t bound; /* load of the heaviest, without the route's bytes */
+    uint64_t bound; /* load of the heaviest link, without the route's bytes */
 };
 
-/* A route as it is, its bytes taken off its links. */
+/* The present route, with its bytes subtracted from its links. */
 struct before {
     const uint32_t *links;
     uint32_t length;
@@ -132,8 +135,8 @@ static void reroute_swap_lines(struct reroute *r)
     r->next = line;
 }
 
-/* The heaviest link of a way that takes the least loaded link nearer to the destination each time:
- * some route is no worse, so that much need not be looked at. */
+/* The heaviest link of a path that always uses the least loaded link towards the destination: an
+ * upper bound, so that much of the network need not be searched. */
 static uint64_t reroute_trace_back(struct reroute *r, const struct search *s)
 {
     const struct reroute_graph *graph = &r->graph;
@@ -158,7 +161,7 @@ static uint64_t reroute_trace_back(struct reroute *r, const struct search *s)
     return heaviest;
 }
 
-/* Walks through one vertex, a link further. @return vertices in r->next */
+/* Extend the walks to one vertex by a link. @return vertices in r->next */
 static uint32_t reroute_relax_edges(struct reroute *r, const struct search *s, uint32_t at,
                                     uint32_t hops, uint32_t waiting)
 {
@@ -182,11 +185,11 @@ static uint32_t reroute_relax_edges(struct reroute *r, const struct search *s, u
     return waiting;
 }
 
-/* The least heaviest link of a walk of at most s->limit links. The bound is what is known to be
- * possible.
+/* Find the smallest load of the heaviest link over walks of at most s->limit links. The bound is a
+ * load that is known to be possible.
  *
- * A vertex is in line for as many hops as its best walk has; it comes in line again when a longer
- * walk is better. Walks with more links that are no better lead nowhere that the shorter would not.
+ * A vertex is in the queue at the number of hops of its best walk, and again when a longer walk is
+ * better. A longer walk that is no better reaches nothing that the shorter one would not.
  */
 static uint64_t reroute_minimum_heaviest(struct reroute *r, const struct search *s)
 {
@@ -236,8 +239,8 @@ static uint32_t reroute_visit_edges(struct reroute *r, const struct search *s, u
     return waiting;
 }
 
-/* The shortest route over links of at most s->bound, then with the least sum: into r->found.
- * @return its length; NONE: there is none within the limit */
+/* Find the shortest route over links that carry at most s->bound, of several that with the smallest
+ * sum, and store it in r->found. @return its length; NONE: there is none within the limit */
 static uint32_t reroute_search_shortest(struct reroute *r, const struct search *s)
 {
     uint32_t waiting = 1, length = NONE;
@@ -261,7 +264,7 @@ static uint32_t reroute_search_shortest(struct reroute *r, const struct search *
     return length;
 }
 
-/* Links that lead from source to destination? */
+/* Do the links lead from source to destination? */
 static bool reroute_is_path(const struct reroute *r, const struct reroute_route *route,
                             const struct before *before)
 {
@@ -276,7 +279,7 @@ static bool reroute_is_path(const struct reroute *r, const struct reroute_route 
     return at == route->destination;
 }
 
-/* The links of a route. */
+/* Find the links of a route. */
 static int reroute_find_route(struct reroute *r, const struct reroute_route *route,
                               struct before *out)
 {
@@ -316,16 +319,16 @@ static int reroute_remove_own(struct reroute *r, uint64_t bytes, struct before *
     return 0;
 }
 
-/* In reverse, for a link that occurs twice. */
+/* In reverse order, because a link may occur twice. */
 static void reroute_restore_loads(struct reroute *r, const struct before *before)
 {
     for (uint32_t i = before->length; i-- > 0;)
         r->loads[before->links[i]] = r->kept[i];
 }
 
-/* Search; the old route's bytes are off its links.
- * @return the length of what is in r->found; NONE if nothing is, which cannot be but where a route
- * by table passes through nodes that do not forward */
+/* Find the best route while the bytes of the old one are subtracted from its links.
+ * @return the length of the route in r->found; NONE: there is none, which only happens where a
+ * given route passes through nodes that do not forward */
 static uint32_t reroute_best_route(struct reroute *r, const struct reroute_params *params,
                                    struct search *search)
 {
@@ -412,9 +415,9 @@ void reroute_apply(struct reroute *r, uint64_t bytes, const uint32_t *from, uint
         r->loads[to[i]] += bytes;
 }
 
-/* When a route has its turn. */
+/* A route in the order in which routes are changed. */
 struct turn {
-    uint64_t first; /* length or heaviest link, by the equation */
+    uint64_t first; /* sort key: length or heaviest link, by the equation */
     const struct reroute_route *route;
     size_t index;
 };
@@ -453,7 +456,7 @@ static int reroute_sort_turns(struct reroute *r, const struct reroute_params *pa
     return 0;
 }
 
-/* Keep the links of a result behind those of the ones before. @param used  links so far */
+/* Store the links of a result after those of earlier results. @param used  links so far */
 static int reroute_store_links(struct reroute *r, const struct reroute_result *result, size_t *used,
                                size_t *room)
 {

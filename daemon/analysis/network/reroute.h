@@ -1,17 +1,19 @@
-/* Better routes for given loads (000, section 5.1, Eq. 1 and 2).
+/* Better routes for given loads (Visuco, section 5.1, Eq. 1 and 2).
  *
  * A route has length l and its most loaded link carries L. Among all routes between the same
- * vertices whose length l' is at most l + delta and whose most loaded link carries L' <= L: Eq. 1
- * the shortest; of those one with the least L', then the least sum of loads; Eq. 2  one with the
- * least L'; of those the shortest, then the least sum of loads. Further ties: the links with the
- * lowest numbers, compared from the destination back. The route's own bytes are taken off its links
- * before, and counted on the new ones.
+ * vertices whose length l' is at most l + delta and whose most loaded link carries L' <= L:
+ *   - Eq. 1 chooses the shortest; of several the one with the smallest L', then with the smallest
+ * sum of loads;
+ *   - Eq. 2 chooses the one with the smallest L'; of several the shortest, then the one with the
+ * smallest sum of loads. Further ties are decided by the lowest numbers of links, compared from the
+ * destination backwards. The route's own bytes are subtracted from its links before, and added to
+ * the new ones.
  *
- * The result is the optimum, not an estimate: the least L' of a limited length is found by dynamic
- * programming over the number of hops (cutting a circle out of a walk makes neither its length nor
- * its heaviest link larger, so walks do for routes), and the route in a breadth-first search over
- * the links that carry no more. Vertices too far from the destination for the length are never
- * looked at.
+ * The result is the optimum, not an estimate: the smallest L' of a limited length is found by
+ * dynamic programming over the number of hops (cutting a circle out of a walk makes neither its
+ * length nor its heaviest link larger, so walks do for routes), and the route in a breadth-first
+ * search over the links that carry no more. Vertices too far from the destination for the length
+ * are never looked at.
  *
  * In fat trees and dragonflies no route passes through a node; elsewhere nodes forward.
  *
@@ -39,7 +41,7 @@ struct reroute_params {
     uint32_t delta; /**< links, at most REROUTE_MOST_DELTA; Eq. 1 does not depend on it */
 };
 
-/** A route and what goes over it. */
+/** A route and the bytes that it carries. */
 struct reroute_route {
     uint32_t source, destination; /**< vertices, not the same */
     uint64_t bytes;               /**< part of the loads of its links */
@@ -49,20 +51,18 @@ struct reroute_route {
 
 struct reroute_result {
     uint32_t length, length_after;
-    uint64_t
-        heaviest; /**< load of the most loaded link, at the time that this route was looked at */
+    uint64_t heaviest;       /**< load of the most loaded link, when this route was looked at */
     uint64_t heaviest_after; /**< of the new route's, with its bytes on it */
-    uint64_t sum,
-        sum_after; /**< of the loads of the links, with its bytes; largest number if beyond */
-    int better;    /**< 1: shorter, or its heaviest link carries less, than the other being no worse
-                      for the    equation; 0: the result is the old route */
+    uint64_t sum, sum_after; /**< of the loads of the links, with its bytes; UINT64_MAX if larger */
+    int better; /**< 1: shorter, or its heaviest link carries less, than the other being no worse
+                   for the    equation; 0: the result is the old route */
     const uint32_t *links; /**< length_after of them, from source to destination; borrowed: until
                               the next call, of reroute_several() until it is called again */
 };
 
 struct reroute;
 
-/** @param topology  borrowed for the life of it
+/** @param topology  borrowed for the life of the reroute
  *  @param out       owned by the caller; set on success
  *  @return 0 or -ENOMEM */
 int reroute_create(struct reroute **out, const struct topology *topology);
@@ -86,9 +86,10 @@ int reroute_one(struct reroute *reroute, const struct reroute_params *params,
 void reroute_apply(struct reroute *reroute, uint64_t bytes, const uint32_t *from,
                    uint32_t from_length, const uint32_t *to, uint32_t to_length);
 
-/** One after the other: longest first (Eq. 1), or the one with the most loaded link first (Eq. 2;
- * both as of before the first; ties: more bytes, then source, destination). Each better route is
- * applied before the next is looked at; afterwards reroute_loads() are those with all of them.
+/** Change routes one after the other: longest first (Eq. 1), or the one with the most loaded link
+ * first (Eq. 2; both as of before the first; ties: more bytes, then source, destination). Each
+ * better route is applied before the next is looked at; afterwards reroute_loads() are those with
+ * all of them.
  *  @param results  count of them, in the order of `routes`
  *  @return 0 or as reroute_one(): then loads are as they were */
 int reroute_several(struct reroute *reroute, const struct reroute_params *params,

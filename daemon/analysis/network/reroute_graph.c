@@ -1,3 +1,4 @@
+/* Links by vertex, and distances to a destination: see reroute_graph.h. */
 #include "daemon/analysis/network/reroute_graph.h"
 
 #include <errno.h>
@@ -6,14 +7,14 @@
 #include <string.h>
 
 #define NONE TOPOLOGY_NONE
-#define BEYOND (UINT32_MAX / 2) /* a length that no route has; may be added to */
+#define BEYOND (UINT32_MAX / 2) /* longer than any route; small enough to be added to */
 
 static void *graph_allocate(size_t count, size_t size)
 {
     return calloc(count + 1, size);
 }
 
-/* Links by a vertex, counted first. */
+/* Sort the links by the vertex at one end. */
 static void graph_sort_links(struct reroute_graph *g, const struct topology *topology)
 {
     uint32_t links = topology_links(topology), from, to;
@@ -132,7 +133,7 @@ static uint32_t graph_leg_length(const struct topology_dimension *along, uint32_
     return along->connection == TOPOLOGY_TORUS && round < up ? round : up;
 }
 
-/* Breadth first, against the links. */
+/* Search breadth first, against the links. */
 static void graph_search_back(struct reroute_graph *g)
 {
     uint32_t begin = 0, end = 0;

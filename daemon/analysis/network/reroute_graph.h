@@ -15,15 +15,16 @@ struct reroute_edge {
 struct reroute_graph {
     const struct topology *topology; /**< borrowed */
     uint32_t vertex_count;
-    uint32_t *first; /**< owned; of a vertex' edges, by vertex, and one behind the last */
+    uint32_t *first; /**< owned; by vertex: position of its first edge; and the end of the last */
     struct reroute_edge *edges; /**< owned */
     uint32_t *begin;            /**< owned; vertex that a link leaves, by link */
     uint8_t *closed;            /**< owned; 1: no route passes through this vertex */
 
     uint32_t destination; /**< of the distances; TOPOLOGY_NONE: none yet */
-    uint32_t *far;        /**< owned; links to it, TOPOLOGY_NONE: unknown (Cartesian) or no way */
     uint32_t
-        *known; /**< owned; Cartesian: vertices whose distance was asked for; else: the search */
+        *far; /**< owned; links to the destination; TOPOLOGY_NONE: unknown (Cartesian) or no path */
+    uint32_t *known; /**< owned; Cartesian: vertices whose distance is known; else the queue of the
+                        search */
     uint32_t known_count;
 
     /* Cartesian: the distance is the sum over the dimensions */
@@ -46,8 +47,8 @@ void reroute_graph_towards(struct reroute_graph *graph, uint32_t destination);
 /** For reroute_graph_far(). */
 uint32_t reroute_graph_measure(struct reroute_graph *graph, uint32_t vertex);
 
-/** Links from a vertex to the destination, whatever the routing; beyond any length if there is no
- * way. */
+/** Links from a vertex to the destination, whatever the routing; longer than any route if there is
+ * no path. */
 static inline uint32_t reroute_graph_far(struct reroute_graph *graph, uint32_t vertex)
 {
     uint32_t far = graph->far[vertex];

@@ -72,7 +72,7 @@ static int topology_check_lists(const struct topology_spec *spec, const struct t
     return 0;
 }
 
-/* What holds for every kind. */
+/* Check what holds for every kind. */
 static int topology_check(const struct topology_spec *spec, const struct topology_why *why)
 {
     size_t known = sizeof kinds / sizeof *kinds;
@@ -243,7 +243,7 @@ static int topology_given_crosses(const struct topology_given *given, uint32_t f
     return 0;
 }
 
-/* Of dragonflies and fat trees, whose routes are short. */
+/* Walks the route: for dragonflies and fat trees, whose routes are short. */
 static int topology_walk_crosses(const struct topology *topology, uint32_t source,
                                  uint32_t destination, uint32_t link)
 {
@@ -264,7 +264,7 @@ int topology_crosses(const struct topology *topology, uint32_t source, uint32_t 
         source == destination || !topology_link(topology, link, &from, &to))
         return 0;
     const struct topology_given *given = topology_given_find(topology, source, destination);
-    if (given) /* of several links between two vertices routes take the first */
+    if (given) /* of several links between two vertices, routes use the first */
         return topology->rules->between(topology, from, to) == link &&
                topology_given_crosses(given, from, to);
     if (!topology->rules->crosses)

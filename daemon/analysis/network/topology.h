@@ -1,21 +1,22 @@
 /* The network under a job: vertices, directed links, and the one route that messages take between
  * two vertices.
  *
- * Vertices are compute nodes, numbered first, from 0, and switches behind them. A link is directed
+ * Vertices are compute nodes, numbered from 0, and after them switches. A link is directed
  * and has a number below topology_links(); in regular networks numbers follow from the coordinates
  * and some stand for no link (at the edge of a mesh). Routing is deterministic: dimension order for
  * Cartesian networks, up and down for trees (D-mod-K in fat trees), minimal for dragonflies, and
- * the shortest path by the lowest vertices for graphs (000, section 3); given routes go before.
- * Files topology_KIND.c tell the numbers of vertices and links and the exact rule. Dragonflies,
- * trees and graphs have routes between any two vertices, fat trees between nodes.
+ * the shortest path by the lowest vertices for graphs (Visuco, section 3); routes that are given
+ * take precedence. The files topology_KIND.c describe the numbers of vertices and links, and the
+ * exact rule. Dragonflies, trees and graphs have routes between any two vertices, fat trees between
+ * nodes.
  *
  * Memory: a copy of the spec; trees and graphs about 50 bytes a vertex and 4 a link; graphs also 2
  * bytes for each pair of vertices (128 MiB at most) and vertices x links steps when made (2^31 at
  * most).
  *
  * Cartesian networks cover tori, meshes, hypercubes (sizes 2), HyperX and the tiers of a Cray XC as
- * 000, section 7.4, has them (all-to-all along each dimension). Nodes are numbered row-major: the
- * last dimension varies fastest.
+ * in Visuco, section 7.4 (all-to-all along each dimension). Nodes are numbered row-major: the last
+ * dimension varies fastest.
  *
  * Immutable once made: const functions may be called from several threads at once.
  * Pure: no clock, no file, no socket. */
@@ -40,7 +41,7 @@ enum topology_kind {
                            groups linked all to all */
     TOPOLOGY_FAT_TREE,  /**< XGFT(h; m1..mh; w1..wh): Oehring et al., IPPS 1995 */
     TOPOLOGY_TREE,  /**< vertices and one parent each, as Slurm's tree plugin has it: no circle, one
-                       link  each way between two vertices. Its nodes come first */
+                       link  each way between two vertices. Its nodes are numbered first */
     TOPOLOGY_GRAPH, /**< vertices and links as given, strongly connected; nodes first */
 };
 
@@ -95,7 +96,7 @@ struct topology_table {
     uint32_t first, count;
 };
 
-/** What a network is made from. Zero-initialised is empty. Arrays are owned by whoever filled it.
+/** The description of a network. Zero-initialised is empty. Arrays are owned by who filled it in.
  */
 struct topology_spec {
     char name[TOPOLOGY_NAME + 1];
@@ -111,7 +112,7 @@ struct topology_spec {
     struct topology_edge *edges; /**< trees: both directions of each link, as of graphs */
     uint32_t edge_count;
 
-    /* routes that are given, for any kind; they go before the rule */
+    /* routes that are given, for any kind; they take precedence over the rule */
     struct topology_table *routes;
     uint32_t route_count;
     uint32_t *path;
@@ -120,14 +121,16 @@ struct topology_spec {
 
 struct topology;
 
-/** Where nodes and links of a Cartesian network have their numbers.
+/** How nodes and links of a Cartesian network are numbered.
  *
  *  A node has the number sum(coordinate[d] * stride[d]), so that its coordinate is
  *  node / stride[d] % size[d]. Each node has `ports` links going out, some of which are missing at
- * the edges of a mesh: link = node * ports + port. Ports of dimension d begin at port[d]: torus of
- * 3 or more, mesh of 3 or more    port[d] up, port[d] + 1 down all to all port[d] + other
- * coordinate, less 1 if that is above its own size 2, however linked                   port[d]: to
- * the other one size 1                                   none */
+ *  the edges of a mesh: link = node * ports + port. Ports of dimension d begin at port[d]:
+ *
+ *    - torus or mesh of size 3 or more: port[d] up, port[d] + 1 down;
+ *    - all to all: port[d] + the other coordinate, less 1 if that is above the node's own;
+ *    - size 2, however linked: port[d] to the other coordinate;
+ *    - size 1: no port. */
 struct topology_grid {
     uint32_t dimensions, ports;
     uint32_t size[TOPOLOGY_DIMENSIONS];
@@ -140,18 +143,27 @@ void topology_spec_finish(struct topology_spec *spec);
 
 /** Set the steps of a Cartesian network in which a route corrects its dimensions when nothing else
  * is known: all-to-all dimensions first, the last of them first, then the longest dimension, of
- * equal ones the first. Recorded routes tell other orders, which are used instead, of
+ * equal ones the first. Recorded routes show other orders, which are used instead, for
  * five-dimensional tori that have the shape of a Blue Gene/Q partition of 32, 64, 128, 256 or 2048
- * nodes, and of five all-to-all tiers (Cray XC: cpu, slot, cage, row, column). */
+ * nodes, and for five all-to-all tiers (Cray XC: cpu, slot, cage, row, column). */
 void topology_spec_order(struct topology_spec *spec);
 
-/** Read a short form:
- *    torus:4,4,4,16,2   mesh:8,8   hypercube:10    sizes; a size may end in m (mesh), t (torus) or
- * a (all to all): torus:4,4,4,8m,2 dragonfly:2,12,3,16,4     tiers, all-to-all in each (Cray XC:
- * row, column, cage, slot, cpu) dragonfly:groups=9,routers=4,nodes=2,global=2 fattree:4,4,4/1,2,2
- * XGFT: children by level from the leaves, then parents fattree:k=8               three levels of
- * k-port switches Options behind it, each after a '/': order=D,B,A,C,E (first corrected first;
- * default: topology_spec_order()), tie=parity|plus|minus, capacity=BYTES_A_SECOND.
+/** Read a short form of a network:
+ *
+ *  - `torus:4,4,4,16,2`, `mesh:8,8`, `hypercube:10`: sizes; a size may end in m (mesh), t (torus)
+ * or a (all to all), as in `torus:4,4,4,8m,2`;
+ *
+ *  - `dragonfly:2,12,3,16,4`: tiers, all-to-all in each (Cray XC: row, column, cage, slot, cpu);
+ *
+ *  - `dragonfly:groups=9,routers=4,nodes=2,global=2`;
+ *
+ *  - `fattree:4,4,4/1,2,2`: XGFT, children by level from the leaves, then parents;
+ *
+ *  - `fattree:k=8`: three levels of k-port switches.
+ *
+ *  Options follow, each after a '/': `order=D,B,A,C,E` (first corrected first; default:
+ *  topology_spec_order()), `tie=parity|plus|minus`, `capacity=BYTES_A_SECOND`.
+ *
  *  @param why  set on failure: what is wrong and at which character
  *  @return 0, -HOLTER_EUSAGE or -ENOMEM */
 int topology_short(struct topology_spec *out, const char *text, char *why, size_t room);
@@ -169,7 +181,7 @@ void topology_destroy(struct topology *topology);
 /** The network's own copy, borrowed. */
 const struct topology_spec *topology_spec(const struct topology *topology);
 
-/** Of a Cartesian network, borrowed; NULL: it is none. */
+/** The numbering of a Cartesian network, borrowed; NULL: the network is not Cartesian. */
 const struct topology_grid *topology_grid(const struct topology *topology);
 uint32_t topology_nodes(const struct topology *topology);
 uint32_t topology_vertices(const struct topology *topology);
@@ -208,14 +220,14 @@ uint32_t topology_route(const struct topology *topology, uint32_t source, uint32
 uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint32_t from,
                       uint32_t to, int *direction);
 
-/** Was this route given, so that it need not follow the rule? */
+/** @return whether the route was given, so that it need not follow the rule */
 int topology_is_given(const struct topology *topology, uint32_t source, uint32_t destination);
 
-/** Is a link on the route? Cartesian: at most one comparison a dimension. */
+/** @return whether a link is on the route. Cartesian: at most one comparison a dimension */
 int topology_crosses(const struct topology *topology, uint32_t source, uint32_t destination,
                      uint32_t link);
 
-/** No route is longer. */
+/** Upper bound of the length of routes. */
 uint32_t topology_diameter(const struct topology *topology);
 
 /** Coordinates of a vertex: Cartesian, one a dimension; dragonfly, of nodes: group, router, node;

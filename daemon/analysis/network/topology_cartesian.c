@@ -115,7 +115,7 @@ uint32_t topology_leg(const struct topology *topology, uint32_t dimension, uint3
     return down;
 }
 
-/* Dimension, port within it, and coordinate at its beginning, of a link. */
+/* A link by its dimension, its port within the dimension, and the coordinate at its beginning. */
 struct place {
     uint32_t node, dimension, port, at;
 };
@@ -166,7 +166,7 @@ static int cartesian_link(const struct topology *topology, uint32_t link, uint32
     return 1;
 }
 
-/* Direction of the link between neighbouring coordinates; -1: they are none. */
+/* Direction of the link between neighbouring coordinates; -1: they are not neighbours. */
 static int cartesian_step_direction(const struct topology *topology, uint32_t d, uint32_t a,
                                     uint32_t b)
 {

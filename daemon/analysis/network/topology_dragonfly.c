@@ -4,8 +4,8 @@
  * router is linked to all others of its group, and each group to every other one by one link:
  * global port k = router * global + port of a group leads to group k, or k + 1 if k is not below
  * the group itself
- * ("absolute" or consecutive arrangement; Hastings et al., CLUSTER 2015). Ports left over lead
- * nowhere.
+ * ("absolute" or consecutive arrangement; Hastings et al., CLUSTER 2015). Ports that are left over
+ * have no link.
  *
  * Links: node n goes up by link n. Router r has links nodes + r * ports + port: nodes first, then
  * the other routers of its group, then its global ports.
@@ -66,7 +66,7 @@ static int dragonfly_make(struct topology *topology, const struct topology_why *
     return 0;
 }
 
-/* The router of a node, or itself: numbered from 0. */
+/* Number of the router of a node, or of a router itself; from 0. */
 static uint32_t dragonfly_router_of(const struct shape *shape, uint32_t vertex)
 {
     return vertex < shape->all ? vertex / shape->nodes : vertex - shape->all;
@@ -77,14 +77,14 @@ static uint32_t dragonfly_node_link(const struct shape *shape, uint32_t router, 
     return shape->all + router * shape->ports + port;
 }
 
-/* To another router of the same group. */
+/* Number of the link to another router of the same group. */
 static uint32_t dragonfly_local_link(const struct shape *shape, uint32_t router, uint32_t other)
 {
     uint32_t own = router % shape->routers, to = other % shape->routers;
     return dragonfly_node_link(shape, router, shape->nodes + (to < own ? to : to - 1));
 }
 
-/* Which router of a group has the link to another group. */
+/* The router of a group that has the link to another group. */
 static uint32_t dragonfly_gateway(const struct shape *shape, uint32_t group, uint32_t to)
 {
     uint32_t k = to < group ? to : to - 1;

@@ -38,8 +38,8 @@ static int edges_check_links(const struct topology_spec *spec, const struct topo
     return 0;
 }
 
-/* One pass of counting sort: `order` by the vertices at one end of each link.
- * @param first  set to where the links of each vertex begin, with an end */
+/* One pass of counting sort of `order`, by the vertices at one end of each link.
+ * @param first  set to where the links of each vertex begin, and the end of the last */
 static void edges_sort(const struct topology_spec *spec, int by_end, uint32_t *first,
                        const uint32_t *order, uint32_t *out)
 {
@@ -92,7 +92,7 @@ int topology_edges_link(const struct topology *topology, uint32_t link, uint32_t
     return 1;
 }
 
-/* Position of the first link to a vertex; where it would be, when there is none. */
+/* Position of the first link to a vertex, or where it would be if there is none. */
 static uint32_t edges_find(const struct topology *topology, uint32_t from, uint32_t to)
 {
     const struct topology_edges *edges = topology->state;
@@ -100,7 +100,7 @@ static uint32_t edges_find(const struct topology *topology, uint32_t from, uint3
                   topology->spec.edges[edges->link[i]].to < to);
 }
 
-/* The link at a position, if it leads from one vertex to the other. */
+/* The link at a position if it leads from one given vertex to the other; else TOPOLOGY_NONE. */
 static uint32_t edges_link_at(const struct topology *topology, uint32_t position, uint32_t from,
                               uint32_t to)
 {

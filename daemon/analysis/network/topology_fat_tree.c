@@ -26,7 +26,7 @@ struct levels {
     uint32_t down[TOPOLOGY_DIMENSIONS + 2];
 };
 
-/* Vertices of a level; more than fit: TOPOLOGY_MOST_VERTICES + 1. */
+/* Vertices of a level; TOPOLOGY_MOST_VERTICES + 1: more than are allowed. */
 static uint64_t fat_tree_level_size(const struct levels *levels, uint32_t level)
 {
     uint64_t count = 1;
@@ -190,7 +190,7 @@ static uint32_t fat_tree_out(const struct topology *topology, uint32_t vertex, u
     return count;
 }
 
-/* The lowest level with a switch above both. */
+/* The lowest level with a switch above both nodes. */
 static uint32_t fat_tree_meeting_level(const struct levels *levels, uint32_t source,
                                        uint32_t destination)
 {

@@ -1,4 +1,4 @@
-/* Routes that were given: they go before the rule. */
+/* Routes that were given: they take precedence over the rule of the network. */
 #include "daemon/analysis/network/topology_inner.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static int given_compare_ends(const struct topology_given *a, const struct topol
     return (a->destination > b->destination) - (a->destination < b->destination);
 }
 
-/* By ends, then as given, so that errors name the same routes everywhere. */
+/* Order by ends, then as given, so that errors name the same routes on every machine. */
 static int given_compare_routes(const void *a, const void *b)
 {
     const struct topology_given *first = a, *second = b;
@@ -20,8 +20,8 @@ static int given_compare_routes(const void *a, const void *b)
     return order ? order : (first->path > second->path) - (first->path < second->path);
 }
 
-/* Every vertex exists, is linked to the next one, and is passed once: `seen` is the number of the
- * last route that passed a vertex. */
+/* Check that every vertex exists, is linked to the next one, and is passed once.
+ * @param seen  by vertex: number of the last route that passed it */
 static int given_check_path(const struct topology *topology, uint32_t number, const uint32_t *path,
                             uint32_t count, uint32_t *seen, const struct topology_why *why)
 {

@@ -1,6 +1,6 @@
-/* Graphs of given links: of all routes with the fewest links the one that goes on to the lowest
- * vertex at each step. Where to go on is a table, two bytes for each pair of vertices, as const
- * functions may be called from several threads. */
+/* Graphs of given links. Of all routes with the fewest links, the one is used that continues to the
+ * lowest vertex at each step. The next step is in a table, two bytes for each pair of vertices, as
+ * const functions may be called from several threads. */
 #include "daemon/analysis/network/topology_edges.h"
 
 #include <errno.h>
@@ -8,16 +8,16 @@
 #include <string.h>
 
 #define MOST_PORTS UINT16_MAX
-#define MOST_WORK (1ull << 31) /* vertices times links: some seconds */
+#define MAXIMUM_WORK (1ull << 31) /* vertices times links: some seconds */
 
 struct graph {
     struct topology_edges edges;
-    uint16_t *port; /* owned; of each destination, of each vertex: which of its links to take */
+    uint16_t *port; /* owned; by destination, then by vertex: which of its links the route uses */
 };
 
 /* Links that enter a vertex, without further ones from the same vertex. */
 struct entering {
-    uint32_t *first; /* owned; with an end */
+    uint32_t *first; /* owned; and the end of the last */
     struct entry {
         uint32_t from;
         uint16_t port;
@@ -39,7 +39,7 @@ static int graph_list_entering(const struct topology *topology, const struct top
     entering->entries = calloc(topology->links + 1u, sizeof *entering->entries);
     if (!entering->first || !entering->entries)
         return -ENOMEM;
-    uint32_t *next = entering->first + 1; /* moves on by one vertex while filled */
+    uint32_t *next = entering->first + 1; /* advances to the next vertex while it is filled */
     for (uint32_t v = 0; v < count; v++)
         for (uint32_t i = edges->first[v]; i < edges->first[v + 1]; i++)
             if (graph_is_first(topology, edges, v, i))
@@ -55,7 +55,8 @@ static int graph_list_entering(const struct topology *topology, const struct top
     return 0;
 }
 
-/* Breadth first against the links. Ports are in the order of the vertices that they lead to.
+/* Search breadth first, against the links. Ports are in the order of the vertices that they lead
+ * to.
  * @param hops, queue  room for all vertices; hops set
  * @return vertices from which the destination can be reached */
 static uint32_t graph_spread_search(const struct entering *entering, uint32_t count,
@@ -118,7 +119,7 @@ static int graph_check_size(const struct topology *topology, const struct topolo
                             const struct topology_why *why)
 {
     uint32_t count = topology->vertices;
-    if ((uint64_t)count * topology->links > MOST_WORK)
+    if ((uint64_t)count * topology->links > MAXIMUM_WORK)
         return topology_exceeds(why, "%u vertices with %u links are too many", count,
                                 topology->links);
     for (uint32_t v = 0; v < count; v++)
@@ -162,7 +163,7 @@ static void graph_finish(struct topology *topology)
     free(graph);
 }
 
-/* The link that a route to the destination takes from a vertex. */
+/* The link that a route to the destination uses from a vertex. */
 static uint32_t graph_next_link(const struct topology *topology, uint32_t at, uint32_t destination)
 {
     const struct graph *graph = topology->state;

@@ -1,3 +1,4 @@
+/* The evidence of routes and hop counts, and what follows from it: see topology_infer.h. */
 #include "daemon/analysis/network/topology_infer.h"
 
 #include "daemon/analysis/network/topology_inner.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #define WAYS 3u
-#define MOST_WAYS 6561u /* 3^8 */
+#define MAXIMUM_WAYS 6561u /* 3^8 */
 
 struct topology_infer {
     uint32_t dimensions;
@@ -61,8 +62,7 @@ static int infer_in_range(const struct topology_infer *infer, const uint32_t *at
     return 1;
 }
 
-/* The only dimension in which two vertices differ; none or several: how many dimensions there are.
- */
+/* The only dimension in which two vertices differ; the number of dimensions: none or several. */
 static uint32_t infer_hop_dimension(const struct topology_infer *infer, const uint32_t *a,
                                     const uint32_t *b)
 {
@@ -92,10 +92,10 @@ static uint32_t infer_leg_length(uint32_t size, enum topology_connection connect
     return straight < size - straight ? straight : size - straight;
 }
 
-/* Hops that go on along one dimension. */
+/* Successive hops along one dimension. */
 struct leg {
     uint32_t dimension, from, to, hops;
-    uint32_t up, down; /* by one, round the end too */
+    uint32_t up, down; /* by one, also across the end */
     uint32_t round;    /* from one end to the other */
 };
 
@@ -162,7 +162,7 @@ int topology_infer_route(struct topology_infer *infer, const uint32_t *coordinat
     return 0;
 }
 
-/* Connections that may make a difference to hop counts. */
+/* Number of connections that differ in hop counts. */
 static uint32_t infer_count_choices(uint32_t size, int with_all)
 {
     if (size <= 2)
@@ -181,8 +181,9 @@ static int infer_list_ways(struct topology_infer *infer)
     uint64_t all = 1;
     for (uint32_t d = 0; d < infer->dimensions; d++)
         all *= infer->size[d] <= 2 ? 1 : infer->size[d] == 3 ? 2 : 3;
-    int with_all = all <= MOST_WAYS; /* too many dimensions: rings and lines, 4096 ways at most */
-    infer->ways = malloc(MOST_WAYS * sizeof *infer->ways);
+    int with_all =
+        all <= MAXIMUM_WAYS; /* too many dimensions: rings and lines, 4096 ways at most */
+    infer->ways = malloc(MAXIMUM_WAYS * sizeof *infer->ways);
     if (!infer->ways)
         return -ENOMEM;
     infer->ways[0] = 0;
@@ -242,7 +243,7 @@ int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
     return 0;
 }
 
-/* How much a way of linking is liked: what the caller has, then rings, then lines. */
+/* Preference of a way of linking: that of the caller, then rings, then lines. */
 static uint32_t infer_preference(const struct topology_spec *spec, uint32_t way)
 {
     uint32_t sum = 0;
@@ -253,8 +254,8 @@ static uint32_t infer_preference(const struct topology_spec *spec, uint32_t way)
     return sum;
 }
 
-/* Connections along one dimension that do the same as this one; of size 2 all do, of size 3 rings
- * link all. */
+/* Connections along one dimension that are equivalent to this one: of size 2 all are, of size 3
+ * rings and all-to-all. */
 static uint32_t infer_is_same_count(uint32_t size, enum topology_connection connection)
 {
     if (size <= 2)
@@ -337,7 +338,7 @@ static int infer_decide_tie(const struct topology_infer *infer, struct topology_
     return 0;
 }
 
-/* Always the dimension that comes first by default of those before which none is left. */
+/* Of the dimensions that no other one has to precede, the first by default comes next. */
 static int infer_decide_order(const struct topology_infer *infer, struct topology_spec *spec,
                               const struct topology_why *why)
 {
@@ -364,7 +365,7 @@ static int infer_decide_order(const struct topology_infer *infer, struct topolog
     return 0;
 }
 
-/* Pairs whose order is told, directly or by others in between (Warshall). */
+/* Count the pairs whose order is known, directly or through other dimensions (Warshall). */
 static void infer_count_order(const struct topology_infer *infer, struct topology_findings *found)
 {
     uint32_t after[TOPOLOGY_DIMENSIONS] = {0};

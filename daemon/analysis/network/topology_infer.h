@@ -1,11 +1,10 @@
 /* How a Cartesian network is linked and routed, found from recorded routes or hop counts.
  *
- * Sizes are given, as coordinates tell them, or the number of nodes of a Blue Gene/Q partition.
- * Routes that follow dimension order tell which dimension comes before which; a leg along a
- * dimension tells whether it can be a ring, a line or all to all, and a leg half way round a ring
- * which rule for ties can hold. Hop counts alone tell how dimensions are linked: all ways of
- * linking them that fit every count are kept. What the evidence leaves open stays as the caller has
- * it.
+ * Sizes are given, from coordinates or from the number of nodes of a Blue Gene/Q partition. Routes
+ * in dimension order show which dimension comes before which; a leg along a dimension shows whether
+ * it can be a ring, a line or all to all, and a leg half way round a ring which rule for ties can
+ * hold. Hop counts show how dimensions are linked: all ways of linking them that fit every count
+ * are kept. What the evidence leaves open stays as in the spec of the caller.
  *
  * Memory: at most 6561 ways of linking, 26 KiB. A route costs its length, a count 12 steps, and
  * 6561 x 12 at worst. Pure: no clock, no file, no socket. Not thread-safe. */
@@ -16,14 +15,15 @@
 
 struct topology_infer;
 
-/** How much of the answer the evidence tells. */
+/** How much of the answer is known from the evidence. */
 struct topology_findings {
-    uint32_t routes, counts; /**< taken */
+    uint32_t routes, counts; /**< that were added */
     uint32_t linked;         /**< bit d: the connection of dimension d is certain */
     uint32_t pairs;          /**< of dimensions longer than 1 */
-    uint32_t ordered; /**< of these pairs, whose order routes tell, if by others in between */
-    uint32_t ties;    /**< legs half way round a ring */
-    int tie_certain;  /**< only one rule for ties fits them */
+    uint32_t
+        ordered; /**< of these pairs, those whose order follows from routes, also through others */
+    uint32_t ties;   /**< legs half way round a ring */
+    int tie_certain; /**< only one rule for ties fits them */
 };
 
 /** @param dimensions  1 to TOPOLOGY_DIMENSIONS
@@ -34,18 +34,18 @@ int topology_infer_create(struct topology_infer **out, uint32_t dimensions, cons
 /** NULL is fine. */
 void topology_infer_destroy(struct topology_infer *infer);
 
-/** Take a complete route: coordinates of its vertices, one after the other, source and destination
- * too.
- *  @return 0, or -HOLTER_ERANGE, and nothing is taken: a coordinate is out of range, or vertices
+/** Add a complete route: coordinates of its vertices, one after the other, with source and
+ * destination.
+ *  @return 0, or -HOLTER_ERANGE, and nothing is added: a coordinate is out of range, or vertices
  * that follow one another differ in more or less than one dimension, so that the route has a gap */
 int topology_infer_route(struct topology_infer *infer, const uint32_t *coordinates,
                          uint32_t vertices);
 
-/** Take a hop count. @return 0, -ENOMEM or -HOLTER_ERANGE: a coordinate is out of range */
+/** Add a hop count. @return 0, -ENOMEM or -HOLTER_ERANGE: a coordinate is out of range */
 int topology_infer_hops(struct topology_infer *infer, const uint32_t *source,
                         const uint32_t *destination, uint32_t hops);
 
-/** Set connections, steps and the rule for ties as the evidence tells.
+/** Set connections, steps and the rule for ties from the evidence.
  *  @param spec   of the same sizes; connections, steps and tie that the evidence leaves open are
  * kept, steps only when no connection changes: else they are those of topology_spec_order().
  * Unchanged on failure

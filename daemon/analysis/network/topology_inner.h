@@ -4,20 +4,20 @@
 
 #include "daemon/analysis/network/topology.h"
 
-/** Where to tell what is wrong. */
+/** Where errors are described. */
 struct topology_why {
     char *text;
     size_t room;
 };
 
-/** Tell it. @return -HOLTER_EUSAGE, and topology_exceeds() -HOLTER_ELIMIT */
+/** Write an error. @return -HOLTER_EUSAGE, and topology_exceeds() -HOLTER_ELIMIT */
 int topology_refuse(const struct topology_why *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int topology_exceeds(const struct topology_why *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** What differs by kind. Vertices and links that are passed are in range, source and destination
- * differ. Routes follow the kind's rule: given ones have been looked up before. */
+/** The operations of a kind of network. Vertices and links that are passed are in range, source and
+ * destination differ. Routes follow the rule of the kind: given routes are looked up before. */
 struct topology_rules {
     /** Check the spec; set nodes, vertices, links, diameter and state. */
     int (*make)(struct topology *topology, const struct topology_why *why);
@@ -68,7 +68,7 @@ struct topology {
 /** Copy a spec with its arrays. @return 0 or -ENOMEM: nothing is left to free */
 int topology_spec_copy(struct topology_spec *out, const struct topology_spec *spec);
 
-/** Check and sort what was given; the kind has been made. */
+/** Check and sort given names, and given routes; the kind's make() has been called. */
 int topology_labels_make(struct topology *topology, const struct topology_why *why);
 int topology_given_make(struct topology *topology, const struct topology_why *why);
 
@@ -76,19 +76,9 @@ int topology_given_make(struct topology *topology, const struct topology_why *wh
 const struct topology_given *topology_given_find(const struct topology *topology, uint32_t source,
                                                  uint32_t destination);
 
-/** Its links as of topology_route(). */
+/** List the links of a given route, as topology_route(). */
 uint32_t topology_given_route(const struct topology *topology, const struct topology_given *given,
                               uint32_t *links, uint32_t room);
-
-/** What is above a vertex of a tree. */
-struct topology_above {
-    uint32_t vertex, up, down; /**< and the links to and from it; TOPOLOGY_NONE at the root */
-};
-
-/** @param out  set @return place of the vertex, from 0 at the root up: what is above a vertex has a
- * lower one */
-uint32_t topology_tree_above(const struct topology *topology, uint32_t vertex,
-                             struct topology_above *out);
 
 /** Append to a route or a list of links. */
 static inline void topology_put(uint32_t *links, uint32_t room, uint32_t *count, uint32_t link)

@@ -38,7 +38,7 @@ int topology_labels_make(struct topology *topology, const struct topology_why *w
     return 0;
 }
 
-/* How many coordinates nodes have. */
+/* @return number of coordinates of a node */
 static uint32_t names_count_coordinates(const struct topology *topology)
 {
     switch (topology->spec.kind) {
@@ -109,7 +109,7 @@ int topology_vertex_name(const struct topology *topology, uint32_t vertex, char 
     return snprintf(text, room, "%s)", whole);
 }
 
-/* A decimal number without sign or space. @return what follows it, NULL: there is none */
+/* Read a decimal number without sign or space. @return the text after it; NULL: there is none */
 static const char *names_parse_number(const char *text, uint32_t *out)
 {
     uint32_t value = 0;
@@ -133,7 +133,7 @@ static uint32_t names_find_coordinates(const struct topology *topology, const ch
     return count && *text == '\0' ? topology_at(topology, at) : TOPOLOGY_NONE;
 }
 
-/* "switch 7" */
+/* Find the vertex of a name such as "switch 7". */
 static uint32_t names_find_numbered(const struct topology *topology, const char *name)
 {
     for (size_t kind = 0; kind < sizeof kind_words / sizeof *kind_words; kind++) {
@@ -169,7 +169,7 @@ uint32_t topology_find(const struct topology *topology, const char *name)
                           : names_find_numbered(topology, name);
 }
 
-/* "A+": the dimension of that name and the direction, -1: no such dimension */
+/* Read a name such as "A+": dimension and direction. @return -1: no such dimension */
 static int names_parse_axis(const struct topology_spec *spec, const char *interface, int *down)
 {
     size_t length = strlen(interface);
@@ -218,7 +218,7 @@ static uint32_t names_find_interface(const struct topology *topology, uint32_t n
     return found;
 }
 
-/* Is it told by which interface a link leaves its node? */
+/* Does the network name the interface by which a link leaves its node? */
 static int names_has_interface(const struct topology *topology, uint32_t link)
 {
     const struct topology_edge *edges = topology->spec.edges;

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A text that is read. */
 struct reader {
     const char *start, *at;
     const struct topology_why *why;
 };
 
-/* Every message ends with where it is. */
+/* Every message ends with the position. */
 static int short_refuse(const struct reader *reader, const char *what)
 {
     return topology_refuse(reader->why, "%s, at character %d", what,
@@ -54,7 +55,7 @@ static int short_read_number(struct reader *reader, uint32_t *out)
     return 0;
 }
 
-/* At the end of a form: options follow, or nothing. */
+/* Check that options follow, or nothing. */
 static int short_check_end(const struct reader *reader)
 {
     return *reader->at && *reader->at != '/' ? short_refuse(reader, "unexpected") : 0;
@@ -71,7 +72,7 @@ static int short_add_dimension(struct reader *reader, struct topology_spec *spec
     return 0;
 }
 
-/* "4,4,8m,2" */
+/* Read sizes, as "4,4,8m,2". */
 static int short_read_sizes(struct reader *reader, struct topology_spec *spec,
                             enum topology_connection usual)
 {
@@ -107,7 +108,7 @@ static int short_read_hypercube(struct reader *reader, struct topology_spec *spe
     return short_check_end(reader);
 }
 
-/* "groups=9,routers=4,nodes=2,global=2", in any order */
+/* Read a dragonfly described by groups: "groups=9,routers=4,nodes=2,global=2", in any order. */
 static int short_read_groups(struct reader *reader, struct topology_spec *spec)
 {
     static const char *const words[] = {"groups=", "routers=", "nodes=", "global="};
@@ -137,7 +138,7 @@ static int short_read_groups(struct reader *reader, struct topology_spec *spec)
     return short_check_end(reader);
 }
 
-/* The tiers of a Cray XC by their names, as 000, section 7.4, draws them. */
+/* The tiers of a Cray XC by their names, as in Visuco, section 7.4. */
 static int short_read_tiers(struct reader *reader, struct topology_spec *spec)
 {
     static const char *const tiers[] = {"row", "column", "cage", "slot", "cpu"};
@@ -154,7 +155,8 @@ static int short_read_dragonfly(struct reader *reader, struct topology_spec *spe
                                                     : short_read_groups(reader, spec);
 }
 
-/* Three levels of switches with k ports: k/2 nodes a switch below, k/2 of these a pod, k pods. */
+/* Three levels of switches with k ports: k/2 nodes at each switch of the lowest level, k/2 of these
+ * switches a pod, k pods. */
 static int short_read_ports(struct reader *reader, struct topology_spec *spec)
 {
     struct reader before = *reader;

@@ -52,7 +52,7 @@ int topology_spec_copy(struct topology_spec *out, const struct topology_spec *sp
     return 0;
 }
 
-/* Does a route correct dimension a before b unless told otherwise? */
+/* Does a route correct dimension a before b by default? */
 static int spec_is_before(const struct topology_spec *spec, uint32_t a, uint32_t b)
 {
     const struct topology_dimension *first = &spec->dimensions[a], *second = &spec->dimensions[b];
@@ -66,7 +66,7 @@ static int spec_is_before(const struct topology_spec *spec, uint32_t a, uint32_t
     return a < b;
 }
 
-/* Orders of recorded routes that differ from what the lengths of dimensions tell. Partitions of
+/* Orders of recorded routes that differ from the order by lengths of dimensions. Partitions of
  * Blue Gene/Q below 512 nodes are parts of a larger one, and equal dimensions have no natural
  * order. Cray XC: cpu, slot, cage, row, column. */
 static const struct known_order {

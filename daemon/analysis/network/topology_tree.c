@@ -1,16 +1,15 @@
-/* Trees of given links: a route goes up to the lowest vertex above both ends, and down. No tables:
- * a few numbers a vertex. */
+/* Trees of given links: a route goes up to the lowest vertex above both ends, and down. */
 #include "daemon/analysis/network/topology_edges.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Seen from the last vertex, which is a switch if there is one. */
+/* A vertex of the tree; the root is the last vertex, which is a switch if there is one. */
 struct vertex {
     uint32_t parent, up, down; /* links to it and from it; TOPOLOGY_NONE at the root */
     uint32_t depth;
-    uint32_t place, size; /* those below have the places place + 1 .. place + size - 1 */
+    uint32_t place, size; /* the vertices below it have the places place + 1 to place + size - 1 */
 };
 
 struct tree {
@@ -27,7 +26,7 @@ static int tree_refuse_pair(const struct topology *topology, const struct topolo
     return topology_refuse(why, "%s %s and %s", what, from, to);
 }
 
-/* Breadth first from the root. @param order  set; room for all vertices */
+/* Search breadth first from the root. @param order  set; room for all vertices */
 static int tree_find_parents(const struct topology *topology, const struct tree *tree,
                              uint32_t *order, const struct topology_why *why)
 {
@@ -59,7 +58,7 @@ static int tree_find_parents(const struct topology *topology, const struct tree 
     return 0;
 }
 
-/* Places so that all below a vertex follow it; and the longest route. */
+/* Number the places so that all vertices below a vertex follow it; find the longest route. */
 static void tree_find_places(struct topology *topology, struct vertex *vertices,
                              const uint32_t *order, uint32_t *height)
 {
@@ -164,14 +163,6 @@ static int tree_crosses(const struct topology *topology, uint32_t source, uint32
                !tree_is_below(vertices, destination, edge->from);
     return !tree_is_below(vertices, source, edge->to) &&
            tree_is_below(vertices, destination, edge->to);
-}
-
-uint32_t topology_tree_above(const struct topology *topology, uint32_t vertex,
-                             struct topology_above *out)
-{
-    const struct vertex *v = &((const struct tree *)topology->state)->vertices[vertex];
-    *out = (struct topology_above){v->parent, v->up, v->down};
-    return v->place;
 }
 
 const struct topology_rules topology_tree = {

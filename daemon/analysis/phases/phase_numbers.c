@@ -2,7 +2,6 @@
 
 #include "daemon/analysis/phases/phase_graphs.h"
 #include "daemon/analysis/tables/array.h"
-#include "daemon/analysis/tables/fetch.h"
 #include "holter/error.h"
 #include "holter/size_class.h"
 
@@ -11,7 +10,6 @@
 
 #define KEPT (1u << 14) /* spans and places */
 #define SPAN_ROWS 16u   /* of a run that is remembered, in the mean at least */
-#define ROWS_AHEAD 48u  /* that are fetched before they are looked at; of keys twice as many */
 
 void phase_numbers_init(struct phase_numbers *n, uint32_t most)
 {
@@ -69,8 +67,6 @@ static uint32_t add_span(const struct phase_numbers *n, uint32_t edge,
     const struct burst_pair *row = rows, *end = rows + (most < known ? most : known);
     uint64_t some = *bits, messages = total->messages, bytes = total->bytes, carries = 0;
     for (; row < end; row++, there++) {
-        fetch_after(row, ROWS_AHEAD * sizeof(*row));
-        fetch_after(there, 2 * ROWS_AHEAD * sizeof(*there));
         const struct key key = phase_edge_key(row);
         if (there->hi != key.hi || there->lo != key.lo)
             break;
@@ -337,7 +333,6 @@ static void list_spans(const struct phase_numbers *n, uint32_t apart, struct pha
         uint32_t edge = span->edge;
         for (size_t left = span->count, here; left > 0; left -= here) {
             struct phase_row *row = phase_list_extend(pool, list, left, &here);
-            phase_store_expect(&pool->store, edge, (uint32_t)here);
             for (struct phase_row *end = row + here; row < end; e++, row++)
                 *row = (struct phase_row){edge++, (uint32_t)e->messages, e->bytes};
         }

@@ -1,6 +1,5 @@
 #include "daemon/analysis/phases/phase_store.h"
 
-#include "daemon/analysis/tables/fetch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -186,11 +185,6 @@ static uint32_t phase_store_find(struct phase_store *s, uint32_t place, uint32_t
     s->places[place].number = ++s->numbers;
     phase_store_list(s, place);
     return *guess = place;
-}
-
-void phase_store_expect(const struct phase_store *s, uint32_t first, uint32_t rows)
-{
-    fetch_after(guess_of(s, first, first + rows - 1, rows), 0);
 }
 
 uint32_t phase_store_share(struct phase_store *s, uint32_t place, uint32_t rows)

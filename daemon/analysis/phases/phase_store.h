@@ -73,10 +73,6 @@ static inline void phase_store_use(struct phase_store *store, uint32_t place)
 /** A user needs it no more. */
 void phase_store_give(struct phase_store *store, uint32_t place);
 
-/** Rows of edges that follow each other from one on are going to be written, and then shared: what
- * is looked at first for that is fetched meanwhile. Nothing changes. */
-void phase_store_expect(const struct phase_store *store, uint32_t first, uint32_t rows);
-
 /** The rows are complete, and stay as they are until phase_store_own(). Unless it was shared
  *  before, the place has one user.
  *  @return the place where they lie now: this, or another one, and this is given back */

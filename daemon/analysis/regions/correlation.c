@@ -1,3 +1,4 @@
+/* The graph of partners, and the rows of the process correlation: see correlation.h. */
 #include "daemon/analysis/regions/correlation.h"
 
 #include "holter/bisect.h"
@@ -7,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_VERTICES 65536u
-#define MOST_PAIRS (1u << 26) /* so that no sum of R over pairs takes more than 64 bits */
+#define VERTICES_LIMIT 65536u
+#define PAIRS_LIMIT (1u << 26) /* keeps sums of R over pairs within 64 bits */
 #define ENTRIES_AT_ONCE 4u
 
-/* Shares of 36 R that a path of each length adds. */
+/* What a path of each length adds to 36 R. */
 #define LENGTH_1 36u
 #define LENGTH_2 9u
 #define LENGTH_3 4u
@@ -26,7 +27,7 @@ struct vertex {
     bool stale;            /* row must be computed again */
 };
 
-/* Where the paths from one vertex are added up. Zero between rows. */
+/* Sums over the paths from one vertex. All zero between rows. */
 struct walk {
     uint32_t *two;             /* owned; paths of length 2 to each vertex */
     uint32_t *weight;          /* owned; 36 R */
@@ -40,16 +41,16 @@ struct correlation {
     struct walk walk;        /* for `room` vertices */
     uint64_t pairs;          /* entries of all rows */
     bool changed;            /* some vertex is touched */
-    bool marked;    /* rows that have to be computed again are, for the edges as they are now */
-    uint32_t next;  /* the first of these that may not have been yet */
-    uint64_t steps; /* along edges, so far */
+    bool marked;             /* `stale` is up to date with the edges */
+    uint32_t next;           /* the first vertex whose row may be stale */
+    uint64_t steps;          /* along edges, so far */
 };
 
 int correlation_create(struct correlation **out, const struct correlation_params *params)
 {
-    uint64_t relaying = params->hub < params->most_vertices ? params->hub : params->most_vertices;
-    if (params->most_vertices > MOST_VERTICES || params->most_pairs > MOST_PAIRS ||
-        params->most_vertices * (LENGTH_2 + LENGTH_3 * relaying) > UINT32_MAX - LENGTH_1)
+    uint64_t relaying = params->hub < params->max_vertices ? params->hub : params->max_vertices;
+    if (params->max_vertices > VERTICES_LIMIT || params->max_pairs > PAIRS_LIMIT ||
+        params->max_vertices * (LENGTH_2 + LENGTH_3 * relaying) > UINT32_MAX - LENGTH_1)
         return -HOLTER_ERANGE;
     struct correlation *correlation = calloc(1, sizeof(*correlation));
     if (correlation == NULL)
@@ -107,7 +108,7 @@ static int correlation_reserve_vertex(struct correlation *c, uint32_t vertex)
     return 0;
 }
 
-/* Position of the first partner that is not below. */
+/* Position of the first partner that is not below the given one. */
 static uint32_t correlation_partner_position(const struct vertex *vertex, uint32_t partner)
 {
     return BISECT(i, 0, vertex->degree, vertex->partners[i] < partner);
@@ -151,7 +152,7 @@ static void correlation_remove_partner(struct vertex *vertex, uint32_t partner)
 
 int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present)
 {
-    if (a >= c->params.most_vertices || b >= c->params.most_vertices)
+    if (a >= c->params.max_vertices || b >= c->params.max_vertices)
         return -HOLTER_ERANGE;
     if (a == b)
         return 0;
@@ -175,8 +176,8 @@ int correlation_edge(struct correlation *c, uint32_t a, uint32_t b, bool present
     return 0;
 }
 
-/* A path that came or went has an edge that did. Of the ends of such edges the first along the path
- * is reached by edges that stand now, in at most two steps. */
+/* Mark the rows that change. A path that appeared or disappeared contains a changed edge; the first
+ * end of such an edge along the path is reached over present edges, in at most two steps. */
 static void correlation_mark_stale(struct correlation *c)
 {
     uint32_t *step = c->walk.seen; /* 1: touched, 2: one step away, 3: two */
@@ -207,7 +208,7 @@ static void correlation_count_relays(struct correlation *c)
     }
 }
 
-/* Paths p-x-q. @return how many q */
+/* Count the paths p-x-q. @return how many q there are */
 static uint32_t correlation_walk_two(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
@@ -245,7 +246,7 @@ static uint32_t correlation_walk_three(struct correlation *c, uint32_t two)
     return seen;
 }
 
-/* 36 R from p to all others into walk.weight. @return how many are in walk.seen */
+/* Set walk.weight to 36 R from p to all others. @return how many vertices are in walk.seen */
 static uint32_t correlation_walk_paths(struct correlation *c, uint32_t p)
 {
     struct walk *w = &c->walk;
@@ -280,7 +281,7 @@ static void correlation_clear_weights(struct walk *w, uint32_t seen)
 static int correlation_resize_row(struct correlation *c, struct vertex *vertex, uint32_t need)
 {
     uint64_t pairs = c->pairs - vertex->row_count + need;
-    if (pairs > c->params.most_pairs)
+    if (pairs > c->params.max_pairs)
         return -HOLTER_ELIMIT;
     struct correlate *row = vertex->row;
     if (need == 0) {
@@ -313,7 +314,7 @@ static int correlation_compute_row(struct correlation *c, uint32_t p)
     return rc;
 }
 
-int correlation_update_some(struct correlation *c, uint64_t *work)
+int correlation_update(struct correlation *c, uint64_t *work)
 {
     if (!c->changed)
         return 0;
@@ -337,12 +338,6 @@ int correlation_update_some(struct correlation *c, uint64_t *work)
         *work -= steps < *work ? steps : *work;
     }
     return 0;
-}
-
-int correlation_update(struct correlation *c)
-{
-    uint64_t work = UINT64_MAX;
-    return correlation_update_some(c, &work);
 }
 
 bool correlation_touched(const struct correlation *c, uint32_t vertex)

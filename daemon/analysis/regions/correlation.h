@@ -1,5 +1,5 @@
-/* Process correlation (003, Eq. 3): how closely two ranks communicate, over paths of the graph of
- * who exchanges messages with whom.
+/* Process correlation (PCLVis, Eq. 3): how closely two ranks communicate, over paths of the graph
+ * of who exchanges messages with whom.
  *
  * R(p,q) is the sum over simple paths of length d from p to q of 1/d^2, for d up to 3, as in the
  * paper's Table 1. With A the adjacency that is, off the diagonal,
@@ -7,9 +7,9 @@
  * kept here as the integer 36 R. An edge that appears or goes changes R only for vertices within
  * two steps of its ends: only their rows are computed again.
  *
- * A vertex of more than `hub` partners relays no path: what everybody talks to ties nobody
- * together, and a complete graph costs the cube of its vertices. Its own edges, and paths that
- * begin or end at it, count as ever.
+ * A vertex of more than `hub` partners relays no path: a partner of everybody says nothing about
+ * who belongs together, and a complete graph would cost the cube of its vertices. Its own edges,
+ * and paths that begin or end at it, count.
  *
  * Pure: no clock, no file, no socket. Not thread-safe. */
 #ifndef HOLTER_DAEMON_ANALYSIS_REGIONS_CORRELATION_H
@@ -22,9 +22,9 @@
 #define CORRELATION_ONE 36u /**< the integer that stands for R = 1 */
 
 struct correlation_params {
-    uint32_t most_vertices; /**< vertices are 0 to one less than this; at most 65,536 */
-    uint32_t hub;           /**< partners above which a vertex relays no path; UINT32_MAX: never */
-    uint64_t most_pairs;    /**< ordered pairs with R above 0 that are kept at most, 8 bytes each;
+    uint32_t max_vertices; /**< vertices are 0 to one less than this; at most 65,536 */
+    uint32_t hub;          /**< partners above which a vertex relays no path; UINT32_MAX: never */
+    uint64_t max_pairs;    /**< ordered pairs with R above 0 that are kept at most, 8 bytes each;
                                  at most 2^26 */
 };
 
@@ -41,25 +41,23 @@ struct correlation;
 int correlation_create(struct correlation **out, const struct correlation_params *params);
 void correlation_destroy(struct correlation *correlation);
 
-/** An undirected edge appears or goes. Telling what is known already changes nothing, nor does an
- *  edge from a vertex to itself.
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below most_vertices */
+/** Add or remove an undirected edge. What is there already, or is not there, changes nothing, nor
+ * does an edge from a vertex to itself.
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below max_vertices */
 int correlation_edge(struct correlation *correlation, uint32_t a, uint32_t b, bool present);
 
-/** Bring the rows up to date with the edges.
- *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than most_pairs. After an error no row may be read
- *          until an update succeeds */
-int correlation_update(struct correlation *correlation);
+/** Bring the rows up to date with the edges, or do a part of that.
+ *  @param work  steps along edges that may be taken; set to what is left of them
+ *  @return 0; 1: there is more to do, and until that is done no edge may change; -ENOMEM, or
+ *          -HOLTER_ELIMIT: more than max_pairs. After an error no row may be read until an update
+ *          succeeds */
+int correlation_update(struct correlation *correlation, uint64_t *work);
 
-/** The same in pieces.
- *  @param work  steps along edges that may be taken; what is left of them is set
- *  @return as correlation_update(), or 1: there is more to do, and until that is done no edge may
- * come or go */
-int correlation_update_some(struct correlation *correlation, uint64_t *work);
-
-/** Whether edges at the vertex came or went since correlation_settle(); and that none has since. */
+/** @return whether an edge at the vertex, or any edge, changed since correlation_settle() */
 bool correlation_touched(const struct correlation *correlation, uint32_t vertex);
 bool correlation_changed(const struct correlation *correlation);
+
+/** No edge counts as changed any more. */
 void correlation_settle(struct correlation *correlation);
 
 /** One more than the largest vertex that ever had an edge. */

@@ -1,3 +1,4 @@
+/* Average-linkage clustering by a nearest-neighbour chain: see linkage.h. */
 #include "daemon/analysis/regions/linkage.h"
 
 #include <errno.h>
@@ -11,18 +12,18 @@
 
 /* Sum of the weights between a cluster and another. */
 struct link {
-    uint32_t cluster; /* or one that has since merged into it: see linkage_find_root() */
+    uint32_t cluster; /* or a cluster that has merged into it since: see linkage_find_root() */
     uint64_t sum;     /* of 36 R, in quarters */
 };
 
 /* The best partner so far. */
 struct nearest {
     uint32_t cluster;
-    uint32_t size; /* of it, then */
+    uint32_t size; /* of that cluster, when it was found */
     double height;
 };
 
-/* A cluster goes by its lowest vertex. */
+/* A cluster is named by its lowest vertex. */
 struct cluster {
     uint32_t count;         /* links */
     bool chained;           /* is on the chain */
@@ -38,15 +39,15 @@ struct linkage {
     uint32_t *size;           /* owned */
     uint64_t *sum;            /* owned; zero but while links are gathered */
     uint32_t *seen;           /* owned; clusters whose sum is not zero */
-    uint32_t *chain;          /* owned; each the nearest of the one before */
+    uint32_t *chain;          /* owned; each cluster is the nearest of the one before it */
     uint32_t length;
     const struct correlation *correlation;
     struct linkage_history history;
     const uint32_t *members; /* NULL: nothing is begun */
     uint32_t count;
-    uint32_t merged, next; /* merges so far; member that a chain may begin with */
+    uint32_t merged, next; /* merges so far; the member to try next as the beginning of a chain */
     struct linkage_merge *merges;
-    uint64_t looked; /* at links, so far */
+    uint64_t looked; /* links read so far */
 };
 
 int linkage_create(struct linkage **out)
@@ -116,8 +117,9 @@ static uint32_t linkage_group_of(const struct linkage *l, uint32_t vertex)
     return vertex < l->history.vertices ? l->history.group[vertex] : 0;
 }
 
-/* One more link. No branch: which cluster is seen for the first time cannot be foreseen.
- * @return how many are in l->seen */
+/* Add a link to its cluster's sum. Without a branch: the processor could not predict which cluster
+ * is seen for the first time.
+ * @return how many clusters are in l->seen */
 static inline uint32_t linkage_add_link(struct linkage *l, uint32_t to, uint64_t sum, uint32_t seen)
 {
     to = linkage_find_root(l, to);
@@ -141,12 +143,12 @@ static uint32_t linkage_gather_row(struct linkage *l, uint32_t self)
     return seen;
 }
 
-/* Add up the weights to each other cluster into l->sum. @return how many are in l->seen */
+/* Add up the weights to each other cluster in l->sum. @return how many clusters are in l->seen */
 static uint32_t linkage_gather_links(struct linkage *l, uint32_t self)
 {
     const struct cluster *cluster = &l->clusters[self];
     uint32_t seen = 0;
-    l->sum[self] = 1; /* as if seen already: links within the cluster are left out */
+    l->sum[self] = 1; /* counts as seen: links within the cluster are left out */
     if (cluster->links == NULL)
         seen = linkage_gather_row(l, self);
     for (uint32_t i = 0; cluster->links != NULL && i < cluster->count; i++)
@@ -156,7 +158,8 @@ static uint32_t linkage_gather_links(struct linkage *l, uint32_t self)
     return seen;
 }
 
-/* Whether self should rather merge with one than with the best so far. */
+/* Whether self should merge with `one` rather than with the best so far: see the order in
+ * linkage.h. */
 static bool linkage_is_nearer(uint32_t self, const struct nearest *one, const struct nearest *best)
 {
     if (best->cluster == NONE || one->height != best->height)
@@ -168,14 +171,14 @@ static bool linkage_is_nearer(uint32_t self, const struct nearest *one, const st
     return low != best_low ? low < best_low : one->cluster < best->cluster;
 }
 
-/* Look at all links; leaves them gathered in place of what they were. */
+/* Search all links of a cluster. They are stored added up, one for each other cluster. */
 static struct nearest linkage_search_nearest(struct linkage *l, uint32_t self)
 {
     struct cluster *cluster = &l->clusters[self];
     struct nearest best = {.cluster = NONE};
     uint64_t unit = (uint64_t)l->size[self] * CORRELATION_ONE * QUARTERS;
     uint32_t seen = linkage_gather_links(l, self);
-    if (cluster->links == NULL) /* without memory the row is gathered again next time */
+    if (cluster->links == NULL) /* without memory the row is added up again next time */
         cluster->links = malloc(((size_t)seen + 1) * sizeof(*cluster->links));
     if (cluster->links != NULL)
         cluster->count = seen;
@@ -192,7 +195,7 @@ static struct nearest linkage_search_nearest(struct linkage *l, uint32_t self)
     return best;
 }
 
-/* The cluster to merge with. What it was stays so until one of the two merges. */
+/* The cluster to merge with. It stays the same until one of the two merges. */
 static struct nearest linkage_find_nearest(struct linkage *l, uint32_t self)
 {
     struct nearest *known = &l->clusters[self].nearest;
@@ -221,7 +224,7 @@ static int linkage_list_links(struct linkage *l, uint32_t self)
     return links == NULL ? -ENOMEM : 0;
 }
 
-/* One cluster of two. Links to the same third are added up when they are gathered next. */
+/* Merge two clusters. Their links to a third cluster are added up when they are gathered next. */
 static int linkage_merge_clusters(struct linkage *l, uint32_t one, uint32_t other, double height,
                                   struct linkage_merge *out)
 {
@@ -258,7 +261,7 @@ static void linkage_pop_chain(struct linkage *l, uint32_t count)
         l->clusters[l->chain[--l->length]].chained = false;
 }
 
-/* Take one step along the chain: a cluster further, or merge its last two. @return 1: merged */
+/* Extend the chain by a cluster, or merge its last two. @return 1: merged, 0 or -ENOMEM */
 static int linkage_step_chain(struct linkage *l, struct linkage_merge *out)
 {
     uint32_t top = l->chain[l->length - 1];
@@ -267,8 +270,8 @@ static int linkage_step_chain(struct linkage *l, struct linkage_merge *out)
         linkage_push_chain(l, nearest.cluster);
         return 0;
     }
-    /* Further down the chain it can only be where sums exceed a double's 53 bits and a mean seems
-     * to have grown by its rounding. */
+    /* The nearest cluster can only be further down the chain where sums exceed the 53 bits of a
+     * double and rounding has made a mean larger. */
     bool before = l->chain[l->length - 2] == nearest.cluster;
     linkage_pop_chain(l, before ? 2 : l->length);
     return linkage_merge_clusters(l, top, nearest.cluster, nearest.height, out) == 0 ? 1 : -ENOMEM;
@@ -322,15 +325,6 @@ int linkage_continue(struct linkage *l, uint64_t *work)
     }
     linkage_cancel(l);
     return rc < 0 ? rc : 0;
-}
-
-int linkage_run(struct linkage *l, const struct correlation *correlation,
-                const struct linkage_history *history, const uint32_t *members, uint32_t count,
-                struct linkage_merge *merges)
-{
-    uint64_t work = UINT64_MAX;
-    int rc = linkage_begin(l, correlation, history, members, count, merges);
-    return rc != 0 ? rc : linkage_continue(l, &work);
 }
 
 int linkage_compare(const void *left, const void *right)

@@ -1,4 +1,4 @@
-/* Average-linkage clustering (003, section 4.2.1) of vertices by their process correlation.
+/* Average-linkage clustering (PCLVis, section 4.2.1) of vertices by their process correlation.
  *
  * The pair of clusters with the largest mean correlation merges, until one is left. Of pairs that
  * are equal the one that makes the smaller cluster comes first, then the one with the lowest
@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Two clusters that merged. A cluster is called by its lowest vertex. */
+/** Two clusters that merged. A cluster is named by its lowest vertex. */
 struct linkage_merge {
-    uint32_t a, b;     /**< a below b; the new cluster is called a */
+    uint32_t a, b;     /**< a below b; the new cluster is named a */
     uint32_t vertices; /**< of the new cluster */
     double height;     /**< mean correlation between the two, advantages included */
 };
@@ -37,33 +37,28 @@ struct linkage_history {
 
 struct linkage;
 
-/** Room for a clustering; may be used again. @return 0 or -ENOMEM */
+/** Create the memory of clusterings, one after the other. @return 0 or -ENOMEM */
 int linkage_create(struct linkage **out);
 void linkage_destroy(struct linkage *linkage);
 
-/** Cluster one connected component.
+/** Begin to cluster one connected component; continue until it is done or cancelled. All arguments
+ *  are borrowed, and must not change, until then.
  *  @param members  its vertices, each once, in any order; count of them at least 1
- *  @param merges   room for count - 1; in an order in which each comes after those that made its
- *                  clusters, but otherwise any: see linkage_compare()
+ *  @param merges   capacity for count - 1; set in an order in which each merge comes after those
+ * that made its clusters, but otherwise any: see linkage_compare()
  *  @return 0 or -ENOMEM */
-int linkage_run(struct linkage *linkage, const struct correlation *correlation,
-                const struct linkage_history *history, const uint32_t *members, uint32_t count,
-                struct linkage_merge *merges);
-
-/** The same in pieces: begin, then go on until it is done, or broken off. What was given to begin
- * with stays as it is meanwhile. @return 0 or -ENOMEM */
 int linkage_begin(struct linkage *linkage, const struct correlation *correlation,
                   const struct linkage_history *history, const uint32_t *members, uint32_t count,
                   struct linkage_merge *merges);
 
-/** @param work  links that may be looked at; what is left of them is set
- *  @return 0: it is done; 1: there is more to do; -ENOMEM: it is broken off */
+/** @param work  links that may be read; set to what is left of them
+ *  @return 0: done; 1: there is more to do; -ENOMEM: cancelled */
 int linkage_continue(struct linkage *linkage, uint64_t *work);
 
-/** Give up what was begun, if anything was. */
+/** Cancel the clustering in progress, if there is one. */
 void linkage_cancel(struct linkage *linkage);
 
-/** Orders merges as they would happen one after the other: for qsort(). */
+/** Compare merges, for qsort(): in the order in which they would happen one after the other. */
 int linkage_compare(const void *a, const void *b);
 
 #endif

@@ -1,3 +1,4 @@
+/* Communication regions: components, the cut of the hierarchy, and the identities of regions. */
 #include "daemon/analysis/regions/regions.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -9,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HOLD 4.0
+#define MAXIMUM_HOLD 4.0
 #define QUARTERS 4u
 #define NONE UINT32_MAX
-#define LINK_STEPS 4u /* steps along edges that take as long as a look at a link */
-#define KEPT_SHARE                                                                                 \
-    4u /* a region is another one when it shares less than a quarter with the former */
+#define LINK_STEPS 4u /* steps along edges that take as long as reading a link */
+/* A region keeps the id of a former one only when they share at least 1/KEPT_SHARE of both. */
+#define KEPT_SHARE 4u
 
-/* What an update is made of; becomes the state when all of it succeeded. Arrays are indexed by
- * vertex. */
+/* The result of an update; it becomes the state when all of the update has succeeded. Arrays are
+ * indexed by vertex. */
 struct partition {
-    uint32_t vertices;   /* that it covers */
+    uint32_t vertices;   /* that are covered */
     uint32_t *component; /* owned; lowest vertex of the connected component; NONE: no edges */
     uint32_t *parent;    /* owned; while cutting: towards the lowest vertex of the region */
     uint32_t *region;    /* owned; id, 0: none */
@@ -29,14 +30,14 @@ struct partition {
     size_t list_count;
 };
 
-/* An edge that was told while an update went on. */
-struct news {
+/* A change of an edge that arrived during an update. */
+struct pending_edge {
     uint32_t a, b;
     bool present;
 };
 
-/* What an update does. */
-enum stage { AT_REST, CORRELATING, CLUSTERING };
+/* The stage of the update in progress. */
+enum stage { REGIONS_IDLE, REGIONS_CORRELATING, REGIONS_CLUSTERING };
 
 struct regions {
     struct regions_params params;
@@ -45,15 +46,15 @@ struct regions {
     struct linkage *linkage;
     struct partition now;
     uint32_t next_id;
-    /* an update that goes on */
+    /* the update in progress */
     enum stage stage;
     struct partition next;
-    uint32_t *members; /* owned; of the component at hand */
-    bool *kept;        /* owned; by lowest vertex: the component's merges stay */
-    uint32_t vertex;   /* components of those below are clustered */
-    uint32_t linking;  /* vertices of the component that is being clustered; 0: none is */
-    struct news *news; /* owned; edges told meanwhile, in that order */
-    size_t news_count, news_room;
+    uint32_t *members; /* owned; vertices of the component that is being clustered */
+    bool *kept; /* owned; by lowest vertex: the component has not changed, and keeps its merges */
+    uint32_t vertex;  /* the components of all lower vertices are clustered */
+    uint32_t linking; /* vertices of the component that is being clustered; 0: none is */
+    struct pending_edge *pending; /* owned; changes that wait for the next update, in their order */
+    size_t pending_count, pending_capacity;
 };
 
 /* ---- life ------------------------------------------------------------------- */
@@ -89,14 +90,13 @@ static int regions_partition_init(struct partition *out, uint32_t vertices)
 int regions_create(struct regions **out, const struct regions_params *params)
 {
     if (!(params->threshold > 0) || isinf(params->threshold) || !(params->hold >= 0) ||
-        params->hold > MOST_HOLD)
+        params->hold > MAXIMUM_HOLD)
         return -HOLTER_ERANGE;
     struct regions *regions = calloc(1, sizeof(*regions));
     if (regions == NULL)
         return -ENOMEM;
-    const struct correlation_params correlation = {.most_vertices = params->most_vertices,
-                                                   .hub = params->hub,
-                                                   .most_pairs = params->most_pairs};
+    const struct correlation_params correlation = {
+        .max_vertices = params->max_vertices, .hub = params->hub, .max_pairs = params->max_pairs};
     regions->params = *params;
     regions->quarters = (uint32_t)lround(params->hold * QUARTERS);
     regions->next_id = 1;
@@ -120,41 +120,44 @@ void regions_destroy(struct regions *regions)
     regions_partition_finish(&regions->next);
     free(regions->members);
     free(regions->kept);
-    free(regions->news);
+    free(regions->pending);
     free(regions);
 }
 
 int regions_edge(struct regions *r, uint32_t a, uint32_t b, int present)
 {
-    if (r->stage == AT_REST && r->news_count == 0)
+    if (r->stage == REGIONS_IDLE && r->pending_count == 0)
         return correlation_edge(r->correlation, a, b, present != 0);
-    if (a >= r->params.most_vertices || b >= r->params.most_vertices)
+    if (a >= r->params.max_vertices || b >= r->params.max_vertices)
         return -HOLTER_ERANGE;
-    if (array_fit(&r->news, sizeof(*r->news), &r->news_room, r->news_count + 1) != 0)
+    if (array_fit(&r->pending, sizeof(*r->pending), &r->pending_capacity, r->pending_count + 1) !=
+        0)
         return -ENOMEM;
-    r->news[r->news_count++] = (struct news){a, b, present != 0};
+    r->pending[r->pending_count++] = (struct pending_edge){a, b, present != 0};
     return 0;
 }
 
-/* What was told while the last update went on. Without memory the rest of it waits. */
+/* Apply the changes that arrived during the last update. Without memory the rest stays pending. */
 static int regions_apply_pending(struct regions *r)
 {
     size_t taken = 0;
     int rc = 0;
-    while (rc == 0 && taken < r->news_count) {
-        const struct news *n = &r->news[taken];
-        rc = correlation_edge(r->correlation, n->a, n->b, n->present);
+    while (rc == 0 && taken < r->pending_count) {
+        const struct pending_edge *edge = &r->pending[taken];
+        rc = correlation_edge(r->correlation, edge->a, edge->b, edge->present);
         taken += rc == 0;
     }
-    r->news_count -= taken;
-    if (taken > 0 && r->news_count > 0)
-        memmove(r->news, r->news + taken, r->news_count * sizeof(*r->news));
+    r->pending_count -= taken;
+    if (taken > 0 && r->pending_count > 0)
+        memmove(r->pending, r->pending + taken, r->pending_count * sizeof(*r->pending));
     return rc;
 }
 
 /* ---- connected components ----------------------------------------------------- */
 
-/* Vertices of the component of `from` into members, and whether an edge of it changed. */
+/* List the vertices of the component of `from`.
+ * @param touched  set: whether an edge of it changed
+ * @return how many are in members */
 static uint32_t regions_walk_component(const struct correlation *correlation, uint32_t from,
                                        struct partition *p, uint32_t *members, bool *touched)
 {
@@ -176,7 +179,8 @@ static uint32_t regions_walk_component(const struct correlation *correlation, ui
     return count;
 }
 
-/* Begin with the next component that an edge changed in, from r->vertex on. @return 0 or -ENOMEM */
+/* Begin with the next component in which an edge changed, from r->vertex on. @return 0 or -ENOMEM
+ */
 static int regions_begin_component(struct regions *r)
 {
     struct partition *p = &r->next;
@@ -199,7 +203,7 @@ static int regions_begin_component(struct regions *r)
     return 0;
 }
 
-/* Cluster the components that an edge changed in. @return 0, 1: there is more to do, or -ENOMEM */
+/* Cluster the components in which an edge changed. @return 0, 1: there is more to do, or -ENOMEM */
 static int regions_cluster_components(struct regions *r, uint64_t *work)
 {
     while (r->vertex < r->next.vertices) {
@@ -217,7 +221,7 @@ static int regions_cluster_components(struct regions *r, uint64_t *work)
     return 0;
 }
 
-/* A component without a changed edge has the vertices it had, and so its merges. */
+/* Copy the merges of components without a changed edge, and sort all. */
 static void regions_list_merges(struct regions *r)
 {
     struct partition *p = &r->next;
@@ -250,10 +254,10 @@ static void regions_join_roots(struct partition *p, uint32_t one, uint32_t other
         p->parent[one] = other;
 }
 
-/* Apply the merges above the threshold, and further ones while there are too many regions. */
+/* Apply the merges above the threshold, and further merges while there are too many regions. */
 static void regions_cut_hierarchy(const struct regions *r, struct partition *p)
 {
-    size_t clusters = 0, most = r->params.most_regions;
+    size_t clusters = 0, most = r->params.max_regions;
     for (uint32_t v = 0; v < p->vertices; v++) {
         p->parent[v] = v;
         clusters += p->component[v] != NONE;
@@ -265,8 +269,10 @@ static void regions_cut_hierarchy(const struct regions *r, struct partition *p)
     }
 }
 
-/* Where the vertex that is alone should go. sums: zero, and left so; roots: where each vertex was
- * before any joined; seen: room for all vertices. */
+/* Find the region that a single vertex should join.
+ * @param roots  of each vertex, before any single vertex joined
+ * @param sums   all zero, and left so
+ * @param seen   scratch space for all vertices */
 static uint32_t regions_closest_root(const struct correlation *correlation, uint32_t alone,
                                      const uint32_t *roots, const uint32_t *sizes, uint64_t *sums,
                                      uint32_t *seen)
@@ -293,7 +299,7 @@ static uint32_t regions_closest_root(const struct correlation *correlation, uint
     return best;
 }
 
-/* Vertices alone join the company they have most to do with, all at once. */
+/* Single vertices join the regions with which they are most correlated, all at once. */
 static int regions_join_singles(const struct regions *r, struct partition *p)
 {
     size_t room = (size_t)p->vertices + 1;
@@ -370,8 +376,9 @@ static const struct region_info *regions_find_former(const struct regions *r, ui
     return low < r->now.list_count && r->now.list[low].id == id ? &r->now.list[low] : NULL;
 }
 
-/* Give former ids to the regions that share most with theirs. sizes, infos: by lowest vertex.
- * taken: of each former region, by its place in the list. */
+/* Give the ids of former regions to the regions that share most vertices with them.
+ * @param sizes, infos  by lowest vertex
+ * @param taken         by position of the former region in its list: its id is given */
 static void regions_inherit_ids(const struct regions *r, const struct overlap *overlaps,
                                 size_t count, const uint32_t *sizes, struct region_info *infos,
                                 bool *taken)
@@ -396,7 +403,7 @@ static int regions_compare_ids(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Number the regions without a former self by their lowest vertex; fill in list and region. */
+/* Number the new regions in the order of their lowest vertices; fill in list and region. */
 static void regions_number_new(struct partition *p, const uint32_t *sizes,
                                struct region_info *infos, uint64_t window, uint32_t *next_id)
 {
@@ -472,21 +479,21 @@ static int regions_begin_clustering(struct regions *r)
     for (uint32_t v = 0; v < r->next.vertices; v++)
         r->next.component[v] = NONE;
     r->vertex = r->linking = 0;
-    r->stage = CLUSTERING;
+    r->stage = REGIONS_CLUSTERING;
     return 0;
 }
 
-/* @return 0: all but the partition is done, 1: there is more to do, or an error */
+/* @return 0: all but the partition is done; 1: there is more to do; else an error */
 static int regions_continue_update(struct regions *r)
 {
-    uint64_t work = r->params.most_work == 0 ? UINT64_MAX : r->params.most_work;
-    int rc = r->stage == CORRELATING ? correlation_update_some(r->correlation, &work) : 0;
-    if (rc == 0 && r->stage == CORRELATING)
+    uint64_t work = r->params.max_work == 0 ? UINT64_MAX : r->params.max_work;
+    int rc = r->stage == REGIONS_CORRELATING ? correlation_update(r->correlation, &work) : 0;
+    if (rc == 0 && r->stage == REGIONS_CORRELATING)
         rc = regions_begin_clustering(r);
     return rc != 0 ? rc : regions_cluster_components(r, &work);
 }
 
-/* Over, well or not. */
+/* The update is over, whether it succeeded or not. */
 static void regions_end_update(struct regions *r)
 {
     linkage_cancel(r->linkage);
@@ -495,7 +502,7 @@ static void regions_end_update(struct regions *r)
     free(r->kept);
     r->members = NULL;
     r->kept = NULL;
-    r->stage = AT_REST;
+    r->stage = REGIONS_IDLE;
 }
 
 static int regions_finish_update(struct regions *r, uint64_t window, int *changed)
@@ -516,10 +523,10 @@ static int regions_finish_update(struct regions *r, uint64_t window, int *change
 
 int regions_update(struct regions *r, uint64_t window, int *changed)
 {
-    int differs = 0, rc = r->stage == AT_REST ? regions_apply_pending(r) : 0;
-    if (rc == 0 && r->stage == AT_REST && correlation_changed(r->correlation))
-        r->stage = CORRELATING;
-    if (rc == 0 && r->stage != AT_REST) {
+    int differs = 0, rc = r->stage == REGIONS_IDLE ? regions_apply_pending(r) : 0;
+    if (rc == 0 && r->stage == REGIONS_IDLE && correlation_changed(r->correlation))
+        r->stage = REGIONS_CORRELATING;
+    if (rc == 0 && r->stage != REGIONS_IDLE) {
         rc = regions_continue_update(r);
         if (rc == 0)
             rc = regions_finish_update(r, window, &differs);
@@ -533,7 +540,7 @@ int regions_update(struct regions *r, uint64_t window, int *changed)
 
 int regions_busy(const struct regions *r)
 {
-    return r->stage != AT_REST;
+    return r->stage != REGIONS_IDLE;
 }
 
 uint32_t regions_of(const struct regions *r, uint32_t vertex)
@@ -561,7 +568,8 @@ const struct linkage_merge *regions_hierarchy(const struct regions *r, size_t *c
 
 size_t regions_bytes(const struct regions *r)
 {
-    return sizeof(*r) + correlation_bytes(r->correlation) + r->news_room * sizeof(*r->news) +
+    return sizeof(*r) + correlation_bytes(r->correlation) +
+           r->pending_capacity * sizeof(*r->pending) +
            ((size_t)r->now.vertices + r->next.vertices) *
                (3 * sizeof(uint32_t) + sizeof(struct linkage_merge) + sizeof(struct region_info));
 }

@@ -1,13 +1,14 @@
-/* Communication regions (003, section 4.2): ranks that talk to each other more than to others.
+/* Communication regions (PCLVis, section 4.2): ranks that communicate with each other more than
+ * with others.
  *
  * Vertices are ranks, or nodes that stand for their ranks; edges join those that exchange messages
  * (contact.h says which do). Process correlation R (correlation.h) is clustered by average linkage
  * (linkage.h) until no pair of clusters has a mean R above the threshold. Two things are added to
  * the paper, which stops at its threshold:
- *   - of a pattern that falls into more than most_regions the hierarchy is cut higher;
+ *   - of a pattern that falls into more than max_regions the hierarchy is cut higher;
  *   - a vertex that is left alone joins the region to which its mean R is largest (then the smaller
- *     one, then the one with the lowest vertex), for one rank is no region: the ranks around a
- *     master are in the master's.
+ *     one, then the one with the lowest vertex), because a single rank is no region: the ranks
+ * around a master are in the region of the master.
  *
  * Over time a region is matched with its former self by the ranks that they share, and keeps its
  * id. In a regular pattern (a stencil) many partitions are as good as each other, and a batch
@@ -16,13 +17,13 @@
  * until others are clearly better.
  *
  * Streaming: only rows of R within two steps of a changed edge are computed again, and only
- * connected components with a changed edge are clustered again. Where that is more than most_work,
+ * connected components with a changed edge are clustered again. Where that is more than max_work,
  * an update goes on over several calls, so that none of them holds its caller long: regions are
- * then those of the edges that were known when it began, and edges told meanwhile wait for the next
- * one. How far a call comes is counted, not timed: it depends on the edges alone. An edge that
- * waits takes 12 bytes. What is promised:
+ * then those of the edges that were known when it began, and changes of edges that arrive during it
+ * wait for the next one. The work of a call is counted, not timed: it depends on the edges alone. A
+ * pending change takes 12 bytes. Guarantees:
  *   - with hold = 0, hierarchy and partition are exactly those of a batch clustering of the same
- *     edges, whatever came before, in whatever order edges were told;
+ *     edges, whatever came before, in whatever order the edges changed;
  *   - with hold > 0, exactly those of a batch clustering of the same edges in which R between
  *     vertices of one former region is multiplied by 1 + hold. The first update has no former
  *     regions and equals the batch. Components without a changed edge stay as they are. Such a
@@ -41,19 +42,19 @@
 
 /** Start from REGIONS_DEFAULTS. */
 struct regions_params {
-    double threshold;       /**< mean R above which two clusters merge; above 0. The paper's example
-                                 gives its two regions from 0.462 to below 0.574 */
-    double hold;            /**< advantage of pairs that were in one region; 0 to 4, rounded to a
-                                 quarter. Regions that merged part again below a mean R of
-                                 threshold / (1 + hold) */
-    uint32_t most_regions;  /**< beyond which the hierarchy is cut higher, 0: no bound. Connected
+    double threshold;      /**< mean R above which two clusters merge; above 0. The paper's example
+                                gives its two regions from 0.462 to below 0.574 */
+    double hold;           /**< advantage of pairs that were in one region; 0 to 4, rounded to a
+                                quarter. Regions that merged part again below a mean R of
+                                threshold / (1 + hold) */
+    uint32_t max_regions;  /**< beyond which the hierarchy is cut higher, 0: no bound. Connected
                                  components are never joined, however many */
-    uint32_t most_vertices; /**< vertices are 0 to one less than this; at most 65,536 */
-    uint32_t hub;           /**< partners above which a vertex relays no path, see correlation.h */
-    uint64_t most_pairs; /**< ordered pairs with R above 0, at most 2^26: bounds the memory, which
-                                 is 8 bytes for each, and while clustering up to 24 */
-    uint64_t most_work;  /**< of one call of regions_update(), in steps along edges; about two
-                                 nanoseconds each. 0: no bound */
+    uint32_t max_vertices; /**< vertices are 0 to one less than this; at most 65,536 */
+    uint32_t hub;          /**< partners above which a vertex relays no path, see correlation.h */
+    uint64_t max_pairs;    /**< ordered pairs with R above 0, at most 2^26: bounds the memory, which
+                                    is 8 bytes for each, and while clustering up to 24 */
+    uint64_t max_work;     /**< of one call of regions_update(), in steps along edges; about two
+                                    nanoseconds each. 0: no bound */
 };
 
 #define REGIONS_WORK (UINT64_C(1) << 25) /**< some 70 ms */
@@ -61,10 +62,10 @@ struct regions_params {
 #define REGIONS_DEFAULTS                                                                           \
     ((struct regions_params){.threshold = 0.5,                                                     \
                              .hold = 0.5,                                                          \
-                             .most_regions = 64,                                                   \
-                             .most_vertices = 16384,                                               \
+                             .max_regions = 64,                                                    \
+                             .max_vertices = 16384,                                                \
                              .hub = 256,                                                           \
-                             .most_pairs = 1u << 24})
+                             .max_pairs = 1u << 24})
 
 struct region_info {
     uint32_t id;       /**< from 1 up; never given again to another region */
@@ -78,17 +79,17 @@ struct regions;
 int regions_create(struct regions **out, const struct regions_params *params);
 void regions_destroy(struct regions *regions);
 
-/** An undirected edge appears or goes. Telling what is known already changes nothing, nor does an
- *  edge from a vertex to itself. Results change with the next update.
- *  @param present  0: goes
- *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below most_vertices */
+/** Add or remove an undirected edge. An edge that is there already, or is not there, changes
+ * nothing, nor does an edge from a vertex to itself. Results change with the next update.
+ *  @param present  0: remove the edge
+ *  @return 0, -ENOMEM, or -HOLTER_ERANGE: a vertex that is not below max_vertices */
 int regions_edge(struct regions *regions, uint32_t a, uint32_t b, int present);
 
-/** Bring the regions up to date with the edges, or a part of the way there: then they stay what
- * they were until a later call. Costs nothing when no edge changed.
+/** Bring the regions up to date with the edges, or do a part of the work: then the regions stay as
+ * they were until a later call has finished it. Costs nothing when no edge changed.
  *  @param window   for `since` of new regions
  *  @param changed  set on success: 1 when a vertex is in another region than before; may be NULL
- *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than most_pairs (let nodes stand for their ranks).
+ *  @return 0, -ENOMEM, or -HOLTER_ELIMIT: more than max_pairs (let nodes stand for their ranks).
  *          After an error everything but regions_correlation() is as before, and the next update
  *          tries again */
 int regions_update(struct regions *regions, uint64_t window, int *changed);
@@ -96,18 +97,20 @@ int regions_update(struct regions *regions, uint64_t window, int *changed);
 /** Id of a vertex's region; 0: none, it has no edges. */
 uint32_t regions_of(const struct regions *regions, uint32_t vertex);
 
-/** The regions, by id. @param out  room for `room`; may be NULL @return how many there are */
+/** List the regions by id.
+ *  @param out  set: the first `room` of them; may be NULL
+ *  @return how many there are */
 size_t regions_list(const struct regions *regions, struct region_info *out, size_t room);
 
-/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. While an
- * update goes on, of its edges or of those before. */
+/** Process correlation R(p,q) of the edges at the last update; 0 where there is none. During an
+ *  update, of its edges or of those before. */
 double regions_correlation(const struct regions *regions, uint32_t p, uint32_t q);
 
 /** The hierarchy, down to one cluster for each connected component: merges in the order in which
  *  they happen, heights descending. Borrowed until the next update. */
 const struct linkage_merge *regions_hierarchy(const struct regions *regions, size_t *count);
 
-/** Does an update go on? */
+/** @return whether an update is in progress */
 int regions_busy(const struct regions *regions);
 
 /** Bytes on the heap between updates. */

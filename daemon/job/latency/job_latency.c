@@ -44,7 +44,7 @@ static int latency_create_parts(struct job_latency *l)
                                                                : half_life;
     double wait = ceil(JOIN_S / seconds);
     if (wait > JOIN_WINDOWS)
-        join.windows = wait < JOIN_MOST_WINDOWS ? (uint32_t)wait : JOIN_MOST_WINDOWS;
+        join.windows = wait < JOIN_MAXIMUM_WINDOWS ? (uint32_t)wait : JOIN_MAXIMUM_WINDOWS;
     int code = criteria_create(&l->criteria, &criteria);
     code = code != 0 ? code : join_create(&l->join, &join);
     code = code != 0 ? code : contact_create(&l->contact, &contact);
@@ -150,12 +150,12 @@ int job_latency_place(struct job_latency *l, uint32_t rank, uint32_t node)
 
 /* ---- closing a window ---------------------------------------------------- */
 
-static void latency_add_joined(void *user, const struct joined_some *messages)
+static void latency_add_joined(void *user, const struct joined *message)
 {
     struct job_latency *l = user;
-    if (messages->most_error_ns > l->error_ns)
-        l->error_ns = messages->most_error_ns;
-    if (latency_rows_add_joined(l->closing, messages, l->scale.recent[LOCALITY_INTER]) != 0)
+    if (!message->uncertain && message->error_ns != UINT64_MAX && message->error_ns > l->error_ns)
+        l->error_ns = message->error_ns;
+    if (latency_rows_add_joined(l->closing, message, l->scale.recent[LOCALITY_INTER]) != 0)
         l->short_of_memory = 1;
 }
 
@@ -245,8 +245,6 @@ int job_latency_update(struct job_latency *l, const struct closed_window *window
         l->short_of_memory = 1;
     if (latency_rows_move(l->closing, &l->carry) != 0)
         l->short_of_memory = 1;
-    /* Messages up to this one are within nodes, those after it between nodes. */
-    l->closing->transfers.near_count = l->closing->transfers.count;
     if (join_close(l->join, l->window, latency_add_joined, l) != 0)
         l->short_of_memory = 1;
     latency_update_criteria(l);

@@ -12,9 +12,9 @@
 static uint32_t latency_find_vertex(const struct job_latency *l, uint32_t rank)
 {
     if (!l->nodes_stand)
-        return rank < REGIONS_DEFAULTS.most_vertices ? rank : UINT32_MAX;
+        return rank < REGIONS_DEFAULTS.max_vertices ? rank : UINT32_MAX;
     uint32_t node = rank < l->rank_count ? l->node_of[rank] : UINT32_MAX;
-    return node < REGIONS_DEFAULTS.most_vertices ? node : UINT32_MAX;
+    return node < REGIONS_DEFAULTS.max_vertices ? node : UINT32_MAX;
 }
 
 /* Pass on edges that appeared or disappeared to the regions. @return 0, or -ENOMEM: the rest is
@@ -60,7 +60,7 @@ static int latency_begin_node_regions(struct job_latency *l)
 static int latency_add_contacts(struct job_latency *l, const struct closed_window *window)
 {
     const size_t count = window->pair_count;
-    if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.most_vertices &&
+    if (!l->nodes_stand && l->world > REGIONS_DEFAULTS.max_vertices &&
         latency_begin_node_regions(l) != 0)
         return -ENOMEM;
     if (latency_pass_edges(l) != 0)

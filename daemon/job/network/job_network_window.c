@@ -105,17 +105,14 @@ static int loads_add_pairs(struct job_network *n, const struct closed_window *w)
 /* Logarithms of reference latencies by number of the class, in the parts of log2_sum, which are
  * whole numbers; infinite: there is no reference. */
 struct reference_logs {
-    double parts[TRANSFER_WIDE];
+    double parts[LOCALITIES * SIZE_CLASSES];
 };
 
 static void loads_list_references(const struct latency_scale *scale, struct reference_logs *logs)
 {
-    for (unsigned class_ = 0; class_ < TRANSFER_WIDE; class_++)
-        logs->parts[class_] = INFINITY;
     for (unsigned class_ = 0; class_ < LOCALITIES * SIZE_CLASSES; class_++) {
         double reference = scale->reference[class_ % LOCALITIES][class_ / LOCALITIES];
-        if (reference > 0)
-            logs->parts[class_] = round(LOG2_PART * log2(reference));
+        logs->parts[class_] = reference > 0 ? round(LOG2_PART * log2(reference)) : INFINITY;
     }
 }
 
@@ -141,23 +138,23 @@ static int loads_add_latency(struct job_network *n, size_t sent, const struct co
  * added: so they do not depend on the order of rows. */
 static int loads_add_latencies(struct job_network *n, const struct closed_window *w)
 {
-    const struct transfers *rows = w->latency == NULL ? NULL : &w->latency->transfers;
+    const struct transfers *transfers = w->latency == NULL ? NULL : &w->latency->transfers;
     const size_t sent = n->pair_count;
     struct reference_logs logs;
     int code = 0;
-    if (rows == NULL || rows->count == 0 || w->scale == NULL)
+    if (transfers == NULL || transfers->count == 0 || w->scale == NULL)
         return 0;
     loads_list_references(w->scale, &logs);
-    for (size_t i = 0; code == 0 && i < rows->count; i++) {
-        const struct transfer row = transfer_at(rows, i);
-        const double log = logs.parts[transfer_class(&rows->heads[i])];
-        const struct congestion_pair pair = {.source = loads_find_vertex(n, row.source),
-                                             .destination = loads_find_vertex(n, row.destination)};
+    for (size_t i = 0; code == 0 && i < transfers->count; i++) {
+        const struct transfer *row = &transfers->rows[i];
+        const double log = logs.parts[transfer_class(row)];
+        const struct congestion_pair pair = {.source = loads_find_vertex(n, row->source),
+                                             .destination = loads_find_vertex(n, row->destination)};
         if (pair.source == pair.destination || pair.source == TOPOLOGY_NONE ||
-            pair.destination == TOPOLOGY_NONE || row.messages == 0 || !(log < INFINITY))
+            pair.destination == TOPOLOGY_NONE || row->messages == 0 || !(log < INFINITY))
             continue;
-        code = loads_add_latency(n, sent, &pair, row.messages,
-                                 (double)row.log2_sum - log * (double)row.messages);
+        code = loads_add_latency(n, sent, &pair, row->messages,
+                                 (double)row->log2_sum - log * (double)row->messages);
     }
     for (size_t i = 0; i < n->pair_count; i++)
         n->pairs[i].log_latency *= LOG_PART;

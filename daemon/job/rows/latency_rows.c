@@ -33,7 +33,7 @@ static unsigned latency_rows_class(const struct wire_latency_row *latency)
 static void latency_rows_remove(struct latency_rows *rows, const struct wire_window *window,
                                 size_t transfers, size_t times)
 {
-    transfers_cut(&rows->transfers, rows->transfers.count - transfers);
+    rows->transfers.count -= transfers;
     for (size_t i = 0; i < times; i++) {
         const struct wire_latency_row *l = &window->latencies[i];
         time_counts_remove(&rows->times, latency_rows_class(l), (uint32_t)l->bucket, l->messages);
@@ -45,7 +45,7 @@ int latency_rows_add(struct latency_rows *rows, const struct wire_window *window
     size_t transfers = 0, times = 0;
     int code = window->transfers_count == 0
                    ? 0
-                   : transfers_room(&rows->transfers, window->transfers_count);
+                   : transfers_reserve(&rows->transfers, window->transfers_count);
     for (; code == 0 && transfers < window->transfers_count; transfers += code == 0)
         code = latency_rows_add_transfer(rows, &window->transfers[transfers]);
     for (; code == 0 && times < window->latencies_count; times += code == 0) {
@@ -66,14 +66,14 @@ void latency_rows_undo(struct latency_rows *rows, const struct wire_window *wind
 int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
 {
     const size_t before = to->transfers.count;
-    int code = transfers_room(&to->transfers, from->transfers.count);
+    int code = transfers_reserve(&to->transfers, from->transfers.count);
     for (size_t i = 0; code == 0 && i < from->transfers.count; i++) {
-        const struct transfer row = transfer_at(&from->transfers, i);
+        const struct transfer row = from->transfers.rows[i];
         code = transfers_add(&to->transfers, &row);
     }
     code = code != 0 ? code : time_counts_move(&to->times, &from->times);
     if (code != 0)
-        transfers_cut(&to->transfers, before);
+        to->transfers.count = before;
     else
         transfers_clear(&from->transfers);
     return code;
@@ -81,41 +81,31 @@ int latency_rows_move(struct latency_rows *to, struct latency_rows *from)
 
 /* ---- messages between nodes ---------------------------------------------- */
 
-static int latency_rows_add_message(struct latency_rows *rows, const struct joined_some *messages,
-                                    size_t i, const double *recent)
+int latency_rows_add_joined(struct latency_rows *rows, const struct joined *message,
+                            const double *recent)
 {
-    const uint64_t ns = messages->transfer_ns[i];
-    const uint16_t size_class = size_class_of(messages->bytes[i]);
+    const uint16_t size_class = size_class_of(message->bytes);
     const struct transfer transfer = {
-        .source = messages->source[i],
-        .destination = messages->destination[i],
+        .source = message->source,
+        .destination = message->destination,
         .size_class = size_class,
         .locality = LOCALITY_INTER,
         .messages = 1,
-        .delayed = (double)ns > recent[size_class],
-        .transfer_ns = ns,
-        .late_sender_ns = messages->late_sender_ns[i],
-        .late_receiver_ns = messages->late_receiver_ns[i],
-        .network_ns = messages->network_ns[i],
-        .joint_ns = messages->joint_ns[i],
-        .log2_sum = (uint64_t)time_log2(ns),
+        .delayed = (double)message->transfer_ns > recent[size_class],
+        .transfer_ns = message->transfer_ns,
+        .late_sender_ns = message->late_sender_ns,
+        .late_receiver_ns = message->late_receiver_ns,
+        .network_ns = message->network_ns,
+        .joint_ns = message->joint_ns,
+        .log2_sum = (uint64_t)time_log2(message->transfer_ns),
     };
     const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class);
-    const uint32_t bucket = time_class_of(ns);
+    const uint32_t bucket = time_class_of(message->transfer_ns);
+    if (message->uncertain)
+        return 0;
     int code = time_counts_add(&rows->times, class_, bucket, 1);
     if (code == 0 && (code = transfers_add(&rows->transfers, &transfer)) != 0)
         time_counts_remove(&rows->times, class_, bucket, 1);
-    return code;
-}
-
-int latency_rows_add_joined(struct latency_rows *rows, const struct joined_some *messages,
-                            const double *recent)
-{
-    int code = 0;
-    for (size_t i = 0; code == 0 && i < messages->count; i++) {
-        if (!messages->uncertain[i])
-            code = latency_rows_add_message(rows, messages, i, recent);
-    }
     return code;
 }
 

@@ -24,10 +24,10 @@ int latency_rows_add(struct latency_rows *rows, const struct wire_window *window
 /** Remove those of the message that was added last. */
 void latency_rows_undo(struct latency_rows *rows, const struct wire_window *window);
 
-/** Add messages that were joined from both ends, but for uncertain ones.
+/** Add a message that was joined from both ends, unless it is uncertain.
  *  @param recent  by size class: above which transfer time one is delayed; NaN: it is not
- *  @return 0 or -ENOMEM; then some may be missing */
-int latency_rows_add_joined(struct latency_rows *rows, const struct joined_some *messages,
+ *  @return 0 or -ENOMEM; then it was not added */
+int latency_rows_add_joined(struct latency_rows *rows, const struct joined *message,
                             const double *recent);
 
 /** Move all rows to another window's, which they then belong to. @return 0 or -ENOMEM; then nothing

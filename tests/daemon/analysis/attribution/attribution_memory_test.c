@@ -40,7 +40,7 @@ static void take(struct attribution *a, const struct synthetic_params *p, uint32
         attribution_disturbed(a, p->onset + 1);
 }
 
-static void result_is_told_or_an_error(struct attribution *a, const struct attribution_scope *scope)
+static void assert_result_or_error(struct attribution *a, const struct attribution_scope *scope)
 {
     static struct attribution_result wanted, got;
     unsigned long failures = 0;
@@ -59,7 +59,7 @@ static void result_is_told_or_an_error(struct attribution *a, const struct attri
     assert_true(failures > 1);
 }
 
-static void no_cause_is_told_that_is_not_the_one_found_with_memory(void **state)
+static void without_memory_a_result_is_complete_or_an_error(void **state)
 {
     (void)state;
     for (int reason = SYNTHETIC_LINK; reason < SYNTHETIC_REASONS; reason++) {
@@ -77,7 +77,7 @@ static void no_cause_is_told_that_is_not_the_one_found_with_memory(void **state)
             take(a, &p, w, &window);
             message_ranks_finish(&ranks);
         }
-        result_is_told_or_an_error(a, &scope);
+        assert_result_or_error(a, &scope);
         attribution_destroy(a);
         synthetic_destroy(job);
     }
@@ -126,7 +126,7 @@ static void a_window_that_was_refused_may_be_given_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_cause_is_told_that_is_not_the_one_found_with_memory),
+        cmocka_unit_test(without_memory_a_result_is_complete_or_an_error),
         cmocka_unit_test(a_window_that_was_refused_may_be_given_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* Latency criteria: recent and reference levels, few messages, late classes, and bounds. */
 #include "daemon/analysis/latency/criteria.h"
 
 #include "holter/error.h"
@@ -303,7 +304,7 @@ static void list_all(const struct criteria *criteria, double *out)
 
 /* Of a steady job nothing changes; messages of another size, or fewer than it takes, do change
  * something, and so does a job that becomes slower. */
-static void whether_criteria_changed_is_told(void **state)
+static void a_change_of_criteria_is_reported(void **state)
 {
     (void)state;
     static double before[2 * SIZE_CLASSES], after[2 * SIZE_CLASSES];
@@ -650,7 +651,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(streaming_and_batch_reference_agree),
         cmocka_unit_test(the_order_within_a_window_does_not_show),
         cmocka_unit_test(recent_follows_and_reference_holds_when_a_job_becomes_twice_as_slow),
-        cmocka_unit_test(whether_criteria_changed_is_told),
+        cmocka_unit_test(a_change_of_criteria_is_reported),
         cmocka_unit_test(slow_growth_is_not_absorbed),
         cmocka_unit_test(a_job_that_changed_for_good_gets_a_new_reference_after_hours),
         cmocka_unit_test(a_start_that_is_too_fast_or_too_slow_does_not_stay),

@@ -1,3 +1,4 @@
+/* Histograms of times: exact sums and differences, and quantiles against sorted values. */
 #include "daemon/analysis/latency/histogram.h"
 
 #include "tests/daemon/analysis/noise.h"

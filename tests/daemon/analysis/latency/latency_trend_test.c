@@ -1,3 +1,4 @@
+/* The trend of the typical latency and of the mean, together. */
 #include "daemon/analysis/latency/latency_trend.h"
 
 #include "holter/error.h"
@@ -78,7 +79,7 @@ static void what_befalls_all_messages_is_seen(void **state)
         assert_in_range(seen_after(seed, 2, 0.001, 50), 1, 3);
 }
 
-/* The geometric mean of these is 1.17 times that of the calm: too little to be told. */
+/* The geometric mean of these is 1.17 times that of the calm: too little to be reported. */
 static void what_befalls_a_few_messages_badly_is_seen(void **state)
 {
     (void)state;

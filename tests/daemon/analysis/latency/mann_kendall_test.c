@@ -1,3 +1,4 @@
+/* The Mann-Kendall test and the Theil-Sen slope against plain versions. */
 #include "daemon/analysis/latency/mann_kendall.h"
 
 #include "holter/error.h"
@@ -56,8 +57,8 @@ static void the_slope_is_the_median_of_all_slopes(void **state)
 {
     (void)state;
     struct noise noise = {5};
-    for (size_t n = 3; n <= MANN_KENDALL_MOST; n++) {
-        double times[MANN_KENDALL_MOST], values[MANN_KENDALL_MOST], slopes[512];
+    for (size_t n = 3; n <= MANN_KENDALL_MAXIMUM; n++) {
+        double times[MANN_KENDALL_MAXIMUM], values[MANN_KENDALL_MAXIMUM], slopes[512];
         size_t pairs = 0;
         for (size_t i = 0; i < n; i++) {
             times[i] = (i > 0 ? times[i - 1] : 0) + noise_uniform(&noise);
@@ -76,11 +77,11 @@ static void the_slope_is_the_median_of_all_slopes(void **state)
 static void times_that_are_no_order_do_no_harm(void **state)
 {
     (void)state;
-    double times[MANN_KENDALL_MOST] = {0}, values[MANN_KENDALL_MOST] = {0};
+    double times[MANN_KENDALL_MAXIMUM] = {0}, values[MANN_KENDALL_MAXIMUM] = {0};
     struct mann_kendall test;
-    for (size_t i = 0; i < MANN_KENDALL_MOST; i++) {
+    for (size_t i = 0; i < MANN_KENDALL_MAXIMUM; i++) {
         values[i] = (double)(i / 5 % 3); /* slopes are infinite both ways, or no numbers */
-        assert_int_equal(mann_kendall(&test, times, values, MANN_KENDALL_MOST, 0), 0);
+        assert_int_equal(mann_kendall(&test, times, values, MANN_KENDALL_MAXIMUM, 0), 0);
     }
 }
 
@@ -127,10 +128,11 @@ static void without_trend_z_is_standard_normal_when_the_correlation_is_known(voi
 static void counts_out_of_range_are_refused(void **state)
 {
     (void)state;
-    double values[MANN_KENDALL_MOST + 1] = {0};
+    double values[MANN_KENDALL_MAXIMUM + 1] = {0};
     struct mann_kendall test = {.z = 7};
     assert_int_equal(mann_kendall(&test, values, values, 2, 0), -HOLTER_ERANGE);
-    assert_int_equal(mann_kendall(&test, values, values, MANN_KENDALL_MOST + 1, 0), -HOLTER_ERANGE);
+    assert_int_equal(mann_kendall(&test, values, values, MANN_KENDALL_MAXIMUM + 1, 0),
+                     -HOLTER_ERANGE);
     assert_close(test.z, 7, 0);
 }
 

@@ -1,3 +1,4 @@
+/* Counts of transfer times by class against plain ones. */
 #include "daemon/analysis/latency/criteria.h"
 #include "daemon/analysis/latency/time_counts.h"
 #include "holter/error.h"

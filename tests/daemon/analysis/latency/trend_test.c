@@ -1,3 +1,4 @@
+/* Growth and steady periods of synthetic series with known answers. */
 #include "daemon/analysis/latency/trend.h"
 
 #include "holter/error.h"
@@ -221,7 +222,7 @@ static void stationary_noise_gives_at_most_one_alarm_a_day(void **state)
     }
 }
 
-static void onset_level_and_ratio_of_a_step_are_told(void **state)
+static void onset_level_and_ratio_of_a_step_are_reported(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -372,7 +373,7 @@ static void how_a_job_starts_is_no_alarm_and_does_not_stay(void **state)
     for (uint64_t seed = 1; seed <= 10; seed++) {
         assert_int_equal(episodes(slow_start, 1800, seed, &last), 0);
         assert_int_equal(episodes(fast_start, 1800, seed, &last), 0);
-        /* a start of 50 windows is a base: what follows is told once, and learnt */
+        /* a start of 50 windows is a base: what follows is reported once, and learnt */
         assert_in_range(episodes(end_of_a_long_start, 3600, seed, &last), 0, 1);
         for (int i = 0; i < 2; i++) { /* and afterwards a step is seen as ever */
             struct trend *trend = create();
@@ -528,7 +529,7 @@ int main(void)
         cmocka_unit_test(a_spike_of_one_window_is_nothing_however_high),
         cmocka_unit_test(an_excursion_that_dies_away_at_once_is_nothing),
         cmocka_unit_test(stationary_noise_gives_at_most_one_alarm_a_day),
-        cmocka_unit_test(onset_level_and_ratio_of_a_step_are_told),
+        cmocka_unit_test(onset_level_and_ratio_of_a_step_are_reported),
         cmocka_unit_test(growth_that_ends_becomes_a_steady_period),
         cmocka_unit_test(growth_from_the_very_beginning_is_found),
         cmocka_unit_test(it_is_calm_again_soon_after_the_level_came_back),

@@ -63,20 +63,20 @@ static inline void assert_window(const struct congestion *congestion,
     double fade = exp2(-1 / CONGESTION_DEFAULTS.half_life);
     plain->weight = plain->weight * fade + 1;
     for (uint32_t link = 0; link < links; link++) {
-        struct congestion_link told;
+        struct congestion_link out;
         plain->average[link] = plain->average[link] * fade + (double)sums[link].bytes;
         plain->peak[link] =
             sums[link].bytes > plain->peak[link] ? sums[link].bytes : plain->peak[link];
-        if (!congestion_link(congestion, link, &told))
+        if (!congestion_link(congestion, link, &out))
             continue;
-        assert_int_equal(told.bytes, sums[link].bytes);
-        assert_int_equal(told.messages, sums[link].messages);
-        assert_int_equal(told.peak, plain->peak[link]);
-        assert_true(fabs(told.average - plain->average[link] / plain->weight) < 1e-3);
+        assert_int_equal(out.bytes, sums[link].bytes);
+        assert_int_equal(out.messages, sums[link].messages);
+        assert_int_equal(out.peak, plain->peak[link]);
+        assert_true(fabs(out.average - plain->average[link] / plain->weight) < 1e-3);
         if (sums[link].matched == 0)
-            assert_true(isnan(told.latency));
+            assert_true(isnan(out.latency));
         else
-            assert_true(fabs(log(told.latency) - sums[link].log_sum / (double)sums[link].matched) <
+            assert_true(fabs(log(out.latency) - sums[link].log_sum / (double)sums[link].matched) <
                         1e-4);
     }
     free(sums);

@@ -1,3 +1,4 @@
+/* States and averages of links over windows. */
 #include "daemon/analysis/network/congestion.h"
 #include "include/holter/error.h"
 #include "tests/daemon/analysis/network/congestion_plain.h"
@@ -163,9 +164,9 @@ static void known_capacity_decides_with_hysteresis(void **state)
             struct congestion_pair one = pair(0, 3, steps[s].megabytes * MB);
             update(congestion, window++, &one, 1);
             if (i == 11) {
-                struct congestion_link told = look(congestion, link);
-                assert_int_equal(told.state, steps[s].state);
-                assert_true(fabs(told.share - (double)steps[s].megabytes / 100) < 1e-12);
+                struct congestion_link described = look(congestion, link);
+                assert_int_equal(described.state, steps[s].state);
+                assert_true(fabs(described.share - (double)steps[s].megabytes / 100) < 1e-12);
             }
         }
     congestion_destroy(congestion);
@@ -193,9 +194,9 @@ static void hot_and_slow_is_congested(void **state)
                                                slow_pair(3, 2, 10 * MB, 3)};
             update(congestion, window++, pairs, 2);
         }
-        struct congestion_link told = look(congestion, link);
-        assert_int_equal(told.state, steps[s].state);
-        assert_true(fabs(told.latency - steps[s].latency) < 1e-5);
+        struct congestion_link described = look(congestion, link);
+        assert_int_equal(described.state, steps[s].state);
+        assert_true(fabs(described.latency - steps[s].latency) < 1e-5);
         assert_int_equal(look(congestion, other).state, CONGESTION_BUSY); /* slow, and not hot */
     }
     /* nothing is known of latency any more */
@@ -224,12 +225,12 @@ static void states_hold_for_a_while(void **state)
         struct congestion_pair one =
             slow_pair(0, 2, noise_uint(&noise) % 130 * MB, 0.9 + 0.6 * noise_uniform(&noise));
         update(congestion, w, &one, 1);
-        struct congestion_link told = look(congestion, link);
-        bool hot = told.state >= CONGESTION_HOT;
-        assert_true(told.since <= w);
+        struct congestion_link described = look(congestion, link);
+        bool hot = described.state >= CONGESTION_HOT;
+        assert_true(described.since <= w);
         if (hot != was) {
             assert_true(w - changed >= CONGESTION_DEFAULTS.hold);
-            assert_int_equal(told.since, w);
+            assert_int_equal(described.since, w);
             changed = w;
             changes++;
         }
@@ -257,12 +258,12 @@ static void measured_above_modelled_shows_background_traffic(void **state)
             assert_int_equal(look(congestion, link).state, CONGESTION_BUSY);
         }
     }
-    struct congestion_link told = look(congestion, link);
-    assert_int_equal(told.measured, 90 * MB);
-    assert_true(told.ratio > 4 && told.ratio < 6);
-    assert_int_equal(told.state, CONGESTION_HOT); /* whoever fills it */
-    told = look(congestion, back);
-    assert_true(told.packets && told.measured == 1234 && isnan(told.ratio));
+    struct congestion_link described = look(congestion, link);
+    assert_int_equal(described.measured, 90 * MB);
+    assert_true(described.ratio > 4 && described.ratio < 6);
+    assert_int_equal(described.state, CONGESTION_HOT); /* whoever fills it */
+    described = look(congestion, back);
+    assert_true(described.packets && described.measured == 1234 && isnan(described.ratio));
     update(congestion, 60, NULL, 0);
     assert_true(look(congestion, link).measured == CONGESTION_UNKNOWN);
     assert_true(isnan(look(congestion, link).ratio));
@@ -287,7 +288,7 @@ static void draw_window(struct congestion_pair *pairs, size_t count, uint32_t ve
     }
 }
 
-static void windows_are_as_if_summed_up_anew(void **state)
+static void windows_equal_sums_from_scratch(void **state)
 {
     (void)state;
     struct noise noise = {.state = 21};
@@ -498,7 +499,7 @@ int main(void)
         cmocka_unit_test(hot_and_slow_is_congested),
         cmocka_unit_test(states_hold_for_a_while),
         cmocka_unit_test(measured_above_modelled_shows_background_traffic),
-        cmocka_unit_test(windows_are_as_if_summed_up_anew),
+        cmocka_unit_test(windows_equal_sums_from_scratch),
         cmocka_unit_test(windows_left_out_carry_nothing),
         cmocka_unit_test(routes_of_a_link_come_largest_first),
         cmocka_unit_test(what_makes_no_sense_is_left_out),

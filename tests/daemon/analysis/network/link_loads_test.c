@@ -1,3 +1,4 @@
+/* Loads of links and vertices against walking every route. */
 #include "daemon/analysis/network/link_loads.h"
 #include "include/holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"
@@ -164,7 +165,7 @@ static void every_pair_of_a_torus_loads_what_it_crosses(void **state)
     }
 }
 
-/* 000, Fig. 6. */
+/* Visuco, Fig. 6. */
 static void a_pair_loads_the_links_between(void **state)
 {
     (void)state;

@@ -19,7 +19,7 @@
 #define RANKS 16u /* a node, of the jobs that do I/O */
 #define REGIONS 12
 
-/* ---- MPI-IO on 512 nodes: 000, section 7.3 ---- */
+/* ---- MPI-IO on 512 nodes: Visuco, section 7.3 ---- */
 
 /* Each route of a file once, with weight 1, as the topology routes it; each hop must be the file's.
  */
@@ -68,7 +68,7 @@ static void optimised_io_loads_links_less(void **state)
     assert_int_equal((int)(100 * (before.length / after.length - 1) + 0.5), 8);
 }
 
-/* ---- MiniMD on 2,048 nodes: 000, section 7.1 ---- */
+/* ---- MiniMD on 2,048 nodes: Visuco, section 7.1 ---- */
 
 struct job {
     struct topology *topology;
@@ -362,8 +362,8 @@ static uint64_t tell(struct congestion *congestion, const struct topology *topol
     return sum;
 }
 
-/* A window a region: what is told of it is what the file has. */
-static void measured_packets_are_told_link_by_link(void **state)
+/* One window for each region: the measured packets are those of the file. */
+static void measured_packets_are_reported_link_by_link(void **state)
 {
     (void)state;
     struct topology *topology = network_short("torus:8,8,8");
@@ -401,7 +401,7 @@ int main(void)
         cmocka_unit_test(hot_routes_of_a_cluster_improve_as_in_the_paper),
         cmocka_unit_test(a_halo_exchange_has_no_hot_link),
         cmocka_unit_test(funnels_of_io_are_hot),
-        cmocka_unit_test(measured_packets_are_told_link_by_link),
+        cmocka_unit_test(measured_packets_are_reported_link_by_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

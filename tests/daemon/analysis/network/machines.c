@@ -1,3 +1,4 @@
+/* Networks of real machines: see machines.h. */
 #include "tests/daemon/analysis/network/machines.h"
 #include "tests/daemon/analysis/network/networks.h"
 

@@ -1,3 +1,4 @@
+/* Mappings in the formats of launchers, written and read. */
 #include "daemon/analysis/network/mapping_text.h"
 #include "holter/error.h"
 
@@ -184,7 +185,7 @@ static void plain_mapping_is_read_back(void **state)
     free(seats);
 }
 
-static void faults_of_a_mapping_are_told_with_their_line(void **state)
+static void faults_of_a_mapping_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -224,7 +225,7 @@ int main(void)
         cmocka_unit_test(formats_that_know_ranks_by_their_order_want_all),
         cmocka_unit_test(cores_belong_to_their_host),
         cmocka_unit_test(plain_mapping_is_read_back),
-        cmocka_unit_test(faults_of_a_mapping_are_told_with_their_line),
+        cmocka_unit_test(faults_of_a_mapping_are_reported_with_their_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

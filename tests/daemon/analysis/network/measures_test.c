@@ -1,3 +1,4 @@
+/* Measures of mappings against plain sums. */
 #include "daemon/analysis/network/measures.h"
 #include "include/holter/error.h"
 #include "tests/daemon/analysis/network/machines.h"

@@ -1,3 +1,4 @@
+/* Random networks of each kind: see networks.h. */
 #include "tests/daemon/analysis/network/networks.h"
 
 #include <setjmp.h>

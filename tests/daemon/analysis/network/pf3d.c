@@ -1,3 +1,4 @@
+/* The communication of pF3D: see pf3d.h. */
 #include "tests/daemon/analysis/network/pf3d.h"
 
 const char *const pf3d_names[PF3D_MAPPINGS] = {"TXYZ", "XYZT", "tile", "tiltZ", "tiltZY"};

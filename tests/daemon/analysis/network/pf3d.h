@@ -1,6 +1,6 @@
 /* What pF3D sends in the two phases of its Fourier transforms, and the mappings of it that were
- * compared (002, section 5.2): 16 slabs of 16 x 8 patches on 8 x 8 x 8 nodes with 4 cores each. See
- * pf3d.md. */
+ * compared (Landge et al., section 5.2): 16 slabs of 16 x 8 patches on 8 x 8 x 8 nodes with 4 cores
+ * each. See pf3d.md. */
 #ifndef HOLTER_TESTS_DAEMON_ANALYSIS_NETWORK_PF3D_H
 #define HOLTER_TESTS_DAEMON_ANALYSIS_NETWORK_PF3D_H
 
@@ -18,7 +18,7 @@ enum {
 enum pf3d_mapping { PF3D_TXYZ, PF3D_XYZT, PF3D_TILE, PF3D_TILT_Z, PF3D_TILT_ZY, PF3D_MAPPINGS };
 extern const char *const pf3d_names[PF3D_MAPPINGS];
 
-/** Bandwidth that was measured, MB/s (002, Table 1). */
+/** Bandwidth that was measured, MB/s (Landge et al., Table 1). */
 extern const double pf3d_bandwidths[PF3D_MAPPINGS];
 
 /** Node of a rank, numbered row-major: x * 64 + y * 8 + z. */

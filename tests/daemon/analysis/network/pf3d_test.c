@@ -1,5 +1,5 @@
 /* Largest link loads that the model predicts for pF3D's mappings, beside the bandwidths that were
- * measured (002, Table 1). What agrees, what does not and why: pf3d.md. */
+ * measured (Landge et al., Table 1). What agrees, what does not and why: pf3d.md. */
 #include "daemon/analysis/network/link_loads.h"
 #include "tests/daemon/analysis/network/pf3d.h"
 

@@ -1,3 +1,4 @@
+/* Routes and hop counts of recordings: see recorded_routes.h. */
 #include "tests/daemon/analysis/network/recorded_routes.h"
 
 #include "tests/data_file.h"

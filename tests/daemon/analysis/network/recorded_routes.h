@@ -23,7 +23,7 @@ struct recorded_hops {
 struct recorded_pair {
     uint32_t source, destination;
     double bytes;
-    uint32_t hops; /**< UINT32_MAX: not told */
+    uint32_t hops; /**< UINT32_MAX: not known */
 };
 
 struct recorded_pairs {

@@ -1,3 +1,4 @@
+/* Better routes against searching all routes. */
 #include "daemon/analysis/network/reroute.h"
 #include "include/holter/error.h"
 #include "tests/daemon/analysis/network/networks.h"

@@ -1,3 +1,4 @@
+/* Networks inferred from routes and hop counts. */
 #include "daemon/analysis/network/topology_infer.h"
 
 #include "include/holter/error.h"
@@ -211,7 +212,7 @@ static struct topology_infer *square(void)
     return infer;
 }
 
-static void contradictions_are_told(void **state)
+static void contradictions_are_reported(void **state)
 {
     (void)state;
     struct topology_infer *infer = square();
@@ -258,7 +259,7 @@ static void sizes_that_are_none_are_refused(void **state)
     assert_int_equal(guessed, 1);
 }
 
-/* So many ways of linking are more than are looked at: rings and lines are told apart all the same.
+/* So many ways of linking are more than are tried: rings and lines are distinguished all the same.
  */
 static void twelve_dimensions_are_not_too_many(void **state)
 {
@@ -289,7 +290,7 @@ int main(void)
         cmocka_unit_test(what_nothing_tells_stays_as_it_was),
         cmocka_unit_test(a_link_between_the_ends_makes_a_ring),
         cmocka_unit_test(a_route_with_a_gap_is_not_taken),
-        cmocka_unit_test(contradictions_are_told),
+        cmocka_unit_test(contradictions_are_reported),
         cmocka_unit_test(sizes_that_are_none_are_refused),
         cmocka_unit_test(twelve_dimensions_are_not_too_many),
     };

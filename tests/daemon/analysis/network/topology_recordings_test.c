@@ -17,7 +17,7 @@
 
 #define MOST_HOPS 64u
 
-/* No order is told: these are the defaults of these shapes. */
+/* Without an order in the text: these are the defaults of these shapes. */
 #define N32 "torus:2,2,2,2,2"
 #define N64 "torus:2,2,4,2,2"
 #define N128 "torus:2,2,4,4,2"

@@ -1,3 +1,4 @@
+/* Numbers, routes, names and interfaces of each kind of network. */
 #include "daemon/analysis/network/topology.h"
 
 #include "include/holter/error.h"
@@ -226,7 +227,7 @@ static void expect_route(const struct topology *topology, const char *const *nam
 
 #define EXPECT_ROUTE(topology, ...) expect_route(topology, (const char *const[]){__VA_ARGS__, NULL})
 
-/* 000, Fig. 6 */
+/* Visuco, Fig. 6 */
 static void a_published_route_is_followed(void **state)
 {
     (void)state;
@@ -325,8 +326,8 @@ static void interfaces_name_links_of_a_torus(void **state)
     topology_destroy(topology);
 }
 
-/* Node 0 has two interfaces, of which one is told at the link from it, the other at the link to it;
- * node 1 has one. */
+/* Node 0 has two interfaces, one of which is named at the link from it, the other at the link to
+ * it; node 1 has one. */
 static void interfaces_name_links_of_a_graph(void **state)
 {
     (void)state;
@@ -368,7 +369,7 @@ static void interfaces_that_are_not_those_of_the_only_link_have_none(void **stat
         network_edge(&spec, 2, node);
     }
     strcpy(spec.edges[0].interface, "ib0");
-    strcpy(spec.edges[3].interface, "ib0"); /* told at the link to it */
+    strcpy(spec.edges[3].interface, "ib0"); /* named at the link to it */
     struct topology *topology;
     assert_int_equal(topology_create(&topology, &spec, why, sizeof why), 0);
     topology_spec_finish(&spec);

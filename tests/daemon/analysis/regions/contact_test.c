@@ -1,3 +1,4 @@
+/* Which pairs are in contact, against plain sums of their messages. */
 #include "daemon/analysis/regions/contact.h"
 
 #include "include/holter/error.h"
@@ -42,7 +43,7 @@ static size_t close_window(struct contact *contact, struct matrix *m)
     return count;
 }
 
-static void a_pair_is_an_edge_when_it_was_heard_of_in_enough_windows(void **state)
+static void a_pair_is_an_edge_after_messages_in_enough_windows(void **state)
 {
     struct contact_params params = CONTACT_DEFAULTS;
     struct matrix m = matrix_create(MOST);
@@ -394,7 +395,7 @@ static void edges_that_fall_silent_go_by_themselves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pair_is_an_edge_when_it_was_heard_of_in_enough_windows),
+        cmocka_unit_test(a_pair_is_an_edge_after_messages_in_enough_windows),
         cmocka_unit_test(greetings_at_the_start_go_when_the_work_begins),
         cmocka_unit_test(a_small_partner_counts_when_it_is_the_other_s_largest),
         cmocka_unit_test(a_small_partner_counts_when_it_comes_late),

@@ -10,7 +10,7 @@
 /** cmocka's own compares as float. */
 #define ASSERT_NEAR(value, expected, most) assert_true(fabs((value) - (expected)) <= (most))
 
-/** The paper's example (003, Table 1), its processes from 1 up. */
+/** The example of PCLVis, Table 1, its processes from 1 up. */
 static const uint32_t table_1_edges[11][2] = {{1, 2}, {1, 3}, {1, 4}, {2, 3}, {3, 4}, {3, 7},
                                               {4, 5}, {5, 6}, {5, 7}, {6, 7}, {7, 8}};
 

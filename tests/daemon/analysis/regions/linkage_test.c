@@ -1,3 +1,4 @@
+/* Average linkage against merging one pair after the other. */
 #include "daemon/analysis/regions/linkage.h"
 
 #include "tests/daemon/analysis/regions/graphs.h"
@@ -8,6 +9,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+static int update_all(struct correlation *correlation)
+{
+    uint64_t work = UINT64_MAX;
+    return correlation_update(correlation, &work);
+}
 
 #define MOST 128u
 
@@ -63,7 +70,7 @@ static struct correlation *correlate(const struct matrix *m)
     for (uint32_t a = 0; a < m->vertices; a++)
         for (uint32_t b = 0; b < a; b++)
             assert_int_equal(correlation_edge(correlation, a, b, matrix_get(m, a, b)), 0);
-    assert_int_equal(correlation_update(correlation), 0);
+    assert_int_equal(update_all(correlation), 0);
     return correlation;
 }
 
@@ -100,7 +107,9 @@ static void assert_is_plain(struct linkage *linkage, const struct matrix *m,
         members[i] = members[at];
         members[at] = i;
     }
-    assert_int_equal(linkage_run(linkage, correlation, history, members, m->vertices, merges), 0);
+    uint64_t work = UINT64_MAX;
+    assert_int_equal(linkage_begin(linkage, correlation, history, members, m->vertices, merges), 0);
+    assert_int_equal(linkage_continue(linkage, &work), 0);
     qsort(merges, m->vertices - 1, sizeof(merges[0]), linkage_compare);
     for (uint32_t i = 0; i + 1 < m->vertices; i++) {
         assert_int_equal(merges[i].a, expected[i].a);

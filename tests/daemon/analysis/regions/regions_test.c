@@ -1,3 +1,4 @@
+/* Communication regions: partitions against a batch, and identities over time. */
 #include "daemon/analysis/regions/regions.h"
 
 #include "include/holter/error.h"
@@ -119,7 +120,7 @@ static void without_hold_streaming_equals_batch(void **state)
     }
 }
 
-static void the_order_in_which_edges_are_told_does_not_matter(void **state)
+static void the_order_of_edges_does_not_matter(void **state)
 {
     struct matrix m = chain_of_groups(8);
     struct regions *one = create(REGIONS_DEFAULTS), *other = create(REGIONS_DEFAULTS);
@@ -242,12 +243,12 @@ static void of_many_small_regions_neighbours_are_taken_together(void **state)
     struct regions_params params = REGIONS_DEFAULTS;
     struct region_info info[256];
     (void)state;
-    for (params.most_regions = 0; params.most_regions <= 64; params.most_regions += 64) {
+    for (params.max_regions = 0; params.max_regions <= 64; params.max_regions += 64) {
         struct regions *regions = create(params);
         for (uint32_t v = 0; v < 512; v++) /* a ring: each talks to two */
             assert_int_equal(regions_edge(regions, v, (v + 1) % 512, 1), 0);
         update(regions, 0, 1);
-        size_t count = params.most_regions == 0 ? 256 : 64;
+        size_t count = params.max_regions == 0 ? 256 : 64;
         assert_int_equal(regions_list(regions, info, 256), count);
         for (size_t i = 0; i < count; i++)
             assert_int_equal(info[i].vertices, 512 / count);
@@ -356,7 +357,7 @@ static void what_is_out_of_range_is_refused(void **state)
     params.hold = 4.5;
     assert_int_equal(regions_create(&regions, &params), -HOLTER_ERANGE);
     params = REGIONS_DEFAULTS;
-    params.most_vertices = 1u << 20;
+    params.max_vertices = 1u << 20;
     assert_int_equal(regions_create(&regions, &params), -HOLTER_ERANGE);
     regions = create(REGIONS_DEFAULTS);
     assert_int_equal(regions_edge(regions, 16384, 0, 1), -HOLTER_ERANGE);
@@ -371,7 +372,7 @@ static void regions_stay_when_there_are_too_many_pairs(void **state)
     struct regions_params params = REGIONS_DEFAULTS;
     int changed = 7;
     (void)state;
-    params.most_pairs = 200;
+    params.max_pairs = 200;
     struct regions *regions = create(params);
     struct matrix small = chain_of_groups(2), large = matrix_create(40);
     for (uint32_t v = 1; v < 40; v++)
@@ -392,13 +393,13 @@ static void regions_stay_when_there_are_too_many_pairs(void **state)
     free(large.edge);
 }
 
-/* Some edges come or go; the other one is told when its time comes. */
-struct told {
+/* A changed edge; the other regions receive it later. */
+struct changed_edge {
     uint32_t a, b;
     int present;
 };
 
-static size_t draw_edges(struct matrix *m, struct regions *regions, struct told *out,
+static size_t draw_edges(struct matrix *m, struct regions *regions, struct changed_edge *out,
                          uint64_t *random)
 {
     size_t count = 0;
@@ -407,7 +408,7 @@ static size_t draw_edges(struct matrix *m, struct regions *regions, struct told 
         if (a == b)
             continue;
         matrix_set(m, a, b, !matrix_get(m, a, b));
-        out[count++] = (struct told){a, b, matrix_get(m, a, b)};
+        out[count++] = (struct changed_edge){a, b, matrix_get(m, a, b)};
         assert_int_equal(regions_edge(regions, a, b, matrix_get(m, a, b)), 0);
     }
     return count;
@@ -421,19 +422,20 @@ static void an_update_in_pieces_equals_one_at_once(void **state)
     (void)state;
     for (uint32_t round = 0; round < 8; round++) {
         struct matrix m = round % 2 == 0 ? matrix_stencil(4) : chain_of_groups(10);
-        struct told told[4000];
+        struct changed_edge changed_edges[4000];
         size_t known = 0, count = 0, pieces = 0, updates = 0;
-        params.most_work = 1 + random_next(&random) % 3000;
+        params.max_work = 1 + random_next(&random) % 3000;
         struct regions *parts = create(params);
-        params.most_work = 0;
+        params.max_work = 0;
         struct regions *whole = create(params);
         tell(parts, &m);
         tell(whole, &m);
         for (uint32_t window = 0; window < 600; window++) {
             int changed, changed_whole;
             for (; !regions_busy(parts) && known < count; known++)
-                assert_int_equal(
-                    regions_edge(whole, told[known].a, told[known].b, told[known].present), 0);
+                assert_int_equal(regions_edge(whole, changed_edges[known].a, changed_edges[known].b,
+                                              changed_edges[known].present),
+                                 0);
             assert_int_equal(regions_update(parts, window, &changed), 0);
             if (regions_busy(parts)) {
                 assert_int_equal(changed, 0);
@@ -447,7 +449,7 @@ static void an_update_in_pieces_equals_one_at_once(void **state)
                 assert_int_equal(regions_of(parts, v), regions_of(whole, v));
             assert_same_hierarchy(parts, whole);
             if (window % 2 == 0)
-                count += draw_edges(&m, parts, told + count, &random);
+                count += draw_edges(&m, parts, changed_edges + count, &random);
         }
         assert_true(pieces > 0 && updates > 0);
         regions_destroy(parts);
@@ -456,18 +458,18 @@ static void an_update_in_pieces_equals_one_at_once(void **state)
     }
 }
 
-static void edges_told_during_an_update_are_checked(void **state)
+static void edges_that_arrive_during_an_update_are_checked(void **state)
 {
     struct regions_params params = REGIONS_DEFAULTS;
     struct matrix m = matrix_stencil(4);
     (void)state;
-    params.most_work = 1;
+    params.max_work = 1;
     struct regions *regions = create(params);
     tell(regions, &m);
     assert_int_equal(regions_update(regions, 0, NULL), 0);
     assert_true(regions_busy(regions));
-    assert_int_equal(regions_edge(regions, params.most_vertices, 0, 1), -HOLTER_ERANGE);
-    assert_int_equal(regions_edge(regions, 0, params.most_vertices, 1), -HOLTER_ERANGE);
+    assert_int_equal(regions_edge(regions, params.max_vertices, 0, 1), -HOLTER_ERANGE);
+    assert_int_equal(regions_edge(regions, 0, params.max_vertices, 1), -HOLTER_ERANGE);
     assert_int_equal(regions_edge(regions, 0, 5, 1), 0);
     regions_destroy(regions);
     free(m.edge);
@@ -478,7 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_paper_s_example_has_its_two_regions),
         cmocka_unit_test(without_hold_streaming_equals_batch),
-        cmocka_unit_test(the_order_in_which_edges_are_told_does_not_matter),
+        cmocka_unit_test(the_order_of_edges_does_not_matter),
         cmocka_unit_test(a_component_without_a_changed_edge_stays_as_it_is),
         cmocka_unit_test(a_region_keeps_its_id_while_ranks_come_and_go),
         cmocka_unit_test(the_ranks_around_a_master_are_in_its_region),
@@ -490,7 +492,7 @@ int main(void)
         cmocka_unit_test(what_is_out_of_range_is_refused),
         cmocka_unit_test(regions_stay_when_there_are_too_many_pairs),
         cmocka_unit_test(an_update_in_pieces_equals_one_at_once),
-        cmocka_unit_test(edges_told_during_an_update_are_checked),
+        cmocka_unit_test(edges_that_arrive_during_an_update_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

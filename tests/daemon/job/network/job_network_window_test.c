@@ -85,7 +85,7 @@ static void draw_transfers(struct window *w, uint64_t number, struct noise *nois
         assert_int_equal(transfers_add(&w->latency.transfers, &row), 0);
     }
     if (number % 2 == 0) /* of a pair that may send nothing */
-        w->latency.transfers.heads[7].source = (uint32_t)(noise_uint(noise) % RANKS);
+        w->latency.transfers.rows[7].source = (uint32_t)(noise_uint(noise) % RANKS);
     for (unsigned l = 0; l < LOCALITIES; l++)
         for (unsigned c = 0; c < SIZE_CLASSES; c++)
             w->scale.reference[l][c] = c == 3 ? NAN : 1000.0 + 100 * c + l;

@@ -68,7 +68,7 @@ static void honest_rows_are_right(void **state)
     struct latency_rows rows = {0};
     assert_int_equal(job_validate_window(&message, 4, &fault), 0);
     assert_int_equal(latency_rows_add(&rows, &message), 0);
-    assert_int_equal(rows.transfers.heads[0].destination, UINT32_MAX);
+    assert_int_equal(rows.transfers.rows[0].destination, UINT32_MAX);
     latency_rows_finish(&rows);
 }
 
@@ -120,10 +120,9 @@ static void rows_that_contradict_themselves_are_named(void **state)
     assert_wrong(&message, "window.pending[0]");
 }
 
-static void keep_joined(void *user, const struct joined_some *messages)
+static void keep_joined(void *user, const struct joined *message)
 {
-    struct joined *kept = user;
-    *kept = joined_at(messages, messages->count - 1);
+    *(struct joined *)user = *message;
 }
 
 static void times_of_halves_are_made_absolute(void **state)
@@ -181,12 +180,8 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     (void)state;
     struct wire_window message = message_of();
     struct latency_rows rows = {0}, later = {0};
-    struct joined_some joined = {.count = 1,
-                                 .source = {1},
-                                 .destination = {3},
-                                 .bytes = {10},
-                                 .transfer_ns = {80},
-                                 .network_ns = {60}};
+    struct joined joined = {
+        .source = 1, .destination = 3, .bytes = 10, .transfer_ns = 80, .network_ns = 60};
     double recent[SIZE_CLASSES];
     for (unsigned c = 0; c < SIZE_CLASSES; c++)
         recent[c] = c == size_class_of(10) ? 79 : NAN;
@@ -199,15 +194,15 @@ static void rows_of_messages_and_of_joined_ones_are_collected_and_moved(void **s
     assert_int_equal(latency_rows_move(&later, &rows), 0);
     assert_int_equal(rows.transfers.count + time_counts_messages(&rows.times), 0);
     assert_int_equal(later.transfers.count, 2);
-    assert_int_equal(transfer_at(&later.transfers, 0).locality, LOCALITY_INTRA);
-    assert_int_equal(transfer_at(&later.transfers, 0).transfer_ns, 9000);
-    assert_int_equal(transfer_at(&later.transfers, 1).locality, LOCALITY_INTER);
-    assert_int_equal(transfer_at(&later.transfers, 1).size_class, size_class_of(10));
-    assert_int_equal(transfer_at(&later.transfers, 1).delayed, 1);
+    assert_int_equal(later.transfers.rows[0].locality, LOCALITY_INTRA);
+    assert_int_equal(later.transfers.rows[0].transfer_ns, 9000);
+    assert_int_equal(later.transfers.rows[1].locality, LOCALITY_INTER);
+    assert_int_equal(later.transfers.rows[1].size_class, size_class_of(10));
+    assert_int_equal(later.transfers.rows[1].delayed, 1);
     assert_int_equal(time_counts_messages(&later.times), 4);
-    joined.bytes[0] = 5000; /* of a class without a criterion */
+    joined.bytes = 5000; /* of a class without a criterion */
     assert_int_equal(latency_rows_add_joined(&later, &joined, recent), 0);
-    assert_int_equal(transfer_at(&later.transfers, 2).delayed, 0);
+    assert_int_equal(later.transfers.rows[2].delayed, 0);
     const struct histogram *times =
         later.times.cells->of[time_counts_class(LOCALITY_INTER, size_class_of(10))];
     assert_int_equal(histogram_count(times, time_class_of(80)), 1);
@@ -227,17 +222,18 @@ static void joined_messages_count_in_their_classes(void **state)
     for (unsigned i = 0; i < 4 * 61; i++) {
         const uint64_t ns = (UINT64_C(1) << i / 4) + (uint64_t)around[i % 4];
         const uint64_t bytes = (UINT64_C(3) << (i * 7 % 61)) + (uint64_t)around[i % 4];
-        /* The first one is left out: it is uncertain. */
-        const struct joined_some joined = {.count = 2,
-                                           .source = {9, i},
-                                           .bytes = {bytes, bytes},
-                                           .transfer_ns = {ns, ns},
-                                           .late_sender_ns = {0, 7},
-                                           .uncertain = {1}};
+        const struct joined uncertain = {
+                                .source = 9, .bytes = bytes, .transfer_ns = ns, .uncertain = 1},
+                            joined = {.source = i,
+                                      .bytes = bytes,
+                                      .transfer_ns = ns,
+                                      .late_sender_ns = 7};
         const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class_of(bytes));
+        assert_int_equal(latency_rows_add_joined(&rows, &uncertain, recent), 0);
+        assert_int_equal(rows.transfers.count, i);
         assert_int_equal(latency_rows_add_joined(&rows, &joined, recent), 0);
         assert_int_equal(rows.transfers.count, i + 1);
-        const struct transfer row = transfer_at(&rows.transfers, i);
+        const struct transfer row = rows.transfers.rows[i];
         assert_int_equal(row.source, i);
         assert_int_equal(row.size_class, size_class_of(bytes));
         assert_int_equal(row.messages, 1);
@@ -245,77 +241,11 @@ static void joined_messages_count_in_their_classes(void **state)
         assert_int_equal(row.transfer_ns, ns);
         assert_int_equal(row.late_sender_ns, 7);
         assert_int_equal(row.log2_sum, time_log2(ns));
-        assert_int_equal(transfer_is_wide(&rows.transfers.heads[i]), ns >> 32 != 0);
         const struct histogram *times = rows.times.cells->of[class_];
         assert_true(histogram_count(times, time_class_of(ns)) > 0);
     }
     assert_int_equal(time_counts_messages(&rows.times), 4 * 61);
     latency_rows_finish(&rows);
-}
-
-/* Some as one by one, whatever the last of them is like. */
-static void messages_that_are_joined_together_are_added_as_one_by_one(void **state)
-{
-    (void)state;
-    double recent[SIZE_CLASSES];
-    struct joined_some all = {.count = JOINED_AT_ONCE};
-    for (unsigned c = 0; c < SIZE_CLASSES; c++)
-        recent[c] = c % 3 == 0 ? NAN : 60000;
-    for (size_t i = 0; i < JOINED_AT_ONCE; i++) {
-        all.source[i] = (uint32_t)i;
-        all.destination[i] = 1000 + (uint32_t)i;
-        all.bytes[i] = 64 + (i * 12347 << i / 2);
-        all.transfer_ns[i] = i < 2 ? 64 + i * (UINT32_MAX - 64) : 64 + (i * 7919 << i % 16);
-        all.late_sender_ns[i] = i * 3;
-        all.late_receiver_ns[i] = i * 5;
-        all.network_ns[i] = i * 7;
-        all.joint_ns[i] = UINT32_MAX - i;
-    }
-    enum { PLAIN, SHORT_TIME, SHORT_MESSAGE, LARGE, LONG, UNCERTAIN, FEWER, CASES };
-    for (int what = PLAIN; what < CASES; what++) {
-        struct joined_some some = all;
-        struct latency_rows rows = {0}, other = {0};
-        const size_t last = JOINED_AT_ONCE - 1;
-        some.transfer_ns[last] = what == SHORT_TIME ? 63 : some.transfer_ns[last];
-        some.bytes[last] = what == SHORT_MESSAGE ? 63
-                           : what == LARGE       ? UINT64_MAX
-                                                 : some.bytes[last];
-        some.joint_ns[last] = what == LONG ? UINT64_C(1) << 32 : some.joint_ns[last];
-        some.uncertain[last] = what == UNCERTAIN;
-        some.count = what == FEWER ? last : some.count;
-        assert_int_equal(latency_rows_add_joined(&rows, &some, recent), 0);
-        for (size_t i = 0; i < some.count; i++) {
-            const struct joined_some one = {.count = 1,
-                                            .source = {some.source[i]},
-                                            .destination = {some.destination[i]},
-                                            .bytes = {some.bytes[i]},
-                                            .transfer_ns = {some.transfer_ns[i]},
-                                            .late_sender_ns = {some.late_sender_ns[i]},
-                                            .late_receiver_ns = {some.late_receiver_ns[i]},
-                                            .network_ns = {some.network_ns[i]},
-                                            .joint_ns = {some.joint_ns[i]},
-                                            .uncertain = {some.uncertain[i]}};
-            assert_int_equal(latency_rows_add_joined(&other, &one, recent), 0);
-        }
-        assert_int_equal(rows.transfers.count, other.transfers.count);
-        for (size_t i = 0; i < rows.transfers.count; i++) {
-            const struct transfer row = transfer_at(&rows.transfers, i),
-                                  alone = transfer_at(&other.transfers, i);
-            assert_memory_equal(&rows.transfers.heads[i], &other.transfers.heads[i],
-                                sizeof(*rows.transfers.heads));
-#define X(name) assert_int_equal(row.name, alone.name);
-            TRANSFER_SUMS(X)
-#undef X
-            const struct histogram
-                *times = rows.times.cells->of[time_counts_class(LOCALITY_INTER, row.size_class)],
-                *ones = other.times.cells->of[time_counts_class(LOCALITY_INTER, row.size_class)];
-            for (uint32_t c = 0; c < TIME_CLASSES; c++)
-                assert_int_equal(histogram_count(times, c), histogram_count(ones, c));
-        }
-        assert_int_equal(time_counts_messages(&rows.times), time_counts_messages(&other.times));
-        latency_rows_finish(&rows);
-        latency_rows_finish(&other);
-    }
 }
 
 /* Many that fit; then by turns one that fits, two that do not for one figure, and one that does. */
@@ -331,7 +261,7 @@ static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
             .source = i % 3,
             .destination = i == 7 ? UINT64_MAX : i % 2,
             .size_class = i,
-            .messages = i >= FIT && i % 4 == 1 ? TRANSFER_MOST + 1 : i + 1,
+            .messages = i >= FIT && i % 4 == 1 ? 1023 + 1 : i + 1,
             .delayed = i,
             .transfer_ns = 100 + i,
             .late_sender_ns = 200 + i,
@@ -342,9 +272,8 @@ static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
     for (uint32_t turn = 0; turn < 2; turn++) {
         assert_int_equal(latency_rows_add(&rows, &message), 0);
         assert_int_equal(rows.transfers.count, (turn + 1) * ROWS);
-        assert_int_equal(rows.transfers.wide_count, (turn + 1) * ((ROWS - FIT + 1) / 2));
         for (uint32_t i = 0; i < ROWS; i++) {
-            const struct transfer row = transfer_at(&rows.transfers, turn * ROWS + i);
+            const struct transfer row = rows.transfers.rows[turn * ROWS + i];
             assert_int_equal(row.source, from[i].source);
             assert_int_equal(row.destination, (uint32_t)from[i].destination);
             assert_int_equal(row.size_class, i);
@@ -356,7 +285,6 @@ static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
     }
     latency_rows_undo(&rows, &message);
     assert_int_equal(rows.transfers.count, ROWS);
-    assert_int_equal(rows.transfers.wide_count, (ROWS - FIT + 1) / 2);
     latency_rows_finish(&rows);
 }
 
@@ -369,7 +297,6 @@ int main(void)
         cmocka_unit_test(a_message_without_halves_tells_what_was_left_out),
         cmocka_unit_test(rows_of_messages_and_of_joined_ones_are_collected_and_moved),
         cmocka_unit_test(joined_messages_count_in_their_classes),
-        cmocka_unit_test(messages_that_are_joined_together_are_added_as_one_by_one),
         cmocka_unit_test(rows_that_fit_and_wide_ones_are_taken_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
