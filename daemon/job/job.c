@@ -209,8 +209,8 @@ void job_replaying(struct job *job, int on)
         return;
     job_phases_mark_unpublished(job->phases);
     job_network_told(job->network, 0);
-    /* Agents that were silent when the daemon before this one ended are silent until they are heard
-     * again. */
+    /* Agents that were silent when the daemon before this one ended count as silent until a message
+     * of them comes. */
     for (uint32_t i = 0; i < job->nodes.count; i++) {
         struct job_node *node = job->nodes.list[i];
         if (!node->final && !node->lost_contact &&

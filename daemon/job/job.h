@@ -124,7 +124,7 @@ void job_recording_stopped(struct job *job, const char *why, uint64_t now_ns);
 void job_keep_rank_message(struct job *job, const struct recorded *head, const void *bytes,
                            size_t length);
 
-/** Publish a message of an agent as it came, if that is wanted. */
+/** Publish a message of an agent as it came, if anybody reads such messages. */
 void job_publish_message(const struct job *job, const struct recorded *head, const void *bytes,
                          size_t length);
 
@@ -138,7 +138,7 @@ const char *job_id(const struct job *job);
 enum job_state job_state(const struct job *job);
 uint64_t job_start_ns(const struct job *job);
 
-/** Number of the window behind the newest that was published; 0: none was. */
+/** Number of the window after the newest that was published; 0: none was. */
 uint64_t job_next_window(const struct job *job);
 
 /** Windows that were published, corrections included. */

@@ -111,7 +111,7 @@ int jobs_idle(const struct jobs *jobs);
 /** @param id  NULL or "": the newest running one, else the newest @return NULL: none */
 struct job *jobs_find(const struct jobs *jobs, const char *id);
 
-/** The oldest known job comes first. @return NULL behind the last */
+/** The oldest known job comes first. @return NULL: there are fewer */
 struct job *jobs_at(const struct jobs *jobs, size_t index);
 
 void jobs_count(const struct jobs *jobs, struct jobs_counts *out);

@@ -7,7 +7,7 @@
  * used again for later windows.
  *
  * Bounds. A set keeps 32 bursts for each node, at most BURST_ROWS_MAXIMUM_BURSTS; where nodes could
- * exceed that, times are told apart by that part of a window only, so that the order in which nodes
+ * exceed that, times are rounded to that part of a window, so that the order in which nodes
  * report still does not matter. A burst keeps 64 rows of pairs for each rank, at most
  * BURST_ROWS_PAIRS; and a window takes at most BURST_ROWS_WINDOW rows, which is 32 bytes each; what
  * is more counts among its burst's others. Of messages that stand for collectives

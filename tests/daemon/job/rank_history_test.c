@@ -72,7 +72,7 @@ static void stretches_have_all_windows_of_all_ranks(void **state)
         }
     }
     assert_int_equal(next, FIRST + WINDOWS);
-    assert_true(i > 1 && i < WINDOWS); /* bounded: older windows are told together */
+    assert_true(i > 1 && i < WINDOWS); /* bounded: older windows are merged */
     assert_true(h.stretches.bytes <= RANK_HISTORY_BYTES);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         for (uint64_t w = FIRST; w < FIRST + WINDOWS; w++) {

@@ -1,4 +1,5 @@
-/* Latency of a job where each allocation of a window in turn fails: what the windows after it tell.
+/* Latency of a job where each allocation of a window in turn fails: what the windows after it
+ * report.
  */
 #include "daemon/job/latency/job_latency.h"
 
@@ -61,7 +62,7 @@ static int close_window(struct job_latency *l, uint64_t window, unsigned long al
     return code;
 }
 
-/* Regions are told as they are found, and each has its series. @return how many */
+/* Regions are published as they are found, and each has its series. @return how many */
 static uint64_t count_regions(struct job_latency *l)
 {
     struct wire_regions regions;
@@ -77,7 +78,7 @@ static uint64_t count_regions(struct job_latency *l)
     return regions.regions_count;
 }
 
-/* A window is told once, or not at all. */
+/* A window is published once, or not at all. */
 static void tell(struct job_latency *l, uint64_t window, int code)
 {
     struct wire_latencies told;

@@ -1,4 +1,4 @@
-/* What is told of the links of a network that has more of them than are told. */
+/* What is published of the links of a network that has more of them than are published. */
 #include "daemon/job/network/job_network.h"
 
 #include <setjmp.h>
@@ -93,7 +93,7 @@ static void measured_links_are_all_had_by_number(void **state)
     assert_int_equal(measured.links_count, 2);
     assert_true(measured.links[0].link < measured.links[1].link);
     assert_int_equal(measured.links[0].measured, 10);
-    /* The rest is told as before. */
+    /* The rest is published as before. */
     assert_true(job_network_links(n, &again));
     assert_int_equal(again.links_count, JOB_NETWORK_LINKS);
     assert_int_equal(again.links[0].link, first.link);

@@ -24,7 +24,7 @@
 #define BYTES 4096u
 #define COMM 77u /* id of a communicator of the even ranks */
 
-/* ---- what the job tells --------------------------------------------------------- */
+/* ---- what the job publishes ----------------------------------------------------- */
 
 struct told {
     struct wire_phase_row phases[256]; /* newest state, by id */
@@ -188,7 +188,8 @@ static int give(struct job *job, const struct message *m, unsigned node, struct 
     return job_window(job, node + 1, &m->window, (m->window.window + 1) * S, fault);
 }
 
-/* One window of all nodes, in this order. ' ': nothing is sent; '-': by agents that tell no bursts.
+/* One window of all nodes, in this order. ' ': nothing is sent; '-': by agents that report no
+ * bursts.
  */
 static void window_in(struct job *job, unsigned window, char pattern, const unsigned *order)
 {
@@ -205,7 +206,7 @@ static void window_in(struct job *job, unsigned window, char pattern, const unsi
     job_advance(job, (window + 1) * S + MS, (window + 1) * S + MS);
 }
 
-/* Windows one after the other, as the letters say. */
+/* Consecutive windows, one for each letter. */
 static void run_in(struct job *job, unsigned from, const char *patterns, const unsigned *order)
 {
     for (unsigned i = 0; patterns[i] != '\0'; i++)
@@ -738,7 +739,7 @@ static struct wire_phase_row look_at_many(struct job_phases *phases, int end)
     return news.phases[0];
 }
 
-/* And told with the window after that, so that no window waits for what is looked for in it; or
+/* It is published with the window after that, so that no window waits for its analysis; or
  * when the job ends. */
 static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **state)
 {
@@ -759,7 +760,7 @@ static void a_phase_of_very_many_edges_is_looked_at_when_it_is_closed(void **sta
         assert_memory_equal(&closed[i], &closed[0], sizeof(closed[0]));
 }
 
-/* A thread that looks at phases when they are not wanted any more harms nothing. */
+/* Phases may be destroyed while a thread analyses one. */
 static void phases_may_go_while_they_are_looked_at(void **state)
 {
     (void)state;

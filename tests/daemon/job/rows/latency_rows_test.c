@@ -135,7 +135,7 @@ static void times_of_halves_are_made_absolute(void **state)
     assert_int_equal(join_create(&join, &params), 0);
     message.clock_error_ns = 10;
     assert_int_equal(latency_rows_join_halves(&message, 9, 7, join), 0);
-    /* Sent 25 ns after the receive was entered, as told by another node of the window before. */
+    /* Sent 25 ns after the receive was entered, as another node reported in the window before. */
     half.receive = 0;
     half.begin_ns = (int64_t)S + 5;
     message.window = 6;
@@ -222,12 +222,9 @@ static void joined_messages_count_in_their_classes(void **state)
     for (unsigned i = 0; i < 4 * 61; i++) {
         const uint64_t ns = (UINT64_C(1) << i / 4) + (uint64_t)around[i % 4];
         const uint64_t bytes = (UINT64_C(3) << (i * 7 % 61)) + (uint64_t)around[i % 4];
-        const struct joined uncertain = {
-                                .source = 9, .bytes = bytes, .transfer_ns = ns, .uncertain = 1},
-                            joined = {.source = i,
-                                      .bytes = bytes,
-                                      .transfer_ns = ns,
-                                      .late_sender_ns = 7};
+        const struct joined
+            uncertain = {.source = 9, .bytes = bytes, .transfer_ns = ns, .uncertain = 1},
+            joined = {.source = i, .bytes = bytes, .transfer_ns = ns, .late_sender_ns = 7};
         const unsigned class_ = time_counts_class(LOCALITY_INTER, size_class_of(bytes));
         assert_int_equal(latency_rows_add_joined(&rows, &uncertain, recent), 0);
         assert_int_equal(rows.transfers.count, i);
@@ -257,18 +254,18 @@ static void rows_that_fit_and_wide_ones_are_taken_in_their_order(void **state)
     struct wire_window message = {.transfers = from, .transfers_count = ROWS};
     struct latency_rows rows = {0};
     for (uint32_t i = 0; i < ROWS; i++)
-        from[i] = (struct wire_transfer_row){
-            .source = i % 3,
-            .destination = i == 7 ? UINT64_MAX : i % 2,
-            .size_class = i,
-            .messages = i >= FIT && i % 4 == 1 ? 1023 + 1 : i + 1,
-            .delayed = i,
-            .transfer_ns = 100 + i,
-            .late_sender_ns = 200 + i,
-            .late_receiver_ns = 300 + i,
-            .network_ns = 400 + i,
-            .joint_ns = (uint64_t)(i >= FIT && i % 4 == 2) << 32 | i,
-            .log2_sum = 500 + i};
+        from[i] =
+            (struct wire_transfer_row){.source = i % 3,
+                                       .destination = i == 7 ? UINT64_MAX : i % 2,
+                                       .size_class = i,
+                                       .messages = i >= FIT && i % 4 == 1 ? 1023 + 1 : i + 1,
+                                       .delayed = i,
+                                       .transfer_ns = 100 + i,
+                                       .late_sender_ns = 200 + i,
+                                       .late_receiver_ns = 300 + i,
+                                       .network_ns = 400 + i,
+                                       .joint_ns = (uint64_t)(i >= FIT && i % 4 == 2) << 32 | i,
+                                       .log2_sum = 500 + i};
     for (uint32_t turn = 0; turn < 2; turn++) {
         assert_int_equal(latency_rows_add(&rows, &message), 0);
         assert_int_equal(rows.transfers.count, (turn + 1) * ROWS);
