@@ -1,4 +1,4 @@
-/* What the network of a job costs the loop each window: job_network_close() and what is sent of it.
+/* What the network of a job costs the loop each window: job_network_update() and what is sent of it.
  *
  *   bench_job_network [HOSTS [WINDOWS]]
  *
