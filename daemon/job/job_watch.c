@@ -37,10 +37,10 @@ struct job_watch {
     struct episode hang;
     uint64_t hang_id;
     char **hosts; /* owned, by node */
-    size_t host_room;
+    size_t host_capacity;
     struct attribution_result result;
     uint32_t *members; /* of the region that an alert is about */
-    size_t member_room;
+    size_t member_capacity;
     struct hang_comm *comms; /* of the window; owned */
     size_t comm_capacity;
 };
@@ -80,7 +80,7 @@ void job_watch_destroy(struct job_watch *w)
         return;
     attribution_destroy(w->attribution);
     hang_destroy(w->hangs);
-    for (size_t i = 0; i < w->host_room; i++)
+    for (size_t i = 0; i < w->host_capacity; i++)
         free(w->hosts[i]);
     free(w->hosts);
     free(w->members);
@@ -90,14 +90,14 @@ void job_watch_destroy(struct job_watch *w)
 
 static int watch_set_host(struct job_watch *w, uint32_t node, const char *host)
 {
-    if (node >= w->host_room) {
+    if (node >= w->host_capacity) {
         size_t room = 2 * (size_t)node + 8;
         char **hosts = realloc(w->hosts, room * sizeof(*hosts));
         if (hosts == NULL)
             return -ENOMEM;
-        memset(hosts + w->host_room, 0, (room - w->host_room) * sizeof(*hosts));
+        memset(hosts + w->host_capacity, 0, (room - w->host_capacity) * sizeof(*hosts));
         w->hosts = hosts;
-        w->host_room = room;
+        w->host_capacity = room;
     }
     if (w->hosts[node] == NULL)
         w->hosts[node] = strdup(host);
@@ -197,7 +197,7 @@ static void watch_list_hosts(const struct job_watch *w, const struct attribution
     out[0] = '\0';
     for (uint32_t i = 0; i < cause->node_count && length < room; i++) {
         uint32_t node = cause->nodes[i];
-        if (node >= w->host_room || w->hosts[node] == NULL)
+        if (node >= w->host_capacity || w->hosts[node] == NULL)
             continue;
         int n =
             snprintf(out + length, room - length, "%s%s", length == 0 ? "" : ",", w->hosts[node]);
@@ -252,14 +252,14 @@ static void watch_list_sizes(const struct closed_window *window, char *out, size
 static size_t watch_list_members(struct job_watch *w, uint32_t id)
 {
     size_t count = job_latency_members(w->options.latency, id, NULL, 0);
-    if (count > w->member_room) {
+    if (count > w->member_capacity) {
         uint32_t *members = realloc(w->members, count * sizeof(*members));
         if (members == NULL)
             return 0;
         w->members = members;
-        w->member_room = count;
+        w->member_capacity = count;
     }
-    return job_latency_members(w->options.latency, id, w->members, w->member_room);
+    return job_latency_members(w->options.latency, id, w->members, w->member_capacity);
 }
 
 /* Causes are looked for in the whole job: what slows a region may begin outside of it, and one link

@@ -32,7 +32,7 @@ struct job_latency {
     struct regions *regions;
     struct latency_trend *trends[SCOPES_BEFORE_REGIONS];
     struct region_trend *region_trends; /* by id */
-    size_t region_count, region_room;
+    size_t region_count, region_capacity;
     struct latency_rows carry; /* of corrections, for the next window */
     struct latency_scale scale;
     int criteria_moved[LOCALITIES]; /* with the window before: by how much is in the scale */
@@ -40,7 +40,7 @@ struct job_latency {
     uint32_t *region_of;            /* by rank: position in region_trends; region_count: in none */
     struct latency_rank *ranks;     /* of the window that was closed last */
     struct message_ranks messages;  /* of the window that was closed last */
-    size_t rank_count, node_of_room;
+    size_t rank_count, node_of_capacity;
     uint32_t nodes;
     uint64_t world;
     int nodes_stand; /* vertices are nodes, not ranks: there are too many ranks */
@@ -49,7 +49,7 @@ struct job_latency {
     struct latency_sum *region_sums;
     struct latency_groups groups;
     struct latency_series *series;
-    size_t series_count, series_room;
+    size_t series_count, series_capacity;
     int regions_changed;
     /* the window that is being closed, then the last one closed */
     uint64_t window;

@@ -46,7 +46,7 @@ void job_network_destroy(struct job_network *n)
     free(n->nodes);
     free(n->ranks);
     free(n->seats);
-    free(n->by_seat);
+    free(n->by_vertex);
     free(n->pairs);
     free(n->links);
     free(n->link_rows);
@@ -61,7 +61,7 @@ void job_network_destroy(struct job_network *n)
 
 static int network_reserve_node(struct job_network *n, uint32_t node, const char *host)
 {
-    if (array_fit_zero(&n->nodes, sizeof(*n->nodes), &n->node_room, (uint64_t)node + 1) != 0)
+    if (array_fit_zero(&n->nodes, sizeof(*n->nodes), &n->node_capacity, (uint64_t)node + 1) != 0)
         return -ENOMEM;
     for (; n->node_count <= node; n->node_count++)
         n->nodes[n->node_count] = (struct network_node){.lowest = TOPOLOGY_NONE,
@@ -76,8 +76,8 @@ static int network_reserve_node(struct job_network *n, uint32_t node, const char
 
 static int network_reserve_rank(struct job_network *n, uint32_t rank)
 {
-    if (array_fit_zero(&n->ranks, sizeof(*n->ranks), &n->rank_room, (uint64_t)rank + 1) != 0 ||
-        array_fit_zero(&n->seats, sizeof(*n->seats), &n->seat_room, (uint64_t)rank + 1) != 0)
+    if (array_fit_zero(&n->ranks, sizeof(*n->ranks), &n->rank_capacity, (uint64_t)rank + 1) != 0 ||
+        array_fit_zero(&n->seats, sizeof(*n->seats), &n->seat_capacity, (uint64_t)rank + 1) != 0)
         return -ENOMEM;
     for (; n->rank_count <= rank; n->rank_count++) {
         n->ranks[n->rank_count] = (struct network_rank){.node = NETWORK_NO_NODE};
@@ -400,16 +400,16 @@ static int network_compare_vertices(const void *a, const void *b, void *user)
 
 static int network_sort_vertices(struct job_network *n)
 {
-    uint32_t *by_seat = realloc(n->by_seat, ((size_t)n->rank_count + 1) * sizeof(*by_seat));
-    if (by_seat == NULL)
+    uint32_t *by_vertex = realloc(n->by_vertex, ((size_t)n->rank_count + 1) * sizeof(*by_vertex));
+    if (by_vertex == NULL)
         return -ENOMEM;
-    n->by_seat = by_seat;
-    n->seated = 0;
+    n->by_vertex = by_vertex;
+    n->placed_ranks = 0;
     for (uint32_t rank = 0; rank < n->rank_count; rank++) {
         if (n->seats[rank] != TOPOLOGY_NONE)
-            by_seat[n->seated++] = rank;
+            by_vertex[n->placed_ranks++] = rank;
     }
-    qsort_r(by_seat, n->seated, sizeof(*by_seat), network_compare_vertices, n->seats);
+    qsort_r(by_vertex, n->placed_ranks, sizeof(*by_vertex), network_compare_vertices, n->seats);
     return 0;
 }
 
@@ -530,12 +530,14 @@ uint32_t job_network_ranks(const struct job_network *n)
 
 size_t job_network_bytes(const struct job_network *n)
 {
-    return sizeof(*n) + n->node_room * sizeof(*n->nodes) + n->rank_room * sizeof(*n->ranks) +
-           n->seat_room * sizeof(*n->seats) + n->rank_count * sizeof(*n->by_seat) +
+    return sizeof(*n) + n->node_capacity * sizeof(*n->nodes) +
+           n->rank_capacity * sizeof(*n->ranks) + n->seat_capacity * sizeof(*n->seats) +
+           n->rank_count * sizeof(*n->by_vertex) +
            (n->congestion == NULL ? 0 : congestion_bytes(n->congestion)) +
-           n->counters.room * sizeof(*n->counters.list) + n->pair_room * sizeof(*n->pairs) +
-           n->link_room * sizeof(*n->links) + n->link_rows_room * sizeof(*n->link_rows) +
-           n->route_rows_room * sizeof(*n->route_rows) +
-           n->interface_rows_room * sizeof(*n->interface_rows) + n->first_room * sizeof(*n->first) +
-           n->grid.room * sizeof(*n->grid.place_of) + n->measured_room * sizeof(*n->measured);
+           n->counters.room * sizeof(*n->counters.list) + n->pair_capacity * sizeof(*n->pairs) +
+           n->link_capacity * sizeof(*n->links) + n->link_rows_capacity * sizeof(*n->link_rows) +
+           n->route_rows_capacity * sizeof(*n->route_rows) +
+           n->interface_rows_capacity * sizeof(*n->interface_rows) +
+           n->first_capacity * sizeof(*n->first) + n->grid.room * sizeof(*n->grid.place_of) +
+           n->measured_capacity * sizeof(*n->measured);
 }

@@ -49,7 +49,7 @@ static int link_order_compare(const void *a, const void *b)
 static int link_list_all(struct job_network *n)
 {
     size_t count = congestion_links(n->congestion, NULL, 0);
-    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, count) != 0)
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_capacity, count) != 0)
         return -ENOMEM;
     congestion_links(n->congestion, n->links, count);
     memset(n->states, 0, sizeof(n->states));
@@ -106,7 +106,7 @@ static int link_make_rows(struct job_network *n)
     size_t room = n->link_count < JOB_NETWORK_LINKS ? n->link_count : JOB_NETWORK_LINKS;
     struct link_order *order = malloc((n->link_count + 1) * sizeof(*order));
     if (order == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, room) != 0) {
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity, room) != 0) {
         free(order);
         return -ENOMEM;
     }
@@ -170,10 +170,10 @@ static void route_add_pairs(const struct job_network *n, const struct closed_win
     }
 }
 
-/* Position in by_seat of the first rank on a vertex, or after it. */
+/* Position in by_vertex of the first rank on a vertex, or after it. */
 static uint32_t route_first_rank(const struct job_network *n, uint32_t vertex)
 {
-    return BISECT(i, 0, n->seated, n->seats[n->by_seat[i]] < vertex);
+    return BISECT(i, 0, n->placed_ranks, n->seats[n->by_vertex[i]] < vertex);
 }
 
 static void route_add(const struct job_network *n, const struct closed_window *w,
@@ -183,8 +183,8 @@ static void route_add(const struct job_network *n, const struct closed_window *w
     const struct congestion_pair *pair = &pairs[route->pair];
     struct wire_link_route_row row = {.link = route->link, .length = route->length};
     for (uint32_t i = route_first_rank(n, pair->source);
-         i < n->seated && n->seats[n->by_seat[i]] == pair->source; i++)
-        route_add_pairs(n, w, n->by_seat[i], pair->destination, row, out);
+         i < n->placed_ranks && n->seats[n->by_vertex[i]] == pair->source; i++)
+        route_add_pairs(n, w, n->by_vertex[i], pair->destination, row, out);
 }
 
 /* List the hot links. They are few; rows of all links are made only when they are asked for. */
@@ -192,7 +192,7 @@ static int link_list_hot(struct job_network *n)
 {
     struct link_order first[JOB_NETWORK_HOT + 1];
     size_t count = 0, hot = congestion_hot(n->congestion, NULL, 0);
-    if (array_fit(&n->links, sizeof(*n->links), &n->link_room, hot) != 0)
+    if (array_fit(&n->links, sizeof(*n->links), &n->link_capacity, hot) != 0)
         return -ENOMEM;
     congestion_hot(n->congestion, n->links, hot);
     for (size_t i = 0; i < hot; i++) {
@@ -225,7 +225,7 @@ static int route_make_rows(struct job_network *n, const struct closed_window *w)
                               : congestion_routes(n->graph->topology, pairs, pair_count, hot, links,
                                                   VERTEX_PAIRS, routes, &found);
     if (code == 0)
-        code = array_fit(&n->route_rows, sizeof(*n->route_rows), &n->route_rows_room,
+        code = array_fit(&n->route_rows, sizeof(*n->route_rows), &n->route_rows_capacity,
                          links * JOB_NETWORK_ROUTES);
     for (size_t i = 0; code == 0 && i < links; i++) {
         struct largest largest = {.count = 0};
@@ -244,8 +244,8 @@ static int route_make_rows(struct job_network *n, const struct closed_window *w)
 static int interface_make_rows(struct job_network *n)
 {
     size_t count = n->counters.count < WIRE_MAX_ROWS ? n->counters.count : WIRE_MAX_ROWS;
-    if (array_fit(&n->interface_rows, sizeof(*n->interface_rows), &n->interface_rows_room, count) !=
-        0)
+    if (array_fit(&n->interface_rows, sizeof(*n->interface_rows), &n->interface_rows_capacity,
+                  count) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
         const struct counter *c = &n->counters.list[i];
@@ -280,7 +280,8 @@ int job_network_measured(struct job_network *n, struct wire_links *out)
 {
     n->rows_made = 0; /* their memory is used for the result */
     if (!n->closed || n->congestion == NULL ||
-        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_room, n->measured_count) != 0)
+        array_fit(&n->link_rows, sizeof(*n->link_rows), &n->link_rows_capacity,
+                  n->measured_count) != 0)
         return 0;
     size_t count = 0;
     for (size_t i = 0; i < n->measured_count; i++) {

@@ -37,12 +37,12 @@ struct network_graph {
 struct job_network {
     struct job_network_options options;
     struct network_node *nodes; /**< owned, all arrays */
-    uint32_t node_count, node_room;
+    uint32_t node_count, node_capacity;
     struct network_rank *ranks;
-    uint32_t rank_count, rank_room;
-    uint32_t *seats;   /**< by rank */
-    uint32_t *by_seat; /**< ranks with a seat, by that, then by rank */
-    uint32_t seated, seat_room;
+    uint32_t rank_count, rank_capacity;
+    uint32_t *seats;     /**< by rank */
+    uint32_t *by_vertex; /**< ranks with a seat, by that, then by rank */
+    uint32_t placed_ranks, seat_capacity;
     uint64_t placed; /**< ranks that have a node */
 
     struct network_grid grid;    /**< of processes; kept where it is asked for */
@@ -61,28 +61,28 @@ struct job_network {
     uint64_t window;
     struct counter_rows counters;
     struct congestion_pair *pairs; /**< of vertices: those that have sent, ascending, then others */
-    size_t pair_count, pair_room;
+    size_t pair_count, pair_capacity;
     uint64_t bytes, unplaced;
     struct congestion_link hot[JOB_NETWORK_HOT]; /**< largest first */
     size_t hot_count;
     size_t measured_count;         /**< in `measured` */
     int rows_made;                 /**< of links and interfaces: made when they are asked for */
     struct congestion_link *links; /**< those that are published, by number: likewise */
-    size_t link_count, link_room;
+    size_t link_count, link_capacity;
     struct wire_link_row *link_rows; /**< largest first */
-    size_t link_rows_count, link_rows_room;
+    size_t link_rows_count, link_rows_capacity;
     struct wire_link_route_row *route_rows;
-    size_t route_rows_count, route_rows_room;
+    size_t route_rows_count, route_rows_capacity;
     struct wire_interface_row *interface_rows;
-    size_t interface_rows_count, interface_rows_room;
+    size_t interface_rows_count, interface_rows_capacity;
     uint64_t states[4]; /**< links in each */
     uint64_t left_out;
 
     /* memory that is reused from window to window */
     size_t *first; /**< by rank: position of its first pair; rank_count + 1 of them */
-    size_t first_room;
+    size_t first_capacity;
     struct network_measured *measured;
-    size_t measured_room;
+    size_t measured_capacity;
 };
 
 /** What the interfaces at one end of a link have counted. */

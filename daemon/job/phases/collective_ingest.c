@@ -20,7 +20,7 @@ static int64_t collective_find_comm(struct collective_table *t, const struct wir
         if (t->comm_keys.count == MAXIMUM_COMMS)
             return COMM_LIMIT_REACHED;
         if (key_table_reserve(&t->comm_keys, 1) != 0 ||
-            array_fit(&t->comms, sizeof(*t->comms), &t->comm_room, t->comm_keys.count + 1) != 0)
+            array_fit(&t->comms, sizeof(*t->comms), &t->comm_capacity, t->comm_keys.count + 1) != 0)
             return -ENOMEM;
         at = key_table_add_hashed(&t->comm_keys, key);
         t->comms[at] = (struct comm){.size = row->size, .is_inter = row->remote_size > 0};
@@ -74,8 +74,8 @@ static int64_t collective_find_or_add(struct collective_table *t, const struct w
 int collective_table_add(struct collective_table *t, const struct wire_window *window,
                          const uint32_t **numbers)
 {
-    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_room, window->collectives_count) !=
-        0)
+    if (array_fit(&t->numbers, sizeof(*t->numbers), &t->numbers_capacity,
+                  window->collectives_count) != 0)
         return -ENOMEM;
     for (uint64_t i = 0; i < window->collectives_count; i++) {
         int64_t number = collective_find_or_add(t, window, &window->collectives[i]);

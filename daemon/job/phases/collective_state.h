@@ -27,7 +27,7 @@ struct collective {
 struct collective_table {
     struct key_table comm_keys; /* hi: id */
     struct comm *comms;
-    size_t comm_room;
+    size_t comm_capacity;
     struct key_table keys; /* hi: number of the communicator, lo: call and root */
     struct collective *list;
     size_t room;
@@ -35,14 +35,14 @@ struct collective_table {
     uint32_t steps;     /* of this window */
     uint32_t rows;
     uint32_t *numbers;
-    size_t numbers_room;
+    size_t numbers_capacity;
     uint32_t *position_of; /* by rank; of the communicator at hand, to be checked against it */
-    size_t rank_room;
+    size_t rank_capacity;
     uint32_t *begin, *order; /* rows of a burst by collective */
-    size_t begin_room, order_room;
+    size_t begin_capacity, order_capacity;
     struct bursts *into;      /* while a burst is expanded */
     struct burst_pair *pairs; /* those that lie in the set */
-    size_t pair_count, pair_room;
+    size_t pair_count, pair_capacity;
     struct burst_piece piece; /* all of them */
     struct collective_messages made;
 };

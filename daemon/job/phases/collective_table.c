@@ -66,7 +66,7 @@ static int collective_find_group(struct collective_table *t, uint64_t world,
         return 0;
     *out = (struct collective_group){is_world ? NULL : comm->ranks, (uint32_t)size};
     for (uint32_t i = 0; out->ranks != NULL && i < out->size; i++) {
-        if (out->ranks[i] < t->rank_room)
+        if (out->ranks[i] < t->rank_capacity)
             t->position_of[out->ranks[i]] = i;
     }
     return 1;
@@ -80,7 +80,7 @@ static uint32_t position_of(const struct collective_table *t, const struct colle
         return COLLECTIVE_NO_RANK;
     if (g->ranks == NULL)
         return rank < g->size ? (uint32_t)rank : COLLECTIVE_NO_RANK;
-    uint32_t at = (uint64_t)rank < t->rank_room ? t->position_of[rank] : COLLECTIVE_NO_RANK;
+    uint32_t at = (uint64_t)rank < t->rank_capacity ? t->position_of[rank] : COLLECTIVE_NO_RANK;
     return at < g->size && g->ranks[at] == (uint32_t)rank ? at : COLLECTIVE_NO_RANK;
 }
 
@@ -163,10 +163,10 @@ static int collective_fit_pairs(struct collective_table *t, size_t rows)
 {
     size_t left = COLLECTIVE_ROWS - t->rows,
            ask = rows > PAIR_CAPACITY_STEP ? rows : PAIR_CAPACITY_STEP;
-    if (t->pair_count + rows <= t->pair_room)
+    if (t->pair_count + rows <= t->pair_capacity)
         return 0;
-    t->pair_room = t->pair_count + (ask < left ? ask : left);
-    t->pairs = bursts_room(t->into, t->pair_room);
+    t->pair_capacity = t->pair_count + (ask < left ? ask : left);
+    t->pairs = bursts_room(t->into, t->pair_capacity);
     return t->pairs == NULL ? -ENOMEM : 0;
 }
 
@@ -229,8 +229,8 @@ static int collective_expand_row(struct collective_table *t, const struct collec
 static int collective_sort_rows(struct collective_table *t, const struct burst_sums *calls)
 {
     size_t kinds = (size_t)t->keys.count + 2;
-    if (array_fit(&t->begin, sizeof(*t->begin), &t->begin_room, kinds) != 0 ||
-        array_fit(&t->order, sizeof(*t->order), &t->order_room, calls->pair_count) != 0)
+    if (array_fit(&t->begin, sizeof(*t->begin), &t->begin_capacity, kinds) != 0 ||
+        array_fit(&t->order, sizeof(*t->order), &t->order_capacity, calls->pair_count) != 0)
         return -ENOMEM;
     memset(t->begin, 0, kinds * sizeof(*t->begin));
     for (size_t i = 0; i < calls->pair_count; i++) {
@@ -274,16 +274,16 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
     uint32_t highest = 0;
     for (size_t i = 0; i < calls->pair_count; i++)
         highest = calls->pairs[i].source > highest ? calls->pairs[i].source : highest;
-    size_t ranks = world > highest ? world : (size_t)highest + 1, had = t->rank_room;
-    if (array_fit(&t->position_of, sizeof(*t->position_of), &t->rank_room, ranks) != 0 ||
+    size_t ranks = world > highest ? world : (size_t)highest + 1, had = t->rank_capacity;
+    if (array_fit(&t->position_of, sizeof(*t->position_of), &t->rank_capacity, ranks) != 0 ||
         collective_sort_rows(t, calls) != 0)
         return -ENOMEM;
-    if (t->rank_room > had)
-        memset(t->position_of + had, 0xff, (t->rank_room - had) * sizeof(*t->position_of));
+    if (t->rank_capacity > had)
+        memset(t->position_of + had, 0xff, (t->rank_capacity - had) * sizeof(*t->position_of));
     t->made = (struct collective_messages){0};
     t->into = into;
     t->pairs = NULL;
-    t->pair_count = t->pair_room = 0;
+    t->pair_count = t->pair_capacity = 0;
     collective_fold(t, calls->others.messages, calls->others.bytes);
     int code = 0;
     for (uint32_t number = 0, first = 0; code == 0 && number <= t->keys.count; number++) {
@@ -303,8 +303,9 @@ int collective_table_expand(struct collective_table *t, uint64_t world,
 size_t collective_table_bytes(const struct collective_table *t)
 {
     return key_table_bytes(&t->comm_keys) + key_table_bytes(&t->keys) +
-           t->comm_room * sizeof(*t->comms) + t->room * sizeof(*t->list) +
-           (t->positions + t->numbers_room + t->rank_room + t->begin_room + t->order_room) *
+           t->comm_capacity * sizeof(*t->comms) + t->room * sizeof(*t->list) +
+           (t->positions + t->numbers_capacity + t->rank_capacity + t->begin_capacity +
+            t->order_capacity) *
                sizeof(uint32_t) +
            sizeof(*t);
 }

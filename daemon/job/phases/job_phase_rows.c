@@ -26,16 +26,16 @@ struct job_phase_rows {
     struct phase_labels *finder; /* of open phases */
     struct curve *curve;
     uint32_t *labels; /* room */
-    size_t label_room;
+    size_t label_capacity;
     struct phase_record *kept; /* ring by id */
-    size_t kept_room;
+    size_t kept_capacity;
     uint64_t closed,
         unpublished_from; /* ids: the newest, and the first that was not listed as a change */
     struct open_phase open[JOB_PHASE_ROWS_OPEN], before[JOB_PHASE_ROWS_OPEN];
     size_t open_count, before_count;
     struct wire_phase_row *phases; /* room for messages */
     struct wire_curve_point_row *points;
-    size_t phase_room, point_room;
+    size_t phase_capacity, point_capacity;
 };
 
 int job_phase_rows_create(struct job_phase_rows **out)
@@ -123,7 +123,8 @@ static int phase_rows_append(struct job_phase_rows *r, const struct phase_batch_
     struct curve_point point;
     const uint32_t *labels = item->labels;
     if (item->code != 0) {
-        if (array_fit(&r->labels, sizeof(*r->labels), &r->label_room, (size_t)item->ranks + 1) != 0)
+        if (array_fit(&r->labels, sizeof(*r->labels), &r->label_capacity,
+                      (size_t)item->ranks + 1) != 0)
             return -ENOMEM;
         for (uint32_t i = 0; i < item->ranks; i++)
             r->labels[i] = CURVE_ABSENT;
@@ -144,7 +145,7 @@ int job_phase_rows_close(struct job_phase_rows *r, const struct phase_batch_item
         phase_rows_set_figures(&record.phase, &item->figures);
     int code = phase_rows_append(r, item, &record);
     size_t need = id < JOB_PHASE_ROWS_KEPT ? id : JOB_PHASE_ROWS_KEPT;
-    if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_room, need) != 0)
+    if (array_fit(&r->kept, sizeof(*r->kept), &r->kept_capacity, need) != 0)
         return -ENOMEM;
     r->kept[(id - 1) % JOB_PHASE_ROWS_KEPT] = record;
     r->closed = id;
@@ -193,7 +194,7 @@ static int phase_rows_analyse(struct job_phase_rows *r, uint32_t ranks,
 {
     struct curve_point point;
     struct phase_figures figures;
-    if (array_fit(&r->labels, sizeof(*r->labels), &r->label_room, (size_t)ranks + 1) != 0)
+    if (array_fit(&r->labels, sizeof(*r->labels), &r->label_capacity, (size_t)ranks + 1) != 0)
         return -ENOMEM;
     int code = phase_labels_find(r->finder, ranks, graph, r->labels, &figures);
     if (code != -ENOMEM)
@@ -241,8 +242,8 @@ static int phase_rows_list(struct job_phase_rows *r, uint64_t from, struct job_p
     uint64_t oldest = r->closed > JOB_PHASE_ROWS_KEPT ? r->closed - JOB_PHASE_ROWS_KEPT + 1 : 1;
     from = from < oldest ? oldest : from;
     size_t most = (size_t)(r->closed + 1 - from) + r->open_count;
-    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_room, most + 1) != 0 ||
-        array_fit(&r->points, sizeof(*r->points), &r->point_room, most + 1) != 0)
+    if (array_fit(&r->phases, sizeof(*r->phases), &r->phase_capacity, most + 1) != 0 ||
+        array_fit(&r->points, sizeof(*r->points), &r->point_capacity, most + 1) != 0)
         return -ENOMEM;
     *out = (struct job_phase_list){.phases = r->phases, .points = r->points};
     for (uint64_t id = from; id <= r->closed; id++)
@@ -273,6 +274,6 @@ int job_phase_rows_list_all(struct job_phase_rows *r, struct job_phase_list *out
 size_t job_phase_rows_bytes(const struct job_phase_rows *r)
 {
     return sizeof(*r) + phase_labels_bytes(r->finder) + curve_bytes(r->curve) +
-           r->label_room * sizeof(*r->labels) + r->kept_room * sizeof(*r->kept) +
-           r->phase_room * sizeof(*r->phases) + r->point_room * sizeof(*r->points);
+           r->label_capacity * sizeof(*r->labels) + r->kept_capacity * sizeof(*r->kept) +
+           r->phase_capacity * sizeof(*r->phases) + r->point_capacity * sizeof(*r->points);
 }

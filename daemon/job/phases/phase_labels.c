@@ -18,7 +18,7 @@ struct known {
     struct communities *communities;
     struct phase_graph graph; /* owned */
     uint32_t *labels;         /* owned; as returned */
-    size_t label_room;
+    size_t label_capacity;
     uint32_t ranks; /* 0: no graph is kept */
     bool cold;      /* its communities were computed from scratch, and have not changed since */
     bool missed;    /* the last graph was another one with the same communities */
@@ -29,9 +29,9 @@ struct phase_labels {
     struct known known[PATTERNS];
     uint32_t now;  /* position of the graph of the last phase */
     bool *present; /* room, of the graph at hand */
-    size_t present_room;
+    size_t present_capacity;
     struct communities_edge *edges;
-    size_t edge_room;
+    size_t edge_capacity;
 };
 
 static int phase_labels_create_communities(struct communities **out)
@@ -151,7 +151,7 @@ static void phase_labels_keep(struct known *k, uint32_t ranks, const struct phas
 {
     k->ranks = 0;
     if (graph->count > KEPT ||
-        array_fit(&k->labels, sizeof(*k->labels), &k->label_room, ranks) != 0 ||
+        array_fit(&k->labels, sizeof(*k->labels), &k->label_capacity, ranks) != 0 ||
         phase_graph_share(&k->graph, graph) != 0)
         return;
     memcpy(k->labels, labels, ranks * sizeof(*labels));
@@ -203,8 +203,8 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
         phase_labels_report(k, graph, out, figures);
         return 0;
     }
-    if (array_fit(&l->present, sizeof(*l->present), &l->present_room, (size_t)ranks + 1) != 0 ||
-        array_fit(&l->edges, sizeof(*l->edges), &l->edge_room, graph->count + 1) != 0)
+    if (array_fit(&l->present, sizeof(*l->present), &l->present_capacity, (size_t)ranks + 1) != 0 ||
+        array_fit(&l->edges, sizeof(*l->edges), &l->edge_capacity, graph->count + 1) != 0)
         return -ENOMEM;
     size_t edges = phase_labels_count_graph(l, graph, ranks, figures);
     int code = ranks == 0 ? -EINVAL : 1;
@@ -226,12 +226,12 @@ int phase_labels_find(struct phase_labels *l, uint32_t ranks, const struct phase
 
 size_t phase_labels_bytes(const struct phase_labels *l)
 {
-    size_t bytes =
-        sizeof(*l) + l->present_room * sizeof(*l->present) + l->edge_room * sizeof(*l->edges);
+    size_t bytes = sizeof(*l) + l->present_capacity * sizeof(*l->present) +
+                   l->edge_capacity * sizeof(*l->edges);
     for (uint32_t i = 0; i < PATTERNS; i++) {
         const struct known *k = &l->known[i];
         bytes += communities_bytes(k->communities) + phase_graph_bytes(&k->graph) +
-                 k->label_room * sizeof(*k->labels);
+                 k->label_capacity * sizeof(*k->labels);
     }
     return bytes;
 }
