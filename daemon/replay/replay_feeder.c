@@ -1,6 +1,7 @@
 /* Feeds the messages of a recording to the jobs. */
 #include "daemon/replay/replay_feeder.h"
 
+#include "daemon/server/publish.h"
 #include "daemon/storage/recording_blocks.h"
 #include "holter/error.h"
 #include "proto/log.h"
@@ -77,7 +78,7 @@ int replay_feeder_create(struct replay_feeder **out, const struct replay_feeder_
                     .modelled = !o->no_collectives,
                     .network = options->network,
                     .rules = options->rules},
-            .publisher = feeder->publisher,
+            .publisher = publisher_for_jobs(feeder->publisher),
             .most_bytes = o->maximum_record_bytes,
             .user = feeder,
             .kept = replay_feeder_on_acknowledged,

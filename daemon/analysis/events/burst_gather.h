@@ -1,5 +1,5 @@
 /* Bursts of a job on this node: runs of its messages, and of its calls of collectives, in a window
- * (001, section III-F; daemon/analysis/events/bursts.h).
+ * (CommGram, section III-F; daemon/analysis/events/bursts.h).
  *
  * Messages are those that the pair sums of daemon/analysis/events/event_sum.h count, each of them,
  * whether it is taken back later (SEND|CANCELLED) or not: so messages of bursts, with a row or

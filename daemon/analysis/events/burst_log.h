@@ -3,9 +3,9 @@
  * A message costs a row of 24 bytes when it is met, and is looked at again together with all
  * others: they are put in order of time (radix sort by cells of BURST_LOG_CELL_NS), cut at their
  * largest pauses into up to BURST_LOG_RUNS runs, those are merged by
- * daemon/analysis/events/bursts.h (001, section F) into as few bursts as wanted, and only then what
- * each pair sent in a burst is added up. So neither clustering nor adding up is done message by
- * message.
+ * daemon/analysis/events/bursts.h (CommGram, section III-F) into as few bursts as wanted, and only
+ * then what each pair sent in a burst is added up. So neither clustering nor adding up is done
+ * message by message.
  *
  * Who sent to whom is told by a number that the owner has for each sum of its own; with it a sum of
  * this burst is found without a search.
