@@ -125,26 +125,6 @@ static void rows_in_any_order_and_cut_give_the_same(void **state)
     assert_memory_equal(first, regions, sizeof(first));
 }
 
-/* A row of one message or of several, of any times or of such as mostly are. */
-static struct transfer any_row(unsigned i)
-{
-    const uint64_t most = i % 3 == 0 ? RAND_MAX : 100000,
-                   count = i % 2 == 0 ? 1 : 1 + (uint64_t)rand() % 3,
-                   ns = 1 + (uint64_t)rand() % most;
-    struct transfer row = row_of((uint32_t)rand() % (RANKS + 1), (uint32_t)rand() % (RANKS + 1),
-                                 (unsigned)rand() % LOCALITIES, ns);
-    row.log2_sum *= count;
-    row.transfer_ns *= count;
-    row.messages = count;
-    row.delayed = (uint64_t)rand() % 2;
-    row.late_sender_ns = (uint64_t)rand() % most;
-    row.late_receiver_ns = (uint64_t)rand() % most;
-    row.network_ns = (uint64_t)rand() % most;
-    row.joint_ns = (uint64_t)rand() % most;
-    row.size_class = (uint16_t)(rand() % (int)SIZE_CLASSES);
-    return row;
-}
-
 /* Sums by rank are of messages whose ends have both reported. */
 static void messages_of_ranks_that_did_not_report_are_in_no_sum_by_rank(void **state)
 {
