@@ -12,10 +12,9 @@
 #define MAXIMUM_COMMS (1u << 16)
 #define MAXIMUM_REGIONS (1u << 14)
 #define MAXIMUM_CALL_ROWS (1u << 18)
-#define MAXIMUM_OVERFLOW_ROWS                                                                      \
-    (1u << 20) /* rows that take what has no row of its own; not bounded by the limits above */
+#define MAXIMUM_OVERFLOW_ROWS (1u << 20) /* rows for the rest, beyond the limits above */
 
-/* A record that claims to end later than now by more than the clocks can be apart is no record. */
+/* A record that ends later than now by more than the clocks can differ is invalid. */
 #define CLOCK_TOLERANCE_NS UINT64_C(1000000000)
 
 /* Position 0 of both dictionaries stands for "none" and "outside". */
@@ -462,7 +461,7 @@ void event_sum_polls(struct event_sum *sum, int rank, const struct sum_source *s
     struct rank_sum *to = &sum->ranks[rank];
     struct ring_sum *ring = source->ring;
     for (int family = 0; family < POLL_FAMILIES; family++) {
-        /* Counters only grow; one that shrank is not a counter, and is taken up anew. */
+        /* Counters only grow; one that has shrunk was reset, and counts from its new value. */
         uint64_t grown =
             calls[family] > ring->polls[family] ? calls[family] - ring->polls[family] : 0;
         uint64_t span =

@@ -1,4 +1,4 @@
-/* Ranks that come, go and lose records. */
+/* Ranks that are added, are removed and lose records. */
 #include "daemon/analysis/matching/match.h"
 
 #include "daemon/analysis/matching/match_state.h"
@@ -213,8 +213,8 @@ void match_lost(struct match *match, struct match_member *member)
 }
 
 /* Another ring may have held the end of a post that is seen only now among its lost records: such a
- * post would stay open for ever. What is astray is not matched anyway while a member has several
- * threads, and on communicators that were made after the loss no end was lost. */
+ * post would stay open for ever. Desynchronised channels are not matched anyway while a member has
+ * several threads, and on communicators that were made after the loss no end was lost. */
 static void match_drop_doubtful(struct match *match, struct match_member *member)
 {
     struct channel_walk walk = match_walk_begin(match, member->rank);

@@ -1,4 +1,4 @@
-/* What the matcher holds: pools of nodes, ranks, channels and the ends in them. */
+/* Memory of the matcher: pools of nodes, ranks, channels and the ends in them. */
 #include "daemon/analysis/matching/match_state.h"
 
 #include "daemon/analysis/tables/key_index.h"
@@ -194,7 +194,7 @@ static void match_insert_channel(struct match *match, uint32_t number)
     match->slot_used++;
 }
 
-/* Enter all channels anew into a table of so many slots. @return 0 or -ENOMEM */
+/* Enter all channels into a new table of so many slots. @return 0 or -ENOMEM */
 static int match_rebuild_slots(struct match *match, uint32_t count)
 {
     uint32_t *slots = calloc(count, sizeof *slots);
@@ -320,10 +320,10 @@ void match_touch(struct match *match, uint32_t number)
     channel->flags |= CHANNEL_DIRTY;
 }
 
-/* Idle, empty, and nothing to be remembered of it: a member that is lossy makes its channels
- * astray again when they come back. Channels between nodes keep their ordinals while there is room:
- * the nodes would not forget at the same moment, and from then on number the same messages
- * differently. */
+/* May a channel be forgotten? It may if it is idle, empty and, when made again, would be
+ * desynchronised again, as those of a member that lost records are. Channels between nodes keep
+ * their ordinals while there is memory: the two nodes would not forget them at the same moment, and
+ * would number the same messages differently afterwards. */
 static int match_channel_forgettable(const struct match *match, const struct channel *channel,
                                      int crowded)
 {

@@ -3,13 +3,14 @@
  * A thread may complete what another one has posted, and rings are looked at one after the other:
  * the record of the end can come before that of the post, in the same round or, when the post's
  * ring was looked at first, one round earlier. (Not later: the post was in its ring before the end
- * was made.) Such records are kept in the order of their arrival, outside of any channel, and taken
- * again when the round is over and all rings were looked at. After two rounds they are given up,
- * and counted if they are ends of messages. Receives posted later than a post that is still to come
- * are held meanwhile, because the member's calls are not known until then: see match_known_until().
+ * was made.) Such records are kept in the order of their arrival, outside of any channel, and
+ * processed again when the round is over and all rings were drained. After two rounds they are
+ * dropped, and counted if they are ends of messages. Receives posted later than a post that is
+ * still to come are held meanwhile, because the member's calls are not known until then: see
+ * match_known_until().
  *
- * Memory: at most MAXIMUM_EARLY records of all members together; a member whose end finds no room
- * has lost it, and is taken for one that has lost records. */
+ * Memory: at most MAXIMUM_EARLY records of all members together; a member whose
+ * end cannot be kept is treated as one that has lost records. */
 #include "daemon/analysis/matching/match_state.h"
 #include "holter/call.h"
 
@@ -37,7 +38,7 @@ static int match_early_ends_message(const struct event *event)
 void match_early_add(const struct taken *t)
 {
     struct match_member *member = t->member;
-    /* What has no number was never to be found. */
+    /* A record without a number cannot be found later. */
     int numbered = t->event->request != 0 || t->event->call == CALL_Mrecv;
     uint32_t number = numbered ? match_pool_allocate(&t->match->earlies) : NONE;
     if (number == NONE) {
@@ -74,8 +75,8 @@ static void match_early_discard_end(const struct taken *t)
     match_settle_in_group(t->match, group);
 }
 
-/* Take all again. @return whether a number was given that others may be looking for: MPI_Imrecv
- * makes a request of what MPI_Mprobe took */
+/* Retry all records. @return whether a request was made that other records may refer to: MPI_Imrecv
+ * makes one of a message that MPI_Mprobe matched */
 static int match_early_retry_pending(struct match *match, struct match_member *member)
 {
     int given = 0;
@@ -97,8 +98,8 @@ static int match_early_retry_pending(struct match *match, struct match_member *m
     return given;
 }
 
-/* Take for the last time what has been kept for so many rounds: then all posts are known. What is
- * not found is given up. */
+/* Retry, for the last time, records that have been kept for so many rounds: all posts are known
+ * then. Records without a post are dropped. */
 static void match_early_retry_at_end(struct match *match, struct match_member *member,
                                      uint32_t rounds)
 {

@@ -1,4 +1,4 @@
-/* What a record speaks of: its channel, and the send or receive that it ends. */
+/* The channel that a record names, and the send or receive that it ends. */
 #include "daemon/analysis/matching/match_state.h"
 #include "holter/call.h"
 

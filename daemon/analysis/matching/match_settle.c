@@ -1,22 +1,23 @@
-/* From ends to messages. */
+/* From ends to messages: ends that are first in their channel are matched and reported. */
 #include "daemon/analysis/matching/match_state.h"
 #include "holter/message_key.h"
 
 #include <string.h>
 
-/* Being in step again: the receiver had waited for so long when the message was sent, and whatever
- * was sent before had ended so long before. A message that had been on its way would have ended the
- * wait. Small ones only: large ones may need the sender's hand to move on. And so many in a row: a
- * receiver that was without a core seems to wait, too. */
+/* Evidence that a channel is synchronised again: the receiver had waited for WAITED_NS when the
+ * message was sent, and every earlier send had ended WAITED_NS before the wait began. A message in
+ * flight would have ended the wait. Only messages of at most SMALL_BYTES count, because large ones
+ * may need the sender to make progress. EVIDENCE consecutive pairs are needed, because a receiver
+ * without a core seems to wait, too. */
 #define WAITED_NS UINT64_C(200000)
 #define SMALL_BYTES 1024u
 #define EVIDENCE 4u
 #define DESYNCHRONISED_KEPT_NS                                                                     \
-    UINT64_C(2000000000) /* sends of an astray channel are kept so long */
+    UINT64_C(2000000000) /* sends of a desynchronised channel are kept so long */
 
 #define SWEEP_NS UINT64_C(10000000000)
 
-/* ---- handing out --------------------------------------------------------- */
+/* ---- reporting ----------------------------------------------------------- */
 
 /* A matched receive holds the send's entry in post_ns, source and destination in request and
  * channel; an end of a message between nodes has its key in post_ns. */
@@ -74,7 +75,7 @@ void match_settle_in_group(struct match *match, uint32_t number)
     match_pool_release(&match->groups, number);
 }
 
-/* The receive has left its channel, and what it is for is set. */
+/* Settle a receive that has left its channel as a message or as one end of a message. */
 static void match_settle_receive(struct match *match, const struct channel *channel,
                                  uint32_t number)
 {
@@ -119,7 +120,7 @@ static uint32_t match_pop_receive(struct match *match, struct channel *channel)
     return number;
 }
 
-/* Both have left the channel. @return 0 when they contradict each other */
+/* Bind a send and a receive that have left the channel. @return 0: they contradict each other */
 static int match_bind_pair(struct match *match, struct channel *channel, uint32_t send_number,
                            uint32_t receive_number)
 {
@@ -209,9 +210,9 @@ static int match_settle_within_node(struct match *match, struct channel *channel
     return 0;
 }
 
-/* ---- out of step --------------------------------------------------------- */
+/* ---- desynchronised ------------------------------------------------------ */
 
-/* Give up the sends that began before a moment. @return exit of the last of them, 0: none */
+/* Drop the sends that began before a moment. @return exit of the last of them, 0: none */
 static uint64_t match_drop_sends(struct match *match, struct channel *channel, uint64_t before_ns)
 {
     uint64_t last = 0;
@@ -224,8 +225,8 @@ static uint64_t match_drop_sends(struct match *match, struct channel *channel, u
     return last;
 }
 
-/* Does the first send belong to this receive, because there can be no other? The sends before it
- * have been dropped, the last of them ended at dropped_ns. */
+/* Must the first send belong to this receive? Earlier sends have been dropped; the last of them
+ * ended at dropped_ns. */
 static int match_is_evidence(const struct match *match, const struct channel *channel,
                              const struct receive *receive, uint64_t dropped_ns)
 {
@@ -358,11 +359,11 @@ int match_settle_channel(struct match *match, struct channel *channel)
     if (channel->flags & CHANNEL_DESYNCHRONISED)
         return match_settle_desynchronised(match, channel);
     if (channel->flags & (CHANNEL_SENDS_INCOMPLETE | CHANNEL_RECEIVES_INCOMPLETE))
-        return 0; /* the side that lost records has not come yet: its first end decides */
+        return 0; /* decided by the first end of the side that lost records */
     return match_settle_within_node(match, channel);
 }
 
-/* Is it decided where this rank lives? */
+/* Decide where a rank lives, if it can be decided yet. @return whether it is decided */
 static int match_resolve_place(struct match *match, uint32_t rank, uint32_t *between)
 {
     struct peer *peer = match_peer(match, rank);

@@ -9,8 +9,8 @@
 #define MAXIMUM_RINGS 65536u
 #define MAXIMUM_PARTITIONED 4096u
 #define MAXIMUM_WILDCARDS 65536u
-/* Where ends hardly match, looking for them often would be in vain: so many records between two
- * looks. */
+/* Records between two early matches: where ends hardly match, frequent attempts would be in vain.
+ */
 #define CROWDED_EVERY ((size_t)MAXIMUM_RECEIVES / 16)
 
 /* ---- groups -------------------------------------------------------------- */
@@ -60,8 +60,8 @@ uint32_t match_join_group(struct match *match, struct ring_part *ring, const str
 
 /* ---- calls in progress --------------------------------------------------- */
 
-/* Calls that return without waiting for anybody tell what they post when they end, which is soon.
- */
+/* Does the record of a call in progress name the message? Calls that return without waiting do so
+ * only when they end, which is soon. */
 static int match_names_message_at_entry(uint16_t call)
 {
     enum call_class class_ = call_class_of(call);
@@ -228,7 +228,7 @@ static void match_post_receive(const struct taken *t)
         return;
     if (event->flags & EVENT_WILDCARD) {
         if (event->flags & EVENT_UNTRACKED)
-            match_lost(t->match, t->member); /* nobody will tell what it takes */
+            match_lost(t->match, t->member); /* no record will name the message that it receives */
         else
             match_post_wildcard(t);
         return;
@@ -242,7 +242,7 @@ static void match_post_receive(const struct taken *t)
         match_insert_receive(t->match, match_channel_at(t->match, at), number);
 }
 
-/* MPI_Imrecv and MPI_Mrecv go on with what MPI_Mprobe took. */
+/* MPI_Imrecv and MPI_Mrecv continue a receive that MPI_Mprobe began. */
 static int match_take_end_message(const struct taken *t)
 {
     uint32_t at = match_channel_of(t, 0), message = (uint32_t)t->event->message;
@@ -331,7 +331,7 @@ static int match_complete_receive(const struct taken *t)
     return 1;
 }
 
-/* It was cancelled (or freed, or failed) without, or perhaps without, having taken a message. */
+/* End a receive that was cancelled, freed or failed, and so may not have received a message. */
 static int match_take_end_receive(const struct taken *t, int taken_a_message)
 {
     struct match *match = t->match;
@@ -356,9 +356,9 @@ static int match_take_end_receive(const struct taken *t, int taken_a_message)
     return 1;
 }
 
-/* ---- what was not as it should be ---------------------------------------- */
+/* ---- failed and cancelled calls ----------------------------------------- */
 
-/* Whether a call that failed, or a part of it, took or sent a message is not known. */
+/* It is unknown whether a call that failed, or a part of it, sent or received a message. */
 static int match_take_end_failed(const struct taken *t)
 {
     const struct event *event = t->event;
@@ -501,7 +501,7 @@ int match_take_end(const struct taken *t)
                                           : match_complete_receive(t);
 }
 
-/* Does the record say anything about messages? Most that do not are found out here. */
+/* Does the record concern messages? */
 static int match_take_concerns(const struct event *event)
 {
     const uint32_t ends = EVENT_SEND | EVENT_RECV;
@@ -531,8 +531,8 @@ static void match_take_event(struct taken *t, const struct match_source *source)
         match_early_add(t);
 }
 
-/* So many ends that it is better to look for their other ones at once: a rank that wrote much while
- * the agent was without a core. */
+/* Is the pool so full that ends should be matched at once? It is when a rank recorded much while
+ * the agent had no core. */
 static int match_is_crowded(const struct pool *pool)
 {
     return pool->used - pool->free_count > pool->most / 2;
