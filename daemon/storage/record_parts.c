@@ -2,7 +2,7 @@
 
 #include "daemon/analysis/tables/array.h"
 #include "daemon/storage/recording_file.h"
-#include "daemon/storage/recordings/copy.h"
+#include "daemon/storage/table_copy.h"
 #include "holter/error.h"
 #include "proto/log.h"
 
@@ -217,7 +217,7 @@ static int record_parts_begin_next(struct record_parts *p, struct recording **ou
         return code;
     }
     *out = next;
-    code = copy_state(next, recording_file_of(old));
+    code = table_copy_state(next, recording_file_of(old));
     return code != 0 ? code : put_remembered(p, next, now_ns);
 }
 

@@ -115,16 +115,11 @@ int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, ui
 
 int recording_block_of_others(struct recording_cursor *cursor, uint64_t *number, uint64_t *last)
 {
-    /* Of a file without that column all may have some. */
-    static const char *const queries[] = {
-        "SELECT first, messages FROM block WHERE others IS NOT 0 AND first > ? ORDER BY first "
-        "LIMIT 1",
-        "SELECT first, messages FROM block WHERE first > ? ORDER BY first LIMIT 1"};
+    static const char query[] = "SELECT first, messages FROM block"
+                                " WHERE others IS NOT 0 AND first > ? ORDER BY first LIMIT 1";
     struct recording_file *file = recording_cursor_file(cursor);
     sqlite3_stmt *s = NULL;
-    int code = recording_file_prepare(file, &s, queries[0]);
-    if (code == -HOLTER_ECORRUPT)
-        code = recording_file_prepare(file, &s, queries[1]);
+    int code = recording_file_prepare(file, &s, query);
     if (code == 0)
         sqlite3_bind_int64(s, 1, *number > INT64_MAX ? INT64_MAX : (sqlite3_int64)*number);
     code = code != 0 ? code : recording_file_step(file, s);

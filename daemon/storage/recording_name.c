@@ -253,8 +253,8 @@ static int may_continue(const char *path, uint64_t instance)
     int64_t yes = 0, known = 0;
     if (recording_file_open(&file, path, RECORDING_READ, why, sizeof(why)) != 0)
         return 0;
-    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM %s WHERE instance=%" PRId64 ")",
-             recording_file_has(&file, "agent") ? "agent" : "messages", (int64_t)instance);
+    snprintf(text, sizeof(text), "SELECT EXISTS(SELECT 1 FROM agent WHERE instance=%" PRId64 ")",
+             (int64_t)instance);
     int code = recording_file_number(&file, text, &known);
     code = code != 0 ? code
                      : recording_file_number(&file,

@@ -4,6 +4,7 @@
 #include "daemon/storage/record_parts.h"
 #include "daemon/storage/recording_blocks.h"
 #include "daemon/storage/recordings/numbers.h"
+#include "daemon/storage/table_copy.h"
 #include "holter/error.h"
 
 #include <errno.h>
@@ -137,7 +138,7 @@ static int copy_open_source(struct source *s, const char *path, int empty, struc
     s->windows = recording_cursor_job(s->cursor)[0] != '\0';
     if (s->windows)
         snprintf(s->job, sizeof(s->job), "%s", recording_cursor_job(s->cursor));
-    else if (!empty || copy_job(file, s->job, sizeof(s->job)) != 0 ||
+    else if (!empty || table_copy_read_job(file, s->job, sizeof(s->job)) != 0 ||
              recording_cursor_window_ns(s->cursor) == 0)
         return copy_fail(t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
     code = recording_file_hold(file);
@@ -156,10 +157,7 @@ static uint64_t number_of_part(const struct source *s, const char *sql)
 {
     struct recording_file *file = recording_cursor_file(s->cursor);
     int64_t found = 0;
-    return recording_file_has(file, "part") && recording_file_number(file, sql, &found) == 0 &&
-                   found > 0
-               ? (uint64_t)found
-               : 0;
+    return recording_file_number(file, sql, &found) == 0 && found > 0 ? (uint64_t)found : 0;
 }
 
 /* Since when it was recorded; 0: from the begin of the job. */
@@ -310,7 +308,7 @@ static void copy_bound_span(struct source *s, struct cut *cut)
     cut->start = 1;
     cut->stop_ns = UINT64_MAX;
     struct recording_file *file = recording_cursor_file(s->cursor);
-    if (recording_file_has(file, "messages") || file->lacking > 0)
+    if (file->lacking > 0)
         return;
     if (cut->from_ns > early &&
         recording_block_before(s->cursor, cut->from_ns - early, 0, 1, &cut->start, &begin_ns) != 0)
@@ -442,8 +440,8 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
     code = code != 0 ? code : copy_begin(&t);
     code = code != 0 ? code : put_all(&t, &s, progress, &cut);
     if (code == 0) {
-        code = copy_tables(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
-                           cut.window_ns);
+        code = table_copy_span(t.recording, recording_cursor_file(s.cursor), from_ns, to_ns,
+                               cut.window_ns);
         code = code != 0 ? fail_writing(&t, code) : end_job(&t, &cut);
         uint64_t since = attached_ns_of(&s);
         code = code != 0 ? code : copy_write_part(&t, since != 0, since, removed_ns_of(&s));
@@ -523,7 +521,7 @@ static int open_all(struct target *t, struct merge *m, const char *const *paths)
         struct source *this = &m->sources[m->count];
         code = copy_open_source(this, paths[i], 1, t);
         if (code == -HOLTER_EEMPTY &&
-            (this->cursor == NULL || copy_is_empty(recording_cursor_file(this->cursor)))) {
+            (this->cursor == NULL || table_copy_is_empty(recording_cursor_file(this->cursor)))) {
             recording_cursor_close(this->cursor);
             *this = (struct source){0};
             code = 0;
@@ -563,8 +561,8 @@ static int merge_tables(struct target *t, struct merge *m)
     qsort(m->sources, m->count, sizeof(*m->sources), by_last); /* all were read to their ends */
     for (size_t i = 0; code == 0 && i < m->count; i++) {
         struct recording_file *file = recording_cursor_file(m->sources[i].cursor);
-        code = copy_tables(t->recording, file, 0, UINT64_MAX,
-                           recording_cursor_window_ns(m->sources[i].cursor));
+        code = table_copy_span(t->recording, file, 0, UINT64_MAX,
+                               recording_cursor_window_ns(m->sources[i].cursor));
         if (recording_file_number(file, "SELECT start_ns FROM job", &start) == 0 && start > 0 &&
             start < least)
             least = start;

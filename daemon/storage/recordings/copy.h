@@ -3,7 +3,6 @@
 #define HOLTER_DAEMON_STORAGE_RECORDINGS_COPY_H
 
 #include "daemon/storage/recording.h"
-#include "daemon/storage/recording_file.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,24 +38,5 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
 int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
                size_t room);
-
-/** The tables of a recording, but messages, into one that is written.
- *  @param from_ns, to_ns  what they are to be about; 0 and UINT64_MAX: all
- *  @param window_ns  length of the windows @return 0, -ENOMEM or -EIO; what is damaged is left out
- */
-int copy_tables(struct recording *to, struct recording_file *from, uint64_t from_ns, uint64_t to_ns,
-                uint64_t window_ns);
-
-/** Of the tables what holds now, not what was: job, places, network, regions, the newest alerts.
- * For a part that goes on with another. @return as copy_tables() */
-int copy_state(struct recording *to, struct recording_file *from);
-
-/** The job of a recording as its tables tell it: of a part that had just been begun when the job
- * ended.
- *  @return 0, or -HOLTER_EEMPTY: they do not */
-int copy_job(struct recording_file *from, char *job, size_t room);
-
-/** Is nothing of any job in it? So is a part whose daemon was killed while it made it. */
-int copy_is_empty(struct recording_file *from);
 
 #endif

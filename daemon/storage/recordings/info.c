@@ -69,7 +69,7 @@ static void read_job(struct reading *r)
     sqlite3_stmt *s = NULL;
     int code = recording_file_prepare(r->file, &s,
                                       "SELECT job, state, app, command, mpi, user, holter, world,"
-                                      " seen, window_ns FROM job");
+                                      " seen, window_ns, launcher FROM job");
     if (code == 0 && (code = recording_file_step(r->file, s)) == 1) {
         info_copy_text(i->job, sizeof(i->job), s, 0);
         info_copy_text(i->state, sizeof(i->state), s, 1);
@@ -81,27 +81,17 @@ static void read_job(struct reading *r)
         i->world = (uint64_t)sqlite3_column_int64(s, 7);
         i->ranks_seen = (uint64_t)sqlite3_column_int64(s, 8);
         i->window_ns = (uint64_t)sqlite3_column_int64(s, 9);
+        info_copy_text(i->launcher, sizeof(i->launcher), s, 10);
     }
     sqlite3_finalize(s);
     if (code < 0)
         add_damage(i, 0, 0, "table job cannot be read");
 }
 
-/* Older files have no such column; what agents said is asked then, see info_add_ranks(). */
-static void info_read_launcher(struct reading *r)
-{
-    sqlite3_stmt *s = NULL;
-    if (recording_file_prepare(r->file, &s, "SELECT launcher FROM job") == 0 &&
-        recording_file_step(r->file, s) == 1)
-        info_copy_text(r->info->launcher, sizeof(r->info->launcher), s, 0);
-    sqlite3_finalize(s);
-}
-
 static void info_read_network(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
-    if (recording_file_has(r->file, "topology") &&
-        recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
+    if (recording_file_prepare(r->file, &s, "SELECT text, source FROM topology") == 0 &&
         recording_file_step(r->file, s) == 1) {
         info_copy_text(r->info->network, sizeof(r->info->network), s, 0);
         info_copy_text(r->info->network_source, sizeof(r->info->network_source), s, 1);
@@ -112,16 +102,17 @@ static void info_read_network(struct reading *r)
 static void info_read_part(struct reading *r)
 {
     sqlite3_stmt *s = NULL;
-    if (recording_file_has(r->file, "part") &&
-        recording_file_prepare(
-            r->file, &s, "SELECT part, removed_ns, attached_ns FROM part WHERE one = 1") == 0 &&
+    if (recording_file_prepare(r->file, &s,
+                               "SELECT part, removed_ns, attached_ns, missed FROM part"
+                               " WHERE one = 1") == 0 &&
         recording_file_step(r->file, s) == 1) {
         r->info->part = (uint64_t)sqlite3_column_int64(s, 0);
         r->info->removed_before_ns = (uint64_t)sqlite3_column_int64(s, 1);
         r->info->attached_ns = (uint64_t)sqlite3_column_int64(s, 2);
+        int64_t missed = sqlite3_column_int64(s, 3);
+        r->info->missed = missed > 0 ? (uint64_t)missed : 0;
     }
     sqlite3_finalize(s);
-    r->info->missed = info_query_number(r, "SELECT missed FROM part WHERE one = 1");
 }
 
 static int info_add_alert(void *user, const struct wire_alert *a)
@@ -146,8 +137,7 @@ static void read_captures(struct reading *r)
     struct info *i = r->info;
     sqlite3_stmt *s = NULL;
     int row = 0;
-    if (!recording_file_has(r->file, "captures") ||
-        recording_file_prepare(r->file, &s,
+    if (recording_file_prepare(r->file, &s,
                                "SELECT id, at_ns, alert, records, nodes, answered, reason"
                                " FROM captures ORDER BY id") != 0)
         return;
@@ -172,7 +162,6 @@ static int info_read_tables(struct reading *r)
 {
     struct info *i = r->info;
     read_job(r);
-    info_read_launcher(r);
     info_read_network(r);
     info_read_part(r);
     read_captures(r);
