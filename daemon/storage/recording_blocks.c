@@ -1,3 +1,5 @@
+/* Answers questions about the amount and position of messages from the table of blocks, without
+ * unpacking blocks. */
 #include "daemon/storage/recording_blocks.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -8,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Numbers of a file may be any; what is less than nothing is nothing. */
+/* A file may contain any number; negative ones count as 0. */
 static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)
 {
     sqlite3_int64 number = sqlite3_column_int64(s, column);
@@ -60,7 +62,7 @@ void recording_weights_finish(struct recording_weights *w)
     *w = (struct recording_weights){0};
 }
 
-/* All blocks that begin before a time. */
+/* Sums of all blocks that begin before a time. */
 static struct recording_weight recording_blocks_before(const struct recording_weights *w,
                                                        uint64_t time_ns)
 {
@@ -80,8 +82,8 @@ struct recording_weight recording_weights_between(const struct recording_weights
 
 /* ---- single blocks --------------------------------------------------------- */
 
-/* The daemon's clock may have been set back between two runs of it that recorded: all that came up
- * to a time stands before the first block of later messages. */
+/* The daemon's clock may have been set back between two runs that recorded the same job.
+ * Therefore all messages up to a time are before the first block that has later ones. */
 #define BLOCKS_BEFORE                                                                              \
     "SELECT first, begin_ns, length FROM block"                                                    \
     " WHERE first < ifnull((SELECT min(first) FROM block WHERE begin_ns > ?1), "                   \
@@ -113,7 +115,8 @@ int recording_block_before(struct recording_cursor *cursor, uint64_t time_ns, ui
     return code != 0 ? code : found ? 0 : -HOLTER_EEMPTY;
 }
 
-int recording_block_of_others(struct recording_cursor *cursor, uint64_t *number, uint64_t *last)
+int recording_block_with_other_messages(struct recording_cursor *cursor, uint64_t *number,
+                                        uint64_t *last)
 {
     static const char query[] = "SELECT first, messages FROM block"
                                 " WHERE others IS NOT 0 AND first > ? ORDER BY first LIMIT 1";

@@ -348,7 +348,7 @@ static void read_it(void)
     }
     if (recording_cursor_salvage(&cursor, path, why, sizeof(why)) != 0)
         return;
-    recording_cursor_find(cursor, 13 * S, &number);
+    recording_cursor_seek_time(cursor, 13 * S, &number);
     if (recording_cursor_network(cursor, &network) == 0)
         network_parts_finish(&network);
     recording_cursor_close(cursor);

@@ -1,3 +1,4 @@
+/* Reads a recording from begin to end and summarises it: tables, messages, gaps and damage. */
 #include "daemon/storage/recordings/info.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -13,31 +14,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_HOSTS (1u << 20)
+#define MAX_HOSTS (1u << 20)
 
-/* Windows that an agent dropped. */
+/* Windows that an agent has dropped, by its own count. */
 struct dropping {
-    uint64_t told;   /* in all, as it said last */
-    uint64_t others; /* its messages before its first window */
-    int began;       /* that was met */
+    uint64_t reported; /* total that the agent reported last */
+    uint64_t others;   /* messages before its first window */
+    int began;         /* its first window was read */
 };
 
 struct reading {
     struct info *info;
     struct recording_cursor *cursor;
     struct recording_file *file;
-    struct key_table hosts, agents; /* hi: hash of a name, lo: its length; hi: instance */
-    struct dropping *dropped;       /* owned: by agent */
+    struct key_table hosts,
+        agents;               /* hosts: hi: hash of a name, lo: its length; agents: hi: instance */
+    struct dropping *dropped; /* owned: by agent */
     uint32_t dropped_room;
-    uint64_t dropped_before; /* of these, before the first window */
-    struct numbers numbers;  /* of messages */
-    struct info_hole *holes; /* owned: of single agents */
+    uint64_t dropped_before; /* dropped windows before the first window */
+    struct numbers numbers;  /* numbers of the messages */
+    struct info_hole *holes; /* owned: gaps of single agents */
     size_t hole_count, hole_room;
     size_t host_room, alert_room;
     const struct recording_progress *progress;
 };
 
-static void add_damage(struct info *info, uint64_t after, uint64_t messages, const char *text)
+static void info_add_damage(struct info *info, uint64_t after, uint64_t messages, const char *text)
 {
     if (info->damage_count < INFO_DAMAGES) {
         struct info_damage *d = &info->damages[info->damage_count];
@@ -50,7 +52,7 @@ static void add_damage(struct info *info, uint64_t after, uint64_t messages, con
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* A number that may not be there, in older files. */
+/* @return the number; 0: the table has no row or cannot be read */
 static uint64_t info_query_number(struct reading *r, const char *sql)
 {
     int64_t number = 0;
@@ -63,7 +65,7 @@ static void info_copy_text(char *out, size_t room, sqlite3_stmt *s, int column)
     snprintf(out, room, "%s", text == NULL ? "" : (const char *)text);
 }
 
-static void read_job(struct reading *r)
+static void info_read_job(struct reading *r)
 {
     struct info *i = r->info;
     sqlite3_stmt *s = NULL;
@@ -85,7 +87,7 @@ static void read_job(struct reading *r)
     }
     sqlite3_finalize(s);
     if (code < 0)
-        add_damage(i, 0, 0, "table job cannot be read");
+        info_add_damage(i, 0, 0, "table job cannot be read");
 }
 
 static void info_read_network(struct reading *r)
@@ -132,7 +134,7 @@ static int info_add_alert(void *user, const struct wire_alert *a)
     return 0;
 }
 
-static void read_captures(struct reading *r)
+static void info_read_captures(struct reading *r)
 {
     struct info *i = r->info;
     sqlite3_stmt *s = NULL;
@@ -155,16 +157,16 @@ static void read_captures(struct reading *r)
     }
     sqlite3_finalize(s);
     if (row < 0)
-        add_damage(i, 0, 0, "the table of captures cannot be read to its end");
+        info_add_damage(i, 0, 0, "the table of captures cannot be read to its end");
 }
 
 static int info_read_tables(struct reading *r)
 {
     struct info *i = r->info;
-    read_job(r);
+    info_read_job(r);
     info_read_network(r);
     info_read_part(r);
-    read_captures(r);
+    info_read_captures(r);
     i->windows = info_query_number(r, "SELECT count(*) FROM totals");
     i->missing = info_query_number(r, "SELECT sum(agents_missing) FROM totals");
     i->late = info_query_number(r, "SELECT sum(late) FROM totals");
@@ -175,10 +177,10 @@ static int info_read_tables(struct reading *r)
     i->blocks = info_query_number(r, "SELECT count(*) FROM block");
     i->packed_bytes = info_query_number(r, "SELECT sum(length(data)) FROM block");
     i->raw_bytes = info_query_number(r, "SELECT sum(length) FROM block");
-    int code = tables_read_alerts(r->file->db, info_add_alert, r);
+    int code = recording_tables_read_alerts(r->file->db, info_add_alert, r);
     if (code != -HOLTER_ECORRUPT)
         return code;
-    add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
+    info_add_damage(i, 0, 0, "the table of alerts cannot be read to its end");
     return 0;
 }
 
@@ -188,7 +190,7 @@ static int info_add_host(struct reading *r, const char *host)
 {
     struct info *i = r->info;
     struct key key = {.hi = key_hash(host), .lo = strlen(host)};
-    if (i->host_total >= MOST_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
+    if (i->host_total >= MAX_HOSTS || key_table_find(&r->hosts, key) != KEY_NONE)
         return 0;
     if (key_table_reserve(&r->hosts, 1) != 0)
         return -ENOMEM;
@@ -203,17 +205,18 @@ static int info_add_host(struct reading *r, const char *host)
     return 0;
 }
 
-/* An agent tells sums since its start, which may have been long before the recording begins: those
- * that it numbered before its first window here are of the recording, unless others are missing
- * that it did not drop.
- * @return how many it dropped of those */
-static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t told)
+/* An agent reports sums since its start, which may have been long before the recording begins.
+ * Windows that it numbered before its first window here count as dropped, unless messages that it
+ * did not drop are missing as well.
+ * @return number of those that it dropped */
+static uint64_t dropped_before(const struct dropping *d, uint64_t seq, uint64_t reported)
 {
     uint64_t missing = seq > d->others ? seq - 1 - d->others : 0;
-    return missing <= told ? missing : 0;
+    return missing <= reported ? missing : 0;
 }
 
-static int add_agent(struct reading *r, const struct recorded *head, const struct wire_window *w)
+static int info_add_agent(struct reading *r, const struct recorded *head,
+                          const struct wire_window *w)
 {
     if (key_table_reserve(&r->agents, 1) != 0)
         return -ENOMEM;
@@ -224,11 +227,11 @@ static int add_agent(struct reading *r, const struct recorded *head, const struc
     d->others += w == NULL && !d->began;
     if (w == NULL || w->node_count == 0)
         return 0;
-    uint64_t told = w->node[0].windows_dropped;
-    uint64_t before = !d->began ? dropped_before(d, head->seq, told) : 0;
+    uint64_t reported = w->node[0].windows_dropped;
+    uint64_t before = !d->began ? dropped_before(d, head->seq, reported) : 0;
     r->dropped_before += before;
-    r->info->dropped += !d->began ? before : told - d->told;
-    d->told = told;
+    r->info->dropped += !d->began ? before : reported - d->reported;
+    d->reported = reported;
     d->began = 1;
     return 0;
 }
@@ -245,7 +248,7 @@ static void info_add_span(struct info *i, const struct wire_window *w)
     i->window_ns = i->window_ns == 0 ? w->length_ns : i->window_ns;
 }
 
-static void add_window(struct info *i, const struct wire_window *w)
+static void info_add_window(struct info *i, const struct wire_window *w)
 {
     info_add_span(i, w);
     for (uint64_t n = 0; n < w->ranks_count; n++)
@@ -276,15 +279,15 @@ static int info_add_message_kind(struct reading *r, const struct recorded *head,
 {
     int captured = m != NULL && m->type == WIRE_TYPE_CAPTURED;
     if (m == NULL || (m->type != WIRE_TYPE_WINDOW && m->type != WIRE_TYPE_RANKS && !captured)) {
-        add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
+        info_add_damage(r->info, r->info->messages - 1, 1, "a message is not one of an agent");
         return 0;
     }
     int window = m->type == WIRE_TYPE_WINDOW;
     if (window)
-        add_window(r->info, &m->window);
+        info_add_window(r->info, &m->window);
     else if (!captured)
         info_add_ranks(r->info, &m->ranks);
-    int code = add_agent(r, head, window ? &m->window : NULL);
+    int code = info_add_agent(r, head, window ? &m->window : NULL);
     return code != 0 ? code
                      : info_add_host(r, window     ? m->window.host
                                         : captured ? m->captured.host
@@ -295,14 +298,14 @@ static int info_add_message(void *user, const struct recorded *head,
                             const struct wire_message *message, size_t length)
 {
     struct reading *r = user;
-    (void)length; /* windows have none: of all of them the tables tell */
+    (void)length; /* lengths are summed in the table of blocks */
     r->info->messages++;
-    int met = numbers_meet(&r->numbers, head);
-    return met < 0 ? met : info_add_message_kind(r, head, message);
+    int added = numbers_add(&r->numbers, head);
+    return added < 0 ? added : info_add_message_kind(r, head, message);
 }
 
-/* To the end, whatever is damaged on the way. */
-static int read_messages(struct reading *r)
+/* Read all messages to the end, skipping what is damaged. */
+static int info_read_messages(struct reading *r)
 {
     uint64_t skipped;
     int code, more = 1;
@@ -312,14 +315,14 @@ static int read_messages(struct reading *r)
             return code;
         uint64_t number = recording_cursor_number(r->cursor);
         more = recording_cursor_skip(r->cursor, &skipped);
-        add_damage(r->info, number, skipped, "messages cannot be read");
+        info_add_damage(r->info, number, skipped, "messages cannot be read");
     } while (more == 1);
     return more == -HOLTER_ECORRUPT ? 0 : more;
 }
 
 /* ---- what is not there ---------------------------------------------------- */
 
-static int add_hole(void *user, uint64_t first, uint64_t end, uint64_t missing)
+static int info_add_gap(void *user, uint64_t first, uint64_t end, uint64_t missing)
 {
     struct reading *r = user;
     uint64_t window_ns = r->info->window_ns;
@@ -337,8 +340,8 @@ static int info_compare_by_begin(const void *left, const void *right)
     return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-/* Spans that overlap, of several agents, are one. */
-static void join_holes(struct reading *r)
+/* Join gaps of several agents that overlap. */
+static void info_join_gaps(struct reading *r)
 {
     struct info *i = r->info;
     struct info_hole joined = {0, 0, 0};
@@ -359,15 +362,15 @@ static void join_holes(struct reading *r)
     }
 }
 
-static int find_holes(struct reading *r)
+static int info_find_gaps(struct reading *r)
 {
-    uint64_t missing = numbers_missing(&r->numbers);
+    uint64_t missing = numbers_count_missing(&r->numbers);
     uint64_t dropped = r->info->dropped - r->dropped_before;
     r->info->absent = missing > dropped ? missing - dropped : 0;
     r->info->missed_before = r->info->missed > missing ? r->info->missed - missing : 0;
-    int code = numbers_holes(&r->numbers, add_hole, r);
+    int code = numbers_for_each_gap(&r->numbers, info_add_gap, r);
     if (code == 0)
-        join_holes(r);
+        info_join_gaps(r);
     return code;
 }
 
@@ -400,12 +403,12 @@ int info_read(struct info *out, const char *path, const struct recording_progres
     numbers_init(&r.numbers);
     code = recording_file_hold(r.file);
     code = code != 0 ? code : info_read_tables(&r);
-    code = code != 0 ? code : read_messages(&r);
+    code = code != 0 ? code : info_read_messages(&r);
     if (r.file->lacking > 0)
-        add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
-    code = code != 0 ? code : find_holes(&r);
+        info_add_damage(out, recording_cursor_number(r.cursor), 0, "the file is cut short");
+    code = code != 0 ? code : info_find_gaps(&r);
     out->agents = r.agents.count;
-    if (out->windows == 0 && out->window_ns > 0) /* none was published, or an import */
+    if (out->windows == 0 && out->window_ns > 0) /* nothing was published, as in an import */
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
     if (code != 0)
         snprintf(why, room, "%s: %s", path, holter_strerror(code));

@@ -91,14 +91,14 @@ static void it_says_since_when_and_what_did_not_come(void **state)
     assert_int_equal(attach_since_ns(attach), SINCE);
     for (uint64_t seq = 40; seq < 50; seq++) /* 2 to 39 came before */
         take_window(7, seq);
-    assert_int_equal(attach_missed(attach), 0);
+    assert_int_equal(attach_missed_count(attach), 0);
     take_window(7, 53);
     take_window(7, 54);
-    assert_int_equal(attach_missed(attach), 3);
+    assert_int_equal(attach_missed_count(attach), 3);
     take_window(7, 51); /* late, but not lost */
-    assert_int_equal(attach_missed(attach), 2);
+    assert_int_equal(attach_missed_count(attach), 2);
     take_window(8, 9); /* an agent that comes new */
-    assert_int_equal(attach_missed(attach), 2);
+    assert_int_equal(attach_missed_count(attach), 2);
     read_back(&info);
     assert_int_equal(info.attached_ns, SINCE);
     assert_int_equal(info.missed, 2);
@@ -122,7 +122,7 @@ static void a_state_that_is_told_anew_is_not_kept_twice(void **state)
     /* Further ranks came while the daemon was away, and a window. */
     assert_int_equal(take(said(WIRE_TYPE_RANKS, 7, 5), 1), 0);
     take_window(7, 6);
-    assert_int_equal(attach_missed(attach), 1);
+    assert_int_equal(attach_missed_count(attach), 1);
     assert_int_equal(attach_since_ns(attach), SINCE);
     read_back(&info);
     assert_int_equal(info.messages, 5);
@@ -161,13 +161,13 @@ static void long_messages_are_joined(void **state)
     part.more = 1;
     assert_int_equal(take(part, 0), 0);
     take_window(7, 4);
-    assert_int_equal(attach_missed(attach), 1);
+    assert_int_equal(attach_missed_count(attach), 1);
     /* And of this one the begin. */
     part = said(WIRE_TYPE_WINDOW, 7, 5);
     part.offset = 10;
     assert_int_equal(take(part, 0), 0);
     take_window(7, 6);
-    assert_int_equal(attach_missed(attach), 2);
+    assert_int_equal(attach_missed_count(attach), 2);
     read_back(&info);
     assert_int_equal(info.sums.sent, 9);
     assert_int_equal(info.damage_count, 0);
