@@ -43,11 +43,11 @@ void record_parts_finish(struct record_parts *p)
 
 /* ---- what is remembered -------------------------------------------------- */
 
-static int record_parts_remember(struct record_message **list, size_t *count, size_t *room,
+static int record_parts_remember(struct record_message **list, size_t *count, size_t *capacity,
                                  const struct recorded *head, const void *bytes, size_t length)
 {
     void *copy = malloc(length + 1);
-    if (copy == NULL || array_fit(list, sizeof(**list), room, *count + 1) != 0) {
+    if (copy == NULL || array_fit(list, sizeof(**list), capacity, *count + 1) != 0) {
         free(copy);
         return -ENOMEM;
     }
@@ -62,7 +62,7 @@ int record_parts_add_ranks(struct record_parts *p, const struct recorded *head, 
     if (length > MAX_RANKS_BYTES - p->ranks_bytes)
         return -ENOMEM;
     int code =
-        record_parts_remember(&p->ranks, &p->ranks_count, &p->ranks_room, head, bytes, length);
+        record_parts_remember(&p->ranks, &p->ranks_count, &p->ranks_capacity, head, bytes, length);
     p->ranks_bytes += code == 0 ? length : 0;
     return code;
 }
@@ -76,7 +76,7 @@ int record_parts_add_network(struct record_parts *p, const struct wire_topology 
         p->network_count = 0;
     }
     p->network_more = network->more != 0;
-    return record_parts_remember(&p->network, &p->network_count, &p->network_room, &none, bytes,
+    return record_parts_remember(&p->network, &p->network_count, &p->network_capacity, &none, bytes,
                                  length);
 }
 
@@ -98,14 +98,14 @@ static void record_parts_load(struct record_parts *p, const char *path)
     recording_cursor_close(cursor);
 }
 
-int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t room)
+int record_parts_begin(struct record_parts *p, const char *base, char *path, size_t capacity)
 {
     unsigned first, last;
     record_parts_finish(p);
     snprintf(p->base, sizeof(p->base), "%s", base);
     recording_parts_find(base, &first, &last);
     p->number = last == 0 ? 1 : last;
-    int code = recording_part_path(base, p->number, path, room);
+    int code = recording_part_path(base, p->number, path, capacity);
     if (code == 0 && last > 0)
         record_parts_load(p, path);
     return code;
@@ -213,12 +213,12 @@ static int record_parts_write_remembered(struct record_parts *p, struct recordin
 /* Create the next part with the remembered state; nothing is committed. */
 static int record_parts_begin_next(struct record_parts *p, struct recording **out,
                                    struct recording *old, const char *path, uint64_t now_ns,
-                                   char *fault, size_t room)
+                                   char *fault, size_t capacity)
 {
     struct recording *next = NULL;
-    int code = recording_open_paged(&next, path, recording_page_size(old), fault, room);
+    int code = recording_open_paged(&next, path, recording_page_size(old), fault, capacity);
     if (code != 0) {
-        snprintf(fault, room, "%s", recording_why(fault, path));
+        snprintf(fault, capacity, "%s", recording_why(fault, path));
         return code;
     }
     *out = next;
@@ -236,14 +236,15 @@ static int record_parts_commit_next(struct record_parts *p, struct recording *ne
     return code != 0 ? code : recording_commit(next);
 }
 
-int record_parts_next(struct record_parts *p, struct recording **recording, char *path, size_t room,
-                      uint64_t max_bytes, uint64_t now_ns, char *why, size_t why_room)
+int record_parts_next(struct record_parts *p, struct recording **recording, char *path,
+                      size_t capacity, uint64_t max_bytes, uint64_t now_ns, char *why,
+                      size_t why_capacity)
 {
     struct recording *old = *recording, *next = NULL;
     char next_path[560], fault[600] = "", closing[200];
     unsigned number = p->number + 1;
     int code = recording_part_path(p->base, number, next_path, sizeof(next_path));
-    if (code == 0 && strlen(next_path) >= room)
+    if (code == 0 && strlen(next_path) >= capacity)
         code = -ENAMETOOLONG;
     code = code != 0
                ? code
@@ -253,18 +254,18 @@ int record_parts_next(struct record_parts *p, struct recording **recording, char
     if (code == 0 && closed == 0)
         code = record_parts_commit_next(p, next, max_bytes);
     if (code == 0 && closed == 0) {
-        snprintf(path, room, "%s", next_path);
+        snprintf(path, capacity, "%s", next_path);
         *recording = next;
         return 0;
     }
     /* The text is short: paths would leave no space for the cause. */
     if (code != 0)
-        snprintf(why, why_room, "part %u cannot be created: %s", number,
+        snprintf(why, why_capacity, "part %u cannot be created: %s", number,
                  fault[0] != '\0'               ? fault
                  : code == -EIO && next != NULL ? recording_error(next)
                                                 : holter_strerror(code));
     else
-        snprintf(why, why_room, "part %u cannot be finished: %s", number - 1, closing);
+        snprintf(why, why_capacity, "part %u cannot be finished: %s", number - 1, closing);
     recording_abandon(next);
     if (next != NULL) /* nothing in it was committed */
         recording_remove(next_path);

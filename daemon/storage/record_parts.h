@@ -25,7 +25,7 @@ struct record_parts {
     unsigned number; /**< number of the part that is written; 0: none yet */
     struct record_message *ranks,
         *network; /**< owned: messages that each further part begins with */
-    size_t ranks_count, ranks_room, network_count, network_room;
+    size_t ranks_count, ranks_capacity, network_count, network_capacity;
     size_t ranks_bytes;  /**< bytes of the messages about ranks */
     int network_more;    /**< more messages of the network follow */
     uint64_t removed_ns; /**< arrival of the first message in the oldest part, if older parts were
@@ -41,7 +41,7 @@ void record_parts_finish(struct record_parts *parts);
  * @param base  path of part 1
  * @param path  set to the file to be written
  * @return 0 or -ENAMETOOLONG */
-int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t room);
+int record_parts_begin(struct record_parts *parts, const char *base, char *path, size_t capacity);
 
 /** Remember a message that further parts have to begin with: one about ranks, or a part of the
  * network as it is published.
@@ -71,6 +71,7 @@ int record_parts_write_row(const struct record_parts *parts, struct recording *r
  * @param why        set on failure: then *recording is closed and NULL
  * @return 0 or negative */
 int record_parts_next(struct record_parts *parts, struct recording **recording, char *path,
-                      size_t room, uint64_t max_bytes, uint64_t now_ns, char *why, size_t why_room);
+                      size_t capacity, uint64_t max_bytes, uint64_t now_ns, char *why,
+                      size_t why_capacity);
 
 #endif

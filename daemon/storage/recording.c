@@ -178,7 +178,7 @@ static int recording_find_end(struct recording *r)
     return code;
 }
 
-static int recording_set_up(struct recording *r, unsigned page, char *why, size_t room)
+static int recording_set_up(struct recording *r, unsigned page, char *why, size_t capacity)
 {
     sqlite3 *db = r->file.db;
     /* With a write-ahead log a commit costs no fsync: it survives this process, and the machine's
@@ -195,15 +195,15 @@ static int recording_set_up(struct recording *r, unsigned page, char *why, size_
     code = code != 0 ? code : recording_find_end(r);
     sqlite3_progress_handler(db, 0, NULL, NULL);
     if (code != 0)
-        snprintf(why, room, "%s",
+        snprintf(why, capacity, "%s",
                  code == -HOLTER_ECORRUPT || code == -ENOMEM ? holter_strerror(code)
                                                              : recording_error(r));
     return code;
 }
 
-int recording_open(struct recording **out, const char *path, char *why, size_t room)
+int recording_open(struct recording **out, const char *path, char *why, size_t capacity)
 {
-    return recording_open_paged(out, path, RECORDING_PAGE, why, room);
+    return recording_open_paged(out, path, RECORDING_PAGE, why, capacity);
 }
 
 unsigned recording_choose_page_size(uint64_t ranks, uint64_t max_bytes)
@@ -221,11 +221,11 @@ unsigned recording_page_size(struct recording *r)
 }
 
 int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
-                         size_t room)
+                         size_t capacity)
 {
     struct recording *r = calloc(1, sizeof(*r));
     if (r == NULL) {
-        snprintf(why, room, "no memory");
+        snprintf(why, capacity, "no memory");
         return -ENOMEM;
     }
     r->identity_fd = -1;
@@ -234,8 +234,9 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
     r->lock = lock_file_take(r->lock_path);
     if (r->lock < 0) {
         int code = r->lock;
-        snprintf(why, room, code == -EWOULDBLOCK ? "%s: another daemon is writing it" : "%s: %s",
-                 path, holter_strerror(code));
+        snprintf(why, capacity,
+                 code == -EWOULDBLOCK ? "%s: another daemon is writing it" : "%s: %s", path,
+                 holter_strerror(code));
         free(r);
         return code;
     }
@@ -246,7 +247,7 @@ int recording_open_paged(struct recording **out, const char *path, unsigned page
                      : recording_file_open(&r->file, path, RECORDING_WRITE, fault, sizeof(fault));
     code = code != 0 ? code : recording_set_up(r, page, fault, sizeof(fault));
     if (code != 0) {
-        snprintf(why, room, "%s: %s", path, fault);
+        snprintf(why, capacity, "%s: %s", path, fault);
         recording_abandon_file(r, made);
         return code;
     }
@@ -429,14 +430,14 @@ int recording_close(struct recording *r)
     return recording_close_telling(r, why, sizeof(why));
 }
 
-int recording_close_telling(struct recording *r, char *why, size_t room)
+int recording_close_telling(struct recording *r, char *why, size_t capacity)
 {
     if (r == NULL)
         return 0;
     int code = block_writer_messages(r->block) > 0 ? recording_put_block(r, 0) : 0;
     code = code != 0 ? code : recording_commit(r);
     if (code != 0)
-        snprintf(why, room, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
+        snprintf(why, capacity, "%s", code == -EIO ? recording_error(r) : holter_strerror(code));
     /* Free the pages of the parts that blocks have replaced. */
     if (code == 0)
         recording_run(r->file.db, "PRAGMA incremental_vacuum");

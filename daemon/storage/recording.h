@@ -32,12 +32,12 @@ struct recording_progress {
  *  @param why  set on failure: a sentence for people
  *  @return 0, -EWOULDBLOCK when another daemon writes it, -HOLTER_EVERSION, -HOLTER_ECORRUPT,
  *          -ENOMEM, or -EIO for what SQLite reports */
-int recording_open(struct recording **out, const char *path, char *why, size_t room);
+int recording_open(struct recording **out, const char *path, char *why, size_t capacity);
 
 /** Like recording_open(). @param page  size of a page in bytes if the file is created, see
  * recording_choose_page_size() */
 int recording_open_paged(struct recording **out, const char *path, unsigned page, char *why,
-                         size_t room);
+                         size_t capacity);
 
 /** Size of a page for the recording of a job. Large pages are faster where much is written, and
  * need more space where little is.
@@ -82,7 +82,7 @@ int recording_commit(struct recording *recording);
 int recording_close(struct recording *recording);
 
 /** Like recording_close(). @param why  set on failure: what SQLite reported, for people */
-int recording_close_telling(struct recording *recording, char *why, size_t room);
+int recording_close_telling(struct recording *recording, char *why, size_t capacity);
 
 /** Close without committing, after an error: the file stays as at its last commit. NULL is fine. */
 void recording_abandon(struct recording *recording);
@@ -108,10 +108,10 @@ int recording_remove(const char *path);
  * @param to    new path of the first part
  * @param out   set to the new path of the part that was given
  * @return 0, or -errno: then some parts may already have their new names */
-int recording_rename(const char *path, const char *to, char *out, size_t room);
+int recording_rename(const char *path, const char *to, char *out, size_t capacity);
 
 /** Path of a part: that of part 1 is the base. @return 0 or -ENAMETOOLONG */
-int recording_part_path(const char *base, unsigned number, char *out, size_t room);
+int recording_part_path(const char *base, unsigned number, char *out, size_t capacity);
 
 /** Find the parts of a recording. @param first, last  set to the numbers of the oldest and newest
  * part; 0: there is none */
@@ -125,7 +125,7 @@ void recording_parts_find(const char *base, unsigned *first, unsigned *last);
  * @param exists  set to whether there is a recording to continue
  * @return 0, or -ENAMETOOLONG */
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
-                     size_t room, int *exists);
+                     size_t capacity, int *exists);
 
 /** Number of the newest window that has a committed row in `totals`, in all parts. A daemon that
  * was killed may have committed messages of later windows.
@@ -141,7 +141,7 @@ int recording_directory(const char *path);
 /** Choose the file for a new recording of a job, such as a replay: named as by recording_choose(),
  * but no recording is continued.
  * @return as recording_choose(), or -EEXIST */
-int recording_new(const char *directory, const char *job, char *out, size_t room);
+int recording_new(const char *directory, const char *job, char *out, size_t capacity);
 
 /** Callbacks of recording_read(). Pointers are valid during the call. A nonzero return ends the
  * reading. */
@@ -165,12 +165,13 @@ struct recording_cursor;
  * @param why  set on failure: a sentence for people
  * @return 0, -errno, -HOLTER_EVERSION, -HOLTER_ECORRUPT, -HOLTER_EEMPTY: it has no window,
  * -ENOMEM or -EIO */
-int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room);
+int recording_cursor_open(struct recording_cursor **out, const char *path, char *why,
+                          size_t capacity);
 
 /** Like recording_cursor_open(), but also for a file without a readable window: then the job and
  * the length of the windows may be unknown. */
 int recording_cursor_salvage(struct recording_cursor **out, const char *path, char *why,
-                             size_t room);
+                             size_t capacity);
 
 /** NULL is fine. */
 void recording_cursor_close(struct recording_cursor *cursor);

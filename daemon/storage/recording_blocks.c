@@ -22,7 +22,7 @@ static uint64_t recording_blocks_number_of(sqlite3_stmt *s, int column)
 static int recording_blocks_append(struct recording_weights *w, uint64_t begin_ns,
                                    uint64_t messages, uint64_t bytes)
 {
-    if (array_fit(&w->list, sizeof(*w->list), &w->room, w->count + 1) != 0)
+    if (array_fit(&w->list, sizeof(*w->list), &w->capacity, w->count + 1) != 0)
         return -ENOMEM;
     w->list[w->count++] = (struct recording_weight){begin_ns, messages, bytes};
     return 0;

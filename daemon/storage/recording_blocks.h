@@ -14,7 +14,7 @@ struct recording_weights {
         uint64_t begin_ns;        /**< of a block; ascending */
         uint64_t messages, bytes; /**< sums of all blocks before it; bytes as received */
     } * list; /**< owned; one more than there are blocks: the last has the sums of all */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /** @return 0, -ENOMEM, -HOLTER_ECORRUPT or -EIO */

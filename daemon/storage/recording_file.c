@@ -192,16 +192,16 @@ static uint64_t recording_file_missing_bytes(const char *path)
 
 /* SQLite calls a truncated copy malformed, and a text file as well: be more specific. */
 static void recording_file_report_damaged(const char *path, enum recording_access how, char *why,
-                                          size_t room)
+                                          size_t capacity)
 {
     uint64_t there = recording_file_size(path), lacking = recording_file_missing_bytes(path);
     if (lacking > 0)
-        snprintf(why, room, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there%s", there,
-                 there + lacking,
+        snprintf(why, capacity, "cut short: %" PRIu64 " of its %" PRIu64 " bytes are there%s",
+                 there, there + lacking,
                  how == RECORDING_SALVAGE ? ", too few for any message"
                                           : "; `holter cut` saves what can be read of it");
     else
-        snprintf(why, room, "damaged, or no recording at all");
+        snprintf(why, capacity, "damaged, or no recording at all");
 }
 
 static size_t recording_file_full_path_length(const char *path)
@@ -217,21 +217,22 @@ static size_t recording_file_full_path_length(const char *path)
 
 /* SQLite does not report why it cannot open a file. */
 static void recording_file_report_refused(const struct recording_file *file, const char *path,
-                                          char *why, size_t room)
+                                          char *why, size_t capacity)
 {
     int fault = sqlite3_system_errno(file->db);
     if (sqlite3_errcode(file->db) != SQLITE_CANTOPEN)
-        snprintf(why, room, "%s", sqlite3_errmsg(file->db));
+        snprintf(why, capacity, "%s", sqlite3_errmsg(file->db));
     else if (recording_file_full_path_length(path) > MAX_PATH)
-        snprintf(why, room, "its path from / is longer than the %u bytes that SQLite takes",
+        snprintf(why, capacity, "its path from / is longer than the %u bytes that SQLite takes",
                  MAX_PATH);
     else
-        snprintf(why, room, "%s", fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(file->db));
+        snprintf(why, capacity, "%s",
+                 fault != 0 ? holter_strerror(-fault) : sqlite3_errmsg(file->db));
 }
 
 /* Is the file a recording of this version, or still empty? */
 static int recording_file_check_kind(struct recording_file *file, const char *path, char *why,
-                                     size_t room)
+                                     size_t capacity)
 {
     int64_t application = 0, tables = 0;
     int code = recording_file_number(file, "PRAGMA application_id", &application);
@@ -240,24 +241,24 @@ static int recording_file_check_kind(struct recording_file *file, const char *pa
     if (code == 0)
         code = recording_file_number(file, "SELECT count(*) FROM sqlite_master", &tables);
     if (code != 0) {
-        recording_file_report_refused(file, path, why, room);
+        recording_file_report_refused(file, path, why, capacity);
         return code;
     }
     int known = application == RECORDING_APPLICATION && file->version == RECORDING_SCHEMA;
     if (known || (application == 0 && file->version == 0 && tables == 0))
         return 0;
     if (application == RECORDING_APPLICATION)
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "made by %s version of Holter: schema %" PRId64 ", and this one reads %d",
                  file->version > RECORDING_SCHEMA ? "a newer" : "an older", file->version,
                  RECORDING_SCHEMA);
     else
-        snprintf(why, room, "a SQLite database, and no recording of Holter");
+        snprintf(why, capacity, "a SQLite database, and no recording of Holter");
     return -HOLTER_EVERSION;
 }
 
 /* SQLite would wait for the writer of a pipe, and has no error for a directory. */
-static int recording_file_check_readable(const char *path, char *why, size_t room)
+static int recording_file_check_readable(const char *path, char *why, size_t capacity)
 {
     struct stat status;
     int code = access(path, R_OK) != 0 || stat(path, &status) != 0 ? -errno
@@ -265,9 +266,9 @@ static int recording_file_check_readable(const char *path, char *why, size_t roo
                : !S_ISREG(status.st_mode)                          ? -HOLTER_EVERSION
                                                                    : 0;
     if (code == -HOLTER_EVERSION)
-        snprintf(why, room, "a pipe or device, and no file");
+        snprintf(why, capacity, "a pipe or device, and no file");
     else if (code != 0)
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     return code;
 }
 
@@ -280,23 +281,24 @@ static int recording_file_exists(const char *path, const char *suffix)
 
 /* The name for SQLite: without changes "file:a" would be a URI, and ":memory:" no file. */
 static void recording_file_make_name(const char *path, enum open_mode open_mode, char *out,
-                                     size_t room)
+                                     size_t capacity)
 {
-    size_t used = (size_t)snprintf(out, room, "%s%s", open_mode == READ_ONLY_MEDIA ? "file:" : "",
-                                   path[0] == '/' ? "" : "./");
-    for (const char *p = path; *p != '\0' && used < room; p++) {
+    size_t used =
+        (size_t)snprintf(out, capacity, "%s%s", open_mode == READ_ONLY_MEDIA ? "file:" : "",
+                         path[0] == '/' ? "" : "./");
+    for (const char *p = path; *p != '\0' && used < capacity; p++) {
         int escaped = open_mode == READ_ONLY_MEDIA && strchr("%?#", *p) != NULL;
-        used +=
-            (size_t)snprintf(out + used, room - used, escaped ? "%%%02X" : "%c", (unsigned char)*p);
+        used += (size_t)snprintf(out + used, capacity - used, escaped ? "%%%02X" : "%c",
+                                 (unsigned char)*p);
     }
     /* Without a log nothing can change: the file alone is read. */
-    if (open_mode == READ_ONLY_MEDIA && used < room)
-        snprintf(out + used, room - used,
+    if (open_mode == READ_ONLY_MEDIA && used < capacity)
+        snprintf(out + used, capacity - used,
                  recording_file_exists(path, "-wal") ? "?vfs=unix-none" : "?immutable=1");
 }
 
 static int recording_file_open_as(struct recording_file *file, const char *path,
-                                  enum open_mode open_mode, char *why, size_t room)
+                                  enum open_mode open_mode, char *why, size_t capacity)
 {
     static const int flags[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE,
                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
@@ -309,11 +311,11 @@ static int recording_file_open_as(struct recording_file *file, const char *path,
                    ? 0
                    : recording_file_error(file);
     if (code != 0) {
-        recording_file_report_refused(file, path, why, room);
+        recording_file_report_refused(file, path, why, capacity);
         return code;
     }
     recording_file_harden(file, path, open_mode);
-    return recording_file_check_kind(file, path, why, room);
+    return recording_file_check_kind(file, path, why, capacity);
 }
 
 /* Can neither a log nor its index be created, as on read-only media, and is no process writing
@@ -326,39 +328,39 @@ static int recording_file_is_read_only(const struct recording_file *file, const 
 }
 
 static int recording_file_open_to_read(struct recording_file *file, const char *path,
-                                       enum recording_access how, char *why, size_t room)
+                                       enum recording_access how, char *why, size_t capacity)
 {
-    int code = recording_file_check_readable(path, why, room);
+    int code = recording_file_check_readable(path, why, capacity);
     if (code != 0)
         return code;
-    code = recording_file_open_as(file, path, READ, why, room);
+    code = recording_file_open_as(file, path, READ, why, capacity);
     if (code == -EIO) /* a log without its index has to be recovered */
-        code = recording_file_open_as(file, path, RECOVER, why, room);
+        code = recording_file_open_as(file, path, RECOVER, why, capacity);
     if (code == -EIO && recording_file_is_read_only(file, path))
-        code = recording_file_open_as(file, path, READ_ONLY_MEDIA, why, room);
+        code = recording_file_open_as(file, path, READ_ONLY_MEDIA, why, capacity);
     if (code == -HOLTER_ECORRUPT && how == RECORDING_SALVAGE)
         file->lacking = recording_file_missing_bytes(path);
     if (file->lacking > 0)
-        code = recording_file_open_as(file, path, TRUNCATED, why, room);
+        code = recording_file_open_as(file, path, TRUNCATED, why, capacity);
     if (code == 0 && file->version == 0) {
-        snprintf(why, room, "nothing has been written to it yet");
+        snprintf(why, capacity, "nothing has been written to it yet");
         code = -HOLTER_EEMPTY;
     }
     return code;
 }
 
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
-                        char *why, size_t room)
+                        char *why, size_t capacity)
 {
     int code = -ENAMETOOLONG;
     *file = (struct recording_file){0};
     if (strlen(path) >= PATH_MAX)
-        snprintf(why, room, "%s", holter_strerror(code));
+        snprintf(why, capacity, "%s", holter_strerror(code));
     else
-        code = how == RECORDING_WRITE ? recording_file_open_as(file, path, WRITE, why, room)
-                                      : recording_file_open_to_read(file, path, how, why, room);
+        code = how == RECORDING_WRITE ? recording_file_open_as(file, path, WRITE, why, capacity)
+                                      : recording_file_open_to_read(file, path, how, why, capacity);
     if (code == -HOLTER_ECORRUPT)
-        recording_file_report_damaged(path, how, why, room);
+        recording_file_report_damaged(path, how, why, capacity);
     if (code != 0)
         recording_file_close(file);
     return code;

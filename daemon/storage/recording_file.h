@@ -34,7 +34,7 @@ enum recording_access {
  * @return 0, -errno, -EIO for what SQLite reports, -HOLTER_EVERSION (of another version, or no
  * recording), -HOLTER_EEMPTY (nothing has been written yet) or -HOLTER_ECORRUPT */
 int recording_file_open(struct recording_file *file, const char *path, enum recording_access how,
-                        char *why, size_t room);
+                        char *why, size_t capacity);
 
 /** Until it is closed, the file keeps the state of the next statement for this reader, so that its
  * tables fit together, although it may be written meanwhile. Its log grows during this time: for

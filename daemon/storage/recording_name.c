@@ -16,15 +16,15 @@
 
 /* ---- names --------------------------------------------------------------- */
 
-int recording_part_path(const char *base, unsigned number, char *out, size_t room)
+int recording_part_path(const char *base, unsigned number, char *out, size_t capacity)
 {
     size_t stem = strlen(base);
     if (stem > 5 && strcmp(base + stem - 5, ".hrec") == 0)
         stem -= 5;
-    int length = number < 2
-                     ? snprintf(out, room, "%s", base)
-                     : snprintf(out, room, "%.*s.part%u%s", (int)stem, base, number, base + stem);
-    return length > 0 && (size_t)length < room ? 0 : -ENAMETOOLONG;
+    int length =
+        number < 2 ? snprintf(out, capacity, "%s", base)
+                   : snprintf(out, capacity, "%.*s.part%u%s", (int)stem, base, number, base + stem);
+    return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
 }
 
 void recording_parts_find(const char *base, unsigned *first, unsigned *last)
@@ -98,7 +98,7 @@ static int recording_name_rename_file(const char *path, const char *to)
 
 /* Find the path of the first part of a recording from the path of any part. @return number of the
  * given part */
-static unsigned recording_name_find_base(const char *path, char *base, size_t room)
+static unsigned recording_name_find_base(const char *path, char *base, size_t capacity)
 {
     char part[560];
     const char *slash = strrchr(path, '/'), *mark = NULL;
@@ -107,20 +107,20 @@ static unsigned recording_name_find_base(const char *path, char *base, size_t ro
         mark = p;
     int end = 0;
     if (mark != NULL && sscanf(mark, ".part%u%n", &number, &end) == 1 && number >= 2 &&
-        snprintf(base, room, "%.*s%s", (int)(mark - path), path, mark + end) < (int)room &&
+        snprintf(base, capacity, "%.*s%s", (int)(mark - path), path, mark + end) < (int)capacity &&
         recording_part_path(base, number, part, sizeof(part)) == 0 && strcmp(part, path) == 0)
         return number;
-    snprintf(base, room, "%s", path);
+    snprintf(base, capacity, "%s", path);
     return 1;
 }
 
-int recording_rename(const char *path, const char *to, char *out, size_t room)
+int recording_rename(const char *path, const char *to, char *out, size_t capacity)
 {
     char base[560], from_part[560], to_part[560];
     unsigned first, last, newest = recording_name_find_base(path, base, sizeof(base));
     if (strlen(to) >= sizeof(to_part) - 16)
         return -ENAMETOOLONG;
-    int code = recording_part_path(to, newest, out, room);
+    int code = recording_part_path(to, newest, out, capacity);
     recording_parts_find(base, &first, &last);
     if (code == 0 && last == 0)
         return -ENOENT;
@@ -269,22 +269,22 @@ static int recording_name_may_continue(const char *path, uint64_t instance)
 }
 
 static int recording_name_make_path(const char *directory, const char *job, unsigned number,
-                                    char *out, size_t room)
+                                    char *out, size_t capacity)
 {
     char suffix[16] = "";
     if (number > 1)
         snprintf(suffix, sizeof(suffix), "-%u", number);
-    int length = snprintf(out, room, "%s/holter-%s%s.hrec", directory, job, suffix);
-    return length > 0 && (size_t)length < room ? 0 : -ENAMETOOLONG;
+    int length = snprintf(out, capacity, "%s/holter-%s%s.hrec", directory, job, suffix);
+    return length > 0 && (size_t)length < capacity ? 0 : -ENAMETOOLONG;
 }
 
 int recording_choose(const char *directory, const char *job, uint64_t instance, char *out,
-                     size_t room, int *exists)
+                     size_t capacity, int *exists)
 {
     unsigned number = 1, first, last;
     char path[560];
     for (; number < MAX_FILES; number++) {
-        if (recording_name_make_path(directory, job, number, out, room) != 0)
+        if (recording_name_make_path(directory, job, number, out, capacity) != 0)
             return -ENAMETOOLONG;
         recording_parts_find(out, &first, &last);
         if (last == 0)
@@ -293,7 +293,7 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
     *exists = 0;
     if (number == 1)
         return 0;
-    if (recording_name_make_path(directory, job, number - 1, out, room) == 0) {
+    if (recording_name_make_path(directory, job, number - 1, out, capacity) == 0) {
         unsigned newest = recording_name_newest_part(out);
         if (newest == 0)
             return 0;
@@ -303,14 +303,14 @@ int recording_choose(const char *directory, const char *job, uint64_t instance, 
             return 0;
         }
     }
-    return recording_name_make_path(directory, job, number, out, room);
+    return recording_name_make_path(directory, job, number, out, capacity);
 }
 
-int recording_new(const char *directory, const char *job, char *out, size_t room)
+int recording_new(const char *directory, const char *job, char *out, size_t capacity)
 {
     unsigned first, last;
     for (unsigned number = 1; number < MAX_FILES; number++) {
-        if (recording_name_make_path(directory, job, number, out, room) != 0)
+        if (recording_name_make_path(directory, job, number, out, capacity) != 0)
             return -ENAMETOOLONG;
         recording_parts_find(out, &first, &last);
         if (last == 0)

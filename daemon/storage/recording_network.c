@@ -57,7 +57,7 @@ struct network_tables {
     struct wire_buffer buffer;
     struct hot_link *hot;  /* owned: hot links of the window before, by number */
     struct hot_link *next; /* owned: hot links of this window */
-    size_t hot_count, next_count, hot_room, next_room;
+    size_t hot_count, next_count, hot_capacity, next_capacity;
 };
 
 static int recording_network_run(sqlite3 *db, const char *text)
@@ -122,7 +122,7 @@ static const char *recording_network_kind_name(const struct topology_spec *spec)
 }
 
 /* "cartesian 4 x 4 x 2: 32 nodes, 128 links" */
-static void recording_network_describe(const struct network_tables *t, char *out, size_t room)
+static void recording_network_describe(const struct network_tables *t, char *out, size_t capacity)
 {
     const struct topology_spec *spec = &t->parts.spec;
     size_t length = 0;
@@ -133,15 +133,16 @@ static void recording_network_describe(const struct network_tables *t, char *out
         return;
     for (uint32_t i = 0; i < topology_links(t->topology); i++)
         links += (uint64_t)topology_link(t->topology, i, &from, &to);
-    length += (size_t)snprintf(out, room, "%s", recording_network_kind_name(spec));
-    for (uint32_t d = 0; d < spec->dimension_count && length < room; d++)
-        length += (size_t)snprintf(
-            out + length, room - length, "%s%u%s", d == 0 ? " " : " x ", spec->dimensions[d].size,
-            spec->dimensions[d].connection == TOPOLOGY_MESH  ? " (mesh)"
-            : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
-                                                             : "");
-    if (length < room)
-        snprintf(out + length, room - length, ": %u nodes, %u vertices, %" PRIu64 " links",
+    length += (size_t)snprintf(out, capacity, "%s", recording_network_kind_name(spec));
+    for (uint32_t d = 0; d < spec->dimension_count && length < capacity; d++)
+        length +=
+            (size_t)snprintf(out + length, capacity - length, "%s%u%s", d == 0 ? " " : " x ",
+                             spec->dimensions[d].size,
+                             spec->dimensions[d].connection == TOPOLOGY_MESH  ? " (mesh)"
+                             : spec->dimensions[d].connection == TOPOLOGY_ALL ? " (all to all)"
+                                                                              : "");
+    if (length < capacity)
+        snprintf(out + length, capacity - length, ": %u nodes, %u vertices, %" PRIu64 " links",
                  topology_nodes(t->topology), topology_vertices(t->topology), links);
 }
 
@@ -249,7 +250,7 @@ static int recording_network_write_link_if_changed(struct network_tables *t, uin
 {
     struct hot_link *before = recording_network_find_hot(t, l->link);
     if (l->state >= LINK_HOT) {
-        if (array_fit(&t->next, sizeof(*t->next), &t->next_room, t->next_count + 1) != 0)
+        if (array_fit(&t->next, sizeof(*t->next), &t->next_capacity, t->next_count + 1) != 0)
             return -ENOMEM;
         t->next[t->next_count++] = (struct hot_link){l->link, l->from, l->to, 0};
     } else if (before == NULL) {
@@ -279,12 +280,12 @@ static int recording_network_end_window(struct network_tables *t, uint64_t windo
         code = recording_network_put_link(t, window, &idle);
     }
     struct hot_link *list = t->hot;
-    size_t room = t->hot_room;
+    size_t capacity = t->hot_capacity;
     t->hot = t->next;
-    t->hot_room = t->next_room;
+    t->hot_capacity = t->next_capacity;
     t->hot_count = t->next_count;
     t->next = list;
-    t->next_room = room;
+    t->next_capacity = capacity;
     t->next_count = 0;
     if (t->hot_count > 1)
         qsort(t->hot, t->hot_count, sizeof(*t->hot), recording_network_compare_hot);

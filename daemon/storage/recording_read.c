@@ -23,7 +23,7 @@ struct recording_cursor {
     struct block_reader *block;
     uint64_t block_end; /* number of its last message; messages after it have not been read */
     uint64_t *agents;   /* owned: instances of agents by their numbers */
-    size_t agent_count, agent_room;
+    size_t agent_count, agent_capacity;
     char job[65];
     uint64_t window_ns;
 };
@@ -55,7 +55,8 @@ static int cursor_load_agents(struct recording_cursor *c)
         if (sqlite3_column_int64(s, 0) != (sqlite3_int64)c->agent_count)
             code = -HOLTER_ECORRUPT;
         else
-            code = array_fit(&c->agents, sizeof(*c->agents), &c->agent_room, c->agent_count + 1);
+            code =
+                array_fit(&c->agents, sizeof(*c->agents), &c->agent_capacity, c->agent_count + 1);
         if (code == 0)
             c->agents[c->agent_count++] = (uint64_t)sqlite3_column_int64(s, 1);
     }
@@ -349,7 +350,7 @@ static int cursor_read_first_window(struct recording_cursor *c)
 
 /* @param salvage  also open a file without a readable window */
 static int cursor_open(struct recording_cursor **out, const char *path, int salvage, char *why,
-                       size_t room)
+                       size_t capacity)
 {
     struct recording_cursor *c = calloc(1, sizeof(*c));
     char fault[256] = "";
@@ -373,20 +374,21 @@ static int cursor_open(struct recording_cursor **out, const char *path, int salv
                        : code == -HOLTER_ECORRUPT ? "damaged, or no recording at all"
                        : code == -HOLTER_EEMPTY   ? "there is no window in it"
                                                   : holter_strerror(code);
-    snprintf(why, room, "%s: %s", path, what);
+    snprintf(why, capacity, "%s: %s", path, what);
     recording_cursor_close(c);
     return code;
 }
 
-int recording_cursor_open(struct recording_cursor **out, const char *path, char *why, size_t room)
+int recording_cursor_open(struct recording_cursor **out, const char *path, char *why,
+                          size_t capacity)
 {
-    return cursor_open(out, path, 0, why, room);
+    return cursor_open(out, path, 0, why, capacity);
 }
 
 int recording_cursor_salvage(struct recording_cursor **out, const char *path, char *why,
-                             size_t room)
+                             size_t capacity)
 {
-    return cursor_open(out, path, 1, why, room);
+    return cursor_open(out, path, 1, why, capacity);
 }
 
 const char *recording_cursor_job(const struct recording_cursor *c)

@@ -93,7 +93,7 @@ struct recording_tables {
     uint64_t *regions;      /* owned */
     uint64_t member_window; /* newest window of a row of region_member */
     int is_new;             /* the file was empty when it was opened */
-    uint32_t region_room;
+    uint32_t region_capacity;
 };
 
 /* ---- columns ------------------------------------------------------------- */
@@ -167,13 +167,13 @@ static int recording_tables_run(sqlite3 *db, const char *text)
     return sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-__attribute__((format(printf, 3, 4))) static void recording_tables_append(char *out, size_t room,
-                                                                          const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+recording_tables_append(char *out, size_t capacity, const char *format, ...)
 {
     size_t used = strlen(out);
     va_list args;
     va_start(args, format);
-    vsnprintf(out + used, room - used, format, args);
+    vsnprintf(out + used, capacity - used, format, args);
     va_end(args);
 }
 
@@ -376,8 +376,9 @@ static int recording_tables_put_latencies(struct recording_tables *t,
 static int recording_tables_put_member(struct recording_tables *t,
                                        const struct wire_region_member_row *m, uint64_t window)
 {
-    int known = m->rank < MAX_REMEMBERED_RANKS && m->region < UINT64_MAX &&
-                array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_room, m->rank + 1) == 0;
+    int known =
+        m->rank < MAX_REMEMBERED_RANKS && m->region < UINT64_MAX &&
+        array_fit_zero(&t->regions, sizeof(*t->regions), &t->region_capacity, m->rank + 1) == 0;
     if (known && t->regions[m->rank] == m->region + 1)
         return 0;
     int moved = known && window >= t->member_window && (t->is_new || t->regions[m->rank] != 0);

@@ -37,26 +37,26 @@ struct span {
     uint64_t from_ns, to_ns, window_ns;
 };
 
-static void table_copy_write_condition(char *out, size_t room, enum about about,
+static void table_copy_write_condition(char *out, size_t capacity, enum about about,
                                        const struct span *span)
 {
     uint64_t to = span->to_ns > INT64_MAX ? INT64_MAX : span->to_ns;
     uint64_t windows = span->window_ns == 0 ? 1 : span->window_ns;
     out[0] = '\0';
     if (about == BY_WINDOW)
-        snprintf(out, room, " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
+        snprintf(out, capacity, " WHERE window BETWEEN %" PRIu64 " AND %" PRIu64,
                  span->from_ns / windows, to == 0 ? 0 : (to - 1) / windows);
     if (about == BY_SINCE)
-        snprintf(out, room,
+        snprintf(out, capacity,
                  " WHERE since_ns < %" PRIu64 " AND (updated_ns >= %" PRIu64
                  " OR state <> 'resolved')",
                  to, span->from_ns);
     if (about == BY_ASKED || about == BY_CAPTURE)
-        snprintf(out, room, " WHERE %sasked_ns >= %" PRIu64 " AND asked_ns < %" PRIu64 "%s",
+        snprintf(out, capacity, " WHERE %sasked_ns >= %" PRIu64 " AND asked_ns < %" PRIu64 "%s",
                  about == BY_CAPTURE ? "capture IN (SELECT id FROM captures WHERE " : "",
                  span->from_ns, to, about == BY_CAPTURE ? ")" : "");
     if (about == BY_BEGIN)
-        snprintf(out, room, " WHERE begin_ns < %" PRIu64 " AND end_ns >= %" PRIu64, to,
+        snprintf(out, capacity, " WHERE begin_ns < %" PRIu64 " AND end_ns >= %" PRIu64, to,
                  span->from_ns);
 }
 
@@ -70,13 +70,13 @@ static const char *table_copy_time_column(const char *table)
                                                                              : NULL;
 }
 
-static size_t table_copy_list_assignments(char *out, size_t room, sqlite3_stmt *rows,
+static size_t table_copy_list_assignments(char *out, size_t capacity, sqlite3_stmt *rows,
                                           const int columns[MAX_COLUMNS], int count)
 {
     size_t used = 0;
     for (int c = 0; c < count; c++) {
         const char *name = sqlite3_column_name(rows, columns[c]);
-        used += (size_t)snprintf(out + used, room - used, "%s%s=excluded.%s", c == 0 ? "" : ",",
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s=excluded.%s", c == 0 ? "" : ",",
                                  name, name);
     }
     return used;
@@ -86,12 +86,12 @@ static size_t table_copy_list_assignments(char *out, size_t room, sqlite3_stmt *
  * anything: only those that the table of the written file has, too, become part of the statement.
  */
 static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *table, char *out,
-                                  size_t room, int columns[MAX_COLUMNS])
+                                  size_t capacity, int columns[MAX_COLUMNS])
 {
     int count = 0;
     const char *time = table_copy_time_column(table);
-    size_t used =
-        (size_t)snprintf(out, room, "INSERT %sINTO %s(", time == NULL ? "OR REPLACE " : "", table);
+    size_t used = (size_t)snprintf(out, capacity, "INSERT %sINTO %s(",
+                                   time == NULL ? "OR REPLACE " : "", table);
     for (int c = 0; c < sqlite3_column_count(rows) && count < MAX_COLUMNS; c++) {
         const char *name = sqlite3_column_name(rows, c);
         if (name == NULL || strlen(name) > 60 ||
@@ -99,18 +99,18 @@ static int table_copy_make_insert(sqlite3 *to, sqlite3_stmt *rows, const char *t
             sqlite3_table_column_metadata(to, NULL, table, name, NULL, NULL, NULL, NULL, NULL) !=
                 SQLITE_OK)
             continue;
-        used += (size_t)snprintf(out + used, room - used, "%s%s", count == 0 ? "" : ",", name);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", count == 0 ? "" : ",", name);
         columns[count++] = c;
     }
-    used += (size_t)snprintf(out + used, room - used, ") VALUES(");
+    used += (size_t)snprintf(out + used, capacity - used, ") VALUES(");
     for (int c = 0; c < count; c++)
-        used += (size_t)snprintf(out + used, room - used, "%s?", c == 0 ? "" : ",");
-    used += (size_t)snprintf(out + used, room - used, ")");
+        used += (size_t)snprintf(out + used, capacity - used, "%s?", c == 0 ? "" : ",");
+    used += (size_t)snprintf(out + used, capacity - used, ")");
     if (time != NULL) {
-        used += (size_t)snprintf(out + used, room - used, " ON CONFLICT DO UPDATE SET ");
-        used += table_copy_list_assignments(out + used, room - used, rows, columns, count);
-        snprintf(out + used, room - used, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)", time,
-                 table, time);
+        used += (size_t)snprintf(out + used, capacity - used, " ON CONFLICT DO UPDATE SET ");
+        used += table_copy_list_assignments(out + used, capacity - used, rows, columns, count);
+        snprintf(out + used, capacity - used, " WHERE ifnull(excluded.%s,0) >= ifnull(%s.%s,0)",
+                 time, table, time);
     }
     return count;
 }
@@ -193,13 +193,13 @@ int table_copy_state(struct recording *to, struct recording_file *from)
     return code;
 }
 
-int table_copy_read_job(struct recording_file *from, char *job, size_t room)
+int table_copy_read_job(struct recording_file *from, char *job, size_t capacity)
 {
     sqlite3_stmt *row = NULL;
     job[0] = '\0';
     if (recording_file_prepare(from, &row, "SELECT job FROM job") == 0 &&
         recording_file_step(from, row) == 1 && sqlite3_column_text(row, 0) != NULL)
-        snprintf(job, room, "%s", (const char *)sqlite3_column_text(row, 0));
+        snprintf(job, capacity, "%s", (const char *)sqlite3_column_text(row, 0));
     sqlite3_finalize(row);
     return job[0] != '\0' ? 0 : -HOLTER_EEMPTY;
 }

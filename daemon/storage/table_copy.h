@@ -24,7 +24,7 @@ int table_copy_state(struct recording *to, struct recording_file *from);
 /** Read the job's id from the table job: a part that had just begun when the job ended has no
  * window that names it.
  *  @return 0, or -HOLTER_EEMPTY: the table has no row */
-int table_copy_read_job(struct recording_file *from, char *job, size_t room);
+int table_copy_read_job(struct recording_file *from, char *job, size_t capacity);
 
 /** Does a file hold neither a job nor a message? So does a part whose daemon was killed while
  * creating it. */

@@ -51,40 +51,41 @@ static void attach_destroy(struct attach *a)
     free(a);
 }
 
-int attach_check(const char *path, char *why, size_t room)
+int attach_check(const char *path, char *why, size_t capacity)
 {
     char directory[520];
     unsigned first, last;
     const char *slash = strrchr(path, '/');
     recording_parts_find(path, &first, &last);
     if (last != 0) {
-        snprintf(why, room, "%s: is there already", path);
+        snprintf(why, capacity, "%s: is there already", path);
         return -EEXIST;
     }
     snprintf(directory, sizeof(directory), "%.*s", slash == NULL ? 1 : (int)(slash - path + 1),
              slash == NULL ? "." : path);
     int code = access(directory, W_OK | X_OK) == 0 ? 0 : -errno;
     if (code != 0)
-        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", path, holter_strerror(code));
     return code;
 }
 
-int attach_create(struct attach **out, const char *path, uint64_t max_bytes, char *why, size_t room)
+int attach_create(struct attach **out, const char *path, uint64_t max_bytes, char *why,
+                  size_t capacity)
 {
-    int found = attach_check(path, why, room);
+    int found = attach_check(path, why, capacity);
     if (found != 0)
         return found;
     struct attach *a = calloc(1, sizeof(*a));
-    snprintf(why, room, "no memory");
+    snprintf(why, capacity, "no memory");
     if (a == NULL)
         return -ENOMEM;
     a->max_bytes = max_bytes;
     numbers_init(&a->numbers);
     int code = record_parts_begin(&a->parts, path, a->path, sizeof(a->path));
     if (code != 0)
-        snprintf(why, room, "%s: the path is too long", path);
+        snprintf(why, capacity, "%s: the path is too long", path);
     else
-        code = recording_open(&a->recording, a->path, why, room);
+        code = recording_open(&a->recording, a->path, why, capacity);
     if (code != 0) {
         attach_destroy(a);
         return code;

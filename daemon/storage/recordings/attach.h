@@ -18,7 +18,7 @@ struct attach;
 /** Check whether attach_create() can create a recording here, as far as that can be seen without
  * trying: for callers that first wait for a job. @param why  set on failure @return 0, -EEXIST or
  * -errno */
-int attach_check(const char *path, char *why, size_t room);
+int attach_check(const char *path, char *why, size_t capacity);
 
 /** Create a recording; no file is overwritten.
  * @param path        of its file, or of its first part
@@ -26,7 +26,7 @@ int attach_check(const char *path, char *why, size_t room);
  * @param why         set on failure
  * @return 0, -EEXIST, or as recording_open() */
 int attach_create(struct attach **out, const char *path, uint64_t max_bytes, char *why,
-                  size_t room);
+                  size_t capacity);
 
 /** Write a message that was published about the job; other types are ignored.
  * @param snapshot  the message is part of the current state that a new subscriber receives; the

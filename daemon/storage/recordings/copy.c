@@ -2,6 +2,7 @@
 #include "daemon/storage/recordings/copy.h"
 
 #include "daemon/analysis/tables/array.h"
+#include "daemon/analysis/tables/saturate.h"
 #include "daemon/storage/record_parts.h"
 #include "daemon/storage/recording_blocks.h"
 #include "daemon/storage/recordings/numbers.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COMMIT_EVERY 4096u /* messages */
+#define COMMIT_INTERVAL 4096u /* messages between two commits */
 
 /* ---- the written file ------------------------------------------------ */
 
@@ -25,12 +26,12 @@ struct target {
     struct numbers numbers; /* numbers of the written messages */
     struct copy_counts *counts;
     char *why;
-    size_t room;
+    size_t capacity;
 };
 
 static int copy_fail(struct target *t, int code, const char *path, const char *what)
 {
-    snprintf(t->why, t->room, "%s: %s", path, what);
+    snprintf(t->why, t->capacity, "%s: %s", path, what);
     return code;
 }
 
@@ -45,13 +46,13 @@ static int copy_begin(struct target *t)
     if (access(t->path, F_OK) == 0)
         return copy_fail(t, -EEXIST, t->path, "there is such a file already");
     numbers_init(&t->numbers);
-    return recording_open(&t->recording, t->path, t->why, t->room);
+    return recording_open(&t->recording, t->path, t->why, t->capacity);
 }
 
 static int copy_put(struct target *t, const struct recorded *head, const void *bytes, size_t length)
 {
     int code = recording_message(t->recording, head, bytes, length);
-    if (code == 0 && ++t->counts->messages % COMMIT_EVERY == 0)
+    if (code == 0 && ++t->counts->messages % COMMIT_INTERVAL == 0)
         code = recording_commit(t->recording);
     return code == 0 ? 0 : copy_fail_writing(t, code);
 }
@@ -101,7 +102,7 @@ struct source {
     size_t length;
     uint64_t messages;          /* number of messages as far as it is known, for progress */
     uint64_t first_ns, last_ns; /* arrival of the first and of the newest message that was read */
-    int more;                   /* there is one */
+    int more;                   /* there is a next message */
     char job[65];
     int windows; /* it has windows */
 };
@@ -133,7 +134,7 @@ static int copy_open_source(struct source *s, const char *path, int empty, struc
 {
     int64_t end = 0;
     s->path = path;
-    int code = recording_cursor_salvage(&s->cursor, path, t->why, t->room);
+    int code = recording_cursor_salvage(&s->cursor, path, t->why, t->capacity);
     if (code != 0)
         return code;
     struct recording_file *file = recording_cursor_file(s->cursor);
@@ -182,10 +183,10 @@ static void copy_show_progress(const struct recording_progress *p, uint64_t done
 
 /* ---- span ----------------------------------------------------------------- */
 
-int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t room)
+int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t capacity)
 {
     struct copy_counts counts = {0};
-    struct target t = {.path = path, .counts = &counts, .why = why, .room = room};
+    struct target t = {.path = path, .counts = &counts, .why = why, .capacity = capacity};
     struct source s = {0};
     int64_t first = 0, last = 0;
     int code = copy_open_source(&s, path, 0, &t);
@@ -216,8 +217,10 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
         *begin_ns = (uint64_t)first < *begin_ns ? (uint64_t)first : *begin_ns;
         last = first > last ? first : last;
     }
-    if (code == 0 && *end_ns == 0)
-        *end_ns = (uint64_t)last + window_ns;
+    if (code == 0 && *begin_ns == UINT64_MAX)
+        code = copy_fail(&t, -HOLTER_EEMPTY, path, "there is no window in it that can be read");
+    else if (code == 0 && *end_ns == 0)
+        *end_ns = saturated_sum((uint64_t)last, window_ns);
     recording_cursor_close(s.cursor);
     return code;
 }
@@ -235,13 +238,13 @@ struct cut {
         start; /* number of the first message to read; there are no windows of the cut before it */
     uint64_t stop_ns;  /* no window of the cut is received later */
     uint64_t first_ns; /* arrival of the first window of the cut */
-    int found;         /* there is one */
+    int found;         /* the cut has a window */
     uint64_t windows;
     /* Runs of messages to be read from `start` on: others do not belong to the cut. */
     struct run {
         uint64_t first, last; /* numbers of messages, ascending */
     } * runs;                 /* owned */
-    size_t run_count, run_room;
+    size_t run_count, run_capacity;
     uint64_t done, of; /* number of messages read, and to be read */
 };
 
@@ -361,7 +364,7 @@ static int copy_add_run(struct cut *cut, uint64_t first, uint64_t last)
         before->last = last;
         return 0;
     }
-    if (array_fit(&cut->runs, sizeof(*cut->runs), &cut->run_room, cut->run_count + 1) != 0)
+    if (array_fit(&cut->runs, sizeof(*cut->runs), &cut->run_capacity, cut->run_count + 1) != 0)
         return -ENOMEM;
     cut->runs[cut->run_count++] = (struct run){first, last};
     return 0;
@@ -400,7 +403,7 @@ static int copy_find_runs(struct source *heads, struct cut *cut)
 static int copy_plan(struct target *t, struct source *s, struct cut *cut)
 {
     struct source heads = {.path = s->path};
-    int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->room);
+    int code = recording_cursor_salvage(&heads.cursor, s->path, t->why, t->capacity);
     if (code != 0)
         return code;
     recording_cursor_seek(heads.cursor, cut->start - 1);
@@ -431,9 +434,9 @@ static int copy_update_job(struct target *t, const struct cut *cut)
 
 int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
              const struct recording_progress *progress, struct copy_counts *counts, char *why,
-             size_t room)
+             size_t capacity)
 {
-    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct target t = {.path = out, .counts = counts, .why = why, .capacity = capacity};
     struct source s = {0};
     struct cut cut = {.from_ns = from_ns, .to_ns = to_ns};
     *counts = (struct copy_counts){0};
@@ -511,10 +514,10 @@ static int copy_check_same_job(struct target *t, const struct source *first,
                                const struct source *other)
 {
     if (strcmp(first->job, other->job) != 0)
-        snprintf(t->why, t->room, "%s is of job %s, but %s of job %s", first->path, first->job,
+        snprintf(t->why, t->capacity, "%s is of job %s, but %s of job %s", first->path, first->job,
                  other->path, other->job);
     else if (recording_cursor_window_ns(first->cursor) != recording_cursor_window_ns(other->cursor))
-        snprintf(t->why, t->room, "the windows of %s and %s differ in length", first->path,
+        snprintf(t->why, t->capacity, "the windows of %s and %s differ in length", first->path,
                  other->path);
     else
         return 0;
@@ -591,9 +594,9 @@ static int copy_merge_tables(struct target *t, struct merge *m)
 
 int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
-               size_t room)
+               size_t capacity)
 {
-    struct target t = {.path = out, .counts = counts, .why = why, .room = room};
+    struct target t = {.path = out, .counts = counts, .why = why, .capacity = capacity};
     struct merge m = {.count = count, .sources = calloc(count + 1, sizeof(*m.sources))};
     *counts = (struct copy_counts){0};
     int code = m.sources == NULL ? copy_fail(&t, -ENOMEM, out, "no memory")

@@ -19,7 +19,7 @@ struct copy_counts {
 
 /** Span of a recording, by the begin of its windows, daemon time.
  * @return 0, or negative: it has no window, or cannot be read */
-int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t room);
+int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why, size_t capacity);
 
 /** Cut a recording: windows that begin before `to_ns` and end after `from_ns`, the earlier
  * messages about ranks as if they had been sent at the begin of the cut, and the rows of the
@@ -30,7 +30,7 @@ int copy_span(const char *path, uint64_t *begin_ns, uint64_t *end_ns, char *why,
  * @return 0, -EEXIST, -HOLTER_EEMPTY: no window is in this span; or negative */
 int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns,
              const struct recording_progress *progress, struct copy_counts *counts, char *why,
-             size_t room);
+             size_t capacity);
 
 /** Merge recordings of one job: messages in the order of their arrival, each once, identified by
  * agent and number. In the tables newer rows replace older ones.
@@ -38,6 +38,6 @@ int copy_cut(const char *out, const char *path, uint64_t from_ns, uint64_t to_ns
  * @return as copy_cut(); -HOLTER_ENOJOB: the recordings are of different jobs */
 int copy_merge(const char *out, const char *const *paths, size_t count,
                const struct recording_progress *progress, struct copy_counts *counts, char *why,
-               size_t room);
+               size_t capacity);
 
 #endif

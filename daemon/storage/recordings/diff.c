@@ -108,19 +108,19 @@ static int diff_is_equal(const struct comparing *c, int i, int j)
     return diff_distance(a, i, b, j) <= c->options->tolerance * fmax(fabs(x), fabs(y));
 }
 
-static void diff_print_value(char *out, size_t room, sqlite3_stmt *s, int column)
+static void diff_print_value(char *out, size_t capacity, sqlite3_stmt *s, int column)
 {
     const unsigned char *text;
     if (sqlite3_column_type(s, column) == SQLITE_BLOB) {
-        snprintf(out, room, "%d bytes", sqlite3_column_bytes(s, column));
+        snprintf(out, capacity, "%d bytes", sqlite3_column_bytes(s, column));
         return;
     }
     if (sqlite3_column_type(s, column) == SQLITE_FLOAT) {
-        snprintf(out, room, "%.17g", sqlite3_column_double(s, column));
+        snprintf(out, capacity, "%.17g", sqlite3_column_double(s, column));
         return;
     }
     text = sqlite3_column_text(s, column);
-    snprintf(out, room, "%s", text == NULL ? "NULL" : (const char *)text);
+    snprintf(out, capacity, "%s", text == NULL ? "NULL" : (const char *)text);
 }
 
 /* ---- items --------------------------------------------------------------- */
@@ -129,7 +129,7 @@ struct diff_item *diff_add_item(struct diff *d, const struct diff_options *optio
                                 const struct diff_table *table, size_t *listed)
 {
     if (*listed >= options->items ||
-        array_fit(&d->items, sizeof(*d->items), &d->room, d->count + 1) != 0)
+        array_fit(&d->items, sizeof(*d->items), &d->capacity, d->count + 1) != 0)
         return NULL;
     ++*listed;
     struct diff_item *item = &d->items[d->count++];
@@ -142,13 +142,14 @@ static struct diff_item *diff_add_table_item(struct comparing *c)
     return diff_add_item(c->diff, c->options, c->table, &c->listed);
 }
 
-static void diff_print_key(char *out, size_t room, const struct comparing *c, const struct side *s)
+static void diff_print_key(char *out, size_t capacity, const struct comparing *c,
+                           const struct side *s)
 {
     size_t used = 0;
-    for (size_t k = 0; k < c->key_count && used < room; k++) {
+    for (size_t k = 0; k < c->key_count && used < capacity; k++) {
         char value[64];
         diff_print_value(value, sizeof(value), s->rows, s->keys[k]);
-        used += (size_t)snprintf(out + used, room - used, "%s%s %s", k == 0 ? "" : ", ",
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s %s", k == 0 ? "" : ", ",
                                  sqlite3_column_name(s->rows, s->keys[k]), value);
     }
 }
@@ -307,28 +308,28 @@ static int diff_compare_all(struct comparing *c, struct recording_cursor *cursor
 }
 
 int diff_read(struct diff *out, const char *const paths[2], const struct diff_options *options,
-              char *why, size_t room)
+              char *why, size_t capacity)
 {
     struct comparing c = {.diff = out, .options = options};
     struct recording_cursor *cursors[2] = {NULL, NULL};
     int code = 0;
     *out = (struct diff){.count = 0};
     for (int i = 0; code == 0 && i < 2; i++) {
-        code = recording_cursor_open(&cursors[i], paths[i], why, room);
+        code = recording_cursor_open(&cursors[i], paths[i], why, capacity);
         c.sides[i].file = code == 0 ? recording_cursor_file(cursors[i]) : NULL;
         if (code == 0 && (code = recording_file_hold(c.sides[i].file)) != 0)
-            snprintf(why, room, "%s: %s", paths[i], holter_strerror(code));
+            snprintf(why, capacity, "%s: %s", paths[i], holter_strerror(code));
     }
     if (code == 0 &&
         strcmp(recording_cursor_job(cursors[0]), recording_cursor_job(cursors[1])) != 0) {
-        snprintf(why, room, "%s is of job %s, but %s of job %s", paths[0],
+        snprintf(why, capacity, "%s is of job %s, but %s of job %s", paths[0],
                  recording_cursor_job(cursors[0]), paths[1], recording_cursor_job(cursors[1]));
         code = -HOLTER_ENOJOB;
     } else if (code == 0) {
         snprintf(out->job, sizeof(out->job), "%s", recording_cursor_job(cursors[0]));
         code = diff_compare_all(&c, cursors);
         if (code != 0)
-            snprintf(why, room, "%s or %s, table %s: %s", paths[0], paths[1], c.table->name,
+            snprintf(why, capacity, "%s or %s, table %s: %s", paths[0], paths[1], c.table->name,
                      holter_strerror(code));
     }
     recording_cursor_close(cursors[0]);
@@ -342,7 +343,7 @@ void diff_finish(struct diff *d)
 {
     free(d->items);
     d->items = NULL;
-    d->count = d->room = 0;
+    d->count = d->capacity = 0;
 }
 
 void diff_print_json(FILE *out, const struct diff *d, const char *const paths[2])

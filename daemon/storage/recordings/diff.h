@@ -27,7 +27,7 @@ struct diff_item {
 struct diff {
     struct diff_table tables[DIFF_TABLES];
     struct diff_item *items; /**< owned: the first differences of each table */
-    size_t count, room;
+    size_t count, capacity;
     char job[65];
     uint64_t differences; /**< rows that differ, and rows that only one recording has */
 };
@@ -46,7 +46,7 @@ struct diff_options {
  * @return 0, -HOLTER_ENOJOB: the recordings are of different jobs; or negative: one cannot be
  * read */
 int diff_read(struct diff *out, const char *const paths[2], const struct diff_options *options,
-              char *why, size_t room);
+              char *why, size_t capacity);
 
 void diff_finish(struct diff *diff);
 

@@ -32,7 +32,7 @@ struct side {
     struct recording_cursor *cursor;
     struct message message;      /* message read last */
     struct unmatched *unmatched; /* owned */
-    size_t room;
+    size_t capacity;
     uint32_t count, left, free; /* entries in use or free; messages in them; first free entry */
     uint32_t *chains;           /* owned: first entry of each chain */
     uint32_t mask;              /* number of chains - 1; their number is a power of two */
@@ -89,7 +89,7 @@ static int diff_messages_reserve(struct side *s)
     if (s->free != NONE)
         return 0;
     if (s->count == NONE - 1 ||
-        array_fit(&s->unmatched, sizeof(*s->unmatched), &s->room, s->count + (size_t)1) != 0)
+        array_fit(&s->unmatched, sizeof(*s->unmatched), &s->capacity, s->count + (size_t)1) != 0)
         return -ENOMEM;
     if (s->chains != NULL && s->count <= s->mask)
         return 0;

@@ -30,12 +30,12 @@ struct reading {
     struct key_table hosts,
         agents;               /* hosts: hi: hash of a name, lo: its length; agents: hi: instance */
     struct dropping *dropped; /* owned: by agent */
-    uint32_t dropped_room;
+    uint32_t dropped_capacity;
     uint64_t dropped_before; /* dropped windows before the first window */
     struct numbers numbers;  /* numbers of the messages */
     struct info_hole *holes; /* owned: gaps of single agents */
-    size_t hole_count, hole_room;
-    size_t host_room, alert_room;
+    size_t hole_count, hole_capacity;
+    size_t host_capacity, alert_capacity;
     const struct recording_progress *progress;
 };
 
@@ -59,10 +59,10 @@ static uint64_t info_query_number(struct reading *r, const char *sql)
     return recording_file_number(r->file, sql, &number) == 0 && number > 0 ? (uint64_t)number : 0;
 }
 
-static void info_copy_text(char *out, size_t room, sqlite3_stmt *s, int column)
+static void info_copy_text(char *out, size_t capacity, sqlite3_stmt *s, int column)
 {
     const unsigned char *text = sqlite3_column_text(s, column);
-    snprintf(out, room, "%s", text == NULL ? "" : (const char *)text);
+    snprintf(out, capacity, "%s", text == NULL ? "" : (const char *)text);
 }
 
 static void info_read_job(struct reading *r)
@@ -123,7 +123,7 @@ static int info_add_alert(void *user, const struct wire_alert *a)
     struct info *i = r->info;
     if (i->alert_total++ >= INFO_ALERTS)
         return 0;
-    if (array_fit(&i->alerts, sizeof(*i->alerts), &r->alert_room, i->alert_count + 1) != 0)
+    if (array_fit(&i->alerts, sizeof(*i->alerts), &r->alert_capacity, i->alert_count + 1) != 0)
         return -ENOMEM;
     struct info_alert *to = &i->alerts[i->alert_count++];
     *to = (struct info_alert){.id = a->id, .since_ns = a->since_ns, .updated_ns = a->updated_ns};
@@ -197,7 +197,7 @@ static int info_add_host(struct reading *r, const char *host)
     key_table_add_hashed(&r->hosts, key);
     if (i->host_total++ >= INFO_HOSTS)
         return 0;
-    if (array_fit(&i->hosts, sizeof(char *), &r->host_room, i->host_count + 1) != 0)
+    if (array_fit(&i->hosts, sizeof(char *), &r->host_capacity, i->host_count + 1) != 0)
         return -ENOMEM;
     if ((i->hosts[i->host_count] = strdup(host)) == NULL)
         return -ENOMEM;
@@ -221,7 +221,8 @@ static int info_add_agent(struct reading *r, const struct recorded *head,
     if (key_table_reserve(&r->agents, 1) != 0)
         return -ENOMEM;
     uint32_t at = key_table_add_hashed(&r->agents, (struct key){.hi = head->instance});
-    if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_room, (uint64_t)at + 1) != 0)
+    if (array_fit_zero(&r->dropped, sizeof(*r->dropped), &r->dropped_capacity, (uint64_t)at + 1) !=
+        0)
         return -ENOMEM;
     struct dropping *d = &r->dropped[at];
     d->others += w == NULL && !d->began;
@@ -328,7 +329,7 @@ static int info_add_gap(void *user, uint64_t first, uint64_t end, uint64_t missi
     uint64_t window_ns = r->info->window_ns;
     if (window_ns == 0 || end > INT64_MAX / window_ns)
         return 0;
-    if (array_fit(&r->holes, sizeof(*r->holes), &r->hole_room, r->hole_count + 1) != 0)
+    if (array_fit(&r->holes, sizeof(*r->holes), &r->hole_capacity, r->hole_count + 1) != 0)
         return -ENOMEM;
     r->holes[r->hole_count++] = (struct info_hole){first * window_ns, end * window_ns, missing};
     return 0;
@@ -387,12 +388,12 @@ static void info_finish_reading(struct reading *r)
 }
 
 int info_read(struct info *out, const char *path, const struct recording_progress *progress,
-              char *why, size_t room)
+              char *why, size_t capacity)
 {
     struct reading r = {.info = out, .progress = progress};
     *out = (struct info){0};
     snprintf(out->path, sizeof(out->path), "%s", path);
-    int code = recording_cursor_salvage(&r.cursor, path, why, room);
+    int code = recording_cursor_salvage(&r.cursor, path, why, capacity);
     if (code != 0)
         return code;
     r.file = recording_cursor_file(r.cursor);
@@ -411,7 +412,7 @@ int info_read(struct info *out, const char *path, const struct recording_progres
     if (out->windows == 0 && out->window_ns > 0) /* nothing was published, as in an import */
         out->windows = (out->end_ns - out->begin_ns) / out->window_ns;
     if (code != 0)
-        snprintf(why, room, "%s: %s", path, holter_strerror(code));
+        snprintf(why, capacity, "%s: %s", path, holter_strerror(code));
     info_finish_reading(&r);
     if (code != 0)
         info_finish(out);

@@ -82,7 +82,7 @@ struct info {
  * is what can be read
  *  @param why  set on failure @return 0, or negative: it cannot be opened, or there is no memory */
 int info_read(struct info *out, const char *path, const struct recording_progress *progress,
-              char *why, size_t room);
+              char *why, size_t capacity);
 
 void info_finish(struct info *info);
 

@@ -18,22 +18,22 @@ struct run {
 /* Runs in ascending order: nearly always there is one. */
 struct numbers_agent {
     struct run *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 void numbers_init(struct numbers *n)
 {
-    *n = (struct numbers){.room = 0};
+    *n = (struct numbers){.capacity = 0};
     key_table_init(&n->agents);
 }
 
 void numbers_finish(struct numbers *n)
 {
-    for (uint32_t i = 0; i < n->room; i++)
+    for (uint32_t i = 0; i < n->capacity; i++)
         free(n->agent[i].list);
     free(n->agent);
     key_table_finish(&n->agents);
-    *n = (struct numbers){.room = 0};
+    *n = (struct numbers){.capacity = 0};
 }
 
 static void numbers_extend_windows(struct run *run, const struct run *other)
@@ -67,7 +67,7 @@ static int numbers_merge_runs(struct numbers_agent *r, const struct run *one)
         numbers_extend_windows(&r->list[at], one);
         return 0;
     }
-    if (array_fit(&r->list, sizeof(*r->list), &r->room, r->count + 1) != 0)
+    if (array_fit(&r->list, sizeof(*r->list), &r->capacity, r->count + 1) != 0)
         return -ENOMEM;
     memmove(&r->list[at + 1], &r->list[at], (r->count - at) * sizeof(*r->list));
     r->list[at] = *one;
@@ -80,7 +80,7 @@ int numbers_add(struct numbers *n, const struct recorded *head)
     if (key_table_reserve(&n->agents, 1) != 0)
         return -ENOMEM;
     uint32_t at = key_table_add_hashed(&n->agents, (struct key){.hi = head->instance});
-    if (array_fit_zero(&n->agent, sizeof(*n->agent), &n->room, (uint64_t)at + 1) != 0)
+    if (array_fit_zero(&n->agent, sizeof(*n->agent), &n->capacity, (uint64_t)at + 1) != 0)
         return -ENOMEM;
     struct numbers_agent *agent = &n->agent[at];
     struct run one = {.first = head->seq, .last = head->seq, .low = UINT64_MAX};
@@ -161,7 +161,7 @@ static uint64_t numbers_missing_in_gap(const struct gap *gap, int shared)
 uint64_t numbers_count_missing(const struct numbers *n)
 {
     uint64_t missing = 0;
-    for (uint32_t i = 0; i < n->room; i++) {
+    for (uint32_t i = 0; i < n->capacity; i++) {
         const struct numbers_agent *agent = &n->agent[i];
         int shared = numbers_is_shared(agent);
         for (size_t at = numbers_first_run(agent); at < agent->count;) {
@@ -187,7 +187,7 @@ static int numbers_visit_agent_gaps(const struct numbers_agent *agent, numbers_g
 int numbers_for_each_gap(const struct numbers *n, numbers_gap_visit *hole, void *user)
 {
     int code = 0;
-    for (uint32_t i = 0; code == 0 && i < n->room; i++)
+    for (uint32_t i = 0; code == 0 && i < n->capacity; i++)
         code = numbers_visit_agent_gaps(&n->agent[i], hole, user);
     return code;
 }

@@ -10,7 +10,7 @@
 struct numbers {
     struct key_table agents;     /* hi: instance */
     struct numbers_agent *agent; /* owned; by agent */
-    uint32_t room;
+    uint32_t capacity;
 };
 
 void numbers_init(struct numbers *numbers);

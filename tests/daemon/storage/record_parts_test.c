@@ -340,7 +340,7 @@ static void fail_next(void)
     assert_int_equal(code, -EIO);
 }
 
-static void of_a_part_that_cannot_be_begun_nothing_is_left(void **state)
+static void a_part_that_cannot_be_created_leaves_nothing(void **state)
 {
     static uint8_t large[4 << 20];
     const struct recorded head = {.type = WIRE_TYPE_RANKS, .instance = 5, .seq = 1};
@@ -351,14 +351,14 @@ static void of_a_part_that_cannot_be_begun_nothing_is_left(void **state)
     assert_int_equal(record_parts_add_ranks(&parts, &head, large, sizeof(large)), 0);
     assert_int_equal(recording_part_path(base, 2, part, sizeof(part)), 0);
     fail_next();
-    assert_non_null(strstr(why, "part 2 cannot be begun: "));
+    assert_non_null(strstr(why, "part 2 cannot be created: "));
     assert_null(recording);
     assert_int_equal(access(part, F_OK), -1);
     assert_int_equal(access(base, F_OK), 0);
 }
 
 /* As on a disk that is full. */
-static void why_the_part_before_cannot_be_finished_is_told(void **state)
+static void a_part_that_cannot_be_finished_is_reported_with_the_cause(void **state)
 {
     char part[256];
     (void)state;
@@ -403,8 +403,8 @@ int main(void)
         TEST(a_recording_goes_on_with_its_newest_part),
         TEST(a_recording_goes_on_before_a_part_that_was_not_begun),
         TEST(a_part_that_is_being_made_stays),
-        TEST(of_a_part_that_cannot_be_begun_nothing_is_left),
-        TEST(why_the_part_before_cannot_be_finished_is_told),
+        TEST(a_part_that_cannot_be_created_leaves_nothing),
+        TEST(a_part_that_cannot_be_finished_is_reported_with_the_cause),
         TEST(names_of_other_recordings_are_no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
