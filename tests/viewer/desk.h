@@ -4,7 +4,7 @@
 #define HOLTER_TESTS_VIEWER_DESK_H
 
 #include "viewer/draw/type.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /* What one picture needs. */
 struct desk {

@@ -1,8 +1,7 @@
 #include "viewer/views/alerts/evidence.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/captures/view_captures.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_ALERTS_EVIDENCE_H
 #define HOLTER_VIEWER_VIEWS_ALERTS_EVIDENCE_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** How much of it a card shows. */
 enum evidence_detail {

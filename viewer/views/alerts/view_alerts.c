@@ -2,7 +2,7 @@
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,4 +161,4 @@ static void alerts_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, x, foot + 3.4, 1.8, color);
 }
 
-const struct view alerts_view = {"alerts", "Alerts", alerts_icon, alerts_layout};
+const struct view alerts_view = {"alerts", "Alerts", alerts_icon, alerts_layout, NULL};

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_ALERTS_VIEW_ALERTS_H
 #define HOLTER_VIEWER_VIEWS_ALERTS_VIEW_ALERTS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view alerts_view;
 

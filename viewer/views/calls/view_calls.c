@@ -1,7 +1,7 @@
 #include "viewer/views/calls/view_calls.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
 
@@ -234,4 +234,4 @@ static void calls_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view calls_view = {"calls", "Calls", calls_icon, calls_layout};
+const struct view calls_view = {"calls", "Calls", calls_icon, calls_layout, NULL};

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_CALLS_VIEW_CALLS_H
 #define HOLTER_VIEWER_VIEWS_CALLS_VIEW_CALLS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view calls_view;
 

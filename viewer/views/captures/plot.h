@@ -4,7 +4,7 @@
 #define HOLTER_VIEWER_VIEWS_CAPTURES_PLOT_H
 
 #include "viewer/layout/lanes.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 struct captures_plot {
     const struct capture *capture;

@@ -2,7 +2,7 @@
 
 #include "viewer/layout/format.h"
 #include "viewer/views/captures/plot.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
 
@@ -11,15 +11,6 @@
 #include <string.h>
 
 enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 };
-
-char *captures_size(const struct capture *c, char *out, size_t room)
-{
-    char ranks[FORMAT_ROOM], calls[FORMAT_ROOM];
-    snprintf(out, room, "%s rank%s, %s call%s", format_count(ranks, sizeof ranks, c->ranks),
-             c->ranks == 1 ? "" : "s", format_count(calls, sizeof calls, c->calls),
-             c->calls == 1 ? "" : "s");
-    return out;
-}
 
 /* ---- head --------------------------------------------------------------------------------------
  */
@@ -287,4 +278,10 @@ static void captures_icon(const struct brush *b, struct box box, color_t color)
     scene_line(b->scene, box.x + 18.5, box.y, box.x + 18.5, box.y + 19, 1.6, color);
 }
 
-const struct view captures_view = {"captures", "Captures", captures_icon, captures_layout};
+static void captures_view_finish(struct pictures *pictures)
+{
+    picture_finish(&pictures->captures);
+}
+
+const struct view captures_view = {"captures", "Captures", captures_icon, captures_layout,
+                                   captures_view_finish};

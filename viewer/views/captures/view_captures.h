@@ -3,11 +3,8 @@
 #ifndef HOLTER_VIEWER_VIEWS_CAPTURES_VIEW_CAPTURES_H
 #define HOLTER_VIEWER_VIEWS_CAPTURES_VIEW_CAPTURES_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view captures_view;
-
-/** "8 ranks, 1,203 calls". */
-char *captures_size(const struct capture *capture, char *out, size_t room);
 
 #endif

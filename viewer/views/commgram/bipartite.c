@@ -3,7 +3,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/commgram/strip.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/error.h"
 

@@ -5,8 +5,8 @@
 
 #include "viewer/layout/ribbons.h"
 #include "viewer/views/commgram/columns.h"
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/common/view.h"
 
 /** What is kept between frames. */
 struct commgram_drawing {

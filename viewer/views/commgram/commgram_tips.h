@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_COMMGRAM_TIPS_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_COMMGRAM_TIPS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** A column, bar or ribbon of the picture, by its place. others: ribbons at the same point. */
 void tip_of_column(struct stage *stage, uint32_t column);

@@ -2,7 +2,7 @@
 
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "viewer/layout/format.h"
 #include "viewer/views/commgram/commgram_tips.h"
 #include "viewer/views/commgram/strip.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -361,4 +361,11 @@ static void commgram_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view commgram_view = {"commgram", "CommGram", commgram_icon, commgram_layout};
+static void commgram_view_finish(struct pictures *pictures)
+{
+    commgram_drawing_destroy(pictures->commgram);
+    pictures->commgram = NULL;
+}
+
+const struct view commgram_view = {"commgram", "CommGram", commgram_icon, commgram_layout,
+                                   commgram_view_finish};

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_VIEW_COMMGRAM_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_VIEW_COMMGRAM_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view commgram_view;
 

@@ -1,7 +1,8 @@
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/views.h"
 
 #include "proto/client.h"
 
@@ -20,12 +21,6 @@ enum {
     WIDE = 1180,
     FACTS_LEFT = 14
 };
-
-const char *frame_app_name(const char *app)
-{
-    const char *slash = strrchr(app, '/');
-    return slash && slash[1] ? slash + 1 : app;
-}
 
 /* "Open MPI v4.1.4, package: ..." up to the first comma or line. */
 static void mpi_name(char *out, size_t room, const char *mpi)
@@ -159,7 +154,7 @@ static void frame_add_header(const struct stage *s, int folded)
         right -= w + 8;
     }
     right -= state_pill(s, right, 12) + 16;
-    const char *name = s->model->job[0] ? frame_app_name(s->model->app) : "";
+    const char *name = s->model->job[0] ? piece_app_name(s->model->app) : "";
     double used = scene_text(scene, x, 14, (right - x) * 0.4, TEXT_STRONG, 0, t->text, name);
     x += used > 0 ? used + 16 : 0;
     char facts[512];
@@ -354,15 +349,15 @@ static void recording_text(const struct stage *s, char *out, size_t room, color_
         *color = t->text;
         snprintf(out, room, "%s", s->ui->overlay.notice);
     } else if (m->playback.known) {
-        snprintf(out, room, "replaying %s", frame_app_name(m->playback.file));
+        snprintf(out, room, "replaying %s", piece_app_name(m->playback.file));
     } else if (m->daemon.recorder_error[0]) {
         *color = t->bad;
         snprintf(out, room, "recording stopped: %s", m->daemon.recorder_error);
     } else if (m->recording[0] && m->daemon.recorded_bytes) {
-        snprintf(out, room, "recording %s %s", frame_app_name(m->recording),
+        snprintf(out, room, "recording %s %s", piece_app_name(m->recording),
                  format_si(size, sizeof size, (double)m->daemon.recorded_bytes, "B"));
     } else if (m->recording[0]) {
-        snprintf(out, room, "recording %s", frame_app_name(m->recording));
+        snprintf(out, room, "recording %s", piece_app_name(m->recording));
     } else if (m->job[0]) {
         snprintf(out, room, "not recording");
     } else {
@@ -410,7 +405,7 @@ static void stale_note(const struct stage *s, struct box box)
     scene_text(s->brush.scene, note.x + 14, note.y + 6, w - 28, TEXT_SMALL, 0, t->text, text);
 }
 
-void frame_layout(struct stage *s)
+static void frame_layout(struct stage *s)
 {
     const struct ui *ui = s->ui;
     const struct theme *t = s->brush.theme;

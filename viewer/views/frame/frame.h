@@ -2,10 +2,14 @@
 #ifndef HOLTER_VIEWER_VIEWS_FRAME_FRAME_H
 #define HOLTER_VIEWER_VIEWS_FRAME_FRAME_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
-/** Last part of a path. */
-const char *frame_app_name(const char *app);
+/** Lay out the viewer's whole window (header, rail, view, context, status and overlays) from facts
+ * and choices.
+ *  @param scene  filled; on entry the previous scene, for what the mouse is over */
+void frame_scene(struct scene *scene, const struct model *model, const struct range *range,
+                 const struct ui *ui, const struct theme *theme, struct pictures *pictures,
+                 struct text_measure measure);
 
 /** Selection, alerts, busiest pairs and who waits most. drawer: it lies over the view. */
 void context_layout(struct stage *stage, struct box box, int drawer);

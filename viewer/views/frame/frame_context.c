@@ -2,8 +2,8 @@
 
 #include "viewer/layout/format.h"
 #include "viewer/views/alerts/evidence.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/frame/frame_network.h"
-#include "viewer/views/pieces.h"
 
 #include "holter/call.h"
 

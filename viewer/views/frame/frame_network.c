@@ -1,10 +1,10 @@
 #include "viewer/views/frame/frame_network.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/frame/frame.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>

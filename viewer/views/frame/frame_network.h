@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_FRAME_FRAME_NETWORK_H
 #define HOLTER_VIEWER_VIEWS_FRAME_FRAME_NETWORK_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** Is it a link, route or vertex? */
 int context_is_network(enum select_kind kind);

@@ -1,8 +1,7 @@
 #include "viewer/views/jobs/view_jobs.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/frame/frame.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "proto/client.h"
 
@@ -38,7 +37,7 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     jobs_view_add_cell(s, row, JOB, here ? t->accent : t->text, job->job);
-    jobs_view_add_cell(s, row, APP, t->text, frame_app_name(job->app));
+    jobs_view_add_cell(s, row, APP, t->text, piece_app_name(job->app));
     int running = !strcmp(job->state, "running");
     color_t color = running ? t->good : !strcmp(job->state, "ended") ? t->second : t->bad;
     jobs_view_add_cell(s, row, STATE, color, job->state);
@@ -102,4 +101,4 @@ static void jobs_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view jobs_view = {"jobs", "Jobs", jobs_icon, jobs_layout};
+const struct view jobs_view = {"jobs", "Jobs", jobs_icon, jobs_layout, NULL};

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_JOBS_VIEW_JOBS_H
 #define HOLTER_VIEWER_VIEWS_JOBS_VIEW_JOBS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view jobs_view;
 

@@ -1,8 +1,8 @@
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,17 +42,6 @@ static double live_mean(const struct network *n)
     const struct network_counts *c = &n->counts;
     uint64_t loaded = c->states[LINK_BUSY] + c->states[LINK_HOT] + c->states[LINK_CONGESTED];
     return loaded ? c->hop_bytes / (double)loaded : 0;
-}
-
-int links_measured_only(const struct stage *s)
-{
-    const struct network *n = &s->model->network;
-    if (s->range->flows.links_used || s->ui->network.applied)
-        return 0;
-    for (uint32_t i = 0; i < n->link_count; i++)
-        if (n->links[i].measured != NETWORK_UNKNOWN)
-            return n->counts.hop_bytes <= 0;
-    return 0;
 }
 
 /* Most recent windows of the visible time that samples may be kept of. */

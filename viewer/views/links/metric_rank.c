@@ -1,7 +1,7 @@
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "viewer/views/links/view_links.h"
 
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/network_pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,4 +49,10 @@ static void links_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view links_view = {"links", "Links", links_icon, links_layout};
+static void links_view_finish(struct pictures *pictures)
+{
+    links_drawing_destroy(pictures->links);
+    pictures->links = NULL;
+}
+
+const struct view links_view = {"links", "Links", links_icon, links_layout, links_view_finish};

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_H
 #define HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view links_view;
 

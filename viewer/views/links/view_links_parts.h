@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
 #define HOLTER_VIEWER_VIEWS_LINKS_VIEW_LINKS_PARTS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** Links in the order of the list, kept while facts, time and filter stay the same. */
 struct links_drawing {
@@ -24,9 +24,6 @@ struct link_figures {
 
 /** Order of the list, brought up to date. NULL: no memory */
 const struct links_drawing *links_order(struct stage *stage);
-
-/** Did interfaces count, and no message cross a link? Then loads are what they counted. */
-int links_measured_only(const struct stage *stage);
 
 void link_figures(const struct stage *stage, int live, uint32_t link, struct link_figures *out);
 

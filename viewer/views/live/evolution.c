@@ -1,8 +1,8 @@
 #include "viewer/views/live/evolution.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/live/evolution_time.h"
-#include "viewer/views/pieces.h"
 
 #include "holter/size_class.h"
 

@@ -5,8 +5,8 @@
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_H
 #define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_H
 
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/common/view.h"
 
 /** Is there something to show? */
 int evolution_known(const struct model *model);

@@ -3,8 +3,8 @@
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
 #define HOLTER_VIEWER_VIEWS_LIVE_EVOLUTION_TIME_H
 
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/common/view.h"
 
 enum { EVOLUTION_COLUMNS = 512 };
 

@@ -3,8 +3,8 @@
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
 #define HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
 
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/timeline.h"
+#include "viewer/views/common/view.h"
 
 void heat_layout(struct stage *stage, struct box box, const struct timeline *line);
 

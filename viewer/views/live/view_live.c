@@ -1,16 +1,17 @@
 #include "viewer/views/live/view_live.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/common/timeline.h"
 #include "viewer/views/live/evolution.h"
 #include "viewer/views/live/heat.h"
-#include "viewer/views/live/live_timeline.h"
 #include "viewer/views/matrix/view_matrix.h"
-#include "viewer/views/pieces.h"
 
 #include "holter/call.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { GUTTER = 84, READOUT = 108 }; /* room for the figures left and right of a plot */
 
@@ -374,4 +375,11 @@ static void live_icon(const struct brush *b, struct box box, color_t color)
     scene_curve(b->scene, 1.8, color);
 }
 
-const struct view live_view = {"live", "Live", live_icon, live_layout};
+static void live_view_finish(struct pictures *pictures)
+{
+    picture_finish(&pictures->heat);
+    free(pictures->evolution.order);
+    pictures->evolution = (struct evolution){0};
+}
+
+const struct view live_view = {"live", "Live", live_icon, live_layout, live_view_finish};

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_VIEW_LIVE_H
 #define HOLTER_VIEWER_VIEWS_LIVE_VIEW_LIVE_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view live_view;
 

@@ -1,7 +1,7 @@
 #include "viewer/views/matrix/view_matrix.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -361,4 +361,10 @@ static void matrix_icon(const struct brush *b, struct box box, color_t color)
                    1, color_fade(color, strength[i]));
 }
 
-const struct view matrix_view = {"matrix", "Matrix", matrix_icon, matrix_layout};
+static void matrix_view_finish(struct pictures *pictures)
+{
+    picture_finish(&pictures->matrix);
+}
+
+const struct view matrix_view = {"matrix", "Matrix", matrix_icon, matrix_layout,
+                                 matrix_view_finish};

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_MATRIX_VIEW_MATRIX_H
 #define HOLTER_VIEWER_VIEWS_MATRIX_VIEW_MATRIX_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view matrix_view;
 

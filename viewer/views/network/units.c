@@ -1,7 +1,7 @@
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>

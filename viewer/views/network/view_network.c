@@ -1,9 +1,9 @@
 #include "viewer/views/network/view_network.h"
 
 #include "viewer/layout/format.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/network/view_network_parts.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -142,4 +142,11 @@ static void network_icon(const struct brush *b, struct box box, color_t color)
         scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], i % 2 ? 2.4 : 3, color);
 }
 
-const struct view network_view = {"network", "Network", network_icon, network_layout};
+static void network_view_finish(struct pictures *pictures)
+{
+    network_drawing_destroy(pictures->network);
+    pictures->network = NULL;
+}
+
+const struct view network_view = {"network", "Network", network_icon, network_layout,
+                                  network_view_finish};

@@ -5,7 +5,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_NETWORK_VIEW_NETWORK_H
 #define HOLTER_VIEWER_VIEWS_NETWORK_VIEW_NETWORK_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view network_view;
 

@@ -4,8 +4,8 @@
 
 #include "viewer/layout/spring.h"
 #include "viewer/layout/strokes.h"
+#include "viewer/views/common/view.h"
 #include "viewer/views/network/wiring.h"
-#include "viewer/views/view.h"
 
 /** A wiring with the places of its units. */
 struct arrangement {

@@ -1,7 +1,7 @@
 #include "viewer/views/nodes/view_nodes.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,4 +162,4 @@ static void nodes_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view nodes_view = {"nodes", "Nodes", nodes_icon, nodes_layout};
+const struct view nodes_view = {"nodes", "Nodes", nodes_icon, nodes_layout, NULL};

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_NODES_VIEW_NODES_H
 #define HOLTER_VIEWER_VIEWS_NODES_VIEW_NODES_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view nodes_view;
 

@@ -1,7 +1,7 @@
 #include "viewer/views/pairs/view_pairs.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <errno.h>
 #include <math.h>
@@ -160,4 +160,4 @@ static void pairs_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, box.x + r, y1, r, color_fade(color, 0.45));
 }
 
-const struct view pairs_view = {"pairs", "Pairs", pairs_icon, pairs_layout};
+const struct view pairs_view = {"pairs", "Pairs", pairs_icon, pairs_layout, NULL};

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_PAIRS_VIEW_PAIRS_H
 #define HOLTER_VIEWER_VIEWS_PAIRS_VIEW_PAIRS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view pairs_view;
 

@@ -1,7 +1,7 @@
 #include "viewer/views/ranks/view_ranks.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include "holter/call.h"
 
@@ -252,4 +252,4 @@ static void ranks_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view ranks_view = {"ranks", "Ranks", ranks_icon, ranks_layout};
+const struct view ranks_view = {"ranks", "Ranks", ranks_icon, ranks_layout, NULL};

@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
 #define HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view ranks_view;
 

@@ -2,7 +2,7 @@
 
 #include "viewer/layout/bundle.h"
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/regions/rank_graph.h"
 
 #include <math.h>
@@ -629,4 +629,11 @@ static void regions_icon(const struct brush *b, struct box box, color_t color)
         scene_disc(b->scene, box.x + dots[i][0], box.y + dots[i][1], dots[i][2], color);
 }
 
-const struct view regions_view = {"regions", "Regions", regions_icon, regions_layout};
+static void regions_view_finish(struct pictures *pictures)
+{
+    regions_picture_destroy(pictures->regions);
+    pictures->regions = NULL;
+}
+
+const struct view regions_view = {"regions", "Regions", regions_icon, regions_layout,
+                                  regions_view_finish};

@@ -3,7 +3,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_REGIONS_VIEW_REGIONS_H
 #define HOLTER_VIEWER_VIEWS_REGIONS_VIEW_REGIONS_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** NULL is fine. */
 void regions_picture_destroy(struct regions_picture *picture);

@@ -1,5 +1,5 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/network_pieces.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "viewer/views/network_pieces.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>

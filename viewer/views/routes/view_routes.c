@@ -1,8 +1,8 @@
 #include "viewer/views/routes/view_routes.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <errno.h>
@@ -429,4 +429,11 @@ static void routes_icon(const struct brush *b, struct box box, color_t color)
     scene_disc(b->scene, box.x + 0.9 * box.w, box.y + 0.9 * box.h, 3, color);
 }
 
-const struct view routes_view = {"routes", "Routes", routes_icon, routes_layout};
+static void routes_view_finish(struct pictures *pictures)
+{
+    routes_drawing_destroy(pictures->routes);
+    pictures->routes = NULL;
+}
+
+const struct view routes_view = {"routes", "Routes", routes_icon, routes_layout,
+                                 routes_view_finish};

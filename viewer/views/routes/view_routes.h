@@ -2,7 +2,7 @@
 #ifndef HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_H
 #define HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 extern const struct view routes_view;
 

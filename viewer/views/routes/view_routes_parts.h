@@ -3,7 +3,7 @@
 #define HOLTER_VIEWER_VIEWS_ROUTES_VIEW_ROUTES_PARTS_H
 
 #include "viewer/layout/adjacency.h"
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /* ---- order -------------------------------------------------------------------------------------
  */

@@ -1,5 +1,5 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/live/live_timeline.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
+#include "viewer/views/common/timeline.h"
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "viewer/layout/format.h"
-#include "viewer/views/network_pieces.h"
+#include "viewer/views/common/network_pieces.h"
 #include "viewer/views/torus/drawing.h"
 
 #include <inttypes.h>

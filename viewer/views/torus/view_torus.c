@@ -1,8 +1,8 @@
 #include "viewer/views/torus/view_torus.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/network_pieces.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/network_pieces.h"
+#include "viewer/views/common/pieces.h"
 #include "viewer/views/torus/drawing.h"
 
 #include "holter/error.h"
@@ -257,4 +257,10 @@ static void torus_icon(const struct brush *b, struct box box, color_t color)
     }
 }
 
-const struct view torus_view = {"torus", "Torus", torus_icon, torus_layout};
+static void torus_view_finish(struct pictures *pictures)
+{
+    torus_drawing_destroy(pictures->torus);
+    pictures->torus = NULL;
+}
+
+const struct view torus_view = {"torus", "Torus", torus_icon, torus_layout, torus_view_finish};

@@ -1,7 +1,7 @@
-#include "viewer/views/live/live_timeline.h"
+#include "viewer/views/common/timeline.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/captures/view_captures.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>

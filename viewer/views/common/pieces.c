@@ -1,63 +1,14 @@
-#include "viewer/views/pieces.h"
+/* Texts, choices, rows, lists and tooltips about ranks and pairs that several views show. */
+#include "viewer/views/common/pieces.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/commgram/view_commgram.h"
-#include "viewer/views/links/view_links.h"
-#include "viewer/views/network/view_network.h"
-#include "viewer/views/regions/view_regions.h"
-#include "viewer/views/routes/view_routes.h"
-#include "viewer/views/torus/view_torus.h"
 
 #include "holter/call.h"
 #include "holter/event.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-void pictures_finish(struct pictures *p)
-{
-    free(p->matrix.image.pixels);
-    free(p->heat.image.pixels);
-    free(p->captures.image.pixels);
-    free(p->bars);
-    free(p->cells);
-    free(p->order);
-    free(p->evolution.order);
-    regions_picture_destroy(p->regions);
-    commgram_drawing_destroy(p->commgram);
-    links_drawing_destroy(p->links);
-    torus_drawing_destroy(p->torus);
-    network_drawing_destroy(p->network);
-    routes_drawing_destroy(p->routes);
-    memset(p, 0, sizeof *p);
-}
-
-int picture_size(struct pictures *p, struct picture *picture, int w, int h)
-{
-    size_t need = (size_t)w * (size_t)h;
-    if (need > picture->room) {
-        uint32_t *pixels = realloc(picture->image.pixels, need * sizeof *pixels);
-        if (!pixels)
-            return -ENOMEM;
-        picture->image.pixels = pixels;
-        picture->room = need;
-    }
-    if (need > p->cells_room) {
-        double *cells = realloc(p->cells, need * sizeof *cells);
-        if (!cells)
-            return -ENOMEM;
-        p->cells = cells;
-        p->cells_room = need;
-    }
-    picture->image.w = w;
-    picture->image.h = h;
-    memset(picture->image.pixels, 0, need * sizeof *picture->image.pixels);
-    memset(p->cells, 0, need * sizeof *p->cells);
-    return 0;
-}
 
 static void range_text(const struct stage *s, enum range_kind kind, uint64_t covered, char *out,
                        size_t room)
@@ -120,6 +71,21 @@ char *piece_rank(char *out, size_t room, uint64_t rank)
         snprintf(out, room, "others");
     else
         snprintf(out, room, "rank %llu", (unsigned long long)rank);
+    return out;
+}
+
+const char *piece_app_name(const char *app)
+{
+    const char *slash = strrchr(app, '/');
+    return slash && slash[1] ? slash + 1 : app;
+}
+
+char *captures_size(const struct capture *c, char *out, size_t room)
+{
+    char ranks[FORMAT_ROOM], calls[FORMAT_ROOM];
+    snprintf(out, room, "%s rank%s, %s call%s", format_count(ranks, sizeof ranks, c->ranks),
+             c->ranks == 1 ? "" : "s", format_count(calls, sizeof calls, c->calls),
+             c->calls == 1 ? "" : "s");
     return out;
 }
 

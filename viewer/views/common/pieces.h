@@ -1,8 +1,8 @@
 /* Pieces about the job that several views show. */
-#ifndef HOLTER_VIEWER_VIEWS_PIECES_H
-#define HOLTER_VIEWER_VIEWS_PIECES_H
+#ifndef HOLTER_VIEWER_VIEWS_COMMON_PIECES_H
+#define HOLTER_VIEWER_VIEWS_COMMON_PIECES_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** What the sums of ranks are about, in words: "last 60 s", "14:03:07 to 14:04:07", "since the
  * start". */
@@ -22,6 +22,12 @@ char *piece_quantity(char *out, size_t room, enum pair_column column, uint64_t v
 
 /** "rank 3", "others". */
 char *piece_rank(char *out, size_t room, uint64_t rank);
+
+/** Last component of an application's path. */
+const char *piece_app_name(const char *app);
+
+/** Extent of a capture: "8 ranks, 1,203 calls". */
+char *captures_size(const struct capture *capture, char *out, size_t room);
 
 /** Class in which a rank waits most. */
 int piece_waits_in(const struct range *range, uint32_t rank);

@@ -1,14 +1,24 @@
-#include "viewer/views/network_pieces.h"
+#include "viewer/views/common/network_pieces.h"
 
 #include "viewer/layout/format.h"
-#include "viewer/views/links/view_links_parts.h"
-#include "viewer/views/pieces.h"
+#include "viewer/views/common/pieces.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char arrow[] = "\xe2\x86\x92";
+
+int links_measured_only(const struct stage *s)
+{
+    const struct network *n = &s->model->network;
+    if (s->range->flows.links_used || s->ui->network.applied)
+        return 0;
+    for (uint32_t i = 0; i < n->link_count; i++)
+        if (n->links[i].measured != NETWORK_UNKNOWN)
+            return n->counts.hop_bytes <= 0;
+    return 0;
+}
 
 int piece_no_network(const struct stage *s, struct box box)
 {

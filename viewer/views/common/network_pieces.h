@@ -1,8 +1,8 @@
 /* Pieces about the network under the job that several views show. */
-#ifndef HOLTER_VIEWER_VIEWS_NETWORK_PIECES_H
-#define HOLTER_VIEWER_VIEWS_NETWORK_PIECES_H
+#ifndef HOLTER_VIEWER_VIEWS_COMMON_NETWORK_PIECES_H
+#define HOLTER_VIEWER_VIEWS_COMMON_NETWORK_PIECES_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** Text in place of a view when there is no network to show: none was told, its file is at fault,
  * or no message crossed a link. @return 1 when it stands there, and the view has nothing to draw */
@@ -34,6 +34,10 @@ char *piece_vertex_ranks(const struct stage *stage, uint32_t vertex, char *out, 
 /** State of a link now: from its newest row, or the sample of the last visible window; LINK_IDLE
  * when nothing is known. */
 enum link_state piece_link_state(const struct stage *stage, uint32_t link);
+
+/** 1 when interfaces counted traffic but no message crossed a link in the visible time: loads are
+ * then measured, not modelled. */
+int links_measured_only(const struct stage *stage);
 
 /** Tooltips. */
 void piece_link_tip(struct stage *stage, uint32_t link);

@@ -1,8 +1,8 @@
 /* Time from left to right: where a moment lies, the axis under it, what is missing in it. */
-#ifndef HOLTER_VIEWER_VIEWS_LIVE_LIVE_TIMELINE_H
-#define HOLTER_VIEWER_VIEWS_LIVE_LIVE_TIMELINE_H
+#ifndef HOLTER_VIEWER_VIEWS_COMMON_TIMELINE_H
+#define HOLTER_VIEWER_VIEWS_COMMON_TIMELINE_H
 
-#include "viewer/views/view.h"
+#include "viewer/views/common/view.h"
 
 /** A stretch of the screen that stands for a stretch of daemon time. */
 struct timeline {
