@@ -1,3 +1,4 @@
+/* Geometry of lanes: bars or cells of activity in time. */
 #include "viewer/layout/lanes.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@ struct lanes lanes_fit(uint32_t rows, double h)
     struct lanes lanes = {.per = 1, .count = rows};
     if (rows == 0 || h < LANES_LEAST)
         return (struct lanes){.height = LANES_LEAST, .per = 1};
-    double most = floor(h / LANES_LEAST); /* lanes that there is room for */
+    double most = floor(h / LANES_LEAST); /* maximum number of lanes */
     if (rows > most) {
         lanes.per = (uint32_t)ceil(rows / most);
         lanes.count = (uint32_t)(((uint64_t)rows + lanes.per - 1) / lanes.per);
@@ -26,7 +27,8 @@ struct lanes lanes_read(uint32_t rows, double h, double first)
                           .per = 1};
 }
 
-/* Nanoseconds from the begin of the span: exact, where a double would not hold a time of day. */
+/* Nanoseconds from the begin of the span, computed in integers: a double cannot hold a time of day
+ * exactly. */
 static double since_begin(const struct lane_span *span, int64_t ns)
 {
     return ns >= span->begin_ns ? (double)((uint64_t)ns - (uint64_t)span->begin_ns)
@@ -48,7 +50,7 @@ int64_t lane_time(const struct lane_span *span, double x)
     return span->begin_ns + (int64_t)(x / span->w * since_begin(span, span->end_ns));
 }
 
-/* The part of a stretch that is in sight, pixels. @return 0: nothing of it */
+/* Clip an interval to the span, in pixels. @return 0 when nothing of it is visible */
 static int lanes_clip(const struct lane_span *span, int64_t begin_ns, uint64_t length_ns,
                       double *x0, double *x1)
 {
@@ -76,7 +78,8 @@ void lane_add(struct lane *lane, int64_t begin_ns, uint64_t length_ns, unsigned 
     double x0, x1;
     if (kind >= LANES_KINDS || !lanes_clip(&lane->span, begin_ns, length_ns, &x0, &x1))
         return;
-    /* The bar before may be wider than its time: what is beyond it begins where that ends. */
+    /* The previous bar may be wider than its time, as bars have a minimum width: the next one
+     * begins where it ends. */
     struct lane_bar *bar = lane->count ? &lane->bars[lane->count - 1] : NULL;
     int joins = bar && (x1 <= bar->x1 || x0 < bar->x0 + 1 || fmax(x0, bar->x1) + 1 > lane->span.w);
     if (!joins) {
@@ -109,7 +112,7 @@ void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, 
     uint32_t from = (uint32_t)x0 < last ? (uint32_t)x0 : last,
              to = (uint32_t)x1 < last ? (uint32_t)x1 : last;
     double *row = cells + (size_t)kind * columns;
-    x1 = x1 > x0 + 1e-6 ? x1 : x0 + 1e-6; /* something of what takes no time */
+    x1 = x1 > x0 + 1e-6 ? x1 : x0 + 1e-6; /* intervals without duration stay visible */
     if (from == to) {
         row[from] += x1 - x0;
         return;

@@ -1,8 +1,9 @@
+/* Perspective view of a grid in space. */
 #include "viewer/layout/lattice.h"
 
 #include <math.h>
 
-/* Length of an open end, in distances between neighbours; how much nearer things are larger. */
+/* Length of an open end in distances between neighbours, and strength of the perspective. */
 static const double open_end = 0.38, perspective = 0.22;
 
 void lattice_look(struct lattice *l, const struct projection *p, double yaw, double pitch)
@@ -66,7 +67,7 @@ void lattice_lines(const struct lattice *l, uint32_t wire, struct lattice_line o
         double by = b[k] - a[k];
         for (int i = 0; i < 3; i++)
             b[i] = a[i];
-        /* one that wraps around leads away from the other end */
+        /* a wire that wraps around leads away from its other end */
         b[k] += fabs(by) > 1 ? (by > 0 ? -open_end : open_end) : by / 2;
         lattice_see(l, a, &line->x0, &line->y0, &near);
         lattice_see(l, b, &line->x1, &line->y1, &far);

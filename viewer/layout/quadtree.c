@@ -1,3 +1,4 @@
+/* Barnes-Hut quadtree. */
 #include "viewer/layout/quadtree.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static uint32_t new_cell(struct quadtree *t, double cx, double cy, double width)
     return t->count++;
 }
 
-/* The cell below one in which a place lies; made when it is not there. */
+/* Child of a cell that contains a position; created when missing. */
 static uint32_t quadtree_below(struct quadtree *t, uint32_t cell, struct point at)
 {
     struct quadtree_cell *c = &t->cells[cell];
@@ -56,7 +57,7 @@ static int quadtree_insert(struct quadtree *t, const struct point *places, uint3
             c->first = i + 1;
             return 0;
         }
-        if (!c->divided) { /* it holds one point, which goes one down */
+        if (!c->divided) { /* its point moves down into a child */
             uint32_t other = c->first - 1, to = quadtree_below(t, cell, places[other]);
             if (to == UINT32_MAX)
                 return -ENOMEM;
@@ -71,7 +72,7 @@ static int quadtree_insert(struct quadtree *t, const struct point *places, uint3
     }
 }
 
-/* Children have higher numbers than their parents. */
+/* Sum masses from the leaves up: children have higher indices than their parents. */
 static void quadtree_add_up(struct quadtree *t, const struct point *places, const double *masses)
 {
     for (uint32_t k = t->count; k-- > 0;) {

@@ -1,3 +1,4 @@
+/* Building, measuring, hashing, searching and dumping scenes. */
 #include "viewer/layout/scene.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ color_t color_mix(color_t a, color_t b, double t)
     return mixed;
 }
 
-/* Room for one more element of an array. */
+/* Grow an array to hold `need` elements. */
 static int scene_room_for(struct scene *s, void **array, size_t *room, size_t need, size_t element)
 {
     if (need <= *room)
@@ -86,7 +87,8 @@ void scene_finish(struct scene *s)
     memset(s, 0, sizeof *s);
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo): enough to tell one frame's panel from the last one's. */
+/* FNV-1a, 64 bits (Fowler, Noll, Vo): sufficient to detect that a panel changed since the last
+ * frame. */
 static uint64_t scene_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
     const unsigned char *b = bytes;
@@ -205,8 +207,7 @@ void scene_image(struct scene *s, struct box box, const struct image *image)
         item->image = image;
 }
 
-/* ---- rows of points ----------------------------------------------------------------------------
- */
+/* ---- rows of points ---- */
 
 void scene_points(struct scene *s)
 {
@@ -261,8 +262,7 @@ void scene_polygon(struct scene *s, color_t color)
     end_row(s, SCENE_POLYGON, 3, color);
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 double scene_width(const struct scene *s, enum text_style style, int flags, const char *text)
 {
@@ -274,7 +274,7 @@ static int starts_letter(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* Most bytes of a text that fit, cut between letters. */
+/* Largest number of bytes of a text that fit, cut between letters. */
 static size_t scene_fitting(const struct scene *s, enum text_style style, int flags,
                             const char *text, size_t bytes, double room)
 {
@@ -351,7 +351,7 @@ double scene_textf(struct scene *s, double x, double y, double w, enum text_styl
     return scene_text(s, x, y, w, style, flags, color, text);
 }
 
-/* Bytes of the next line; lines are those left after it. */
+/* Bytes of the next line; `lines` lines remain after it. */
 static size_t next_line(const struct scene *s, double w, enum text_style style, int lines,
                         const char *text)
 {
@@ -402,13 +402,12 @@ const char *scene_text_of(const struct scene *s, const struct scene_item *item)
     return item->kind == SCENE_TEXT ? s->letters + item->first : "";
 }
 
-/* ---- hits --------------------------------------------------------------------------------------
- */
+/* ---- hits ---- */
 
 struct scene_hit *scene_hit(struct scene *s, struct box box, enum hit_kind kind, uint64_t a,
                             uint64_t b)
 {
-    static struct scene_hit nowhere; /* written to, never read: memory ran out */
+    static struct scene_hit nowhere; /* sink for writes when memory ran out; never read */
     if (!scene_room_for(s, (void **)&s->hits, &s->hit_room, s->hit_count + 1, sizeof *s->hits))
         return &nowhere;
     struct scene_hit *hit = &s->hits[s->hit_count++];
@@ -453,8 +452,7 @@ double scene_hit_y(const struct scene_hit *hit, double y)
     return hit->y0 + (hit->y1 - hit->y0) * (y - hit->box.y) / hit->box.h;
 }
 
-/* ---- as text -----------------------------------------------------------------------------------
- */
+/* ---- as text ---- */
 
 void scene_dump(const struct scene *s, FILE *out)
 {

@@ -1,3 +1,4 @@
+/* Strokes as items of the scene or painted into a picture. */
 #include "viewer/layout/strokes.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static uint32_t strokes_level_of(float away, float low, float high)
     return (uint32_t)(share * (float)(LEVELS - 1));
 }
 
-/* By counting: thousands of lines are in order within a frame's time. */
+/* Counting sort: thousands of lines are sorted within a frame. */
 void strokes_sort(struct strokes *s)
 {
     uint32_t first[LEVELS + 1] = {0};
@@ -62,8 +63,7 @@ void strokes_sort(struct strokes *s)
     s->all = sorted;
 }
 
-/* ---- picture -----------------------------------------------------------------------------------
- */
+/* ---- picture ---- */
 
 struct canvas_area {
     uint32_t *pixels;
@@ -98,14 +98,15 @@ static void strokes_disc(const struct canvas_area *c, float cx, float cy, float 
         }
 }
 
-/* As fminf(fmaxf(x, low), high), which are calls. */
+/* Equal to fminf(fmaxf(x, low), high), which compile to function calls. */
 static inline float strokes_within(float x, float low, float high)
 {
     x = x > low ? x : low;
     return x < high ? x : high;
 }
 
-/* One cut: the pixels from low to high across the line. step: from one pixel to the next across */
+/* One cut: the pixels from low to high across the line.
+ * @param step  distance in memory between neighbouring pixels across the line */
 static inline void strokes_cut(uint32_t *pixel, size_t step, int across, float low, float high,
                                color_t color, float whole)
 {
@@ -124,7 +125,8 @@ static void swap_values(float *a, float *b)
     *b = value;
 }
 
-/* A line as a row of short cuts across it: where it is rather flat one a column, else one a row. */
+/* Draw a line as a sequence of cuts across it: one for each pixel column where it is flat, else one
+ * for each row. */
 static void strokes_line(const struct canvas_area *c, float x0, float y0, float x1, float y1,
                          float width, color_t color)
 {
@@ -232,8 +234,7 @@ void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_
     scene_image(scene, box, &s->image);
 }
 
-/* ---- in shares ---------------------------------------------------------------------------------
- */
+/* ---- in shares ---- */
 
 int strokes_begin(struct strokes *s, int w, int h, color_t ground)
 {
@@ -254,7 +255,7 @@ int strokes_begin(struct strokes *s, int w, int h, color_t ground)
     return 0;
 }
 
-/* About how many pixels a stroke covers within the picture. */
+/* Approximate number of pixels that a stroke covers within the picture. */
 static uint64_t strokes_cost_of(const struct strokes *s, const struct stroke *t)
 {
     float w = (float)s->back_w, h = (float)s->back_h, wide = t->width + 2;

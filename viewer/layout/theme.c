@@ -1,3 +1,4 @@
+/* The dark and the light theme: anchors of their colours, mixed in OKLab. */
 #include "viewer/layout/theme.h"
 
 #include <math.h>
@@ -47,18 +48,19 @@ static const struct theme light = {
                 0xa9b4bfff},
 };
 
-/* Anchors of the maps, from little to much; mixed in OKLab, where equal steps look equal. */
+/* Anchors of the sequential maps, from low to high; mixed in OKLab, where equal steps look equal.
+ */
 static const color_t dark_map[] = {0x1c3350ff, 0x1f5a8cff, 0x1e84a0ff,
                                    0x3fae93ff, 0x96cf74ff, 0xf3ee9bff};
 static const color_t light_map[] = {0xd9e8f2ff, 0xa5cde3ff, 0x62a6cfff,
                                     0x3579b4ff, 0x274f92ff, 0x191f56ff};
 
-/* Blue to green, also in order of lightness: away from the ground. */
+/* Message sizes: blue to green, also in order of lightness, away from the background. */
 static const color_t dark_sizes[] = {0x3566d6ff, 0x2f8fd8ff, 0x2fb3b8ff, 0x52cf8cff, 0xa6ec7cff};
 static const color_t light_sizes[] = {0x7fa8efff, 0x3f8fd0ff, 0x1c8496ff, 0x107048ff, 0x0a4a1cff};
 
-/* From a quarter to four times, two steps to each doubling: 1 is the fifth. Blue against orange and
- * red is told apart by red-green blind eyes, and the middle is the palest. */
+/* Relative latency from 1/4 to 4, two anchors per doubling: the fifth is 1 and the palest.
+ * Red-green blind eyes can distinguish blue from orange and red. */
 static const color_t dark_diverging[] = {0x2f6fe0ff, 0x3d80e6ff, 0x4f93eaff, 0x67a1e2ff, 0x8ab0d8ff,
                                          0xdccdb4ff, 0xffa268ff, 0xff7050ff, 0xff3d3dff};
 static const color_t light_diverging[] = {0x1b4fb0ff, 0x2f66c4ff, 0x4a80d2ff,
@@ -164,7 +166,8 @@ color_t theme_region(const struct theme *theme, uint64_t id)
 color_t theme_community(const struct theme *theme, uint64_t identity)
 {
     static const double towards[] = {0, 0.45, 0.4};
-    uint64_t round = identity / THEME_REGIONS % 3; /* paler, then darker, before they repeat */
+    uint64_t round =
+        identity / THEME_REGIONS % 3; /* paler, then darker variants before colours repeat */
     return color_mix(theme->regions[identity % THEME_REGIONS],
                      round == 1 ? theme->text : theme->ground, towards[round]);
 }

@@ -1,3 +1,4 @@
+/* Titles, bars, buttons, legends, tooltips and table headers. */
 #include "viewer/layout/widgets.h"
 
 #include <math.h>
@@ -123,7 +124,7 @@ double widget_latency_legend(const struct brush *b, double right, double y)
     scene_text(b->scene, x, y, wh + 1, TEXT_AXIS, 0, b->theme->second, ticks[2]);
     x -= gap + bar;
     scene_image(b->scene, (struct box){x, y + 3, bar, 8}, &b->theme->diverging_image);
-    /* the figure stands in the map, where 1 is */
+    /* the label is inside the map, at the position of 1 */
     scene_rect(b->scene, (struct box){x + half, y, wm + 2 * gap, 14}, 0, b->theme->panel);
     scene_text(b->scene, x + half + gap, y, wm + 1, TEXT_AXIS, 0, b->theme->second, ticks[1]);
     x -= gap + wl;
@@ -172,9 +173,9 @@ void widget_tooltip(const struct brush *b, const struct tooltip *tip)
     }
 }
 
-enum { COLUMN_LEAST = 90 }; /* of a column that shares what is left */
+enum { COLUMN_LEAST = 90 }; /* minimum width of a column that shares the remaining width */
 
-/* Columns with a higher drop than this are left out, so that the others fit. */
+/* Highest priority of omission (struct column, drop) that still fits. */
 static int highest_kept(const struct column *columns, int count, double w)
 {
     int keep = 0;

@@ -83,8 +83,7 @@ static void length_text(const struct stage *s, const struct alert *a, char *out,
              length);
 }
 
-/* ---- the parts of a card: each returns the height it takes, and draws unless it only measures ---
- */
+/* ---- the parts of a card: each returns the height it takes, and draws unless it only measures ---- */
 
 struct pen {
     struct stage *stage;

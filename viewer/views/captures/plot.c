@@ -32,8 +32,7 @@ static double known_until(const struct captures_plot *p, const struct capture_th
     return fmin(fmax(lane_x(&p->span, t->read_ns), 0), p->span.w);
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ---- */
 
 static void bars_of(const struct stage *s, const struct captures_plot *p, uint32_t row, double y,
                     struct lane_bar *bars)
@@ -85,8 +84,7 @@ static int paint_bars(const struct stage *s, const struct captures_plot *p)
     return 0;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------
- */
+/* ---- cells ---- */
 
 static uint64_t captures_plot_mix_hash(uint64_t key, uint64_t value)
 {
@@ -170,8 +168,7 @@ static int paint_cells(const struct stage *s, const struct captures_plot *p)
     return 0;
 }
 
-/* ---- both --------------------------------------------------------------------------------------
- */
+/* ---- both ---- */
 
 static void captures_plot_selected_rows(const struct stage *s, const struct captures_plot *p)
 {
@@ -200,8 +197,7 @@ void captures_plot_layout(struct stage *s, const struct captures_plot *p)
     hit->y1 = p->lanes.first + (double)p->lanes.count * p->lanes.per;
 }
 
-/* ---- what is under the mouse -------------------------------------------------------------------
- */
+/* ---- what is under the mouse ---- */
 
 struct found {
     uint32_t count;

@@ -12,8 +12,7 @@
 
 enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 };
 
-/* ---- head --------------------------------------------------------------------------------------
- */
+/* ---- head ---- */
 
 /* What is missing, or how sure the times are. */
 static void captures_view_add_facts(const struct stage *s, const struct capture *c, char *out,
@@ -90,8 +89,7 @@ static void captures_view_add_head(const struct stage *s, const struct capture *
                c->fault[0] ? t->warn : t->second, what);
 }
 
-/* ---- around the plot ---------------------------------------------------------------------------
- */
+/* ---- around the plot ---- */
 
 static void captures_view_add_axis(const struct stage *s, const struct captures_plot *p, double y,
                                    double h)
@@ -215,8 +213,7 @@ static void captures_view_add_moments(const struct stage *s, const struct captur
     }
 }
 
-/* ---- the view ----------------------------------------------------------------------------------
- */
+/* ---- the view ---- */
 
 static void plot_layout(struct stage *s, const struct capture *c, struct box panel)
 {

@@ -40,8 +40,7 @@ double bipartite_shift(const struct stage *s, struct box plot)
     return fabs(shift) < plot.w ? shift : 0;
 }
 
-/* ---- ribbons -----------------------------------------------------------------------------------
- */
+/* ---- ribbons ---- */
 
 static uint64_t commgram_bipartite_hash(uint64_t key, uint64_t part)
 {
@@ -161,8 +160,7 @@ static void draw_ribbons(struct stage *s, struct commgram_drawing *d, struct box
         scene_image(s->brush.scene, plot, &d->ribbons.image);
 }
 
-/* ---- what is marked ----------------------------------------------------------------------------
- */
+/* ---- what is marked ---- */
 
 static struct box bar_box(const struct columns *c, const struct commgram_picture *p, uint32_t bar,
                           struct box plot)
@@ -252,8 +250,7 @@ static void mark_selected(const struct stage *s, const struct commgram_drawing *
             mark_bar(s, bar_box(&d->columns, p, i, plot), s->brush.theme->accent);
 }
 
-/* ---- labels ------------------------------------------------------------------------------------
- */
+/* ---- labels ---- */
 
 static void commgram_bipartite_add_labels(const struct stage *s, const struct commgram_drawing *d,
                                           struct box plot)

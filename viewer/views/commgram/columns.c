@@ -29,8 +29,7 @@ double columns_x(const struct columns *c, uint32_t column)
     return (double)column * c->step;
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ---- */
 
 /* Of a picture of some ranks only, this share of the height goes to bars that have no ribbon. */
 static const double quiet_share = 0.15;
@@ -104,8 +103,7 @@ static int place_bars(struct columns *c, const struct commgram_picture *p)
     return 0;
 }
 
-/* ---- ribbons -----------------------------------------------------------------------------------
- */
+/* ---- ribbons ---- */
 
 static int commgram_columns_compare_ascending(const void *a, const void *b)
 {
@@ -282,8 +280,7 @@ int columns_build(struct columns *c, const struct commgram_picture *p, double w,
     return 0;
 }
 
-/* ---- what lies where ---------------------------------------------------------------------------
- */
+/* ---- what lies where ---- */
 
 uint32_t columns_phase_at(const struct columns *c, double x)
 {

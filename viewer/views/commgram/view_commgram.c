@@ -23,8 +23,7 @@ void commgram_drawing_destroy(struct commgram_drawing *d)
     free(d);
 }
 
-/* ---- path and detail ---------------------------------------------------------------------------
- */
+/* ---- path and detail ---- */
 
 /* A level of the path in words: its time, and the ranks that it is of where it narrows them. */
 static void level_text(const struct stage *s, int level, char *out, size_t room)
@@ -130,8 +129,7 @@ static void commgram_view_title_row(const struct stage *s, struct box box)
     commgram_view_add_path(s, x, y, right - x);
 }
 
-/* ---- foot: figures, legend, badges -------------------------------------------------------------
- */
+/* ---- foot: figures, legend, badges ---- */
 
 /* The map of sizes with the range that is drawn; right edge at x. @return width */
 static double commgram_view_add_legend(const struct stage *s, const struct commgram_drawing *d,
@@ -297,8 +295,7 @@ static void badge_row(const struct stage *s, const struct badges *b, struct box 
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static void commgram_layout(struct stage *s, struct box box)
 {

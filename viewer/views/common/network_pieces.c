@@ -51,8 +51,7 @@ int piece_no_network(const struct stage *s, struct box box)
     return 1;
 }
 
-/* ---- states ------------------------------------------------------------------------------------
- */
+/* ---- states ---- */
 
 color_t piece_state_color(const struct theme *t, enum link_state state)
 {
@@ -105,8 +104,7 @@ enum link_state piece_link_state(const struct stage *s, uint32_t link)
     return row ? row->state : LINK_IDLE;
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 color_t piece_metric_color(const struct stage *s, enum flow_metric metric, double value)
 {
@@ -221,8 +219,7 @@ char *piece_vertex_ranks(const struct stage *s, uint32_t vertex, char *out, size
     return out;
 }
 
-/* ---- tooltips ----------------------------------------------------------------------------------
- */
+/* ---- tooltips ---- */
 
 static void measured_tip(struct stage *s, const struct network_link *row)
 {

@@ -28,8 +28,7 @@ static void mpi_name(char *out, size_t room, const char *mpi)
     snprintf(out, room, "%.*s", (int)strcspn(mpi, ",\n\r"), mpi);
 }
 
-/* ---- header ------------------------------------------------------------------------------------
- */
+/* ---- header ---- */
 
 struct state_text {
     const char *text;
@@ -162,8 +161,7 @@ static void frame_add_header(const struct stage *s, int folded)
     scene_text(scene, x, 14, right - x, TEXT_BODY, 0, t->second, facts);
 }
 
-/* ---- rail --------------------------------------------------------------------------------------
- */
+/* ---- rail ---- */
 
 /* How many are firing. */
 static void alert_badge(const struct stage *s, struct box box)
@@ -207,8 +205,7 @@ static void frame_add_rail(const struct stage *s)
     }
 }
 
-/* ---- status ------------------------------------------------------------------------------------
- */
+/* ---- status ---- */
 
 struct cost {
     double cpu_share; /* of one core, mean over agents */
@@ -384,8 +381,7 @@ static void frame_add_status(const struct stage *s)
         scene_text(s->brush.scene, 14, box.y + 6, right - 30, TEXT_AXIS, 0, t->bad, c->error);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 /* Show where the data stand still: the last picture stays, a line says since when it is old. */
 static void stale_note(const struct stage *s, struct box box)

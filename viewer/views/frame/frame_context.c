@@ -13,8 +13,7 @@
 
 static const char arrow[] = "\xe2\x86\x92";
 
-/* ---- selection ---------------------------------------------------------------------------------
- */
+/* ---- selection ---- */
 
 void context_fact(const struct stage *s, struct box box, double *y, const char *name,
                   const char *value)
@@ -276,8 +275,7 @@ static double selection_card(struct stage *s, struct box box)
     return h + 12;
 }
 
-/* ---- alerts ------------------------------------------------------------------------------------
- */
+/* ---- alerts ---- */
 
 /* The picked one, else the first, in full; the others in a line or two. */
 static double frame_context_add_alerts(struct stage *s, struct box box)
@@ -312,8 +310,7 @@ static double frame_context_add_alerts(struct stage *s, struct box box)
     return used > 0 ? used + 6 : 0;
 }
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 static double frame_context_add_section(const struct stage *s, struct box box, const char *title,
                                         const char *what)

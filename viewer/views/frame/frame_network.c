@@ -13,8 +13,7 @@ enum { TOP_ROUTES = 4, NAMED = 32 }; /* letters of a list of ranks, at most */
 
 static const char arrow[] = "\xe2\x86\x92";
 
-/* ---- facts about the selection -----------------------------------------------------------------
- */
+/* ---- facts about the selection ---- */
 
 int context_is_network(enum select_kind kind)
 {
@@ -230,8 +229,7 @@ void context_network_facts(const struct stage *s, struct box box, double *y)
         vertex_facts(s, box, y, (uint32_t)sel->a);
 }
 
-/* ---- hot links ---------------------------------------------------------------------------------
- */
+/* ---- hot links ---- */
 
 static void hot_link(struct stage *s, struct box row, uint32_t link)
 {

@@ -25,8 +25,7 @@ static double frame_transport_x_of(const struct transport_bar *b, const struct p
     return b->track.x + b->track.w * (double)(playback_clamp(p, ns) - p->begin_ns) / whole;
 }
 
-/* ---- buttons -----------------------------------------------------------------------------------
- */
+/* ---- buttons ---- */
 
 static void frame_transport_triangle(const struct brush *b, double x, double y, double size,
                                      int left, color_t color)
@@ -105,8 +104,7 @@ static double loop_button(const struct stage *s, double right, double y)
     return box.x;
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 /* Short recordings are told in tenths, as long ones in seconds. */
 static char *frame_transport_passed(char *out, size_t room, const struct playback *p, uint64_t ns)
@@ -138,8 +136,7 @@ static void frame_transport_multiply_saturating(const struct stage *s, double x,
                    format_date(wall, sizeof wall, (int64_t)ns));
 }
 
-/* ---- marks -------------------------------------------------------------------------------------
- */
+/* ---- marks ---- */
 
 /* Severity by shape as well as by colour: a disc, a triangle, a diamond. Alerts that never fired
  * are pale. */
@@ -248,8 +245,7 @@ static void mark_tip(struct stage *s, uint64_t first, uint64_t count)
     tooltip_add(&s->tip, 0, "click: go there");
 }
 
-/* ---- the line ----------------------------------------------------------------------------------
- */
+/* ---- the line ---- */
 
 static void frame_transport_add_line(const struct stage *s, const struct transport_bar *b)
 {

@@ -25,8 +25,7 @@ static const struct column columns[COLUMNS] = {
     [RATIO] = {"measured", 78, TEXT_RIGHT, 1, 3},
 };
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 static uint64_t hot_links_visible(const struct stage *s, uint64_t *first)
 {
@@ -104,8 +103,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     out->multiple = mean > 0 ? out->load / mean : NAN;
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 struct sorted {
     double figure;
@@ -244,8 +242,7 @@ const struct links_drawing *links_order(struct stage *s)
     return d;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static double hot_links_height_of(const struct network_sample *sample, int measured)
 {
@@ -379,8 +376,7 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
         piece_link_tip(s, link);
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
 static void hot_links_what_text(const struct stage *s, const struct links_drawing *d, char *out,
                                 size_t room)

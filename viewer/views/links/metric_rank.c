@@ -59,8 +59,7 @@ static void metric_rank_name_of(const struct stage *s, uint32_t number, char *ou
     }
 }
 
-/* ---- bars --------------------------------------------------------------------------------------
- */
+/* ---- bars ---- */
 
 /* One bar for the ranks from first to last: as long as the largest of them. */
 static void metric_rank_add_bar(struct stage *s, const struct axis *a, uint32_t first,
@@ -110,8 +109,7 @@ static void metric_rank_add_bars(struct stage *s, const struct axis *a)
     }
 }
 
-/* ---- axes --------------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 
 static void rank_tick(const struct stage *s, const struct axis *a, double rank)
 {
@@ -203,8 +201,7 @@ static void metric_rank_add_tip(struct stage *s, const struct axis *a)
                 format_count(all, sizeof all, f->ranked_count));
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
 /* The figures to choose from, in as many rows as they need. @return y below them */
 static double metric_rank_add_choices(const struct stage *s, struct box panel, double y)

@@ -32,8 +32,7 @@ double evolution_height(const struct model *m, uint32_t most)
     return HEAD + FOOT + (FIXED + (double)(regions < most ? regions : most)) * ROW;
 }
 
-/* ---- a row -------------------------------------------------------------------------------------
- */
+/* ---- a row ---- */
 
 struct row {
     const struct latency_series *series;
@@ -147,8 +146,7 @@ static void row_label(const struct stage *s, const struct evolution_plot *p, con
     scene_text(s->brush.scene, x + 12, y + 1, w - 12, TEXT_AXIS, 0, t->text, fits ? text : number);
 }
 
-/* ---- what the mouse is over --------------------------------------------------------------------
- */
+/* ---- what the mouse is over ---- */
 
 static void parts_line(struct stage *s, const struct latency_point *at)
 {
@@ -224,8 +222,7 @@ static void row_tip(struct stage *s, const struct evolution_plot *p, const struc
     criterion_line(s, row->series);
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
 static void row_ground(const struct stage *s, const struct row *row)
 {

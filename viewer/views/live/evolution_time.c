@@ -9,8 +9,7 @@ enum {
     THIRDS = 3,  /* circles that stand for a stretch of compressed time: start, middle, end */
 };
 
-/* ---- which rows, and which stretches of time matter --------------------------------------------
- */
+/* ---- which rows, and which stretches of time matter ---- */
 
 struct weighed {
     uint32_t series;
@@ -140,8 +139,7 @@ const struct evolution *evolution_update(const struct stage *s)
     return e;
 }
 
-/* ---- columns -----------------------------------------------------------------------------------
- */
+/* ---- columns ---- */
 
 static void columns_as_in_curve(const struct stage *s, struct evolution_plot *p)
 {

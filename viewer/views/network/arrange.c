@@ -37,8 +37,7 @@ void network_drawing_destroy(struct network_drawing *d)
     free(d);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
 /* How much an edge pulls: its load as a part of what its ends exchange at all, so that nodes and
  * groups of nodes are measured alike, and softened so that a heavy one does not tear the picture
@@ -189,8 +188,7 @@ static void hold_places(struct arrangement *a, const struct arrangement *from)
     free(order);
 }
 
-/* ---- building ----------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
 static uint64_t current_key(struct network_drawing *d, const struct stage *s)
 {

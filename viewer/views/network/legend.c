@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- buttons -----------------------------------------------------------------------------------
- */
+/* ---- buttons ---- */
 
 /* Choices from left to right, in as many rows as they need. */
 struct shelf {
@@ -102,8 +101,7 @@ double network_choices(struct stage *s, struct box box)
     return h.y + 30;
 }
 
-/* ---- what colours mean -------------------------------------------------------------------------
- */
+/* ---- what colours mean ---- */
 
 static void in_degree(struct stage *s, struct network_drawing *d, double right, double y)
 {

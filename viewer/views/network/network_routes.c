@@ -25,8 +25,7 @@ static uint64_t mix_double(uint64_t key, double part)
     return network_routes_mix_hash(key, bits);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
 double plot_x(const struct plot *p, double x)
 {
@@ -74,8 +73,7 @@ int network_selects(const struct stage *s, const struct wiring *w)
     return 0;
 }
 
-/* ---- colours -----------------------------------------------------------------------------------
- */
+/* ---- colours ---- */
 
 /* What the colour of a route depends on besides itself. */
 struct paint {
@@ -128,8 +126,7 @@ static color_t route_color(const struct paint *p, uint32_t r)
     return color;
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------
- */
+/* ---- stacks ---- */
 
 static double edge_width(const struct wiring *w, const struct plot *plot, uint32_t e)
 {
@@ -278,8 +275,7 @@ static void make_strokes(const struct stage *s, struct network_drawing *d, const
     strokes_sort(&d->strokes);
 }
 
-/* ---- drawing -----------------------------------------------------------------------------------
- */
+/* ---- drawing ---- */
 
 static uint64_t network_routes_key_of(const struct stage *s, const struct network_drawing *d,
                                       const struct plot *plot)
@@ -394,8 +390,7 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
     scene_polygon(s->brush.scene, s->brush.theme->accent);
 }
 
-/* ---- the mouse ---------------------------------------------------------------------------------
- */
+/* ---- the mouse ---- */
 
 /* How far the mouse is to the right-hand side of an edge; NaN: it is before or behind it. */
 static double network_routes_add_aside(const struct stage *s, const struct course *c)

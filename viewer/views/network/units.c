@@ -53,8 +53,7 @@ static int network_units_visible(const struct plot *p, double x, double y, doubl
            y - r < p->box.y + p->box.h;
 }
 
-/* ---- circles -----------------------------------------------------------------------------------
- */
+/* ---- circles ---- */
 
 /* A disc, or a square, of a unit; the larger one lies below. */
 struct layer {
@@ -161,8 +160,7 @@ static uint32_t unit_under(const struct stage *s, const struct network_drawing *
     return best;
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 static int network_units_overlaps(struct box a, struct box b)
 {

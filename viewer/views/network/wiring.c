@@ -44,8 +44,7 @@ uint64_t wiring_key(const struct ui *ui, const struct model *m, const struct flo
     return key | 1;
 }
 
-/* ---- units -------------------------------------------------------------------------------------
- */
+/* ---- units ---- */
 
 static int network_wiring_used(const struct flow_vertex *v)
 {
@@ -106,8 +105,7 @@ int wiring_begin(struct wiring *w, const struct ui *ui, const struct model *m,
     return -ENOMEM;
 }
 
-/* ---- ways --------------------------------------------------------------------------------------
- */
+/* ---- ways ---- */
 
 static uint32_t edge_between(struct wiring *w, uint32_t from, uint32_t to)
 {
@@ -221,8 +219,7 @@ int wiring_pair(struct wiring *w)
     return count_partners(w);
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 static void clear_figures(struct wiring *w)
 {
@@ -339,8 +336,7 @@ int wiring_marks(struct wiring *w, const struct flows *f)
     return 1;
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------
- */
+/* ---- stacks ---- */
 
 /* By figure, the largest first; of equal ones the lower number. The bits of figures that are not
  * negative rise with them: turned over and sorted by parts, lowest first. */

@@ -38,8 +38,7 @@ uint64_t rank_graph_key(const struct model *m, uint64_t open)
     return key;
 }
 
-/* ---- vertices ----------------------------------------------------------------------------------
- */
+/* ---- vertices ---- */
 
 /* Which unit a rank is drawn as. */
 static enum rank_graph_unit rank_graph_unit_of(const struct rank_graph *n, uint64_t region,
@@ -140,8 +139,7 @@ static int fill_groups(struct rank_graph *n)
     return error;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges ---- */
 
 static int rank_graph_number_edges(struct rank_graph *n, const struct model *m, struct keymap *keys)
 {
@@ -244,8 +242,7 @@ int rank_graph_build(struct rank_graph *n, const struct rank_graph *from, const 
     return error;
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures ---- */
 
 static void edge_figures(struct rank_graph *n, const struct range *r, enum pair_column column)
 {

@@ -67,8 +67,7 @@ static struct view_of regions_view_of(const struct stage *s, const struct graph 
                             s->ui->regions.y};
 }
 
-/* ---- what is shown -----------------------------------------------------------------------------
- */
+/* ---- what is shown ---- */
 
 /* Arrange anew where ranks, regions or pairs changed; until that is done the old one is shown. */
 static struct regions_picture *regions_view_arrange(struct stage *s)
@@ -115,8 +114,7 @@ static int selects_ranks(const struct stage *s)
     return s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges ---- */
 
 static uint64_t regions_view_hash(uint64_t key, uint64_t part)
 {
@@ -252,8 +250,7 @@ static void hover_edges(const struct stage *s, const struct rank_graph *n, const
     }
 }
 
-/* ---- vertices ----------------------------------------------------------------------------------
- */
+/* ---- vertices ---- */
 
 static double vertex_radius(const struct graph_vertex *v, const struct view_of *view)
 {
@@ -330,8 +327,7 @@ static void draw_vertices(const struct stage *s, const struct rank_graph *n,
                vertex_color(s, n, under));
 }
 
-/* ---- labels ------------------------------------------------------------------------------------
- */
+/* ---- labels ---- */
 
 static int regions_view_overlaps(struct box a, struct box b)
 {
@@ -457,8 +453,7 @@ static void regions_view_add_labels(const struct stage *s, const struct rank_gra
     }
 }
 
-/* ---- what the mouse is over --------------------------------------------------------------------
- */
+/* ---- what the mouse is over ---- */
 
 static void region_tip(struct stage *s, const struct rank_graph *n, uint64_t region)
 {
@@ -497,8 +492,7 @@ static void vertex_tip(struct stage *s, const struct rank_graph *n, uint32_t i)
         tooltip_add(&s->tip, 0, "click: the region's ranks one by one");
 }
 
-/* ---- the panel ---------------------------------------------------------------------------------
- */
+/* ---- the panel ---- */
 
 static void regions_view_add_footnote(const struct stage *s, const struct rank_graph *n,
                                       struct box box)

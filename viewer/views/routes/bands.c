@@ -84,8 +84,7 @@ void route_bands(struct stage *s, const struct routes_drawing *d, const struct r
     }
 }
 
-/* ---- blocks on the diagonal --------------------------------------------------------------------
- */
+/* ---- blocks on the diagonal ---- */
 
 static void block(const struct stage *s, const struct routes_drawing *d,
                   const struct route_window *w, uint32_t row, uint32_t end, double width,

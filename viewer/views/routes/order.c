@@ -7,8 +7,7 @@
 
 enum { NEIGHBOURS = 4096 };
 
-/* ---- Cartesian: digits by the order of dimensions ----------------------------------------------
- */
+/* ---- Cartesian: digits by the order of dimensions ---- */
 
 /* What people call what the five tiers number. */
 static const char *const cray_words[] = {"row", "cabinet", "chassis", "blade", "node"};
@@ -54,8 +53,7 @@ static void by_dimensions(struct route_order *o, const struct topology *t, const
     }
 }
 
-/* ---- dragonflies and fat trees -----------------------------------------------------------------
- */
+/* ---- dragonflies and fat trees ---- */
 
 static void routes_order_names(struct route_order *o, uint32_t levels, const char *const *words)
 {
@@ -101,8 +99,7 @@ static void by_leaves(struct route_order *o, const struct topology *t)
     }
 }
 
-/* ---- trees: depth first from the last vertex, which is a switch if there is one
- * ------------------ */
+/* ---- trees: depth first from the last vertex, which is a switch if there is one ---- */
 
 struct walk {
     uint32_t *parent, *next, *child, *depth; /* first child and next sibling; TOPOLOGY_NONE: none */
@@ -174,8 +171,7 @@ static void routes_order_by_number(struct route_order *o)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ----  ---- */
 
 static uint64_t routes_order_key_of(const struct model *m, const struct ui *ui)
 {

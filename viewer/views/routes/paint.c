@@ -41,8 +41,7 @@ static double routes_paint_middle_of(const struct pen *p, uint32_t cell)
     return (routes_paint_begin_of(p, cell) + routes_paint_end_of(p, cell)) / 2;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------
- */
+/* ---- shapes ---- */
 
 /* A colour over a pixel. */
 static uint32_t routes_paint_over(uint32_t pixel, color_t color)
@@ -129,8 +128,7 @@ static void routes_paint_hop(const struct pen *p, const struct route_hop *h, dou
     routes_paint_fill(p, x, fmin(y, y1), x + width, fmax(y + width, y1), color);
 }
 
-/* ---- what is in sight --------------------------------------------------------------------------
- */
+/* ---- what is in sight ---- */
 
 static int square_in_sight(const struct pen *p, const struct route_hop *h)
 {
@@ -162,8 +160,7 @@ static uint32_t routes_paint_in_sight(const struct pen *p)
     return n;
 }
 
-/* ---- layers of the picture ---------------------------------------------------------------------
- */
+/* ---- layers of the picture ---- */
 
 static double cell_size(const struct pen *p)
 {
@@ -280,8 +277,7 @@ static void paint_all(const struct pen *p)
     routes_paint_marks(p, cell);
 }
 
-/* ------------------------------------------------------------------------------------------------
- */
+/* ----  ---- */
 
 static uint64_t routes_paint_mix_hash(uint64_t key, double value)
 {

@@ -25,8 +25,7 @@ void routes_drawing_destroy(struct routes_drawing *d)
     free(d);
 }
 
-/* ---- bring up to date --------------------------------------------------------------------------
- */
+/* ---- bring up to date ---- */
 
 static int routes_view_mark_used(struct routes_drawing *d)
 {
@@ -61,8 +60,7 @@ static int routes_view_update(struct stage *s, struct routes_drawing *d)
     return 0;
 }
 
-/* ---- the lens ----------------------------------------------------------------------------------
- */
+/* ---- the lens ---- */
 
 static int has_mouse(const struct stage *s, struct box box)
 {
@@ -115,8 +113,7 @@ static void routes_view_add_lens(struct stage *s, struct routes_drawing *d,
                 s->brush.theme->text, "%.0fx, %s", s->ui->routes.lens_zoom, text);
 }
 
-/* ---- beside the matrix -------------------------------------------------------------------------
- */
+/* ---- beside the matrix ---- */
 
 struct column_pen {
     const struct stage *s;
@@ -354,8 +351,7 @@ static void routes_view_add_beside(const struct stage *s, const struct routes_dr
         legend_part(&c);
 }
 
-/* ---- the view ----------------------------------------------------------------------------------
- */
+/* ---- the view ---- */
 
 static void routes_view_add_plot(struct stage *s, struct routes_drawing *d,
                                  const struct route_window *w)

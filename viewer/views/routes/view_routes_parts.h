@@ -5,8 +5,7 @@
 #include "viewer/layout/adjacency.h"
 #include "viewer/views/common/view.h"
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ---- */
 
 /** The vertices in the order of rows, and its levels, outermost first. */
 struct route_order {
@@ -31,8 +30,7 @@ void route_order_finish(struct route_order *order);
 char *route_order_label(const struct route_order *order, const struct topology *topology, int level,
                         uint32_t row, char *out, size_t room);
 
-/* ---- what is shown -----------------------------------------------------------------------------
- */
+/* ---- what is shown ---- */
 
 /** Bits of marks and hops. */
 enum route_mark {
@@ -66,8 +64,7 @@ struct route_set {
 int route_set_update(struct route_set *set, const struct stage *stage);
 void route_set_finish(struct route_set *set);
 
-/* ---- pictures ----------------------------------------------------------------------------------
- */
+/* ---- pictures ---- */
 
 /** The matrix at one resolution: cells, pairs of adjacent cells, steps of routes. */
 struct route_layer {

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- axes --------------------------------------------------------------------------------------
- */
+/* ---- axes ---- */
 
 static void torus_controls_add_toggle(const struct stage *s, double x, double y, uint32_t dimension,
                                       int on, const char *what)
@@ -87,8 +86,7 @@ void torus_axes(struct stage *s, const struct torus_drawing *d, struct box box)
     torus_controls_add_beyond(s, d, box.x, y + 16, box.w);
 }
 
-/* ---- legend ------------------------------------------------------------------------------------
- */
+/* ---- legend ---- */
 
 static const char *torus_controls_unit_of(const struct torus_panel *p)
 {
@@ -132,8 +130,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     hit->x1 = 1 + 4 / w;
 }
 
-/* ---- choices -----------------------------------------------------------------------------------
- */
+/* ---- choices ---- */
 
 static void context_text(const struct stage *s, char *out, size_t room)
 {

@@ -68,8 +68,7 @@ uint32_t torus_place(const struct torus_drawing *d, int from, int to, uint32_t p
     return projection_place_at(&d->sides[to].projection, seen);
 }
 
-/* ---- sides -------------------------------------------------------------------------------------
- */
+/* ---- sides ---- */
 
 static int make_side(const struct stage *s, struct torus_side *side, int view)
 {
@@ -153,8 +152,7 @@ static int make_sides(const struct stage *s, struct torus_drawing *d)
     return 0;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 int torus_belongs(const struct stage *s, int panel)
 {
@@ -242,8 +240,7 @@ color_t torus_color(const struct stage *s, const struct torus_drawing *d, double
     return theme_map(s->brush.theme, 0.10 + 0.90 * fmin((share - t->low) / (t->high - t->low), 1));
 }
 
-/* ---- emphasis ----------------------------------------------------------------------------------
- */
+/* ---- emphasis ---- */
 
 static int in_set(const struct flow_set *set, uint64_t item)
 {
@@ -372,8 +369,7 @@ static int make_lit(const struct stage *s, struct torus_drawing *d)
     return 0;
 }
 
-/* ---- colours of nodes --------------------------------------------------------------------------
- */
+/* ---- colours of nodes ---- */
 
 static void paint_ranks(const struct stage *s, struct torus_drawing *d)
 {

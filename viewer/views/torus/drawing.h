@@ -79,8 +79,7 @@ uint64_t torus_strokes_key(const struct stage *stage, const struct torus_drawing
 /** Name of a dimension. */
 const char *torus_dimension(const struct stage *stage, uint32_t dimension);
 
-/* ---- parts of the view -------------------------------------------------------------------------
- */
+/* ---- parts of the view ---- */
 
 /** The projection of a panel. @param large  1: with nodes, planes and what can be pointed at */
 void torus_plane(struct stage *stage, struct torus_drawing *drawing, struct box box, int panel,

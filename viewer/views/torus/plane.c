@@ -55,8 +55,7 @@ static int torus_plane_crosses(const struct scale *k, const struct projection_li
            y0 <= k->plot.y + k->plot.h + 4;
 }
 
-/* ---- links -------------------------------------------------------------------------------------
- */
+/* ---- links ---- */
 
 static void add_half(struct stage *s, struct torus_drawing *d, const struct scale *k,
                      struct strokes *strokes, int panel, uint32_t half,
@@ -136,8 +135,7 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
     return best;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
 static double radius_of(double pitch)
 {
@@ -188,8 +186,7 @@ static void torus_plane_node_hits(const struct stage *s, const struct torus_draw
     }
 }
 
-/* ---- planes ------------------------------------------------------------------------------------
- */
+/* ---- planes ---- */
 
 static int plane_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
 {
@@ -257,8 +254,7 @@ static void band_of_plane(const struct stage *s, const struct projection *p, con
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static void torus_plane_marked_box(const struct stage *s)
 {
@@ -333,8 +329,7 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     torus_plane_marked_box(s);
 }
 
-/* ---- minimaps ----------------------------------------------------------------------------------
- */
+/* ---- minimaps ---- */
 
 void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box box, int panel,
                    int side)

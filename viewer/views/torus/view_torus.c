@@ -47,8 +47,7 @@ static void torus_view_what_text(const struct stage *s, const struct torus_drawi
     (void)d;
 }
 
-/* ---- minimaps ----------------------------------------------------------------------------------
- */
+/* ---- minimaps ---- */
 
 static const char *torus_view_along(const struct stage *s, const struct torus_drawing *d, int side)
 {
@@ -80,8 +79,7 @@ static double torus_view_add_minimaps(struct stage *s, const struct torus_drawin
     return y;
 }
 
-/* ---- panels side by side -----------------------------------------------------------------------
- */
+/* ---- panels side by side ---- */
 
 static void card_head(const struct stage *s, struct box box, int panel)
 {
@@ -150,8 +148,7 @@ static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static void large_panels(struct stage *s, struct torus_drawing *d, struct box box)
 {
