@@ -1,4 +1,4 @@
-/* The list of all views, for the program and the frame around the views. */
+/* The list of all views, for the program and for the frame around the views. */
 #ifndef HOLTER_VIEWER_VIEWS_VIEWS_H
 #define HOLTER_VIEWER_VIEWS_VIEWS_H
 

@@ -1,3 +1,4 @@
+/* Cards of alerts with their evidence, in three levels of detail. */
 #include "viewer/views/alerts/evidence.h"
 
 #include "viewer/layout/format.h"
@@ -29,7 +30,7 @@ const char *evidence_state(const struct alert *a)
     return names[a->state];
 }
 
-/* Add a text with what stands before it, unless it is empty. */
+/* Append a prefix and a text, unless the text is empty. */
 static void alerts_evidence_append(char *out, size_t room, const char *before, const char *text)
 {
     size_t used = strlen(out);
@@ -50,7 +51,7 @@ void evidence_where(const struct alert *a, char *out, size_t room)
         snprintf(rank, sizeof rank, "rank %lld", (long long)a->rank);
         alerts_evidence_append(out, room, *out ? dot : "", rank);
     }
-    /* commas of a list get a space, so that it can be broken between names */
+    /* add a space after each comma, so that the list can be broken between names */
     size_t n = 0;
     for (const char *c = a->nodes[0] ? a->nodes : a->host; *c && n + 3 < sizeof nodes; c++) {
         nodes[n++] = *c;
@@ -83,13 +84,14 @@ static void length_text(const struct stage *s, const struct alert *a, char *out,
              length);
 }
 
-/* ---- the parts of a card: each returns the height it takes, and draws unless it only measures ---- */
+/* ---- the parts of a card: each returns the height it takes, and draws unless it only measures
+ * ---- */
 
 struct pen {
     struct stage *stage;
     double x, y, w;
     int draw;
-    struct box capture; /* what leads to the alert's capture; no width: it has none */
+    struct box capture; /* button that opens the alert's capture; width 0: it has none */
 };
 
 static void alerts_evidence_paragraph(struct pen *p, enum text_style style, color_t color,
@@ -168,7 +170,7 @@ static void alerts_evidence_causes(struct pen *p, const struct alert *a,
     p->y += a->cause_count ? 4 : 0;
 }
 
-/* What only the whole evidence names: rule, clocks, how often it was updated. */
+/* Facts of the full level of detail only: rule, clock uncertainty, number of updates. */
 static void alerts_evidence_provenance(struct pen *p, const struct alert *a)
 {
     char text[256] = "", number[FORMAT_ROOM];
@@ -267,7 +269,7 @@ double evidence_card(struct stage *s, struct box box, const struct alert *a,
     alerts_evidence_body(&pen, a, detail);
     scene_hit(s->brush.scene, card, HIT_ALERT, a->id, 0);
     const struct capture *c = pen.capture.w > 0 ? captures_of_alert(&s->model->captures, a) : NULL;
-    if (c) /* upon the card's own */
+    if (c) /* on top of the card's own hit */
         scene_hit(s->brush.scene, pen.capture, HIT_BUTTON, COMMAND_CAPTURE, c->id);
     return h;
 }

@@ -1,3 +1,4 @@
+/* View "alerts": list of alerts above, evidence of the selected alert below. */
 #include "viewer/views/alerts/view_alerts.h"
 
 #include "viewer/layout/format.h"
@@ -30,7 +31,7 @@ static void alerts_view_add_cell(const struct stage *s, struct box row, int c, c
                color, text);
 }
 
-/* A shape for each state, so that it is told without colour: full disc, ring, tick. */
+/* A shape for each state, so that states differ without colour: full disc, ring, tick. */
 static void state_mark(const struct stage *s, double x, double y, const struct alert *a)
 {
     color_t color = evidence_color(s->brush.theme, a);
@@ -47,7 +48,7 @@ static void state_mark(const struct stage *s, double x, double y, const struct a
     }
 }
 
-/* How many calls were captured for it; a click shows them. */
+/* Number of calls captured for the alert; a click shows them. */
 static void captured_cell(const struct stage *s, struct box row, const struct alert *a)
 {
     const struct capture *c = captures_of_alert(&s->model->captures, a);

@@ -1,4 +1,4 @@
-/* Every alert of the job, with its evidence. */
+/* View "alerts": a list of the job's alerts, and the evidence of the selected one. */
 #ifndef HOLTER_VIEWER_VIEWS_ALERTS_VIEW_ALERTS_H
 #define HOLTER_VIEWER_VIEWS_ALERTS_VIEW_ALERTS_H
 

@@ -1,3 +1,4 @@
+/* View "calls": a sortable table of MPI calls, grouped as the user chose. */
 #include "viewer/views/calls/view_calls.h"
 
 #include "viewer/layout/format.h"
@@ -27,10 +28,10 @@ static const struct column columns[COLUMNS] = {
     [BAR] = {"", 70, 0, 0, 6},
 };
 
-/* Calls that are added up under one row. */
+/* Calls that are summed in one row. */
 struct group {
     uint64_t key;
-    uint32_t number; /* a kind of call that belongs to it */
+    uint32_t number; /* index of one kind of call in the group */
     uint32_t kinds;
     uint64_t sums[CALLS_COLUMNS];
 };

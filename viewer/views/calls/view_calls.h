@@ -1,4 +1,5 @@
-/* Calls: which MPI functions take how much time, on which communicator, in which region. */
+/* View "calls": which MPI functions take how much time, on which communicator, in which code
+ * region. */
 #ifndef HOLTER_VIEWER_VIEWS_CALLS_VIEW_CALLS_H
 #define HOLTER_VIEWER_VIEWS_CALLS_VIEW_CALLS_H
 

@@ -1,3 +1,4 @@
+/* Plot of a capture: bars or colour cells of calls, selection, tooltip. */
 #include "viewer/views/captures/plot.h"
 
 #include "viewer/layout/format.h"
@@ -13,15 +14,15 @@
 
 _Static_assert(CALL_CLASSES == (int)LANES_KINDS, "a kind for each class of calls");
 
-enum { FOOT = 3 }; /* free between two bars, one below the other */
+enum { FOOT = 3 }; /* vertical space between two bars */
 
 static struct capture_thread *row_at(const struct captures_plot *p, uint32_t row)
 {
     return &p->capture->threads[row];
 }
 
-/* Where time of a thread is known: what was before was overwritten, what came behind was not read.
- */
+/* Position from which, and until which, calls of a thread are known: earlier calls were overwritten
+ * in its ring, later ones not read. */
 static double known_from(const struct captures_plot *p, const struct capture_thread *t)
 {
     return t->count ? fmin(fmax(lane_x(&p->span, t->calls[0].begin_ns), 0), p->span.w) : p->span.w;
@@ -49,7 +50,8 @@ static void bars_of(const struct stage *s, const struct captures_plot *p, uint32
     for (uint32_t i = 0; i < thread->count; i++)
         lane_add(&lane, thread->calls[i].begin_ns, thread->calls[i].length_ns,
                  call_class_of(thread->calls[i].call));
-    for (uint32_t i = 0; i < lane.count; i++) /* a hair between neighbours that have room for it */
+    for (uint32_t i = 0; i < lane.count;
+         i++) /* a thin gap between neighbouring bars that are wide enough */
         scene_rect(s->brush.scene,
                    (struct box){x + bars[i].x0, top,
                                 bars[i].x1 - bars[i].x0 - (bars[i].x1 - bars[i].x0 > 4 ? 0.5 : 0),
@@ -61,7 +63,7 @@ static void bars_of(const struct stage *s, const struct captures_plot *p, uint32
     double end = lane_x(&p->span, newest->begin_ns + (int64_t)newest->length_ns);
     if (end < 0 || end > p->span.w)
         return;
-    scene_points(s->brush.scene); /* it goes on */
+    scene_points(s->brush.scene); /* arrowhead: the call was still running */
     scene_point(s->brush.scene, x + end, top);
     scene_point(s->brush.scene, x + end + 5, top + h / 2);
     scene_point(s->brush.scene, x + end, top + h);
@@ -105,7 +107,8 @@ static uint64_t captures_plot_key_of(const struct stage *s, const struct capture
 
 enum { SHADES = 64 };
 
-/* Colours of the classes, the fainter the less of the time they had; and of time outside of MPI. */
+/* Colours of the classes of calls, fainter the smaller their share of the time, and of time outside
+ * MPI. */
 struct shades {
     color_t kinds[LANES_KINDS][SHADES + 1];
     color_t known, unknown;
@@ -120,7 +123,7 @@ static void make_shades(const struct theme *t, struct shades *out)
             out->kinds[k][i] = color_mix(out->known, t->classes[k], 0.35 + 0.65 * i / SHADES);
 }
 
-/* A row of pixels: the class with most time. */
+/* Fill a row of pixels with the colours of the dominant classes. */
 static void cells_of(const struct stage *s, const struct captures_plot *p, uint32_t lane,
                      const struct shades *shades, uint32_t *pixels)
 {
@@ -152,7 +155,7 @@ static int paint_cells(const struct stage *s, const struct captures_plot *p)
     int w = (int)lane_columns(&p->span), h = (int)p->lanes.count;
     uint64_t key = captures_plot_key_of(s, p);
     if (picture->key != key || picture->image.w != w || picture->image.h != h) {
-        /* a lane needs LANES_KINDS cells a pixel while it is painted */
+        /* painting a lane needs LANES_KINDS working cells for each pixel */
         if (picture_size(s->pictures, picture, w, h > LANES_KINDS ? h : LANES_KINDS) < 0)
             return -1;
         picture->image.h = h;
@@ -201,7 +204,7 @@ void captures_plot_layout(struct stage *s, const struct captures_plot *p)
 
 struct found {
     uint32_t count;
-    const struct capture_call *call; /* the longest */
+    const struct capture_call *call; /* the longest of the calls found */
     const struct capture_thread *thread;
 };
 
@@ -293,7 +296,7 @@ void captures_plot_tip(struct stage *s, const struct captures_plot *p)
     end = end < p->capture->thread_count ? end : p->capture->thread_count;
     if (row >= end)
         return;
-    /* a call that is one pixel wide can be hit */
+    /* tolerance: calls one pixel wide can be hit */
     int64_t from = lane_time(&p->span, mx - p->box.x - 1),
             to = lane_time(&p->span, mx - p->box.x + 1);
     struct found f = {0};

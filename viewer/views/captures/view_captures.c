@@ -1,3 +1,4 @@
+/* View "captures": head, time axis, row labels, marked times, plot. */
 #include "viewer/views/captures/view_captures.h"
 
 #include "viewer/layout/format.h"
@@ -14,7 +15,7 @@ enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 
 
 /* ---- head ---- */
 
-/* What is missing, or how sure the times are. */
+/* Gaps in the capture, or the uncertainty of its times. */
 static void captures_view_add_facts(const struct stage *s, const struct capture *c, char *out,
                                     size_t room)
 {
@@ -33,7 +34,7 @@ static void captures_view_add_facts(const struct stage *s, const struct capture 
                  format_duration(a, sizeof a, (double)c->error_ns));
 }
 
-/* Older and newer. @return width */
+/* Buttons for the next older and newer capture. @return width */
 static double captures_view_add_steps(const struct stage *s, const struct capture *c, double right,
                                       double y)
 {
@@ -53,7 +54,7 @@ static double captures_view_add_steps(const struct stage *s, const struct captur
     return right - x;
 }
 
-/* Why it was made, and since when that was so. */
+/* Reason of the capture, and since when it applied. */
 static void captures_view_add_reason(const struct stage *s, const struct capture *c, char *out,
                                      size_t room)
 {
@@ -112,7 +113,7 @@ static void captures_view_add_axis(const struct stage *s, const struct captures_
     }
 }
 
-/* Names of the rows, as many as can stand below each other. */
+/* Labels of the rows, as many as fit. */
 static void captures_view_add_labels(struct stage *s, const struct captures_plot *p)
 {
     const struct theme *t = s->brush.theme;
@@ -156,11 +157,11 @@ struct moment {
 enum { MOST_MOMENTS = 3 };
 
 struct label {
-    double x; /* of the line; NaN: it is not in sight */
+    double x; /* position of the line; NaN: not visible */
     double left, w;
 };
 
-/* Does a name lie upon another moment's line or name? */
+/* 1 if a label overlaps another marked time's line or label. */
 static int captures_view_crosses(const struct label *labels, int count, int own)
 {
     const struct label *l = &labels[own];
@@ -176,8 +177,7 @@ static int captures_view_crosses(const struct label *labels, int count, int own)
     return 0;
 }
 
-/* A line for each moment that matters, with its name behind it, else before it, where there is
- * room. */
+/* A line for each marked time, with its label right of it, else left of it, where there is room. */
 static void captures_view_add_moments(const struct stage *s, const struct captures_plot *p,
                                       double y, double h)
 {
@@ -263,7 +263,7 @@ static void captures_layout(struct stage *s, struct box box)
         piece_empty(s, panel, "No calls were captured", c->fault[0] ? c->fault : NULL);
 }
 
-/* A ring with what was written last. */
+/* Icon: a ring with its most recent part highlighted. */
 static void captures_icon(const struct brush *b, struct box box, color_t color)
 {
     static const double rows[][2] = {{0, 9}, {3, 15}, {1, 11}};

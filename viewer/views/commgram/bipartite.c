@@ -1,3 +1,4 @@
+/* Picture of the CommGram: ribbons in steps, bars, marks, labels, hits. */
 #include "viewer/views/commgram/bipartite.h"
 
 #include "viewer/layout/format.h"
@@ -12,8 +13,9 @@
 #include <string.h>
 
 enum {
-    WORK_UNITS = 1500000, /* of the picture in one frame: some milliseconds */
-    MOST_HITS = 4096,     /* bars that can all be clicked; of more, the one under the mouse */
+    WORK_UNITS = 1500000, /* work on the picture in one frame: some milliseconds */
+    MOST_HITS =
+        4096, /* up to this many bars each have a hit; with more, only the bar under the mouse */
     LABEL_PX = 66,
     BRACKET_H = 4,
     OUTLINE_POINTS = 32,
@@ -23,7 +25,7 @@ void bipartite_sizes(const struct stage *s, const struct commgram_drawing *d, do
                      double *high)
 {
     *low = s->ui->commgram.size_low;
-    /* the last whole number of the legend stands for itself and what rounds to it */
+    /* the highest value of the legend includes sizes that round to it */
     *high = s->ui->commgram.size_high >= d->columns.size_most ? UI_SIZE_MAXIMUM
                                                               : s->ui->commgram.size_high;
 }
@@ -88,7 +90,7 @@ static void add_ribbon(const struct stage *s, struct commgram_drawing *d, uint32
     }
     double share =
         ((double)r->size - d->columns.size_least) / (d->columns.size_most - d->columns.size_least);
-    double opacity = 0.24 + 0.26 * share; /* large ones stand out */
+    double opacity = 0.24 + 0.26 * share; /* ribbons of large messages are more opaque */
     if (!commgram_bipartite_chosen(s, p, p->ribbons[i].from) &&
         !commgram_bipartite_chosen(s, p, p->ribbons[i].to)) {
         opacity *= 0.07;
@@ -145,7 +147,7 @@ static void begin_drawing(const struct stage *s, struct commgram_drawing *d, uin
     d->making_key = key;
 }
 
-/* The last finished picture where it belongs now, and a share of the next. */
+/* Draw the last finished picture at its present position, and do a part of the next one. */
 static void draw_ribbons(struct stage *s, struct commgram_drawing *d, struct box plot)
 {
     uint64_t key = drawing_key(s, d);
@@ -176,7 +178,7 @@ static void mark_bar(const struct stage *s, struct box box, color_t color)
                   color);
 }
 
-/* Both edges of the ribbon under the mouse. */
+/* Outline of the ribbon under the mouse. */
 static void mark_ribbon(const struct stage *s, const struct columns *c, uint32_t ribbon,
                         uint32_t phase, struct box plot)
 {
@@ -317,7 +319,7 @@ static void marked_span(const struct stage *s, struct box panel)
                   s->brush.theme->accent);
 }
 
-/* Why there is nothing to see. */
+/* Reason why there is no picture. */
 static void commgram_bipartite_add_reason(const struct stage *s, struct box panel)
 {
     const struct commgram *g = &s->model->commgram;

@@ -1,3 +1,4 @@
+/* Geometry of a CommGram picture: heights of bars, widths and stacking of ribbons, hit tests. */
 #include "viewer/views/commgram/columns.h"
 
 #include "holter/bisect.h"
@@ -8,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the bars nine tenths are to hold all their ribbons side by side; in none may they need more
- * than one and a half times its height. Where they do, they lie upon each other and darken:
- * contention. */
+/* Nine tenths of the bars shall hold all their ribbons side by side; no bar may need more than one
+ * and a half times its height. Ribbons that do not fit overlap and darken, which shows contention
+ *. */
 static const double fitting = 0.9, most_load = 1.5;
 
-/* A ribbon wider than its way is long is a blot: at most this share of it. */
+/* A ribbon wider than it is long is illegible: maximum width as a share of its length. */
 static const double most_width = 0.3;
 
 void columns_finish(struct columns *c)
@@ -31,16 +32,16 @@ double columns_x(const struct columns *c, uint32_t column)
 
 /* ---- bars ---- */
 
-/* Of a picture of some ranks only, this share of the height goes to bars that have no ribbon. */
+/* In a picture of some ranks only: share of the height for bars without ribbons. */
 static const double quiet_share = 0.15;
 
-/* What bars of a column ask for. */
+/* Space that the bars of a column require. */
 struct demand {
     uint32_t bars;
-    double ranks, quiet; /* those of bars with a ribbon, or of all; those of the others */
+    double ranks, quiet; /* ranks of bars with ribbons (or of all bars); ranks of the others */
 };
 
-/* With which ends of ribbons a bar is touched; all are, if the picture is of all ranks. */
+/* By bar: sides on which ribbons end; all sides if the picture is of all ranks. */
 static unsigned char *find_touched(const struct commgram_picture *p)
 {
     int all = p->asked.ranks[0] == 0;
@@ -64,8 +65,8 @@ static struct demand demand_of(const struct commgram_picture *p, uint32_t column
     return d;
 }
 
-/* Heights are a share for each bar and one for each rank, the same in all columns. Bars that have
- * nothing to do with the ranks that the picture is of are together. */
+/* A bar's height is a share for each bar plus a share for each rank, equal in all columns. Bars
+ * without ribbons in a picture of some ranks are grouped. */
 static int place_bars(struct columns *c, const struct commgram_picture *p)
 {
     unsigned char *touched = find_touched(p);
@@ -79,7 +80,7 @@ static int place_bars(struct columns *c, const struct commgram_picture *p)
         most.quiet = fmax(most.quiet, d.quiet);
     }
     double h = most.quiet > 0 ? c->h * (1 - quiet_share) : c->h;
-    double each = h / most.bars; /* a pixel between bars, as long as there are two for each */
+    double each = h / most.bars; /* one pixel between bars if each bar has at least two */
     double gap =
         each >= 2 * c->pixel ? fmax(floor(fmin(each * 0.3, 8) / c->pixel), 1) * c->pixel : 0;
     double gaps = most.quiet > 0 ? most.bars : most.bars - 1;
@@ -111,7 +112,7 @@ static int commgram_columns_compare_ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Bytes that leave (0) or reach (1) each bar. */
+/* Bytes that leave (side 0) or reach (side 1) each bar. */
 static void add_loads(const struct commgram_picture *p, double *loads, int side)
 {
     for (uint32_t i = 0; i < p->ribbon_count; i++)
@@ -144,7 +145,7 @@ static int choose_width(struct columns *c, const struct commgram_picture *p, dou
     return 0;
 }
 
-/* Ribbons in the order of their other end, then of this one: by counting, twice. */
+/* Sort ribbons by their other end, then by this one: counting sort, twice. */
 static int order_by(const struct commgram_picture *p, int side, uint32_t *order)
 {
     uint32_t *first = calloc((size_t)p->bar_count + 1, sizeof *first);
@@ -168,8 +169,8 @@ static int order_by(const struct commgram_picture *p, int side, uint32_t *order)
     return error;
 }
 
-/* Ends of ribbons stand one below the other at their bar, in its middle; where they need more room
- * than it has, they are pushed together. */
+/* Stack the ends of ribbons in the middle of their bar; where they need more space than the bar
+ * has, they overlap. */
 static void stack_ends(struct columns *c, const struct commgram_picture *p, const double *loads,
                        const uint32_t *order, int side)
 {
@@ -195,8 +196,8 @@ static void stack_ends(struct columns *c, const struct commgram_picture *p, cons
     }
 }
 
-/* Those narrower than a pixel get as much as the picture bears, so that few of them are seen, and
- * many of them do not make fog. */
+/* Widen ribbons narrower than a pixel as far as the picture permits, so that a few remain visible
+ * and many do not become fog. */
 static void widen_thin(struct columns *c)
 {
     double ink = 0, across = c->step - c->bar_w;
@@ -211,7 +212,8 @@ static void widen_thin(struct columns *c)
     c->thin_width = fmin(fmax(bearable, 0.001 * c->pixel), 0.8 * c->pixel);
 }
 
-/* From 64 B to 1 MiB at least, so that a colour means the same in most pictures. */
+/* Range of message sizes: at least 64 B to 1 MiB, so that a colour means the same in most pictures.
+ */
 static void note_sizes(struct columns *c)
 {
     double least = 6, most = 20;

@@ -1,3 +1,4 @@
+/* Tooltips of the CommGram: phases, bars, ribbons, points of the curve. */
 #include "viewer/views/commgram/commgram_tips.h"
 
 #include "viewer/layout/format.h"

@@ -1,15 +1,16 @@
-/* What is told of the parts of a CommGram under the mouse. */
+/* Tooltips of the CommGram. */
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_COMMGRAM_TIPS_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_COMMGRAM_TIPS_H
 
 #include "viewer/views/common/view.h"
 
-/** A column, bar or ribbon of the picture, by its place. others: ribbons at the same point. */
+/** Tooltip of a column, bar or ribbon by its index. others: number of other ribbons at the same
+ * point. */
 void tip_of_column(struct stage *stage, uint32_t column);
 void tip_of_bar(struct stage *stage, uint32_t bar);
 void tip_of_ribbon(struct stage *stage, uint32_t ribbon, uint32_t others);
 
-/** A point of the curve, with its phase. */
+/** Tooltip of a point of the curve, with its phase. */
 void tip_of_point(struct stage *stage, uint32_t point);
 
 /** "64 B", "1 MiB", "1.5 KiB": a size from its binary logarithm. @return out */

@@ -1,3 +1,5 @@
+/* The CommGram curve: drawing by pixel columns, dashed where interpolated, its axis and overview.
+ */
 #include "viewer/views/commgram/strip.h"
 
 #include "viewer/layout/format.h"
@@ -9,9 +11,9 @@
 
 enum { TITLE_H = 26, DASH = 5, SPACE = 4 };
 
-#define FINE_NS INT64_C(2000000000) /* shorter spans are told from their begin */
+#define FINE_NS INT64_C(2000000000) /* shorter spans are labelled relative to their begin */
 
-/* Lowest and highest point of the whole job: heights keep their place while time moves. */
+/* Range of the curve over the whole job, so that heights stay constant while time moves. */
 static void commgram_strip_heights(struct commgram_drawing *d, const struct commgram *g)
 {
     if (d->heights_of == g->version + 1)
@@ -27,14 +29,14 @@ static void commgram_strip_heights(struct commgram_drawing *d, const struct comm
 
 struct trace {
     const struct stage *stage;
-    double foot_y, low, unit; /* where the lowest point lies, its height, pixels of one unit */
+    double foot_y, low, unit; /* y of the lowest point, its value, pixels of one unit */
     double width;
     color_t color;
-    /* points that fall on one pixel become an upright line */
+    /* points in one pixel column become a vertical line */
     double x, first, last, top, foot;
-    int some, broken; /* a pixel is begun; the line is to be dashed */
+    int some, broken; /* a pixel column is in progress; the line is dashed */
     double pen_x, pen_y;
-    int down; /* the pen has a place */
+    int down; /* the pen has a position */
     double dashed;
 };
 
@@ -43,7 +45,7 @@ static double height_y(const struct trace *t, double height)
     return t->foot_y - (height - t->low) * t->unit;
 }
 
-/* A dashed piece from where the pen is. */
+/* Draw a dashed line from the pen's position. */
 static void dash_to(struct trace *t, double x, double y)
 {
     struct scene *scene = t->stage->brush.scene;
@@ -104,7 +106,7 @@ static void trace_to(struct trace *t, double x, double y)
     t->some = 1;
 }
 
-/* From solid to dashed: the line so far is drawn. */
+/* Switch from solid to dashed: draws the line so far. */
 static void break_line(struct trace *t)
 {
     flush_pixel(t);
@@ -112,13 +114,13 @@ static void break_line(struct trace *t)
     t->broken = 1;
 }
 
-/* Where there is room, flags of alerts stand above the curve. */
+/* Vertical scale of the curve; flags of alerts are above it where there is room. */
 static void set_scale(struct trace *t, const struct commgram_drawing *d, struct box plot)
 {
     double range = d->high - d->low, margin = fmin(6, plot.h / 5), room = plot.h - 2 * margin;
     room -= room > 60 ? 18 : 0;
     t->foot_y = plot.y + plot.h - margin;
-    t->low = range > 0 ? d->low : d->low - 1; /* one that never changes lies in the middle */
+    t->low = range > 0 ? d->low : d->low - 1; /* a constant curve is centred */
     t->unit = range > 0 ? room / range : room / 2;
 }
 
@@ -130,7 +132,7 @@ static void draw_curve(const struct stage *s, struct commgram_drawing *d, const 
     struct trace t = {.stage = s, .width = width, .color = color};
     set_scale(&t, d, plot);
     uint32_t i = commgram_point_at(g, l->begin > 0 ? (uint64_t)l->begin : 0);
-    i = i ? i - 1 : 0; /* the line comes from beyond the edge */
+    i = i ? i - 1 : 0; /* start one point before the left edge */
     scene_points(s->brush.scene);
     for (int beyond = 0; i < g->points.count && !beyond; i++) {
         const struct wire_curve_point_row *p = commgram_point(g, i);
@@ -148,7 +150,7 @@ static void draw_curve(const struct stage *s, struct commgram_drawing *d, const 
         scene_points(s->brush.scene);
 }
 
-/* The beat where the curve ends: a disc with a halo. */
+/* The beat at the end of the curve: a disc with a halo. */
 static void commgram_strip_add_beat(const struct stage *s, const struct commgram_drawing *d,
                                     const struct timeline *l, struct box plot)
 {
@@ -166,7 +168,7 @@ static void commgram_strip_add_beat(const struct stage *s, const struct commgram
     scene_disc(s->brush.scene, x, y, 3.5, s->brush.theme->accent);
 }
 
-/* Spans of the phase under the mouse, here or in the picture. */
+/* Highlight the spans of the phase under the mouse, in the curve or in the picture. */
 static void commgram_strip_mark_span(const struct stage *s, const struct timeline *l,
                                      struct box plot, uint64_t begin, uint64_t end)
 {
@@ -212,7 +214,7 @@ static void commgram_strip_marked_box(const struct stage *s, struct box plot)
                    color_fade(s->brush.theme->accent, 0.2));
 }
 
-/* What the newest phase is, in a few words. */
+/* Short description of the newest phase. */
 static void commgram_strip_add_newest(const struct stage *s, struct box box)
 {
     const struct commgram *g = &s->model->commgram;

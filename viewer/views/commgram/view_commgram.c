@@ -1,3 +1,4 @@
+/* View "commgram": curve, picture of phases and communities, path, legend, badges. */
 #include "viewer/views/commgram/view_commgram.h"
 
 #include "viewer/layout/format.h"
@@ -25,7 +26,7 @@ void commgram_drawing_destroy(struct commgram_drawing *d)
 
 /* ---- path and detail ---- */
 
-/* A level of the path in words: its time, and the ranks that it is of where it narrows them. */
+/* A level of the path as text: its time span, and its ranks where it narrows them. */
 static void level_text(const struct stage *s, int level, char *out, size_t room)
 {
     const struct ui *ui = s->ui;
@@ -60,8 +61,8 @@ static void level_text(const struct stage *s, int level, char *out, size_t room)
                  format_clock(a, sizeof a, begin, end - begin < INT64_C(20000000000)), b);
 }
 
-/* The path from what was first in sight to what is now; the last parts where there is little room.
- */
+/* The path from the first view to the present detail; only its last parts where there is little
+ * room. */
 static void commgram_view_add_path(const struct stage *s, double x, double y, double w)
 {
     static const char sign[] = "\xe2\x80\xba"; /* single right-pointing angle */
@@ -131,7 +132,7 @@ static void commgram_view_title_row(const struct stage *s, struct box box)
 
 /* ---- foot: figures, legend, badges ---- */
 
-/* The map of sizes with the range that is drawn; right edge at x. @return width */
+/* Colour map of message sizes with the visible range marked; right edge at x. @return width */
 static double commgram_view_add_legend(const struct stage *s, const struct commgram_drawing *d,
                                        double right, double y)
 {
@@ -195,7 +196,7 @@ static void commgram_view_add_foot(const struct stage *s, const struct commgram_
                    s->brush.theme->faint, help);
 }
 
-/* What the picture does not show one by one, or not at all. */
+/* Badges: what the picture simplifies or omits. */
 struct badges {
     char text[8][96];
     color_t color[8];

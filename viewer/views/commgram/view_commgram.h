@@ -1,5 +1,5 @@
-/* The CommGram (001): the curve of communication patterns over time, and under it the phases of the
- * visible time as bars of communities with the messages between them. */
+/* View "commgram" (CommGram): the curve of communication patterns over time, and below it the
+ * phases of the visible time as bars of communities with the messages between them. */
 #ifndef HOLTER_VIEWER_VIEWS_COMMGRAM_VIEW_COMMGRAM_H
 #define HOLTER_VIEWER_VIEWS_COMMGRAM_VIEW_COMMGRAM_H
 
@@ -7,7 +7,6 @@
 
 extern const struct view commgram_view;
 
-/** NULL is fine. */
 void commgram_drawing_destroy(struct commgram_drawing *drawing);
 
 #endif

@@ -1,3 +1,4 @@
+/* Texts, colours, legend and tooltips about links, routes and vertices. */
 #include "viewer/views/common/network_pieces.h"
 
 #include "viewer/layout/format.h"
@@ -124,7 +125,7 @@ char *piece_metric_text(char *out, size_t room, enum flow_metric metric, double 
     return out;
 }
 
-/* A mark on the map that can be moved, with the figure it stands at. */
+/* A handle on the colour map that can be dragged. */
 static void network_pieces_add_handle(struct stage *s, struct box map, int end, double at)
 {
     const struct theme *t = s->brush.theme;
@@ -156,7 +157,7 @@ double piece_metric_legend(struct stage *s, struct box box)
     network_pieces_add_handle(s, map, 0, low);
     network_pieces_add_handle(s, map, 1, high);
     for (int end = 0; end < 2; end++) {
-        /* the nearer end is moved */
+        /* a drag moves the nearer end */
         double middle = (low + high) / 2, from = end ? middle : 0, to = end ? 1 : middle;
         struct box area = {map.x + map.w * from - (end ? 0 : 6), map.y - 4, map.w * (to - from) + 6,
                            map.h + 14};

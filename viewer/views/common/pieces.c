@@ -24,7 +24,7 @@ static void range_text(const struct stage *s, enum range_kind kind, uint64_t cov
     double length = (double)((r->last - r->first + 1) * w->length_ns);
     uint64_t newest = s->model->series.first + s->model->series.count - 1;
     char part[FORMAT_ROOM + 8] = "";
-    /* a replay may have been at some of them only */
+    /* a replay may have visited only some of the windows */
     if (s->model->playback.known && covered && covered < r->last - r->first + 1)
         snprintf(part, sizeof part, "%s of ",
                  format_duration(a, sizeof a, (double)(covered * w->length_ns)));

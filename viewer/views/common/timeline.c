@@ -1,3 +1,4 @@
+/* Time axes, gaps, alerts and curves that several views draw over time. */
 #include "viewer/views/common/timeline.h"
 
 #include "viewer/layout/format.h"
@@ -60,7 +61,7 @@ static double window_left(const struct model *m, const struct timeline *l, uint6
     return timeline_x(l, (int64_t)(window * series_newest(&m->series)->length_ns));
 }
 
-/* Diagonal strokes: says "nothing is known here" without a colour. */
+/* Diagonal hatching: shows without colour that nothing is known here. */
 static void live_timeline_add_hatch(const struct stage *s, struct box box)
 {
     color_t color = color_fade(s->brush.theme->second, 0.22);
@@ -137,11 +138,11 @@ void timeline_cursor(const struct stage *s, const struct timeline *l, struct box
                    color_fade(s->brush.theme->text, 0.35));
 }
 
-/* The visible alerts with the places of their flags, which are given to the newest first. */
+/* A visible alert and the position of its flag; newer alerts are placed first. */
 struct flag {
     const struct alert *alert;
-    double x;       /* of the onset */
-    struct box box; /* of the words; no width: there is no room for them */
+    double x;       /* position of the onset */
+    struct box box; /* box of the title; width 0: there is no room for it */
 };
 
 enum { FLAGS = 64, FLAG_H = 18 };
@@ -231,7 +232,7 @@ void timeline_captures(struct stage *s, const struct timeline *l, struct box plo
 {
     const struct captures *all = &s->model->captures;
     const struct theme *t = s->brush.theme;
-    double before = INFINITY; /* place of the newer one that has a mark */
+    double before = INFINITY; /* position of the next newer capture that has a mark */
     for (uint32_t i = 0; i < all->count; i++) {
         const struct capture *c = &all->items[i];
         double x = floor(timeline_x(l, c->asked_ns)) + 0.5, y = plot.y + plot.h - 9;
@@ -266,7 +267,7 @@ double timeline_peak(const struct model *m, const struct timeline *l, timeline_v
     return peak;
 }
 
-/* Windows that share one point of a curve: one, or as many as fall on a pixel. */
+/* Number of windows for one point of a curve: one, or as many as share a pixel. */
 static uint64_t per_point(const struct timeline *l, const struct model *m)
 {
     double length = (double)series_newest(&m->series)->length_ns;
@@ -276,11 +277,11 @@ static uint64_t per_point(const struct timeline *l, const struct model *m)
 
 struct bucket {
     double x, mean, peak;
-    int count; /* windows with data; 0: a gap */
+    int count; /* number of windows with data; 0: a gap */
 };
 
-/* Sum up the windows of one point. Buckets start at multiples of their width, so they do not
- * shimmer while time moves on. */
+/* Aggregate the windows of one point. Buckets start at multiples of their width, so that the curve
+ * does not flicker while time advances. */
 static struct bucket bucket_at(const struct stage *s, const struct timeline *l, uint64_t first,
                                uint64_t width, timeline_value *value)
 {
@@ -299,7 +300,7 @@ static struct bucket bucket_at(const struct stage *s, const struct timeline *l, 
     return b;
 }
 
-/* One unbroken stretch of a curve: soft ground, peaks, line. */
+/* One uninterrupted run of a curve: translucent area, peaks, line. */
 static void live_timeline_add_run(const struct stage *s, struct box plot, double top,
                                   const struct bucket *run, size_t count, uint64_t width,
                                   color_t color)
@@ -340,7 +341,7 @@ void timeline_curve(const struct stage *s, const struct timeline *l, struct box 
         if (!b.count || n == STRETCH) {
             if (n)
                 live_timeline_add_run(s, plot, top, run, n, width, color);
-            /* a full stretch goes on from its last point; after a gap the next starts anew */
+            /* a full run continues from its last point; after a gap a new run starts */
             if (b.count)
                 run[0] = run[n - 1];
             n = b.count ? 1 : 0;
@@ -352,7 +353,7 @@ void timeline_curve(const struct stage *s, const struct timeline *l, struct box 
         live_timeline_add_run(s, plot, top, run, n, width, color);
 }
 
-/* Mean shares of the windows of one point; @return windows with data */
+/* Mean shares of the windows of one point. @return number of windows with data */
 static int live_timeline_stack_at(const struct stage *s, uint64_t first, uint64_t width,
                                   double (*share)(const struct window_totals *, int), int count,
                                   double *out)

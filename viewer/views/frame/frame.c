@@ -1,3 +1,4 @@
+/* The frame around the view: header, rail, status line, and the scene as a whole. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RAIL_ICONS: lowest entry of the rail that has room for an icon above its name. */
+/* RAIL_ICONS: minimum height of a rail entry with an icon above its name. */
 enum {
     HEADER = 46,
     RAIL = 68,
@@ -35,7 +36,7 @@ struct state_text {
     color_t color, ground;
 };
 
-/* Of a replay: what it does, or that the user looks at something else than where it is. */
+/* State of a replay, or that the user looks at another time than its position. */
 static struct state_text replay_state(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
@@ -163,7 +164,7 @@ static void frame_add_header(const struct stage *s, int folded)
 
 /* ---- rail ---- */
 
-/* How many are firing. */
+/* Number of firing alerts. */
 static void alert_badge(const struct stage *s, struct box box)
 {
     uint32_t firing = alerts_count(&s->model->alerts, ALERT_FIRING);
@@ -208,9 +209,9 @@ static void frame_add_rail(const struct stage *s)
 /* ---- status ---- */
 
 struct cost {
-    double cpu_share; /* of one core, mean over agents */
-    double uplink;    /* bytes a second, mean over agents */
-    double call_ns;   /* mean of those that measured it; 0: none did */
+    double cpu_share; /* share of one core, mean over agents */
+    double uplink;    /* bytes per second, mean over agents */
+    double call_ns;   /* mean over agents that measured it; 0: none did */
     uint64_t lost, dropped, clock_error_ns;
     uint32_t rated, measured;
 };
@@ -241,7 +242,8 @@ static struct cost frame_cost_of(const struct model *m)
     return c;
 }
 
-/* One fact after the other, set apart by dots; stops where the room ends. */
+/* Append a fact to the status line, separated by a dot; omitted when there is no room. @return x
+ * after it */
 static double frame_add_fact(const struct stage *s, double x, double end, color_t color,
                              const char *text)
 {
@@ -254,7 +256,7 @@ static double frame_add_fact(const struct stage *s, double x, double end, color_
     return x + w + 18;
 }
 
-/* What became of the messages whose two ends were to be found. */
+/* Share of messages of which both ends were matched. */
 static double latency_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
@@ -263,7 +265,7 @@ static double latency_facts(const struct stage *s, double x, double end)
     char a[FORMAT_ROOM], text[128];
     if (isnan(share))
         return x;
-    /* rounded down: 100 % is said of all only */
+    /* rounded down: 100 % only if all were matched */
     snprintf(text, sizeof text, "matched %.*f\xc2\xa0%%", share < 1 ? 2 : 0,
              share < 1 ? floor(share * 1e4) / 100 : 100);
     x = frame_add_fact(s, x, end, share < 0.99 ? t->warn : t->second, text);
@@ -311,7 +313,8 @@ static void cost_facts(const struct stage *s, double x, double end)
     }
     x = latency_facts(s, x, end);
     if (m->node_count) {
-        /* between two nodes where latency is joined, else of one node towards the daemon */
+        /* clock uncertainty between two nodes where the latency of pairs is computed, else between
+         * a node and the daemon */
         uint64_t error = m->latency.error_ns ? m->latency.error_ns : c.clock_error_ns;
         if (error == WIRE_ANY)
             snprintf(text, sizeof text, "clocks not aligned yet");
@@ -383,7 +386,7 @@ static void frame_add_status(const struct stage *s)
 
 /* ---- the whole ---- */
 
-/* Show where the data stand still: the last picture stays, a line says since when it is old. */
+/* Note over the last picture since when no new data has arrived. */
 static void stale_note(const struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;

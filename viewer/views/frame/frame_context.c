@@ -1,3 +1,4 @@
+/* Context column: facts about the selection, alerts, busiest pairs, waiting ranks. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
@@ -161,7 +162,7 @@ static void alert_facts(const struct stage *s, struct box box, double *y, uint64
         context_fact(s, box, y, "ranks", alert->ranks);
 }
 
-/* Of a community, in the phase where it was selected. */
+/* Facts about a community in the phase where it was selected. */
 static void community_facts(const struct stage *s, struct box box, double *y)
 {
     const struct commgram_picture *p = &s->model->commgram.now;
@@ -277,7 +278,7 @@ static double selection_card(struct stage *s, struct box box)
 
 /* ---- alerts ---- */
 
-/* The picked one, else the first, in full; the others in a line or two. */
+/* The selected alert, else the first, in full; the others in one or two lines. */
 static double frame_context_add_alerts(struct stage *s, struct box box)
 {
     static const enum alert_state order[] = {ALERT_FIRING, ALERT_PENDING, ALERT_RESOLVED};
@@ -403,7 +404,7 @@ void context_layout(struct stage *s, struct box box, int drawer)
         return;
     struct box inner = {box.x + (drawer ? 14 : 2), box.y + 12, box.w - (drawer ? 28 : 16),
                         box.h - 20};
-    /* the view of alerts says it all */
+    /* the alerts view shows all alerts itself */
     double used = s->ui->view == VIEW_ALERTS && !drawer ? 0 : frame_context_add_alerts(s, inner);
     inner.y += used;
     inner.h -= used;
@@ -412,7 +413,7 @@ void context_layout(struct stage *s, struct box box, int drawer)
     inner.h -= used;
     if (inner.h < 90)
         return;
-    /* links say more than pairs where they are known */
+    /* links are more informative than pairs where they are known */
     double links_h = fmin(26 + 38 * fmin(8, s->model->network.link_count), inner.h * 0.56);
     used = context_hot_links(s, (struct box){inner.x, inner.y, inner.w, links_h});
     double pairs_h =

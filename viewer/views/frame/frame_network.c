@@ -1,3 +1,4 @@
+/* Network part of the context column. */
 #include "viewer/views/frame/frame_network.h"
 
 #include "viewer/layout/format.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TOP_ROUTES = 4, NAMED = 32 }; /* letters of a list of ranks, at most */
+enum { TOP_ROUTES = 4, NAMED = 32 }; /* maximum number of characters of a list of ranks */
 
 static const char arrow[] = "\xe2\x86\x92";
 
@@ -83,7 +84,7 @@ static uint32_t marked_ranks(const struct flows *f)
     return n;
 }
 
-/* "8: 0, 2, 5-7" where they can be named in a line, else how many they are. */
+/* Marked ranks: "8: 0, 2, 5-7" if the list fits in a line, else their number. */
 static char *marked_text(const struct flows *f, char *out, size_t room)
 {
     char a[FORMAT_ROOM];
@@ -104,7 +105,8 @@ static char *marked_text(const struct flows *f, char *out, size_t room)
     return out;
 }
 
-/* Nodes with the same coordinate, and what crosses the border of their plane or stays in it. */
+/* Facts about a plane (nodes with one coordinate in common): traffic that crosses its border, and
+ * inside it. */
 static void plane_facts(const struct stage *s, struct box box, double *y)
 {
     const struct topology *t = s->model->network.topology;

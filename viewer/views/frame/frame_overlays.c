@@ -1,3 +1,4 @@
+/* Overlays: help on keys and mouse, search for a rank or node. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
@@ -51,7 +52,7 @@ static const char *const mouse[][2] = {
               "move in time"},
 };
 
-/* @param step  from row to row */
+/* @param step  distance between rows */
 static void frame_overlays_add_rows(const struct stage *s, struct box box,
                                     const char *const (*table)[2], size_t count, double step)
 {
@@ -65,7 +66,7 @@ static void frame_overlays_add_rows(const struct stage *s, struct box box,
     }
 }
 
-/* A card in the middle of a dimmed window. */
+/* A card in the centre of the viewer's window, which is dimmed. */
 static struct box frame_overlays_card(const struct stage *s, double w, double h, double y,
                                       const char *name)
 {
@@ -89,7 +90,8 @@ void help_layout(struct stage *s)
     const struct theme *t = s->brush.theme;
     size_t count = sizeof keys / sizeof *keys, half = (count + 1) / 2,
            below = sizeof mouse / sizeof *mouse;
-    const double besides = 112, usual = 21; /* titles and margins; from row to row */
+    const double besides = 112,
+                 usual = 21; /* height of titles and margins; usual distance between rows */
     double h = besides + (double)(half + below) * usual;
     struct box box = frame_overlays_card(s, 820, h, (s->ui->h - h) / 2, "help");
     double step = fmin(floor((box.h - besides) / (double)(half + below)), usual);

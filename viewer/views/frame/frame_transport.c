@@ -1,3 +1,4 @@
+/* Transport bar of a replay: buttons, position, marks of alerts, seek line. */
 #include "viewer/views/frame/frame.h"
 
 #include "viewer/layout/format.h"
@@ -7,15 +8,15 @@
 
 enum {
     BUTTON = 30,
-    GAP = 10,         /* pixels within which marks become one */
-    TRACK_LEAST = 90, /* what else there is makes room for it */
+    GAP = 10,         /* marks closer than this are merged, pixels */
+    TRACK_LEAST = 90, /* minimum width of the line: other parts give way */
 };
 
-/* Where the parts stand. */
+/* Layout of the bar. */
 struct transport_bar {
     struct box box, track;
-    double middle; /* of the line, y */
-    int times;     /* there is room for where it is, in figures */
+    double middle; /* y of the line */
+    int times;     /* there is room for the position as text */
 };
 
 static double frame_transport_x_of(const struct transport_bar *b, const struct playback *p,
@@ -38,7 +39,7 @@ static void frame_transport_triangle(const struct brush *b, double x, double y, 
     scene_polygon(b->scene, color);
 }
 
-/* Ground and hit of a button; @return colour of what is on it */
+/* Background and hit of a button. @return colour of its symbol */
 static color_t frame_transport_button(const struct stage *s, struct box box, int raised,
                                       enum ui_command command, uint64_t argument)
 {
@@ -73,7 +74,7 @@ static void play_button(const struct stage *s, double x, double y)
     scene_rect(s->brush.scene, (struct box){cx + 1.5, cy - 6, 3.5, 12}, 0, color);
 }
 
-/* Slower, how fast it is, faster. @return where they begin, x */
+/* Buttons for slower and faster around the present speed. @return x where they begin */
 static double speed_buttons(const struct stage *s, double right, double y)
 {
     char text[32];
@@ -106,7 +107,7 @@ static double loop_button(const struct stage *s, double right, double y)
 
 /* ---- figures ---- */
 
-/* Short recordings are told in tenths, as long ones in seconds. */
+/* Position of a replay: short recordings in tenths of seconds, long ones in seconds. */
 static char *frame_transport_passed(char *out, size_t room, const struct playback *p, uint64_t ns)
 {
     uint64_t since = playback_clamp(p, ns) - p->begin_ns;
@@ -138,8 +139,8 @@ static void frame_transport_multiply_saturating(const struct stage *s, double x,
 
 /* ---- marks ---- */
 
-/* Severity by shape as well as by colour: a disc, a triangle, a diamond. Alerts that never fired
- * are pale. */
+/* Mark of an alert: severity by shape as well as by colour (disc, triangle, diamond). Alerts that
+ * never fired are pale. */
 static void frame_transport_shape(const struct brush *b, double x, double y,
                                   enum mark_severity severity, int fired)
 {
@@ -166,7 +167,7 @@ static void frame_transport_shape(const struct brush *b, double x, double y,
     scene_polygon(b->scene, color);
 }
 
-/* Marks from first on whose places are next to each other. @return how many */
+/* Number of marks, from `first` on, that are close enough to be merged. */
 static uint32_t frame_transport_cluster(const struct transport_bar *b, const struct playback *p,
                                         uint32_t first, enum mark_severity *severity, int *fired)
 {
@@ -184,7 +185,7 @@ static uint32_t frame_transport_cluster(const struct transport_bar *b, const str
     return count;
 }
 
-/* How long they lasted, below the line, and their shapes above it. */
+/* Durations of alerts below the line, and their marks above it. */
 static void frame_transport_add_marks(const struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;
@@ -275,7 +276,7 @@ static void frame_transport_add_line(const struct stage *s, const struct transpo
         scene_disc(scene, at, b->middle, 3.5, t->panel);
 }
 
-/* The time under the mouse. */
+/* Tooltip of the time under the mouse. */
 static void line_tip(struct stage *s, const struct transport_bar *b)
 {
     const struct playback *p = &s->model->playback;

@@ -1,3 +1,4 @@
+/* View "jobs": table of jobs; a click chooses one. */
 #include "viewer/views/jobs/view_jobs.h"
 
 #include "viewer/layout/format.h"
@@ -52,7 +53,7 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
                            format_duration(text, sizeof text, (double)(end - job->start_ns)));
 }
 
-/* Why there is no list, and what to do about it. */
+/* Explanation in place of the list when no job is known. */
 static void jobs_view_add_nothing(struct stage *s, struct box box)
 {
     const struct ui_connection *c = &s->ui->connection;

@@ -1,4 +1,4 @@
-/* Jobs the daemon knows, to choose one. */
+/* View "jobs": the jobs that the daemon knows, to choose one of them. */
 #ifndef HOLTER_VIEWER_VIEWS_JOBS_VIEW_JOBS_H
 #define HOLTER_VIEWER_VIEWS_JOBS_VIEW_JOBS_H
 

@@ -1,3 +1,4 @@
+/* Better mappings and routes: questions to the daemon, their results, buttons to apply them. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/links/view_links_parts.h"
@@ -17,7 +18,7 @@ static double links_better_add_button(const struct stage *s, double x, double y,
     return widget_button(&s->brush, x, y, label, 0, command, argument) + 6;
 }
 
-/* "hop-bytes" and the like; max-link is the daemon's word. */
+/* Name of a measure for people; measures without an entry keep the daemon's name. */
 static const char *measure_name(const char *name)
 {
     static const char *const words[][2] = {
@@ -95,7 +96,7 @@ static void result_line(const struct stage *s, struct box box, enum suggestion_k
                applied ? "in all views now" : text);
 }
 
-/* What became of a question, below its button. */
+/* State or result of a question, below its button. */
 static void links_better_add_outcome(const struct stage *s, struct box box,
                                      enum suggestion_kind kind, const char *hint)
 {
@@ -145,7 +146,8 @@ void better_layout(struct stage *s, struct box panel)
     double end = panel.x + half - 12, wide = 4;
     for (int i = 0; i < REMAP_OBJECTIVES; i++)
         wide += scene_width(s->brush.scene, TEXT_SMALL, 0, objectives[i]) + 18;
-    double second = end - x >= wide ? y : y + 30; /* below the button where there is no room */
+    double second =
+        end - x >= wide ? y : y + 30; /* below the first button where there is no room beside it */
     widget_choice(&s->brush, end, second, objectives, REMAP_OBJECTIVES,
                   (int)s->ui->network.objective, COMMAND_OBJECTIVE);
     left.y = second + 34;

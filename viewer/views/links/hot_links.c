@@ -1,3 +1,4 @@
+/* Ranking of hot links: figures of each link, order, rows with sparklines. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -12,7 +13,7 @@
 enum { ROW = 40 };
 enum { NUMBER, LINK, SPARK, LOAD, MULTIPLE, LATENCY, RATIO, COLUMNS };
 
-/* What the load is told in terms of: the network's capacity where it is known. */
+/* What the load is relative to: the network's capacity where it is known. */
 static const char of_capacity[] = "of capacity";
 
 static const struct column columns[COLUMNS] = {
@@ -35,7 +36,7 @@ static uint64_t hot_links_visible(const struct stage *s, uint64_t *first)
     return last;
 }
 
-/* Mean load of links that have any, in the newest window. */
+/* Mean load of the loaded links in the newest window. */
 static double live_mean(const struct network *n)
 {
     const struct network_counts *c = &n->counts;
@@ -43,7 +44,7 @@ static double live_mean(const struct network *n)
     return loaded ? c->hop_bytes / (double)loaded : 0;
 }
 
-/* Most recent windows of the visible time that samples may be kept of. */
+/* The most recent visible windows, as many as samples are stored for. */
 static uint64_t hot_links_sampled(const struct stage *s, uint64_t *first)
 {
     uint64_t last = hot_links_visible(s, first);
@@ -63,7 +64,8 @@ static void hot_links_add_counted(const struct stage *s, uint32_t link, struct l
         out->load += (double)sample->measured;
         out->packets |= sample->unit;
     }
-    out->state = out->load > 0 ? LINK_BUSY : LINK_IDLE; /* more the counts do not tell */
+    out->state = out->load > 0 ? LINK_BUSY
+                               : LINK_IDLE; /* hot or congested cannot be derived from counters */
     out->multiple = d && d->mean > 0 ? out->load / d->mean : NAN;
 }
 
@@ -84,7 +86,7 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
         hot_links_add_counted(s, link, out);
         return;
     }
-    if (s->ui->network.applied) { /* nothing but the load can be foretold */
+    if (s->ui->network.applied) { /* only the load can be predicted for a suggested mapping */
         out->load = link < f->link_count ? (double)f->loads[link] : 0;
     } else if (live) {
         out->load = row ? (double)row->bytes : 0;
@@ -126,7 +128,7 @@ static int hot_links_compare_rising(const void *left, const void *right)
     return a->link < b->link ? -1 : a->link > b->link;
 }
 
-/* Each figure is looked up once, not for each comparison. */
+/* Sort links by a figure; figures are computed once, not for each comparison. */
 static int hot_links_sort_links(const struct stage *s, struct links_drawing *d)
 {
     int column = s->ui->list.sort[LIST_LINKS];
@@ -233,7 +235,7 @@ const struct links_drawing *links_order(struct stage *s)
         d->count = 0;
         return NULL;
     }
-    /* the daemon's order is the largest load first */
+    /* the daemon orders by falling load */
     if ((s->ui->list.sort[LIST_LINKS] >= 0 || !d->live) && hot_links_sort_links(s, d) < 0) {
         d->count = 0;
         return NULL;
@@ -265,12 +267,12 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     if (most <= 0)
         return;
     double step = box.w / (double)(last > first ? last - first : 1);
-    if (first == last) /* a single window is no line */
+    if (first == last) /* a single window cannot form a line */
         scene_disc(s->brush.scene, box.x + box.w / 2, box.y, 2, color);
     scene_points(s->brush.scene);
     for (uint64_t w = first; w <= last; w++) {
         const struct network_sample *sample = network_sample(n, link, w);
-        if (!sample) { /* a gap, or nothing crossed it */
+        if (!sample) { /* a gap, or no traffic */
             scene_curve(s->brush.scene, 1.4, color);
             scene_points(s->brush.scene);
             continue;
@@ -281,7 +283,7 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
     scene_curve(s->brush.scene, 1.4, color);
 }
 
-/* "congested for 12 s, 0 → 31, 5 → 77 and 2 more" */
+/* Second line of a row: "congested for 12 s, 0 → 31, 5 → 77 and 2 more". */
 static void under_text(const struct stage *s, const struct link_figures *f, uint32_t link, int live,
                        char *out, size_t room)
 {
@@ -293,7 +295,7 @@ static void under_text(const struct stage *s, const struct link_figures *f, uint
         snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
         return;
     }
-    if (s->ui->network.applied) { /* what is known of it is of the network as it is */
+    if (s->ui->network.applied) { /* state and latency are known for the present routes only */
         snprintf(out, room, "as suggested");
         return;
     }
@@ -355,7 +357,7 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
     piece_row(s, row, HIT_LINK, link, 0, sel->kind == SELECT_LINK && sel->a == link, LIST_LINKS,
               at);
     if (sel->kind != SELECT_NONE && sel->kind != SELECT_LINK && link < flows->link_count &&
-        (flows->link_marks[link] & FLOW_SELECTED)) /* its routes are among what is selected */
+        (flows->link_marks[link] & FLOW_SELECTED)) /* its routes are selected */
         scene_rect(s->brush.scene, (struct box){row.x, row.y + 3, 3, row.h - 6}, 1.5,
                    color_fade(t->accent, 0.7));
     snprintf(text, sizeof text, "%u", at + 1);
@@ -399,7 +401,7 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
              range, s->ui->network.applied ? ", as suggested" : "");
 }
 
-/* What the figures leave out is said below them. */
+/* Note below the list: links that are not listed. @return its height */
 static double left_out(const struct stage *s, struct box panel, const struct links_drawing *d)
 {
     const struct network_counts *c = &s->model->network.counts;

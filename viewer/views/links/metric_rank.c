@@ -1,3 +1,4 @@
+/* Bars of a figure by rank (Visuco, section 4.3), with axes, filter and tooltip. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -9,11 +10,11 @@
 
 enum { LEFT = 58, FOOT = 66, STEP = 2, NAMED = 16 };
 
-/* Where the ranks lie on the axis. */
+/* Axis of ranks and scale of the figure. */
 struct axis {
     struct box plot;
-    double places; /**< from the first rank to behind the last */
-    double most;   /**< figure at the right edge */
+    double places; /**< extent of the axis, from the first rank to the end of the last */
+    double most;   /**< value at the right edge */
 };
 
 static double metric_rank_place_of(const struct stage *s, double rank)
@@ -61,7 +62,7 @@ static void metric_rank_name_of(const struct stage *s, uint32_t number, char *ou
 
 /* ---- bars ---- */
 
-/* One bar for the ranks from first to last: as long as the largest of them. */
+/* One bar for the ranks from first to last, as long as the largest value among them. */
 static void metric_rank_add_bar(struct stage *s, const struct axis *a, uint32_t first,
                                 uint32_t last, double y, double h)
 {
@@ -96,7 +97,7 @@ static void metric_rank_add_bars(struct stage *s, const struct axis *a)
     while (y < foot && next < n) {
         uint32_t first = next, last = first;
         double until = metric_rank_y_of(s, a, first + 1.0);
-        if (until < y + STEP) { /* several share a row of pixels */
+        if (until < y + STEP) { /* several ranks share a row of pixels */
             double place = (y + STEP - a->plot.y) / a->plot.h * a->places;
             double rank = ceil(ui_rank_at(s->ui, place)) - 1;
             last = rank >= n ? n - 1 : rank > first ? (uint32_t)rank : first;
@@ -153,7 +154,7 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
     }
 }
 
-/* What the filter keeps, when it is by this figure. */
+/* Range of the filter, if it filters by this figure. */
 static void metric_rank_add_kept(const struct stage *s, const struct axis *a)
 {
     const struct flow_filter *filter = &s->ui->network.filter;
@@ -203,7 +204,7 @@ static void metric_rank_add_tip(struct stage *s, const struct axis *a)
 
 /* ---- the panel ---- */
 
-/* The figures to choose from, in as many rows as they need. @return y below them */
+/* Buttons to choose the figure, in as many rows as needed. @return y below them */
 static double metric_rank_add_choices(const struct stage *s, struct box panel, double y)
 {
     double x = panel.x + 8;

@@ -1,3 +1,4 @@
+/* View "links": arrangement of its panels. */
 #include "viewer/views/links/view_links.h"
 
 #include "viewer/views/common/network_pieces.h"
@@ -16,8 +17,8 @@ void links_drawing_destroy(struct links_drawing *d)
     free(d);
 }
 
-/* Hot links and what could be better on the left, figures by rank on the right; in narrow windows
- * one below the other. */
+/* Hot links and better mappings on the left, figures by rank on the right; in narrow windows one
+ * below the other. */
 static void links_layout(struct stage *s, struct box box)
 {
     struct box all = box_inset(box, 14, 10);

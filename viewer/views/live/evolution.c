@@ -1,3 +1,4 @@
+/* Evolution strip: rows of circles, marks of periods, labels, tooltips, legend. */
 #include "viewer/views/live/evolution.h"
 
 #include "viewer/layout/format.h"
@@ -14,8 +15,8 @@
 enum {
     HEAD = 32,    /* title and legend */
     FOOT = 20,    /* time axis */
-    ROW = 21,     /* least height of a row */
-    TALLEST = 34, /* most */
+    ROW = 21,     /* minimum height of a row */
+    TALLEST = 34, /* maximum height of a row */
     FIXED = 3,    /* rows of the job and both localities, which do not scroll */
 };
 
@@ -38,10 +39,11 @@ struct row {
     const struct latency_series *series;
     const char *name; /* NULL: a region */
     struct box box;   /* over the whole panel */
-    double most;      /* messages a window that the largest circle stands for */
+    double most;      /* messages per window that the largest circle represents */
 };
 
-/* Growth thickens to the right; a steady period is a bracket: told apart without colour. */
+/* Growth is a wedge that thickens to the right, a steady period a bracket: distinct without colour.
+ */
 static void growth_mark(const struct stage *s, double x0, double x1, double y)
 {
     scene_points(s->brush.scene);
@@ -102,13 +104,13 @@ static void evolution_add_circles(const struct stage *s, const struct evolution_
             continue;
         }
         double share = (double)at.delayed / (double)at.windows / fmax(row->most, 1);
-        /* the area tells how many: a circle of few messages has to show its colour */
+        /* the area represents the count, but even the smallest circle must show its colour */
         scene_disc(s->brush.scene, c->x, y, fmax(sqrt(fmin(share, 1)) * largest, 1.6),
                    theme_latency(s->brush.theme, at.typical));
     }
 }
 
-/* Newest visible figure, and in words what its trend is. */
+/* Newest visible latency, and its trend in words. */
 static void evolution_add_reading(const struct stage *s, const struct evolution_plot *p,
                                   const struct row *row)
 {
@@ -162,7 +164,7 @@ static void parts_line(struct stage *s, const struct latency_point *at)
                 (double)at->part_ns[LATENCY_LATE_SENDER] / transfer * 100);
 }
 
-/* What is normal: the size class with most messages. */
+/* The criterion of the size class with most messages. */
 static void criterion_line(struct stage *s, const struct latency_series *series)
 {
     const struct latency *l = &s->model->latency;
@@ -259,7 +261,7 @@ static void row_hits(const struct stage *s, const struct evolution_plot *p, cons
     }
 }
 
-/* What was compressed, under the rows: a bracket over the three circles and how long it was. */
+/* Axis of compressed time: a bracket over three circles and the length of the segment. */
 static void compressed_axis(const struct stage *s, const struct evolution *e,
                             const struct evolution_plot *p)
 {
@@ -276,7 +278,7 @@ static void compressed_axis(const struct stage *s, const struct evolution *e,
             scene_rect(s->brush.scene, (struct box){x0 + 3, y + 1, x1 - x0 - 6, 1}, 0, t->faint);
             scene_rect(s->brush.scene, (struct box){x0 + 3, y - 2, 1, 4}, 0, t->faint);
             scene_rect(s->brush.scene, (struct box){x1 - 4, y - 2, 1, 4}, 0, t->faint);
-            if (length >= 120e9 && length < 3600e9) /* seconds matter no more */
+            if (length >= 120e9 && length < 3600e9) /* seconds are omitted */
                 snprintf(text, sizeof text, "%.0f\xc2\xa0min", length / 60e9);
             else
                 format_duration(text, sizeof text, length);
@@ -294,7 +296,7 @@ static void compressed_axis(const struct stage *s, const struct evolution *e,
     }
 }
 
-/* Legend from right to left, as far as there is room. @return where it begins */
+/* Legend from right to left, as far as it fits. @return x where it begins */
 static double evolution_add_legend(const struct stage *s, double left, double right, double y)
 {
     static const char *const labels[] = {"as it ran", "compressed"};
@@ -342,7 +344,7 @@ static void evolution_add_row(struct stage *s, const struct evolution_plot *p, s
     row_tip(s, p, row);
 }
 
-/* Rows of the job and the localities. @return how many */
+/* Rows of the job and the localities. @return number of rows */
 static uint32_t fixed_rows(struct stage *s, const struct evolution_plot *p, struct box rows,
                            double row_h, uint32_t most)
 {

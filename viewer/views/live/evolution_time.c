@@ -1,12 +1,13 @@
+/* Time columns and row order of the evolution strip. */
 #include "viewer/views/live/evolution_time.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-    COLUMN = 15, /* least distance of two circles */
-    WIDEST = 44, /* most, where time is compressed */
-    THIRDS = 3,  /* circles that stand for a stretch of compressed time: start, middle, end */
+    COLUMN = 15, /* minimum distance of two circles */
+    WIDEST = 44, /* maximum distance, where time is compressed */
+    THIRDS = 3,  /* circles for a compressed segment: start, middle, end */
 };
 
 /* ---- which rows, and which stretches of time matter ---- */
@@ -14,7 +15,7 @@ enum {
 struct weighed {
     uint32_t series;
     int trend;
-    double latency; /* in steps, so that rows do not change places for nothing */
+    double latency; /* quantised, so that rows do not change places for small differences */
     uint64_t id;
 };
 
@@ -60,8 +61,9 @@ static int evolution_time_compare_by_begin(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* All periods of growth and steady ones, of any series; united where they touch or where less than
- * gap windows lie between. @return how many */
+/* Collect the periods of growth and the steady periods of all series; periods that touch, or are
+ * less than `gap` windows apart, are united.
+ * @return number of periods */
 static size_t evolution_time_periods(const struct latency *l, uint64_t gap,
                                      struct evolution_segment *out, size_t room)
 {
@@ -90,7 +92,7 @@ static size_t evolution_time_periods(const struct latency *l, uint64_t gap,
     return kept;
 }
 
-/* Cut the whole job into what matters and what lies between. */
+/* Cut the whole job into periods of interest and the calm time between them. */
 static void find_segments(const struct model *m, struct evolution *e)
 {
     struct evolution_segment found[4 * EVOLUTION_SEGMENTS];

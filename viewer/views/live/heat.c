@@ -1,3 +1,4 @@
+/* Heat map of ranks over time. */
 #include "viewer/views/live/heat.h"
 
 #include "viewer/layout/format.h"
@@ -31,7 +32,8 @@ static struct raster raster_for(const struct stage *s, struct box plot, const st
     return r;
 }
 
-/* Add one slot's ranks to all columns it covers. Waiting goes to cells, watched time to weights. */
+/* Add the ranks of one slot to all columns that it covers: waiting time to cells, observed time to
+ * weights. */
 static void add_slot(const struct raster *r, const struct history_slot *slot, double *waiting,
                      double *watched)
 {
@@ -58,7 +60,7 @@ static uint64_t raster_key(const struct stage *s, const struct raster *r)
     return key;
 }
 
-/* The share that the map's bright end stands for: a round one, so that it seldom changes. */
+/* Share at the bright end of the map: rounded, so that it seldom changes. */
 static double scale_end(const double *waiting, const double *watched, size_t cells)
 {
     static const double ends[] = {0.05, 0.1, 0.2, 0.5};
@@ -78,7 +80,8 @@ static int live_heat_paint(const struct stage *s, const struct raster *r)
     uint64_t key = raster_key(s, r);
     if (p->key == key && p->image.w == r->w && p->image.h == r->h)
         return 0;
-    /* cells hold waiting above and watched time below: twice the height, then cut in half */
+    /* cells hold waiting time in the upper half and observed time in the lower half: double height,
+     * cut afterwards */
     if (picture_size(s->pictures, p, r->w, r->h * 2) < 0)
         return -1;
     p->image.h = r->h;
@@ -125,8 +128,8 @@ static void heat_tip(struct stage *s, const struct raster *r, struct box plot)
                     rank / r->per_row * r->per_row + r->per_row - 1);
 }
 
-/* Of what was before a viewer came nobody may have told it (jobs of very many ranks, seeks of a
- * replay into the midst of a stretch): say so where the picture is empty, once. */
+/* The daemon does not report earlier windows rank by rank for very large jobs, or after a seek of a
+ * replay: explain an empty part of the picture, once. */
 static void unknown_stretch(const struct stage *s, const struct timeline *line, struct box plot,
                             uint64_t length)
 {
@@ -150,7 +153,7 @@ static void unknown_stretch(const struct stage *s, const struct timeline *line, 
                           : "rank by rank only since this viewer connected");
 }
 
-/* Frames of the selected ranks; neighbours share one. */
+/* Frames around selected ranks; neighbours share a frame. */
 static void live_heat_selected_rows(const struct stage *s, const struct raster *r, struct box plot)
 {
     enum select_kind kind = s->ui->selection.kind;

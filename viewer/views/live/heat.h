@@ -1,5 +1,5 @@
-/* Ranks over time: each row a rank (or some), each column a window (or some), its colour the share
- * of time spent waiting. */
+/* Heat map of waiting: each row is one or several ranks, each column one or several windows, the
+ * colour is the share of time spent waiting. */
 #ifndef HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
 #define HOLTER_VIEWER_VIEWS_LIVE_HEAT_H
 

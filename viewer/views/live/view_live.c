@@ -1,3 +1,4 @@
+/* View "live": strips, overview band, evolution strip, matrix and heat map. */
 #include "viewer/views/live/view_live.h"
 
 #include "viewer/layout/format.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { GUTTER = 84, READOUT = 108 }; /* room for the figures left and right of a plot */
+enum { GUTTER = 84, READOUT = 108 }; /* width of the figures left and right of a plot */
 
 static double seconds_of(const struct window_totals *w)
 {
@@ -56,7 +57,7 @@ static const struct strip strips[] = {
     {"mpi", "Time in MPI", "", mpi_share, 1},
 };
 
-/* Newest window in sight, and the mean over those in sight. */
+/* Values of the newest visible window and the mean over all visible ones. */
 static void live_view_add_readings(const struct stage *s, const struct timeline *l,
                                    timeline_value *value, double *newest, double *mean)
 {
@@ -118,7 +119,7 @@ static void value_axis(const struct stage *s, const struct strip *strip, struct 
             format_axis(text, sizeof text, value, strip->unit);
         scene_line(s->brush.scene, plot.x, y, plot.x + plot.w, y, 1, s->brush.theme->grid);
         if (i == 1 && plot.h < 34)
-            continue; /* its figure would touch its neighbours' */
+            continue; /* its label would touch its neighbours */
         if (i > 0 || !strip->stacked)
             scene_text(s->brush.scene, plot.x - GUTTER,
                        fmin(fmax(y - 7, plot.y - 4), plot.y + plot.h - 12), GUTTER - 8, TEXT_AXIS,
@@ -126,7 +127,7 @@ static void value_axis(const struct stage *s, const struct strip *strip, struct 
     }
 }
 
-/* The beat at the newest data: a disc with a halo, where the curve ends. */
+/* The beat at the end of the curve: a disc with a halo at the newest data. */
 static void live_view_add_head(const struct stage *s, const struct strip *strip,
                                const struct timeline *l, struct box plot, double top, color_t color)
 {
@@ -139,7 +140,7 @@ static void live_view_add_head(const struct stage *s, const struct strip *strip,
     scene_disc(s->brush.scene, x, y, 3.5, color);
 }
 
-/* Shares of the classes over the windows in sight; only their being there matters. */
+/* Shares of the classes over the visible windows; callers only test whether they are positive. */
 static void classes_in_sight(const struct stage *s, double *shares)
 {
     uint64_t first, last;
@@ -201,7 +202,7 @@ static void strip_layout(struct stage *s, const struct strip *strip, const struc
         timeline_captures(s, l, plot);
 }
 
-/* The whole job in one band, with the visible span framed. */
+/* Overview: the whole job in a band, with the visible span framed. */
 static void band_layout(struct stage *s, struct box box, int64_t begin, int64_t end)
 {
     const struct theme *t = s->brush.theme;
@@ -290,7 +291,7 @@ static void live_view_title_row(struct stage *s, struct box box)
     widget_title(&s->brush, box.x, box.y + 4, right - box.x, "Live", what);
 }
 
-/* Who talks to whom, and who waits when, side by side under the strips. */
+/* Matrix and heat map side by side under the strips. */
 static void lower_half(struct stage *s, struct box box)
 {
     double side = fmin(fmin(box.h, box.w * 0.42), 460);
@@ -303,7 +304,7 @@ static void lower_half(struct stage *s, struct box box)
     heat_layout(s, right, &line);
 }
 
-/* Heights of the parts: the strips keep theirs, then latency, then matrix and waiting. */
+/* Heights of the parts: the strips have priority, then latency, then matrix and heat map. */
 struct split {
     double strips, evolution;
     int lower;
@@ -319,11 +320,11 @@ static struct split split_for(const struct stage *s, double room)
     }
     split.strips = fmin(fmax(room * 0.36, 244), 420);
     double rest = room - split.strips - 8, wanted = evolution_height(s->model, 12);
-    if (rest < 96) { /* a very low window shows the curve alone */
+    if (rest < 96) { /* a very low window shows the curve only */
         split.strips = room;
         return split;
     }
-    wanted *= fmin(fmax(rest / 700, 1), 1.5); /* larger circles where there is room */
+    wanted *= fmin(fmax(rest / 700, 1), 1.5); /* enlarge circles where there is room */
     split.evolution = floor(fmin(wanted, fmax(rest * 0.56, 200)));
     split.lower = rest - split.evolution > 176;
     if (!split.lower)

@@ -1,3 +1,4 @@
+/* View "matrix": cells of pairs, axes, node borders, selection, hits. */
 #include "viewer/views/matrix/view_matrix.h"
 
 #include "viewer/layout/format.h"
@@ -6,12 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 
-/* How the visible ranks fall on cells. */
+/* Mapping of the visible ranks to cells. */
 struct grid {
-    double column, row, extent; /* ranks in sight */
+    double column, row, extent; /* visible ranks */
     uint32_t first_column, first_row;
     uint32_t per_cell; /* ranks along each side of a cell */
-    int cells;         /* along each side of the picture; the outer ones may be cut */
+    int cells;         /* cells along each side of the picture; the outer cells may be clipped */
     double cell;       /* logical pixels */
     struct box plot;
 };
@@ -20,8 +21,8 @@ static struct grid grid_for(const struct stage *s, struct box plot)
 {
     struct grid g = {.plot = plot};
     ui_matrix(s->ui, s->model, &g.column, &g.row, &g.extent);
-    /* A cell of device pixels holds as many ranks as must share it: added up, never dropped. Powers
-     * of two, so that cells keep their ranks while one pans. */
+    /* A cell of at least a device pixel sums as many ranks as share it; none is
+     * dropped. Powers of two keep the grid stable while zooming. */
     double least = 1 / fmax(s->brush.scene->scale, 0.5);
     g.per_cell = 1;
     while (plot.w / (g.extent / g.per_cell) < least)
@@ -61,7 +62,8 @@ static void matrix_view_add_pairs(const struct stage *s, const struct grid *g, d
     }
 }
 
-/* Round the ends of the colours to 1, 2, 5 so that they stay while figures tremble. */
+/* Round the ends of the colour scale to 1, 2, 5, so that it does not change with small
+ * fluctuations. */
 static void matrix_view_scale_of(struct picture *p, const double *cells, size_t count)
 {
     double low = 0, high = 0;
@@ -130,8 +132,7 @@ static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
     }
 }
 
-/* Where one node ends and the next begins, if ranks are placed in blocks and the lines stay apart.
- */
+/* Borders between nodes, if ranks are placed in blocks and the lines are far enough apart. */
 static void node_lines(const struct stage *s, const struct grid *g)
 {
     const struct model *m = s->model;
@@ -154,7 +155,7 @@ static void node_lines(const struct stage *s, const struct grid *g)
     }
 }
 
-/* Thin lines between cells, once a cell is large enough to be looked at by itself. */
+/* Thin lines between cells that are large enough to be examined one by one. */
 static void cell_lines(const struct stage *s, const struct grid *g)
 {
     if (g->cell < 7)
@@ -184,7 +185,7 @@ static void cell_figures(const struct stage *s, const struct grid *g)
             char text[FORMAT_ROOM];
             piece_quantity(text, sizeof text, s->ui->quantity,
                            s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity]);
-            /* luma of the cell decides between dark and light letters */
+            /* the cell's luma decides between dark and light text */
             double luma =
                 0.299 * (pixel >> 16 & 0xff) + 0.587 * (pixel >> 8 & 0xff) + 0.114 * (pixel & 0xff);
             double x = matrix_view_x_of(g, g->first_column + (double)column),
@@ -234,7 +235,7 @@ static void selected_lines(const struct stage *s, const struct grid *g)
     }
 }
 
-/* @return width */
+/* Legend of the colours. @return width */
 static double matrix_view_add_legend(const struct stage *s, double right, double y)
 {
     const struct picture *p = &s->pictures->matrix;
@@ -246,7 +247,7 @@ static double matrix_view_add_legend(const struct stage *s, double right, double
     return widget_map_legend(&s->brush, right, y, low, high);
 }
 
-/* What was added up, and what is not in the picture. */
+/* Footnote: aggregation, and pairs that are not in the picture. */
 static void matrix_view_add_footnote(const struct stage *s, const struct grid *g, double x,
                                      double y, double w)
 {
@@ -297,7 +298,7 @@ static void plot_items(struct stage *s, const struct grid *g)
     piece_pair_tip(s, row, column, g->per_cell);
 }
 
-/* Title and choices over the plot. @return left end of the choices */
+/* Title and choices above the plot. @return left end of the choices */
 static double large_head(const struct stage *s, struct box box)
 {
     double right = box.x + box.w - 12;

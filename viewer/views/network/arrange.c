@@ -1,3 +1,5 @@
+/* Layout of the network's graph: building the wiring, positions by the spring layout, transitions.
+ */
 #include "viewer/views/network/view_network.h"
 #include "viewer/views/network/view_network_parts.h"
 
@@ -6,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of work that one frame does: a few milliseconds each. */
+/* Work done in one frame: a few milliseconds each. */
 enum {
     ROUTES_SHARE = 8000,
     SPRING_SHARE = 400000,
-    RESTARTS = 3, /* then the whole is built in one frame */
-    GLIDE = 800,  /* more units than these jump to their places */
+    RESTARTS = 3, /* after this many restarts the whole is built in one frame */
+    GLIDE = 800,  /* above this number units jump to their positions */
 };
 
-static const double drift = 0.3;  /* share of the weights that may change before places do */
-static const double glide = 0.35; /* share of the way that is gone in a frame */
+static const double drift = 0.3; /* change of the weights, as a share, that triggers a new layout */
+static const double glide = 0.35; /* share of the distance that a unit moves in a frame */
 
 static void arrangement_finish(struct arrangement *a)
 {
@@ -39,10 +41,10 @@ void network_drawing_destroy(struct network_drawing *d)
 
 /* ---- places ---- */
 
-/* How much an edge pulls: its load as a part of what its ends exchange at all, so that nodes and
- * groups of nodes are measured alike, and softened so that a heavy one does not tear the picture
- * apart.
- *  @param weights  set, by edge; both directions of a link the same  @return 0 or -ENOMEM */
+/* Attraction of an edge: its load as a share of all traffic of its ends, so that nodes and groups
+ * are treated alike, and damped so that a heavy edge does not distort the picture.
+ * @param weights  receives the weights by edge; equal for both directions of a link
+ * @return 0 or -ENOMEM */
 static int network_arrange_weigh(const struct wiring *w, double *weights)
 {
     double *all = calloc(w->unit_count + 1u, sizeof *all);
@@ -54,7 +56,8 @@ static int network_arrange_weigh(const struct wiring *w, double *weights)
         all[w->edges[e].to] += (double)w->edges[e].bytes;
         links += w->edges[e].back == WIRING_NONE || w->edges[e].back > e;
     }
-    double usual = 2.0 * links / fmax(w->unit_count, 1); /* neighbours of a unit */
+    double usual =
+        2.0 * links / fmax(w->unit_count, 1); /* average number of neighbours of a unit */
     for (uint32_t e = 0; e < w->edge_count; e++) {
         const struct wiring_edge *edge = &w->edges[e];
         double bytes = (double)edge->bytes;
@@ -67,8 +70,8 @@ static int network_arrange_weigh(const struct wiring *w, double *weights)
     return 0;
 }
 
-/* Where the units of one wiring lie in another: the middle of their vertices there; several that
- * were one unit begin around its place. */
+/* Copy positions from one wiring to another: a unit begins at the centre of its vertices there;
+ * units that were one unit before begin around its position. */
 static void network_arrange_copy_places(const struct arrangement *to,
                                         const struct arrangement *from,
                                         struct spring_vertex *vertices, uint32_t *order)
@@ -127,7 +130,7 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
     return error;
 }
 
-/* Did the loads change so much that places should, too? */
+/* 1 if the loads changed so much that a new layout is due. */
 static int network_arrange_drifted(const struct arrangement *a)
 {
     const struct wiring *w = &a->wiring;
@@ -144,7 +147,7 @@ static int network_arrange_drifted(const struct arrangement *a)
     return changed > drift * sum;
 }
 
-/* Towards the places of the spring. @return 1 while something moves */
+/* Move units towards the positions of the spring layout. @return 1 while something moves */
 static int network_arrange_move(struct arrangement *a)
 {
     const struct spring *s = &a->spring;
@@ -169,7 +172,7 @@ static int network_arrange_move(struct arrangement *a)
     return !jump;
 }
 
-/* Begin where the units before were, and go from there. */
+/* Start at the previous positions and move from there. */
 static void hold_places(struct arrangement *a, const struct arrangement *from)
 {
     struct spring_vertex *v = calloc(a->wiring.unit_count + 1u, sizeof *v);
@@ -231,7 +234,7 @@ static int build_next(struct network_drawing *d, const struct stage *s, uint64_t
     return 0;
 }
 
-/* New figures of what is shown. */
+/* Update the figures of the visible graph. */
 static int network_arrange_renew(struct network_drawing *d, const struct stage *s)
 {
     struct arrangement *a = &d->now;

@@ -1,3 +1,4 @@
+/* Choices and legend of view "network". */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -9,7 +10,7 @@
 
 /* ---- buttons ---- */
 
-/* Choices from left to right, in as many rows as they need. */
+/* Places choices from left to right, in as many rows as needed. */
 struct shelf {
     const struct stage *s;
     struct box box;
@@ -50,7 +51,8 @@ static void network_legend_choice(struct shelf *h, const char *title, const char
     h->x += w + 14;
 }
 
-/* Which coordinates tell nodes apart: each a button of its own. */
+/* A button for each dimension: groups are the nodes with equal coordinates in the chosen
+ * dimensions. */
 static void network_legend_dimensions(struct shelf *h, const struct topology_spec *spec)
 {
     const struct network_graph *g = &h->s->ui->graph;

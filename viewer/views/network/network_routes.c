@@ -1,3 +1,4 @@
+/* Routes of view "network": colours, stacking on edges, drawing, hit tests. */
 #include "viewer/views/network/view_network_parts.h"
 
 #include <math.h>
@@ -5,9 +6,9 @@
 #include <string.h>
 
 enum {
-    PAINT_SHARE = 600000, /* pixels that one frame paints */
-    MANY = 4000,          /* edges: then lines are a little coarser */
-    FEW = 7,              /* so many selected routes have a colour each (Visuco, section 8) */
+    PAINT_SHARE = 600000, /* pixels painted in one frame */
+    MANY = 4000,          /* number of edges above which lines are coarser */
+    FEW = 7, /* up to this many selected routes have a colour each (Visuco, section 8) */
 };
 
 static const double near_enough = 5; /* logical pixels */
@@ -37,7 +38,7 @@ double plot_y(const struct plot *p, double y)
     return p->box.y + p->box.h / 2 + (y - p->cy) * p->uy;
 }
 
-/* Screens are wider than high, so that what is round may be drawn wider. */
+/* Screens are wider than high: horizontal stretch of the layout. */
 static const double stretch = 1.4;
 
 struct plot plot_of(const struct stage *s, const struct arrangement *a, struct box box)
@@ -50,7 +51,7 @@ struct plot plot_of(const struct stage *s, const struct arrangement *a, struct b
     double uy = fmin(fmin(fit_x, fit_y), longest), ux = fmin(fit_x, uy * stretch);
     uy = fmax(uy, 1) * g->zoom;
     ux = fmax(fmin(ux, longest), 1) * g->zoom;
-    /* a circle fills a part of the room that it has on average */
+    /* radius: a share of the average space of a unit */
     double room = 3.1 * fmax(half.x * ux, 20) * fmax(half.y * uy, 20) / fmax(a->spring.count, 1);
     double spacing = fmin(sqrt(room), uy * a->spring.unit * 1.2);
     double radius = fmin(fmax(spacing * 0.25, 2), 24);
@@ -75,16 +76,16 @@ int network_selects(const struct stage *s, const struct wiring *w)
 
 /* ---- colours ---- */
 
-/* What the colour of a route depends on besides itself. */
+/* Context of the colour of a route. */
 struct paint {
     const struct stage *s;
     const struct wiring *w;
     enum flow_metric metric;
-    int some;          /* there is a selection */
-    uint32_t few[FEW]; /* routes that have a colour of their own */
+    int some;          /* 1: there is a selection */
+    uint32_t few[FEW]; /* routes with a colour of their own */
     uint32_t few_count;
     const color_t *colors; /* by route */
-    double least;          /* routes that are thinner together share a line */
+    double least;          /* minimum width of a line: thinner neighbouring routes are merged */
 };
 
 static struct paint paint_of(const struct stage *s, const struct wiring *w)
@@ -134,7 +135,7 @@ static double edge_width(const struct wiring *w, const struct plot *plot, uint32
     return fmax(plot->thick * share, 0.7);
 }
 
-/* An edge in logical pixels; right: to the right-hand side of its direction, 1 long. */
+/* An edge in logical pixels; right: unit vector to the right of its direction. */
 struct course {
     struct point from, to, right;
     double length;
@@ -156,10 +157,10 @@ static struct point network_routes_beside(struct point at, const struct course *
     return (struct point){at.x + c->right.x * by, at.y + c->right.y * by};
 }
 
-/* A line that stands for one or several routes that are next to each other on an edge. */
+/* A line that represents one or several neighbouring routes on an edge. */
 struct strip {
     double offset, width;
-    double red, green, blue; /* sums over the width */
+    double red, green, blue; /* colour components weighted by width */
     int marks;
 };
 
@@ -195,7 +196,9 @@ static int network_routes_in_sight(const struct plot *p, const struct course *c)
            fmin(c->from.y, c->to.y) < p->box.y + p->box.h + r;
 }
 
-/* @param k  pixels of a logical one in a picture whose left top is the plot's; 0: as it is */
+/* Add the strokes of an edge.
+ * @param k  pixels for each logical pixel in a picture whose top left is the plot's; 0: logical
+ * pixels of the scene */
 static void stack_edge(struct strokes *strokes, const struct arrangement *a,
                        const struct plot *plot, const struct paint *paint, uint32_t edge, double k)
 {
@@ -229,7 +232,7 @@ static void stack_edge(struct strokes *strokes, const struct arrangement *a,
         add_strip(strokes, plot, &course, &strip, k);
 }
 
-/* The colours of all routes, unless nothing changed. */
+/* Update the colours of all routes if something changed. */
 static int color_routes(const struct stage *s, struct network_drawing *d, struct paint *paint)
 {
     const struct wiring *w = &d->now.wiring;
@@ -254,7 +257,7 @@ static int color_routes(const struct stage *s, struct network_drawing *d, struct
     return 0;
 }
 
-/* What is faded lies below what is not. */
+/* Make the strokes of all routes and units; faded ones come first. */
 static void make_strokes(const struct stage *s, struct network_drawing *d, const struct plot *plot,
                          double k)
 {
@@ -312,7 +315,7 @@ static void begin_picture(const struct stage *s, struct network_drawing *d, cons
                      plot->box.w / plot->ux, plot->box.h / plot->uy};
 }
 
-/* The last finished picture where it belongs now, and a share of the next. */
+/* Draw the last finished picture at its present position, and do a part of the next one. */
 static void draw_picture(struct stage *s, struct network_drawing *d, const struct plot *plot,
                          uint64_t key)
 {
@@ -332,7 +335,7 @@ static void draw_picture(struct stage *s, struct network_drawing *d, const struc
         &d->strokes.image);
 }
 
-/* Few lines are drawn as such: crisp, and to be read in the scene's text. */
+/* A few lines are drawn as items of the scene: crisp, and readable in its text. */
 int network_few(const struct wiring *w)
 {
     return w->step_count <= STROKES_ITEMS / 2;
@@ -362,7 +365,7 @@ void network_draw_routes(struct stage *s, struct network_drawing *d, const struc
     }
 }
 
-/* An arrowhead in the middle of the selected link, on its side. */
+/* Arrowhead in the middle of the selected link, on the side of its direction. */
 void network_draw_link(const struct stage *s, const struct arrangement *a, const struct plot *plot)
 {
     const struct wiring *w = &a->wiring;
@@ -392,7 +395,8 @@ void network_draw_link(const struct stage *s, const struct arrangement *a, const
 
 /* ---- the mouse ---- */
 
-/* How far the mouse is to the right-hand side of an edge; NaN: it is before or behind it. */
+/* Distance of the mouse to the right of an edge; NaN: the mouse is before its begin or beyond its
+ * end. */
 static double network_routes_add_aside(const struct stage *s, const struct course *c)
 {
     double mx = s->brush.mouse_x - c->from.x, my = s->brush.mouse_y - c->from.y;

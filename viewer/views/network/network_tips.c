@@ -1,3 +1,4 @@
+/* Names and tooltips of units and routes. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "A 1, B 0", of a group's number. */
+/* Coordinates of a group: "A 1, B 0". */
 static void name_coordinates(const struct topology_spec *spec, unsigned kept, uint32_t group,
                              char *out, size_t room)
 {
@@ -40,7 +41,7 @@ char *network_unit_name(const struct stage *s, const struct wiring_unit *u, char
     return out;
 }
 
-/* Ranks of all vertices of a group, the first of them. */
+/* The first ranks of a group's vertices. */
 static void network_tips_group_ranks(struct stage *s, const struct wiring *w, uint32_t unit)
 {
     const struct flows *f = &s->range->flows;
@@ -79,7 +80,7 @@ static void group_tip(struct stage *s, const struct wiring *w, uint32_t unit)
     tooltip_add(&s->tip, 0, "click: its nodes one by one");
 }
 
-/* Coordinates of a node that has a name of its own. */
+/* Coordinates of a node that has a name. */
 static void network_tips_add_coordinates(struct stage *s, uint32_t vertex)
 {
     const struct topology *t = s->model->network.topology;
@@ -95,7 +96,7 @@ static void network_tips_add_coordinates(struct stage *s, uint32_t vertex)
         tooltip_add(&s->tip, 0, "at %s", text);
 }
 
-/* The host that its ranks run on. */
+/* Host that the node's ranks run on. */
 static void network_tips_add_host(struct stage *s, uint32_t vertex)
 {
     const struct flows *f = &s->range->flows;

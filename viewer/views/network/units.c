@@ -1,3 +1,4 @@
+/* Nodes, switches and groups of view "network": circles, squares, names, hits. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/common/pieces.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMED = 72 }; /* most units in sight that have their name beside them */
+enum { NAMED = 72 }; /* maximum number of visible units with names beside them */
 
 color_t network_in_color(const struct theme *t, double share)
 {
@@ -55,13 +56,14 @@ static int network_units_visible(const struct plot *p, double x, double y, doubl
 
 /* ---- circles ---- */
 
-/* A disc, or a square, of a unit; the larger one lies below. */
+/* A disc or square of a unit; larger ones lie below. */
 struct layer {
     double radius;
     color_t color;
 };
 
-/* Messages within a group are a ring around it, in the colour of their bytes. @return how many */
+/* Layers of a unit's symbol; messages within a group are a ring around it, in the colour of their
+ * bytes. @return number of layers */
 static int layers_of(const struct stage *s, const struct wiring *w, const struct plot *plot,
                      uint32_t i, int faded, int marked, struct layer out[4])
 {
@@ -118,7 +120,7 @@ void network_add_units(const struct stage *s, struct network_drawing *d, const s
     }
 }
 
-/* For a lasso, wherever it lies. */
+/* Position of a unit for lasso selection, also outside the visible section. */
 static void place_hit(const struct stage *s, const struct wiring_unit *u, double x, double y)
 {
     int group = u->group != NETWORK_ALONE;
@@ -206,7 +208,7 @@ static void place_name(const struct stage *s, const struct network_drawing *d,
     }
 }
 
-/* Beside each, where nothing is covered, as long as they are few. */
+/* Names beside units where nothing is covered, while there are few units. */
 static void network_units_add_names(const struct stage *s, const struct network_drawing *d,
                                     const struct plot *plot)
 {

@@ -1,3 +1,4 @@
+/* View "network": head, graph, lasso, hits. */
 #include "viewer/views/network/view_network.h"
 
 #include "viewer/layout/format.h"
@@ -59,7 +60,7 @@ static void network_view_add_head(struct stage *s, const struct wiring *w, struc
     widget_title(&s->brush, box.x + 12, box.y + 8, right - box.x - 20, "Network", what);
 }
 
-/* The lasso as far as it is drawn. */
+/* The part of the lasso drawn so far. */
 static void network_view_add_lasso(const struct stage *s)
 {
     const struct network_graph *g = &s->ui->graph;
@@ -73,7 +74,7 @@ static void network_view_add_lasso(const struct stage *s)
                g->lasso[0].x, g->lasso[0].y, 1, color_fade(s->brush.theme->accent, 0.5));
 }
 
-/* What a click on the line under the mouse selects: its route; of groups it opens nothing. */
+/* Hit of the line under the mouse: a click selects its route; lines between groups have none. */
 static void route_hit(const struct stage *s, const struct wiring *w, uint32_t route)
 {
     const struct flows *f = &s->range->flows;

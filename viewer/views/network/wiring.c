@@ -1,3 +1,4 @@
+/* Building of the network's graph: units, paths, figures, stacks of routes. */
 #include "viewer/views/network/wiring.h"
 
 #include <errno.h>
@@ -124,7 +125,7 @@ static uint32_t edge_between(struct wiring *w, uint32_t from, uint32_t to)
     return e;
 }
 
-/* Edges that a route goes over, at the end of steps. @return how many, or -ENOMEM */
+/* Append the edges of a route to steps. @return their number, or -ENOMEM */
 static int walk_units(struct wiring *w, const struct model *m, const struct flows *f,
                       uint32_t route)
 {
@@ -152,7 +153,8 @@ static int walk_units(struct wiring *w, const struct model *m, const struct flow
     return (int)count;
 }
 
-/* Of the same way over units. Of units that are no groups each route is one of its own. */
+/* Find or create the route with the same edges. Between single vertices every route remains
+ * separate. */
 static uint32_t route_for(struct wiring *w, uint32_t flow, const struct flow *f, uint32_t count)
 {
     uint32_t a = w->unit_of[f->source], b = w->unit_of[f->destination], r = w->route_count;
@@ -191,7 +193,7 @@ int wiring_work(struct wiring *w, const struct model *m, const struct flows *f, 
     return w->cursor < w->flow_count;
 }
 
-/* Pairs of units that exchange something, each counted once at both ends. */
+/* Count the partners of units: each pair that communicates counts once at both ends. */
 static int count_partners(struct wiring *w)
 {
     struct keymap pairs = {0};
@@ -338,8 +340,9 @@ int wiring_marks(struct wiring *w, const struct flows *f)
 
 /* ---- stacks ---- */
 
-/* By figure, the largest first; of equal ones the lower number. The bits of figures that are not
- * negative rise with them: turned over and sorted by parts, lowest first. */
+/* Sort routes by a figure, the largest first, then by index. Radix sort: the bits of non-negative
+ * floating-point numbers order like the numbers, so they are inverted and sorted digit by digit,
+ * lowest first. */
 static int sort_routes(struct wiring *w, int metric)
 {
     enum { DIGITS = 1 << 16 };
@@ -376,7 +379,8 @@ static int sort_routes(struct wiring *w, int metric)
     return error;
 }
 
-/* First what is shown and selected, then what is shown, then the rest; within, by figure. */
+/* Order: visible and selected routes first, then visible ones, then the rest; each part by figure.
+ */
 static void network_wiring_divide(struct wiring *w)
 {
     static const uint8_t first[] = {FLOW_SHOWN | FLOW_SELECTED, FLOW_SHOWN, FLOW_SELECTED, 0};

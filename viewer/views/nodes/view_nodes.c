@@ -1,3 +1,4 @@
+/* View "nodes": table of agents. */
 #include "viewer/views/nodes/view_nodes.h"
 
 #include "viewer/layout/format.h"

@@ -1,3 +1,4 @@
+/* View "pairs": table of pairs of ranks, busiest first. */
 #include "viewer/views/pairs/view_pairs.h"
 
 #include "viewer/layout/format.h"
@@ -38,7 +39,7 @@ static int pairs_view_compare_busier(const void *left, const void *right, void *
     return x != y ? (x < y ? 1 : -1) : a < b ? -1 : a > b;
 }
 
-/* All pairs of the selected rank, in order. @return how many, or -ENOMEM */
+/* All pairs of the selected rank, in order. @return number of pairs, or -ENOMEM */
 static int pairs_of_rank(const struct stage *s, uint64_t rank, enum pair_column q)
 {
     struct pictures *p = s->pictures;

@@ -1,3 +1,4 @@
+/* View "ranks": profile of all ranks and sortable table. */
 #include "viewer/views/ranks/view_ranks.h"
 
 #include "viewer/layout/format.h"
@@ -59,7 +60,7 @@ static int ranks_view_compare(const void *left, const void *right, void *user)
     return ascending ? (o->descending ? -ascending : ascending) : a < b ? -1 : a > b;
 }
 
-/* Ranks in the chosen order; by waiting unless another column was asked for. */
+/* Ranks in the chosen order; by default by waiting time. */
 static const uint32_t *ranks_view_order_of(const struct stage *s)
 {
     struct pictures *p = s->pictures;
@@ -123,7 +124,8 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
                         format_si(text, sizeof text, (double)f[RANK_CALLS], ""));
 }
 
-/* All ranks side by side, in order of their numbers: mean of those that share a bar. */
+/* Profile: all ranks side by side in rank order; a bar shows the mean of the ranks that share it.
+ */
 static void ranks_view_add_profile(struct stage *s, struct box plot)
 {
     const struct theme *t = s->brush.theme;

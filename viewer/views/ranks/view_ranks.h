@@ -1,4 +1,4 @@
-/* Ranks: where the time of each goes, by class of call. */
+/* View "ranks": time of each rank by class of call, as a profile and a table. */
 #ifndef HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
 #define HOLTER_VIEWER_VIEWS_RANKS_VIEW_RANKS_H
 

@@ -1,3 +1,4 @@
+/* The job as a graph of rank regions: vertices, edges, figures. */
 #include "viewer/views/regions/rank_graph.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ uint64_t rank_graph_key(const struct model *m, uint64_t open)
 
 /* ---- vertices ---- */
 
-/* Which unit a rank is drawn as. */
+/* Unit in which a rank is drawn. */
 static enum rank_graph_unit rank_graph_unit_of(const struct rank_graph *n, uint64_t region,
                                                uint64_t open)
 {
@@ -56,7 +57,7 @@ static struct keymap_key vertex_key(const struct rank_graph *n, const struct mod
         return (struct keymap_key){UNIT_RANK, rank, 0};
     case UNIT_NODE:
         return (struct keymap_key){UNIT_NODE, region, m->ranks[rank].node};
-    default: /* ranks of no region in blocks, so that there are not too many */
+    default: /* ranks without a region are grouped in blocks to limit their number */
         return (struct keymap_key){UNIT_REGION, region, region ? 0 : rank / 1024 + 1};
     }
 }
@@ -81,7 +82,7 @@ static uint32_t rank_graph_ranks_in(const struct model *m, uint64_t region)
     return count;
 }
 
-/* The finest unit that keeps the picture legible. */
+/* Choose the finest unit that keeps the picture legible. */
 static int choose_units(struct rank_graph *n, const struct model *m, uint64_t open,
                         struct keymap *keys)
 {
@@ -115,7 +116,8 @@ static void fill_vertices(struct rank_graph *n, const struct model *m)
     }
 }
 
-/* Groups are the regions, in the order of their lowest ranks; too many are one group together. */
+/* Groups are the regions in the order of their lowest ranks; regions beyond the maximum form one
+ * group. */
 static int fill_groups(struct rank_graph *n)
 {
     struct keymap regions = {0};
@@ -171,8 +173,8 @@ static uint64_t rank_graph_name_of(const struct rank_graph_vertex *v)
                                                              : 0);
 }
 
-/* Hand it to the layout. Weights are those since the start, by their logarithm: they change slowly,
- * and a pair that sends much does not tear the picture apart. */
+/* Begin the layout. Weights are logarithms of totals since the start: they change slowly, and a
+ * heavy pair does not distort the picture. */
 static int rank_graph_place_vertices(struct rank_graph *n, const struct rank_graph *from,
                                      const struct model *m, const struct keymap *edge_keys)
 {
@@ -255,7 +257,7 @@ static void edge_figures(struct rank_graph *n, const struct range *r, enum pair_
         n->most = fmax(n->most, n->edge_values[i]);
 }
 
-/* Geometric means over the messages of the ranks. */
+/* Relative latencies of vertices and groups: geometric means weighted by the ranks' messages. */
 static void rank_graph_ratios(struct rank_graph *n, const struct range *r, double *messages)
 {
     uint32_t both = n->vertex_count + n->group_count;

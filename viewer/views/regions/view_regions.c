@@ -1,3 +1,4 @@
+/* View "regions": layout and drawing of the graph of rank regions, labels, hits, tooltips. */
 #include "viewer/views/regions/view_regions.h"
 
 #include "viewer/layout/bundle.h"
@@ -10,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of work that one frame does: a few milliseconds each. */
+/* Work done in one frame: a few milliseconds each. */
 enum { LAYOUT_UNITS = 120000, BUNDLE_UNITS = 80000 };
 
 enum {
     HEAD = 40,
     FOOT = 26,
-    HOVER_EDGES = 48, /* most edges of the vertex under the mouse that are drawn */
+    HOVER_EDGES = 48, /* maximum number of edges drawn for the vertex under the mouse */
     HOVER_POINTS = 20,
 };
 
 struct regions_picture {
-    struct rank_graph now, next; /* what is shown, and what is being arranged */
-    struct bundle bundle;        /* the edges */
+    struct rank_graph now, next; /* the visible graph, and the one whose layout is in progress */
+    struct bundle bundle;        /* picture of the edges */
     uint64_t drawn_key, making_key;
-    struct box drawn, making; /* in places of the graph */
+    struct box drawn, making; /* section of the graph that the pictures show */
 };
 
 void regions_picture_destroy(struct regions_picture *p)
@@ -37,11 +38,11 @@ void regions_picture_destroy(struct regions_picture *p)
     free(p);
 }
 
-/* How the graph lies in the plot. */
+/* Transformation from the graph to the plot. */
 struct view_of {
     struct box plot;
     double unit;   /* logical pixels of one unit of the graph */
-    double cx, cy; /* place in the middle of the plot */
+    double cx, cy; /* position of the graph at the centre of the plot */
 };
 
 static double regions_view_to_x(const struct view_of *v, double x)
@@ -54,7 +55,7 @@ static double regions_view_to_y(const struct view_of *v, double y)
     return v->plot.y + v->plot.h / 2 + (y - v->cy) * v->unit;
 }
 
-/* The box of the graph's groups: usually wider than high or the other way round. */
+/* Fit the bounding box of the graph's groups into the plot. */
 static struct view_of regions_view_of(const struct stage *s, const struct graph *g, struct box plot)
 {
     double w = 0.05, h = 0.05;
@@ -69,7 +70,8 @@ static struct view_of regions_view_of(const struct stage *s, const struct graph 
 
 /* ---- what is shown ---- */
 
-/* Arrange anew where ranks, regions or pairs changed; until that is done the old one is shown. */
+/* Begin a new layout when ranks, regions or pairs changed; the previous graph stays visible until
+ * it is complete. */
 static struct regions_picture *regions_view_arrange(struct stage *s)
 {
     struct pictures *pictures = s->pictures;
@@ -98,7 +100,8 @@ static color_t vertex_color(const struct stage *s, const struct rank_graph *n, u
                : theme_region(s->brush.theme, n->vertices[i].region);
 }
 
-/* Is a part of it selected? A vertex of many ranks is when its first one is, or its place. */
+/* 1 if a vertex is selected. A vertex of many ranks counts as selected if its first rank, or its
+ * position, is. */
 static int regions_view_marked(const struct stage *s, const struct rank_graph_vertex *v)
 {
     const struct selection *sel = &s->ui->selection;
@@ -153,7 +156,8 @@ static color_t edge_color(const struct stage *s, const struct rank_graph *n,
                : color_mix(color_mix(a, b, 0.5), s->brush.theme->second, 0.25);
 }
 
-/* An edge in pixels of a picture whose left top is at the view's, k of them a logical one. */
+/* An edge in pixels of a picture whose top left is at the view's; k pixels for each logical pixel.
+ */
 static struct bundle_edge curve_of(const struct rank_graph *n, const struct view_of *v,
                                    const struct graph_edge *e, double k)
 {
@@ -207,7 +211,7 @@ static void begin_edges(const struct stage *s, struct regions_picture *p, const 
                              v->plot.w / v->unit, v->plot.h / v->unit};
 }
 
-/* The last finished picture where it belongs now, and a share of the next. */
+/* Draw the last finished picture at its present position, and do a part of the next one. */
 static void draw_edges(struct stage *s, struct regions_picture *p, const struct view_of *v)
 {
     uint64_t key = edges_key(s, &p->now, v);
@@ -225,7 +229,7 @@ static void draw_edges(struct stage *s, struct regions_picture *p, const struct 
                     &p->bundle.image);
 }
 
-/* Edges of the vertex under the mouse, one by one. */
+/* Draw the edges of the vertex under the mouse one by one. */
 static void hover_edges(const struct stage *s, const struct rank_graph *n, const struct view_of *v,
                         uint32_t at)
 {
@@ -312,7 +316,7 @@ static void draw_vertices(const struct stage *s, const struct rank_graph *n,
         if (chosen &&
             (s->ui->selection.kind == SELECT_RANK || s->ui->selection.kind == SELECT_PAIR))
             scene_disc(s->brush.scene, x, y, r + 3, t->text);
-        else if (r > 2.4) /* a thin rim sets it off from the edges */
+        else if (r > 2.4) /* a thin rim separates it from the edges */
             scene_disc(s->brush.scene, x, y, r + 0.8, color_fade(t->panel, 0.85));
         scene_disc(s->brush.scene, x, y, r, color);
         vertex_hit(s, n, i, x, y, r);
@@ -363,7 +367,7 @@ static void regions_view_add_label(const struct stage *s, const struct rank_grap
     scene_hit(s->brush.scene, box, HIT_REGION, region, 0);
 }
 
-/* A group that is one disc has its number on it. */
+/* A group drawn as a single disc has its number on the disc. */
 static int number_on_disc(const struct stage *s, const struct rank_graph *n,
                           const struct view_of *v, uint32_t g, uint32_t vertex)
 {
@@ -379,7 +383,8 @@ static int number_on_disc(const struct stage *s, const struct rank_graph *n,
     return 1;
 }
 
-/* Places beside a disc, the one that looks away from the middle of the graph first. */
+/* Candidate positions of a label beside a disc, the one that faces away from the centre of the
+ * graph first. */
 static void places_beside(const struct graph_group *p, const struct view_of *v, double w,
                           struct box *out)
 {
@@ -424,8 +429,8 @@ static void place_label(const struct stage *s, const struct rank_graph *n, const
     }
 }
 
-/* Name and latency beside each group, where nothing is covered: first of the chosen one and of
- * those with high latency. */
+/* Name and latency beside each group where nothing is covered; the selected group and groups with
+ * high latency are placed first. */
 static void regions_view_add_labels(const struct stage *s, const struct rank_graph *n,
                                     const struct view_of *v)
 {
@@ -559,7 +564,7 @@ static void group_hits(const struct stage *s, const struct rank_graph *n, const 
         double r = p->radius * v->unit, x = regions_view_to_x(v, p->x),
                y = regions_view_to_y(v, p->y);
         if (n->groups[g].region &&
-            regions_view_in_sight(v, x, y, r)) /* the square inside the disc */
+            regions_view_in_sight(v, x, y, r)) /* the square inscribed in the disc */
             scene_hit(s->brush.scene, (struct box){x - r * 0.75, y - r * 0.75, r * 1.5, r * 1.5},
                       HIT_REGION, n->groups[g].region, 0);
     }

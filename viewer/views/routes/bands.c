@@ -1,3 +1,4 @@
+/* Bands of coordinates beside the route matrix, and outlines of blocks on its diagonal. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static double routes_bands_place(const struct route_window *w, double share, int
                 : w->box.x + (share - w->x) / w->extent * w->box.w;
 }
 
-/* Row behind the block of a level that a row is in. */
+/* First row after the block of a level that contains a row. */
 static uint32_t end_of_block(const struct route_order *o, uint32_t row, int level)
 {
     uint32_t end = row + 1;
@@ -25,7 +26,7 @@ static uint32_t end_of_block(const struct route_order *o, uint32_t row, int leve
     return end;
 }
 
-/* One level along one side. */
+/* One band: one level along one side. */
 static void routes_bands_add_band(const struct stage *s, const struct routes_drawing *d,
                                   const struct route_window *w, int level, int down, double at)
 {
@@ -54,7 +55,7 @@ static void routes_bands_add_band(const struct stage *s, const struct routes_dra
     }
 }
 
-/* Are its blocks wide enough to be told apart? */
+/* 1 if the blocks of a level are wide enough to be distinguished. */
 static int routes_bands_readable(const struct routes_drawing *d, const struct route_window *w,
                                  int level)
 {
@@ -122,7 +123,7 @@ static int routes_bands_passed(const struct routes_drawing *d, uint32_t row, uin
     return 0;
 }
 
-/* Groups of a Cray XC are two cabinets side by side of one row. */
+/* A group of a Cray XC is two neighbouring cabinets of one row. */
 static uint32_t group_end(const struct route_order *o, uint32_t row)
 {
     uint32_t end = end_of_block(o, row, 1);

@@ -1,3 +1,4 @@
+/* Hover and tooltips of the route matrix. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
@@ -20,7 +21,7 @@ static const struct route_hop *routes_hover_find(const struct route_hop *hops, u
     return count ? bsearch(&key, hops, count, sizeof *hops, routes_hover_compare_by_cells) : NULL;
 }
 
-/* "(0,0,0,0,0)" or the first and last of several. */
+/* Name of a cell: "(0,0,0,0,0)", or the first and last vertex of several. */
 static void cell_name(const struct stage *s, const struct routes_drawing *d,
                       const struct route_layer *l, uint32_t cell, char *out, size_t room)
 {
@@ -32,7 +33,7 @@ static void cell_name(const struct stage *s, const struct routes_drawing *d,
              last - first + 1);
 }
 
-/* A cell of one vertex each way. */
+/* Tooltip of a cell for a single pair of vertices. */
 static void routes_hover_add_single(struct stage *s, struct box cell, uint32_t from, uint32_t to)
 {
     uint32_t link = topology_link_between(s->model->network.topology, from, to);
@@ -45,7 +46,7 @@ static void routes_hover_add_single(struct stage *s, struct box cell, uint32_t f
     } else if (flows_find(&s->range->flows, from, to) != FLOWS_NONE) {
         scene_hit(s->brush.scene, cell, HIT_ROUTE, from, to);
         piece_route_tip(s, from, to);
-    } else if (!s->ui->routes.lens) { /* which should not be covered for nothing */
+    } else if (!s->ui->routes.lens) { /* the tooltip must not cover the lens without need */
         char a[80], b[80];
         network_vertex_name(&s->model->network, from, a, sizeof a);
         network_vertex_name(&s->model->network, to, b, sizeof b);

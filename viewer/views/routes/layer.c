@@ -1,3 +1,4 @@
+/* Aggregation of the route matrix to cells at one resolution. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ static int routes_layer_compare_by_cells(const void *left, const void *right)
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
-/* Sort, and put together what steps between the same cells. @return how many are left */
+/* Sort the hops and merge those between the same cells. @return number that remains */
 static uint32_t routes_layer_gather(struct route_hop *hops, uint32_t count)
 {
     uint32_t kept = 0;
@@ -88,7 +89,7 @@ static int find_hops(const struct routes_drawing *d, struct route_layer *l)
 int route_layer_update(struct stage *s, struct routes_drawing *d, struct route_layer *l,
                        const struct route_window *w)
 {
-    /* a cell has a pixel of the screen at least */
+    /* a cell covers at least a pixel of the screen */
     double least = w->extent / fmax(w->box.w * s->brush.scene->scale, 1);
     uint64_t axis = d->axis_version * 2 + 1;
     if (adjacency_reduce(&l->cells, &d->axis, d->order.starts, d->order.levels, least) < 0)

@@ -1,3 +1,4 @@
+/* Order of the vertices in the route matrix, for each kind of network. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@ enum { NEIGHBOURS = 4096 };
 
 /* ---- Cartesian: digits by the order of dimensions ---- */
 
-/* What people call what the five tiers number. */
+/* Names of the five tiers of a Cray XC. */
 static const char *const cray_words[] = {"row", "cabinet", "chassis", "blade", "node"};
 
 static int is_cray(const struct topology_spec *spec)
@@ -78,7 +79,7 @@ static void by_group(struct route_order *o, const struct topology *t)
     }
 }
 
-/* Nodes by their digits, then the switches, which several nodes share. */
+/* Nodes by their digits, then the switches that several nodes share. */
 static void by_leaves(struct route_order *o, const struct topology *t)
 {
     const struct topology_spec *spec = topology_spec(t);
@@ -102,7 +103,8 @@ static void by_leaves(struct route_order *o, const struct topology *t)
 /* ---- trees: depth first from the last vertex, which is a switch if there is one ---- */
 
 struct walk {
-    uint32_t *parent, *next, *child, *depth; /* first child and next sibling; TOPOLOGY_NONE: none */
+    uint32_t *parent, *next, *child,
+        *depth; /* child: first child; next: next sibling; TOPOLOGY_NONE: none */
 };
 
 static void routes_order_adopt(struct walk *w, const struct topology *t, uint32_t count,
@@ -151,7 +153,8 @@ static int by_depth(struct route_order *o, const struct topology *t)
         if (v == TOPOLOGY_NONE || row == n)
             break;
     }
-    for (uint32_t v = 0; v < n && row < n; v++) /* behind a switch with very many links */
+    for (uint32_t v = 0; v < n && row < n;
+         v++) /* vertices not reached through a switch with very many links */
         if (w.parent[v] == TOPOLOGY_NONE) {
             o->starts[row] = 0;
             o->vertex[row++] = v;
@@ -171,7 +174,7 @@ static void routes_order_by_number(struct route_order *o)
     }
 }
 
-/* ----  ---- */
+/* ---- public functions ---- */
 
 static uint64_t routes_order_key_of(const struct model *m, const struct ui *ui)
 {

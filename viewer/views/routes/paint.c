@@ -1,9 +1,10 @@
+/* Painting of the route matrix: squares, routes as lines along rows and columns, marks. */
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include <math.h>
 
-/* With more shapes than that they are painted into one picture of the screen's pixels. */
+/* Above this number of shapes they are painted into one picture of the screen's pixels. */
 enum { MOST_ITEMS = 3000, NARROW = 5 };
 
 struct pen {
@@ -11,8 +12,8 @@ struct pen {
     const struct routes_drawing *drawing;
     const struct route_layer *layer;
     const struct route_window *window;
-    struct image *image; /* NULL: items of the scene */
-    double line;         /* width of a route */
+    struct image *image; /* NULL: draw items of the scene */
+    double line;         /* width of a route's line */
     color_t ground;
 };
 
@@ -43,7 +44,7 @@ static double routes_paint_middle_of(const struct pen *p, uint32_t cell)
 
 /* ---- shapes ---- */
 
-/* A colour over a pixel. */
+/* Blend a colour over a pixel. */
 static uint32_t routes_paint_over(uint32_t pixel, color_t color)
 {
     uint32_t alpha = color & 0xff, out = 0xff000000u;
@@ -76,7 +77,7 @@ static void fill_pixels(const struct pen *p, double x0, double y0, double x1, do
     }
 }
 
-/* A rectangle, cut at the edges of the window. */
+/* A rectangle, clipped to the section. */
 static void routes_paint_fill(const struct pen *p, double x0, double y0, double x1, double y1,
                               color_t color)
 {
@@ -112,7 +113,7 @@ static void routes_paint_disc(const struct pen *p, double x, double y, double ra
     }
 }
 
-/* From the source's place along its row to the square, then along the column to the target's (000,
+/* A hop: from the source along its row to the square, then along the column to the target (Visuco,
  * section 4.4.2). */
 static void routes_paint_hop(const struct pen *p, const struct route_hop *h, double width,
                              color_t color)
@@ -185,13 +186,13 @@ static void routes_paint_squares(const struct pen *p, double cell)
     }
 }
 
-/* Where lines lie side by side they let others through. */
+/* Lines in narrow cells are translucent. */
 static double routes_paint_opacity(double cell)
 {
     return fmin(fmax(0.3 + 0.12 * cell, 0.42), 1);
 }
 
-/* Lines of narrow cells lie too close for an outline: they have the colour of the load themselves,
+/* In narrow cells lines are too close for an outline: the line itself has the colour of the load,
  * the largest on top. */
 static void loaded_lines(const struct pen *p)
 {
@@ -277,7 +278,7 @@ static void paint_all(const struct pen *p)
     routes_paint_marks(p, cell);
 }
 
-/* ----  ---- */
+/* ---- public functions ---- */
 
 static uint64_t routes_paint_mix_hash(uint64_t key, double value)
 {

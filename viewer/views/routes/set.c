@@ -1,3 +1,4 @@
+/* Selection of the routes that the matrix shows, and their hops. */
 #include "viewer/views/routes/view_routes_parts.h"
 
 #include "holter/bisect.h"
@@ -8,11 +9,11 @@
 
 enum { LONGEST = 4096 };
 
-/* While a set is made. */
+/* State while a set is computed. */
 struct making {
     const struct stage *stage;
     struct route_set *set;
-    uint32_t *hop_of; /* by link: its hop and 1 */
+    uint32_t *hop_of; /* by link: index of its hop + 1 */
     int failed;
 };
 
@@ -66,7 +67,7 @@ static void routes_set_step(struct making *k, uint32_t link, uint32_t mark)
     set->marks[to] |= (uint8_t)mark;
 }
 
-/* The other way that is suggested for a route and not taken yet. @return 0: there is none */
+/* Add the suggested path of a route that does not follow it yet. @return 0: there is none */
 static int other_way(struct making *k, uint32_t source, uint32_t destination)
 {
     const struct suggestion *g = &k->stage->model->network.suggestions[SUGGEST_ROUTES];
@@ -89,7 +90,7 @@ static int other_way(struct making *k, uint32_t source, uint32_t destination)
     return 1;
 }
 
-/* The way that messages would take between two vertices that have none. */
+/* Add the path between two vertices without messages. */
 static void add_idle(struct making *k, uint64_t source, uint64_t destination)
 {
     const struct topology *t = k->stage->model->network.topology;
@@ -135,16 +136,17 @@ static int routes_set_compare_heavier(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Buckets that rise with the bytes, eight for each power of two. */
+/* Histogram of bytes with eight buckets for each power of two. */
 enum { BUCKETS = 64 * 8 };
 
 static uint32_t routes_set_bucket_of(uint64_t bytes)
 {
     uint32_t power = bytes > 15 ? 60 - (uint32_t)__builtin_clzll(bytes) : 0;
-    return power * 8 + (uint32_t)(bytes >> power); /* of which 8 to 15 is left, or 0 to 15 */
+    return power * 8 + (uint32_t)(bytes >> power); /* the shifted value is 8 to 15, or 0 to 15 for
+                                                      the lowest bucket group */
 }
 
-/* Only those that may be among the first are sorted. */
+/* Collect the routes that can be among the heaviest; only these are sorted. */
 static uint32_t routes_set_candidates(const struct flows *f, uint32_t most, struct heavy *out)
 {
     uint32_t sizes[BUCKETS] = {0}, found = 0, lowest = BUCKETS, count = 0;

@@ -1,3 +1,4 @@
+/* View "routes": route matrix, lens, and the column of choices and figures beside it. */
 #include "viewer/views/routes/view_routes.h"
 
 #include "viewer/layout/format.h"
@@ -69,7 +70,7 @@ static int has_mouse(const struct stage *s, struct box box)
             s->hover->kind == HIT_VERTEX || s->hover->kind == HIT_ROUTE);
 }
 
-/* What is under the mouse stays there, enlarged. */
+/* Section of the lens: the point under the mouse stays in place, enlarged. */
 static struct route_window lens_window(const struct stage *s, const struct route_window *w)
 {
     double side = floor(fmin(LENS, w->box.w * 0.45)), mx = s->brush.mouse_x, my = s->brush.mouse_y;
@@ -117,20 +118,20 @@ static void routes_view_add_lens(struct stage *s, struct routes_drawing *d,
 
 struct column_pen {
     const struct stage *s;
-    double x, y, w, at; /* at: where the next button begins */
-    double bottom;      /* what does not fit above it is left out */
+    double x, y, w, at; /* at: x at which the next button begins */
+    double bottom;      /* lower limit: what does not fit is omitted */
 };
 
 static int routes_view_fits(struct column_pen *c, double h)
 {
     if (c->y + h > c->bottom)
-        c->bottom = 0; /* nor does anything behind it */
+        c->bottom = 0; /* nor does anything after it */
     return c->bottom > 0;
 }
 
 static void routes_view_heading(struct column_pen *c, const char *text)
 {
-    if (!routes_view_fits(c, 46)) /* with what it is over */
+    if (!routes_view_fits(c, 46)) /* with at least one line below it */
         return;
     scene_text(c->s->brush.scene, c->x, c->y, c->w, TEXT_SMALL_STRONG, 0, c->s->brush.theme->text,
                text);
@@ -310,7 +311,8 @@ static void legend_part(struct column_pen *c)
     }
 }
 
-/* How far the routes go: of each level, the blocks that they pass (Visuco, section 7.4). */
+/* Spread of the routes: for each level, the number of blocks that they pass (Visuco, section 7.4).
+ */
 static void spread_part(struct column_pen *c, const struct routes_drawing *d)
 {
     const struct route_order *o = &d->order;

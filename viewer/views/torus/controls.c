@@ -1,3 +1,4 @@
+/* Controls of view "torus": axes, legend, choices, menu of restrictions. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/torus/drawing.h"
@@ -21,8 +22,8 @@ static void torus_controls_add_toggle(const struct stage *s, double x, double y,
     (void)what;
 }
 
-/* Dimensions beyond the three: which are summed, which have a slice; a click on the name lets one
- * be seen, on the figure takes the next slice. */
+/* Dimensions beyond the three shown: summed, or a slice. A click on the name shows the dimension, a
+ * click on the figure chooses the next slice. */
 static double torus_controls_add_beyond(const struct stage *s, const struct torus_drawing *d,
                                         double x, double y, double w)
 {
@@ -114,7 +115,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     scene_text(s->brush.scene, box.x, box.y, box.w, TEXT_AXIS, 0, t->second, what);
     scene_rect(s->brush.scene, (struct box){x0, y, w, h}, 0, t->line);
     scene_image(s->brush.scene, (struct box){left, y, fmax(right - left, 1), h}, &t->map_image);
-    if (x0 + w - right > 1) /* beyond the maximum all have its colour */
+    if (x0 + w - right > 1) /* loads above the maximum have its colour */
         scene_rect(s->brush.scene, (struct box){right, y + 3, x0 + w - right, h - 6}, 0,
                    t->map[255]);
     torus_controls_add_handle(s, left, y, h);
@@ -180,7 +181,7 @@ double torus_choices(struct stage *s, double right, double y, double least)
     return right;
 }
 
-/* A column of the menu: all, then each that sent something. */
+/* A column of the menu: "all", then each item that sent messages. */
 static double menu_column(struct stage *s, struct box box, const char *title, uint64_t command,
                           uint32_t count, uint32_t active, int regions)
 {

@@ -1,3 +1,4 @@
+/* State of view "torus": sides, values of panels, emphasis, colours of nodes. */
 #include "viewer/views/torus/drawing.h"
 
 #include "holter/bisect.h"
@@ -123,7 +124,7 @@ static int make_places(const struct stage *s, struct torus_drawing *d)
 
 static uint64_t network_key(const struct stage *s, const uint32_t shown[3])
 {
-    /* numbers of versions begin anew with each job, shapes differ */
+    /* version numbers restart with each job: include the shape */
     uint64_t key = torus_drawing_mix_hash(
         torus_drawing_mix_hash(s->ui->torus.panels[0].shape, s->model->network.version), shown[0]);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, shown[1]), shown[2]);
@@ -198,7 +199,7 @@ static int side_values(const struct torus_side *side, const struct torus_panel *
     return 0;
 }
 
-/* To two digits: colours tell more when they reach as far as the figures do. */
+/* Round up to two digits: the colour map then ends close to the largest value. */
 static double torus_drawing_round_up(double value)
 {
     if (!(value > 0))
@@ -235,7 +236,7 @@ color_t torus_color(const struct stage *s, const struct torus_drawing *d, double
     double share = d->top > 0 ? value / d->top : 0;
     if (share < t->low)
         return 0;
-    if (value <= 0) /* there, but unused */
+    if (value <= 0) /* the link exists but is unused */
         return color_mix(s->brush.theme->panel, s->brush.theme->line, 0.75);
     return theme_map(s->brush.theme, 0.10 + 0.90 * fmin((share - t->low) / (t->high - t->low), 1));
 }
@@ -248,7 +249,7 @@ static int in_set(const struct flow_set *set, uint64_t item)
     return low < set->count && set->items[low] == item;
 }
 
-/* Does a node belong to what is selected, and to what the filter lets pass? */
+/* 1 if a node belongs to the selection and passes the filter. */
 static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
 {
     const struct selection *sel = &s->ui->selection;
@@ -268,7 +269,7 @@ static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
         return 1;
     case SELECT_VERTEX:
     case SELECT_RANK:
-    case SELECT_PAIR: /* and the other ends of their routes */
+    case SELECT_PAIR: /* includes the other ends of their routes */
         return (sel->kind == SELECT_VERTEX && sel->a == node) || (ranked && ranked[node]) ||
                (f->vertex_marks && node < f->vertex_count &&
                 (f->vertex_marks[node] & FLOW_SELECTED));
@@ -283,7 +284,7 @@ static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
     }
 }
 
-/* Nodes that hold a selected rank. */
+/* By node: 1 if it holds a selected rank. @return owned by the caller */
 static uint8_t *ranked_nodes(const struct stage *s, const struct torus_drawing *d)
 {
     const struct torus_panel *panel = &s->ui->torus.panels[s->ui->torus.panel];
@@ -375,7 +376,8 @@ static void paint_ranks(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_panel *panel = &s->ui->torus.panels[s->ui->torus.panel];
     const struct theme *t = s->brush.theme;
-    for (uint32_t rank = panel->seat_count; rank-- > 0;) { /* of several the first */
+    for (uint32_t rank = panel->seat_count;
+         rank-- > 0;) { /* the lowest rank determines the colour */
         uint32_t node = panel->seats[rank];
         if (node < d->node_count && d->place_of[node] != PROJECTION_NONE)
             d->colors[d->place_of[node]] =

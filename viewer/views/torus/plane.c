@@ -1,3 +1,4 @@
+/* The projected torus as a panel: links, nodes, planes, minimaps. */
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
@@ -5,7 +6,7 @@
 
 enum { MARGIN_LEFT = 30, MARGIN_BELOW = 22, MARGIN = 8 };
 
-/* From lengths of the projection to logical pixels. */
+/* Transformation from the projection to logical pixels. */
 struct scale {
     struct box plot;
     double unit, x, y;
@@ -33,7 +34,7 @@ static struct scale scale_for(const struct stage *s, const struct projection *p,
     return k;
 }
 
-/* Distance on the screen between nodes of a stack, across the diagonal. */
+/* Distance on the screen between nodes of a stack, measured across the diagonal. */
 static double pitch_of(const struct projection *p, const struct scale *k)
 {
     return PROJECTION_SPREAD / fmax(p->axes[PROJECTION_DEPTH].size, 2) * k->unit;
@@ -74,7 +75,7 @@ static void add_half(struct stage *s, struct torus_drawing *d, const struct scal
         color = color_mix(color, s->brush.theme->panel, 0.80);
     if (side->lit[half] == 2)
         width += 2;
-    /* what is selected lies above the rest, and large loads above small ones */
+    /* the selection is above the rest, large loads above small ones */
     strokes_add(strokes, &(struct stroke){
                              (float)torus_plane_to_x(k, l->x0), (float)torus_plane_to_y(k, l->y0),
                              (float)torus_plane_to_x(k, l->x1), (float)torus_plane_to_y(k, l->y1),
@@ -148,7 +149,8 @@ static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, cons
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
     double radius = radius_of(pitch_of(p, k));
-    if (radius < 0.7) /* a stack has less than two pixels a node: links tell more */
+    if (radius <
+        0.7) /* less than two pixels for each node of a stack: links are more informative */
         return;
     for (uint32_t place = 0; place < p->places; place++) {
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
@@ -194,7 +196,7 @@ static int plane_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
     return sel->kind == SELECT_PLANE && sel->a == dimension && sel->b == at;
 }
 
-/* Numbers beside the bands that planes are seen as; a click selects one. */
+/* Coordinates beside the bands that represent planes; a click selects a plane. */
 static void torus_plane_add_bands(const struct stage *s, const struct projection *p,
                                   const struct scale *k, struct box box)
 {

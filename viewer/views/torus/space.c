@@ -1,9 +1,10 @@
+/* The torus as a regular grid in space (Landge et al., section 4.3). */
 #include "viewer/views/torus/drawing.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Middle and radius of the grid on the screen. */
+/* Centre and radius of the grid on the screen. */
 struct eye {
     struct lattice lattice;
     struct box plot;
@@ -29,14 +30,14 @@ static struct eye eye_for(const struct stage *s, const struct torus_drawing *d, 
     return e;
 }
 
-/* What is farther away is fainter. */
+/* Fade a colour with the distance from the eye. */
 static color_t torus_space_dimmed(const struct stage *s, color_t color, double away, int lit)
 {
     double share = 0.10 + 0.40 * (away + 1) / 2;
     return color_mix(color, s->brush.theme->panel, lit ? share * 0.8 : 0.86);
 }
 
-/* What is selected lies above the rest. */
+/* Offset that puts the selection above the rest. */
 static double torus_space_above(const struct torus_drawing *d, int lit)
 {
     return d->some && lit ? 3 : 0;
@@ -103,7 +104,7 @@ static void torus_space_add_nodes(const struct stage *s, struct torus_drawing *d
             torus_space_to_x(e, x),
             torus_space_to_y(e, y),
             (float)(2 * radius),
-            (float)(away - e->lattice.step * 0.4 - torus_space_above(d, lit)), /* above links */
+            (float)(away - e->lattice.step * 0.4 - torus_space_above(d, lit)), /* above the links */
             torus_space_dimmed(s, d->colors[place], away, lit)};
         if (!torus_space_outside(e, &k))
             strokes_add(&d->space, &k);
@@ -114,7 +115,7 @@ static void torus_space_node_hits(const struct stage *s, const struct torus_draw
                                   const struct eye *e)
 {
     double reach = fmin(fmax(e->lattice.step * e->radius * 0.2, 1), 9);
-    for (int lit = 0; lit < 2; lit++) /* those that are selected lie above the others */
+    for (int lit = 0; lit < 2; lit++) /* selected nodes are above the others */
         for (uint32_t place = 0; place < d->places; place++) {
             double x, y, away;
             if (d->node_of[place] == TOPOLOGY_NONE || (d->some && d->lit[place]) != lit)
@@ -135,7 +136,7 @@ static double torus_space_distance(double x, double y, double x0, double y0, dou
     return hypot(x - x0 - t * dx, y - y0 - t * dy);
 }
 
-/* The half under the mouse, of several the nearest to the eye. */
+/* Half under the mouse; of several the nearest to the eye. */
 static uint32_t torus_space_half_under(const struct stage *s, const struct torus_drawing *d,
                                        const struct eye *e)
 {
@@ -187,7 +188,7 @@ static void torus_space_point_at(struct stage *s, const struct torus_drawing *d,
         torus_link_tip(s, d, TORUS_SPACE, half);
 }
 
-/* Names of the dimensions where their edges of the grid end. */
+/* Names of the dimensions at the ends of the grid's edges. */
 static void torus_space_add_edges(const struct stage *s, const struct torus_drawing *d,
                                   const struct eye *e)
 {

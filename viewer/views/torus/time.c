@@ -1,3 +1,4 @@
+/* Time line of view "torus" with animation controls. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/pieces.h"
 #include "viewer/views/common/timeline.h"
@@ -24,7 +25,7 @@ static void torus_time_add_buttons(const struct stage *s, struct box box)
                       c->playing == TORUS_REGIONS, COMMAND_TORUS_PLAY, TORUS_REGIONS);
 }
 
-/* What is in sight, of the whole job. */
+/* Mark of the visible time within the whole job. */
 static void torus_time_add_visible(const struct stage *s, const struct timeline *whole,
                                    struct box plot)
 {

@@ -1,3 +1,4 @@
+/* Tooltips of places and links of the torus. */
 #include "viewer/layout/format.h"
 #include "viewer/views/common/network_pieces.h"
 #include "viewer/views/torus/drawing.h"
@@ -31,7 +32,7 @@ void torus_vertex_tip(struct stage *s, const struct torus_drawing *d, uint32_t p
     tooltip_add(&s->tip, 0, "they differ only in dimensions that are summed");
 }
 
-/* Loads of the other panels on the same link. */
+/* Loads of the same link in the other panels. */
 static void other_panels(struct stage *s, const struct torus_drawing *d, int side, uint32_t half)
 {
     const struct torus_choice *t = &s->ui->torus;

@@ -1,3 +1,4 @@
+/* View "torus": projection, grid in space, minimaps, pinned panels, controls. */
 #include "viewer/views/torus/view_torus.h"
 
 #include "viewer/layout/format.h"
@@ -12,7 +13,7 @@
 
 enum { HEAD = 36, TIME = 38, LEFT = 168, STRIP = 150, CARD = 232, GAP = 10 };
 
-/* Measured loads have a memory of their own, apart from the other sums. */
+/* Measured loads are stored separately from other sums, so their time span can differ. */
 static void measured_text(const struct stage *s, char *out, size_t room)
 {
     const struct window_totals *w = series_newest(&s->model->series);
@@ -27,7 +28,7 @@ static void measured_text(const struct stage *s, char *out, size_t room)
     snprintf(out, room, "%s to %s", a, b);
 }
 
-/* What is in sight, for the title. */
+/* Description of the visible data for the title. */
 static void torus_view_what_text(const struct stage *s, const struct torus_drawing *d, char *out,
                                  size_t room)
 {
@@ -55,7 +56,7 @@ static const char *torus_view_along(const struct stage *s, const struct torus_dr
     return dimension == PROJECTION_NONE ? "" : torus_dimension(s, dimension);
 }
 
-/* One below the other; a click looks along that dimension. */
+/* Minimaps one below the other; a click chooses the viewing direction. */
 static double torus_view_add_minimaps(struct stage *s, const struct torus_drawing *d,
                                       struct box box)
 {
@@ -104,7 +105,7 @@ static void card_head(const struct stage *s, struct box box, int panel)
     scene_hit(s->brush.scene, close, HIT_BUTTON, COMMAND_TORUS_UNPIN, (uint64_t)panel);
 }
 
-/* Small multiples: minimaps of each panel, under the same colours. */
+/* Small multiples: minimaps of each panel with a common colour map. */
 static void torus_view_add_cards(struct stage *s, const struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
@@ -153,7 +154,7 @@ static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct
 static void large_panels(struct stage *s, struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
-    /* beside each other, or below where it is narrow */
+    /* side by side, or one below the other in narrow windows */
     int beside = box.w > box.h * 1.25, both = beside ? box.w >= 560 : box.h >= 620;
     struct box rings = box, space = box;
     if (both && beside) {
