@@ -254,7 +254,7 @@ static void many_ranks_share_lanes_until_one_looks_closer(void **state)
             h = &d.scene.hits[i];
     assert_non_null(h);
     assert_true(h->a > 1 && h->y1 >= 4096);
-    assert_true(d.pictures.captures.image.h * LANES_LEAST <= 900);
+    assert_true(d.pictures.captures.image.h * LANES_MIN_HEIGHT <= 900);
     assert_int_equal(bars_of(&d, CALL_WAIT), 0); /* cells in place of bars */
     uint64_t version = d.pictures.captures.image.version;
     desk_layout(&d, m);

@@ -14,7 +14,7 @@ enum { FEW = 48 };
 
 /* ---- folding ---- */
 
-static int adjacency_room_for(struct adjacency_axis *a, uint32_t count)
+static int adjacency_reserve(struct adjacency_axis *a, uint32_t count)
 {
     double *at = realloc(a->at, ((size_t)count + 1) * sizeof *at);
     if (at)
@@ -25,8 +25,8 @@ static int adjacency_room_for(struct adjacency_axis *a, uint32_t count)
     return at && folded ? 0 : -ENOMEM;
 }
 
-static void fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fold,
-                        const uint8_t *used)
+static void adjacency_fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fold,
+                                  const uint8_t *used)
 {
     for (uint32_t first = 0, end; first < a->count; first = end) {
         uint8_t some = used[first] != 0;
@@ -44,13 +44,13 @@ static void fold_blocks(struct adjacency_axis *a, const uint8_t *starts, int fol
 int adjacency_fold(struct adjacency_axis *a, const uint8_t *starts, uint32_t count, int fold,
                    const uint8_t *used)
 {
-    if (adjacency_room_for(a, count) < 0)
+    if (adjacency_reserve(a, count) < 0)
         return -ENOMEM;
     a->count = a->open = count;
     a->bands = a->blocks = 0;
     memset(a->folded, 0, (size_t)count + 1);
     if (fold >= 0 && used && memchr(used, 1, count))
-        fold_blocks(a, starts, fold, used);
+        adjacency_fold_blocks(a, starts, fold, used);
     double band = a->bands ? fmin(band_share, bands_most / a->bands) : 0;
     a->open_share = 1 - band * a->bands;
     double each = a->open ? a->open_share / a->open : 0, at = 0;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FORMAT_ROOM 48
+#define FORMAT_CAPACITY 48
 
 /** "0", "812", "12.4 k", "1.20 M"; with a unit ("B", "/s") "12.4 kB". unit may be "". */
 char *format_si(char *out, size_t room, double value, const char *unit);

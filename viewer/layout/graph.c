@@ -71,7 +71,7 @@ static double graph_jitter(uint64_t seed, uint64_t key)
 
 /* ---- setting up ---- */
 
-static struct graph_layout *layout_create(uint32_t vertices, uint32_t groups, uint32_t edges)
+static struct graph_layout *graph_layout_create(uint32_t vertices, uint32_t groups, uint32_t edges)
 {
     struct graph_layout *l = calloc(1, sizeof *l);
     uint32_t most = vertices > groups ? vertices : groups;
@@ -94,7 +94,7 @@ static struct graph_layout *layout_create(uint32_t vertices, uint32_t groups, ui
     return NULL;
 }
 
-static void sort_by_group(struct graph_layout *l)
+static void graph_sort_by_group(struct graph_layout *l)
 {
     for (uint32_t i = 0; i < l->vertex_count; i++)
         l->begin[l->vertices[i].group + 1]++;
@@ -132,7 +132,7 @@ static void graph_weigh(struct graph_layout *l)
 /* Initial positions: groups on an ellipse in their order, vertices along a spiral in theirs, spaced
  * like the turns of the spiral: neighbours in number are often communication partners, and so begin
  * as neighbours. */
-static void first_places(struct graph_layout *l, uint64_t seed)
+static void graph_place_initially(struct graph_layout *l, uint64_t seed)
 {
     double round = 0, at = 0;
     for (uint32_t k = 0; k < l->group_count; k++)
@@ -166,7 +166,8 @@ static int graph_compare_by_key(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static const struct known *find_known(const struct known *known, uint32_t count, uint64_t key)
+static const struct known *graph_find_previous(const struct known *known, uint32_t count,
+                                               uint64_t key)
 {
     const struct known wanted = {.key = key};
     return count ? bsearch(&wanted, known, count, sizeof *known, graph_compare_by_key) : NULL;
@@ -174,7 +175,7 @@ static const struct known *find_known(const struct known *known, uint32_t count,
 
 /* Reuse the positions of groups and vertices that the previous graph had.
  * @return share of the vertices that it had */
-static double old_places(struct graph_layout *l, const struct graph *g, struct known *known)
+static double graph_reuse_places(struct graph_layout *l, const struct graph *g, struct known *known)
 {
     double scale = 0; /* from the visible graph, which was scaled to fit, to the layout */
     uint32_t found = 0;
@@ -182,12 +183,12 @@ static double old_places(struct graph_layout *l, const struct graph *g, struct k
         known[k] = (struct known){g->groups[k].key, k, 0};
     qsort(known, g->group_count, sizeof *known, graph_compare_by_key);
     for (uint32_t k = 0; k < l->group_count && scale <= 0; k++) {
-        const struct known *was = find_known(known, g->group_count, l->groups[k].key);
+        const struct known *was = graph_find_previous(known, g->group_count, l->groups[k].key);
         if (was && g->groups[(uint32_t)was->x].radius > 0)
             scale = l->groups[k].radius / g->groups[(uint32_t)was->x].radius;
     }
     for (uint32_t k = 0; k < l->group_count; k++) {
-        const struct known *was = find_known(known, g->group_count, l->groups[k].key);
+        const struct known *was = graph_find_previous(known, g->group_count, l->groups[k].key);
         if (was) {
             l->groups[k].x = g->groups[(uint32_t)was->x].x * scale;
             l->groups[k].y = g->groups[(uint32_t)was->x].y * scale;
@@ -200,7 +201,7 @@ static double old_places(struct graph_layout *l, const struct graph *g, struct k
     }
     qsort(known, g->vertex_count, sizeof *known, graph_compare_by_key);
     for (uint32_t i = 0; i < l->vertex_count; i++) {
-        const struct known *was = find_known(known, g->vertex_count, l->vertices[i].key);
+        const struct known *was = graph_find_previous(known, g->vertex_count, l->vertices[i].key);
         if (was && scale > 0) {
             l->vertices[i].x = was->x;
             l->vertices[i].y = was->y;
@@ -214,7 +215,7 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
               uint32_t vertex_count, const struct graph_group *groups, uint32_t group_count,
               const struct graph_edge *edges, uint32_t edge_count, uint64_t seed)
 {
-    struct graph_layout *l = layout_create(vertex_count, group_count, edge_count);
+    struct graph_layout *l = graph_layout_create(vertex_count, group_count, edge_count);
     uint32_t before =
         from->vertex_count > from->group_count ? from->vertex_count : from->group_count;
     struct known *known = malloc((before + 1) * sizeof *known);
@@ -232,10 +233,10 @@ int graph_set(struct graph *g, const struct graph *from, const struct graph_vert
         l->edges[i] = edges[i];
     for (uint32_t k = 0; k < group_count; k++)
         l->groups[k].key = groups[k].key;
-    sort_by_group(l);
+    graph_sort_by_group(l);
     graph_weigh(l);
-    first_places(l, seed);
-    int warm = old_places(l, from, known) > 0.6;
+    graph_place_initially(l, seed);
+    int warm = graph_reuse_places(l, from, known) > 0.6;
     l->heat = warm ? 1.0 / WARM : 1;
     l->group_rounds = warm ? GROUP_ROUNDS / WARM : GROUP_ROUNDS;
     l->vertex_rounds = warm ? VERTEX_ROUNDS / WARM : VERTEX_ROUNDS;
@@ -258,7 +259,7 @@ static void graph_step(double *x, double *y, const double *move, double most)
     *y += move[1] * share;
 }
 
-static void group_forces(struct graph_layout *l, uint32_t a)
+static void graph_apply_group_forces(struct graph_layout *l, uint32_t a)
 {
     const struct graph_group *p = &l->groups[a];
     double *move = &l->move[2 * (size_t)a];
@@ -277,11 +278,11 @@ static void group_forces(struct graph_layout *l, uint32_t a)
     }
 }
 
-static void group_round(struct graph_layout *l)
+static void graph_run_group_round(struct graph_layout *l)
 {
     double widest = 0;
     for (uint32_t a = 0; a < l->group_count; a++) {
-        group_forces(l, a);
+        graph_apply_group_forces(l, a);
         widest = fmax(widest, l->groups[a].radius);
     }
     double left = 1 - (double)l->round / l->group_rounds;
@@ -291,7 +292,7 @@ static void group_round(struct graph_layout *l)
 }
 
 /* Separate overlapping discs. @return 1 when some overlapped */
-static int apart_round(struct graph_layout *l)
+static int graph_separate_groups(struct graph_layout *l)
 {
     int some = 0;
     for (uint32_t a = 0; a < l->group_count; a++) {
@@ -326,7 +327,7 @@ static uint32_t graph_cell_of(const struct cells *c, double at)
     return (uint32_t)fmin(fmax(k, 0), c->side - 1);
 }
 
-static struct cells fill_cells(struct graph_layout *l, uint32_t group, double reach)
+static struct cells graph_fill_cells(struct graph_layout *l, uint32_t group, double reach)
 {
     double radius = l->groups[group].radius;
     uint32_t n = l->begin[group + 1] - l->begin[group];
@@ -396,7 +397,7 @@ static void graph_attract(struct graph_layout *l, double spacing)
     }
 }
 
-static void keep_inside(struct graph_vertex *v, double radius)
+static void graph_keep_inside(struct graph_vertex *v, double radius)
 {
     double d = hypot(v->x, v->y), most = fmax(radius - 0.8 * sqrt(v->weight), radius * 0.05);
     if (d > most) {
@@ -406,7 +407,7 @@ static void keep_inside(struct graph_vertex *v, double radius)
 }
 
 /* One round over all groups. @return approximate number of pairs examined */
-static uint64_t vertex_round(struct graph_layout *l)
+static uint64_t graph_run_vertex_round(struct graph_layout *l)
 {
     uint64_t looked = l->edge_count;
     const double spacing = vertex_room * 1.7;
@@ -415,7 +416,7 @@ static uint64_t vertex_round(struct graph_layout *l)
         double heaviest = 1;
         for (uint32_t i = l->begin[k]; i < l->begin[k + 1]; i++)
             heaviest = fmax(heaviest, l->vertices[l->order[i]].weight);
-        struct cells c = fill_cells(l, k, 2 * spacing * sqrt(heaviest));
+        struct cells c = graph_fill_cells(l, k, 2 * spacing * sqrt(heaviest));
         for (uint32_t i = l->begin[k]; i < l->begin[k + 1]; i++)
             looked += graph_repulse(l, l->order[i], &c, spacing);
     }
@@ -426,7 +427,7 @@ static uint64_t vertex_round(struct graph_layout *l)
         struct graph_vertex *v = &l->vertices[i];
         double radius = l->groups[v->group].radius;
         graph_step(&v->x, &v->y, &l->move[2 * (size_t)i], radius * 0.16 * left * l->heat);
-        keep_inside(v, radius);
+        graph_keep_inside(v, radius);
     }
     return looked;
 }
@@ -475,21 +476,21 @@ static void graph_publish(struct graph *g)
 }
 
 /* One round of the current stage. @return approximate number of pairs examined */
-static uint64_t one_round(struct graph_layout *l)
+static uint64_t graph_run_round(struct graph_layout *l)
 {
     uint64_t pairs = (uint64_t)l->group_count * l->group_count;
     switch (l->stage) {
     case STAGE_GROUPS:
-        group_round(l);
+        graph_run_group_round(l);
         if (++l->round < l->group_rounds)
             return pairs + 1;
         break;
     case STAGE_APART:
-        if (apart_round(l) && ++l->round < APART_ROUNDS)
+        if (graph_separate_groups(l) && ++l->round < APART_ROUNDS)
             return pairs + 1;
         break;
     default:
-        pairs = vertex_round(l);
+        pairs = graph_run_vertex_round(l);
         if (++l->round < l->vertex_rounds)
             return pairs + 1;
         break;
@@ -503,7 +504,7 @@ int graph_work(struct graph *g, uint64_t units)
 {
     uint64_t done = 0;
     while (g->layout && done < units) {
-        done += one_round(g->layout);
+        done += graph_run_round(g->layout);
         if (g->layout->stage == STAGE_DONE)
             graph_publish(g);
     }

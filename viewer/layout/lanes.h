@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 #define LANES_KINDS 8
-#define LANES_HIGH 34.0 /**< maximum height of a lane, pixels */
-#define LANES_READ 18.0 /**< height of a lane that has a label */
-#define LANES_BARS 8.0  /**< lanes at least this high show bars, lower ones cells */
-#define LANES_LEAST 3.0 /**< minimum height of a lane; rows share lanes rather than go below */
+#define LANES_MAX_HEIGHT 34.0     /**< maximum height of a lane, pixels */
+#define LANES_LEGIBLE_HEIGHT 18.0 /**< height of a lane that has a label */
+#define LANES_BAR_HEIGHT 8.0      /**< lanes at least this high show bars, lower ones cells */
+#define LANES_MIN_HEIGHT 3.0 /**< minimum height of a lane; rows share lanes rather than go below  \
+                              */
 
 /** Assignment of rows to lanes. */
 struct lanes {
@@ -27,7 +28,7 @@ struct lanes {
 struct lanes lanes_fit(uint32_t rows, double h);
 
 /** As many lanes as are legible in h pixels, from row `first` on. */
-struct lanes lanes_read(uint32_t rows, double h, double first);
+struct lanes lanes_fit_legible(uint32_t rows, double h, double first);
 
 /** Part of the time axis on w pixels. */
 struct lane_span {
@@ -50,13 +51,13 @@ struct lane_bar {
 /** The bars of a row under construction. */
 struct lane {
     struct lane_span span;
-    struct lane_bar *bars; /**< borrowed; capacity lane_room() */
+    struct lane_bar *bars; /**< borrowed; capacity lane_capacity() */
     uint32_t count;
     double kinds[LANES_KINDS]; /**< pixels of each kind in the newest bar */
 };
 
 /** Maximum number of bars of a span. */
-uint32_t lane_room(const struct lane_span *span);
+uint32_t lane_capacity(const struct lane_span *span);
 
 void lane_begin(struct lane *lane, const struct lane_span *span, struct lane_bar *bars);
 
@@ -75,7 +76,7 @@ void lane_spread(const struct lane_span *span, double *cells, int64_t begin_ns, 
 /** Dominant kind of a pixel.
  * @param share  receives the share of the time of all rows that any kind occupies
  * @return LANES_KINDS when the pixel is empty */
-unsigned lane_most(const double *cells, uint32_t columns, uint32_t pixel, uint32_t rows,
-                   double *share);
+unsigned lane_dominant_kind(const double *cells, uint32_t columns, uint32_t pixel, uint32_t rows,
+                            double *share);
 
 #endif

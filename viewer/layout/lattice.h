@@ -25,8 +25,8 @@ struct lattice_line {
 /** Set the viewing direction.
  * @param projection  along the third dimension: across is x, upright is y, depth is z
  * @param yaw, pitch  radians; both 0: along z, from the side of the highest coordinate */
-void lattice_look(struct lattice *out, const struct projection *projection, double yaw,
-                  double pitch);
+void lattice_set_view(struct lattice *out, const struct projection *projection, double yaw,
+                      double pitch);
 
 /** Position of a place on the screen; away as in struct lattice_line. */
 void lattice_point(const struct lattice *lattice, uint32_t place, double *x, double *y,

@@ -87,12 +87,12 @@ static double projection_stack_at(uint32_t size, uint32_t coordinate)
     return coordinate - (size - 1) / 2.0;
 }
 
-static double side_of(double at)
+static double projection_side_of_centre(double at)
 {
     return at < 0 ? -1 : 1; /* a stack in the centre counts as right of it */
 }
 
-static double depth_at(const struct projection *p, double depth)
+static double projection_depth_distance(const struct projection *p, double depth)
 {
     double size = p->axes[PROJECTION_DEPTH].size;
     return size > 1 ? PROJECTION_SPREAD * ((depth + 0.5) / size - 0.5) : 0;
@@ -103,9 +103,9 @@ static void projection_point_at(const struct projection *p, uint32_t across, uin
 {
     double u = projection_stack_at(p->axes[PROJECTION_ACROSS].size, across),
            v = -projection_stack_at(p->axes[PROJECTION_UPRIGHT].size, upright),
-           out = depth_at(p, depth);
-    *x = u + side_of(u) * out;
-    *y = v + side_of(v) * out;
+           out = projection_depth_distance(p, depth);
+    *x = u + projection_side_of_centre(u) * out;
+    *y = v + projection_side_of_centre(v) * out;
 }
 
 void projection_point(const struct projection *p, uint32_t place, double *x, double *y)
@@ -192,7 +192,7 @@ static uint32_t projection_around(uint32_t size, uint32_t at)
 
 /* 1 if a wire across or upright runs along its ring: both ends are on one rectangle, on the side of
  * it that has the wire's direction. */
-static int along_ring(const struct projection *p, uint32_t wire)
+static int projection_runs_along_ring(const struct projection *p, uint32_t wire)
 {
     uint32_t at[PROJECTION_AXES], axis = wire % PROJECTION_AXES;
     uint32_t other = axis == PROJECTION_ACROSS ? PROJECTION_UPRIGHT : PROJECTION_ACROSS;
@@ -213,13 +213,13 @@ int projection_shows(const struct projection *p, unsigned axes, uint32_t wire)
     /* if only one direction is shown, its links cannot overlap those of the other */
     if (p->axes[PROJECTION_ACROSS].size == 1 || p->axes[PROJECTION_UPRIGHT].size == 1)
         return 1;
-    return along_ring(p, wire);
+    return projection_runs_along_ring(p, wire);
 }
 
 /* The open end of a wire that wraps around; it leaves a place outwards or, along the depth, also
  * inwards. */
-static struct projection_line open_line(const struct projection *p, uint32_t place, uint32_t axis,
-                                        int last)
+static struct projection_line projection_open_line(const struct projection *p, uint32_t place,
+                                                   uint32_t axis, int last)
 {
     struct projection_line l;
     uint32_t at[PROJECTION_AXES];
@@ -246,8 +246,8 @@ void projection_lines(const struct projection *p, uint32_t wire, struct projecti
         return;
     }
     if (projection_wraps(p, wire)) {
-        out[0] = open_line(p, from, axis, 1);
-        out[1] = open_line(p, to, axis, 0);
+        out[0] = projection_open_line(p, from, axis, 1);
+        out[1] = projection_open_line(p, to, axis, 0);
         return;
     }
     projection_point(p, from, &out[0].x0, &out[0].y0);
@@ -296,7 +296,8 @@ int projection_bundle_lines(const struct projection *p, uint32_t bundle,
     projection_middle_of(p, from, &l->x0, &l->y0);
     projection_middle_of(p, to, &l->x1, &l->y1);
     if (axis == PROJECTION_DEPTH) {
-        double half = PROJECTION_SPREAD / 2, x = side_of(l->x0) * half, y = side_of(l->y0) * half;
+        double half = PROJECTION_SPREAD / 2, x = projection_side_of_centre(l->x0) * half,
+               y = projection_side_of_centre(l->y0) * half;
         *l = (struct projection_line){l->x0 - x, l->y0 - y, l->x0 + x, l->y0 + y};
         return 1;
     }

@@ -1,5 +1,5 @@
 /* Projection of three dimensions of a Cartesian network onto a plane: the modified central
- * projection of Visuco, section 4.1.
+ * projection of Landge et al., section 4.1.
  *
  * Looking along one dimension (the depth), each stack of nodes in that direction becomes a short
  * diagonal that points away from the centre, so that no two nodes coincide. Stacks lie on

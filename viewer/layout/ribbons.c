@@ -81,7 +81,7 @@ int ribbons_begin(struct ribbons *r, int w, int h, double scale, const color_t *
     return r->pixels && r->column ? 0 : -ENOMEM;
 }
 
-static int ribbons_need(void **array, uint32_t *room, uint32_t count, size_t size)
+static int ribbons_reserve(void **array, uint32_t *room, uint32_t count, size_t size)
 {
     if (count < *room)
         return 0;
@@ -96,14 +96,14 @@ static int ribbons_need(void **array, uint32_t *room, uint32_t count, size_t siz
 
 void ribbons_gap(struct ribbons *r, double x0, double x1)
 {
-    if (ribbons_need((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
+    if (ribbons_reserve((void **)&r->gaps, &r->gap_room, r->gap_count, sizeof *r->gaps) == 0)
         r->gaps[r->gap_count++] = (struct ribbons_gap){(float)x0, (float)x1, r->item_count, 0};
 }
 
 void ribbons_add(struct ribbons *r, const struct ribbon *item)
 {
     if (!r->gap_count ||
-        ribbons_need((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
+        ribbons_reserve((void **)&r->items, &r->item_room, r->item_count, sizeof *r->items) < 0)
         return;
     r->items[r->item_count++] = *item;
     r->gaps[r->gap_count - 1].count++;
@@ -111,7 +111,7 @@ void ribbons_add(struct ribbons *r, const struct ribbon *item)
 
 void ribbons_bar(struct ribbons *r, const struct ribbons_bar *bar)
 {
-    if (ribbons_need((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
+    if (ribbons_reserve((void **)&r->bars, &r->bar_room, r->bar_count, sizeof *r->bars) == 0)
         r->bars[r->bar_count++] = *bar;
 }
 
@@ -206,7 +206,7 @@ static void ribbons_develop(struct ribbons *r, int x)
 /* ---- bars ---- */
 
 /* Convert coverage and colours of one column of bars to pixels. */
-static void flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
+static void ribbons_flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
 {
     int x0 = (int)lround(bar->x0), x1 = (int)lround(bar->x1);
     x0 = x0 < 0 ? 0 : x0;
@@ -226,7 +226,7 @@ static void flush_bars(struct ribbons *r, const struct ribbons_bar *bar)
     memset(r->column, 0, (size_t)r->h * 4 * sizeof *r->column);
 }
 
-static void draw_bars(struct ribbons *r)
+static void ribbons_draw_bars(struct ribbons *r)
 {
     memset(r->column, 0, (size_t)r->h * 4 * sizeof *r->column);
     for (uint32_t i = 0; i < r->bar_count; i++) {
@@ -242,17 +242,17 @@ static void draw_bars(struct ribbons *r)
             sum[3] += share;
         }
         if (i + 1 == r->bar_count || r->bars[i + 1].x0 != b->x0)
-            flush_bars(r, b);
+            ribbons_flush_bars(r, b);
     }
 }
 
 /* ---- the whole ---- */
 
-static void ribbons_done(struct ribbons *r)
+static void ribbons_publish(struct ribbons *r)
 {
     uint32_t *old = r->image.pixels;
     int w = r->image.w, h = r->image.h;
-    draw_bars(r);
+    ribbons_draw_bars(r);
     r->image = (struct image){r->pixels, r->w, r->h, r->image.version + 1};
     r->pixels = w == r->w && h == r->h ? old : NULL;
     if (!r->pixels)
@@ -265,7 +265,7 @@ int ribbons_work(struct ribbons *r, uint64_t units)
     uint64_t used = 0;
     while (r->busy && used < units) {
         if (r->gap == r->gap_count) {
-            ribbons_done(r);
+            ribbons_publish(r);
             break;
         }
         const struct ribbons_gap *gap = &r->gaps[r->gap];

@@ -44,7 +44,7 @@ struct spring_layout {
     int warm, calm, built;
 };
 
-static void level_finish(struct level *l)
+static void spring_level_finish(struct level *l)
 {
     free(l->at);
     free(l->mass);
@@ -57,7 +57,7 @@ static void spring_layout_destroy(struct spring_layout *l)
     if (!l)
         return;
     for (uint32_t i = 0; i < l->level_count; i++)
-        level_finish(&l->levels[i]);
+        spring_level_finish(&l->levels[i]);
     free(l->keys);
     free(l->force);
     free(l->home);
@@ -72,7 +72,7 @@ void spring_finish(struct spring *s)
     *s = (struct spring){0};
 }
 
-static int level_create(struct level *l, uint32_t count, uint32_t edge_count)
+static int spring_level_create(struct level *l, uint32_t count, uint32_t edge_count)
 {
     l->count = count;
     l->edge_count = edge_count;
@@ -136,7 +136,7 @@ static uint32_t spring_match(struct level *l)
 static int spring_coarsen(struct level *l, struct level *up)
 {
     uint32_t count = spring_match(l), kept = 0;
-    if (!count || level_create(up, count, l->edge_count) < 0)
+    if (!count || spring_level_create(up, count, l->edge_count) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < l->count; i++)
         up->mass[l->coarse[i]] += l->mass[i];
@@ -169,7 +169,7 @@ static double spring_jitter(uint64_t key)
     return (double)((x ^ (x >> 31)) >> 11) / 9007199254740992.0 - 0.5;
 }
 
-static void begin_cold(struct spring_layout *l)
+static void spring_begin_cold(struct spring_layout *l)
 {
     struct level *top = &l->levels[l->level_count - 1];
     double size = sqrt(top->count);
@@ -179,7 +179,7 @@ static void begin_cold(struct spring_layout *l)
 }
 
 /* Vertices without a position begin between their neighbours that have one, else in the centre. */
-static int begin_warm(struct spring_layout *l, const struct spring_vertex *v, double unit)
+static int spring_begin_warm(struct spring_layout *l, const struct spring_vertex *v, double unit)
 {
     struct level *g = &l->levels[0];
     uint32_t *seen = calloc(g->count + 1u, sizeof *seen);
@@ -223,7 +223,7 @@ static void spring_refine(struct spring_layout *l)
     }
 }
 
-static void begin_level(struct spring_layout *l)
+static void spring_begin_level(struct spring_layout *l)
 {
     const struct level *g = &l->levels[l->level];
     l->round = l->at = 0;
@@ -239,7 +239,7 @@ static int spring_fill(struct spring_layout *l, const struct spring_vertex *vert
 {
     struct level *g = &l->levels[0];
     l->level_count = 1;
-    if (level_create(g, count, edge_count) < 0)
+    if (spring_level_create(g, count, edge_count) < 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
         g->mass[i] = vertices[i].mass > 0 ? vertices[i].mass : 1;
@@ -255,7 +255,7 @@ static int spring_fill(struct spring_layout *l, const struct spring_vertex *vert
         if (spring_coarsen(last, last + 1) < 0)
             return -ENOMEM;
         if ((last + 1)->count > last->count * 9 / 10) { /* hardly any edges remain */
-            level_finish(last + 1);
+            spring_level_finish(last + 1);
             *(last + 1) = (struct level){0};
             l->level_count--;
             break;
@@ -279,15 +279,15 @@ int spring_set(struct spring *s, const struct spring_vertex *vertices, uint32_t 
     l->force = calloc(count + 1u, sizeof *l->force);
     int error = l->keys && l->force ? spring_fill(l, vertices, count, edges, edge_count) : -ENOMEM;
     if (!error && l->warm)
-        error = begin_warm(l, vertices, unit);
+        error = spring_begin_warm(l, vertices, unit);
     if (error) {
         spring_layout_destroy(l);
         return error;
     }
     l->level = l->level_count - 1;
     if (!l->warm)
-        begin_cold(l);
-    begin_level(l);
+        spring_begin_cold(l);
+    spring_begin_level(l);
     spring_layout_destroy(s->layout);
     s->layout = l;
     return 0;
@@ -310,7 +310,7 @@ static void spring_attract(struct spring_layout *l)
 }
 
 /* Repulsion on one vertex. @return number of cells and points examined */
-static uint64_t spring_push(struct spring_layout *l, uint32_t i)
+static uint64_t spring_repulse(struct spring_layout *l, uint32_t i)
 {
     const struct level *g = &l->levels[l->level];
     struct point away = {0, 0};
@@ -406,13 +406,13 @@ static void spring_show_progress(struct spring *s)
     s->version++;
 }
 
-static uint32_t rounds_of(const struct spring_layout *l)
+static uint32_t spring_rounds_of_level(const struct spring_layout *l)
 {
     return l->calm ? WARM_ROUNDS : l->level ? COARSE_ROUNDS : FINE_ROUNDS;
 }
 
 /* A round, or a part of one. @return number of pairwise forces computed */
-static uint64_t work_round(struct spring *s, uint64_t units)
+static uint64_t spring_run_round(struct spring *s, uint64_t units)
 {
     struct spring_layout *l = s->layout;
     const struct level *g = &l->levels[l->level];
@@ -426,7 +426,7 @@ static uint64_t work_round(struct spring *s, uint64_t units)
         done += g->edge_count + 4ull * g->count;
     }
     while (l->at < g->count && done < units)
-        done += spring_push(l, l->at++);
+        done += spring_repulse(l, l->at++);
     if (l->at < g->count)
         return done;
     spring_move(l);
@@ -436,11 +436,11 @@ static uint64_t work_round(struct spring *s, uint64_t units)
     return done + g->count;
 }
 
-static void end_round(struct spring *s)
+static void spring_end_round(struct spring *s)
 {
     struct spring_layout *l = s->layout;
     int last = !l->level;
-    if (l->round < rounds_of(l) && l->energy > 1e-12) {
+    if (l->round < spring_rounds_of_level(l) && l->energy > 1e-12) {
         if (last && !l->calm && l->round == SHOWN_ROUNDS) {
             if (!l->warm)
                 spring_rotate_level(&l->levels[0]);
@@ -450,7 +450,7 @@ static void end_round(struct spring *s)
     }
     if (!last) {
         spring_refine(l);
-        begin_level(l);
+        spring_begin_level(l);
         return;
     }
     if (!l->warm && l->round < SHOWN_ROUNDS)
@@ -464,9 +464,9 @@ int spring_work(struct spring *s, uint64_t units)
 {
     uint64_t done = 0;
     while (s->layout && done < units) {
-        done += work_round(s, units - done) + 1;
+        done += spring_run_round(s, units - done) + 1;
         if (!s->layout->built)
-            end_round(s);
+            spring_end_round(s);
     }
     return s->layout != NULL;
 }

@@ -79,7 +79,8 @@ static void strokes_blend(uint32_t *pixel, color_t color, float share)
     *pixel = 0xff000000u | rb | g;
 }
 
-static void strokes_put(const struct canvas_area *c, int x, int y, color_t color, float share)
+static void strokes_blend_pixel(const struct canvas_area *c, int x, int y, color_t color,
+                                float share)
 {
     if (share > 0 && x >= 0 && y >= 0 && x < c->w && y < c->h)
         strokes_blend(&c->pixels[(size_t)y * (size_t)c->w + (size_t)x], color,
@@ -94,7 +95,7 @@ static void strokes_disc(const struct canvas_area *c, float cx, float cy, float 
     for (int y = y0; y < y1; y++)
         for (int x = x0; x < x1; x++) {
             float dx = (float)x + 0.5f - cx, dy = (float)y + 0.5f - cy;
-            strokes_put(c, x, y, color, radius + 0.5f - sqrtf(dx * dx + dy * dy));
+            strokes_blend_pixel(c, x, y, color, radius + 0.5f - sqrtf(dx * dx + dy * dy));
         }
 }
 
@@ -118,7 +119,7 @@ static inline void strokes_cut(uint32_t *pixel, size_t step, int across, float l
     }
 }
 
-static void swap_values(float *a, float *b)
+static void strokes_swap_values(float *a, float *b)
 {
     float value = *a;
     *a = *b;
@@ -132,12 +133,12 @@ static void strokes_line(const struct canvas_area *c, float x0, float y0, float 
 {
     int steep = fabsf(y1 - y0) > fabsf(x1 - x0);
     if (steep) {
-        swap_values(&x0, &y0);
-        swap_values(&x1, &y1);
+        strokes_swap_values(&x0, &y0);
+        strokes_swap_values(&x1, &y1);
     }
     if (x1 < x0) {
-        swap_values(&x0, &x1);
-        swap_values(&y0, &y1);
+        strokes_swap_values(&x0, &x1);
+        strokes_swap_values(&y0, &y1);
     }
     float length = x1 - x0, slope = length > 0 ? (y1 - y0) / length : 0;
     float half = width / 2 * sqrtf(1 + slope * slope);
@@ -202,7 +203,7 @@ static void strokes_paint(struct strokes *s, struct box box, double scale, color
     s->image.version++;
 }
 
-static void draw_items(const struct strokes *s, struct scene *scene)
+static void strokes_draw_items(const struct strokes *s, struct scene *scene)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         const struct stroke *t = &s->all[i];
@@ -217,7 +218,7 @@ static void draw_items(const struct strokes *s, struct scene *scene)
 void strokes_draw(struct strokes *s, struct scene *scene, struct box box, color_t ground)
 {
     if (s->count <= STROKES_ITEMS) {
-        draw_items(s, scene);
+        strokes_draw_items(s, scene);
         return;
     }
     int w = (int)lround(box.w * scene->scale), h = (int)lround(box.h * scene->scale);

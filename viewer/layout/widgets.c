@@ -176,7 +176,7 @@ void widget_tooltip(const struct brush *b, const struct tooltip *tip)
 enum { COLUMN_LEAST = 90 }; /* minimum width of a column that shares the remaining width */
 
 /* Highest priority of omission (struct column, drop) that still fits. */
-static int highest_kept(const struct column *columns, int count, double w)
+static int widget_highest_drop(const struct column *columns, int count, double w)
 {
     int keep = 0;
     for (int i = 0; i < count; i++)
@@ -194,7 +194,7 @@ static int highest_kept(const struct column *columns, int count, double w)
 
 struct box column_box(const struct column *columns, int count, int c, double x, double w)
 {
-    int keep = highest_kept(columns, count, w), flexible = 0;
+    int keep = widget_highest_drop(columns, count, w), flexible = 0;
     double fixed = 0;
     if (columns[c].drop > keep)
         return (struct box){x, 0, 0, 0};

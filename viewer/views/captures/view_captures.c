@@ -19,9 +19,9 @@ enum { HEAD = 54, MOMENTS = 20, AXIS = 22, GUTTER = 78, MARGIN = 18, LABEL = 14 
 static void captures_view_add_facts(const struct stage *s, const struct capture *c, char *out,
                                     size_t room)
 {
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     int n = snprintf(out, room, "%s, %s", format_clock(a, sizeof a, c->asked_ns, 1),
-                     captures_size(c, b, sizeof b));
+                     piece_capture_size(c, b, sizeof b));
     if (n > 0 && (size_t)n < room && c->answered < c->nodes)
         n += snprintf(out + n, room - (size_t)n, ", %llu of %llu nodes so far",
                       (unsigned long long)c->answered, (unsigned long long)c->nodes);
@@ -59,7 +59,7 @@ static void captures_view_add_reason(const struct stage *s, const struct capture
                                      size_t room)
 {
     const struct alert *a = c->alert ? alerts_find(&s->model->alerts, c->alert) : NULL;
-    char length[FORMAT_ROOM];
+    char length[FORMAT_CAPACITY];
     int n = snprintf(out, room, "%s", c->fault[0] ? c->fault : c->reason);
     if (a && !c->fault[0] && n > 0 && (size_t)n < room && (int64_t)a->onset_ns < c->begin_ns)
         snprintf(
@@ -99,7 +99,7 @@ static void captures_view_add_axis(const struct stage *s, const struct captures_
     double span = (double)(p->span.end_ns - p->span.begin_ns);
     double step = nice_ceil(span * 96 / p->span.w),
            first = ceil((double)(p->span.begin_ns - p->capture->asked_ns) / step);
-    char text[FORMAT_ROOM + 4], length[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY + 4], length[FORMAT_CAPACITY];
     for (double k = first; k * step < span + (double)(p->span.begin_ns - p->capture->asked_ns);
          k++) {
         double x = p->box.x + lane_x(&p->span, p->capture->asked_ns + (int64_t)(k * step));
@@ -221,12 +221,12 @@ static void plot_layout(struct stage *s, const struct capture *c, struct box pan
                        panel.h - HEAD - MOMENTS - AXIS};
     struct captures_plot p = {.capture = c, .box = room, .span = {.w = room.w}};
     uint32_t last = 0;
-    if (room.w < 40 || room.h < LANES_READ)
+    if (room.w < 40 || room.h < LANES_LEGIBLE_HEIGHT)
         return;
     ui_capture_span(s->ui, c, &p.span.begin_ns, &p.span.end_ns);
     p.lanes = lanes_fit(c->thread_count, room.h);
-    if (s->ui->capture.rows && p.lanes.height < LANES_READ)
-        p.lanes = lanes_read(c->thread_count, room.h, s->ui->list.scroll[LIST_CAPTURE]);
+    if (s->ui->capture.rows && p.lanes.height < LANES_LEGIBLE_HEIGHT)
+        p.lanes = lanes_fit_legible(c->thread_count, room.h, s->ui->list.scroll[LIST_CAPTURE]);
     p.box.h = p.lanes.height * p.lanes.count;
     if (p.lanes.per == 1)
         piece_list(s, (struct box){panel.x + 4, room.y, panel.w - 8, p.box.h + 0.5}, LIST_CAPTURE,

@@ -39,7 +39,7 @@ enum link_state piece_link_state(const struct stage *stage, uint32_t link);
 
 /** 1 when interfaces counted traffic but no message crossed a link in the visible time: loads are
  * then measured, not modelled. */
-int links_measured_only(const struct stage *stage);
+int piece_loads_are_measured(const struct stage *stage);
 
 /** Tooltips. */
 void piece_link_tip(struct stage *stage, uint32_t link);

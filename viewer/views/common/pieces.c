@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void range_text(const struct stage *s, enum range_kind kind, uint64_t covered, char *out,
-                       size_t room)
+static void piece_format_range(const struct stage *s, enum range_kind kind, uint64_t covered,
+                               char *out, size_t room)
 {
     const struct range *r = s->range;
     const struct window_totals *w = series_newest(&s->model->series);
@@ -20,10 +20,10 @@ static void range_text(const struct stage *s, enum range_kind kind, uint64_t cov
         snprintf(out, room, "since the start%s", fallback ? " (no finer figures received)" : "");
         return;
     }
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     double length = (double)((r->last - r->first + 1) * w->length_ns);
     uint64_t newest = s->model->series.first + s->model->series.count - 1;
-    char part[FORMAT_ROOM + 8] = "";
+    char part[FORMAT_CAPACITY + 8] = "";
     /* a replay may have visited only some of the windows */
     if (s->model->playback.known && covered && covered < r->last - r->first + 1)
         snprintf(part, sizeof part, "%s of ",
@@ -40,12 +40,12 @@ static void range_text(const struct stage *s, enum range_kind kind, uint64_t cov
 
 void piece_range_text(const struct stage *s, char *out, size_t room)
 {
-    range_text(s, s->range->kind, s->range->covered, out, room);
+    piece_format_range(s, s->range->kind, s->range->covered, out, room);
 }
 
 void piece_pairs_range_text(const struct stage *s, char *out, size_t room)
 {
-    range_text(s, s->range->pairs_kind, s->range->pairs_covered, out, room);
+    piece_format_range(s, s->range->pairs_kind, s->range->pairs_covered, out, room);
 }
 
 double piece_range_choice(const struct stage *s, double right, double y)
@@ -80,9 +80,9 @@ const char *piece_app_name(const char *app)
     return slash && slash[1] ? slash + 1 : app;
 }
 
-char *captures_size(const struct capture *c, char *out, size_t room)
+char *piece_capture_size(const struct capture *c, char *out, size_t room)
 {
-    char ranks[FORMAT_ROOM], calls[FORMAT_ROOM];
+    char ranks[FORMAT_CAPACITY], calls[FORMAT_CAPACITY];
     snprintf(out, room, "%s rank%s, %s call%s", format_count(ranks, sizeof ranks, c->ranks),
              c->ranks == 1 ? "" : "s", format_count(calls, sizeof calls, c->calls),
              c->calls == 1 ? "" : "s");
@@ -100,9 +100,9 @@ int piece_waits_in(const struct range *r, uint32_t rank)
     return most;
 }
 
-static void in_call_line(struct stage *s, const struct model_rank *rank)
+static void piece_add_current_call(struct stage *s, const struct model_rank *rank)
 {
-    char a[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY];
     if (!rank->in_call)
         return;
     format_duration(a, sizeof a, (double)rank->in_call_ns);
@@ -119,7 +119,7 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     const struct range *r = s->range;
     if (rank >= m->rank_count)
         return;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint64_t region = latency_region_of(&m->latency, rank);
     if (region)
         tooltip_add(&s->tip, 0, "rank %u on %s, region %llu", rank, model_host_of(m, rank),
@@ -155,12 +155,12 @@ void piece_rank_tip(struct stage *s, uint32_t rank)
     if (figures[RANK_LOST])
         tooltip_add(&s->tip, s->brush.theme->bad, "%s records lost",
                     format_count(a, sizeof a, figures[RANK_LOST]));
-    in_call_line(s, &m->ranks[rank]);
+    piece_add_current_call(s, &m->ranks[rank]);
 }
 
 /* Messages and bytes between two spans of ranks. */
-static void pieces_sum_pairs(const struct stage *s, uint32_t source, uint32_t destination,
-                             uint32_t count, uint64_t *sum)
+static void piece_sum_pairs(const struct stage *s, uint32_t source, uint32_t destination,
+                            uint32_t count, uint64_t *sum)
 {
     const struct range *r = s->range;
     sum[0] = sum[1] = 0;
@@ -185,8 +185,8 @@ void piece_pair_tip(struct stage *s, uint32_t source, uint32_t destination, uint
     const struct model *m = s->model;
     const struct range *r = s->range;
     uint64_t sum[PAIR_COLUMNS];
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
-    pieces_sum_pairs(s, source, destination, count, sum);
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
+    piece_sum_pairs(s, source, destination, count, sum);
     if (count > 1) {
         tooltip_add(&s->tip, 0, "ranks %u\xe2\x80\x93%u %s %u\xe2\x80\x93%u", source,
                     source + count - 1, arrow, destination, destination + count - 1);

@@ -27,7 +27,7 @@ char *piece_rank(char *out, size_t room, uint64_t rank);
 const char *piece_app_name(const char *app);
 
 /** Extent of a capture: "8 ranks, 1,203 calls". */
-char *captures_size(const struct capture *capture, char *out, size_t room);
+char *piece_capture_size(const struct capture *capture, char *out, size_t room);
 
 /** Class of calls in which a rank waits most. */
 int piece_waits_in(const struct range *range, uint32_t rank);

@@ -24,7 +24,7 @@ enum {
 };
 
 /* "Open MPI v4.1.4, package: ..." up to the first comma or line. */
-static void mpi_name(char *out, size_t room, const char *mpi)
+static void frame_format_mpi_name(char *out, size_t room, const char *mpi)
 {
     snprintf(out, room, "%.*s", (int)strcspn(mpi, ",\n\r"), mpi);
 }
@@ -37,7 +37,7 @@ struct state_text {
 };
 
 /* State of a replay, or that the user looks at another time than its position. */
-static struct state_text replay_state(const struct stage *s)
+static struct state_text frame_replay_state(const struct stage *s)
 {
     const struct theme *t = s->brush.theme;
     const struct playback *p = &s->model->playback;
@@ -70,7 +70,7 @@ static struct state_text frame_state_of(const struct stage *s)
     if (!s->model->job[0])
         return (struct state_text){"NO JOB", t->second, t->raised};
     if (s->model->playback.known)
-        return replay_state(s);
+        return frame_replay_state(s);
     if (!s->ui->time.follow)
         return (struct state_text){"PAUSED", t->warn, t->warn_ground};
     if (!strcmp(s->model->state, "died"))
@@ -82,7 +82,7 @@ static struct state_text frame_state_of(const struct stage *s)
     return (struct state_text){"LIVE", t->good, t->good_ground};
 }
 
-static double state_pill(const struct stage *s, double right, double y)
+static double frame_add_state_pill(const struct stage *s, double right, double y)
 {
     struct state_text state = frame_state_of(s);
     double w = scene_width(s->brush.scene, TEXT_SMALL_STRONG, 0, state.text) + 36;
@@ -98,11 +98,11 @@ static double state_pill(const struct stage *s, double right, double y)
     return w;
 }
 
-static void facts_line(const struct stage *s, char *out, size_t room)
+static void frame_format_facts(const struct stage *s, char *out, size_t room)
 {
     static const char dot[] = " \xc2\xb7 ";
     const struct model *m = s->model;
-    char ranks[FORMAT_ROOM], mpi[129], clock[FORMAT_ROOM];
+    char ranks[FORMAT_CAPACITY], mpi[129], clock[FORMAT_CAPACITY];
     int64_t begin, end;
     if (!m->job[0]) {
         snprintf(out, room, "%s", s->ui->connection.endpoint);
@@ -110,7 +110,7 @@ static void facts_line(const struct stage *s, char *out, size_t room)
     }
     ui_whole_time(m, &begin, &end);
     uint64_t until = m->end_ns ? m->end_ns : (uint64_t)end;
-    mpi_name(mpi, sizeof mpi, m->mpi);
+    frame_format_mpi_name(mpi, sizeof mpi, m->mpi);
     snprintf(out, room, "job %s%s%s ranks on %u node%s%s%s%s%s", m->job, dot,
              format_count(ranks, sizeof ranks, m->world), m->host_count,
              m->host_count == 1 ? "" : "s", mpi[0] ? dot : "", mpi, dot,
@@ -153,19 +153,19 @@ static void frame_add_header(const struct stage *s, int folded)
                       0);
         right -= w + 8;
     }
-    right -= state_pill(s, right, 12) + 16;
+    right -= frame_add_state_pill(s, right, 12) + 16;
     const char *name = s->model->job[0] ? piece_app_name(s->model->app) : "";
     double used = scene_text(scene, x, 14, (right - x) * 0.4, TEXT_STRONG, 0, t->text, name);
     x += used > 0 ? used + 16 : 0;
     char facts[512];
-    facts_line(s, facts, sizeof facts);
+    frame_format_facts(s, facts, sizeof facts);
     scene_text(scene, x, 14, right - x, TEXT_BODY, 0, t->second, facts);
 }
 
 /* ---- rail ---- */
 
 /* Number of firing alerts. */
-static void alert_badge(const struct stage *s, struct box box)
+static void frame_add_alert_badge(const struct stage *s, struct box box)
 {
     uint32_t firing = alerts_count(&s->model->alerts, ALERT_FIRING);
     if (!firing)
@@ -199,8 +199,8 @@ static void frame_add_rail(const struct stage *s)
         scene_text(scene, 1, y + cell.h / 2 + (room ? 6 : -7), RAIL - 3, TEXT_AXIS, TEXT_CENTRE,
                    on ? t->text : color, views[i]->label);
         if (i == VIEW_ALERTS)
-            alert_badge(s, (struct box){RAIL / 2.0 + (room ? 5 : 12),
-                                        y + cell.h / 2 - (room ? 21 : 7), 20, 14});
+            frame_add_alert_badge(s, (struct box){RAIL / 2.0 + (room ? 5 : 12),
+                                                  y + cell.h / 2 - (room ? 21 : 7), 20, 14});
         scene_hit(scene, cell, HIT_BUTTON, COMMAND_VIEW, (uint64_t)i);
         y += h;
     }
@@ -257,12 +257,12 @@ static double frame_add_fact(const struct stage *s, double x, double end, color_
 }
 
 /* Share of messages of which both ends were matched. */
-static double latency_facts(const struct stage *s, double x, double end)
+static double frame_add_latency_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
     const struct latency *l = &s->model->latency;
     double share = latency_matched(l);
-    char a[FORMAT_ROOM], text[128];
+    char a[FORMAT_CAPACITY], text[128];
     if (isnan(share))
         return x;
     /* rounded down: 100 % only if all were matched */
@@ -276,12 +276,12 @@ static double latency_facts(const struct stage *s, double x, double end)
     return x;
 }
 
-static void cost_facts(const struct stage *s, double x, double end)
+static void frame_add_cost_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
     const struct model *m = s->model;
     struct cost c = frame_cost_of(m);
-    char a[FORMAT_ROOM], text[128];
+    char a[FORMAT_CAPACITY], text[128];
     if (c.measured) {
         snprintf(text, sizeof text, "probe %s/call", format_duration(a, sizeof a, c.call_ns));
         x = frame_add_fact(s, x, end, t->second, text);
@@ -311,7 +311,7 @@ static void cost_facts(const struct stage *s, double x, double end)
                  format_count(a, sizeof a, m->series.missing));
         x = frame_add_fact(s, x, end, t->warn, text);
     }
-    x = latency_facts(s, x, end);
+    x = frame_add_latency_facts(s, x, end);
     if (m->node_count) {
         /* clock uncertainty between two nodes where the latency of pairs is computed, else between
          * a node and the daemon */
@@ -339,11 +339,11 @@ static void cost_facts(const struct stage *s, double x, double end)
     }
 }
 
-static void recording_text(const struct stage *s, char *out, size_t room, color_t *color)
+static void frame_format_recording(const struct stage *s, char *out, size_t room, color_t *color)
 {
     const struct model *m = s->model;
     const struct theme *t = s->brush.theme;
-    char size[FORMAT_ROOM];
+    char size[FORMAT_CAPACITY];
     *color = t->second;
     if (s->ui->overlay.notice[0]) {
         *color = t->text;
@@ -373,13 +373,13 @@ static void frame_add_status(const struct stage *s)
     color_t color;
     scene_panel(s->brush.scene, box, t->panel, "status");
     scene_rect(s->brush.scene, (struct box){0, box.y, box.w, 1}, 0, t->line);
-    recording_text(s, recording, sizeof recording, &color);
+    frame_format_recording(s, recording, sizeof recording, &color);
     double w = fmin(scene_width(s->brush.scene, TEXT_AXIS, 0, recording), box.w * 0.4);
     double right = box.w - 14 - w;
     scene_text(s->brush.scene, right, box.y + 6, w + 1, TEXT_AXIS, 0, color, recording);
     const struct ui_connection *c = &s->ui->connection;
     if (c->state == CLIENT_CONNECTED || !c->error[0])
-        cost_facts(s, FACTS_LEFT, right - 16);
+        frame_add_cost_facts(s, FACTS_LEFT, right - 16);
     else
         scene_text(s->brush.scene, 14, box.y + 6, right - 30, TEXT_AXIS, 0, t->bad, c->error);
 }
@@ -387,7 +387,7 @@ static void frame_add_status(const struct stage *s)
 /* ---- the whole ---- */
 
 /* Note over the last picture since when no new data has arrived. */
-static void stale_note(const struct stage *s, struct box box)
+static void frame_add_stale_note(const struct stage *s, struct box box)
 {
     const struct theme *t = s->brush.theme;
     if (s->ui->connection.state == CLIENT_CONNECTED || !s->model->job[0])
@@ -423,7 +423,7 @@ static void frame_layout(struct stage *s)
     views[view]->layout(s, main_box);
     if (bar_h > 0)
         transport_layout(s, (struct box){RAIL, main_box.y + main_box.h, ui->w - RAIL, bar_h});
-    stale_note(s, main_box);
+    frame_add_stale_note(s, main_box);
     if (folded && ui->overlay.drawer) {
         scene_hit(s->brush.scene, (struct box){0, HEADER, ui->w, main_box.h}, HIT_COVER, 0, 0);
         s->tip.count = 0;

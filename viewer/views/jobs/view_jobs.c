@@ -34,7 +34,7 @@ static void jobs_view_job_row(struct stage *s, struct box row, const struct mode
                               uint32_t at)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     int here = !strcmp(job->job, s->model->job);
     piece_row(s, row, HIT_JOB, at, 0, s->ui->list.cursor[LIST_JOBS] == at, LIST_JOBS, at);
     jobs_view_add_cell(s, row, JOB, here ? t->accent : t->text, job->job);
@@ -78,7 +78,8 @@ static void jobs_layout(struct stage *s, struct box box)
     scene_panel(s->brush.scene, panel, 0, "jobs");
     scene_rect(s->brush.scene, panel, 6, s->brush.theme->panel);
     widget_title(&s->brush, panel.x + 12, panel.y + 7, panel.w - 24, "Jobs",
-                 s->model->job_count ? "click one, or take it with the arrows and Enter" : "");
+                 s->model->job_count ? "click one, or select it with the arrow keys and Enter"
+                                     : "");
     struct box head = {panel.x + 8, panel.y + 38, panel.w - 20, 24};
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
     if (!s->model->job_count) {

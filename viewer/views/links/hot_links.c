@@ -37,7 +37,7 @@ static uint64_t hot_links_visible(const struct stage *s, uint64_t *first)
 }
 
 /* Mean load of the loaded links in the newest window. */
-static double live_mean(const struct network *n)
+static double hot_links_live_mean(const struct network *n)
 {
     const struct network_counts *c = &n->counts;
     uint64_t loaded = c->states[LINK_BUSY] + c->states[LINK_HOT] + c->states[LINK_CONGESTED];
@@ -75,14 +75,14 @@ void link_figures(const struct stage *s, int live, uint32_t link, struct link_fi
     const struct flows *f = &s->range->flows;
     const struct network_link *row = network_row(n, link);
     const enum link_state would = LINK_BUSY;
-    double mean = live ? live_mean(n) : f->mean;
+    double mean = live ? hot_links_live_mean(n) : f->mean;
     *out =
         (struct link_figures){.state = s->ui->network.applied ? would : piece_link_state(s, link),
                               .multiple = NAN,
                               .share = NAN,
                               .latency = NAN,
                               .ratio = NAN};
-    if (links_measured_only(s)) {
+    if (piece_loads_are_measured(s)) {
         hot_links_add_counted(s, link, out);
         return;
     }
@@ -169,9 +169,9 @@ static int hot_links_passes(const struct stage *s, uint32_t link)
     return link < f->link_count && (f->link_marks[link] & FLOW_SHOWN);
 }
 
-static int is_live(const struct stage *s)
+static int hot_links_is_live(const struct stage *s)
 {
-    return s->ui->time.follow && !links_measured_only(s) && s->ui->time.range == RANGE_SPAN &&
+    return s->ui->time.follow && !piece_loads_are_measured(s) && s->ui->time.range == RANGE_SPAN &&
            !s->ui->network.applied && s->model->network.link_count;
 }
 
@@ -180,7 +180,7 @@ static uint64_t hot_links_mix_hash(uint64_t key, uint64_t value)
     return (key ^ value) * UINT64_C(0x9e3779b97f4a7c15) + (key >> 29);
 }
 
-static uint64_t order_key(const struct stage *s)
+static uint64_t hot_links_compute_key(const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
     uint64_t first, last = hot_links_visible(s, &first), key = 1;
@@ -189,13 +189,13 @@ static uint64_t order_key(const struct stage *s)
     key = hot_links_mix_hash(key, f->version);
     key = hot_links_mix_hash(key, s->ui->network.filter.version);
     key = hot_links_mix_hash(key, last);
-    key = hot_links_mix_hash(key, (uint64_t)is_live(s) * 64 +
+    key = hot_links_mix_hash(key, (uint64_t)hot_links_is_live(s) * 64 +
                                       (uint64_t)(s->ui->list.sort[LIST_LINKS] + 1) * 2 +
                                       (uint64_t)(s->ui->list.descending[LIST_LINKS] != 0));
     return key | 1;
 }
 
-static int fill_order(const struct stage *s, struct links_drawing *d)
+static int hot_links_fill_order(const struct stage *s, struct links_drawing *d)
 {
     const struct network *n = &s->model->network;
     const struct flows *f = &s->range->flows;
@@ -221,17 +221,17 @@ static int fill_order(const struct stage *s, struct links_drawing *d)
 
 const struct links_drawing *links_order(struct stage *s)
 {
-    uint64_t key = order_key(s);
+    uint64_t key = hot_links_compute_key(s);
     if (!s->pictures->links && !(s->pictures->links = calloc(1, sizeof *s->pictures->links)))
         return NULL;
     struct links_drawing *d = s->pictures->links;
     if (d->key == key)
         return d;
-    d->live = is_live(s);
-    d->measured = links_measured_only(s);
+    d->live = hot_links_is_live(s);
+    d->measured = piece_loads_are_measured(s);
     d->mean = 0;
     d->key = 0;
-    if (fill_order(s, d) < 0) {
+    if (hot_links_fill_order(s, d) < 0) {
         d->count = 0;
         return NULL;
     }
@@ -255,7 +255,7 @@ static double hot_links_height_of(const struct network_sample *sample, int measu
 void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_t color)
 {
     const struct network *n = &s->model->network;
-    int measured = links_measured_only(s);
+    int measured = piece_loads_are_measured(s);
     uint64_t first, last = hot_links_sampled(s, &first);
     double most = 0;
     for (uint64_t w = first; w <= last; w++) {
@@ -284,14 +284,14 @@ void link_sparkline(const struct stage *s, struct box box, uint32_t link, color_
 }
 
 /* Second line of a row: "congested for 12 s, 0 → 31, 5 → 77 and 2 more". */
-static void under_text(const struct stage *s, const struct link_figures *f, uint32_t link, int live,
-                       char *out, size_t room)
+static void hot_links_format_detail(const struct stage *s, const struct link_figures *f,
+                                    uint32_t link, int live, char *out, size_t room)
 {
     const struct network *n = &s->model->network;
     const struct window_totals *w = series_newest(&s->model->series);
-    char time[FORMAT_ROOM];
+    char time[FORMAT_CAPACITY];
     uint32_t count = 0;
-    if (links_measured_only(s)) {
+    if (piece_loads_are_measured(s)) {
         snprintf(out, room, f->packets ? "packets counted" : "bytes counted");
         return;
     }
@@ -322,10 +322,11 @@ static void hot_links_add_cell(const struct stage *s, struct box row, int c, col
                    columns[c].flags | TEXT_FIGURES, color, text);
 }
 
-static void figures_cells(const struct stage *s, struct box row, const struct link_figures *f)
+static void hot_links_add_figures(const struct stage *s, struct box row,
+                                  const struct link_figures *f)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     hot_links_add_cell(s, row, LOAD, t->text,
                        format_si(text, sizeof text, f->load, f->packets ? "" : "B"));
     if (!isnan(f->share))
@@ -366,14 +367,14 @@ static void hot_links_link_row(struct stage *s, struct box row, const struct lin
     piece_state_sign(&s->brush, box.x + 12, row.y + row.h / 2, 5, f.state);
     scene_text(s->brush.scene, box.x + 26, row.y + 3, box.w - 26, TEXT_BODY, 0, t->text,
                network_link_name(&s->model->network, link, name, sizeof name));
-    under_text(s, &f, link, d->live, text, sizeof text);
+    hot_links_format_detail(s, &f, link, d->live, text, sizeof text);
     scene_text(s->brush.scene, box.x + 26, row.y + 20, box.w - 26, TEXT_AXIS, 0,
                f.state >= LINK_HOT ? piece_state_color(t, f.state) : t->second, text);
     box = column_box(columns, COLUMNS, SPARK, row.x, row.w);
     if (box.w > 0 && !s->ui->network.applied)
         link_sparkline(s, (struct box){box.x + 4, row.y + 8, box.w - 8, row.h - 17}, link,
                        piece_state_color(t, f.state));
-    figures_cells(s, row, &f);
+    hot_links_add_figures(s, row, &f);
     if (box_has(row, s->brush.mouse_x, s->brush.mouse_y))
         piece_link_tip(s, link);
 }
@@ -384,7 +385,7 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
                                 size_t room)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_ROOM], b[FORMAT_ROOM], e[FORMAT_ROOM], range[80];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY], e[FORMAT_CAPACITY], range[80];
     if (d->live) {
         snprintf(out, room, "%s congested, %s hot, %s busy in the newest window",
                  format_count(a, sizeof a, c->states[LINK_CONGESTED]),
@@ -402,15 +403,16 @@ static void hot_links_what_text(const struct stage *s, const struct links_drawin
 }
 
 /* Note below the list: links that are not listed. @return its height */
-static double left_out(const struct stage *s, struct box panel, const struct links_drawing *d)
+static double hot_links_add_omitted(const struct stage *s, struct box panel,
+                                    const struct links_drawing *d)
 {
     const struct network_counts *c = &s->model->network.counts;
-    char a[FORMAT_ROOM], text[600];
+    char a[FORMAT_CAPACITY], text[600];
     if (s->model->network.topology && s->model->network.fault[0])
         snprintf(text, sizeof text, "%s", s->model->network.fault);
-    else if (d->live && c->left_out)
+    else if (d->live && c->hot_links_add_omitted)
         snprintf(text, sizeof text, "and %s links with less load",
-                 format_count(a, sizeof a, c->left_out));
+                 format_count(a, sizeof a, c->hot_links_add_omitted));
     else if (d->live && c->unplaced)
         snprintf(text, sizeof text, "%s of messages not shown: their ranks' places are not known",
                  format_si(a, sizeof a, (double)c->unplaced, "B"));
@@ -421,7 +423,7 @@ static double left_out(const struct stage *s, struct box panel, const struct lin
     return 22;
 }
 
-static void empty_list(const struct stage *s, struct box box)
+static void hot_links_explain_empty(const struct stage *s, struct box box)
 {
     const char *fault = s->model->daemon.topology_fault;
     if (flow_filter_active(&s->ui->network.filter))
@@ -458,9 +460,9 @@ void hot_links_layout(struct stage *s, struct box panel)
     widget_table_head(&s->brush, head, titles, COLUMNS, LIST_LINKS, sorted,
                       s->ui->list.sort[LIST_LINKS] < 0 || s->ui->list.descending[LIST_LINKS]);
     struct box list = {head.x, head.y + 26, head.w + 8, panel.h - 70};
-    list.h -= left_out(s, panel, d);
+    list.h -= hot_links_add_omitted(s, panel, d);
     if (!d->count) {
-        empty_list(s, list);
+        hot_links_explain_empty(s, list);
         return;
     }
     uint32_t last, first = piece_list(s, list, LIST_LINKS, d->count, ROW, &last);

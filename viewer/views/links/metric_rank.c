@@ -112,10 +112,10 @@ static void metric_rank_add_bars(struct stage *s, const struct axis *a)
 
 /* ---- axes ---- */
 
-static void rank_tick(const struct stage *s, const struct axis *a, double rank)
+static void metric_rank_add_rank_tick(const struct stage *s, const struct axis *a, double rank)
 {
     const struct theme *t = s->brush.theme;
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     double y = metric_rank_y_of(s, a, rank) + 0.5;
     scene_line(s->brush.scene, a->plot.x, y, a->plot.x + a->plot.w, y, 1, t->grid);
     double top = fmin(fmax(y - 8, a->plot.y - 2), a->plot.y + a->plot.h - 13);
@@ -128,17 +128,17 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
 {
     const struct theme *t = s->brush.theme;
     double n = s->range->flows.ranked_count;
-    char text[FORMAT_ROOM];
-    rank_tick(s, a, 0);
+    char text[FORMAT_CAPACITY];
+    metric_rank_add_rank_tick(s, a, 0);
     if (s->ui->network.rank_log) {
         for (double rank = 10; rank <= n; rank *= 10)
             if (metric_rank_y_of(s, a, rank - 1) < a->plot.y + a->plot.h - 8)
-                rank_tick(s, a, rank - 1);
+                metric_rank_add_rank_tick(s, a, rank - 1);
     } else {
         double step = nice_ceil(n / fmax(floor(a->plot.h / 60), 1));
         for (double rank = fmax(step, 1); rank < n && step >= 1; rank += step)
             if (metric_rank_y_of(s, a, rank - 1) > a->plot.y + 16)
-                rank_tick(s, a, rank - 1);
+                metric_rank_add_rank_tick(s, a, rank - 1);
     }
     double step = nice_ceil(a->most / fmax(floor(a->plot.w / 90), 1));
     for (double value = step; value <= a->most && step > 0; value += step) {
@@ -155,7 +155,7 @@ static void metric_rank_add_ticks(const struct stage *s, const struct axis *a)
 }
 
 /* Range of the filter, if it filters by this figure. */
-static void metric_rank_add_kept(const struct stage *s, const struct axis *a)
+static void metric_rank_add_filter(const struct stage *s, const struct axis *a)
 {
     const struct flow_filter *filter = &s->ui->network.filter;
     const struct flows *f = &s->range->flows;
@@ -175,7 +175,7 @@ static void metric_rank_add_kept(const struct stage *s, const struct axis *a)
 static void metric_rank_add_tip(struct stage *s, const struct axis *a)
 {
     const struct flows *f = &s->range->flows;
-    char text[FORMAT_ROOM], rank[FORMAT_ROOM], all[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY], rank[FORMAT_CAPACITY], all[FORMAT_CAPACITY];
     double y = s->brush.mouse_y;
     if (!box_has(a->plot, s->brush.mouse_x, y) || s->ui->mouse.dragging)
         return;
@@ -232,7 +232,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
     static const char *const scales[] = {"linear", "log"};
     const struct theme *t = s->brush.theme;
     const struct flows *f = &s->range->flows;
-    char what[120], a[FORMAT_ROOM];
+    char what[120], a[FORMAT_CAPACITY];
     scene_panel(s->brush.scene, panel, 0, "metric-rank");
     scene_rect(s->brush.scene, panel, 6, t->panel);
     double right = panel.x + panel.w - 12;
@@ -240,7 +240,7 @@ void metric_rank_layout(struct stage *s, struct box panel)
                            COMMAND_RANK_SCALE) +
              8;
     snprintf(
-        what, sizeof what, "%s %s; drag to keep some",
+        what, sizeof what, "%s %s; drag to filter",
         format_count(a, sizeof a, f->ranked_metric == s->ui->network.metric ? f->ranked_count : 0),
         metric_rank_things(s->ui->network.metric));
     widget_title(&s->brush, panel.x + 12, panel.y + 7, right - panel.x - 20, "By rank", what);
@@ -252,12 +252,13 @@ void metric_rank_layout(struct stage *s, struct box panel)
     if (!f->ranked_count || f->ranked_metric != s->ui->network.metric || axis.plot.h < 40) {
         if (axis.plot.h >= 40)
             piece_empty(s, axis.plot, "Nothing to rank",
-                        links_measured_only(s) ? "No messages are known, only counters." : NULL);
+                        piece_loads_are_measured(s) ? "No messages are known, only counters."
+                                                    : NULL);
         return;
     }
     metric_rank_add_ticks(s, &axis);
     metric_rank_add_bars(s, &axis);
-    metric_rank_add_kept(s, &axis);
+    metric_rank_add_filter(s, &axis);
     struct scene_hit *hit =
         scene_hit(s->brush.scene, axis.plot, HIT_METRIC, s->ui->network.metric, 0);
     hit->x1 = axis.most;

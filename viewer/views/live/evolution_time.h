@@ -37,6 +37,7 @@ int evolution_at(const struct latency_series *series, const struct evolution_col
                  struct latency_point *out);
 
 /** Largest number of messages per window in any column; series may be NULL. */
-double evolution_most(const struct latency_series *series, const struct evolution_plot *plot);
+double evolution_max_messages(const struct latency_series *series,
+                              const struct evolution_plot *plot);
 
 #endif

@@ -17,12 +17,12 @@ struct grid {
     struct box plot;
 };
 
-static struct grid grid_for(const struct stage *s, struct box plot)
+static struct grid matrix_view_fit_grid(const struct stage *s, struct box plot)
 {
     struct grid g = {.plot = plot};
     ui_matrix(s->ui, s->model, &g.column, &g.row, &g.extent);
     /* A cell of at least a device pixel sums as many ranks as share it; none is
-     * dropped. Powers of two keep the grid stable while zooming. */
+     * dropped. Powers of two, so that cells contain the same ranks while panning. */
     double least = 1 / fmax(s->brush.scene->scale, 0.5);
     g.per_cell = 1;
     while (plot.w / (g.extent / g.per_cell) < least)
@@ -34,7 +34,7 @@ static struct grid grid_for(const struct stage *s, struct box plot)
     return g;
 }
 
-static uint64_t grid_key(const struct stage *s, const struct grid *g)
+static uint64_t matrix_view_compute_key(const struct stage *s, const struct grid *g)
 {
     const uint64_t parts[] = {s->range->version,     g->first_column,    g->first_row,
                               g->per_cell,           (uint64_t)g->cells, (uint64_t)s->ui->quantity,
@@ -82,7 +82,7 @@ static void matrix_view_scale_of(struct picture *p, const double *cells, size_t 
 static int matrix_view_paint(const struct stage *s, const struct grid *g)
 {
     struct picture *p = &s->pictures->matrix;
-    uint64_t key = grid_key(s, g);
+    uint64_t key = matrix_view_compute_key(s, g);
     if (p->key == key)
         return 0;
     if (picture_size(s->pictures, p, g->cells, g->cells) < 0)
@@ -133,7 +133,7 @@ static void matrix_view_add_axes(const struct stage *s, const struct grid *g)
 }
 
 /* Borders between nodes, if ranks are placed in blocks and the lines are far enough apart. */
-static void node_lines(const struct stage *s, const struct grid *g)
+static void matrix_view_add_node_lines(const struct stage *s, const struct grid *g)
 {
     const struct model *m = s->model;
     uint32_t first = (uint32_t)fmax(g->column < g->row ? g->column : g->row, 0), lines = 0;
@@ -156,7 +156,7 @@ static void node_lines(const struct stage *s, const struct grid *g)
 }
 
 /* Thin lines between cells that are large enough to be examined one by one. */
-static void cell_lines(const struct stage *s, const struct grid *g)
+static void matrix_view_add_cell_lines(const struct stage *s, const struct grid *g)
 {
     if (g->cell < 7)
         return;
@@ -170,7 +170,7 @@ static void cell_lines(const struct stage *s, const struct grid *g)
     }
 }
 
-static void cell_figures(const struct stage *s, const struct grid *g)
+static void matrix_view_add_cell_figures(const struct stage *s, const struct grid *g)
 {
     const struct picture *p = &s->pictures->matrix;
     if (g->cell < 54 || g->per_cell > 1)
@@ -182,7 +182,7 @@ static void cell_figures(const struct stage *s, const struct grid *g)
             uint32_t pixel = p->image.pixels[row * p->image.w + column];
             if (n >= s->range->pair_count || !pixel)
                 continue;
-            char text[FORMAT_ROOM];
+            char text[FORMAT_CAPACITY];
             piece_quantity(text, sizeof text, s->ui->quantity,
                            s->range->pairs[(size_t)n * PAIR_COLUMNS + s->ui->quantity]);
             /* the cell's luma decides between dark and light text */
@@ -199,7 +199,7 @@ static void cell_figures(const struct stage *s, const struct grid *g)
     }
 }
 
-static void selected_lines(const struct stage *s, const struct grid *g)
+static void matrix_view_mark_selected(const struct stage *s, const struct grid *g)
 {
     const struct selection *sel = &s->ui->selection;
     color_t color = s->brush.theme->accent;
@@ -239,7 +239,7 @@ static void selected_lines(const struct stage *s, const struct grid *g)
 static double matrix_view_add_legend(const struct stage *s, double right, double y)
 {
     const struct picture *p = &s->pictures->matrix;
-    char low[FORMAT_ROOM], high[FORMAT_ROOM];
+    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY];
     if (!(p->high > 0))
         return 0;
     piece_quantity(low, sizeof low, s->ui->quantity, (uint64_t)fmax(p->low, 1));
@@ -261,12 +261,12 @@ static void matrix_view_add_footnote(const struct stage *s, const struct grid *g
         n = snprintf(text, sizeof text, "Each cell is one pair of ranks.");
     if (s->model->folded && n > 0 && (size_t)n < sizeof text)
         snprintf(text + n, sizeof text - (size_t)n,
-                 " %llu lesser pairs came only as sums of their sources and are not drawn.",
+                 " %llu smaller pairs are known only as sums of their sources and are not drawn.",
                  (unsigned long long)s->model->folded);
     scene_text(s->brush.scene, x, y, w, TEXT_AXIS, 0, s->brush.theme->second, text);
 }
 
-static void plot_items(struct stage *s, const struct grid *g)
+static void matrix_view_add_plot(struct stage *s, const struct grid *g)
 {
     const struct theme *t = s->brush.theme;
     scene_panel(s->brush.scene, g->plot, color_mix(t->panel, t->ground, 0.6), "matrix.plot");
@@ -276,10 +276,10 @@ static void plot_items(struct stage *s, const struct grid *g)
                 (struct box){matrix_view_x_of(g, g->first_column),
                              matrix_view_y_of(g, g->first_row), side, side},
                 &s->pictures->matrix.image);
-    cell_lines(s, g);
-    cell_figures(s, g);
-    node_lines(s, g);
-    selected_lines(s, g);
+    matrix_view_add_cell_lines(s, g);
+    matrix_view_add_cell_figures(s, g);
+    matrix_view_add_node_lines(s, g);
+    matrix_view_mark_selected(s, g);
     struct scene_hit *hit = scene_hit(s->brush.scene, g->plot, HIT_MATRIX, g->per_cell, 0);
     hit->x0 = g->column;
     hit->x1 = g->column + g->extent;
@@ -299,7 +299,7 @@ static void plot_items(struct stage *s, const struct grid *g)
 }
 
 /* Title and choices above the plot. @return left end of the choices */
-static double large_head(const struct stage *s, struct box box)
+static double matrix_view_add_head(const struct stage *s, struct box box)
 {
     double right = box.x + box.w - 12;
     right -= piece_range_choice(s, right, box.y + 6) + 8;
@@ -320,10 +320,10 @@ void matrix_panel(struct stage *s, struct box box, int large)
     double top = large ? 66 : 50, foot = large ? 30 : 10;
     double side = floor(fmin(box.h - top - foot, box.w - 62));
     double x = large ? box.x + 50 + fmax((box.w - 62 - side) / 2, 0) : box.x + 48;
-    struct grid g =
-        grid_for(s, (struct box){floor(x), floor(box.y + top), fmax(side, 1), fmax(side, 1)});
+    struct grid g = matrix_view_fit_grid(
+        s, (struct box){floor(x), floor(box.y + top), fmax(side, 1), fmax(side, 1)});
     int shown = s->range->pairs_used && side >= 40 && matrix_view_paint(s, &g) == 0;
-    double right = large ? large_head(s, box) : box.x + box.w - 12;
+    double right = large ? matrix_view_add_head(s, box) : box.x + box.w - 12;
     if (shown && !large && box.w > 400)
         right -= matrix_view_add_legend(s, right, box.y + 10);
     piece_pairs_range_text(s, range, sizeof range);
@@ -343,7 +343,7 @@ void matrix_panel(struct stage *s, struct box box, int large)
                    t->second, "source \xe2\x86\x93   destination \xe2\x86\x92");
         matrix_view_add_footnote(s, &g, g.plot.x, g.plot.y + side + 8, side);
     }
-    plot_items(s, &g);
+    matrix_view_add_plot(s, &g);
 }
 
 static void matrix_layout(struct stage *s, struct box box)

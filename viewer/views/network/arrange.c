@@ -19,7 +19,7 @@ enum {
 static const double drift = 0.3; /* change of the weights, as a share, that triggers a new layout */
 static const double glide = 0.35; /* share of the distance that a unit moves in a frame */
 
-static void arrangement_finish(struct arrangement *a)
+static void network_arrangement_finish(struct arrangement *a)
 {
     wiring_finish(&a->wiring);
     spring_finish(&a->spring);
@@ -32,8 +32,8 @@ void network_drawing_destroy(struct network_drawing *d)
 {
     if (!d)
         return;
-    arrangement_finish(&d->now);
-    arrangement_finish(&d->next);
+    network_arrangement_finish(&d->now);
+    network_arrangement_finish(&d->next);
     strokes_finish(&d->strokes);
     free(d->colors);
     free(d);
@@ -45,7 +45,7 @@ void network_drawing_destroy(struct network_drawing *d)
  * are treated alike, and damped so that a heavy edge does not distort the picture.
  * @param weights  receives the weights by edge; equal for both directions of a link
  * @return 0 or -ENOMEM */
-static int network_arrange_weigh(const struct wiring *w, double *weights)
+static int network_weigh(const struct wiring *w, double *weights)
 {
     double *all = calloc(w->unit_count + 1u, sizeof *all);
     uint32_t links = 0;
@@ -72,9 +72,8 @@ static int network_arrange_weigh(const struct wiring *w, double *weights)
 
 /* Copy positions from one wiring to another: a unit begins at the centre of its vertices there;
  * units that were one unit before begin around its position. */
-static void network_arrange_copy_places(const struct arrangement *to,
-                                        const struct arrangement *from,
-                                        struct spring_vertex *vertices, uint32_t *order)
+static void network_copy_places(const struct arrangement *to, const struct arrangement *from,
+                                struct spring_vertex *vertices, uint32_t *order)
 {
     const struct wiring *w = &to->wiring, *was = &from->wiring;
     if (!from->at)
@@ -97,14 +96,14 @@ static void network_arrange_copy_places(const struct arrangement *to,
     }
 }
 
-static int begin_places(struct arrangement *a, const struct arrangement *from)
+static int network_begin_places(struct arrangement *a, const struct arrangement *from)
 {
     const struct wiring *w = &a->wiring;
     struct spring_vertex *vertices = calloc(w->unit_count + 1u, sizeof *vertices);
     struct spring_edge *edges = calloc(w->edge_count + 1u, sizeof *edges);
     double *weights = calloc(w->edge_count + 1u, sizeof *weights);
     uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order), count = 0;
-    int error = vertices && edges && weights && order ? network_arrange_weigh(w, weights) : -ENOMEM;
+    int error = vertices && edges && weights && order ? network_weigh(w, weights) : -ENOMEM;
     for (uint32_t i = 0; i < w->unit_count && !error; i++) {
         const struct wiring_unit *u = &w->units[i];
         int group = u->group != NETWORK_ALONE;
@@ -118,7 +117,7 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
     if (!error) {
         double grown =
             from->wiring.unit_count ? sqrt((double)w->unit_count / from->wiring.unit_count) : 1;
-        network_arrange_copy_places(a, from, vertices, order);
+        network_copy_places(a, from, vertices, order);
         error = spring_set(&a->spring, vertices, w->unit_count, edges, count,
                            from->spring.unit / fmax(grown, 1), grown > 0.9 && grown < 1.1);
     }
@@ -131,11 +130,11 @@ static int begin_places(struct arrangement *a, const struct arrangement *from)
 }
 
 /* 1 if the loads changed so much that a new layout is due. */
-static int network_arrange_drifted(const struct arrangement *a)
+static int network_drifted(const struct arrangement *a)
 {
     const struct wiring *w = &a->wiring;
     double changed = 0, sum = 0, *weights = malloc((w->edge_count + 1u) * sizeof *weights);
-    if (!weights || network_arrange_weigh(w, weights) < 0) {
+    if (!weights || network_weigh(w, weights) < 0) {
         free(weights);
         return 0;
     }
@@ -148,7 +147,7 @@ static int network_arrange_drifted(const struct arrangement *a)
 }
 
 /* Move units towards the positions of the spring layout. @return 1 while something moves */
-static int network_arrange_move(struct arrangement *a)
+static int network_move(struct arrangement *a)
 {
     const struct spring *s = &a->spring;
     double most = 0;
@@ -173,7 +172,7 @@ static int network_arrange_move(struct arrangement *a)
 }
 
 /* Start at the previous positions and move from there. */
-static void hold_places(struct arrangement *a, const struct arrangement *from)
+static void network_hold_places(struct arrangement *a, const struct arrangement *from)
 {
     struct spring_vertex *v = calloc(a->wiring.unit_count + 1u, sizeof *v);
     uint32_t *order = calloc(from->wiring.unit_count + 1u, sizeof *order);
@@ -183,7 +182,7 @@ static void hold_places(struct arrangement *a, const struct arrangement *from)
     if (v && order && from->at)
         a->at = calloc(a->wiring.unit_count + 1u, sizeof *a->at);
     if (a->at) {
-        network_arrange_copy_places(a, from, v, order);
+        network_copy_places(a, from, v, order);
         for (uint32_t i = 0; i < a->wiring.unit_count; i++)
             a->at[i] = v[i].known || !a->spring.count ? v[i].at : a->spring.places[i];
     }
@@ -193,7 +192,7 @@ static void hold_places(struct arrangement *a, const struct arrangement *from)
 
 /* ---- building ---- */
 
-static uint64_t current_key(struct network_drawing *d, const struct stage *s)
+static uint64_t network_compute_key(struct network_drawing *d, const struct stage *s)
 {
     const struct flows *f = &s->range->flows;
     if (d->key && d->flows_version == f->version && d->graph_version == s->ui->graph.version)
@@ -204,12 +203,12 @@ static uint64_t current_key(struct network_drawing *d, const struct stage *s)
     return d->key;
 }
 
-static int build_next(struct network_drawing *d, const struct stage *s, uint64_t key)
+static int network_build_next(struct network_drawing *d, const struct stage *s, uint64_t key)
 {
     const struct flows *f = &s->range->flows;
     struct arrangement *a = &d->next;
     if (a->wiring.key && a->wiring.key != key) {
-        arrangement_finish(a);
+        network_arrangement_finish(a);
         d->restarts++;
     }
     if (!a->wiring.key && wiring_begin(&a->wiring, s->ui, s->model, f, key) < 0)
@@ -220,14 +219,14 @@ static int build_next(struct network_drawing *d, const struct stage *s, uint64_t
         if (more)
             return more;
         if (wiring_pair(&a->wiring) < 0 || wiring_figures(&a->wiring, f) < 0 ||
-            begin_places(a, &d->now) < 0)
+            network_begin_places(a, &d->now) < 0)
             return -ENOMEM;
     }
     spring_work(&a->spring, SPRING_SHARE);
     if (!a->spring.count && a->wiring.unit_count)
         return 1;
-    hold_places(a, &d->now);
-    arrangement_finish(&d->now);
+    network_hold_places(a, &d->now);
+    network_arrangement_finish(&d->now);
     d->now = *a;
     d->next = (struct arrangement){0};
     d->restarts = 0;
@@ -235,7 +234,7 @@ static int build_next(struct network_drawing *d, const struct stage *s, uint64_t
 }
 
 /* Update the figures of the visible graph. */
-static int network_arrange_renew(struct network_drawing *d, const struct stage *s)
+static int network_update_figures(struct network_drawing *d, const struct stage *s)
 {
     struct arrangement *a = &d->now;
     const struct flows *f = &s->range->flows;
@@ -243,8 +242,8 @@ static int network_arrange_renew(struct network_drawing *d, const struct stage *
     if (changed < 0)
         return -ENOMEM;
     wiring_marks(&a->wiring, f);
-    if (changed && !a->spring.layout && network_arrange_drifted(a))
-        return begin_places(a, a);
+    if (changed && !a->spring.layout && network_drifted(a))
+        return network_begin_places(a, a);
     return 0;
 }
 
@@ -254,19 +253,19 @@ struct network_drawing *network_arrange(struct stage *s)
     if (!pictures->network && !(pictures->network = calloc(1, sizeof *pictures->network)))
         return NULL;
     struct network_drawing *d = pictures->network;
-    uint64_t key = current_key(d, s);
+    uint64_t key = network_compute_key(d, s);
     int error = 0;
     if (key != d->now.wiring.key)
-        error = build_next(d, s, key);
+        error = network_build_next(d, s, key);
     if (error < 0)
-        arrangement_finish(&d->next);
+        network_arrangement_finish(&d->next);
     if (key == d->now.wiring.key && error >= 0)
-        error = network_arrange_renew(d, s);
+        error = network_update_figures(d, s);
     int moving = 0;
     if (d->now.wiring.key) {
         if (d->now.spring.layout && !d->next.wiring.key)
             spring_work(&d->now.spring, SPRING_SHARE);
-        moving = network_arrange_move(&d->now);
+        moving = network_move(&d->now);
     }
     if (error >= 0 && wiring_order(&d->now.wiring, network_metric(s->ui)) < 0)
         return NULL;

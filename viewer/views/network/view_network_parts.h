@@ -44,10 +44,10 @@ struct plot {
     double thick;  /**< width of the heaviest edge */
 };
 
-double plot_x(const struct plot *plot, double x);
-double plot_y(const struct plot *plot, double y);
-struct plot plot_of(const struct stage *stage, const struct arrangement *arrangement,
-                    struct box box);
+double network_plot_x(const struct plot *plot, double x);
+double network_plot_y(const struct plot *plot, double y);
+struct plot network_plot_make(const struct stage *stage, const struct arrangement *arrangement,
+                              struct box box);
 
 /** Do a part of the building and layout work. @return NULL: there is nothing to show yet */
 struct network_drawing *network_arrange(struct stage *stage);

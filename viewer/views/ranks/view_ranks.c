@@ -101,7 +101,7 @@ static void ranks_view_rank_row(struct stage *s, struct box row, uint32_t rank, 
     const uint64_t *f = r->ranks + (size_t)rank * RANK_COLUMNS;
     int dead = rank < s->model->rank_count && s->model->ranks[rank].dead;
     double shares[MODEL_CLASSES];
-    char text[FORMAT_ROOM];
+    char text[FORMAT_CAPACITY];
     piece_row(s, row, HIT_RANK, rank, 0, ui_marks_rank(s->ui, s->model, rank), LIST_RANKS, at);
     snprintf(text, sizeof text, dead ? "%u died" : "%u", rank);
     ranks_view_add_cell(s, row, RANK, dead ? t->bad : t->text, text);
@@ -187,7 +187,7 @@ static void ranks_view_rank_axis(const struct stage *s, struct box plot, double 
     }
 }
 
-static void profile_panel(struct stage *s, struct box panel, const char *range)
+static void ranks_view_add_profile_panel(struct stage *s, struct box panel, const char *range)
 {
     char what[160];
     uint32_t ranks = s->range->rank_count;
@@ -228,7 +228,7 @@ static void ranks_layout(struct stage *s, struct box box)
         return;
     }
     double top = fmin(fmax(inner.h * 0.3, 130), 260);
-    profile_panel(s, (struct box){inner.x, inner.y, inner.w, top}, range);
+    ranks_view_add_profile_panel(s, (struct box){inner.x, inner.y, inner.w, top}, range);
     struct box panel = {inner.x, inner.y + top + 10, inner.w, inner.h - top - 10};
     scene_panel(s->brush.scene, panel, 0, "ranks");
     scene_rect(s->brush.scene, panel, 6, t->panel);

@@ -106,7 +106,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
     const struct theme *t = s->brush.theme;
     const struct torus_choice *c = &s->ui->torus;
     const struct torus_panel *p = &c->panels[c->panel];
-    char low[FORMAT_ROOM], high[FORMAT_ROOM];
+    char low[FORMAT_CAPACITY], high[FORMAT_CAPACITY];
     double y = box.y + 20, h = 12, x0 = box.x + 4, w = box.w - 8;
     double left = x0 + c->low * w, right = x0 + c->high * w;
     const char *what = p->figure == TORUS_MEASURED   ? p->packets ? "packets measured" : "measured"
@@ -133,7 +133,7 @@ void torus_legend(struct stage *s, const struct torus_drawing *d, struct box box
 
 /* ---- choices ---- */
 
-static void context_text(const struct stage *s, char *out, size_t room)
+static void torus_controls_format_context(const struct stage *s, char *out, size_t room)
 {
     const struct torus_choice *c = &s->ui->torus;
     const struct model *m = s->model;
@@ -169,7 +169,7 @@ double torus_choices(struct stage *s, double right, double y, double least)
     if (right - least > 460)
         right -=
             widget_choice(&s->brush, right, y, paints, 3, (int)c->paint, COMMAND_TORUS_PAINT) + 6;
-    context_text(s, context, sizeof context);
+    torus_controls_format_context(s, context, sizeof context);
     if (right - least > 260)
         right -= torus_controls_add_button(s, right, y, context, c->menu || c->comm || c->region,
                                            COMMAND_TORUS_MENU);
@@ -182,8 +182,9 @@ double torus_choices(struct stage *s, double right, double y, double least)
 }
 
 /* A column of the menu: "all", then each item that sent messages. */
-static double menu_column(struct stage *s, struct box box, const char *title, uint64_t command,
-                          uint32_t count, uint32_t active, int regions)
+static double torus_controls_add_menu_column(struct stage *s, struct box box, const char *title,
+                                             uint64_t command, uint32_t count, uint32_t active,
+                                             int regions)
 {
     const struct model *m = s->model;
     const struct theme *t = s->brush.theme;
@@ -235,6 +236,8 @@ void torus_menu(struct stage *s, struct box box)
                                     : "what is sent within it, since the start");
     struct box left = {menu.x + 6, menu.y + 28, menu.w / 2 - 9, menu.h - 34},
                right = {menu.x + menu.w / 2 + 3, menu.y + 28, menu.w / 2 - 9, menu.h - 34};
-    menu_column(s, left, "Code region", COMMAND_TORUS_REGION, m->region_count, c->region, 1);
-    menu_column(s, right, "Communicator", COMMAND_TORUS_COMM, m->comm_count, c->comm, 0);
+    torus_controls_add_menu_column(s, left, "Code region", COMMAND_TORUS_REGION, m->region_count,
+                                   c->region, 1);
+    torus_controls_add_menu_column(s, right, "Communicator", COMMAND_TORUS_COMM, m->comm_count,
+                                   c->comm, 0);
 }

@@ -34,7 +34,7 @@ static void torus_drawing_discard(struct torus_drawing *d)
     d->lit = NULL;
     d->colors = NULL;
     memset(d->flat_keys, 0, sizeof d->flat_keys);
-    d->network_key = d->lit_key = d->color_key = d->space_key = 0;
+    d->torus_drawing_network_key = d->torus_drawing_lit_key = d->color_key = d->space_key = 0;
 }
 
 void torus_drawing_destroy(struct torus_drawing *d)
@@ -71,7 +71,7 @@ uint32_t torus_place(const struct torus_drawing *d, int from, int to, uint32_t p
 
 /* ---- sides ---- */
 
-static int make_side(const struct stage *s, struct torus_side *side, int view)
+static int torus_drawing_make_side(const struct stage *s, struct torus_side *side, int view)
 {
     const struct topology *t = s->model->network.topology;
     int error = torus_projection(&s->ui->torus, t, view, &side->projection);
@@ -95,7 +95,7 @@ static int make_side(const struct stage *s, struct torus_side *side, int view)
     return 0;
 }
 
-static int make_places(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_places(const struct stage *s, struct torus_drawing *d)
 {
     const struct topology *t = s->model->network.topology;
     const struct projection *p = &d->sides[TORUS_SPACE].projection;
@@ -122,7 +122,7 @@ static int make_places(const struct stage *s, struct torus_drawing *d)
     return 0;
 }
 
-static uint64_t network_key(const struct stage *s, const uint32_t shown[3])
+static uint64_t torus_drawing_network_key(const struct stage *s, const uint32_t shown[3])
 {
     /* version numbers restart with each job: include the shape */
     uint64_t key = torus_drawing_mix_hash(
@@ -133,23 +133,23 @@ static uint64_t network_key(const struct stage *s, const uint32_t shown[3])
     return key | 1;
 }
 
-static int make_sides(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_sides(const struct stage *s, struct torus_drawing *d)
 {
     uint32_t shown[3];
     if (!torus_shown(&s->ui->torus, s->model->network.topology, shown))
         return -HOLTER_EUSAGE;
-    uint64_t key = network_key(s, shown);
-    if (d->network_key == key)
+    uint64_t key = torus_drawing_network_key(s, shown);
+    if (d->torus_drawing_network_key == key)
         return 0;
     torus_drawing_discard(d);
     for (int i = 0; i < TORUS_SIDES; i++) {
-        int error = make_side(s, &d->sides[i], i);
+        int error = torus_drawing_make_side(s, &d->sides[i], i);
         if (error)
             return error;
     }
-    if (make_places(s, d) < 0)
+    if (torus_drawing_make_places(s, d) < 0)
         return -ENOMEM;
-    d->network_key = key;
+    d->torus_drawing_network_key = key;
     return 0;
 }
 
@@ -165,8 +165,8 @@ int torus_belongs(const struct stage *s, int panel)
            t->panels[panel].link_count == topology_links(s->model->network.topology);
 }
 
-static int side_values(const struct torus_side *side, const struct torus_panel *panel,
-                       struct torus_values *v, int i)
+static int torus_drawing_sum_side(const struct torus_side *side, const struct torus_panel *panel,
+                                  struct torus_values *v, int i)
 {
     const struct projection *p = &side->projection;
     uint32_t halves = projection_halves(p), bundles = projection_bundles(p);
@@ -208,7 +208,7 @@ static double torus_drawing_round_up(double value)
     return ceil(value / unit - 1e-9) * unit;
 }
 
-static int make_values(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_values(const struct stage *s, struct torus_drawing *d)
 {
     double largest = 0;
     for (int p = 0; p < s->ui->torus.panel_count; p++) {
@@ -220,7 +220,7 @@ static int make_values(const struct stage *s, struct torus_drawing *d)
             v->key = 0;
             v->largest = 0;
             for (int i = 0; i < TORUS_SIDES; i++)
-                if (side_values(&d->sides[i], &s->ui->torus.panels[p], v, i) < 0)
+                if (torus_drawing_sum_side(&d->sides[i], &s->ui->torus.panels[p], v, i) < 0)
                     return -ENOMEM;
             v->key = key;
         }
@@ -243,21 +243,21 @@ color_t torus_color(const struct stage *s, const struct torus_drawing *d, double
 
 /* ---- emphasis ---- */
 
-static int in_set(const struct flow_set *set, uint64_t item)
+static int torus_drawing_in_set(const struct flow_set *set, uint64_t item)
 {
     uint32_t low = BISECT(i, 0, set->count, set->items[i] < item);
     return low < set->count && set->items[low] == item;
 }
 
 /* 1 if a node belongs to the selection and passes the filter. */
-static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
+static int torus_drawing_is_node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
 {
     const struct selection *sel = &s->ui->selection;
     const struct flow_filter *filter = &s->ui->network.filter;
     const struct flows *f = &s->range->flows;
     uint32_t at[TOPOLOGY_DIMENSIONS];
     if (filter->picked && filter->kind == FLOW_VERTICES) {
-        if (!in_set(&filter->set, node))
+        if (!torus_drawing_in_set(&filter->set, node))
             return 0;
     } else if (flow_filter_active(filter) && f->vertex_marks && node < f->vertex_count) {
         if (!(f->vertex_marks[node] & FLOW_SHOWN))
@@ -285,7 +285,8 @@ static int node_lit(const struct stage *s, uint32_t node, const uint8_t *ranked)
 }
 
 /* By node: 1 if it holds a selected rank. @return owned by the caller */
-static uint8_t *ranked_nodes(const struct stage *s, const struct torus_drawing *d)
+static uint8_t *torus_drawing_mark_ranked_nodes(const struct stage *s,
+                                                const struct torus_drawing *d)
 {
     const struct torus_panel *panel = &s->ui->torus.panels[s->ui->torus.panel];
     enum select_kind kind = s->ui->selection.kind;
@@ -299,8 +300,8 @@ static uint8_t *ranked_nodes(const struct stage *s, const struct torus_drawing *
     return nodes;
 }
 
-static int link_lit(const struct stage *s, const struct torus_drawing *d, const uint8_t *nodes,
-                    uint32_t link)
+static int torus_drawing_is_link_lit(const struct stage *s, const struct torus_drawing *d,
+                                     const uint8_t *nodes, uint32_t link)
 {
     const struct selection *sel = &s->ui->selection;
     const struct flow_filter *filter = &s->ui->network.filter;
@@ -310,7 +311,7 @@ static int link_lit(const struct stage *s, const struct torus_drawing *d, const 
     if (!topology_link(t, link, &from, &to))
         return 0;
     if (filter->picked && filter->kind == FLOW_LINKS)
-        return in_set(&filter->set, link);
+        return torus_drawing_in_set(&filter->set, link);
     if (filter->ranged && f->link_marks && link < f->link_count &&
         !(f->link_marks[link] & FLOW_SHOWN))
         return 0;
@@ -324,11 +325,13 @@ static int link_lit(const struct stage *s, const struct torus_drawing *d, const 
     return from < d->node_count && to < d->node_count && nodes[from] && nodes[to];
 }
 
-static uint64_t lit_key(const struct stage *s, const struct torus_drawing *d)
+static uint64_t torus_drawing_lit_key(const struct stage *s, const struct torus_drawing *d)
 {
     const struct selection *sel = &s->ui->selection;
     uint64_t key = torus_drawing_mix_hash(
-        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, sel->kind), sel->a), sel->b);
+        torus_drawing_mix_hash(torus_drawing_mix_hash(d->torus_drawing_network_key, sel->kind),
+                               sel->a),
+        sel->b);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, s->ui->network.filter.version),
                                  s->range->flows.marks_version);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, (uint64_t)s->ui->torus.panel),
@@ -336,28 +339,28 @@ static uint64_t lit_key(const struct stage *s, const struct torus_drawing *d)
     return torus_drawing_mix_hash(key, s->model->version * (sel->kind != SELECT_NONE)) | 1;
 }
 
-static int make_lit(const struct stage *s, struct torus_drawing *d)
+static int torus_drawing_make_lit(const struct stage *s, struct torus_drawing *d)
 {
-    uint64_t key = lit_key(s, d);
+    uint64_t key = torus_drawing_lit_key(s, d);
     d->some = flow_filter_active(&s->ui->network.filter) ||
               (s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL);
-    if (key == d->lit_key)
+    if (key == d->torus_drawing_lit_key)
         return 0;
-    uint8_t *ranked = ranked_nodes(s, d), *nodes = calloc(d->node_count + 1u, 1);
+    uint8_t *ranked = torus_drawing_mark_ranked_nodes(s, d), *nodes = calloc(d->node_count + 1u, 1);
     if (!nodes) {
         free(ranked);
         return -ENOMEM;
     }
     memset(d->lit, 0, d->places);
     for (uint32_t node = 0; node < d->node_count; node++) {
-        nodes[node] = (uint8_t)node_lit(s, node, ranked);
+        nodes[node] = (uint8_t)torus_drawing_is_node_lit(s, node, ranked);
         if (nodes[node] && d->place_of[node] != PROJECTION_NONE)
             d->lit[d->place_of[node]] = 1;
     }
     for (int i = 0; i < TORUS_SIDES; i++)
         memset(d->sides[i].lit, 0, projection_halves(&d->sides[i].projection));
     for (uint32_t link = 0; link < topology_links(s->model->network.topology); link++) {
-        uint8_t lit = (uint8_t)link_lit(s, d, nodes, link);
+        uint8_t lit = (uint8_t)torus_drawing_is_link_lit(s, d, nodes, link);
         for (int i = 0; lit && i < TORUS_SIDES; i++) {
             uint32_t half = d->sides[i].half_of[link];
             if (half != PROJECTION_NONE && d->sides[i].lit[half] < lit)
@@ -366,13 +369,13 @@ static int make_lit(const struct stage *s, struct torus_drawing *d)
     }
     free(nodes);
     free(ranked);
-    d->lit_key = key;
+    d->torus_drawing_lit_key = key;
     return 0;
 }
 
 /* ---- colours of nodes ---- */
 
-static void paint_ranks(const struct stage *s, struct torus_drawing *d)
+static void torus_drawing_paint_ranks(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_panel *panel = &s->ui->torus.panels[s->ui->torus.panel];
     const struct theme *t = s->brush.theme;
@@ -385,7 +388,7 @@ static void paint_ranks(const struct stage *s, struct torus_drawing *d)
     }
 }
 
-static void paint_figures(const struct stage *s, struct torus_drawing *d)
+static void torus_drawing_paint_figures(const struct stage *s, struct torus_drawing *d)
 {
     const struct theme *t = s->brush.theme;
     const struct flows *f = &s->range->flows;
@@ -409,11 +412,11 @@ static void paint_figures(const struct stage *s, struct torus_drawing *d)
     free(in);
 }
 
-static void make_colors(const struct stage *s, struct torus_drawing *d)
+static void torus_drawing_make_colors(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_choice *t = &s->ui->torus;
-    uint64_t key = torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, t->paint),
-                                          (uint64_t)s->ui->theme);
+    uint64_t key = torus_drawing_mix_hash(
+        torus_drawing_mix_hash(d->torus_drawing_network_key, t->paint), (uint64_t)s->ui->theme);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, t->panels[t->panel].version),
                                  s->range->flows.version) |
           1;
@@ -422,9 +425,9 @@ static void make_colors(const struct stage *s, struct torus_drawing *d)
     for (uint32_t p = 0; p < d->places; p++)
         d->colors[p] = s->brush.theme->faint;
     if (t->paint == TORUS_RANKS)
-        paint_ranks(s, d);
+        torus_drawing_paint_ranks(s, d);
     else
-        paint_figures(s, d);
+        torus_drawing_paint_figures(s, d);
     d->color_key = key;
 }
 
@@ -433,8 +436,9 @@ uint64_t torus_strokes_key(const struct stage *s, const struct torus_drawing *d,
 {
     const struct torus_choice *t = &s->ui->torus;
     double parts[TORUS_KEY + 4] = {t->low, t->high, d->top, s->brush.scene->scale};
-    uint64_t key =
-        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, d->lit_key), d->color_key);
+    uint64_t key = torus_drawing_mix_hash(
+        torus_drawing_mix_hash(d->torus_drawing_network_key, d->torus_drawing_lit_key),
+        d->color_key);
     memcpy(parts + 4, *where, sizeof *where);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         uint64_t bits;
@@ -452,10 +456,10 @@ int torus_prepare(struct stage *s, struct torus_drawing **out)
     if (!s->pictures->torus && !(s->pictures->torus = calloc(1, sizeof *s->pictures->torus)))
         return -ENOMEM;
     struct torus_drawing *d = s->pictures->torus;
-    int error = make_sides(s, d);
-    if (error || make_values(s, d) < 0 || make_lit(s, d) < 0)
+    int error = torus_drawing_make_sides(s, d);
+    if (error || torus_drawing_make_values(s, d) < 0 || torus_drawing_make_lit(s, d) < 0)
         return error ? error : -ENOMEM;
-    make_colors(s, d);
+    torus_drawing_make_colors(s, d);
     for (int i = 0; i < TORUS_SIDES; i++) {
         d->sides[i].axes = 0;
         for (int k = 0; k < PROJECTION_AXES; k++) {

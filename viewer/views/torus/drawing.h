@@ -11,8 +11,8 @@
 enum {
     TORUS_KEY = 9,
     TORUS_SIDES = 3,
-    TORUS_SPACE = 2
-}; /* SIDE of which the places are those of the grid in space */
+    TORUS_SPACE = 2, /* index of the side whose places are those of the grid in space */
+};
 
 /** Maximum number of places drawn: larger pictures are illegible and take seconds. About 700 bytes
  * each, and 150 for each panel. */

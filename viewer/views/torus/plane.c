@@ -22,8 +22,8 @@ static double torus_plane_to_y(const struct scale *k, double y)
     return k->plot.y + k->plot.h / 2 + (y - k->y) * k->unit;
 }
 
-static struct scale scale_for(const struct stage *s, const struct projection *p, struct box plot,
-                              int large)
+static struct scale torus_plane_fit_scale(const struct stage *s, const struct projection *p,
+                                          struct box plot, int large)
 {
     double w, h;
     projection_extent(p, &w, &h);
@@ -35,7 +35,7 @@ static struct scale scale_for(const struct stage *s, const struct projection *p,
 }
 
 /* Distance on the screen between nodes of a stack, measured across the diagonal. */
-static double pitch_of(const struct projection *p, const struct scale *k)
+static double torus_plane_pitch(const struct projection *p, const struct scale *k)
 {
     return PROJECTION_SPREAD / fmax(p->axes[PROJECTION_DEPTH].size, 2) * k->unit;
 }
@@ -58,15 +58,16 @@ static int torus_plane_crosses(const struct scale *k, const struct projection_li
 
 /* ---- links ---- */
 
-static void add_half(struct stage *s, struct torus_drawing *d, const struct scale *k,
-                     struct strokes *strokes, int panel, uint32_t half,
-                     const struct projection_line *l)
+static void torus_plane_add_half(struct stage *s, struct torus_drawing *d, const struct scale *k,
+                                 struct strokes *strokes, int panel, uint32_t half,
+                                 const struct projection_line *l)
 {
     int view = s->ui->torus.view;
     const struct torus_side *side = &d->sides[view];
     double value = d->values[panel].halves[view] ? d->values[panel].halves[view][half] : 0;
     color_t color = torus_color(s, d, value);
-    double pitch = pitch_of(&side->projection, k), width = fmin(fmax(pitch * 0.62, 0.7), 5);
+    double pitch = torus_plane_pitch(&side->projection, k),
+           width = fmin(fmax(pitch * 0.62, 0.7), 5);
     if (!(color & 0xff) || !torus_plane_crosses(k, l))
         return;
     int lit = !d->some || side->lit[half];
@@ -94,7 +95,7 @@ static void torus_plane_add_links(struct stage *s, struct torus_drawing *d, cons
         projection_lines(p, wire, l);
         for (uint32_t half = 0; half < 2; half++)
             if (side->link_of[wire * 2 + half] != TOPOLOGY_NONE)
-                add_half(s, d, k, strokes, panel, wire * 2 + half, &l[half]);
+                torus_plane_add_half(s, d, k, strokes, panel, wire * 2 + half, &l[half]);
     }
 }
 
@@ -115,7 +116,7 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
     const struct projection *p = &side->projection;
     double x = (s->brush.mouse_x - k->plot.x - k->plot.w / 2) / k->unit + k->x;
     double y = (s->brush.mouse_y - k->plot.y - k->plot.h / 2) / k->unit + k->y;
-    double nearest = fmin(fmax(pitch_of(p, k) / 2, 2), 5) / k->unit;
+    double nearest = fmin(fmax(torus_plane_pitch(p, k) / 2, 2), 5) / k->unit;
     uint32_t best = PROJECTION_NONE;
     if (!box_has(k->plot, s->brush.mouse_x, s->brush.mouse_y) || s->ui->mouse.dragging)
         return best;
@@ -138,7 +139,7 @@ static uint32_t torus_plane_half_under(const struct stage *s, const struct torus
 
 /* ---- nodes ---- */
 
-static double radius_of(double pitch)
+static double torus_plane_radius(double pitch)
 {
     return fmin(fmax(pitch * 0.42, 0), 7);
 }
@@ -148,7 +149,7 @@ static void torus_plane_add_nodes(struct stage *s, struct torus_drawing *d, cons
 {
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
-    double radius = radius_of(pitch_of(p, k));
+    double radius = torus_plane_radius(torus_plane_pitch(p, k));
     if (radius <
         0.7) /* less than two pixels for each node of a stack: links are more informative */
         return;
@@ -175,7 +176,7 @@ static void torus_plane_node_hits(const struct stage *s, const struct torus_draw
 {
     int view = s->ui->torus.view;
     const struct projection *p = &d->sides[view].projection;
-    double reach = fmax(radius_of(pitch_of(p, k)), 1);
+    double reach = fmax(torus_plane_radius(torus_plane_pitch(p, k)), 1);
     for (uint32_t place = 0; place < p->places; place++) {
         uint32_t own = torus_place(d, view, TORUS_SPACE, place);
         double x, y;
@@ -190,7 +191,7 @@ static void torus_plane_node_hits(const struct stage *s, const struct torus_draw
 
 /* ---- planes ---- */
 
-static int plane_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
+static int torus_plane_is_chosen(const struct stage *s, uint32_t dimension, uint32_t at)
 {
     const struct selection *sel = &s->ui->selection;
     return sel->kind == SELECT_PLANE && sel->a == dimension && sel->b == at;
@@ -218,7 +219,7 @@ static void torus_plane_add_bands(const struct stage *s, const struct projection
                    until = from + (across ? k->plot.w : k->plot.h);
             if (middle < from + 7 || middle > until - 7)
                 continue;
-            int on = plane_chosen(s, p->axes[axis].dimension, i);
+            int on = torus_plane_is_chosen(s, p->axes[axis].dimension, i);
             int hover = box_has(band, s->brush.mouse_x, s->brush.mouse_y);
             scene_textf(s->brush.scene, across ? x - 14 : box.x + 2,
                         across ? box.y + box.h - 18 : y - 7, across ? 28 : MARGIN_LEFT - 8,
@@ -237,12 +238,13 @@ static void torus_plane_add_bands(const struct stage *s, const struct projection
     }
 }
 
-static void band_of_plane(const struct stage *s, const struct projection *p, const struct scale *k)
+static void torus_plane_add_selected_band(const struct stage *s, const struct projection *p,
+                                          const struct scale *k)
 {
     for (int axis = PROJECTION_ACROSS; axis <= PROJECTION_UPRIGHT; axis++) {
         uint32_t size = p->axes[axis].size;
         double at = (double)s->ui->selection.b - (size - 1) / 2.0;
-        if (!plane_chosen(s, p->axes[axis].dimension, (uint32_t)s->ui->selection.b))
+        if (!torus_plane_is_chosen(s, p->axes[axis].dimension, (uint32_t)s->ui->selection.b))
             continue;
         color_t color = color_fade(s->brush.theme->accent, 0.10);
         if (axis == PROJECTION_ACROSS)
@@ -258,7 +260,7 @@ static void band_of_plane(const struct stage *s, const struct projection *p, con
 
 /* ---- the whole ---- */
 
-static void torus_plane_marked_box(const struct stage *s)
+static void torus_plane_add_marked_box(const struct stage *s)
 {
     const struct ui *ui = s->ui;
     if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX))
@@ -301,7 +303,7 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     plot = (struct box){floor(plot.x), floor(plot.y), floor(plot.w), floor(plot.h)};
     if (plot.w < 24 || plot.h < 24 || !torus_belongs(s, panel))
         return;
-    struct scale k = scale_for(s, &side->projection, plot, 1);
+    struct scale k = torus_plane_fit_scale(s, &side->projection, plot, 1);
     struct strokes *strokes = &d->flat[panel];
     uint64_t key = torus_strokes_key(
         s, d, panel, &(const double[TORUS_KEY]){plot.x, plot.y, plot.w, plot.h, k.unit, k.x, k.y},
@@ -326,9 +328,9 @@ void torus_plane(struct stage *s, struct torus_drawing *d, struct box box, int p
     hit->y1 = k.y + plot.h / 2 / k.unit;
     if (!large)
         return;
-    band_of_plane(s, &side->projection, &k);
+    torus_plane_add_selected_band(s, &side->projection, &k);
     torus_plane_point_at(s, d, &k, panel);
-    torus_plane_marked_box(s);
+    torus_plane_add_marked_box(s);
 }
 
 /* ---- minimaps ---- */
@@ -339,7 +341,7 @@ void torus_minimap(struct stage *s, const struct torus_drawing *d, struct box bo
     const struct torus_side *from = &d->sides[side];
     const struct projection *p = &from->projection;
     const struct torus_values *v = &d->values[panel];
-    struct scale k = scale_for(s, p, box_inset(box, 4, 4), 0);
+    struct scale k = torus_plane_fit_scale(s, p, box_inset(box, 4, 4), 0);
     double width = fmin(fmax(k.unit * 0.16, 0.8), 3);
     if (!torus_belongs(s, panel) || !v->bundles[side])
         return;

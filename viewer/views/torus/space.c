@@ -21,24 +21,25 @@ static float torus_space_to_y(const struct eye *e, double y)
     return (float)(e->plot.y + e->plot.h / 2 + (y - e->y) * e->radius);
 }
 
-static struct eye eye_for(const struct stage *s, const struct torus_drawing *d, struct box plot)
+static struct eye torus_space_make_eye(const struct stage *s, const struct torus_drawing *d,
+                                       struct box plot)
 {
     const struct torus_choice *t = &s->ui->torus;
     struct eye e = {.plot = plot, .x = t->space_x, .y = t->space_y};
-    lattice_look(&e.lattice, &d->sides[TORUS_SPACE].projection, t->yaw, t->pitch);
+    lattice_set_view(&e.lattice, &d->sides[TORUS_SPACE].projection, t->yaw, t->pitch);
     e.radius = fmin(plot.w, plot.h) / 2 * 1.22 * t->space_zoom;
     return e;
 }
 
 /* Fade a colour with the distance from the eye. */
-static color_t torus_space_dimmed(const struct stage *s, color_t color, double away, int lit)
+static color_t torus_space_fade(const struct stage *s, color_t color, double away, int lit)
 {
     double share = 0.10 + 0.40 * (away + 1) / 2;
     return color_mix(color, s->brush.theme->panel, lit ? share * 0.8 : 0.86);
 }
 
 /* Offset that puts the selection above the rest. */
-static double torus_space_above(const struct torus_drawing *d, int lit)
+static double torus_space_selection_offset(const struct torus_drawing *d, int lit)
 {
     return d->some && lit ? 3 : 0;
 }
@@ -79,8 +80,8 @@ static void torus_space_add_links(const struct stage *s, struct torus_drawing *d
                                (float)(width * (side->lit[at] == 2 ? 3
                                                 : lit && d->some   ? 1.5
                                                                    : 1)),
-                               (float)(l[half].away - torus_space_above(d, lit)),
-                               torus_space_dimmed(s, color, l[half].away, lit)};
+                               (float)(l[half].away - torus_space_selection_offset(d, lit)),
+                               torus_space_fade(s, color, l[half].away, lit)};
             if (!torus_space_outside(e, &k))
                 strokes_add(&d->space, &k);
         }
@@ -98,14 +99,14 @@ static void torus_space_add_nodes(const struct stage *s, struct torus_drawing *d
         double radius = fmin(fmax(spacing * (lit && d->some ? 0.20 : 0.13), 0.8), 9);
         if (!lit)
             radius = fmax(radius * 0.6, 0.6);
-        struct stroke k = {
-            torus_space_to_x(e, x),
-            torus_space_to_y(e, y),
-            torus_space_to_x(e, x),
-            torus_space_to_y(e, y),
-            (float)(2 * radius),
-            (float)(away - e->lattice.step * 0.4 - torus_space_above(d, lit)), /* above the links */
-            torus_space_dimmed(s, d->colors[place], away, lit)};
+        struct stroke k = {torus_space_to_x(e, x),
+                           torus_space_to_y(e, y),
+                           torus_space_to_x(e, x),
+                           torus_space_to_y(e, y),
+                           (float)(2 * radius),
+                           (float)(away - e->lattice.step * 0.4 -
+                                   torus_space_selection_offset(d, lit)), /* above the links */
+                           torus_space_fade(s, d->colors[place], away, lit)};
         if (!torus_space_outside(e, &k))
             strokes_add(&d->space, &k);
     }
@@ -212,7 +213,7 @@ static void torus_space_add_edges(const struct stage *s, const struct torus_draw
     }
 }
 
-static void torus_space_marked_box(const struct stage *s, const struct eye *e)
+static void torus_space_add_marked_box(const struct stage *s, const struct eye *e)
 {
     const struct ui *ui = s->ui;
     if (!ui->mouse.dragging || (ui->torus.drag != TORUS_BOX && ui->torus.drag != TORUS_LINK_BOX) ||
@@ -229,7 +230,7 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
     struct box plot = {floor(box.x + 4), floor(box.y + 4), floor(box.w - 8), floor(box.h - 8)};
     if (plot.w < 40 || plot.h < 40)
         return;
-    struct eye e = eye_for(s, d, plot);
+    struct eye e = torus_space_make_eye(s, d, plot);
     const struct torus_choice *c = &s->ui->torus;
     uint64_t key =
         torus_strokes_key(s, d, c->panel,
@@ -253,5 +254,5 @@ void torus_space(struct stage *s, struct torus_drawing *d, struct box box)
     hit->y0 = e.y - plot.h / 2 / e.radius;
     hit->y1 = e.y + plot.h / 2 / e.radius;
     torus_space_point_at(s, d, &e);
-    torus_space_marked_box(s, &e);
+    torus_space_add_marked_box(s, &e);
 }

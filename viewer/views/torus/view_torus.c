@@ -14,10 +14,10 @@
 enum { HEAD = 36, TIME = 38, LEFT = 168, STRIP = 150, CARD = 232, GAP = 10 };
 
 /* Measured loads are stored separately from other sums, so their time span can differ. */
-static void measured_text(const struct stage *s, char *out, size_t room)
+static void torus_view_format_measured(const struct stage *s, char *out, size_t room)
 {
     const struct window_totals *w = series_newest(&s->model->series);
-    char a[FORMAT_ROOM], b[FORMAT_ROOM];
+    char a[FORMAT_CAPACITY], b[FORMAT_CAPACITY];
     uint64_t first, last;
     if (s->ui->time.range == RANGE_START || !w || !ui_windows(s->ui, s->model, &first, &last)) {
         snprintf(out, room, "since the start");
@@ -39,7 +39,7 @@ static void torus_view_what_text(const struct stage *s, const struct torus_drawi
         return;
     }
     if (c->panels[0].figure == TORUS_MEASURED)
-        measured_text(s, range, sizeof range);
+        torus_view_format_measured(s, range, sizeof range);
     else if (c->comm || c->region)
         snprintf(range, sizeof range, "since the start");
     else
@@ -82,11 +82,11 @@ static double torus_view_add_minimaps(struct stage *s, const struct torus_drawin
 
 /* ---- panels side by side ---- */
 
-static void card_head(const struct stage *s, struct box box, int panel)
+static void torus_view_add_card_head(const struct stage *s, struct box box, int panel)
 {
     const struct theme *t = s->brush.theme;
     const struct torus_panel *p = &s->ui->torus.panels[panel];
-    char a[FORMAT_ROOM], text[160];
+    char a[FORMAT_CAPACITY], text[160];
     int on = panel == s->ui->torus.panel;
     const char *unit = p->figure == TORUS_MESSAGES || p->packets ? "" : "B";
     double w = box.w - 16 - (panel ? 20 : 0);
@@ -116,7 +116,7 @@ static void torus_view_add_cards(struct stage *s, const struct torus_drawing *d,
         double side = fmin(box.h - 48, (w - 8 * 4) / 3);
         scene_rect(s->brush.scene, card, 6, color_mix(t->panel, t->ground, 0.5));
         scene_outline(s->brush.scene, card, 6, 1, i == s->ui->torus.panel ? t->accent : t->line);
-        card_head(s, card, i);
+        torus_view_add_card_head(s, card, i);
         if (!torus_belongs(s, i)) {
             scene_text(s->brush.scene, card.x + 8, card.y + 60, card.w - 16, TEXT_AXIS, 0,
                        t->second, "of another network or figure");
@@ -143,7 +143,7 @@ static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct
         struct box cell = {box.x + i % columns * (w + GAP), box.y + i / columns * (h + GAP), w, h};
         scene_panel(s->brush.scene, cell, 0, "torus.cell%d", i);
         scene_rect(s->brush.scene, cell, 6, s->brush.theme->panel);
-        card_head(s, (struct box){cell.x, cell.y, cell.w, 38}, i);
+        torus_view_add_card_head(s, (struct box){cell.x, cell.y, cell.w, 38}, i);
         torus_plane(s, d, (struct box){cell.x, cell.y + 38, cell.w, cell.h - 38}, i,
                     i == s->ui->torus.panel);
     }
@@ -151,7 +151,7 @@ static void torus_view_add_grid(struct stage *s, struct torus_drawing *d, struct
 
 /* ---- the whole ---- */
 
-static void large_panels(struct stage *s, struct torus_drawing *d, struct box box)
+static void torus_view_add_large_panels(struct stage *s, struct torus_drawing *d, struct box box)
 {
     const struct theme *t = s->brush.theme;
     /* side by side, or one below the other in narrow windows */
@@ -210,7 +210,7 @@ static void torus_layout(struct stage *s, struct box box)
             piece_empty(s, box, "The network's description cannot be used",
                         s->model->daemon.topology_fault);
         else if (!s->model->network.topology)
-            piece_empty(s, box, "No network", "The daemon has told of none yet.");
+            piece_empty(s, box, "No network", "The daemon has not published one yet.");
         else if (error == -HOLTER_ELIMIT)
             piece_empty(s, box, "Too large to be drawn node by node",
                         "View links ranks its links.");
@@ -240,7 +240,7 @@ static void torus_layout(struct stage *s, struct box box)
     if (many && s->ui->torus.grid)
         torus_view_add_grid(s, d, body);
     else
-        large_panels(s, d, body);
+        torus_view_add_large_panels(s, d, body);
     torus_menu(s, box);
 }
 
