@@ -276,6 +276,51 @@ static double frame_add_latency_facts(const struct stage *s, double x, double en
     return x;
 }
 
+/* What the agents and the daemon lost. @return x after the facts */
+static double frame_add_loss_facts(const struct stage *s, double x, double end,
+                                   const struct cost *c)
+{
+    const struct theme *t = s->brush.theme;
+    const struct model *m = s->model;
+    char a[FORMAT_CAPACITY], text[128];
+    if (m->node_count) {
+        snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c->lost));
+        x = frame_add_fact(s, x, end, c->lost ? t->bad : t->second, text);
+    }
+    if (c->dropped) {
+        snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c->dropped));
+        x = frame_add_fact(s, x, end, t->bad, text);
+    }
+    if (m->series.missing) {
+        snprintf(text, sizeof text, "%s windows missing",
+                 format_count(a, sizeof a, m->series.missing));
+        x = frame_add_fact(s, x, end, t->warn, text);
+    }
+    return x;
+}
+
+/* What this viewer missed, and whether all MPI functions in use are covered. */
+static void frame_add_coverage_facts(const struct stage *s, double x, double end)
+{
+    const struct theme *t = s->brush.theme;
+    const struct model *m = s->model;
+    char a[FORMAT_CAPACITY], text[128];
+    if (s->ui->connection.missed) {
+        snprintf(text, sizeof text, "%s frames missed here",
+                 format_count(a, sizeof a, s->ui->connection.missed));
+        x = frame_add_fact(s, x, end, t->warn, text);
+    }
+    if (m->out_of_memory)
+        x = frame_add_fact(s, x, end, t->bad,
+                           "the viewer is out of memory: figures are incomplete");
+    if (m->uncovered_used) {
+        snprintf(text, sizeof text, "%u MPI functions in use are not covered", m->uncovered_used);
+        frame_add_fact(s, x, end, t->warn, text);
+    } else if (m->job[0]) {
+        frame_add_fact(s, x, end, t->second, "every MPI call covered");
+    }
+}
+
 static void frame_add_cost_facts(const struct stage *s, double x, double end)
 {
     const struct theme *t = s->brush.theme;
@@ -298,19 +343,7 @@ static void frame_add_cost_facts(const struct stage *s, double x, double end)
         snprintf(text, sizeof text, "daemon %s of a core", format_share(a, sizeof a, share));
         x = frame_add_fact(s, x, end, t->second, text);
     }
-    if (m->node_count) {
-        snprintf(text, sizeof text, "lost %s", format_count(a, sizeof a, c.lost));
-        x = frame_add_fact(s, x, end, c.lost ? t->bad : t->second, text);
-    }
-    if (c.dropped) {
-        snprintf(text, sizeof text, "%s windows dropped", format_count(a, sizeof a, c.dropped));
-        x = frame_add_fact(s, x, end, t->bad, text);
-    }
-    if (m->series.missing) {
-        snprintf(text, sizeof text, "%s windows missing",
-                 format_count(a, sizeof a, m->series.missing));
-        x = frame_add_fact(s, x, end, t->warn, text);
-    }
+    x = frame_add_loss_facts(s, x, end, &c);
     x = frame_add_latency_facts(s, x, end);
     if (m->node_count) {
         /* clock uncertainty between two nodes where the latency of pairs is computed, else between
@@ -323,20 +356,7 @@ static void frame_add_cost_facts(const struct stage *s, double x, double end)
                      format_duration(a, sizeof a, (double)error));
         x = frame_add_fact(s, x, end, error == WIRE_ANY ? t->warn : t->second, text);
     }
-    if (s->ui->connection.missed) {
-        snprintf(text, sizeof text, "%s frames missed here",
-                 format_count(a, sizeof a, s->ui->connection.missed));
-        x = frame_add_fact(s, x, end, t->warn, text);
-    }
-    if (m->out_of_memory)
-        x = frame_add_fact(s, x, end, t->bad,
-                           "the viewer is out of memory: figures are incomplete");
-    if (m->uncovered_used) {
-        snprintf(text, sizeof text, "%u MPI functions in use are not covered", m->uncovered_used);
-        frame_add_fact(s, x, end, t->warn, text);
-    } else if (m->job[0]) {
-        frame_add_fact(s, x, end, t->second, "every MPI call covered");
-    }
+    frame_add_coverage_facts(s, x, end);
 }
 
 static void frame_format_recording(const struct stage *s, char *out, size_t room, color_t *color)

@@ -410,9 +410,9 @@ static double hot_links_add_omitted(const struct stage *s, struct box panel,
     char a[FORMAT_CAPACITY], text[600];
     if (s->model->network.topology && s->model->network.fault[0])
         snprintf(text, sizeof text, "%s", s->model->network.fault);
-    else if (d->live && c->hot_links_add_omitted)
+    else if (d->live && c->left_out)
         snprintf(text, sizeof text, "and %s links with less load",
-                 format_count(a, sizeof a, c->hot_links_add_omitted));
+                 format_count(a, sizeof a, c->left_out));
     else if (d->live && c->unplaced)
         snprintf(text, sizeof text, "%s of messages not shown: their ranks' places are not known",
                  format_si(a, sizeof a, (double)c->unplaced, "B"));

@@ -17,7 +17,7 @@ static double route_bands_position(const struct route_window *w, double share, i
                 : w->box.x + (share - w->x) / w->extent * w->box.w;
 }
 
-/* First row after the route_bands_add_block of a level that contains a row. */
+/* First row after the block of a level that contains a row. */
 static uint32_t route_bands_block_end(const struct route_order *o, uint32_t row, int level)
 {
     uint32_t end = row + 1;

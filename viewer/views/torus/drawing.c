@@ -34,7 +34,7 @@ static void torus_drawing_discard(struct torus_drawing *d)
     d->lit = NULL;
     d->colors = NULL;
     memset(d->flat_keys, 0, sizeof d->flat_keys);
-    d->torus_drawing_network_key = d->torus_drawing_lit_key = d->color_key = d->space_key = 0;
+    d->network_key = d->lit_key = d->color_key = d->space_key = 0;
 }
 
 void torus_drawing_destroy(struct torus_drawing *d)
@@ -139,7 +139,7 @@ static int torus_drawing_make_sides(const struct stage *s, struct torus_drawing 
     if (!torus_shown(&s->ui->torus, s->model->network.topology, shown))
         return -HOLTER_EUSAGE;
     uint64_t key = torus_drawing_network_key(s, shown);
-    if (d->torus_drawing_network_key == key)
+    if (d->network_key == key)
         return 0;
     torus_drawing_discard(d);
     for (int i = 0; i < TORUS_SIDES; i++) {
@@ -149,7 +149,7 @@ static int torus_drawing_make_sides(const struct stage *s, struct torus_drawing 
     }
     if (torus_drawing_make_places(s, d) < 0)
         return -ENOMEM;
-    d->torus_drawing_network_key = key;
+    d->network_key = key;
     return 0;
 }
 
@@ -329,9 +329,7 @@ static uint64_t torus_drawing_lit_key(const struct stage *s, const struct torus_
 {
     const struct selection *sel = &s->ui->selection;
     uint64_t key = torus_drawing_mix_hash(
-        torus_drawing_mix_hash(torus_drawing_mix_hash(d->torus_drawing_network_key, sel->kind),
-                               sel->a),
-        sel->b);
+        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, sel->kind), sel->a), sel->b);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, s->ui->network.filter.version),
                                  s->range->flows.marks_version);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, (uint64_t)s->ui->torus.panel),
@@ -344,7 +342,7 @@ static int torus_drawing_make_lit(const struct stage *s, struct torus_drawing *d
     uint64_t key = torus_drawing_lit_key(s, d);
     d->some = flow_filter_active(&s->ui->network.filter) ||
               (s->ui->selection.kind != SELECT_NONE && s->ui->selection.kind != SELECT_CALL);
-    if (key == d->torus_drawing_lit_key)
+    if (key == d->lit_key)
         return 0;
     uint8_t *ranked = torus_drawing_mark_ranked_nodes(s, d), *nodes = calloc(d->node_count + 1u, 1);
     if (!nodes) {
@@ -369,7 +367,7 @@ static int torus_drawing_make_lit(const struct stage *s, struct torus_drawing *d
     }
     free(nodes);
     free(ranked);
-    d->torus_drawing_lit_key = key;
+    d->lit_key = key;
     return 0;
 }
 
@@ -415,8 +413,8 @@ static void torus_drawing_paint_figures(const struct stage *s, struct torus_draw
 static void torus_drawing_make_colors(const struct stage *s, struct torus_drawing *d)
 {
     const struct torus_choice *t = &s->ui->torus;
-    uint64_t key = torus_drawing_mix_hash(
-        torus_drawing_mix_hash(d->torus_drawing_network_key, t->paint), (uint64_t)s->ui->theme);
+    uint64_t key = torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, t->paint),
+                                          (uint64_t)s->ui->theme);
     key = torus_drawing_mix_hash(torus_drawing_mix_hash(key, t->panels[t->panel].version),
                                  s->range->flows.version) |
           1;
@@ -436,9 +434,8 @@ uint64_t torus_strokes_key(const struct stage *s, const struct torus_drawing *d,
 {
     const struct torus_choice *t = &s->ui->torus;
     double parts[TORUS_KEY + 4] = {t->low, t->high, d->top, s->brush.scene->scale};
-    uint64_t key = torus_drawing_mix_hash(
-        torus_drawing_mix_hash(d->torus_drawing_network_key, d->torus_drawing_lit_key),
-        d->color_key);
+    uint64_t key =
+        torus_drawing_mix_hash(torus_drawing_mix_hash(d->network_key, d->lit_key), d->color_key);
     memcpy(parts + 4, *where, sizeof *where);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         uint64_t bits;
