@@ -187,7 +187,7 @@ static void a_click_selects_the_link_with_its_ranks_everywhere(void **state)
     for (uint32_t i = 0; i < count; i++)
         assert_true(ui_marks_rank(&b->desk.ui, b->model, r[i].source) &&
                     ui_marks_rank(&b->desk.ui, b->model, r[i].destination));
-    SEEN("most of it, in the newest window");
+    SEEN("largest routes in the newest window");
     SEEN("clear");
     click(b, HIT_PAIR, r[0].source); /* the first of them, in the card */
     assert_int_equal(b->desk.ui.selection.kind, SELECT_PAIR);
