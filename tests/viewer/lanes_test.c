@@ -66,7 +66,7 @@ static void a_stretch_is_a_bar_where_it_was(void **state)
     lane_begin(&lane, &second, bars);
     lane_add(&lane, 100000000, 200000000, 3);
     lane_add(&lane, 500000000, 20000000, 1);
-    lane_add(&lane, 2000000000, 5, 1);          /* behind the span */
+    lane_add(&lane, 2000000000, 5, 1);          /* after the span */
     lane_add(&lane, -500000000, 100000000, 1);  /* before it */
     lane_add(&lane, 950000000, 5000000000, 2);  /* beyond its end */
     lane_add(&lane, 960000000, 5, LANES_KINDS); /* no such kind */

@@ -499,7 +499,7 @@ static void a_fault_of_the_description_is_shown_in_its_place(void **state)
     desk_check(&b->desk, "fault");
     ui_go(&b->desk.ui, VIEW_LIVE);
     lay_out(b);
-    SEEN("Hot links"); /* in the context column: the daemon still tells them */
+    SEEN("Hot links"); /* in the context column: the daemon still publishes them */
     desk_check(&b->desk, "live");
 }
 
