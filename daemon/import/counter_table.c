@@ -1,3 +1,5 @@
+/* Reader of counter tables of torus networks, and of the YAML file that names the tables: see
+ * counter_table.h. */
 #include "daemon/import/counter_table.h"
 
 #include "daemon/topology/yaml_tree.h"
@@ -20,7 +22,7 @@ static int is_line(const char *begin, const char *end, const char *text)
 
 /* ---- tables ---------------------------------------------------------------- */
 
-/* "- [linkid, int32]" */
+/* A line "- [linkid, int32]" declares a column. */
 static int counter_table_add_column(struct counter_table *table, const char *begin, const char *end)
 {
     char line[200], name[65];
@@ -34,7 +36,7 @@ static int counter_table_add_column(struct counter_table *table, const char *beg
     return 1;
 }
 
-/* Columns, up to the line "...". */
+/* Read the declarations of columns, up to the line "...". */
 static int read_head(struct counter_table *table, struct lines *lines, struct faults *faults)
 {
     const char *begin, *end;
@@ -155,7 +157,7 @@ static const char *counter_table_text_of(const struct tree_node *map, const char
 struct meta_reader {
     struct counter_meta *meta;
     struct faults *faults;
-    unsigned line; /* before the first of the document */
+    unsigned line; /* number of the line before the first line of the document */
 };
 
 static void counter_table_copy_name(struct meta_reader *r, const struct tree_node *map,
@@ -217,7 +219,7 @@ static void read_hardware(struct meta_reader *r, const struct tree_node *hardwar
     snprintf(r->meta->spec.name, sizeof(r->meta->spec.name), "torus");
 }
 
-/* A projection from a file that joins nodes and ranks. */
+/* Read a projection: it names the file that joins nodes and ranks. */
 static void read_projection(struct meta_reader *r, const struct tree_node *root)
 {
     const struct tree_node *domains = counter_table_value_of(root, "subdomain");

@@ -1,3 +1,5 @@
+/* Writer of imported windows: turns pairs and counters of a window into the messages that the
+ * agents of the hosts would have sent. */
 #include "daemon/import/import.h"
 
 #include "holter/bisect.h"
@@ -12,12 +14,12 @@
 struct import {
     const struct import_job *job;
     struct import_file *file;
-    struct wire_rank_row *sums; /* by rank */
-    uint64_t window;            /* windows so far */
+    struct wire_rank_row *sums; /* rows by rank */
+    uint64_t window;            /* windows written so far */
     const char *error;
 };
 
-/* Messages of a window in the rows of the ranks at both ends. */
+/* Add the messages of a window to the rows of the ranks at both ends. */
 static void sum_ranks(struct import *m, const struct import_window *window)
 {
     memset(m->sums, 0, m->job->ranks * sizeof(*m->sums));
@@ -38,7 +40,7 @@ static void sum_ranks(struct import *m, const struct import_window *window)
 }
 
 struct rows {
-    struct wire_rank_row *ranks; /* of the host */
+    struct wire_rank_row *ranks; /* the ranks of the host */
     struct wire_pair_row *pairs;
     struct wire_counter_row *counters;
     size_t pair_count, counter_count;

@@ -1,5 +1,5 @@
-/* Packets of torus links by code region, as a recording with a window for each time that a region
- * comes. */
+/* Packets of torus links by code region, as a recording with one window for each visit of a region.
+ */
 #include "daemon/import/counter_table.h"
 #include "daemon/import/import.h"
 #include "holter/error.h"
@@ -14,7 +14,7 @@
 #define MOST_WINDOWS 4096u
 #define NO_WINDOW UINT32_MAX
 
-/* A window: a code region, and how many times it came before. */
+/* A window: a code region, and how many visits came before. */
 struct visit {
     int64_t region;
     uint32_t before;
@@ -23,7 +23,7 @@ struct visit {
 /* A row of the table of links. */
 struct sample {
     uint32_t source, destination;
-    uint32_t window; /* NO_WINDOW: the row is wrong */
+    uint32_t window; /* NO_WINDOW: the row is malformed */
     uint32_t port;   /* 2 d: up along dimension d, 2 d + 1: down */
     uint64_t packets;
 };
@@ -65,7 +65,7 @@ static int read_table(struct counters *c, const char *name, struct counter_table
 
 /* ---- nodes and ranks ---------------------------------------------------------- */
 
-/* Columns of coordinates. @return 0 or -HOLTER_EUSAGE */
+/* Find the columns of the coordinates. @return 0 or -HOLTER_EUSAGE */
 static int import_counters_columns(struct counters *c, const struct counter_table *table,
                                    const char (*names)[65], int out[TOPOLOGY_DIMENSIONS])
 {
@@ -78,7 +78,7 @@ static int import_counters_columns(struct counters *c, const struct counter_tabl
     return 0;
 }
 
-/* Node at the coordinates of a row. @return TOPOLOGY_NONE after telling */
+/* Node at the coordinates of a row. @return TOPOLOGY_NONE, reported */
 static uint32_t import_counters_node_at(struct counters *c, const struct counter_table *table,
                                         size_t row, const int column[TOPOLOGY_DIMENSIONS])
 {
@@ -110,7 +110,7 @@ static int import_counters_compare_by_id(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-/* Number and node of each node, each once. */
+/* List the number and node of each node once. */
 static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
 {
     int column[TOPOLOGY_DIMENSIONS], id = counter_table_column(&c->nodes, "nodeid", c->faults);
@@ -138,7 +138,7 @@ static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count
     return 0;
 }
 
-/* Without a table of ranks there is one on each node that is told. */
+/* Without a table of ranks there is one rank on each listed node. */
 static int rank_a_node(struct counters *c, const struct numbered *list, uint32_t count)
 {
     c->host_of = calloc((size_t)count + 1, sizeof(*c->host_of));
@@ -214,7 +214,8 @@ static int read_nodes(struct counters *c)
 
 /* ---- links --------------------------------------------------------------------- */
 
-/* Which dimension and direction leads from one node to its neighbour. @return UINT32_MAX: none */
+/* The dimension and direction that lead from one node to its neighbour. @return UINT32_MAX: they
+ * are not neighbours */
 static uint32_t port_of(const struct counters *c, uint32_t source, uint32_t destination)
 {
     uint32_t a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS], port = UINT32_MAX;
@@ -236,7 +237,7 @@ static uint32_t port_of(const struct counters *c, uint32_t source, uint32_t dest
     return port;
 }
 
-/* Window of a region that has come so often before for a link. */
+/* The window of a region's visit, given how many visits a link has had before. */
 static uint32_t import_counters_window_of(struct counters *c, int64_t region, uint32_t before)
 {
     for (uint32_t v = 0; v < c->visit_count; v++) {
@@ -267,7 +268,8 @@ static int by_region(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* What a row of the table says, but for its window. @return is it whole? told if not */
+/* Read a row of the table of links, except for its window. @return is it well-formed? Otherwise it
+ * was reported */
 static int read_link(struct counters *c, size_t row, const int *from, const int *to, int packets)
 {
     struct sample *sample = &c->samples[row];
@@ -287,7 +289,7 @@ static int read_link(struct counters *c, size_t row, const int *from, const int 
     return sample->port != UINT32_MAX && value >= 0;
 }
 
-/* @param count  set: rows that are whole */
+/* @param count  set: number of well-formed rows */
 static int import_counters_list_links(struct counters *c, struct link_row *list, size_t *count)
 {
     int from[TOPOLOGY_DIMENSIONS], to[TOPOLOGY_DIMENSIONS];
@@ -316,7 +318,7 @@ static int by_row(const void *left, const void *right)
     return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The windows are in the order in which regions come first in the file. */
+/* Number the windows in the order in which regions first occur in the file. */
 static int number_windows(struct counters *c, struct link_row *list, size_t count)
 {
     uint32_t *before = calloc(c->links.rows + 1, sizeof(*before));
@@ -363,7 +365,7 @@ static int read_links(struct counters *c)
 
 /* ---- windows --------------------------------------------------------------------- */
 
-/* Of rings of two nodes both directions are the same link, which is called "+". */
+/* In rings of two nodes both directions are the same link, which is called "+". */
 static uint32_t port_there(const struct counters *c, uint32_t port)
 {
     return c->meta.spec.dimensions[port / 2].size == 2 ? port : port ^ 1;
@@ -401,7 +403,7 @@ static int write_window(struct counters *c, struct import *import, uint32_t wind
                                                              .last = window + 1 == c->visit_count});
 }
 
-/* "x+", "x-", "y+" ...: as topology_interface() takes them. */
+/* "x+", "x-", "y+" ...: the names that topology_interface() accepts. */
 static void name_ports(struct counters *c)
 {
     for (uint32_t p = 0; p < 2 * c->meta.spec.dimension_count; p++) {
@@ -424,7 +426,7 @@ static int write_windows(struct counters *c, struct import *import)
     return code;
 }
 
-/* Which region each window is of: "regions -2 1 2 3 ...". */
+/* Describe which region each window is of: "regions -2 1 2 3 ...". */
 static void import_counters_describe_regions(const struct counters *c, char *out, size_t room)
 {
     size_t used = strlen(out);

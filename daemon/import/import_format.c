@@ -1,3 +1,4 @@
+/* Recognises the format of a file or folder from its contents: see import_format.h. */
 #include "daemon/import/import_format.h"
 
 #include "holter/error.h"
@@ -40,7 +41,8 @@ static int ends_in(const char *name, const char *end)
 
 /* ---- folders --------------------------------------------------------------- */
 
-/* Length of what stands before "-0000.bin". @return 0: this is not the name of a rank's file */
+/* Length of the part of a name before "-0000.bin". @return 0: this is not the name of a rank's file
+ */
 static size_t prefix_of(const char *name)
 {
     size_t length = strlen(name);
@@ -51,8 +53,9 @@ static size_t prefix_of(const char *name)
     return length > 1 && name[length - 1] == '-' && name[length] != '.' ? length - 1 : 0;
 }
 
-/* A DUMPI trace may have lost its .meta file: the file of its first rank stands for it.
- * @return how many traces there are: 2 is several */
+/* Find the traces of a folder by the files of their first ranks: a DUMPI trace may have lost its
+ * .meta file.
+ * @return number of traces; 2 stands for several */
 static unsigned look_for_ranks(const char *path, char *source, size_t room)
 {
     char first[256] = "";
@@ -76,7 +79,7 @@ static unsigned look_for_ranks(const char *path, char *source, size_t room)
     return found;
 }
 
-/* The only file in it of a kind that stands for a whole trace. */
+/* Find the only file of a folder that represents a whole trace. */
 static int look_into(const char *path, enum import_format wanted, char *source, size_t room,
                      char *why, size_t why_room)
 {
@@ -128,7 +131,7 @@ char import_separator_told(const char *line, size_t length)
     return length == 5 && strncasecmp(line, "sep=", 4) == 0 ? line[4] : '\0';
 }
 
-/* First line that is neither empty nor a comment, nor tells what separates fields. */
+/* The first line that is neither empty nor a comment nor a declaration of the separator. */
 static const char *import_format_first_line(const char *text)
 {
     while (*text != '\0') {
@@ -141,8 +144,8 @@ static const char *import_format_first_line(const char *text)
     return text;
 }
 
-/* The header of a table of messages, whichever comes first of its columns. Which others it lacks,
- * or that something else parts its fields, its reader says. */
+/* Is this the header of a table of messages, whichever of its columns comes first? Missing columns
+ * and unsupported separators are reported by its reader. */
 static int is_table(const char *line)
 {
     static const char *const columns[] = {"source", "destination"};
@@ -155,7 +158,7 @@ static int is_table(const char *line)
     return 1;
 }
 
-/* What dumpi2ascii prints: "MPI_Init entering at walltime 3.000000001, ..." */
+/* Is this the output of dumpi2ascii: "MPI_Init entering at walltime 3.000000001, ..."? */
 static int is_dumpi_ascii(const char *text)
 {
     const char *entering = strstr(text, " entering at ");
@@ -250,9 +253,9 @@ enum import_format import_format_find(const char *path, enum import_format wante
     }
     enum import_format format = of_bytes(bytes, length);
     if (format == IMPORT_UNKNOWN && ends_in(source, ".otf2"))
-        format = IMPORT_OTF2; /* libotf2 says what is wrong with it */
+        format = IMPORT_OTF2; /* libotf2 reports what is wrong with it */
     if (format == IMPORT_UNKNOWN && ends_in(source, ".meta"))
-        format = IMPORT_DUMPI; /* the files beside it may be of use all the same */
+        format = IMPORT_DUMPI; /* the files beside it may still be usable */
     if (format == IMPORT_UNKNOWN)
         snprintf(why, room, "%s: what it is cannot be told from %s; say --format", source,
                  length == 0 ? "an empty file" : "its beginning");

@@ -40,7 +40,7 @@ static void import_pairs_name_host(char out[65], const struct topology_file *net
         topology_vertex_name(network->topology, node, out, 65);
 }
 
-/* Hosts by node, and which of them each rank is on. */
+/* Make the list of hosts from the nodes in use, and the host of each rank. */
 static int import_pairs_make_hosts(struct places *p, uint32_t ranks,
                                    const struct topology_file *network)
 {
@@ -81,7 +81,8 @@ static int find_places(struct places *p, const struct pairs *pairs,
     return code != 0 ? code : import_pairs_make_hosts(p, pairs->processes, network);
 }
 
-/* What processes send each other, and themselves. @return for free(); NULL: no memory */
+/* What processes send to each other and to themselves. @return release with free(); NULL: no memory
+ */
 static struct remap_edge *all_edges(const struct pairs *pairs)
 {
     struct remap_edge *all = calloc(pairs->edge_count + pairs->self_count + 1, sizeof(*all));

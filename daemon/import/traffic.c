@@ -1,3 +1,5 @@
+/* Readers of hop-byte and route files, and placement of their processes on the vertices of a
+ * network: see traffic.h. */
 #include "daemon/import/traffic.h"
 
 #include "daemon/import/traffic_sums.h"
@@ -23,7 +25,7 @@ static int is_empty(const char *at, const char *end)
     return !word_next(&at, end, &word, &length) || *word == '#';
 }
 
-/* @param hops  UINT64_MAX: not told @return NULL, or what is wrong */
+/* @param hops  UINT64_MAX: the line has no hop count @return NULL, or what is wrong */
 static const char *hop_byte_line(const char *at, const char *end, struct pair_sum *out,
                                  uint64_t *hops)
 {
@@ -45,7 +47,7 @@ static const char *hop_byte_line(const char *at, const char *end, struct pair_su
 
 /* ---- route files --------------------------------------------------------- */
 
-/* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong */
+/* "Hop 1: [12-0] ...": only the first hop counts. @return NULL, or what is wrong with the line */
 static const char *route_line(const char *at, const char *end, struct pair_sum *out)
 {
     char text[160];
@@ -125,7 +127,7 @@ static int add_lines(struct pairs *out, struct pair_sums *sums, const char *text
     return code;
 }
 
-/* @param lenient  wrong lines are left out */
+/* @param lenient  malformed lines are reported and left out */
 static int traffic_parse(struct pairs *out, const char *text, size_t length, int lenient,
                          struct faults *faults)
 {
@@ -240,7 +242,7 @@ static int by_host_name(const void *left, const void *right, void *user)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* One behind the other. */
+/* Processes are placed on nodes 0, 1, 2 ... in their order. */
 static int seats_in_order(uint32_t *vertices, const struct pairs *pairs)
 {
     uint32_t *order = calloc((size_t)pairs->host_count + 1, sizeof(*order));
@@ -255,7 +257,7 @@ static int seats_in_order(uint32_t *vertices, const struct pairs *pairs)
     return 0;
 }
 
-/* Vertices of the hosts of a recording. */
+/* Find the vertices of the hosts of a recording. */
 static int seats_of_hosts(uint32_t *vertices, const struct pairs *pairs,
                           const struct topology_file *network, char *why, size_t room)
 {

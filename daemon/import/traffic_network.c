@@ -1,4 +1,4 @@
-/* The network of a recording: the one it keeps, else the tree of what agents saw; or the grid of
+/* The network of a recording: the one it contains, else the tree of what agents saw; or the grid of
  * its processes. */
 #include "daemon/import/traffic.h"
 #include "daemon/storage/recording.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @return 2: it is the process grid; 1 and the network, 0: none was given when it was made, or a
- * negative error */
+/* @return 2: the job was recorded with its process grid; 1 and the network; 0: the job was recorded
+ * without one; or a negative error */
 static int kept_network(struct topology_file *out, const char *path, char *why, size_t room)
 {
     struct recording_cursor *cursor;

@@ -1,4 +1,4 @@
-/* Pairs and places of a recording: sums of all its windows. */
+/* Pairs and places from a recording: sums over all its windows. */
 #include "daemon/import/traffic_sums.h"
 #include "daemon/storage/recording_scan.h"
 #include "holter/error.h"
@@ -13,7 +13,7 @@
 
 struct reading {
     struct pair_sums sums;
-    struct pairs *pairs; /* hosts are in the order of arrival at first */
+    struct pairs *pairs; /* hosts are in the order of their first messages at first */
     struct pair_place *places;
     size_t place_room, host_room;
     uint64_t world;
@@ -38,7 +38,8 @@ static int grow_places(struct reading *r, uint64_t ranks)
     return 0;
 }
 
-/* Few messages tell hosts: one a node, or a few. @return its position, or a negative error */
+/* Index of a host, added if new; few messages describe hosts: one or a few for each node. @return
+ * its index, or a negative error */
 static int64_t traffic_recording_host_of(struct reading *r, const struct wire_ranks *ranks)
 {
     struct pairs *p = r->pairs;
@@ -118,7 +119,7 @@ static int traffic_recording_add_message(void *user, const struct recorded *head
     return 0;
 }
 
-/* Hosts in the order of their lowest rank, and places by process. */
+/* Sort the hosts by their lowest rank, and set the places of the processes. */
 static int order_hosts(struct reading *r)
 {
     struct pairs *p = r->pairs;

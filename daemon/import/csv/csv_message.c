@@ -1,3 +1,4 @@
+/* Columns and values of a table of messages: see csv_message.h. */
 #include "daemon/import/csv/csv_message.h"
 
 #include "holter/call.h"
@@ -56,7 +57,7 @@ static int csv_message_column_of(struct csv_field f, int *whole_ns)
     return -1;
 }
 
-/* Source of a line that is in memory. */
+/* Source of bytes for a line in memory. */
 struct text {
     const char *at;
     size_t left;
@@ -72,7 +73,7 @@ static long csv_message_read_text(void *user, void *out, size_t room)
     return (long)give;
 }
 
-/* For people: without control characters. */
+/* Copy a name for error messages, without control characters. */
 static void keep_name(char out[CSV_NAME], struct csv_field f)
 {
     size_t length = utf8_cut(f.text, f.length, CSV_NAME - 1);
@@ -126,7 +127,7 @@ static uint32_t csv_message_known(const struct csv_columns *c)
     return c->count > c->unknown ? c->count - c->unknown : 0;
 }
 
-/* What is missed, and whether the separator may be why. */
+/* Report which columns are missing, and whether another separator may be the cause. */
 static void csv_message_report_missing(char why[CSV_WHY], const struct csv_columns *best,
                                        enum csv_column c)
 {
@@ -181,7 +182,7 @@ static int csv_message_report_bad(const struct row *r, enum csv_column c, struct
     return -HOLTER_EUSAGE;
 }
 
-/* @return 0: there is nothing in this column; programs write what is missing in some ways */
+/* @return 0: the column is empty; programs write missing values in several ways */
 static int csv_message_value_of(const struct row *r, enum csv_column c, struct csv_field *out)
 {
     int32_t at = r->columns->field[c];
@@ -192,7 +193,7 @@ static int csv_message_value_of(const struct row *r, enum csv_column c, struct c
            !is_word(*out, "none") && !is_word(*out, "null");
 }
 
-/* @param given  set; NULL: it must be there */
+/* @param given  set: is there a value? NULL: a value is required */
 static int csv_message_number(const struct row *r, enum csv_column c, int64_t most, int64_t *out,
                               int *given)
 {
@@ -248,7 +249,8 @@ static int csv_message_call(const struct row *r, uint16_t *out)
         return 0;
     uint32_t begin = f.length > 4 && strncasecmp(f.text, "MPI_", 4) == 0 ? 4 : 0, at = 4;
     memcpy(name, "MPI_", at);
-    for (uint32_t i = begin; i < f.length && at < CSV_NAME; i++) /* Fortran's are in any case */
+    for (uint32_t i = begin; i < f.length && at < CSV_NAME;
+         i++) /* names of Fortran calls may be in any case */
         name[at++] = (char)(i == begin ? toupper((unsigned char)f.text[i])
                                        : tolower((unsigned char)f.text[i]));
     name[at] = '\0';

@@ -1,3 +1,4 @@
+/* Placement of the ranks of a table of messages on hosts: see csv_places.h. */
 #include "daemon/import/csv/csv_places.h"
 
 #include "daemon/import/import_file.h"
@@ -61,8 +62,7 @@ static int by_version(const void *left, const void *right, void *user)
     return order != 0 ? order : strcmp(a, b);
 }
 
-/* Hosts of the table in the order of their names; ranks of which it does not tell are on one of
- * their own. */
+/* Use the hosts of the table, sorted by name; each rank without a host gets one of its own. */
 static int csv_places_place_table(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t count = job->hosts.count, unknown = 0;
@@ -116,8 +116,8 @@ static int csv_places_place_blocks(struct trace_places *p, const struct csv_job 
     return 0;
 }
 
-/* Ranks that are not there are nowhere, and hosts without ranks are not there: a stray rank costs
- * no more than others. */
+/* Ranks that do not exist are placed nowhere, and hosts without ranks are removed: a stray rank
+ * number costs no more than others. */
 static int leave_out_unseen(struct trace_places *p, const struct csv_job *job)
 {
     uint32_t *place = calloc((size_t)p->host_count + 1, sizeof(*place)), count = 0;

@@ -1,3 +1,4 @@
+/* External merge sort of ends of messages: see csv_spool.h. */
 #include "daemon/import/csv/csv_spool.h"
 
 #include "holter/error.h"
@@ -10,17 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK 1024u /* ends of a run in memory while runs are merged */
+#define CHUNK 1024u /* ends of a run that are in memory while runs are merged */
 
 struct csv_spool {
     struct csv_spool_options options;
     char folder[PATH_MAX];
-    struct csv_end *ends; /* owned; the run that is being filled, or all */
+    struct csv_end *ends; /* owned; the run that is being filled, or all ends */
     size_t count, run;
     uint64_t all;
-    int runs_fd, fd; /* sorted runs behind each other; all, sorted; -1: none */
+    int runs_fd, fd; /* sorted runs one after the other; the merged result; -1: not open */
     uint32_t runs;
-    uint64_t *first; /* owned; by rank, the last one is the end; once sorted */
+    uint64_t *first; /* owned; by rank: its first end, and after the last rank the total; set when
+                        sorted */
     uint32_t ranks;
 };
 
@@ -150,9 +152,10 @@ static int write_run(struct csv_spool *s)
 
 int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
 {
-    int code = s->count < s->run               ? 0
-               : s->runs + 1 == CSV_SPOOL_RUNS ? -HOLTER_ELIMIT /* the last one is what is left */
-                                               : write_run(s);
+    int code = s->count < s->run ? 0
+               : s->runs + 1 == CSV_SPOOL_RUNS
+                   ? -HOLTER_ELIMIT /* the last run is the one in memory */
+                   : write_run(s);
     if (code != 0)
         return code;
     s->ends[s->count++] = *end;
@@ -164,20 +167,20 @@ int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
 
 struct run {
     struct csv_end *ends; /* owned; CHUNK of them */
-    uint64_t next, end;   /* in the file, in ends: what is not read */
+    uint64_t next, end;   /* range of the run in the file that is not read yet, in ends */
     size_t at, count;
 };
 
 struct merge {
     struct csv_spool *spool;
     struct run *runs;
-    uint32_t *heap; /* runs, the one with the least end first */
+    uint32_t *heap; /* runs, the one with the smallest end first */
     uint32_t heap_count;
     struct csv_end *out; /* CHUNK */
     size_t out_count;
 };
 
-/* @return 0, 1 at its end, or a negative error */
+/* @return 0, 1 at the end of the run, or a negative error */
 static int csv_spool_refill(struct merge *m, struct run *run)
 {
     uint64_t left = run->end - run->next;

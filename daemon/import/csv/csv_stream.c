@@ -1,4 +1,4 @@
-/* From ends of messages to the records of a probe. */
+/* Conversion of ends of messages to the records that a probe would have written. */
 #include "daemon/import/csv/csv_job.h"
 #include "holter/call.h"
 
@@ -33,7 +33,7 @@ static void csv_stream_note_call(struct csv_stream *s, const struct event *call)
     s->last_exit = call->t_exit;
 }
 
-/* The send that waits ended, at the latest at `until`. */
+/* Emit the pending send, which ended at `until` at the latest. */
 static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *out)
 {
     if (!s->sends)
@@ -45,8 +45,8 @@ static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *ou
     return 1;
 }
 
-/* Where a receive stands among those of its channel is told by a part of the call before: of posts
- * the order counts, not the time, and records do not go back in time. */
+/* Emit the place of a receive among those of its channel as a part of the previous call: for posts
+ * the order matters, not the time, and the times of records do not decrease. */
 static uint32_t give_post(const struct csv_stream *s, struct event record,
                           const struct csv_end *end, struct event *out)
 {
@@ -74,7 +74,7 @@ static uint32_t give_receive(struct csv_stream *s, struct event record, const st
     return count + 1;
 }
 
-/* @return records that were given: at most one more than ends that were taken */
+/* @return number of emitted records: at most one more than the number of consumed ends */
 static uint32_t csv_stream_emit_record(const struct csv_job *job, struct csv_stream *s,
                                        const struct csv_end *end, struct event *out)
 {
@@ -116,8 +116,8 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
     return (int)count;
 }
 
-/* Slot 0 is MPI_COMM_WORLD. Ids are in the order of names, so that they do not depend on that of
- * rows. */
+/* Slot 0 is MPI_COMM_WORLD. The ids follow the order of names, so that they do not depend on the
+ * order of rows. */
 int csv_stream_comm(void *user, uint32_t rank, uint32_t slot, struct trace_comm *out)
 {
     const struct csv_job *job = user;

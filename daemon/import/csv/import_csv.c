@@ -1,3 +1,5 @@
+/* Import of a table of messages: reads the rows, sorts their ends, and writes the recording by
+ * trace_import(). */
 #include "daemon/import/csv/import_csv.h"
 
 #include "daemon/import/csv/csv_job.h"
@@ -18,9 +20,10 @@
 
 #define COMMUNICATORS_MOST 32768u
 #define REGIONS_MOST 16000u
-#define DATE_NS UINT64_C(1000000000000000000) /* times from 2001 on are since 1970 */
-#define UNNAMED_MOST 65536u /* ranks that no row names and that are there all the same */
-#define TOLD_EVERY 65536u   /* rows */
+#define DATE_NS                                                                                    \
+    UINT64_C(1000000000000000000) /* times from 2001 on are taken for times since 1970 */
+#define UNNAMED_MOST 65536u       /* maximum number of silent ranks, which no row names */
+#define TOLD_EVERY 65536u         /* rows between two reports of progress */
 
 struct import {
     struct csv_job job;
@@ -67,7 +70,7 @@ static int open_table(struct import *m, const char *source)
     return code;
 }
 
-/* What is on the line of the header can be no header. @return a sentence, or NULL */
+/* What a first line is instead of a header. @return a sentence, or NULL: it may be a header */
 static const char *other_than_table(const char *line, size_t length)
 {
     const char *packed = import_packed_as(line, length);
@@ -76,8 +79,8 @@ static const char *other_than_table(const char *line, size_t length)
     return packed;
 }
 
-/* Pass over the line that tells the separator; the header tells it as well.
- * @return as csv_reader_peek(), of the line behind it */
+/* Skip the line that declares the separator, which is also found from the header.
+ * @return as csv_reader_peek(), for the line after it */
 static int import_csv_skip_line(struct import *m, char separator, const char **line, size_t *length,
                                 int *whole)
 {
@@ -91,7 +94,7 @@ static int import_csv_skip_line(struct import *m, char separator, const char **l
     return csv_reader_peek(m->reader, line, length, whole);
 }
 
-/* @return as csv_reader_peek(), after telling what is wrong */
+/* @return as csv_reader_peek(); errors are reported */
 static int find_header(struct import *m, const char **line, size_t *length, int *whole)
 {
     int code = csv_reader_peek(m->reader, line, length, whole);
@@ -131,7 +134,7 @@ static int import_csv_read_header(struct import *m)
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* @return number of the name and 1, 0 for none; CSV_NAMES_FULL: there are too many */
+/* @return number of the name plus 1, 0 for no name; CSV_NAMES_FULL: there are too many names */
 static uint32_t import_csv_name_of(struct csv_names *names, const char *name)
 {
     if (name[0] == '\0')
@@ -194,7 +197,7 @@ static void bad_row(struct import *m, uint64_t line, const char *why)
     fault_at(&m->faults, line > UINT32_MAX ? UINT32_MAX : (unsigned)line, "%s", why);
 }
 
-/* @return 0, or what ends the import */
+/* @return 0, or the error that ends the import */
 static int import_csv_add_row(struct import *m, const struct csv_row *row)
 {
     struct csv_job *job = &m->job;
@@ -294,8 +297,8 @@ static int import_csv_compare_by_name(const void *left, const void *right, void 
     return strcmp(names->names[*(const uint32_t *)left], names->names[*(const uint32_t *)right]);
 }
 
-/* Ranks that no row names are silent ones; unless there are so many of them that the highest is a
- * stray number: those are none, for each would have a row in every window. */
+/* Ranks that no row names are silent ranks. If there are so many of them that the highest rank is
+ * probably a stray number they are left out, since each would have a row in every window. */
 static void count_ranks(struct csv_job *job)
 {
     for (uint32_t r = 0; r < job->ranks; r++)
@@ -352,7 +355,7 @@ static void import_csv_on_progress(void *user, uint64_t *read, uint64_t *all)
     *all = 2 * job->ends;
 }
 
-/* From the file's name: what a job can be called. */
+/* Derive the job's name from the name of the file. */
 static void import_csv_name_job(char *out, size_t room, const char *source)
 {
     const char *slash = strrchr(source, '/'), *at = slash == NULL ? source : slash + 1;

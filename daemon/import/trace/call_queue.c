@@ -1,3 +1,5 @@
+/* Queue of a thread's records, some of which wait for records of other threads: see call_queue.h.
+ */
 #include "daemon/import/trace/call_queue.h"
 
 #include "daemon/import/trace/request_pairs.h"
@@ -73,7 +75,7 @@ struct event *call_queue_waiting(struct open_request *request)
     return event->seq == CALL_WAITS_FOR_END && event->bytes == request->id ? event : NULL;
 }
 
-/* Its other end will not be told. */
+/* Give up waiting for the other end of a request. */
 static void call_queue_release_request(struct request_table *table, struct open_request *request)
 {
     struct event *event = call_queue_waiting(request);
@@ -174,7 +176,8 @@ enum call_wait call_queue_waits(const struct call_queue *q)
     return q->count == 0 ? CALL_COMPLETE : (enum call_wait)item_at(q, q->first)->seq;
 }
 
-/* What is known of the other end is told. @return does it stay alone? */
+/* Join the record at a position with what is known of its other end. @return does it stay without
+ * one? */
 static int call_queue_force_position(struct call_queue *q, uint64_t position)
 {
     struct event *item = item_at(q, position);
@@ -185,7 +188,7 @@ static int call_queue_force_position(struct call_queue *q, uint64_t position)
         request_pairs_settle(q->requests, UINT64_MAX);
     if (item->seq == CALL_COMPLETE)
         return 0;
-    /* It may still be ended. */
+    /* a later record may still end it */
     struct open_request *request = request_table_at(q->requests, id, q, position, 0);
     call_queue_complete_alone(item);
     if (request != NULL)
@@ -213,7 +216,7 @@ int call_queue_is_full(const struct call_queue *q)
            (q->count >= CALL_QUEUE_MOST || call_queue_waits(q) == CALL_COMPLETE);
 }
 
-/* Where there are other threads, whoever asks knows whether to wait on. */
+/* In ranks with other threads the caller decides how long to wait. */
 uint32_t call_queue_take(struct call_queue *q, struct event *out, uint32_t most)
 {
     uint32_t taken = 0;

@@ -1,15 +1,16 @@
+/* Joining of posts and ends of requests in ranks with several threads: see request_pairs.h. */
 #include "daemon/import/trace/request_pairs.h"
 
 #include <errno.h>
 
-/* The record that ended a request. @return NULL: it is joined already */
+/* The record that ended a request. @return NULL: it is already joined */
 static struct event *request_pairs_record_of(const struct open_request *end)
 {
     struct event *item = call_queue_record(end);
     return item != NULL && item->seq == CALL_WAITS_FOR_POST ? item : NULL;
 }
 
-/* Which request a record ended. */
+/* Set in a record which request it ended. */
 static void name_post(struct event *end, const struct open_request *post)
 {
     end->request = post->number;
@@ -26,7 +27,7 @@ void request_pairs_tell_end(struct event *end, const struct open_request *post)
     end->bytes = post->bytes;
 }
 
-/* What came is told where the request was posted. */
+/* Copy the data of the completion to the record of the post. */
 static void request_pairs_report_post(struct event *begun, const struct event *end,
                                       const struct open_request *ended, uint16_t direction)
 {
@@ -39,7 +40,7 @@ static void request_pairs_report_post(struct event *begun, const struct event *e
     begun->seq = CALL_COMPLETE;
 }
 
-/* @return 0, or -ENOENT: the end is left alone */
+/* @return 0, or -ENOENT: the end stays without a post */
 static int request_pairs_join_requests(const struct open_request *ended, struct open_request *post)
 {
     uint16_t direction = post->flags & (EVENT_SEND | EVENT_RECV);

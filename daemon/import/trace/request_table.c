@@ -1,3 +1,4 @@
+/* Hash table of the open requests of a rank: see request_table.h. */
 #include "daemon/import/trace/request_table.h"
 
 #include "holter/event.h"
@@ -18,13 +19,14 @@ void request_table_finish(struct request_table *t)
     *t = (struct request_table){.count = 0};
 }
 
-/* Of an empty table it means nothing, and request_table_next_of() finds nothing there. */
+/* Home slot of an id. In an empty table it is meaningless, and request_table_next_of() finds
+ * nothing there. */
 static uint32_t home_of(const struct request_table *t, uint64_t id)
 {
     return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (t->room - 1);
 }
 
-/* An empty entry behind those of the same home. */
+/* The first empty entry from the home of an id on. */
 static struct open_request *empty_for(const struct request_table *t, uint64_t id)
 {
     uint32_t at = home_of(t, id);
@@ -61,7 +63,7 @@ struct open_request *request_table_add(struct request_table *t, uint64_t id,
     return request;
 }
 
-/* The next request of this id, from an entry on. @return NULL: there are no more */
+/* The next request of this id, starting at an entry. @return NULL: there are no more */
 static struct open_request *request_table_next_of(const struct request_table *t, uint64_t id,
                                                   uint32_t *at)
 {
@@ -94,7 +96,7 @@ static int same_kind(const struct open_request *post, const struct open_request 
            ((post->flags ^ end->flags) & (EVENT_SEND | EVENT_RECV)) == 0;
 }
 
-/* How well a post goes with an end: 0: not at all. */
+/* How well a post fits an end; 0: not at all. */
 static int request_table_rank_of(const struct open_request *post, const struct open_request *end)
 {
     if (!same_kind(post, end))
@@ -134,7 +136,8 @@ struct open_request *request_table_at(const struct request_table *t, uint64_t id
     return NULL;
 }
 
-/* Those behind it that would not be found any more move up (Knuth, volume 3, 6.4, algorithm R). */
+/* Entries after the removed one that would become unreachable move up (Knuth, The Art of Computer
+ * Programming, volume 3, section 6.4, algorithm R). */
 void request_table_remove(struct request_table *t, struct open_request *request)
 {
     uint32_t mask = t->room - 1, hole = (uint32_t)(request - t->entries), at = hole;

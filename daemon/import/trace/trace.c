@@ -1,3 +1,5 @@
+/* Import of a trace: chooses the windows, reads streams, and lets a virtual agent for each host
+ * (trace_host.h) sum and match them window by window. */
 #include "daemon/import/trace/trace.h"
 
 #include "daemon/analysis/tables/saturate.h"
@@ -12,13 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOWS_WANTED 250u      /* of a trace, about */
-#define WINDOWS_MOST (1u << 20)  /* of all hosts together */
-#define WINDOWS_LEAST_MOST 4096u /* of one host, however many there are */
+#define WINDOWS_WANTED 250u     /* target for the number of windows of a trace */
+#define WINDOWS_MOST (1u << 20) /* limit for the windows of all hosts together */
+#define WINDOWS_LEAST_MOST                                                                         \
+    4096u /* minimum of the limit for one host, however many hosts there are */
 #define UNKNOWN_WINDOW_NS UINT64_C(10000000)
-#define LONGEST_WINDOW_NS UINT64_C(1000000000) /* that is chosen */
-#define STRAY 100u /* of so many records one may have a time that is none */
-#define BEYOND 4u  /* times the length of the trace: what is later than that is no record of it */
+#define LONGEST_WINDOW_NS UINT64_C(1000000000) /* longest window that is chosen */
+#define STRAY 100u                             /* one of so many records may have an invalid time */
+#define BEYOND 4u /* records later than this multiple of the trace's length are invalid */
 
 struct import {
     const struct trace_job *job;
@@ -34,16 +37,16 @@ struct import {
     struct trace_host *hosts;
     struct trace_desk *desks;
     uint32_t desk_count;
-    uint32_t *dry;   /* streams to be read on, those of a rank behind each other */
-    uint32_t *turns; /* where those of each rank begin, and the last end */
+    uint32_t *dry;   /* streams that must be read on, grouped by rank */
+    uint32_t *turns; /* where those of each rank begin, and the last ones end */
     uint32_t dry_count, turn_count;
-    uint64_t until; /* what begins later is not wanted yet, ticks */
-    uint64_t limit; /* records beyond it are none, ticks */
-    /* What the pool works on: hosts [first, first + count), one at each desk. */
+    uint64_t until; /* records that begin later are not needed yet, ticks */
+    uint64_t limit; /* records beyond it are invalid, ticks */
+    /* The work of the pool: hosts [first, first + count), one at each desk. */
     uint32_t first, count;
-    uint8_t *wants; /* by desk */
+    uint8_t *wants; /* by desk: the host needs further records */
     uint64_t zero_ns, first_ns, window_ns, window, limit_ns;
-    uint64_t most; /* windows that a host may have */
+    uint64_t most; /* maximum number of windows of a host */
 };
 
 uint64_t trace_window_ns(uint64_t length_ns)
@@ -67,7 +70,7 @@ static int trace_report_fault(const struct import *m, int code, const char *what
 
 /* ---- setting up ------------------------------------------------------------ */
 
-/* Streams by rank, each rank's in the order of their numbers. */
+/* Streams by rank, those of each rank in the order of their numbers. */
 static void trace_group_streams(struct import *m)
 {
     const struct trace_job *job = m->job;
@@ -111,8 +114,9 @@ static int trace_make_tables(struct import *m)
     return code;
 }
 
-/* Streams of a rank may wait for each other: one after the other they are asked, so that the same
- * comes of it however many threads there are. If all of them wait, the first must not. */
+/* Streams of a rank may wait for each other: they are asked one after the other, so that the result
+ * does not depend on the number of threads. If all of them wait, the first one is forced to
+ * continue. */
 static void trace_read_on(void *user, uint32_t piece)
 {
     struct import *m = user;
@@ -139,7 +143,7 @@ static void read_dry(struct import *m)
     m->turn_count = m->dry_count = 0;
 }
 
-/* The first records of all streams tell when the first window begins. */
+/* The first records of all streams determine when the first window begins. */
 static uint64_t first_entry(struct import *m)
 {
     uint64_t first = UINT64_MAX;
@@ -157,9 +161,9 @@ static uint64_t first_entry(struct import *m)
     return first == UINT64_MAX ? 0 : first;
 }
 
-/* Length from the first record on. What a trace claims and ends before its first record is meant
- * so: the writer took times since 1970 and did not tell where they begin.
- * @return 0: not known, or not to be believed */
+/* Length of the trace from the first record on. If the stated end is before the first record it is
+ * taken as a length: the writer took times since 1970 and did not store their zero.
+ * @return 0: unknown or implausible */
 static uint64_t trace_window_length(const struct import *m, uint64_t first_ns)
 {
     const struct trace_job *job = m->job;
@@ -169,7 +173,7 @@ static uint64_t trace_window_length(const struct import *m, uint64_t first_ns)
     return job->length_is_claim && length / LONGEST_WINDOW_NS >= m->most ? 0 : length;
 }
 
-/* How many windows there may be of each host, and whether that is enough. */
+/* Set the maximum number of windows of each host, and check that it is sufficient. */
 static int set_windows(struct import *m, uint64_t first_ns)
 {
     uint64_t most = WINDOWS_MOST / m->job->host_count;
@@ -264,7 +268,7 @@ static void trace_close_one(void *user, uint32_t piece)
         m->desks[piece].part_count = 0;
 }
 
-/* Read streams and drain hosts, in turns, until the window is full. */
+/* Read streams and drain hosts in turns until the window is complete. */
 static void trace_fill(struct import *m)
 {
     int wanted = 1;
@@ -331,9 +335,9 @@ static void trace_report_progress(const struct import *m)
     m->options->told(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
 }
 
-/* Records that are far beyond the length that was told: a few have times that are none, many tell
- * that the length is wrong. @return where all but a few end; 0: the length holds, or there would be
- * too many windows */
+/* Examine records far beyond the stated length: a few of them have invalid times, many show that
+ * the length is wrong. @return the time by which nearly all records end; 0: the length is right, or
+ * there would be too many windows */
 static uint64_t find_beyond(const struct import *m, uint64_t records)
 {
     uint64_t window_ns = m->job->window_ns != 0 ? m->job->window_ns : LONGEST_WINDOW_NS;
@@ -378,7 +382,8 @@ static void sum_counts(const struct import *m, struct trace_counts *out)
         out->failed_streams += (uint64_t)m->streams[s].failed;
 }
 
-/* Records were left out; unless the trace is read once more, with the length that they tell. */
+/* Report records that were left out, unless the trace is read once more with the length that they
+ * indicate. */
 static void trace_report_lost(const struct import *m, const struct trace_counts *counts)
 {
     const struct trace_host *stray = NULL;

@@ -1,3 +1,4 @@
+/* A virtual agent for the ranks of one host of a trace: see trace_host.h. */
 #include "daemon/import/trace/trace_host.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PAIRS (1u << 17) /* rows of pairs in one window, as agents have it */
+#define MOST_PAIRS (1u << 17) /* limit of the rows of pairs in one window, as in agents */
 #define CALL_NUMBERS_MOST 65536u
 
 /* ---- desks ----------------------------------------------------------------- */
@@ -97,8 +98,8 @@ void trace_host_finish(struct trace_host *host)
 
 /* ---- communicators and regions --------------------------------------------- */
 
-/* See trace_host_is_announced() in agent/node/rank.c: what has positions that are not known anyway.
- */
+/* The same rule as in agent/node/rank.c: communicators whose positions are not known anyway are not
+ * announced. */
 static int trace_host_is_announced(const struct trace_comm *comm)
 {
     return comm->id > 2 && comm->remote_size == 0 && comm->my_rank >= 0 &&
@@ -146,7 +147,7 @@ static uint64_t trace_host_match_comm(void *user, uint32_t slot, int *fresh)
     return rank->comm_ids[slot] - 1;
 }
 
-/* @return the array with room for slot, cleared behind what it had; NULL: no memory */
+/* @return the array with capacity for slot, its new part cleared; NULL: no memory */
 static void *trace_host_grow(void *array, uint32_t count, uint32_t room, size_t each)
 {
     char *grown = realloc(array, room * each);
@@ -201,7 +202,8 @@ static int trace_host_ask(const struct trace_stream *stream, const struct trace_
 int trace_stream_refill(struct trace_stream *stream, const struct trace_reader *reader,
                         uint64_t until, uint64_t limit)
 {
-    until = stream->later > limit ? UINT64_MAX : until; /* its time is none: nobody waits for it */
+    until = stream->later > limit ? UINT64_MAX
+                                  : until; /* its time is invalid: it must not delay others */
     stream->at = stream->count = 0;
     stream->sound = 0;
     stream->later = 0;
@@ -236,8 +238,9 @@ static void note_beyond(struct trace_host *host, uint32_t rank, const struct eve
         host->beyond_latest[bits] = time;
 }
 
-/* Tables grow to the slots that records name. Calls of a thread follow each other: what goes back
- * in time would have the matcher look for its place among all that is under way. */
+/* Prepare records for summing: tables grow to the slots that records name, and times that go back
+ * are corrected. Calls of a thread follow each other; a time that went back would make the matcher
+ * search among all open calls. */
 static int make_sound(struct trace_host *host, struct trace_rank *rank, struct trace_stream *stream)
 {
     int code = 0;
@@ -270,15 +273,15 @@ static struct sum_source trace_host_source_of(const struct trace_host *host,
                                .now_ns = host->limit_ns};
 }
 
-/* Look through what was read. @return 0 or -ENOMEM */
+/* Validate the records that were read. @return 0 or -ENOMEM */
 static int trace_host_prepare(struct trace_host *host, struct trace_rank *rank,
                               struct trace_stream *stream)
 {
     return stream->sound || stream->at == stream->count ? 0 : make_sound(host, rank, stream);
 }
 
-/* Of the window that ends at end_ns, as far as records end by `until`, in ticks.
- * @return how many were taken */
+/* Sum the records of the window that ends at end_ns, as far as they end by the tick `until`.
+ * @return number of records */
 static uint32_t drain_stream(struct trace_host *host, struct trace_rank *rank, uint32_t ring,
                              uint64_t end_ns, uint64_t until)
 {
@@ -299,7 +302,7 @@ static uint32_t drain_stream(struct trace_host *host, struct trace_rank *rank, u
     return (uint32_t)taken;
 }
 
-/* When the next record of a stream ends, or when it may at the earliest. */
+/* When the next record of a stream ends, or the earliest time when it may. */
 static uint64_t next_exit(const struct trace_stream *stream)
 {
     if (stream->at == stream->count)
@@ -308,8 +311,8 @@ static uint64_t next_exit(const struct trace_stream *stream)
     return event->kind == 0 ? 0 : event->t_exit;
 }
 
-/* What one thread posts another may complete: records of a rank are matched in the order of their
- * ends, as far as all its threads have been read. */
+/* One thread may complete what another posts: records of a rank are matched in the order of their
+ * ends, up to the time that all its threads have been read to. */
 static void drain_threads(struct trace_host *host, struct trace_rank *rank, uint64_t end_ns)
 {
     uint32_t taken = 1;
@@ -330,7 +333,8 @@ static void drain_threads(struct trace_host *host, struct trace_rank *rank, uint
     }
 }
 
-/* Threads of a rank are merged by the entries of their calls: up to where all of them are known. */
+/* Merge the threads of a rank by the entries of their calls, up to the time that all of them are
+ * known to. */
 static void trace_host_write_known(struct trace_host *host, struct trace_rank *rank,
                                    uint64_t end_ns)
 {
@@ -412,7 +416,7 @@ static int end_streams(struct trace_host *host, uint64_t end_ns)
     return going_on;
 }
 
-/* What is left over when all records were taken has no other end. */
+/* When all records are read, remaining ends have no other end. */
 static void end_members(struct trace_host *host)
 {
     for (uint32_t i = 0; i < host->rank_count; i++) {

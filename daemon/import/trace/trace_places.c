@@ -1,3 +1,4 @@
+/* Placement of the ranks of a trace on a list of hosts: see trace_places.h. */
 #include "daemon/import/trace/trace_places.h"
 
 #include "daemon/analysis/tables/array.h"

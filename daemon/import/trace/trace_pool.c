@@ -1,3 +1,4 @@
+/* A pool of threads for the pieces of one task at a time: see trace_pool.h. */
 #include "daemon/import/trace/trace_pool.h"
 
 #include <errno.h>
@@ -13,11 +14,11 @@ struct trace_pool {
     pthread_cond_t begun, done;
     pthread_t threads[THREADS_MOST];
     unsigned count; /* threads besides the caller's */
-    /* Under the lock: */
-    uint64_t task; /* number of the newest */
+    /* Protected by the lock: */
+    uint64_t task; /* number of the newest task */
     unsigned busy; /* threads that have not finished it */
     int ends;
-    /* Of the newest task: */
+    /* The newest task: */
     trace_pool_work *work;
     void *user;
     uint32_t pieces;
