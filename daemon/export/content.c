@@ -1,3 +1,4 @@
+/* Sums the messages of a recording: see content.h. */
 #include "daemon/export/content.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -22,7 +23,8 @@ struct reading {
     const struct content_options *options;
 };
 
-/* Number of a key; *fresh is set for a new one. @return -ENOMEM, or another negative error */
+/* Number of a key; *fresh is set for a new one. @return the number, -ENOMEM, or another negative
+ * error */
 static int64_t content_number_of(struct key_table *table, struct key key, int *fresh)
 {
     int code = key_table_reserve(table, 1);
@@ -58,7 +60,7 @@ static uint64_t content_hash_of(const char *text, uint64_t seed)
     return seed;
 }
 
-/* 128 bits of a hash stand for the name. */
+/* Number of a host by a 128-bit hash of its name. */
 static int64_t content_host_of(struct reading *r, const char *name)
 {
     struct content *c = r->content;

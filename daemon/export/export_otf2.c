@@ -1,4 +1,4 @@
-/* Summaries as OTF2 archives: what ranks did, window by window, as metrics. */
+/* Export of summaries as OTF2 archives: figures of ranks, window by window, as metrics. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/analysis/tables/key_table.h"
 #include "daemon/export/export.h"
@@ -14,12 +14,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define AT_A_TIME 512u /* event writers that are open: each has a buffer of OTF2_CHUNK_SIZE_MIN */
+#define AT_A_TIME                                                                                  \
+    512u /* maximum number of open event writers: each has a buffer of OTF2_CHUNK_SIZE_MIN */
 #define MOST_PHASES 65536u
 
 static const struct member {
     const char *name, *unit, *text;
-    size_t offset; /* in struct wire_rank_row */
+    size_t offset; /* of the member in struct wire_rank_row */
 } members[] = {
 #define MEMBER(field, unit, text)                                                                  \
     {                                                                                              \
@@ -47,7 +48,7 @@ static const struct member {
 struct phase {
     int64_t id;
     uint64_t begin_ns, end_ns;
-    uint32_t pattern; /* number of the region that stands for it and those it is like */
+    uint32_t pattern; /* number of the region of the pattern that the phase belongs to */
 };
 
 struct archive {
@@ -55,18 +56,18 @@ struct archive {
     OTF2_Archive *otf2;
     OTF2_GlobalDefWriter *definitions;
     uint32_t strings;
-    OTF2_ErrorCode error; /* first one */
-    int disk; /* errno of it, where the disk is to blame: the library calls that a broken file; else
-                 0 */
-    /* Ranks whose events are being written, and the newest time of each. */
+    OTF2_ErrorCode error; /* the first error */
+    int disk; /* errno where the disk is the cause, which libotf2 reports as a broken file; else 0
+               */
+    /* The ranks whose events are being written, and the newest time of each. */
     size_t first, count;
     OTF2_EvtWriter *writers[AT_A_TIME];
     uint64_t newest[AT_A_TIME];
-    uint64_t *events; /* owned: by location */
+    uint64_t *events; /* owned: number of events by location */
     struct phase *phases;
     size_t phase_count, phase_room;
-    struct key_table
-        patterns; /* ids of phases: the first one that was so, which a cut may not have */
+    struct key_table patterns; /* ids of the first phase of each pattern, which may be missing in a
+                                  cut recording */
 };
 
 static void export_otf2_note_error(struct archive *a, OTF2_ErrorCode code)
@@ -77,7 +78,7 @@ static void export_otf2_note_error(struct archive *a, OTF2_ErrorCode code)
     a->disk = errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
 }
 
-/* What libotf2 has to say is told by us, once. */
+/* Silences libotf2: its errors are reported once, by the caller. */
 static OTF2_ErrorCode export_otf2_ignore_error(void *user, const char *file, uint64_t line,
                                                const char *function, OTF2_ErrorCode code,
                                                const char *format, va_list arguments)
@@ -191,7 +192,9 @@ static int put_window(void *user, const struct wire_window *window)
         if (row->rank < a->first || row->rank - a->first >= a->count)
             continue;
         size_t at = (size_t)row->rank - a->first;
-        end = end > a->newest[at] ? end : a->newest[at]; /* told late: times of events never fall */
+        end = end > a->newest[at]
+                  ? end
+                  : a->newest[at]; /* a late message: the times of events must not decrease */
         a->newest[at] = end;
         for (size_t k = 0; k < MEMBERS; k++)
             memcpy(&values[k].unsigned_int, (const char *)row + members[k].offset,
@@ -203,7 +206,7 @@ static int put_window(void *user, const struct wire_window *window)
     return a->error == OTF2_SUCCESS ? 0 : -EIO;
 }
 
-/* How far all is, when some of the ranks are at this point of the recording. */
+/* Progress over all passes, while one group of ranks is at this point of the recording. */
 static void export_otf2_show_progress(void *user, double share)
 {
     const struct archive *a = user;
@@ -269,7 +272,7 @@ static void export_otf2_put_phases(struct archive *a)
     export_otf2_note_error(a, OTF2_Archive_CloseEvtWriter(a->otf2, writer));
 }
 
-/* Readers look for the definitions of each location, which are none. */
+/* Write empty local definitions: readers expect a file for each location. */
 static void put_local_definitions(struct archive *a)
 {
     export_otf2_note_error(a, OTF2_Archive_OpenDefFiles(a->otf2));
@@ -289,8 +292,8 @@ static int export_otf2_compare_by_id(const void *id, const void *phase)
     return (wanted > found) - (wanted < found);
 }
 
-/* Number of the pattern of a phase that is like none before, or like that of an id. @return
- * negative: no memory */
+/* Number of the pattern of a phase: a new one, or that of the phase with an id. @return negative:
+ * no memory */
 static int64_t pattern_of(struct archive *a, int64_t id)
 {
     const struct phase *known =

@@ -1,4 +1,4 @@
-/* Traces for ui.perfetto.dev: Trace Event Format, JSON. Times there are microseconds. */
+/* Export of traces for ui.perfetto.dev: Trace Event Format, JSON. Its times are microseconds. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/export/export.h"
 #include "holter/error.h"
@@ -10,23 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes and threads of the trace are nothing but headings. */
+/* Processes and threads of the trace are only used as headings. */
 enum { JOB = 1, RANKS = 2, CALLS = 3 };
 enum { PHASES = 1, ALERTS = 2, LINKS = 16 };
 
-#define MOST_LINKS 64u /* tracks of hot links; others are left out */
+#define MOST_LINKS 64u /* maximum number of tracks of hot links; further links are left out */
 #define FURTHER_ALERTS (LINKS + (int)MOST_LINKS)
 
 struct trace {
     FILE *out;
     uint64_t base_ns;
     uint64_t events;
-    char link[MOST_LINKS][160]; /* that have a track */
+    char link[MOST_LINKS][160]; /* links with a track */
     unsigned links;
-    int64_t *alert_ends; /* owned: of the newest alert of each of their tracks */
+    int64_t *alert_ends; /* owned: end of the newest alert on each track of alerts */
     size_t alert_tracks, alert_room;
-    int64_t rank, thread; /* whose track is the newest */
-    int tracks;           /* of captured calls */
+    int64_t rank, thread; /* the newest track of captured calls */
+    int tracks;           /* number of tracks of captured calls */
     uint64_t slices;
 };
 
@@ -38,7 +38,7 @@ static void export_perfetto_begin(struct trace *t, char phase, int process, int 
             phase, process, thread);
 }
 
-/* Never before the begin: what is told to be, is at it. */
+/* Times before the begin are written as the begin. */
 static void export_perfetto_put_time(struct trace *t, int64_t time_ns)
 {
     uint64_t since =
@@ -71,7 +71,7 @@ static void export_perfetto_put_heading(struct trace *t, const char *kind, int p
     fputs("}}", t->out);
 }
 
-/* A counter of several values: columns of a row by their names. */
+/* Write a counter with several values: columns of a row by their names. */
 static void export_perfetto_put_counter(struct trace *t, const char *title, int64_t time_ns,
                                         const struct cell *cells, size_t count, double factor)
 {
@@ -166,8 +166,8 @@ static const char alert_query[] = "SELECT title, iif(onset_ns > 0, onset_ns, sin
                                   " updated_ns, state, kind, severity, rule, ranks, nodes, ratio,"
                                   " causes, advice, text FROM alert ORDER BY from_ns, id";
 
-/* Slices of a track may not overlap, as alerts do: each gets the first track on which those before
- * it are over. @return the track, or a negative error */
+/* Slices of a track must not overlap, but alerts may: each gets the first track whose alerts have
+ * ended. @return the track, or a negative error */
 static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
 {
     size_t i = 0;
@@ -198,7 +198,7 @@ static int export_perfetto_put_alert(void *user, const struct cell *row, size_t 
     return ferror(t->out) ? -EIO : 0;
 }
 
-/* Those that were so for the most windows come first. */
+/* Links that were hot in the most windows come first. */
 static const char link_query[] =
     "SELECT source || ' to ' || destination, state, totals.start_ns, totals.start_ns +"
     " totals.length_ns, link.messages, bytes, average, share, latency, ratio FROM link JOIN totals"
@@ -234,7 +234,7 @@ static int export_perfetto_put_link(void *user, const struct cell *row, size_t c
     return ferror(t->out) ? -EIO : 0;
 }
 
-/* Captures may overlap: of a record that is in several the one that knows how long it took. */
+/* Captures may overlap: of a record in several captures the one with a known duration is used. */
 static const char captured_query[] =
     "SELECT rank, thread, kind, call, enter_ns, max(exit_ns), at_ns, peer, source, tag, bytes,"
     " bytes_in, comm_name AS comm, region, request, state, host, capture"
@@ -270,8 +270,8 @@ static void begin_captured_track(struct trace *t, const struct cell *row)
     fprintf(t->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}", t->tracks);
 }
 
-/* A call is a slice, and its further messages are slices in it; code regions begin and end at a
- * moment. */
+/* A call is a slice, and its further messages are slices within it; begins and ends of code regions
+ * are instants. */
 static int put_captured(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;

@@ -1,4 +1,4 @@
-/* Tables as CSV and JSON. */
+/* Export of tables as CSV and JSON. */
 #include "daemon/export/export.h"
 #include "holter/call.h"
 #include "holter/error.h"
@@ -15,7 +15,7 @@
 
 const char *const export_sums[] = {"ranks", "pairs", "calls", NULL};
 
-/* A row of either kind of table goes through here. */
+/* Output of rows, of tables of the recording and of sums. */
 struct sheet {
     FILE *out;
     int json;
@@ -35,7 +35,8 @@ static void put_csv_text(FILE *out, const char *text)
                 fputc('"', out);
             fputc(text[i], out);
         }
-        if (valid == 0) { /* a reader would refuse the file for a byte of it that is no text */
+        if (valid ==
+            0) { /* replace invalid bytes: a reader would refuse the file because of them */
             fputs("\xef\xbf\xbd", out);
             valid = 1;
         }
@@ -62,7 +63,7 @@ static void export_tables_put_value(const struct sheet *s, const struct cell *ce
         else
             put_csv_text(s->out, cell->text);
         return;
-    default: /* NULL; bytes are of no table that is told */
+    default: /* NULL; exported tables have no columns of bytes */
         if (s->json)
             fputs("null", s->out);
     }
@@ -95,7 +96,7 @@ static int export_tables_put_row(void *user, const struct cell *row, size_t colu
 
 static struct cell export_tables_number(const char *name, uint64_t value)
 {
-    /* SQLite's integers end at 2^63, and so do those of all other tables. */
+    /* Integers of SQLite, and so of all other tables, are below 2^63. */
     int64_t integer = value > INT64_MAX ? INT64_MAX : (int64_t)value;
     return (struct cell){name, CELL_INTEGER, integer, (double)value, ""};
 }
@@ -220,7 +221,7 @@ static int export_tables_put_name(void *user, const struct cell *row, size_t col
     return 0;
 }
 
-/* A table without rows has columns all the same. */
+/* Write the header of a table without rows. */
 static int put_names(struct sheet *s, struct tables *tables, const char *table)
 {
     char query[MOST_QUERY];

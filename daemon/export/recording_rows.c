@@ -1,3 +1,4 @@
+/* Queries on the tables of a recording: see recording_rows.h. */
 #include "daemon/export/recording_rows.h"
 
 #include "daemon/storage/recording_file.h"
@@ -102,7 +103,7 @@ static struct cell recording_rows_cell_of(sqlite3_stmt *statement, int column)
     return cell;
 }
 
-/* -EIO is left to those who write the rows. */
+/* Map an error of SQLite. -EIO is reserved for writers of the output. */
 static int reading_error(int code)
 {
     return code == -EIO ? -HOLTER_ECORRUPT : code;
@@ -114,7 +115,7 @@ int tables_query(struct tables *t, const char *query, table_row *row, void *user
     struct cell cells[TABLES_COLUMNS];
     int code = reading_error(recording_file_prepare(&t->file, &statement, query)), more = 0;
     if (code != 0 && sqlite3_errcode(t->file.db) == SQLITE_ERROR)
-        return 0; /* there is no such table or column */
+        return 0; /* the table or column does not exist */
     int columns = sqlite3_column_count(statement);
     if (columns > (int)TABLES_COLUMNS)
         code = -HOLTER_ECORRUPT;

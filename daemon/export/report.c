@@ -1,5 +1,5 @@
-/* The page: what it says, in the order in which one asks. Is it healthy, where and since when, why,
- * what to do. */
+/* The page of a report, in the order of a reader's questions: is the job healthy, where and since
+ * when is it not, why, and what can be done. */
 #include "daemon/export/report.h"
 
 #include "daemon/export/report_chart.h"

@@ -1,3 +1,4 @@
+/* Charts of a report as SVG: see report_chart.h. */
 #include "daemon/export/report_chart.h"
 
 #include "proto/quantity.h"
@@ -39,7 +40,7 @@ void html_text(FILE *out, const char *text)
             case '\'':
                 fputs("&#39;", out);
                 break;
-            default: /* control characters are none of XML */
+            default: /* XML does not allow control characters */
                 fputc((unsigned char)text[i] < 0x20 && text[i] != '\n' ? ' ' : text[i], out);
             }
         }
@@ -50,7 +51,7 @@ void html_text(FILE *out, const char *text)
 
 /* ---- the plane --------------------------------------------------------------------- */
 
-/* The next of 1, 2, 2.5, 5, 10 ... */
+/* Round up to the next of 1, 2, 2.5, 5, 10 ... */
 static double report_chart_round_up(double value)
 {
     static const double steps[] = {1, 2, 2.5, 4, 5, 8, 10};
@@ -130,7 +131,7 @@ void chart_values(const struct chart *c)
     }
 }
 
-/* A span between ticks that people count in. */
+/* Choose a round interval between ticks. */
 static int64_t report_chart_tick_of(int64_t whole_ns)
 {
     static const int64_t seconds[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
@@ -209,7 +210,7 @@ void chart_line(const struct chart *c, const double *bins, const char *class_)
             drawing = 0;
             continue;
         }
-        unsigned to = i; /* a step: as far as the value stays */
+        unsigned to = i; /* a horizontal step, as far as the value does not change */
         while (to + 1 < CHART_BINS && bins[to + 1] == bins[i])
             to++;
         fprintf(c->out, "%c%.1f %.1fH%.1f", drawing ? 'L' : 'M', bin_x(i), chart_y(c, bins[i]),

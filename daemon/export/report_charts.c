@@ -1,4 +1,4 @@
-/* Charts of a report: what the job did over time. */
+/* The charts of a report: what the job did over time. */
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_parts.h"
 
@@ -18,7 +18,7 @@ static void report_charts_fill(double *bins, double value)
         bins[i] = value;
 }
 
-/* @param shown  by name; NULL: all are */
+/* @param shown  by name; NULL: all are shown */
 static void put_legend(FILE *out, const char *const *names, const int *shown, unsigned count,
                        char letter)
 {
@@ -29,7 +29,7 @@ static void put_legend(FILE *out, const char *const *names, const int *shown, un
     fputs("</p>\n", out);
 }
 
-/* Alerts as spans behind a chart. */
+/* Draw alerts as spans behind a chart. */
 static void put_flags(const struct page *p, const struct chart *chart)
 {
     for (size_t i = 0; i < p->data->alert_count; i++) {
@@ -39,7 +39,7 @@ static void put_flags(const struct page *p, const struct chart *chart)
     }
 }
 
-/* Draw gaps as the value before: a path that stands still. @return 0: nothing was set */
+/* Fill gaps with the previous value: a path that does not move. @return 0: there were no values */
 static int report_charts_bridge_gaps(double *bins)
 {
     double before = NAN;
@@ -64,11 +64,11 @@ static void report_charts_put_phases(const struct page *p)
         const struct report_phase *f = &d->phases[i];
         char class_[8], title[200];
         double end = chart_x(&chart, f->end_ns);
-        if (end - last < 0.5) /* below half a pixel: covered by the one before */
+        if (end - last < 0.5) /* below half a pixel: hidden by the previous one */
             continue;
         last = end;
         snprintf(class_, sizeof(class_), "k%u",
-                 f->pattern % 8); /* they take turns in eight colours */
+                 f->pattern % 8); /* patterns alternate between eight colours */
         if (f->returned)
             snprintf(title, sizeof(title),
                      "phase %" PRId64 ": %.0f messages, %" PRId64
@@ -158,7 +158,7 @@ void page_latency(const struct page *p)
     if (!any[SCOPE_JOB] && !any[SCOPE_INTRA] && !any[SCOPE_INTER])
         return;
     if (!any[SCOPE_INTRA] || !any[SCOPE_INTER])
-        any[SCOPE_JOB] = 0; /* the same as the one that there is */
+        any[SCOPE_JOB] = 0; /* with a single class the line of the job would be identical */
     fputs("<section><h2>Latency</h2>\n<p class=\"second\">Transfer times of messages by what "
           "messages of "
           "their size took at best in this job: 1x is as good as it was.</p>\n",
@@ -180,7 +180,7 @@ void page_latency(const struct page *p)
             if (!isfinite(l->reference[s]) ||
                 !chart_bins(&chart, l->start_ns, l->start_ns + l->length_ns, &first, &last))
                 continue;
-            for (unsigned b = first; b <= last; b++) /* the worst of what lies in one bin */
+            for (unsigned b = first; b <= last; b++) /* each bin shows its worst value */
                 bins[b] =
                     isfinite(bins[b]) && bins[b] > l->reference[s] ? bins[b] : l->reference[s];
         }
@@ -196,7 +196,7 @@ void page_latency(const struct page *p)
 
 /* ---- time in MPI and traffic ---------------------------------------------------------- */
 
-/* Sums of a figure of windows in bins, and of what they are shared by. */
+/* Sum a figure of windows, and the total that it is a share of, in bins. */
 static void gather(const struct page *p, const struct chart *chart, double *sums, double *whole,
                    double (*figure)(const struct report_window *, unsigned), unsigned which,
                    double (*by)(const struct report_window *))
@@ -216,9 +216,8 @@ static void gather(const struct page *p, const struct chart *chart, double *sums
     }
 }
 
-/* What sums of bins are of those that they are shared by, in their place; NAN where there is
- * nothing.
- * @return the largest, or 0 */
+/* Divide the sums of bins by their totals, in place; NAN where there is nothing. @return the
+ * largest quotient, or 0 */
 static double report_charts_divide(double *sums, const double *whole)
 {
     double most = 0;
@@ -269,7 +268,7 @@ void page_time(const struct page *p)
     double *low = report_charts_row_of(p, 0), *high = report_charts_row_of(p, 1),
            *part = report_charts_row_of(p, 2), *whole = report_charts_row_of(p, 3);
     gather(p, &chart, part, whole, all_time, 0, rank_time);
-    /* Threads of a rank may have spent more in it together. */
+    /* the threads of a rank together may exceed 100 percent */
     double most = fmin(report_charts_divide(part, whole), 100);
     fputs("<section><h2>Time in MPI</h2>\n<p class=\"second\">Share of the ranks' time in MPI, by "
           "what "

@@ -1,3 +1,4 @@
+/* Reads what a report draws from the tables of a recording: see report_data.h. */
 #include "daemon/export/report_data.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -14,13 +15,13 @@ static void report_data_copy(char *out, size_t room, const struct cell *cell)
     snprintf(out, room, "%s", cell->text);
 }
 
-/* A figure of which less than nothing cannot be. */
+/* An amount, which cannot be negative. */
 static double report_data_amount(const struct cell *cell)
 {
     return cell->real > 0 ? cell->real : 0;
 }
 
-/* A point in time or a span, ns; two of them can be added. */
+/* A point in time or a span, ns, limited such that two of them can be added. */
 static int64_t report_data_moment(const struct cell *cell)
 {
     const int64_t most = INT64_MAX / 4;
@@ -78,7 +79,7 @@ static int report_data_add_latency(void *user, const struct cell *row, size_t co
     return 0;
 }
 
-/* Phases come by number. @return the one of a number, or NULL */
+/* Phases are sorted by number. @return the one with a number, or NULL */
 static const struct report_phase *phase_of(const struct report_data *d, int64_t id)
 {
     size_t low = BISECT(i, 0, d->phase_count, d->phases[i].id < id);
@@ -96,7 +97,7 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
     int code = array_fit(&d->phases, sizeof(*d->phases), &d->phase_room, d->phase_count + 1);
     if (code != 0)
         return code;
-    /* That of a phase that is not there: it was given up, or cut off. */
+    /* The pattern of a phase that is missing: dropped, or cut off. */
     int64_t first = row[row[8].integer != 0 ? 4 : 0].integer;
     const struct report_phase *like = phase_of(d, first);
     if ((code = key_table_reserve(&d->patterns, 1)) != 0)
@@ -197,7 +198,7 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 
 /* ---- the whole ------------------------------------------------------------------- */
 
-/* Times that can be added up; what has others is of no job. */
+/* Condition for plausible times, which can be added: rows with others belong to no job. */
 #define TOLD                                                                                       \
     "start_ns BETWEEN 0 AND 4000000000000000000 AND length_ns BETWEEN 1 AND 4000000000000000000"
 #define TEXT_OF(number) AS_TEXT(number)
@@ -226,13 +227,13 @@ static const struct {
      "nodes,"
      " advice, locality" ALERTS_FROM,
      report_data_add_alert},
-    /* What is no JSON has no causes. */
+    /* Alerts whose text is not JSON have no causes. */
     {"SELECT a.place, value ->> 'name', value ->> 'share', value ->> 'text'"
      " FROM (SELECT row_number() OVER () AS place, causes FROM (SELECT causes" ALERTS_FROM
      ")) AS a,"
      " json_each(iif(json_valid(a.causes), a.causes, '[]')) ORDER BY a.place, 3 DESC",
      report_data_add_cause},
-    /* One pass through the routes, which may be millions, for the few links that are told. */
+    /* One pass through the routes, which may be millions, for the few links of the report. */
     {"WITH told AS MATERIALIZED (SELECT link, source || ' to ' || destination AS name,"
      " sum(state = 'hot') AS hot, sum(state = 'congested') AS congested, max(bytes) AS most,"
      " max(share) AS share, avg(ratio) AS ratio, max(latency) AS latency FROM link"

@@ -1,4 +1,4 @@
-/* Tables of a report: links, pairs, calls, ranks. */
+/* The tables of a report: links, captures, pairs, calls, ranks. */
 #include "daemon/export/report_chart.h"
 #include "daemon/export/report_parts.h"
 #include "holter/call.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 20u        /* rows of a table */
-#define MATRIX_CELLS 64u /* on a side; more ranks are put together */
+#define SHOWN 20u        /* maximum rows of a table */
+#define MATRIX_CELLS 64u /* cells on a side; with more ranks several share a cell */
 #define MATRIX_SIDE 512.0
 
 static void put_text_cell(FILE *out, const char *text)
@@ -118,7 +118,7 @@ static void put_cells(FILE *out, const double *cells, unsigned side, uint64_t gr
     for (unsigned i = 0; i < side * side; i++) {
         if (!(cells[i] > 0))
             continue;
-        /* By the logarithm: four decades below the largest are seen. */
+        /* Logarithmic shade: it covers four decades below the largest cell. */
         double depth = most > 1 ? 1 + log10(cells[i] / most) / 4 : 1;
         struct quantity q;
         fprintf(out,
@@ -145,7 +145,7 @@ static void report_tables_put_pairs(const struct page *p)
     const struct content *c = p->source->content;
     const struct content_pair **order = malloc((c->pair_count + 1) * sizeof(*order));
     if (order == NULL)
-        return; /* the matrix says the same */
+        return; /* the matrix shows the same */
     for (size_t i = 0; i < c->pair_count; i++)
         order[i] = &c->pairs[i];
     qsort(order, c->pair_count, sizeof(*order), report_tables_compare_by_bytes);

@@ -1,3 +1,4 @@
+/* Expansion of lists of hosts: see hostlist.h. */
 #include "daemon/topology/hostlist.h"
 
 #include "holter/error.h"
@@ -10,7 +11,7 @@
 #define MOST_BRACKETS 8u
 
 struct bracket {
-    const char *begin, *end; /* what is between the brackets */
+    const char *begin, *end; /* the text between the brackets */
 };
 
 struct item {
@@ -42,7 +43,7 @@ static int hostlist_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',';
 }
 
-/* One item, up to a separator outside of brackets. */
+/* Read one item, up to a separator outside of brackets. */
 static int hostlist_scan(struct reader *r, const char **at, struct item *item)
 {
     const char *open = NULL, *c = *at;
@@ -74,7 +75,7 @@ static int hostlist_scan(struct reader *r, const char **at, struct item *item)
 
 struct range {
     uint64_t first, last;
-    int width; /* digits: 001 */
+    int width; /* number of digits, for leading zeros: 001 */
 };
 
 static const char *hostlist_read_number(const char *at, const char *end, uint64_t *out)
@@ -86,7 +87,7 @@ static const char *hostlist_read_number(const char *at, const char *end, uint64_
     return c == at ? NULL : c;
 }
 
-/* "001-128" @return what follows it and its comma, NULL: it is none */
+/* Read "001-128". @return the text after the range and its comma, NULL: malformed */
 static const char *hostlist_read_range(const char *at, const char *end, struct range *out)
 {
     const char *c = hostlist_read_number(at, end, &out->first);
@@ -103,9 +104,9 @@ static const char *hostlist_read_range(const char *at, const char *end, struct r
     return c == end ? c : c + 1;
 }
 
-/* Which number each bracket stands at. */
+/* The present number of each bracket. */
 struct odometer {
-    const char *next[MOST_BRACKETS]; /* ranges behind the current one */
+    const char *next[MOST_BRACKETS]; /* text after the present range */
     struct range range[MOST_BRACKETS];
     uint64_t value[MOST_BRACKETS];
 };
@@ -123,7 +124,7 @@ static int rewind_bracket(struct reader *r, const struct item *item, struct odom
                      bracket->begin);
 }
 
-/* @return 1, 0: all have been, or a negative error */
+/* Advance to the next name. @return 1, 0: there is none, or a negative error */
 static int hostlist_advance(struct reader *r, const struct item *item, struct odometer *o)
 {
     for (unsigned b = item->count; b-- > 0;) {

@@ -1,3 +1,4 @@
+/* The process grid of a job, chosen among its Cartesian communicators: see network_grid.h. */
 #include "daemon/topology/network_grid.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -34,7 +35,7 @@ static uint64_t end_of_cart(const struct wire_ranks *m, uint64_t first)
     return end;
 }
 
-/* @return its ranks; 0: it is no grid of at most all ranks of the job */
+/* @return its number of ranks; 0: it is not a grid of at most all ranks of the job */
 static uint64_t network_grid_ranks_of(const struct wire_ranks *m, uint64_t first, uint64_t end)
 {
     uint64_t ranks = 1, most = network_grid_world_of(m);
@@ -109,7 +110,8 @@ static uint32_t network_grid_extents(const struct network_grid *grid)
     return count;
 }
 
-/* Negative: a goes before b. Whatever two agents say of one communicator, the order is the same. */
+/* Negative: a is preferred to b. The order does not depend on which agent describes a communicator.
+ */
 static int network_grid_compare(const struct network_grid *a, const struct network_grid *b)
 {
     if (a->ranks != b->ranks)
@@ -127,7 +129,7 @@ static int network_grid_compare(const struct network_grid *a, const struct netwo
     return memcmp(a->sizes, b->sizes, sizeof(a->sizes));
 }
 
-/* @return 2: it is another one than before */
+/* @return 2: another grid than before was chosen */
 static int network_grid_choose_grid(struct network_grid *grid, const struct wire_ranks *m)
 {
     int changed = 0;
@@ -148,7 +150,7 @@ static int network_grid_choose_grid(struct network_grid *grid, const struct wire
 int network_grid_take(struct network_grid *grid, const struct wire_ranks *m)
 {
     int changed = network_grid_choose_grid(grid, m);
-    uint64_t known = UINT64_MAX; /* rows of the one that is taken */
+    uint64_t known = UINT64_MAX; /* rows of the chosen communicator */
     for (uint64_t i = 0; i < m->cart_members_count; i++) {
         const struct wire_cart_member_row *row = &m->cart_members[i];
         if (row->cart != known) {

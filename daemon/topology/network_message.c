@@ -1,21 +1,22 @@
+/* Encodes a network as messages of topic topology, in parts of bounded size. */
 #include "daemon/topology/network_message.h"
 
 #include <stdlib.h>
 
 enum list { VERTICES, EDGES, HOPS, SEATS, LISTS };
 
-/* All rows in a row: the lists one behind the other. */
+/* All rows of a network as one sequence: its lists one after the other. */
 struct rows {
     const struct network_telling *telling;
     struct wire_dimension_row dimensions[TOPOLOGY_DIMENSIONS];
-    struct wire_vertex_row *vertices; /* owned, all; room for those of one part */
+    struct wire_vertex_row *vertices; /* owned arrays, each with the capacity of one part */
     struct wire_edge_row *edges;
     struct wire_hop_row *hops;
     size_t count[LISTS];
-    uint32_t route, at; /* next hop: of this route, its vertex `at` */
+    uint32_t route, at; /* next hop: index of its route, and of its vertex in the route */
 };
 
-/* Of a given route the source is told in each row. */
+/* Of a given route each row repeats the source. */
 static size_t count_hops(const struct topology_spec *spec)
 {
     size_t hops = 0;
@@ -61,7 +62,7 @@ static void fill_hops(struct rows *r, size_t count)
     }
 }
 
-/* Rows from, from + 1, ... of a list into the part. */
+/* Copy rows from, from + 1, ... of a list into the part. */
 static void network_message_fill(struct rows *r, enum list list, size_t from, size_t count,
                                  struct wire_topology *part)
 {
@@ -118,7 +119,7 @@ static void network_message_send_parts(struct rows *r, network_tell *tell, void 
         }
         part.more = list < LISTS;
         tell(user, &part);
-        head.dimensions_count = 0; /* what is told once goes with the first part */
+        head.dimensions_count = 0; /* only the first part has the members that are not lists */
     } while (list < LISTS);
 }
 

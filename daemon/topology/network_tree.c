@@ -1,3 +1,5 @@
+/* The tree of switch, hosts, NUMA nodes and cores, for jobs without a described network: see
+ * network_tree.h. */
 #include "daemon/topology/network_tree.h"
 
 #include "holter/error.h"
@@ -12,7 +14,7 @@ static int network_tree_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Two runs of digits as numbers, of any length. */
+/* Compare two runs of digits as numbers, of any length. */
 static int compare_numbers(const char **a, const char **b)
 {
     const char *x = *a + strspn(*a, "0"), *y = *b + strspn(*b, "0");
@@ -35,13 +37,13 @@ int network_compare_hosts(const char *a, const char *b)
     }
     if (*x != *y)
         return *x == '\0' ? -1 : 1;
-    return strcmp(a, b); /* n01 and n1 are two */
+    return strcmp(a, b); /* n01 and n1 differ */
 }
 
-#define LOOSE 0x80000000u /* numbers of cores from here up stand for ranks that have none */
-#define LONG_NAME 48u     /* of a host: no room for what is in it behind */
+#define LOOSE 0x80000000u /* numbers of cores from here up represent ranks without a core */
+#define LONG_NAME 48u     /* of a host: with longer ones the names of its parts would not fit */
 
-/* Something within a host, and where a rank sits by what its agent says. */
+/* A core or NUMA node of a host, and the rank that its agent places there. */
 struct part {
     uint32_t host; /* vertex */
     uint32_t core, numa;
@@ -104,8 +106,8 @@ static int sort_hosts(struct tree *t)
     return 0;
 }
 
-/* Cores and NUMA nodes that any rank names. Of contradictions about a core the lowest NUMA node
- * wins. */
+/* Collect the cores and NUMA nodes that any rank names. If ranks disagree about a core, the lowest
+ * NUMA node is used. */
 static int network_tree_find_parts(struct tree *t, const struct tree_rank *ranks)
 {
     size_t room = t->rank_count + 1;
@@ -217,7 +219,7 @@ static int make_vertices(struct tree *t)
     return 0;
 }
 
-/* Parts come in the order of cores: each is the next one, or none. */
+/* Seat the ranks. Parts are sorted by core: each is on the next vertex, or on none. */
 static void seat_ranks(const struct tree *t, struct tree_rank *ranks)
 {
     size_t core = 0;

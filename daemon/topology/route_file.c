@@ -1,3 +1,4 @@
+/* Reader of route files of par-comm-data: see route_file.h. */
 #include "daemon/topology/route_file.h"
 
 #include "holter/error.h"
@@ -40,7 +41,7 @@ static int route_file_number(struct cursor *c, uint32_t *out)
     return c->at > begin;
 }
 
-/* "(0 1 1 0 0 0)" @return how many, 0: none */
+/* Read "(0 1 1 0 0 0)". @return number of coordinates, 0: none */
 static uint32_t route_file_coordinates(struct cursor *c, uint32_t out[ROUTE_COORDINATES])
 {
     uint32_t count = 0;

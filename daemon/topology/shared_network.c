@@ -1,3 +1,4 @@
+/* The network that all jobs share, read once at the start: see shared_network.h. */
 #include "daemon/topology/shared_network.h"
 
 #include "daemon/topology/network_grid.h"
@@ -63,7 +64,7 @@ static int shared_network_compare_names(const void *a, const void *b)
     return order != 0 ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Nodes that have a name, in its order, as topology_file_host() wants them. */
+/* List the named nodes, sorted by name, as topology_file_host() needs them. */
 static int list_hosts(struct topology_file *file)
 {
     const struct topology_spec *spec = topology_spec(file->topology);

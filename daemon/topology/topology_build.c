@@ -1,3 +1,4 @@
+/* Collects the names, links and routes of a network while a file is read: see topology_build.h. */
 #include "daemon/topology/topology_build.h"
 
 #include "holter/error.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_LINKS (1u << 20) /* in a file */
+#define MOST_LINKS (1u << 20) /* limit for one file */
 
 void build_begin(struct build *b, struct faults *faults)
 {
@@ -80,7 +81,8 @@ uint32_t build_name(struct build *b, const char *name, unsigned line)
 {
     size_t length = strlen(name);
     if (b->faults->count > FILE_FAULTS) {
-        b->code = -HOLTER_EUSAGE; /* no more are told: no need to look for more */
+        b->code =
+            -HOLTER_EUSAGE; /* no further faults are reported, so there is no need to continue */
         return TOPOLOGY_NONE;
     }
     if (length == 0 || length > TOPOLOGY_NAME) {
@@ -122,7 +124,7 @@ int build_declare(struct build *b, uint32_t v, enum topology_vertex kind, unsign
     return 0;
 }
 
-/* "(0,0,1)" where there are coordinates, "5" where there are none */
+/* "(0,0,1)" for nodes with coordinates, else "5" */
 static void node_text(const struct build *b, uint32_t node, char *out, size_t room)
 {
     uint32_t at[TOPOLOGY_DIMENSIONS], rest = node, count = b->spec.dimension_count;

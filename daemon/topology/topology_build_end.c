@@ -1,4 +1,4 @@
-/* The checks of a network that was read, and the network itself. */
+/* Checks a network that was read from a file, and makes its topology. */
 #include "daemon/topology/topology_build.h"
 
 #include "holter/error.h"
@@ -15,7 +15,7 @@ static int topology_build_is_given(const struct build *b)
 
 /* ---- vertices ------------------------------------------------------------ */
 
-/* Nodes first, then switches, each in the order in which they stand there. */
+/* Number nodes first, then switches, each in the order of the file. */
 static int number_given(struct build *b)
 {
     struct topology_spec *spec = &b->spec;
@@ -45,7 +45,7 @@ static int number_given(struct build *b)
     return 0;
 }
 
-/* Regular networks: names of the nodes that have one. */
+/* Regular networks: set the names of the nodes that have one. */
 static int topology_build_name_nodes(struct build *b)
 {
     if (b->count == 0)
@@ -99,7 +99,7 @@ static int topology_build_make_edges(struct build *b)
     return 0;
 }
 
-/* Vertices that a walk from the first reaches, over edges forward, or backward. */
+/* Mark the vertices that are reachable from the first one, over edges forward or backward. */
 static int topology_build_reach(const struct topology_spec *spec, int backward, uint8_t *seen)
 {
     uint32_t n = spec->vertex_count, head = 0, tail = 0;
@@ -158,7 +158,7 @@ static uint32_t root_of(uint32_t *above, uint32_t v)
     return v;
 }
 
-/* In a tree no link closes a ring. */
+/* Check that no link of a tree closes a ring. */
 static int check_tree(struct build *b)
 {
     uint32_t *above = calloc((size_t)b->count + 1, sizeof(*above));
@@ -197,7 +197,7 @@ static int topology_build_make_given(struct build *b)
 
 /* ---- routes -------------------------------------------------------------- */
 
-/* A route's vertices, found in the network as it is without given routes. */
+/* Find the vertices of a route in the network without its given routes. */
 static void find_route(struct build *b, const struct topology *topology,
                        const struct build_route *route, uint32_t *path, uint32_t *seen,
                        uint32_t number)

@@ -1,3 +1,5 @@
+/* Reads descriptions of networks: recognises the format, and looks up hosts. See topology_file.h.
+ */
 #include "daemon/topology/topology_file.h"
 
 #include "daemon/topology/network_grid.h"
@@ -29,7 +31,7 @@ const char *topology_format_name(enum topology_format format)
 
 /* ---- which format -------------------------------------------------------- */
 
-/* First line that says something. */
+/* The first line that is neither empty nor a comment. */
 static int topology_file_first_line(const char *text, size_t length, const char **begin,
                                     const char **end)
 {
@@ -156,7 +158,7 @@ int topology_file_given(struct topology_file *out, const char *given, file_fault
 
 /* ---- hosts --------------------------------------------------------------- */
 
-/* First host whose name is not below. */
+/* The first host whose name is not less. */
 static uint32_t topology_file_lower_bound(const struct topology_file *file,
                                           const struct topology_spec *spec, const char *name)
 {
@@ -184,7 +186,8 @@ uint32_t topology_file_host(const struct topology_file *file, const char *host)
 {
     char name[TOPOLOGY_NAME + 1];
     size_t length = strlen(host), first = strcspn(host, ".");
-    if (file->topology == NULL || file->host_count == 0) /* "(1,0,2)": as imports name hosts */
+    if (file->topology == NULL ||
+        file->host_count == 0) /* "(1,0,2)": the names of hosts in imported recordings */
         return file->topology == NULL || host[0] != '(' ? TOPOLOGY_NONE
                                                         : topology_find(file->topology, host);
     if (length > TOPOLOGY_NAME)

@@ -1,5 +1,5 @@
-/* A network inferred from routes or hop counts that others recorded: partitions of Blue Gene/Q, the
- * tiers of a Cray XC, and tori of other shapes when routes tell coordinates. */
+/* A network inferred from recorded routes or hop counts: partitions of Blue Gene/Q, the tiers of a
+ * Cray XC, and tori of other shapes when routes have coordinates. */
 #include "daemon/analysis/network/topology_infer.h"
 #include "daemon/topology/route_file.h"
 #include "daemon/topology/topology_build.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Theta: row, column, cage, slot, cpu. Route files tell (column, cage + 3 row, slot, cpu, core). */
+/* Theta: row, column, cage, slot, cpu. Route files have (column, cage + 3 row, slot, cpu, core). */
 #define TIERS "dragonfly:2,12,3,16,4"
 #define CAGES 3u
 
@@ -58,7 +58,7 @@ static struct topology_infer *begin_infer(const struct topology_spec *spec)
 
 /* ---- shapes that fit the coordinates of routes ----------------------------- */
 
-/* Coordinates of an end, in the order of dimensions. @return 0: out of range */
+/* Sort the coordinates of an end by dimension. @return 0: out of range */
 static int topology_recorded_in_order(const struct shape *shape, const uint32_t *given,
                                       uint32_t *out)
 {
@@ -75,7 +75,7 @@ static int topology_recorded_in_order(const struct shape *shape, const uint32_t 
     return 1;
 }
 
-/* Is an id that of its coordinates? Finds per_node where the first can tell it. */
+/* Does an id match its coordinates? Sets per_node at the first end that determines it. */
 static int topology_recorded_agrees(struct shape *shape, uint32_t id, const uint32_t *given,
                                     uint32_t slot)
 {
@@ -108,7 +108,8 @@ static int topology_recorded_fits(struct shape *shape, const struct route_file *
     return 1;
 }
 
-/* Nodes without a rank have any number there, so most will do. */
+/* Do the coordinates fit the tiers? Nodes without a rank have arbitrary numbers there, so it is
+ * enough if most fit. */
 static int fits_tiers(struct shape *shape, const struct route_file *file)
 {
     char why[200];
@@ -129,7 +130,7 @@ static int fits_partition(struct shape *shape, const struct route_file *file, ui
            topology_recorded_fits(shape, file, 1);
 }
 
-/* A torus as large as the largest coordinates. */
+/* Try a torus whose sizes are the largest coordinates plus one. */
 static int fits_torus(struct shape *shape, const struct route_file *file)
 {
     struct topology_spec *spec = &shape->spec;
@@ -180,8 +181,8 @@ static void topology_recorded_add_remark(struct topology_file *out, const struct
     out->remarks = longer;
 }
 
-/* Coordinates of the nodes on a route. @return memory for free(), NULL: one is not in the network
- */
+/* Coordinates of the nodes on a route. @return memory for free(), NULL: a node is not in the
+ * network */
 static uint32_t *topology_recorded_path_of(const struct shape *shape, const struct route_hop *hops,
                                            size_t count)
 {
@@ -310,7 +311,7 @@ static int read_counts(struct counts *out, const char *text, size_t length, stru
     return faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 
-/* @return 1 and the network, 0: another has to be tried, or a negative error */
+/* @return 1 and the network, 0: try another, or a negative error */
 static int try_counts(struct topology_file *out, const struct counts *counts,
                       const struct topology_spec *shape, uint32_t per_node, struct faults *faults)
 {
@@ -333,8 +334,8 @@ static int try_counts(struct topology_file *out, const struct counts *counts,
     return code == 0 ? 1 : code == -ENOMEM ? code : 0;
 }
 
-/* @param last  the highest number that stands in the file is the last of the network, as nearly
- * always: else only no larger one */
+/* @param last  the highest number in the file must be the last node of the network, which is nearly
+ * always so; else it must only be in the network */
 static int try_partitions(struct topology_file *out, const struct counts *counts, int last,
                           struct faults *faults)
 {

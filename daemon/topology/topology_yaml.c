@@ -1,4 +1,4 @@
-/* The YAML form of a network, holter-topology(5). */
+/* Reader of the YAML description of a network, holter-topology(5). */
 #include "daemon/topology/topology_yaml.h"
 
 #include "daemon/topology/yaml_tree.h"
@@ -55,7 +55,7 @@ static void check_name(struct yaml_reader *r, const struct topology_spec *spec, 
     }
 }
 
-/* [4, 4, 8], [{name: A, size: 4}, ...] or {x: 8, y: 8} */
+/* Formats: [4, 4, 8], [{name: A, size: 4}, ...] or {x: 8, y: 8}. */
 static void read_dimensions(struct yaml_reader *r, const struct tree_node *value,
                             enum topology_connection usual)
 {
@@ -215,7 +215,7 @@ static void topology_yaml_read_shape(struct yaml_reader *r, const struct tree_no
         r->build->spec.tie = (enum topology_tie)word;
 }
 
-/* Faults so far are told first: hosts of a wrong network would all be wrong. */
+/* Report the faults so far first: in a wrong network all hosts would be wrong. */
 static void topology_yaml_read_root(struct yaml_reader *r, const struct tree_node *root)
 {
     const struct tree_node *name = yaml_value(root, "name"), *nodes = yaml_value(root, "nodes"),

@@ -1,4 +1,4 @@
-/* Hosts, switches, links and routes of a YAML file. */
+/* Readers of the sections of a YAML description: hosts, switches, links and routes. */
 #include "daemon/topology/topology_yaml.h"
 
 #include "daemon/topology/hostlist.h"
@@ -11,7 +11,7 @@
 
 struct placing {
     struct yaml_reader *r;
-    uint32_t next; /* node of the next host */
+    uint32_t next; /* node of the next host without a place */
     unsigned line;
 };
 
@@ -45,7 +45,7 @@ static void place_list(struct yaml_reader *r, const char *text, unsigned line, s
         fault_at(r->faults, line, "nodes: %s", why);
 }
 
-/* [0, 0, 1], or the number of a node. @return 1, or 0 after telling */
+/* Read a place: [0, 0, 1], or the number of a node. @return 1, or 0, reported */
 static int topology_yaml_node_at(struct yaml_reader *r, const struct tree_node *value,
                                  uint32_t *out)
 {
@@ -98,7 +98,7 @@ static void place_map(struct yaml_reader *r, const struct tree_node *map, struct
         place_list(r, text, hosts->line, p);
 }
 
-/* Text, list of texts and maps, or map from host to place. */
+/* Read the hosts: a text, a list of texts and maps, or a map from host to place. */
 void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
 {
     struct placing p = {.r = r};
@@ -132,8 +132,8 @@ void yaml_nodes(struct yaml_reader *r, const struct tree_node *value)
 
 struct joining {
     struct yaml_reader *r;
-    struct build_link link; /* of which ends[1] is the switch */
-    int hosts;              /* what is below are hosts: they need not stand in `nodes` */
+    struct build_link link; /* its ends[1] is the switch */
+    int hosts;              /* the names below are hosts: they need not be in `nodes` */
     unsigned line;
 };
 
@@ -187,7 +187,8 @@ static void read_switch_names(struct yaml_reader *r, const struct tree_node *val
         fault_at(r->faults, value->line, "switches: %s", why);
 }
 
-/* @param words  name, and what is below: nodes, switches; Slurm has other words for them */
+/* @param words  keys of the name, and of what is below: nodes, switches; Slurm uses other words for
+ * them */
 void yaml_switch(struct yaml_reader *r, const struct tree_node *map, const char *const words[3])
 {
     const struct tree_node *name = yaml_value(map, words[0]), *nodes = yaml_value(map, words[1]),
@@ -232,7 +233,7 @@ void yaml_switches(struct yaml_reader *r, const struct tree_node *value)
 
 /* ---- links and routes ---------------------------------------------------- */
 
-/* "n1" or "n1:eth0" */
+/* Read an end of a link: "n1" or "n1:eth0". */
 static int read_end(struct yaml_reader *r, const struct tree_node *value, struct build_link *link,
                     int end)
 {
@@ -258,7 +259,7 @@ static int read_end(struct yaml_reader *r, const struct tree_node *value, struct
     return link->ends[end] != TOPOLOGY_NONE;
 }
 
-/* [n1:eth0, s1] */
+/* Read both ends: [n1:eth0, s1]. */
 static int read_ends(struct yaml_reader *r, const struct tree_node *list, struct build_link *link)
 {
     const struct tree_node *first = list->child, *second = first == NULL ? NULL : first->next;
@@ -304,7 +305,7 @@ void yaml_links(struct yaml_reader *r, const struct tree_node *value)
     }
 }
 
-/* A list of lists of names; coordinates as "(0,0,1)". */
+/* Read the routes: a list of lists of names; coordinates as "(0,0,1)". */
 void yaml_routes(struct yaml_reader *r, const struct tree_node *value)
 {
     if (!yaml_is_kind(r, "routes", value, TREE_LIST))

@@ -1,4 +1,4 @@
-/* Slurm's topology.yaml(5): a list of topologies, of which one is taken. */
+/* Reader of Slurm's topology.yaml(5): a list of topologies, of which one is used. */
 #include "daemon/topology/topology_yaml.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static int is_true(const struct tree_node *map, const char *key)
     return value != NULL && value->kind == TREE_TEXT && strcmp(value->text, "true") == 0;
 }
 
-/* The one of the cluster's default, or else the first. */
+/* The cluster's default topology, or else the first one. */
 static const struct tree_node *slurm_choose(struct yaml_reader *r, const struct tree_node *root)
 {
     const struct tree_node *chosen = NULL;
@@ -29,7 +29,7 @@ static const struct tree_node *slurm_choose(struct yaml_reader *r, const struct 
     return chosen;
 }
 
-/* Blocks of nodes: a switch each, and one above them. */
+/* Blocks of nodes: a switch for each, and one above them. */
 static void slurm_blocks(struct yaml_reader *r, const struct tree_node *blocks, const char *name)
 {
     static const char *const words[] = {"block", "nodes", ""};

@@ -1,3 +1,4 @@
+/* Reader of the text form of a DUMPI file: see dumpi_ascii.h. */
 #include "daemon/import/dumpi/dumpi_ascii.h"
 
 #include "daemon/import/dumpi/dumpi_ascii_values.h"
@@ -11,8 +12,9 @@
 
 #define ENTERING " entering at "
 #define RETURNING " returning at "
-#define HEAD_LINES 64u        /* that may stand before the first call */
-#define TAIL_BYTES (4u << 20) /* in which sizes of datatypes stand, behind the last call */
+#define HEAD_LINES 64u /* maximum number of lines before the first call */
+#define TAIL_BYTES                                                                                 \
+    (4u << 20) /* the sizes of datatypes are within so many bytes after the last call */
 
 int dumpi_is_ascii(const uint8_t *begin, size_t length)
 {
@@ -53,7 +55,7 @@ static uint32_t get_mesh(const char *text, int32_t out[16])
     return count;
 }
 
-/* The date is that of the machine's time zone: right to a day. */
+/* The date is in the time zone of the machine: it is exact to a day. */
 static uint64_t get_date(const char *text)
 {
     struct tm tm = {0};
@@ -168,7 +170,7 @@ static int get_time(const char *line, const char *word, int64_t *s, int32_t *ns)
     return digits > 0;
 }
 
-/* A line that was cut off does not end in a full stop. */
+/* A truncated line does not end in a full stop. */
 static int dumpi_ascii_read_head(struct dumpi_call *call, const char *line, size_t length,
                                  int entering)
 {
@@ -196,14 +198,14 @@ static int dumpi_ascii_read_head(struct dumpi_call *call, const char *line, size
            cpu == !!(call->mask & DUMPI_HAS_CPU_TIME);
 }
 
-/* @return length of the function's name; 0: the line is none of this kind */
+/* @return length of the function's name; 0: the line is not of this kind */
 static size_t name_in(const char *line, const char *kind)
 {
     const char *at = strncmp(line, "MPI", 3) == 0 ? strstr(line, kind) : NULL;
     return at == NULL ? 0 : (size_t)(at - line);
 }
 
-/* What stands in the line belongs to no whole call. */
+/* Skip a line that does not belong to a complete call. */
 static void dumpi_ascii_skip_call(struct dumpi_stream *stream, uint64_t line)
 {
     if (stream->damaged++ == 0)
@@ -222,14 +224,14 @@ static int end_at(struct dumpi_stream *stream, uint64_t line, enum dumpi_ending 
     return 0;
 }
 
-/* Is this the beginning of a line that would begin a call? */
+/* Is this the truncated beginning of a line that would begin a call? */
 static int is_cut(const struct dumpi_line *line)
 {
     return line->length > 0 && !line->ended && strncmp(line->text, "MPI", 3) == 0 &&
            strstr(line->text, " called ") == NULL;
 }
 
-/* The line that begins the next call. @return 1; 0: there is none; -1: it is cut off */
+/* Find the line that begins the next call. @return 1; 0: there is none; -1: it is truncated */
 static int dumpi_ascii_find_call(struct dumpi_stream *stream)
 {
     while (stream->held || dumpi_line_next(&stream->line, &stream->reader) == 1) {
@@ -244,8 +246,8 @@ static int dumpi_ascii_find_call(struct dumpi_stream *stream)
     return 0;
 }
 
-/* Arguments, and the line that ends the call. @return 1; 0: another call begins before; -1: no more
- * lines */
+/* Read the arguments, and the line that ends the call. @return 1; 0: another call begins before it;
+ * -1: no more lines */
 static int dumpi_ascii_read_arguments(struct dumpi_stream *stream, uint32_t function,
                                       const char *name)
 {
@@ -269,7 +271,7 @@ static int dumpi_ascii_read_arguments(struct dumpi_stream *stream, uint32_t func
     return -1;
 }
 
-/* Programs call few functions: those that came last are looked at first. */
+/* Programs use few functions: the most recent ones are checked first. */
 static uint32_t function_of(struct dumpi_stream *stream, const char *name, size_t length)
 {
     unsigned at = (unsigned)(length * 7 + (unsigned char)name[length - 1] * 3 +

@@ -1,3 +1,4 @@
+/* Lines of a DUMPI text and the values of arguments in them: see dumpi_ascii_values.h. */
 #include "daemon/import/dumpi/dumpi_ascii_values.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MOST (64u << 20) /* bytes: as many numbers as a record may have */
+#define LINE_MOST (64u << 20) /* bytes: enough for as many numbers as a record may have */
 
 /* ---- lines ------------------------------------------------------------------- */
 
@@ -199,7 +200,7 @@ static void put_statuses(struct dumpi_stream *stream, struct dumpi_argument *out
     }
 }
 
-/* Texts stand between quotes, and several have a comma between them. */
+/* Strings are quoted, and separated by commas. */
 static void put_texts(struct dumpi_stream *stream, struct dumpi_argument *out,
                       const struct argument_line *line)
 {
@@ -252,8 +253,8 @@ void dumpi_filling_begin(struct dumpi_filling *filling, struct dumpi_stream *str
     }
 }
 
-/* @return the argument that a line tells, by its name, else the next one of its shape; count: none
- */
+/* @return the argument that a line contains, by its name, else the next one of its shape; count:
+ * none */
 static unsigned argument_of(const struct dumpi_filling *filling, const struct argument_line *line)
 {
     unsigned count = filling->count;

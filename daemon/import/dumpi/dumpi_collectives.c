@@ -1,14 +1,14 @@
-/* What each collective gives and gets on a rank, as the probe counts it (agent/probe/collective.h).
- */
+/* Bytes that each collective sends and receives on a rank, counted as in the probe
+ * (agent/probe/collective.h). */
 #include "daemon/import/dumpi/dumpi_record.h"
 
-/* A buffer's parts, one for each rank. */
+/* The parts of a buffer, one for each rank. */
 struct parts {
     uint64_t each;         /* bytes of one element */
-    const int32_t *counts; /* of elements, by rank; NULL: the same for all */
-    int64_t length;        /* of counts */
-    const int32_t *types;  /* by rank; NULL: one for all */
-    uint64_t same;         /* bytes of each part, where all are the same */
+    const int32_t *counts; /* number of elements by rank; NULL: the same for all */
+    int64_t length;        /* length of counts */
+    const int32_t *types;  /* by rank; NULL: one type for all */
+    uint64_t same;         /* bytes of each part, if all are equal */
 };
 
 static const uint64_t most = UINT64_MAX >> 1;
@@ -31,7 +31,7 @@ static uint64_t dumpi_collective_part_bytes(const struct dumpi_events *events,
                                      : 0;
 }
 
-/* @param size  of the communicator; 0: not known */
+/* @param size  of the communicator; 0: unknown */
 static uint64_t all_bytes(const struct dumpi_events *events, const struct parts *parts,
                           uint32_t size)
 {
@@ -68,7 +68,8 @@ static struct parts parts_typed(const struct dumpi_events *events, unsigned coun
     return parts;
 }
 
-/* With MPI_IN_PLACE programs pass no type, or any: the file does not tell. */
+/* With MPI_IN_PLACE programs pass no type, or an arbitrary one: the file does not show which buffer
+ * it is. */
 static int dumpi_collective_in_place(struct event *record, int no_type)
 {
     record->flags |= no_type ? EVENT_INPLACE : 0;
@@ -82,8 +83,9 @@ static int is_no_type(int64_t type)
 
 enum part { PART_ROOT, PART_OTHER, PART_NONE };
 
-/* This rank's part in a rooted collective; sets the root. On inter-communicators the root has
- * MPI_ROOT, which is -3 or -4, and those beside it MPI_PROC_NULL, -1 or -2 (MPICH, Open MPI). */
+/* The role of this rank in a rooted collective; sets the root. On inter-communicators the root
+ * passes MPI_ROOT, which is -3 or -4, and the other ranks of its group MPI_PROC_NULL, -1 or -2
+ * (MPICH, Open MPI). */
 static enum part dumpi_collective_rooted(const struct dumpi_events *events, struct event *record,
                                          const struct dumpi_view *view, int64_t root)
 {
@@ -105,8 +107,7 @@ static struct dumpi_view dumpi_collective_enter(const struct dumpi_events *event
 }
 
 /* Gather and scatter: the root has a part for each rank in one buffer, and each rank has one part
- * in another.
- * @param own_rank  argument: the file has this rank's in the communicator */
+ * in another. @param own_rank  argument: the rank of this process in the communicator */
 struct rooted_parts {
     unsigned comm, root, own_rank;
     struct parts all;
@@ -195,7 +196,7 @@ static void all_to_all(struct dumpi_events *events, struct event *record, const 
                                                                : all_bytes(events, give, view.size);
 }
 
-/* Every rank gives and gets the same. */
+/* Every rank sends and receives the same number of bytes. */
 static void all_reduce(struct dumpi_events *events, struct event *record)
 {
     dumpi_collective_enter(events, record, 3);

@@ -1,3 +1,5 @@
+/* Collects the communicator calls of the ranks, and answers what a communicator of a rank is: see
+ * dumpi_comms.h. */
 #include "daemon/import/dumpi/dumpi_comms_state.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -136,7 +138,8 @@ static struct step *add_step(struct rank_comms *rank, const struct dumpi_stream 
     return step;
 }
 
-/* Keep an array of the call. A rank whose lists are more than all may keep goes on without them. */
+/* Store an array of the call. Beyond the limit of all lists together the rank's lists are dropped.
+ */
 static int keep_list(struct dumpi_comms *comms, struct rank_comms *rank, struct step *step,
                      const struct dumpi_stream *s, unsigned argument)
 {
@@ -156,7 +159,7 @@ static int keep_list(struct dumpi_comms *comms, struct rank_comms *rank, struct 
     return 0;
 }
 
-/* The step that was taken last has made what the handle stands for from now on. */
+/* Record that a handle stands from now on for what the last step made. */
 static int note_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
@@ -237,7 +240,7 @@ static int note_name(struct rank_comms *rank, const struct step *maker, const ch
     return 0;
 }
 
-/* What a program was told of a communicator is kept where that was made. */
+/* Store rank and size that the program obtained of a communicator in the step that made it. */
 static void dumpi_comms_note_recorded(struct rank_comms *rank, const struct dumpi_stream *s)
 {
     struct step *maker = maker_of(rank, dumpi_value(s, 0));

@@ -1,6 +1,5 @@
-/* The calls of all ranks laid beside each other. Each rank goes through its steps in order, one
- * communicator at a time in turn with the others, and waits where it needs one that others have not
- * made yet. */
+/* Alignment of the calls of all ranks. Each rank performs its steps in order, in turns with the
+ * others, and waits where it needs a communicator that other ranks have not made yet. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_comms_state.h"
 
@@ -29,7 +28,7 @@ static int add_predefined(struct dumpi_comms *comms)
 
 /* ---- members that make together ------------------------------------------------- */
 
-/* The others of this call. @return NULL: no memory */
+/* The joint call of all members with this ordinal. @return NULL: no memory */
 static struct joint *joint_of(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal)
 {
     struct comm *comm = &comms->comms[parent];
@@ -54,7 +53,7 @@ static void forget_joint(struct dumpi_comms *comms, uint32_t parent, uint32_t or
 
 struct bid {
     int32_t color, key;
-    uint32_t order; /* in the parent */
+    uint32_t order; /* rank in the parent */
     struct arrival from;
 };
 
@@ -75,8 +74,8 @@ static struct place *dumpi_comms_place_of(struct dumpi_comms *comms, const struc
     return slot == 0 ? NULL : &rank->places[slot];
 }
 
-/* @return bids of those who are in one of the parts, sorted; *count of them. Where ranks may have
- * been reordered the key is the rank that the program was told, if it was told all of them. */
+/* Collect and sort the bids of members that belong to some part; *count of them. Where ranks may
+ * have been reordered the key is the rank that the program queried, if all members queried it. */
 static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *joint,
                                uint32_t *count)
 {
@@ -101,9 +100,9 @@ static struct bid *gather_bids(struct dumpi_comms *comms, const struct joint *jo
     return bids;
 }
 
-/* One color: ranks by key, then as in the parent (MPI 3.1, section 6.4.2, MPI_COMM_SPLIT). Where
- * the members' calls do not belong together there is such a part already, or some are missing: then
- * nobody knows who is in it. */
+/* Make the part of one color: ranks by key, then by rank in the parent (MPI 3.1, section 6.4.2,
+ * MPI_COMM_SPLIT). If the members' calls do not belong together there is such a part already, or
+ * some members are missing: then its members are unknown. */
 static int make_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
                      uint32_t ordinal, const struct bid *bids, uint32_t count, int whole)
 {
@@ -139,7 +138,7 @@ static void dumpi_comms_wake_rank(struct dumpi_comms *comms, uint32_t rank)
     comms->queue[(comms->queue_first + comms->queue_count++) % comms->ranks] = rank;
 }
 
-/* @param whole  all members have told */
+/* @param whole  the calls of all members are known */
 static int dumpi_comms_resolve(struct dumpi_comms *comms, uint32_t parent, uint32_t ordinal,
                                int whole)
 {
@@ -210,7 +209,7 @@ static int dumpi_comms_build_comm(struct maker *m)
     return mine ? dumpi_make_unknown(m, (uint64_t)(uint32_t)m->step->a, inter) : 0;
 }
 
-/* @return the place of a handle; NULL: nothing that is known has it */
+/* @return the place of a handle; NULL: unknown */
 static struct place *place_by_handle(struct rank_comms *rank, int32_t handle)
 {
     uint32_t at = (uint16_t)handle;
@@ -218,7 +217,7 @@ static struct place *place_by_handle(struct rank_comms *rank, int32_t handle)
     return slot == UINT16_MAX ? NULL : &rank->places[slot];
 }
 
-/* One step. @return 1: done; 0: it has to wait; -ENOMEM */
+/* Perform one step. @return 1: done; 0: it must wait; -ENOMEM */
 static int dumpi_comms_run_step(struct dumpi_comms *comms, uint32_t number)
 {
     struct rank_comms *rank = &comms->of[number];
@@ -303,8 +302,8 @@ static int dumpi_comms_run(struct dumpi_comms *comms)
     return 0;
 }
 
-/* A split that some member never told of: its file is cut off, or is not there. @return 1: there
- * was one */
+/* Resolve a split that lacks a member, whose file is truncated or missing. @return 1: there was one
+ */
 static int resolve_next_open(struct dumpi_comms *comms, uint32_t *from, uint32_t *ordinal)
 {
     for (; *from < comms->count; (*from)++, *ordinal = 0) {
@@ -330,13 +329,13 @@ static int settle_open(struct dumpi_comms *comms)
         int open = code != 0 ? code : resolve_next_open(comms, &from, &ordinal);
         if (open < 0)
             return open;
-        if (open == 0 && !found) /* a whole round without any */
+        if (open == 0 && !found) /* stop after a whole round without progress */
             return 0;
         found = open;
     }
 }
 
-/* ---- what the program was told ----------------------------------------------- */
+/* ---- ranks that the program queried ------------------------------------------- */
 
 typedef void each_told(struct comm *comm, const struct step *step, struct place *place,
                        uint32_t number);
@@ -378,8 +377,8 @@ static void dumpi_comms_mark_doubtful(struct comm *comm, const struct step *step
         comm->size = (uint32_t)step->seen_size;
 }
 
-/* Ranks that the program was told, laid into the communicators that they contradict, or that are
- * not known. */
+/* Put the ranks that the program queried into the communicators that contradict them or are
+ * unknown. */
 static void dumpi_comms_place_member(struct comm *comm, const struct step *step,
                                      struct place *place, uint32_t number)
 {
@@ -401,8 +400,8 @@ static int has_gaps(const struct comm *comm)
     return comm->size == 0;
 }
 
-/* Members of communicators that are in doubt, and of those made from them, are those that the
- * program was told, if it was told all; else they are not known. */
+/* For communicators in doubt, and those made from them, use the members that the program queried if
+ * they are complete; otherwise the members are unknown. */
 static void settle_doubts(struct dumpi_comms *comms)
 {
     dumpi_comms_for_each_recorded(comms, dumpi_comms_mark_doubtful);

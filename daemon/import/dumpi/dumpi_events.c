@@ -1,3 +1,5 @@
+/* Conversion of the calls of one rank to records: see dumpi_events.h. The kinds of calls are in
+ * dumpi_messages.c, dumpi_collectives.c and dumpi_others.c. */
 #include "daemon/import/dumpi/dumpi_record.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -30,7 +32,7 @@ void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, 
         start += TURN_S;
         stop += TURN_S;
     }
-    if (stop < start - TURN_S / 2) /* the call lasted over the turn */
+    if (stop < start - TURN_S / 2) /* the 16 bits of the seconds overflowed during the call */
         stop += TURN_S;
     *enter_ns = start * BILLION + time->start_ns;
     *exit_ns = stop * BILLION + time->stop_ns;
@@ -46,7 +48,7 @@ void dumpi_call_numbers(struct dumpi_call_numbers *out)
 {
     for (uint32_t i = 0; i < DUMPI_FUNCTIONS; i++) {
         char name[64];
-        int io = i >= DUMPIO_Test; /* MPIO_Wait of old: MPI_Wait, of a request of a file */
+        int io = i >= DUMPIO_Test; /* the former MPIO_Wait is MPI_Wait for a request of a file */
         snprintf(name, sizeof name, "MPI_%s", dumpi_layout(i)->name + (io ? 5 : 4));
         out->of[i] = call_by_name(name);
     }
@@ -113,7 +115,7 @@ struct dumpi_view dumpi_window_of(const struct dumpi_events *events, int64_t han
                             dumpi_events_slot_of(&events->window_slots, handle));
 }
 
-/* From this call on a handle stands for what it made. */
+/* Map a handle to what this call made, from now on. */
 static int follow_making(struct dumpi_events *events)
 {
     struct dumpi_making made;
@@ -174,12 +176,12 @@ void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handl
         record->flags |= EVENT_UNTRACKED;
     else
         record->flags |=
-            record->flags & EVENT_POST ? EVENT_DONE : 0; /* complete when it was made */
+            record->flags & EVENT_POST ? EVENT_DONE : 0; /* complete when it was posted */
 }
 
 static uint64_t dumpi_events_tick_of(const struct dumpi_events *events, int64_t ns)
 {
-    return ns > events->zero_ns ? (uint64_t)(ns - events->zero_ns) + 1 : 1; /* 0 is no exit */
+    return ns > events->zero_ns ? (uint64_t)(ns - events->zero_ns) + 1 : 1; /* 0 means no exit */
 }
 
 static int dumpi_events_is_ours(const struct dumpi_events *events)

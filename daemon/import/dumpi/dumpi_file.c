@@ -1,3 +1,4 @@
+/* Header, footer and tables of a DUMPI file: see dumpi_file.h. */
 #include "daemon/import/dumpi/dumpi_file.h"
 
 #include "daemon/import/dumpi/dumpi_ascii.h"
@@ -11,10 +12,9 @@
 #include <sys/stat.h>
 
 #define INDEX_ENTRIES                                                                              \
-    8u /* of 8 bytes, at the end of the file: magic number and 7 places at most                    \
-        */
+    8u /* 8-byte entries at the end of the file: magic number and at most 7 places */
 #define FOOTER_MAGIC UINT64_C(0xf007fee7)
-#define CALLS_MOST 4096u /* numbers of functions that a footer counts */
+#define CALLS_MOST 4096u /* maximum function number that a footer counts */
 
 static const uint8_t magic[8] = {0xff, 0xaa, 0xdd, 'D', 'U', 'M', 'P', 'I'};
 
@@ -32,12 +32,12 @@ int dumpi_is_file(const uint8_t *begin, size_t length)
     return length >= sizeof magic && memcmp(begin, magic, sizeof magic) == 0;
 }
 
-/* Places of the parts, as the index has them; 0: not there. */
+/* Places of the parts as listed in the index; 0: missing. */
 struct places {
     uint64_t sizes, addresses, counters, header, body, footer, keyvals;
 };
 
-/* What is being read, and what to say about it. */
+/* A file that is being opened, and its fault. */
 struct opening {
     struct dumpi_file *file;
     struct dumpi_reader reader;
@@ -78,7 +78,7 @@ static int32_t *get_numbers(struct dumpi_reader *reader, uint32_t count)
     return numbers;
 }
 
-/* A count that the rest of the file can hold. */
+/* Read a count, limited to what the rest of the file can hold. */
 static uint32_t get_count(struct dumpi_reader *reader, uint32_t most, uint64_t each)
 {
     uint32_t count = dumpi_get32(reader);
@@ -107,7 +107,7 @@ static void free_strings(char **list, uint32_t count)
 
 /* ---- index ---------------------------------------------------------------- */
 
-/* The index grew at its front: its magic number tells how many entries follow. */
+/* The index has been extended at its front: its magic number gives the number of entries. */
 static int find_index(struct opening *o)
 {
     uint64_t entries[INDEX_ENTRIES] = {0}, bytes = o->file->bytes, first = 0;
@@ -171,8 +171,8 @@ static int dumpi_file_read_header(struct opening *o)
     if (o->reader.error != 0)
         dumpi_file_report(o, "the header at offset %llu is broken",
                           (unsigned long long)o->places.header);
-    /* What ends the calls stands before the header: its number is one of the functions' list, as
-     * long as that was when the file was written. */
+    /* The end marker of the calls precedes the header: its number follows the list of functions, so
+     * it depends on the version that wrote the file. */
     dumpi_seek(&o->reader, o->places.header - 2, file->bytes);
     uint32_t number = dumpi_get16(&o->reader);
     int known = number > DUMPI_END / 2 && number < CALLS_MOST;
@@ -198,7 +198,7 @@ static int read_types(struct opening *o)
     return 0;
 }
 
-/* Both tables have one entry more than there are functions: for all together. */
+/* Both tables have one entry more than there are functions: the total. */
 static int read_footer(struct opening *o)
 {
     struct dumpi_file *file = o->file;

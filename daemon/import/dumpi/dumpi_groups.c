@@ -1,4 +1,4 @@
-/* Groups of one rank: world ranks in order. */
+/* Groups of one rank: lists of world ranks. */
 #include "daemon/analysis/tables/array.h"
 #include "daemon/import/dumpi/dumpi_comms_state.h"
 
@@ -28,7 +28,7 @@ void dumpi_groups_finish(struct dumpi_comms *comms, struct rank_comms *rank)
     rank->group_room = 0;
 }
 
-/* The group of a handle becomes another one. @param group  its memory is taken over */
+/* Replace the group of a handle. @param group  its memory changes ownership */
 static int put_group(struct dumpi_comms *comms, struct rank_comms *rank, int32_t handle,
                      struct group group)
 {
@@ -62,7 +62,7 @@ static uint8_t *dumpi_groups_mark(const struct dumpi_comms *comms, const struct 
     return marks;
 }
 
-/* MPI 3.1, section 6.3.2: in the order of the first group, then of the second. */
+/* In the order of the first group, then of the second (MPI 3.1, section 6.3.2). */
 static int dumpi_groups_combine(struct dumpi_comms *comms, struct rank_comms *rank,
                                 const struct step *step)
 {
@@ -91,9 +91,9 @@ static int dumpi_groups_combine(struct dumpi_comms *comms, struct rank_comms *ra
     return put_group(comms, rank, step->result, (struct group){ranks, count, ranks != NULL});
 }
 
-/* Positions that a list, or a list of ranges (first, last, stride), names.
- * @param named  of all 0 at first: set to 1 for those named
- * @return how many; -1: the list is none, or names one twice */
+/* Positions that a list, or a list of ranges (first, last, stride), names. @param named  all 0 at
+ * first: set to 1 for those named
+ * @return their number; -1: the list is invalid, or names a position twice */
 static int64_t dumpi_groups_positions(const struct rank_comms *rank, const struct step *step,
                                       uint32_t size, int32_t *out, uint8_t *named)
 {
@@ -177,7 +177,7 @@ int dumpi_group_step(struct dumpi_comms *comms, struct rank_comms *rank, const s
         return dumpi_groups_choose(comms, rank, step);
     case DUMPI_Comm_group:
         return of_comm(comms, rank, step, comm);
-    default: /* freed, or of something whose members are not known */
+    default: /* freed, or a group of something with unknown members */
         return put_group(comms, rank, step->result, unknown);
     }
 }

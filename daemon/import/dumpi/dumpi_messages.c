@@ -1,14 +1,15 @@
-/* Sends, receives, and what completes them. */
+/* Records of sends and receives, and of the calls that start and complete them. */
 #include "daemon/import/dumpi/dumpi_record.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define BYTES_UNDEFINED (-32766) /* MPI_UNDEFINED of Open MPI and MPICH: more than an int holds */
+#define BYTES_UNDEFINED (-32766) /* MPI_UNDEFINED of Open MPI and MPICH: the count exceeds an int  \
+                                  */
 
 /* ---- posting ------------------------------------------------------------------- */
 
-/* The message of a record. @param rank  as the file has it: of the communicator, or negative */
+/* Set the message of a record. @param rank  as in the file: of the communicator, or negative */
 static void dumpi_messages_put_message(struct dumpi_events *events, struct event *record,
                                        uint64_t bytes, int64_t rank, int64_t tag, int64_t comm,
                                        uint32_t flags)
@@ -26,13 +27,13 @@ static void dumpi_messages_put_message(struct dumpi_events *events, struct event
     record->flags = (uint16_t)(flags | view.flags);
 }
 
-/* @return NULL: the program ignored it, or the file has none */
+/* @return NULL: the program ignored the status, or the file has none */
 static const struct dumpi_status *status_of(const struct dumpi_events *events, unsigned argument)
 {
     return dumpi_value_of(events, argument) > 0 ? dumpi_statuses(&events->stream, argument) : NULL;
 }
 
-/* Who sent it, as far as the status knows more than the receive. */
+/* Set the sender, if the status identifies it better than the receive does. */
 static void put_source(const struct dumpi_events *events, struct event *record,
                        const struct dumpi_status *status)
 {
@@ -43,8 +44,8 @@ static void put_source(const struct dumpi_events *events, struct event *record,
         record->tag = status->tag;
 }
 
-/* What a receive's status tells. Its size has 32 bits: that of a message that filled a buffer
- * larger than these tell is the buffer's. */
+/* Set size, sender and tag of a receive from its status. The size in a status has 32 bits: a
+ * message that filled a larger buffer gets the size of the buffer. */
 static void put_received(const struct dumpi_events *events, struct event *record,
                          const struct dumpi_status *status)
 {
@@ -59,7 +60,7 @@ static void put_received(const struct dumpi_events *events, struct event *record
 #define SENT (EVENT_SEND | EVENT_POST | EVENT_DONE)
 #define RECEIVED (EVENT_RECV | EVENT_POST | EVENT_DONE)
 
-/* count, datatype, rank, tag, comm, and perhaps a request. */
+/* Arguments: count, datatype, rank, tag, comm, and perhaps a request. */
 static void dumpi_messages_post(struct dumpi_events *events, uint32_t flags)
 {
     struct event *record = &events->queue[0];
@@ -68,7 +69,7 @@ static void dumpi_messages_post(struct dumpi_events *events, uint32_t flags)
                                dumpi_value_of(events, 4), flags);
     if (!(flags & EVENT_DONE))
         dumpi_keep(events, record, dumpi_value_of(events, 5), record->bytes);
-    if (flags & EVENT_PERSISTENT) /* it says what for, but nothing moves yet */
+    if (flags & EVENT_PERSISTENT) /* only prepared: nothing moves yet */
         record->flags &= (uint16_t) ~(SENT | RECEIVED);
 }
 
@@ -194,7 +195,7 @@ void dumpi_take_message(struct dumpi_events *events)
 
 /* ---- completing ------------------------------------------------------------------- */
 
-/* The record of a request that has ended. */
+/* Add the record of a completed request. */
 static void put_completed(struct dumpi_events *events, struct event *record,
                           struct dumpi_request *request, const struct dumpi_status *status)
 {
@@ -209,7 +210,7 @@ static void put_completed(struct dumpi_events *events, struct event *record,
     dumpi_request_end(&events->requests, request);
 }
 
-/* @return NULL: nothing is under way with this handle */
+/* @return NULL: no active request has this handle */
 static struct dumpi_request *dumpi_messages_active(struct dumpi_events *events, int64_t handle)
 {
     struct dumpi_request *request = dumpi_request_find(&events->requests, handle);
@@ -224,13 +225,13 @@ static void dumpi_messages_complete(struct dumpi_events *events, int64_t handle,
         put_completed(events, &events->queue[0], request, status);
 }
 
-/* Requests of an array. */
+/* The requests of an array. */
 struct several {
     const int32_t *handles;
     int64_t handle_count;
-    const int32_t *indices; /* of those that have ended; NULL: all */
+    const int32_t *indices; /* indices of the completed ones; NULL: all */
     int64_t count;
-    const struct dumpi_status *statuses; /* one for each that has ended, in that order */
+    const struct dumpi_status *statuses; /* one for each completed request, in that order */
     int64_t status_count;
     int io;
 };
@@ -261,7 +262,8 @@ static struct several array_of(const struct dumpi_events *events, unsigned statu
                             .io = io};
 }
 
-/* One of an array. @param status  of the one, or of all by their place in the array */
+/* Complete one request of an array. @param status  of the one, or of all by their index in the
+ * array */
 static void complete_any(struct dumpi_events *events, int64_t index, unsigned statuses, int io)
 {
     struct several all = array_of(events, statuses, io);
@@ -274,8 +276,8 @@ static void complete_any(struct dumpi_events *events, int64_t index, unsigned st
     dumpi_messages_complete(events, handle, status);
 }
 
-/* The program's arrays have room for all requests: only as many places as have ended mean
- * something, and none where that is MPI_UNDEFINED. */
+/* The program's arrays have capacity for all requests: only as many elements as requests completed
+ * are valid, and none if that number is MPI_UNDEFINED. */
 static void complete_some(struct dumpi_events *events, int io)
 {
     struct several all = array_of(events, 4, io);
@@ -291,7 +293,7 @@ static void complete_all(struct dumpi_events *events, unsigned statuses, int io)
     complete_several(events, &all);
 }
 
-/* MPI_Request_get_status: which request, but it is not completed. */
+/* MPI_Request_get_status: name the request without completing it. */
 static void dumpi_messages_name_request(struct dumpi_events *events, uint32_t flags)
 {
     const struct dumpi_request *request =

@@ -1,9 +1,10 @@
-/* Windows, files, communicators, and what is left. */
+/* Records of RMA windows, files, communicators, and all other calls. */
 #include "daemon/import/dumpi/dumpi_record.h"
 
 /* ---- windows ------------------------------------------------------------------------ */
 
-/* A window is a communicator of its own here. @param target  argument; window: argument */
+/* An RMA window counts as a communicator of its own here. @param target  argument; window: argument
+ */
 static void dumpi_others_on_window(struct dumpi_events *events, unsigned window)
 {
     struct event *record = &events->queue[0];
@@ -67,8 +68,8 @@ static void one_sided(struct dumpi_events *events)
 
 enum transfer { READS, WRITES };
 
-/* @param count  argument: of elements, their type behind it, and a request behind that
- *  @param immediate  it only begins */
+/* @param count  argument index of the number of elements, followed by their type and a request
+ * @param immediate  the call only starts the transfer */
 static void dumpi_others_transfer(struct dumpi_events *events, enum transfer way, unsigned count,
                                   int immediate)
 {
@@ -144,7 +145,7 @@ static void dumpi_others_name_request(struct dumpi_events *events, struct dumpi_
     record->request = request->number;
 }
 
-/* A receive that is under way will complete, or not, without anybody being told. */
+/* A freed receive that is still active completes unobserved, or never. */
 static void free_request(struct dumpi_events *events)
 {
     struct dumpi_request *request =

@@ -1,3 +1,4 @@
+/* Sequential bounded reader of the bytes of a file: see dumpi_file.h. */
 #include "daemon/import/dumpi/dumpi_file.h"
 
 #include "holter/error.h"
@@ -40,7 +41,8 @@ uint64_t dumpi_left(const struct dumpi_reader *reader)
     return reader->error != 0 || at >= reader->end ? 0 : reader->end - at;
 }
 
-/* Opened each time: a job may have more ranks than a process may have files. */
+/* The file is opened for each read: a job may have more ranks than a process may have descriptors.
+ */
 static ssize_t dumpi_reader_read_at(const char *path, uint8_t *out, size_t count, uint64_t offset)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

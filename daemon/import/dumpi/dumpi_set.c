@@ -1,3 +1,4 @@
+/* Finds the files of a DUMPI trace, and scans each of them once: see dumpi_set.h. */
 #include "daemon/import/dumpi/dumpi_set.h"
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_ascii.h"
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #define META_MOST (1u << 16) /* bytes of a .meta file */
-#define LOOK_BYTES 65536u    /* read at a time */
+#define LOOK_BYTES 65536u    /* bytes read at a time */
 
 /* ---- the text beside the files ------------------------------------------------ */
 
@@ -25,7 +26,7 @@ static const char *dumpi_set_skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* "key=value"; people who edit such a text put blanks around. */
+/* "key=value"; hand-edited files have blanks around the parts. */
 static int is_key(const char **begin, const char *end, const char *key)
 {
     size_t length = strlen(key);
@@ -98,7 +99,7 @@ static int dumpi_set_place(struct place *out, const char *path, const char *suff
     return directory < (int)sizeof out->directory && prefix < (int)sizeof out->prefix;
 }
 
-/* Without "-NNNN". */
+/* Remove "-NNNN" from a prefix. */
 static void cut_number(char *prefix)
 {
     size_t length = strlen(prefix);
@@ -108,7 +109,7 @@ static void cut_number(char *prefix)
         prefix[length - 1] = '\0';
 }
 
-/* What the name of a rank's file ends in. @return NULL: in nothing that those of ranks end in */
+/* The ending of the name of a rank's file. @return NULL: the name has none of these endings */
 static const char *ending_of(const char *name, int ascii)
 {
     static const char *const endings[] = {".bin.txt", ".txt", ".bin.ascii", ".ascii"};
@@ -123,7 +124,7 @@ static const char *ending_of(const char *name, int ascii)
     return NULL;
 }
 
-/* Number of the rank in a file's name. @return -1: it belongs to another trace */
+/* Number of the rank in a file's name. @return -1: the file belongs to another trace */
 static int64_t rank_in(const char *name, const char *prefix, int ascii)
 {
     size_t length = strlen(prefix);
@@ -171,9 +172,8 @@ static int64_t count_parts(const char *directory, const char *prefix, int ascii)
     return count;
 }
 
-/* Where no text tells how many ranks there were, a number far above that of the files is none of a
- * rank.
- * @return how many files were found, or -ENOMEM */
+/* Find the files of the ranks. If no text states the number of ranks, a number far above that of
+ * the files is not taken for a rank. @return number of files, or -ENOMEM */
 static int64_t dumpi_set_find_parts(struct dumpi_set *set, const char *directory,
                                     const char *prefix)
 {
@@ -197,7 +197,7 @@ static int64_t dumpi_set_find_parts(struct dumpi_set *set, const char *directory
             closedir(list);
             return -ENOMEM;
         }
-        /* Two names of one number: the same one on each run. */
+        /* of two names with the same number always the same one is used */
         struct dumpi_part *part = &set->parts[rank];
         if (part->path != NULL && strcmp(part->path, path) <= 0)
             continue;
@@ -287,7 +287,7 @@ static int dumpi_set_read_meta(struct dumpi_set *set, const char *path, struct f
     return 0;
 }
 
-/* The rank that the program of a text was told it has; 0: it did not ask. */
+/* The rank that the program of a text queried of MPI_COMM_WORLD; 0: it did not. */
 static uint32_t dumpi_set_rank_from_name(const char *path)
 {
     struct dumpi_file file;
@@ -308,7 +308,7 @@ static uint32_t dumpi_set_rank_from_name(const char *path)
     return rank;
 }
 
-/* A text that was named, and whose own name tells no rank. @return as dumpi_set_find_parts() */
+/* A text that the user named, and whose name has no rank. @return as dumpi_set_find_parts() */
 static int64_t find_alone(struct dumpi_set *set, const char *path)
 {
     uint32_t rank = dumpi_set_rank_from_name(path);
@@ -318,14 +318,15 @@ static int64_t find_alone(struct dumpi_set *set, const char *path)
     return set->parts[rank].path == NULL ? -ENOMEM : 1;
 }
 
-/* The files named by the text; where those have been renamed, those named as it is. */
+/* Find the files with the prefix of the .meta file; if these have been renamed, those with the
+ * prefix of the .meta file's own name. */
 static int64_t find_named(struct dumpi_set *set, const struct place *place, const char *prefix)
 {
     int64_t found = prefix[0] == '\0' ? 0 : dumpi_set_find_parts(set, place->directory, prefix);
     return found == 0 ? dumpi_set_find_parts(set, place->directory, place->prefix) : found;
 }
 
-/* @param named  the file of a rank that was named; NULL: none */
+/* @param named  the file of a rank that the user named; NULL: none */
 static int dumpi_set_find_all(struct dumpi_set *set, const struct place *place, const char *named,
                               struct faults *faults)
 {
@@ -390,7 +391,7 @@ int dumpi_set_find(struct dumpi_set *out, const char *source, struct faults *fau
         return code;
     }
     int code = dumpi_set_read_meta(out, meta, faults);
-    if (code == 0 && part) /* what the user named counts */
+    if (code == 0 && part) /* the file that the user named takes precedence */
         snprintf(out->meta.prefix, sizeof out->meta.prefix, "%s", place.prefix);
     return code == 0 ? dumpi_set_find_all(out, &place, part ? source : NULL, faults) : code;
 }
@@ -470,7 +471,8 @@ static void look_through(struct dumpi_part *part, struct dumpi_stream *stream,
     part->read_error = stream->reader.error;
 }
 
-/* What was called while it was not to be recorded. The last count is that of all functions. */
+/* Count the calls that were made while tracing was off. The last count is the total of all
+ * functions. */
 static void note_off(struct dumpi_part *part)
 {
     struct dumpi_file *file = &part->file;
@@ -506,7 +508,7 @@ void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *c
     dumpi_stream_finish(&stream);
 }
 
-/* Of a text, by its lines. */
+/* Report the faults of a text, with line numbers. */
 static int dumpi_set_report_ascii(const struct dumpi_part *part, struct faults *faults)
 {
     unsigned long long calls = part->calls;

@@ -1,3 +1,4 @@
+/* Decoder of the calls in a DUMPI file: see dumpi_stream.h. */
 #include "daemon/import/dumpi/dumpi_stream.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -8,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_MOST 29u /* bytes before counters and arguments */
-#define SEARCH_MOST                                                                                \
-    (1u << 20)               /* bytes that are searched for the next call behind an unknown one    \
-                              */
-#define THREADS_LIKELY 4096u /* numbers of threads above are none */
+#define HEAD_MOST 29u          /* maximum bytes of a record before counters and arguments */
+#define SEARCH_MOST (1u << 20) /* bytes to search for the next call after an unknown one */
+#define THREADS_LIKELY 4096u   /* larger thread numbers are implausible */
 
 _Static_assert(sizeof(struct dumpi_status) == DUMPI_STATUS_WORDS * sizeof(int32_t),
                "statuses lie among words");
@@ -40,7 +39,7 @@ static void dumpi_stream_fail(struct dumpi_stream *stream, int code)
         stream->reader.error = code;
 }
 
-/* Length of an array, of which each element takes some bytes of the file. */
+/* Length of an array, each element of which takes some bytes of the file. */
 static uint32_t get_length(struct dumpi_stream *stream, uint64_t each)
 {
     uint32_t count = dumpi_get32(&stream->reader);
@@ -51,7 +50,7 @@ static uint32_t get_length(struct dumpi_stream *stream, uint64_t each)
     return count;
 }
 
-/* @return room for so many words more, behind those that there are; NULL after a failure */
+/* Append words. @return their memory; NULL after a failure */
 static int32_t *dumpi_stream_add_words(struct dumpi_stream *stream, size_t count)
 {
     size_t need = stream->word_count + count;
@@ -157,7 +156,7 @@ static void get_text_lists(struct dumpi_stream *stream, struct dumpi_argument *o
     }
 }
 
-/* As many strings as the number before says, which is a count of the program's own. */
+/* As many strings as the previous number states, which is a count of the program's own. */
 static void get_argv(struct dumpi_stream *stream, struct dumpi_argument *out, int64_t count)
 {
     if (count > DUMPI_WORDS_MOST)
@@ -174,7 +173,7 @@ static size_t head_bytes(uint8_t mask)
            (mask & DUMPI_HAS_WALL_TIME ? 12u : 0u);
 }
 
-/* @return 0: these are no times */
+/* @return 0: these are not times */
 static int dumpi_stream_read_times(const uint8_t **at, int32_t base, struct dumpi_time *out)
 {
     out->start_s = (int64_t)base + dumpi_at16(*at);
@@ -186,7 +185,7 @@ static int dumpi_stream_read_times(const uint8_t **at, int32_t base, struct dump
            out->stop_ns < 1000000000;
 }
 
-/* @param at  head_bytes() of them @return 0: this is no head */
+/* @param at  head_bytes() bytes @return 0: this is not the head of a record */
 static int dumpi_stream_read_head(const struct dumpi_stream *stream, const uint8_t *at,
                                   struct dumpi_call *out)
 {
@@ -213,8 +212,8 @@ static int dumpi_stream_is_end(const struct dumpi_stream *stream, uint64_t offse
            (!stream->file->whole || offset + 2 >= stream->file->body_end);
 }
 
-/* Does a call begin so many bytes behind the reader? One like the call before: written with the
- * same settings. */
+/* Does a call begin so many bytes after the reader's position? It must resemble the previous call:
+ * the whole file was written with the same settings. */
 static int call_begins(struct dumpi_stream *stream, size_t behind)
 {
     struct dumpi_reader *reader = &stream->reader;
@@ -222,7 +221,8 @@ static int call_begins(struct dumpi_stream *stream, size_t behind)
     uint64_t offset = dumpi_tell(reader) + behind;
     const uint8_t *at = reader->buffer + reader->at + behind;
     if (have < behind + 2)
-        return !stream->file->whole && have >= behind; /* cut off here: both are as good */
+        return !stream->file->whole &&
+               have >= behind; /* truncated here: it cannot be checked further */
     uint32_t number = dumpi_at16(at);
     if (dumpi_stream_is_end(stream, offset, number))
         return 1;
@@ -250,8 +250,8 @@ static void get_counters(struct dumpi_stream *stream)
 
 /* ---- arguments ------------------------------------------------------------- */
 
-/* Fields that versions of the format have, or have not; what follows tells where no version does.
- */
+/* Fields that exist in some versions of the format only; where the version does not decide, what
+ * follows does. */
 static void get_old(struct dumpi_stream *stream, unsigned kind, struct dumpi_argument *out)
 {
     struct dumpi_version version = stream->file->version;
@@ -384,8 +384,8 @@ static int end_here(struct dumpi_stream *stream, uint64_t offset, enum dumpi_end
     return 0;
 }
 
-/* A record of a function that is not known: how long it is nobody knows, but the next one can be
- * told by its head. @return 0: there is none */
+/* Skip the record of an unknown function: its length is unknown, but the next record can be
+ * recognised by its head. @return 0: there is none */
 static int skip_unknown(struct dumpi_stream *stream)
 {
     struct dumpi_reader *reader = &stream->reader;
@@ -458,7 +458,7 @@ int dumpi_stream_next(struct dumpi_stream *stream)
         if (function < DUMPI_FUNCTIONS && function < end - 3) {
             get_arguments(stream, dumpi_layout(function)->fields);
         } else if (function == end - 2 || function == end - 1) {
-            dumpi_skip(reader, 8); /* a function of the program begins or ends: its address */
+            dumpi_skip(reader, 8); /* begin or end of a function of the program: skip its address */
         } else if (!skip_unknown(stream)) {
             return end_here(stream, stream->call.offset, DUMPI_ENDED_BROKEN);
         }

@@ -1,3 +1,4 @@
+/* A DUMPI trace as the job and the reader that trace_import() needs: hosts, clocks, streams. */
 #include "daemon/import/dumpi/dumpi.h"
 #include "daemon/import/dumpi/dumpi_set.h"
 #include "daemon/import/trace/trace_pool.h"
@@ -9,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS_TOGETHER (64u << 20) /* bytes that all streams read ahead */
+#define BUFFERS_TOGETHER (64u << 20) /* bytes that all streams together read ahead */
 #define BUFFER_LEAST 4096u
 #define BUFFER_MOST 65536u
-#define APART_NS INT64_C(60000000000) /* clocks further apart than this are not one clock */
+#define APART_NS INT64_C(60000000000) /* clocks that differ by more are not synchronised */
 #define DAY_S UINT64_C(86400)
 #define BILLION INT64_C(1000000000)
 
@@ -20,15 +21,15 @@ struct stream {
     uint32_t rank;
     const uint16_t *threads;
     uint32_t thread_count;
-    struct dumpi_events *events; /* while it is read */
-    uint64_t told;               /* bytes, to the progress */
+    struct dumpi_events *events; /* while the stream is read */
+    uint64_t told;               /* bytes already counted in the progress */
     int ended;
 };
 
 struct dumpi_trace {
     struct dumpi_set set;
     struct dumpi_comms *comms;
-    uint32_t looked; /* ranks whose files have been looked through */
+    uint32_t looked; /* number of ranks whose files have been scanned */
     struct dumpi_call_numbers numbers;
     struct dumpi_facts facts;
     struct stream *streams;
@@ -36,7 +37,7 @@ struct dumpi_trace {
     uint32_t *rank_of, *host_of;
     char (*hosts)[65];
     uint32_t host_count;
-    size_t room; /* of a stream's buffer */
+    size_t room; /* bytes of a stream's buffer */
     _Atomic uint64_t read;
     uint64_t all;
     char name[65], app[256], command[600], mpi[64];
@@ -69,7 +70,7 @@ static void end_stream(struct stream *stream)
     stream->ended = 1;
 }
 
-/* What is wrong with the file has been told when it was looked through. */
+/* Faults of the file were already reported after its scan. */
 static int dumpi_trace_code_of(const struct dumpi_events *events)
 {
     switch (events->stream.ending) {
@@ -110,7 +111,7 @@ static int dumpi_trace_comm(void *user, uint32_t rank, uint32_t slot, struct tra
     return dumpi_comms_describe(trace->comms, rank, slot, out);
 }
 
-/* Code regions need MPI_Pcontrol, of which libdumpi keeps nothing. */
+/* Code regions need MPI_Pcontrol, whose calls libdumpi does not store. */
 static const char *dumpi_trace_region(void *user, uint32_t rank, uint32_t slot)
 {
     (void)user;
@@ -134,7 +135,7 @@ static void dumpi_trace_scan_piece(void *user, uint32_t piece)
     dumpi_part_look(&trace->set, trace->looked + piece, trace->comms);
 }
 
-/* Ranks that the program was told there are, as far as its files have been looked through. */
+/* Number of ranks that the program queried, as far as its files have been scanned. */
 static uint32_t dumpi_trace_world_of(const struct dumpi_trace *trace)
 {
     uint32_t world = 0;
@@ -143,7 +144,7 @@ static uint32_t dumpi_trace_world_of(const struct dumpi_trace *trace)
     return world;
 }
 
-/* Look through the files of ranks that have not been looked through. */
+/* Scan the files of the ranks that have not been scanned yet. */
 static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
 {
     trace_pool_run(pool, dumpi_trace_scan_piece, trace, trace->set.ranks - trace->looked);
@@ -153,8 +154,8 @@ static int look_on(struct dumpi_trace *trace, struct trace_pool *pool)
     return 0;
 }
 
-/* The text may tell of too few ranks, or there may be none; the program may have asked how many
- * there are. */
+/* Scan all files. The text may state too few ranks, or be missing; but the program may have queried
+ * their number. */
 static int look_at_all(struct dumpi_trace *trace, unsigned threads)
 {
     struct trace_pool *pool;
@@ -178,8 +179,7 @@ static int is_readable(const struct dumpi_part *part)
     return part->path != NULL && part->code == 0;
 }
 
-/* Sizes of named types are the same on all ranks: a file that is cut off has those of another one.
- */
+/* Sizes of predefined types are equal on all ranks: a truncated file uses those of another one. */
 static int lend_types(struct dumpi_trace *trace)
 {
     const struct dumpi_file *lender = NULL;
@@ -201,7 +201,7 @@ static int lend_types(struct dumpi_trace *trace)
     return 0;
 }
 
-/* What the text says of the number of ranks, and what is known. */
+/* Report the number of ranks that the text states, and what is known about it. */
 static void dumpi_trace_report_missing_ranks(struct dumpi_trace *trace, struct faults *faults)
 {
     unsigned long long told = trace->set.meta.ranks;
@@ -217,7 +217,8 @@ static void dumpi_trace_report_missing_ranks(struct dumpi_trace *trace, struct f
     trace->facts.left_out = dumpi_trace_world_of(trace) == 0 ? trace->set.others : 0;
 }
 
-/* The user of the tracer may have turned it off for some functions, or for a time. */
+/* Report calls that were made while the user had turned tracing off for some functions, or for some
+ * time. */
 static void dumpi_trace_report_untraced(struct dumpi_trace *trace, struct faults *faults)
 {
     const struct dumpi_part *most = NULL;
@@ -272,7 +273,7 @@ static void dumpi_trace_report_ranges(struct dumpi_trace *trace, const char *sou
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
-/* Machines with a mesh may give all their nodes one name. */
+/* Machines with a mesh may give all their nodes the same name. */
 static void dumpi_trace_name_host(const struct dumpi_trace *trace, const struct dumpi_part *part,
                                   char out[65])
 {
@@ -330,7 +331,7 @@ static int find_hosts(struct dumpi_trace *trace)
     if (code == 0)
         qsort(firsts, count, sizeof *firsts, dumpi_trace_compare_ranks);
     for (uint32_t h = 0; code == 0 && h < count; h++) {
-        /* by name, from the host's first rank on */
+        /* by name, starting with the host's first rank */
         struct named *at = bsearch(&firsts[h], all, ranks, sizeof *all, dumpi_trace_compare_names);
         memcpy(trace->hosts[h], firsts[h].name, sizeof trace->hosts[h]);
         for (; at < all + ranks && strcmp(at->name, firsts[h].name) == 0; at++)
@@ -344,8 +345,8 @@ static int find_hosts(struct dumpi_trace *trace)
 
 /* ---- time --------------------------------------------------------------------------- */
 
-/* Ranks whose times are of one clock: those of a host, or, without a wall clock, each rank of its
- * own. */
+/* Ranks whose times are of the same clock have the same number: those of a host, or, without a wall
+ * clock, each rank alone. */
 static uint32_t clock_of(const struct dumpi_trace *trace, uint32_t rank)
 {
     return trace->set.parts[rank].wall ? trace->host_of[rank] : trace->host_count + rank;
@@ -366,8 +367,8 @@ static int64_t dumpi_trace_maximum(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* All ranks leave MPI_Init at about the same time: where clocks are no common one, this is where
- * they meet. */
+/* Align the clocks: all ranks leave MPI_Init at about the same time, which is the common point of
+ * clocks that are not synchronised. */
 static void set_zeros(struct dumpi_trace *trace, struct clock_span *spans)
 {
     int64_t first = INT64_MAX, low = INT64_MAX, high = INT64_MIN, before = 0;
@@ -417,7 +418,7 @@ static int settle_times(struct dumpi_trace *trace)
             start_s = part->file.start_s;
     }
     trace->job.length_ns = (uint64_t)length;
-    /* The clock counts from 1970 on, or from when the machine was started. */
+    /* The clock counts from 1970, or from the start of the machine. */
     uint64_t zero_s = zero > 0 ? (uint64_t)(zero / BILLION) : 0;
     if (zero_s > start_s - 2 * DAY_S && zero_s < start_s + 2 * DAY_S && start_s > 2 * DAY_S)
         trace->job.begin_ns = (uint64_t)zero;

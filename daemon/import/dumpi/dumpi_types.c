@@ -1,3 +1,4 @@
+/* Sizes of datatypes, predefined and derived ones: see dumpi_types.h. */
 #include "daemon/import/dumpi/dumpi_types.h"
 
 #include <errno.h>
@@ -6,8 +7,8 @@
 #define UNKNOWN UINT64_MAX
 #define MOST (UINT64_MAX >> 1)
 
-/* Of the named types, by handle, where a file has no table (before 0.6.6, or cut off): those of
- * 64-bit machines. */
+/* Sizes of predefined types by handle, for files without a table (before 0.6.6, or truncated):
+ * those of 64-bit machines. */
 static const uint8_t named[DUMPI_TYPES_NAMED] = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4,  4,  8, 8, 4,
                                                  8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
 
@@ -76,7 +77,7 @@ uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_
 
 /* ---- types that the program makes ------------------------------------------ */
 
-/* Elements that a distribution leaves on a process (MPI 2.2, section 4.1.4,
+/* Number of elements that a distribution leaves on a process (MPI 2.2, section 4.1.4,
  * MPI_TYPE_CREATE_DARRAY). */
 enum { BLOCK = 1, CYCLIC = 2 };
 

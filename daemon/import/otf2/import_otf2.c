@@ -1,3 +1,5 @@
+/* Import of an OTF2 archive: starts its reader process, describes the job to trace_import(), and
+ * imports again where the archive's own clock properties turn out to be wrong. */
 #include "daemon/import/otf2/import_otf2.h"
 
 #include "daemon/import/otf2/otf2_process.h"
@@ -13,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More windows of a second, the longest that is chosen, than any recording has. */
+/* Limit of a plausible length: more windows of a second, the longest that is chosen, than any
+ * recording has. */
 #define LONGEST_BELIEVED_NS (UINT64_C(1000000000) << 20)
 
 static unsigned threads_of(const struct trace_wishes *wishes)
@@ -22,7 +25,8 @@ static unsigned threads_of(const struct trace_wishes *wishes)
     return wishes->threads != 0 ? wishes->threads : processors > 0 ? (unsigned)processors : 1;
 }
 
-/* The name of the job is that of the archive, or of its folder when it has none of its own. */
+/* The job is named after the archive, or after its folder when the archive has no name of its own.
+ */
 static void import_otf2_name_job(char *out, size_t room, const char *anchor)
 {
     const char *end = anchor + strlen(anchor), *slash = strrchr(anchor, '/');
@@ -30,7 +34,7 @@ static void import_otf2_name_job(char *out, size_t room, const char *anchor)
     if (end - begin > 5 && strcmp(end - 5, ".otf2") == 0)
         end -= 5;
     if (slash != NULL && slash > anchor && end - begin == 6 && strncmp(begin, "traces", 6) == 0) {
-        end = slash; /* Score-P names all of them so, each in a folder of its own */
+        end = slash; /* Score-P gives all archives the same name, each in a folder of its own */
         for (begin = slash; begin > anchor && begin[-1] != '/';)
             begin--;
     }
@@ -71,8 +75,9 @@ static void sum_reports(const struct otf2_process *process, struct import_otf2_c
         }
 }
 
-/* A clock that is wrong at one place gives few, and may be far off; one that begins late gives
- * many, or is as far off as the trace is long at most. */
+/* Count records before the stated begin. A clock that is wrong in one place causes a few, which may
+ * be far off; a stated begin that is too late causes many, which are off by the length of the trace
+ * at most. */
 static void sum_early(const struct otf2_process *process, struct import_otf2_counts *out)
 {
     const struct otf2_job *job = otf2_process_job(process);
@@ -142,9 +147,9 @@ static int import_job(const char *path, const char *anchor, struct otf2_process 
     return code;
 }
 
-/* What the clock properties of an archive tell wrong, as its records have it. */
+/* Corrections of the archive's clock properties, derived from its records. */
 struct truth {
-    uint64_t length_ns; /* 0: as it says itself */
+    uint64_t length_ns; /* 0: as the archive states */
     uint64_t zero;      /* ticks */
     int zero_is_known;
 };
@@ -153,7 +158,7 @@ struct truth {
 
 struct measuring {
     struct otf2_process *process;
-    uint32_t *streams, *begins; /* owned: streams by rank, and where those of each begin */
+    uint32_t *streams, *begins; /* owned: streams by rank, and the first stream of each rank */
     _Atomic uint64_t last_ns;
 };
 
@@ -170,7 +175,7 @@ static int import_otf2_group_streams(struct measuring *m, const struct otf2_job 
     return 0;
 }
 
-/* Streams of a rank are asked for one after the other. */
+/* Measure the streams of a rank, one after the other. */
 static void measure_rank(void *user, uint32_t rank)
 {
     struct measuring *m = user;
@@ -189,14 +194,15 @@ static void measure_rank(void *user, uint32_t rank)
         continue;
 }
 
-/* What is wrong is told when it is read to be imported. */
+/* Faults are reported later, when the archive is read for the import. */
 static void import_otf2_ignore_fault(void *user, const char *text)
 {
     (void)user, (void)text;
 }
 
-/* Writers that do not know the length of their trace claim none, or one that cannot be. Its windows
- * are chosen by the length: it is read once before. @return 0: it need not be known, or cannot */
+/* Measure the length of a trace by reading it once. Writers that do not know the length state none,
+ * or an implausible one, but the length determines the windows. @return 0: it is not needed, or
+ * cannot be measured */
 static uint64_t measured_ns(const char *anchor, const struct trace_wishes *wishes,
                             const struct otf2_job *job, const struct truth *truth)
 {
@@ -228,7 +234,7 @@ static int is_called_otf2(const char *path)
     return length > end && strcmp(path + length - end, ".otf2") == 0;
 }
 
-/* A link may be called as it likes. */
+/* The name of a symbolic link does not matter: its target must be an archive. */
 static int leads_to_otf2(const char *path)
 {
     char *end = realpath(path, NULL);
@@ -237,8 +243,8 @@ static int leads_to_otf2(const char *path)
     return leads;
 }
 
-/* What libotf2 would say of it in its own words, or not at all. @return 0, or a negative error
- * after telling */
+/* Check what libotf2 would report in its own words, or not at all. @return 0, or a negative error,
+ * reported */
 static int check_anchor(const char *anchor, struct faults *faults)
 {
     int code = access(anchor, R_OK) == 0 ? 0 : -errno;
@@ -283,7 +289,8 @@ static int import_once(const char *path, const char *anchor, const struct trace_
     return code;
 }
 
-/* @return was something told that is not so? */
+/* Compare the archive's statements with its records. @return must the archive be imported again
+ * with corrections? */
 static int import_otf2_describe(struct truth *truth, const struct import_otf2_counts *counts,
                                 struct faults *faults)
 {

@@ -1,18 +1,18 @@
+/* Callbacks that libotf2 calls for each event record of a location: see otf2_callbacks.h. */
 #include "daemon/import/otf2/otf2_callbacks.h"
 
 #include "holter/call.h"
 #include "holter/segment.h"
 
-/* What libotf2 gives with each record. */
+/* Parameters that every callback of libotf2 begins with. */
 #define RECORD                                                                                     \
     OTF2_LocationRef location, OTF2_TimeStamp ticks, uint64_t position, void *user,                \
         OTF2_AttributeList *attributes
 
-/* Of a file that is cut off, libotf2 gives the records of a chunk again when it has come to the
- * end: the first of those is earlier than all before it. And the last ones before may be made of
- * what stood in memory. So such a file is looked through first: whole is what is earlier than the
- * last time.
- * @return is the record passed over, or the last? */
+/* Records of a truncated file. At its end libotf2 returns the records of a chunk again, the first
+ * of which is earlier than all before it, and the last records before the end may consist of
+ * uninitialised memory. So a truncated file is scanned first, and only the records before the last
+ * time are used. @return is the record skipped, or the last one? */
 static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
 {
     if (!stream->scanning) {
@@ -93,7 +93,7 @@ static uint64_t otf2_callback_begin(struct otf2_stream *stream, uint64_t ticks)
     return otf2_job_ns(stream->job, ticks);
 }
 
-/* Memory was refused: there is no going on. */
+/* Stop when memory was refused. */
 static OTF2_CallbackCode otf2_callback_outcome(const struct otf2_stream *stream)
 {
     return stream->calls.error == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
@@ -126,7 +126,7 @@ static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
     return otf2_callback_outcome(stream);
 }
 
-/* Tools that unwind the stack tell with each region how it was come to. */
+/* Tools that unwind the stack record with each region its calling context. */
 static OTF2_CallbackCode on_context_enter(RECORD, OTF2_CallingContextRef context, uint32_t unwound)
 {
     struct otf2_stream *stream = user;
@@ -150,7 +150,7 @@ static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context
 
 /* ---- messages -------------------------------------------------------------- */
 
-/* @return number of a communicator, or UINT32_MAX: it is not defined, which is counted */
+/* @return number of a communicator, or UINT32_MAX: it is undefined, which is counted */
 static uint32_t otf2_callback_number_of(struct otf2_stream *stream, OTF2_CommRef ref)
 {
     uint32_t number = otf2_defs_comm(stream->defs, ref);
@@ -158,15 +158,15 @@ static uint32_t otf2_callback_number_of(struct otf2_stream *stream, OTF2_CommRef
     return number;
 }
 
-/* The first ones have slots. */
+/* Only the first OTF2_COMM_SLOTS communicators have slots. */
 static uint16_t otf2_callback_slot_of(const struct otf2_stream *stream, uint32_t number)
 {
     return number < stream->job->comm_count && number < OTF2_COMM_SLOTS ? (uint16_t)number
                                                                         : COMM_SLOT_NONE;
 }
 
-/* Tags of MPI are no larger; whoever writes others, such as negative ones, has them at both ends of
- * a message. */
+/* MPI's tags are no larger. Writers that store others, such as negative ones, store the same value
+ * at both ends of a message. */
 static int32_t tag_of(uint32_t tag)
 {
     return (int32_t)(tag & INT32_MAX);
@@ -247,7 +247,7 @@ static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, ui
     return otf2_callback_outcome(stream);
 }
 
-/* MPI_Test and its kin found a request under way: their calls tell that already. */
+/* MPI_Test and similar calls found a request incomplete: their regions are recorded already. */
 static OTF2_CallbackCode on_request_test(RECORD, uint64_t request)
 {
     if (passed_over(user, ticks))

@@ -1,3 +1,4 @@
+/* Conversion of OTF2 regions and MPI records to calls and their parts: see otf2_calls.h. */
 #include "daemon/import/otf2/otf2_calls.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -52,8 +53,8 @@ static int reserve_part(struct otf2_calls *c)
 
 static void close_call(struct otf2_calls *c, uint64_t time);
 
-/* A call that is never left would gather all that comes: it is told in pieces.
- * @return a new part to be filled in; NULL: no memory */
+/* Add a part to the open call. A call that is never left would collect all records: it is emitted
+ * in pieces. @return the part, to be filled in; NULL: no memory */
 static struct event *otf2_calls_add_part(struct otf2_calls *c, uint16_t flags)
 {
     if (c->part_count == MOST_PARTS) {
@@ -74,8 +75,8 @@ static struct event *otf2_calls_add_part(struct otf2_calls *c, uint16_t flags)
     return part;
 }
 
-/* Calls that take what MPI_Mprobe found are not told which message that is: what they receive is
- * matched as if it were received by another. */
+/* Calls that receive what MPI_Mprobe found do not record which message that is: they are matched
+ * like other receives. */
 static uint16_t call_of_part(uint16_t call)
 {
     return call == CALL_Mrecv ? CALL_Recv : call == CALL_Imrecv ? CALL_Irecv : call;
@@ -115,7 +116,7 @@ static void close_call(struct otf2_calls *c, uint64_t time)
     c->part_count = 0;
 }
 
-/* A record outside of any call of MPI is a call of its own. @return does it have to be closed? */
+/* A record outside of any MPI call becomes a call of its own. @return must the caller close it? */
 static int ensure_call(struct otf2_calls *c, uint64_t time, uint16_t call)
 {
     c->newest = time > c->newest ? time : c->newest;
@@ -168,7 +169,8 @@ void otf2_calls_enter(struct otf2_calls *c, uint64_t time, uint32_t ref,
         push_region(c, region->slot);
     } else if (region->kind == OTF2_REGION_CALL) {
         if (c->in_call) {
-            c->nested += c->call_region == ref; /* MPI that calls MPI is one call */
+            c->nested +=
+                c->call_region == ref; /* an MPI call within an MPI call counts as one call */
             return;
         }
         open_call(c, time, region->call);
@@ -228,8 +230,8 @@ void otf2_calls_send(struct otf2_calls *c, uint64_t time, const struct otf2_mess
 
 #define ANY_DIRECTION UINT16_MAX
 
-/* Posted by a thread that is the only one. Where there are others, ends wait: see request_pairs.h.
- */
+/* Find the post of a request in a rank with a single thread. With several threads the ends wait:
+ * see request_pairs.h. */
 static struct open_request *find_request(const struct otf2_calls *c, uint64_t id,
                                          uint16_t direction)
 {
@@ -239,8 +241,8 @@ static struct open_request *find_request(const struct otf2_calls *c, uint64_t id
     return goes ? request : NULL;
 }
 
-/* A record that ends a request waits until the other threads have come to its time. @return NULL:
- * no memory */
+/* Add the end of a request, which waits until the other threads have reached its time. @return
+ * NULL: no memory */
 static struct open_request *end_later(struct otf2_calls *c, struct event *part, uint64_t id)
 {
     uint32_t number = (uint32_t)(part - c->parts);
@@ -258,7 +260,7 @@ static struct open_request *end_later(struct otf2_calls *c, struct event *part, 
     return end;
 }
 
-/* A request begins with this part. @param post  what is known of it */
+/* Post a request with this part. @param post  what is known of it */
 static void begin_request(struct otf2_calls *c, uint64_t id, struct event *part,
                           struct open_request *post)
 {
@@ -305,7 +307,7 @@ void otf2_calls_isend(struct otf2_calls *c, uint64_t time, const struct otf2_mes
     close_own(c, time, own);
 }
 
-/* What ends has been known since it was posted, or never will be. */
+/* End a request whose data were known when it was posted, or never will be. */
 static void end_plainly(struct otf2_calls *c, struct event *part, uint64_t id, uint16_t direction)
 {
     if (c->queue.shared) {
@@ -357,7 +359,8 @@ void otf2_calls_recv(struct otf2_calls *c, uint64_t time, const struct otf2_mess
     close_own(c, time, own);
 }
 
-/* @return was it known where it was posted? */
+/* Copy the data of a completed receive to the record of its post. @return was that record still
+ * waiting? */
 static int otf2_calls_report_post(struct open_request *request, const struct otf2_message *message)
 {
     struct event *post = request == NULL ? NULL : call_queue_waiting(request);
@@ -380,7 +383,7 @@ static void otf2_calls_end_receive(struct otf2_calls *c, struct event *part,
     if (otf2_calls_report_post(request, message))
         request_pairs_tell_end(part, request);
     else
-        part->flags |= EVENT_POST; /* as if it were posted by the call that completes it */
+        part->flags |= EVENT_POST; /* as if the call that completes the receive had posted it */
     set_message(part, message);
     if (request != NULL)
         request_table_remove(c->queue.requests, request);
@@ -416,7 +419,8 @@ void otf2_calls_cancelled(struct otf2_calls *c, uint64_t time, uint64_t id)
 
 /* ---- one-sided calls -------------------------------------------------------- */
 
-/* Others use these records for copies to and from accelerators, outside of calls of MPI. */
+/* Other programming models use these records for copies to and from accelerators, outside of MPI
+ * calls. */
 int otf2_calls_access(struct otf2_calls *c, uint64_t time, const struct otf2_access *access)
 {
     c->newest = time > c->newest ? time : c->newest;
@@ -450,7 +454,8 @@ static void set_collective(struct event *part, const struct otf2_collective *col
     part->flags |= collective->flags;
 }
 
-/* A collective's record is the call's own: it goes before the messages of the call. */
+/* Insert a part at the front: the record of a collective is the call's own, before the messages of
+ * the call. */
 static struct event *first_part(struct otf2_calls *c, uint16_t flags)
 {
     struct event *part = otf2_calls_add_part(c, flags);
@@ -516,7 +521,9 @@ static void end_collective(struct otf2_calls *c, struct event *part,
         request_pairs_tell_end(part, request);
         request_table_remove(c->queue.requests, request);
     } else if (c->queue.shared && (ended = end_later(c, part, id)) != NULL) {
-        ended->bytes = collective->received; /* its record has no room for them while it waits */
+        ended->bytes =
+            collective
+                ->received; /* while it waits, its record has no space for the bytes it received */
         ended->flags |= collective->flags;
     }
     if (request != NULL || ended != NULL) {

@@ -1,4 +1,5 @@
-/* Definitions as they come; what is made of them is in otf2_defs_job.c. */
+/* Callbacks that collect the definitions of an OTF2 archive; otf2_defs_job.c makes the job from
+ * them. */
 #include "daemon/import/otf2/otf2_defs_rows.h"
 
 #include "daemon/analysis/tables/array.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define MOST_ROWS (1u << 28)
-#define NEAR_REGIONS (1u << 20) /* references below are looked up at once */
+#define NEAR_REGIONS (1u << 20) /* references below this limit are looked up in an array */
 #define MOST_SLOTS 65000u
 
 /* ---- rows ------------------------------------------------------------------ */
@@ -27,7 +28,7 @@ static void rows_finish(struct otf2_rows *rows)
     free(rows->rows);
 }
 
-/* @return the row of a reference, new or not, cleared; NULL: no memory */
+/* Find or add the row of a reference. @return the row, cleared if new; NULL: no memory */
 static void *row_for(struct otf2_defs *defs, struct otf2_rows *rows, uint64_t ref)
 {
     struct key key = {ref, 0};
@@ -98,8 +99,8 @@ void otf2_defs_finish(struct otf2_defs *defs)
 
 /* ---- regions --------------------------------------------------------------- */
 
-/* "mpi_isend_", as Fortran and some tools have it, is MPI_Isend, and so is "MPI_Isend()", as TAU
- * has it. */
+/* Normalise the spelling of MPI calls: "mpi_isend_" (Fortran and some tools) and "MPI_Isend()"
+ * (TAU) are MPI_Isend. */
 static void otf2_defs_spell(char out[64], const char *name)
 {
     size_t length = strcspn(name, "(");
@@ -117,8 +118,8 @@ static void otf2_defs_spell(char out[64], const char *name)
     out[length] = '\0';
 }
 
-/* TAU takes all for MPI that has these letters somewhere, such as main of mpi_ring.c: were that a
- * call, all others would be within it. */
+/* TAU marks every region as MPI whose name contains these letters, such as main of mpi_ring.c: as a
+ * call it would enclose all others. */
 static int may_be_call(const char *name, const char *spelt, OTF2_RegionRole role)
 {
     return name[0] == '\0' || spelt[0] != '\0' ||
@@ -143,7 +144,7 @@ static struct otf2_region otf2_defs_region_of(const char *name, OTF2_Paradigm pa
     return (struct otf2_region){.kind = OTF2_REGION_CODE};
 }
 
-/* Its name may be defined later: what it is is found in the end. */
+/* The name of a region may be defined later, so its kind is determined at the end. */
 static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringRef name,
                                    OTF2_StringRef canonical, OTF2_StringRef description,
                                    OTF2_RegionRole role, OTF2_Paradigm paradigm,

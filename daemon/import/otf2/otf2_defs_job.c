@@ -1,4 +1,4 @@
-/* The job that definitions tell of. */
+/* The job of an OTF2 archive, made from its definitions: ranks, hosts, streams, communicators. */
 #include "daemon/import/otf2/otf2_defs_rows.h"
 
 #include "holter/error.h"
@@ -20,10 +20,10 @@ void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each)
         arena->size - used < bytes)
         return NULL;
     arena->used = used + bytes;
-    return arena->base + used; /* fresh from the kernel: it is zero */
+    return arena->base + used; /* fresh pages from the kernel are zero */
 }
 
-/* For the wire: whole UTF-8, without control characters. */
+/* Make a text valid for the wire: whole UTF-8, without control characters. */
 static void otf2_defs_job_clean(char *out, size_t room, const char *text)
 {
     size_t length = strlen(text), kept = utf8_cut(text, length, room - 1);
@@ -43,7 +43,7 @@ static struct location *otf2_defs_job_locations(const struct otf2_defs *defs)
 
 /* ---- ranks ----------------------------------------------------------------- */
 
-/* The locations that stand for ranks: of MPI, else of what else there is. */
+/* The group of the locations that represent ranks: those of MPI, else of another paradigm. */
 static const struct group *rank_group(const struct otf2_defs *defs)
 {
     const struct group *groups = defs->groups.rows, *found = NULL;
@@ -57,8 +57,7 @@ static const struct group *rank_group(const struct otf2_defs *defs)
     return found;
 }
 
-/* Is each member a location of its own? TAU writes lists whose members are not: other locations,
- * and none. */
+/* Is each member a distinct location? TAU writes lists with other or undefined locations. */
 static int names_ranks(const struct otf2_defs *defs, const struct group *group)
 {
     int sound = 1;
@@ -83,7 +82,7 @@ static uint32_t count_processes(const struct otf2_defs *defs)
     return count;
 }
 
-/* @return how many ranks there are */
+/* Number the ranks. @return their number */
 static uint32_t number_ranks(struct otf2_defs *defs, int *by_process)
 {
     const struct group *group = rank_group(defs);
@@ -166,7 +165,7 @@ static int is_host(const struct otf2_defs *defs, const struct tree_node *node)
            strcmp(class_name, "host") == 0;
 }
 
-/* The node of the system tree that is a host, above a process; else the one right above it.
+/* The node of the system tree above a process that is a host; else the one right above the process.
  * @return its number; UINT32_MAX: none */
 static uint32_t host_above(const struct otf2_defs *defs, uint32_t ref)
 {
@@ -180,7 +179,7 @@ static uint32_t host_above(const struct otf2_defs *defs, uint32_t ref)
     return nearest;
 }
 
-/* Node of the tree by rank; UINT32_MAX: not known. */
+/* Node of the tree by rank; UINT32_MAX: unknown. */
 static uint32_t *nodes_of_ranks(const struct otf2_defs *defs, uint32_t ranks)
 {
     uint32_t *node_of = malloc(((size_t)ranks + 1) * sizeof(*node_of));
@@ -218,7 +217,7 @@ static uint64_t name_hash(const char *name)
     return hash;
 }
 
-/* Two hosts of one name are told apart by the number of the node. */
+/* Add a host; two hosts with the same name are distinguished by the number of the node. */
 static int otf2_defs_job_add_host(const struct otf2_defs *defs, struct key_index *names,
                                   char (*hosts)[65], uint32_t number, uint32_t node)
 {
@@ -329,7 +328,7 @@ static int make_group(const struct otf2_defs *defs, struct otf2_arena *arena, st
     return sort_group(arena, &group->made, world);
 }
 
-/* @return NULL: it is not defined */
+/* @return NULL: it is undefined */
 static struct group *otf2_defs_job_group_of(const struct otf2_defs *defs, uint32_t ref)
 {
     return (struct group *)otf2_row(&defs->groups, ref);
@@ -362,7 +361,7 @@ static int make_comm(const struct otf2_defs *defs, struct otf2_arena *arena, uin
     return code;
 }
 
-/* MPI_COMM_WORLD is 1 and MPI_COMM_SELF 2, as probes have it. */
+/* Assign ids: MPI_COMM_WORLD is 1 and MPI_COMM_SELF 2, as in probes. */
 static void number_comms(struct otf2_comm *comms, uint32_t count, uint32_t ranks)
 {
     uint32_t world = UINT32_MAX, self = UINT32_MAX;

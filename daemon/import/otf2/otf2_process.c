@@ -1,3 +1,5 @@
+/* The parent's side of reading an archive in child processes: starting, asking, supervising and
+ * stopping them. See otf2_process.h. */
 #include "daemon/import/otf2/otf2_process.h"
 
 #include "daemon/import/otf2/otf2_shared.h"
@@ -17,18 +19,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ARENA_BYTES ((size_t)1 << 36) /* of addresses; memory is taken as it is used */
+#define ARENA_BYTES ((size_t)1 << 36) /* address space; pages are allocated when they are used */
 #define ARENA_LEAST ((size_t)1 << 28)
-#define ENDS_MS 1000u                   /* that the child may take to end */
-#define LOOK_S 1                        /* between looks whether the child lives */
-#define HANGS_NS UINT64_C(120000000000) /* a reader that does not answer for so long never will */
+#define ENDS_MS 1000u                   /* time for the child to end, milliseconds */
+#define LOOK_S 1                        /* seconds between checks that the child lives */
+#define HANGS_NS UINT64_C(120000000000) /* a reader that does not answer for so long is killed */
 
 struct otf2_process {
     struct otf2_shared *shared;
     pid_t child;
     char *anchor, *source,
-        *folder;          /* owned: as given; that it is read by; of its files, without a slash */
-    pthread_mutex_t lock; /* over what follows, and over telling */
+        *folder; /* owned: path as given; resolved path; folder of its files, without a slash */
+    pthread_mutex_t lock; /* protects the members below, and the reporting of faults */
     pthread_cond_t given_back;
     unsigned free[OTF2_SLOTS], free_count;
     int gone;
@@ -46,14 +48,14 @@ static void otf2_process_report_fault(struct otf2_process *p, const char *file, 
     pthread_mutex_unlock(&p->lock);
 }
 
-/* @return its file of definitions, in `path` */
+/* @return the archive's file of definitions, in `path` */
 static const char *definitions_of(const struct otf2_process *p, char path[4096])
 {
     snprintf(path, 4096, "%s.def", p->folder);
     return path;
 }
 
-/* What is wrong with the archive, told of the file that it is wrong with. */
+/* Report a fault of the archive with the name of the file that it is in. */
 static void otf2_process_report_archive_fault(struct otf2_process *p, const char *what)
 {
     char path[4096];
@@ -70,7 +72,8 @@ static int otf2_process_refuse(struct otf2_process *p, int code, const char *wha
 
 /* ---- finding ---------------------------------------------------------------- */
 
-/* A link to the anchor alone stands for it: the archive's other files are where it leads. */
+/* A symbolic link to the anchor file is resolved: the archive's other files are beside its target.
+ */
 static int find_files(struct otf2_process *p, const char *anchor)
 {
     char definitions[4096];
@@ -96,7 +99,7 @@ static int find_files(struct otf2_process *p, const char *anchor)
     }
 }
 
-/* Whoever opens a pipe waits for one that writes. */
+/* Is it a pipe? Opening it would block until there is a writer. */
 static int is_waited_for(const char *path)
 {
     struct stat status;
@@ -208,11 +211,11 @@ int otf2_process_start(struct otf2_process **out, const char *anchor, unsigned t
 static void kill_reader(const struct otf2_process *p)
 {
     pid_t reader = (pid_t)atomic_load(&p->shared->reader);
-    if (reader > 0) /* 0 would be all of this process's group */
+    if (reader > 0) /* kill(0) would signal this process' whole group */
         kill(reader, SIGKILL);
 }
 
-/* The reader goes first, so that its time counts with that of the child that waits for it. */
+/* The reader ends first, so that its CPU time is added to that of the child that waits for it. */
 static void end_child(struct otf2_process *p)
 {
     pid_t ended = 0;
@@ -224,7 +227,7 @@ static void end_child(struct otf2_process *p)
             usleep(1000);
     }
     if (ended == 0) {
-        kill(p->child, SIGKILL); /* its own child goes with it */
+        kill(p->child, SIGKILL); /* the reader ends with it */
         while (waitpid(p->child, NULL, 0) < 0 && errno == EINTR)
             continue;
     }

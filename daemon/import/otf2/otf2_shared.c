@@ -1,3 +1,5 @@
+/* The children's side of reading an archive in separate processes: the reader of events and its
+ * supervisor. See otf2_process.h. */
 #include "daemon/import/otf2/otf2_shared.h"
 
 #include "holter/error.h"
@@ -14,8 +16,8 @@
 #include <unistd.h>
 
 #define RESTARTS_MOST 1000u
-#define ENDED 0   /* statuses of a reader */
-#define CRASHED 3 /* and said which slot it was at */
+#define ENDED 0   /* exit statuses of a reader */
+#define CRASHED 3 /* it crashed, and has recorded at which slot */
 
 /* ---- the reader ------------------------------------------------------------ */
 
@@ -29,7 +31,7 @@ struct worker {
     struct otf2_slot *slot;
 };
 
-/* What the thread that crashes was at. */
+/* The slot that this thread works on: read by the crash handler. */
 static _Thread_local struct otf2_slot *at_work;
 
 static void on_crash(int signal_number)
@@ -90,7 +92,7 @@ static void be_reader(struct otf2_shared *shared, const char *anchor, const stru
 
 /* ---- the watcher ----------------------------------------------------------- */
 
-/* Every open file is one descriptor, and each location is a file. */
+/* Every location is a file, and every open file needs a descriptor. */
 static void otf2_shared_raise_limits(void)
 {
     struct rlimit limit;
@@ -138,7 +140,8 @@ static void ask_again(struct otf2_slot *slot)
     sem_post(&slot->asked);
 }
 
-/* What was read is not read again. It may have been for the sake of another thread of the rank. */
+/* Fail a request: the stream ends with what was read. The crash may have happened in another stream
+ * of the same rank. */
 static void otf2_shared_fail_slot(struct otf2_shared *shared, struct otf2_slot *slot,
                                   int signal_number)
 {
@@ -150,9 +153,8 @@ static void otf2_shared_fail_slot(struct otf2_shared *shared, struct otf2_slot *
         ask_again(slot);
 }
 
-/* The reader is gone. What it crashed on is given up, the rest asked for again; where it is not
- * known which, all that was being read is.
- * @param all  no other reader will come */
+/* The reader is gone: fail the request on which it crashed, and post the others again; if that
+ * request is unknown, fail all that were in work. @param all  there will be no other reader */
 static void otf2_shared_answer_waiting(struct otf2_shared *shared, int all)
 {
     int known = 0;
@@ -168,7 +170,8 @@ static void otf2_shared_answer_waiting(struct otf2_shared *shared, int all)
         } else if (state == OTF2_WORKING) {
             ask_again(slot);
         } else if (state == OTF2_ASKED) {
-            sem_post(&slot->asked); /* the first one may have been taken by the dead */
+            sem_post(&slot->asked); /* the first semaphore post may have been consumed by the dead
+                                       reader */
         } else if (state == OTF2_ANSWERED) {
             sem_post(&slot->answered);
         }
@@ -182,8 +185,8 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    catch_crashes(); /* here: not with the handlers of whoever started this, in the readers neither
-                      */
+    catch_crashes(); /* installed here so that the handlers of the calling program are not used, in
+                        the readers either */
     otf2_shared_raise_limits();
     atomic_store(&shared->code, read_definitions(shared, anchor, &defs));
     sem_post(&shared->ready);
@@ -195,7 +198,7 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
         pid_t reader = fork();
         if (reader < 0)
             break;
-        /* By both: it may answer before this process goes on. */
+        /* stored by both parent and child: the child may answer before the parent continues */
         atomic_store(&shared->reader, (int)(reader == 0 ? getpid() : reader));
         if (reader == 0)
             be_reader(shared, anchor, &defs);
@@ -206,7 +209,8 @@ void otf2_shared_child(struct otf2_shared *shared, const char *anchor, pid_t par
             break;
         otf2_shared_answer_waiting(shared, 0);
     }
-    while (!atomic_load(&shared->ends)) { /* what is still asked for is not there */
+    while (!atomic_load(
+        &shared->ends)) { /* requests after the last reader are answered with failure */
         otf2_shared_answer_waiting(shared, 1);
         usleep(20000);
     }

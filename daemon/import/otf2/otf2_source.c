@@ -1,3 +1,4 @@
+/* Reading of an OTF2 archive by libotf2, stream by stream: see otf2_source.h. */
 #include "daemon/import/otf2/otf2_source.h"
 
 #include "daemon/import/otf2/otf2_callbacks.h"
@@ -18,7 +19,7 @@
 
 #define CHUNK 1024u /* event records read at a time */
 
-/* Streams of a rank share its requests, and are read one at a time. */
+/* The streams of a rank share its requests, and are read one at a time. */
 struct otf2_rank {
     pthread_mutex_t lock;
     struct request_table requests;
@@ -28,20 +29,21 @@ struct otf2_rank {
 
 struct otf2_source {
     OTF2_Reader *reader;
-    char *folder; /* owned: where the files of the locations are, without a slash */
+    char *folder; /* owned: folder of the files of the locations, without a slash */
     const struct otf2_job *job;
     const struct otf2_defs *defs;
     struct otf2_report *reports;
     struct otf2_stream *streams; /* owned */
     struct otf2_rank *ranks;     /* owned */
-    uint32_t *of_rank;           /* owned: streams by rank */
+    uint32_t *of_rank;           /* owned: streams, grouped by rank */
     uint32_t stream_count;
     int local_defs; /* there are files of local definitions */
 };
 
 /* ---- what libotf2 says ----------------------------------------------------- */
 
-/* libotf2 has one handler for all its threads, and does not say which reader an error is of. */
+/* libotf2 has one error handler for all its threads, and does not pass the reader that an error
+ * belongs to: each thread sets its own buffer. */
 static _Thread_local char *said;
 
 static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
@@ -53,7 +55,7 @@ static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, cons
             said, OTF2_FAULT_BYTES,
             "its files are not kept as files of their own (substrate POSIX) but in another way, "
             "such as SION, which this libotf2 cannot read");
-    if (said == NULL || said[0] != '\0') /* the first one is the cause */
+    if (said == NULL || said[0] != '\0') /* the first error is the cause of the others */
         return code;
     int used = snprintf(said, OTF2_FAULT_BYTES, "%s", OTF2_Error_GetDescription(code));
     if (used > 0 && (size_t)used + 3 < OTF2_FAULT_BYTES && format[0] != '\0') {
@@ -77,7 +79,7 @@ static int otf2_source_failed(char fault[OTF2_FAULT_BYTES], OTF2_ErrorCode code)
     return -HOLTER_ECORRUPT;
 }
 
-/* Offset in a file of what libotf2 has read; it reads in chunks of its own. @return 0: not known */
+/* Offset up to which libotf2 has read a file; it reads in chunks. @return 0: unknown */
 static uint64_t bytes_read(const char *path)
 {
     struct stat wanted, open_one;
@@ -92,7 +94,7 @@ static uint64_t bytes_read(const char *path)
     return 0;
 }
 
-/* Put what is known of the place before what libotf2 said. */
+/* Put file and offset in front of the message of libotf2. */
 static void otf2_source_describe_place(char fault[OTF2_FAULT_BYTES], const char *path,
                                        const char *after)
 {
@@ -244,7 +246,8 @@ int otf2_source_begin(struct otf2_source *s, const struct otf2_job *job,
 
 /* ---- one stream ------------------------------------------------------------ */
 
-/* Behind the last chunk stand bytes that say so; some may follow that mean nothing. */
+/* Does the file lack its end marker, after the last chunk? Meaningless bytes may follow the marker.
+ */
 static int is_cut_off(const char *path)
 {
     static const unsigned char end_of_chunk_and_file[] = {0x02, 0x01};
@@ -261,10 +264,10 @@ static int is_cut_off(const char *path)
            memmem(last, sizeof(last), end_of_chunk_and_file, sizeof(end_of_chunk_and_file)) == NULL;
 }
 
-/* A record takes two bytes at least, its kind and its length: what is broken can have libotf2 go in
- * circles.
- * @param out  records that the file can hold; UINT64_MAX: not known
- * @return 0, 1: there is no file, or -EINVAL: it is none that can be read without waiting */
+/* Upper limit of the records of a file: each has at least two bytes, its kind and its length.
+ * Without it libotf2 may loop for ever in a corrupt file.
+ * @param out  the limit; UINT64_MAX: unknown @return 0, 1: there is no file, or -EINVAL: it cannot
+ * be read without blocking */
 static int most_events(const struct otf2_source *s, uint32_t stream, uint64_t *out, int *cut_off)
 {
     char path[4096];
@@ -292,9 +295,9 @@ static int otf2_source_broken(const struct otf2_source *s, uint32_t stream,
     return -HOLTER_ECORRUPT;
 }
 
-/* Mapping tables and clock offsets of a location apply to what its event reader gives. An archive
- * need not have such files. What is wrong with one is told when the stream ends: its records may be
- * read all the same. */
+/* Read the mapping tables and clock offsets of a location, which libotf2 applies to its events. An
+ * archive need not have such files. A fault is reported when the stream ends: its records may be
+ * readable all the same. */
 static void read_local_definitions(struct otf2_source *s, struct otf2_stream *st)
 {
     char path[4096], said_of_it[OTF2_FAULT_BYTES];
@@ -329,7 +332,7 @@ static OTF2_ErrorCode open_events(struct otf2_source *s, struct otf2_stream *st)
                               : otf2_callbacks_register(s->reader, st->events, st);
 }
 
-/* Of a file that is cut off: how many records are whole. */
+/* Count the valid records of a truncated file. */
 static void otf2_source_scan(struct otf2_source *s, struct otf2_stream *st)
 {
     char unheard[OTF2_FAULT_BYTES];
@@ -362,7 +365,7 @@ static int otf2_source_open_stream(struct otf2_source *s, uint32_t stream,
         return there;
     }
     if (there != 0 && s->job->events_of[stream] == 0) {
-        st->empty = 1; /* a location that has nothing need not have a file */
+        st->empty = 1; /* a location without events need not have a file */
         return 0;
     }
     if (s->local_defs)
@@ -401,7 +404,8 @@ static void otf2_source_fill_report(const struct otf2_stream *st, struct otf2_re
     memcpy(out->other, st->counted.other, sizeof(out->other));
 }
 
-/* libotf2 passes over what it takes for the rest of a chunk, and says nothing. */
+/* libotf2 silently skips what it takes for the rest of a chunk: has it read fewer events than the
+ * definitions state? */
 static int lacks_events(struct otf2_stream *st)
 {
     uint64_t told = st->job->events_of[st->number];
@@ -446,7 +450,7 @@ static void otf2_source_read_on(struct otf2_source *s, struct otf2_stream *st)
 
 /* ---- threads of a rank ----------------------------------------------------- */
 
-/* Join what ended before the time to which all threads have come. */
+/* Join the requests that ended before the time that all threads have reached. */
 static void otf2_source_settle_rank(const struct otf2_source *s, struct otf2_rank *rank)
 {
     uint64_t come_to = UINT64_MAX;
@@ -468,7 +472,7 @@ void otf2_source_crashed(char fault[OTF2_FAULT_BYTES], int signal_number)
         snprintf(fault, OTF2_FAULT_BYTES, "libotf2 ended while reading it");
 }
 
-/* After a restart: records that were given before. */
+/* Number of records that were passed on before a restart. */
 static uint64_t given_before(const struct otf2_source *s, const struct otf2_stream *st)
 {
     return s->reports[st->number].given - st->taken;
@@ -489,11 +493,10 @@ static int has_come_to(const struct otf2_stream *st, uint64_t ns)
     return st->ended || otf2_job_ns(st->job, st->ticks) > ns;
 }
 
-/* The oldest record of a stream waits for another thread, or for what this one does later. All
- * threads are read on in step, as far as each may be ahead of what is taken; a post stands before
- * the call that ends it.
- * @param later  set: what waits may be known when others have been taken, as far as they end before
- * it
+/* Choose the stream to read when the oldest record of a stream waits for another thread, or for a
+ * later record of its own. All threads are read on in step, as far as each may be read ahead; a
+ * post precedes the call that ends it. @param later  set: the missing data may become known when
+ * others have been passed on, as far as they end before it
  * @return the stream to be read on; NULL: none */
 static struct otf2_stream *read_for(const struct otf2_source *s, const struct otf2_stream *st,
                                     int *later)
@@ -515,8 +518,8 @@ static struct otf2_stream *read_for(const struct otf2_source *s, const struct ot
     return behind;
 }
 
-/* @param later  set: the oldest record is not to be had yet, or not wanted
- * @return the stream to be read on before records are taken; NULL: none */
+/* @param later  set: the oldest record is not available yet, or not needed yet
+ * @return the stream to be read on before records are passed on; NULL: none */
 static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_stream *st,
                                       uint64_t until, int *later)
 {
@@ -537,8 +540,8 @@ static struct otf2_stream *reads_next(const struct otf2_source *s, struct otf2_s
     return behind;
 }
 
-/* What waits has been waited for long enough. It is too long where there is more to be read that
- * may tell; what all have been read for is not there. */
+/* Stop the waiting of the oldest record: it is too long if there is more to be read that may
+ * complete it; if all streams have been read, its other end does not exist. */
 static void otf2_source_fail_stream(const struct otf2_source *s, struct otf2_stream *st)
 {
     const struct otf2_rank *rank = &s->ranks[st->rank];
