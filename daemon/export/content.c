@@ -206,7 +206,7 @@ static int content_compare_by_pair(const void *a, const void *b)
     return (x->destination > y->destination) - (x->destination < y->destination);
 }
 
-static int by_call(const void *a, const void *b)
+static int content_compare_by_call(const void *a, const void *b)
 {
     const struct content_call *x = a, *y = b;
     if (x->rank != y->rank)
@@ -241,7 +241,7 @@ int content_read(struct content *out, const char *path, const struct content_opt
     if (out->pair_count > 0)
         qsort(out->pairs, out->pair_count, sizeof(*out->pairs), content_compare_by_pair);
     if (out->call_count > 0)
-        qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
+        qsort(out->calls, out->call_count, sizeof(*out->calls), content_compare_by_call);
     return code;
 }
 

@@ -143,7 +143,7 @@ static int export_dot_put_ranks(FILE *out, const struct content *c)
     return 0;
 }
 
-static int put_vertices(FILE *out, const struct graph *g)
+static int export_dot_put_vertices(FILE *out, const struct graph *g)
 {
     const struct content *c = g->source->content;
     if (g->kind == EXPORT_HOSTS) {
@@ -157,7 +157,7 @@ static int put_vertices(FILE *out, const struct graph *g)
     return g->kind == EXPORT_REGIONS ? 0 : export_dot_put_ranks(out, c);
 }
 
-static void put_edges(FILE *out, const struct graph *g, size_t most)
+static void export_dot_put_edges(FILE *out, const struct graph *g, size_t most)
 {
     double widest = g->count > 0 ? sqrt((double)g->edges[0].bytes) : 0;
     for (size_t i = 0; i < g->count && i < most; i++) {
@@ -187,8 +187,8 @@ int export_dot(FILE *out, const struct export_source *source, enum export_graph 
         fputs(" {\n  node [shape=circle, fontname=\"Inter,DejaVu Sans\"];\n"
               "  edge [color=\"#4aa8ff\", arrowsize=0.6];\n",
               out);
-        code = put_vertices(out, &g);
-        put_edges(out, &g, most);
+        code = export_dot_put_vertices(out, &g);
+        export_dot_put_edges(out, &g, most);
         fputs("}\n", out);
         if (fflush(out) != 0 || ferror(out))
             code = code != 0 ? code : -EIO;

@@ -14,14 +14,14 @@
 enum { JOB = 1, RANKS = 2, CALLS = 3 };
 enum { PHASES = 1, ALERTS = 2, LINKS = 16 };
 
-#define MOST_LINKS 64u /* maximum number of tracks of hot links; further links are left out */
-#define FURTHER_ALERTS (LINKS + (int)MOST_LINKS)
+#define MAX_LINKS 64u /* maximum number of tracks of hot links; further links are left out */
+#define FURTHER_ALERTS (LINKS + (int)MAX_LINKS)
 
 struct trace {
     FILE *out;
     uint64_t base_ns;
     uint64_t events;
-    char link[MOST_LINKS][160]; /* links with a track */
+    char link[MAX_LINKS][160]; /* links with a track */
     unsigned links;
     int64_t *alert_ends; /* owned: end of the newest alert on each track of alerts */
     size_t alert_tracks, alert_room;
@@ -100,7 +100,7 @@ static const char totals_query[] =
     " wait_ns AS wait, poll_ns AS poll, collective_ns AS collective, one_sided_ns AS \"one-sided\","
     " io_ns AS io, other_ns AS other FROM totals WHERE length_ns > 0 AND ranks > 0 ORDER BY window";
 
-static int put_totals(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_totals(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     export_perfetto_put_counter(t, "messages sent", row[0].integer, &row[3], 1, row[1].real);
@@ -127,7 +127,7 @@ static const char phase_query[] =
     "SELECT phase.id, phase.begin_ns, phase.end_ns, messages, bytes, phase.communities, height,"
     " returned, resembles FROM phase LEFT JOIN curve ON curve.phase = phase.id ORDER BY phase.id";
 
-static void put_arguments(struct trace *t, const struct cell *cells, size_t count)
+static void export_perfetto_put_arguments(struct trace *t, const struct cell *cells, size_t count)
 {
     fputs(",\"args\":{", t->out);
     for (size_t i = 0; i < count; i++) {
@@ -144,7 +144,7 @@ static void put_arguments(struct trace *t, const struct cell *cells, size_t coun
     fputs("}}", t->out);
 }
 
-static int put_phase(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_phase(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     char title[80];
@@ -156,7 +156,7 @@ static int put_phase(void *user, const struct cell *row, size_t columns)
     export_perfetto_begin(t, 'X', JOB, PHASES);
     export_perfetto_put_name(t, title);
     export_perfetto_put_span(t, row[1].integer, row[2].integer);
-    put_arguments(t, &row[3], columns - 3);
+    export_perfetto_put_arguments(t, &row[3], columns - 3);
     if (isfinite(row[6].real))
         export_perfetto_put_counter(t, "curve", row[1].integer, &row[6], 1, 1);
     return ferror(t->out) ? -EIO : 0;
@@ -168,7 +168,7 @@ static const char alert_query[] = "SELECT title, iif(onset_ns > 0, onset_ns, sin
 
 /* Slices of a track must not overlap, but alerts may: each gets the first track whose alerts have
  * ended. @return the track, or a negative error */
-static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
+static int export_perfetto_assign_track(struct trace *t, int64_t from_ns, int64_t to_ns)
 {
     size_t i = 0;
     while (i < t->alert_tracks && t->alert_ends[i] > from_ns)
@@ -188,13 +188,13 @@ static int alert_track(struct trace *t, int64_t from_ns, int64_t to_ns)
 static int export_perfetto_put_alert(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
-    int track = alert_track(t, row[1].integer, row[2].integer);
+    int track = export_perfetto_assign_track(t, row[1].integer, row[2].integer);
     if (track < 0)
         return track;
     export_perfetto_begin(t, 'X', JOB, track);
     export_perfetto_put_name(t, row[0].text);
     export_perfetto_put_span(t, row[1].integer, row[2].integer);
-    put_arguments(t, &row[3], columns - 3);
+    export_perfetto_put_arguments(t, &row[3], columns - 3);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -210,7 +210,7 @@ static int export_perfetto_track_of(struct trace *t, const char *link)
     unsigned i = 0;
     while (i < t->links && strcmp(t->link[i], link) != 0)
         i++;
-    if (i == MOST_LINKS)
+    if (i == MAX_LINKS)
         return 0;
     if (i == t->links) {
         char title[180];
@@ -230,7 +230,7 @@ static int export_perfetto_put_link(void *user, const struct cell *row, size_t c
     export_perfetto_begin(t, 'X', JOB, track);
     export_perfetto_put_name(t, row[1].text);
     export_perfetto_put_span(t, row[2].integer, row[3].integer);
-    put_arguments(t, &row[4], columns - 4);
+    export_perfetto_put_arguments(t, &row[4], columns - 4);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -252,7 +252,7 @@ enum {
     IN_STATE = 15
 };
 
-static void begin_captured_track(struct trace *t, const struct cell *row)
+static void export_perfetto_begin_track(struct trace *t, const struct cell *row)
 {
     char title[80];
     if (t->tracks > 0 && row[IN_RANK].integer == t->rank && row[IN_THREAD].integer == t->thread)
@@ -272,14 +272,14 @@ static void begin_captured_track(struct trace *t, const struct cell *row)
 
 /* A call is a slice, and its further messages are slices within it; begins and ends of code regions
  * are instants. */
-static int put_captured(void *user, const struct cell *row, size_t columns)
+static int export_perfetto_put_captured(void *user, const struct cell *row, size_t columns)
 {
     struct trace *t = user;
     int is_message = strcmp(row[IN_KIND].text, "message") == 0;
     int is_call = strcmp(row[IN_KIND].text, "call") == 0;
     if (t->slices++ >= EXPORT_PERFETTO_ROWS)
         return 0;
-    begin_captured_track(t, row);
+    export_perfetto_begin_track(t, row);
     export_perfetto_begin(t, is_call || is_message ? 'X' : 'i', CALLS, t->tracks);
     export_perfetto_put_name(t, is_call      ? row[IN_CALL].text
                                 : is_message ? row[IN_STATE].text
@@ -290,7 +290,7 @@ static int put_captured(void *user, const struct cell *row, size_t columns)
                                                                    : row[IN_AT].integer);
     else
         export_perfetto_put_time(t, row[IN_ENTER].integer);
-    put_arguments(t, &row[IN_ARGUMENTS], columns - IN_ARGUMENTS);
+    export_perfetto_put_arguments(t, &row[IN_ARGUMENTS], columns - IN_ARGUMENTS);
     return ferror(t->out) ? -EIO : 0;
 }
 
@@ -299,12 +299,10 @@ static int export_perfetto_put_job(struct trace *t, const struct export_source *
     static const struct {
         const char *query;
         table_row *row;
-    } parts[] = {{totals_query, put_totals},
-                 {latency_query, export_perfetto_put_latency},
-                 {phase_query, put_phase},
-                 {alert_query, export_perfetto_put_alert},
-                 {link_query, export_perfetto_put_link},
-                 {captured_query, put_captured}};
+    } parts[] = {
+        {totals_query, export_perfetto_put_totals}, {latency_query, export_perfetto_put_latency},
+        {phase_query, export_perfetto_put_phase},   {alert_query, export_perfetto_put_alert},
+        {link_query, export_perfetto_put_link},     {captured_query, export_perfetto_put_captured}};
     char app[260], title[360];
     int code = 0;
     tables_text(source->tables, "SELECT app FROM job", app, sizeof(app));

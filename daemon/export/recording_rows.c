@@ -104,7 +104,7 @@ static struct cell recording_rows_cell_of(sqlite3_stmt *statement, int column)
 }
 
 /* Map an error of SQLite. -EIO is reserved for writers of the output. */
-static int reading_error(int code)
+static int recording_rows_reading_error(int code)
 {
     return code == -EIO ? -HOLTER_ECORRUPT : code;
 }
@@ -113,7 +113,8 @@ int tables_query(struct tables *t, const char *query, table_row *row, void *user
 {
     sqlite3_stmt *statement = NULL;
     struct cell cells[TABLES_COLUMNS];
-    int code = reading_error(recording_file_prepare(&t->file, &statement, query)), more = 0;
+    int code = recording_rows_reading_error(recording_file_prepare(&t->file, &statement, query)),
+        more = 0;
     if (code != 0 && sqlite3_errcode(t->file.db) == SQLITE_ERROR)
         return 0; /* the table or column does not exist */
     int columns = sqlite3_column_count(statement);
@@ -125,7 +126,7 @@ int tables_query(struct tables *t, const char *query, table_row *row, void *user
         code = row(user, cells, (size_t)columns);
     }
     sqlite3_finalize(statement);
-    return code != 0 ? code : reading_error(more);
+    return code != 0 ? code : recording_rows_reading_error(more);
 }
 
 static int recording_rows_read_number(void *user, const struct cell *row, size_t columns)

@@ -80,7 +80,7 @@ static int report_data_add_latency(void *user, const struct cell *row, size_t co
 }
 
 /* Phases are sorted by number. @return the one with a number, or NULL */
-static const struct report_phase *phase_of(const struct report_data *d, int64_t id)
+static const struct report_phase *report_data_phase_of(const struct report_data *d, int64_t id)
 {
     size_t low = BISECT(i, 0, d->phase_count, d->phases[i].id < id);
     return low < d->phase_count && d->phases[low].id == id ? &d->phases[low] : NULL;
@@ -99,7 +99,7 @@ static int report_data_add_phase(void *user, const struct cell *row, size_t colu
         return code;
     /* The pattern of a phase that is missing: dropped, or cut off. */
     int64_t first = row[row[8].integer != 0 ? 4 : 0].integer;
-    const struct report_phase *like = phase_of(d, first);
+    const struct report_phase *like = report_data_phase_of(d, first);
     if ((code = key_table_reserve(&d->patterns, 1)) != 0)
         return code;
     unsigned pattern =
@@ -199,7 +199,7 @@ static int report_data_add_capture(void *user, const struct cell *row, size_t co
 /* ---- the whole ------------------------------------------------------------------- */
 
 /* Condition for plausible times, which can be added: rows with others belong to no job. */
-#define TOLD                                                                                       \
+#define PLAUSIBLE_TIMES                                                                            \
     "start_ns BETWEEN 0 AND 4000000000000000000 AND length_ns BETWEEN 1 AND 4000000000000000000"
 #define TEXT_OF(number) AS_TEXT(number)
 #define TOLD_LINKS TEXT_OF(REPORT_LINKS)
@@ -211,11 +211,11 @@ static const struct {
     table_row *row;
 } queries[] = {
     {"SELECT start_ns, length_ns, ranks, sent, sent_bytes, lost, agents_missing, send_ns, recv_ns,"
-     " wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM totals WHERE " TOLD
-     " ORDER BY window",
+     " wait_ns, poll_ns, collective_ns, one_sided_ns, io_ns, other_ns FROM totals "
+     "WHERE " PLAUSIBLE_TIMES " ORDER BY window",
      report_data_add_window},
     {"SELECT start_ns, length_ns, scope, reference, trend FROM latency WHERE scope <> 'region'"
-     " AND " TOLD " ORDER BY window, scope",
+     " AND " PLAUSIBLE_TIMES " ORDER BY window, scope",
      report_data_add_latency},
     {"SELECT phase.id, phase.begin_ns, phase.end_ns, phase.communities, resembles, height, "
      "messages,"
@@ -252,7 +252,7 @@ static const struct {
      report_data_add_capture},
 };
 
-static void read_texts(struct report_data *d, struct tables *t)
+static void report_data_read_texts(struct report_data *d, struct tables *t)
 {
     tables_text(t, "SELECT app FROM job", d->app, sizeof(d->app));
     tables_text(t, "SELECT command FROM job", d->command, sizeof(d->command));
@@ -276,7 +276,7 @@ int report_data_read(struct report_data *out, struct tables *tables)
         if (code < 0)
             return code;
     }
-    read_texts(out, tables);
+    report_data_read_texts(out, tables);
     for (size_t i = 0; i < out->window_count; i++) {
         const struct report_window *w = &out->windows[i];
         int64_t end_ns = w->start_ns + w->length_ns;

@@ -47,7 +47,8 @@ struct counters {
 
 /* ---- tables beside the first file ------------------------------------------- */
 
-static int read_table(struct counters *c, const char *name, struct counter_table *out)
+static int import_counters_read_table(struct counters *c, const char *name,
+                                      struct counter_table *out)
 {
     char path[4400], *text;
     const char *slash = strrchr(c->meta_path, '/');
@@ -111,7 +112,7 @@ static int import_counters_compare_by_id(const void *left, const void *right)
 }
 
 /* List the number and node of each node once. */
-static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
+static int import_counters_list_nodes(struct counters *c, struct numbered **out, uint32_t *count)
 {
     int column[TOPOLOGY_DIMENSIONS], id = counter_table_column(&c->nodes, "nodeid", c->faults);
     int code = id < 0 ? -HOLTER_EUSAGE : import_counters_columns(c, &c->nodes, NULL, column);
@@ -139,7 +140,8 @@ static int list_nodes(struct counters *c, struct numbered **out, uint32_t *count
 }
 
 /* Without a table of ranks there is one rank on each listed node. */
-static int rank_a_node(struct counters *c, const struct numbered *list, uint32_t count)
+static int import_counters_default_ranks(struct counters *c, const struct numbered *list,
+                                         uint32_t count)
 {
     c->host_of = calloc((size_t)count + 1, sizeof(*c->host_of));
     for (uint32_t i = 0; c->host_of != NULL && i < count; i++)
@@ -148,7 +150,8 @@ static int rank_a_node(struct counters *c, const struct numbered *list, uint32_t
     return c->host_of == NULL ? -ENOMEM : 0;
 }
 
-static int ranks_of_table(struct counters *c, const struct numbered *list, uint32_t count)
+static int import_counters_ranks_of_table(struct counters *c, const struct numbered *list,
+                                          uint32_t count)
 {
     int rank = counter_table_column(&c->ranks, "mpirank", c->faults),
         node = counter_table_column(&c->ranks, "nodeid", c->faults);
@@ -190,18 +193,18 @@ static int ranks_of_table(struct counters *c, const struct numbered *list, uint3
     return c->faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 
-static int read_nodes(struct counters *c)
+static int import_counters_read_nodes(struct counters *c)
 {
     struct faults of_nodes = {c->meta.nodes, c->tell, c->user, 0},
                   of_ranks = {c->meta.ranks, c->tell, c->user, 0};
     struct numbered *list = NULL;
     uint32_t count = 0;
     c->faults = &of_nodes;
-    int code = list_nodes(c, &list, &count);
+    int code = import_counters_list_nodes(c, &list, &count);
     c->faults = &of_ranks;
     if (code == 0)
-        code =
-            c->meta.ranks[0] == '\0' ? rank_a_node(c, list, count) : ranks_of_table(c, list, count);
+        code = c->meta.ranks[0] == '\0' ? import_counters_default_ranks(c, list, count)
+                                        : import_counters_ranks_of_table(c, list, count);
     free(list);
     if (code != 0)
         return code;
@@ -216,7 +219,8 @@ static int read_nodes(struct counters *c)
 
 /* The dimension and direction that lead from one node to its neighbour. @return UINT32_MAX: they
  * are not neighbours */
-static uint32_t port_of(const struct counters *c, uint32_t source, uint32_t destination)
+static uint32_t import_counters_port_of(const struct counters *c, uint32_t source,
+                                        uint32_t destination)
 {
     uint32_t a[TOPOLOGY_DIMENSIONS], b[TOPOLOGY_DIMENSIONS], port = UINT32_MAX;
     topology_coordinates(c->topology, source, a);
@@ -256,7 +260,7 @@ struct link_row {
     int64_t region;
 };
 
-static int by_region(const void *left, const void *right)
+static int import_counters_compare_by_region(const void *left, const void *right)
 {
     const struct link_row *a = left, *b = right;
     if (a->source != b->source)
@@ -270,7 +274,8 @@ static int by_region(const void *left, const void *right)
 
 /* Read a row of the table of links, except for its window. @return is it well-formed? Otherwise it
  * was reported */
-static int read_link(struct counters *c, size_t row, const int *from, const int *to, int packets)
+static int import_counters_read_link(struct counters *c, size_t row, const int *from, const int *to,
+                                     int packets)
 {
     struct sample *sample = &c->samples[row];
     unsigned line = c->links.lines[row];
@@ -279,7 +284,7 @@ static int read_link(struct counters *c, size_t row, const int *from, const int 
     sample->destination = import_counters_node_at(c, &c->links, row, to);
     if (sample->source == TOPOLOGY_NONE || sample->destination == TOPOLOGY_NONE)
         return 0;
-    sample->port = port_of(c, sample->source, sample->destination);
+    sample->port = import_counters_port_of(c, sample->source, sample->destination);
     sample->packets = (uint64_t)value;
     if (sample->port == UINT32_MAX)
         fault_at(c->faults, line, "no link leads from %s to %s", c->hosts[sample->source],
@@ -304,7 +309,7 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
     *count = 0;
     for (size_t i = 0; code == 0 && i < c->links.rows; i++) {
         c->samples[i].window = NO_WINDOW;
-        if (read_link(c, i, from, to, packets))
+        if (import_counters_read_link(c, i, from, to, packets))
             list[(*count)++] =
                 (struct link_row){c->samples[i].source, c->samples[i].destination, i,
                                   c->links.values[i * c->links.column_count + (size_t)region]};
@@ -312,27 +317,27 @@ static int import_counters_list_links(struct counters *c, struct link_row *list,
     return code != 0 ? code : *count == 0 ? -HOLTER_EUSAGE : 0;
 }
 
-static int by_row(const void *left, const void *right)
+static int import_counters_compare_by_row(const void *left, const void *right)
 {
     const struct link_row *a = left, *b = right;
     return (a->row > b->row) - (a->row < b->row);
 }
 
 /* Number the windows in the order in which regions first occur in the file. */
-static int number_windows(struct counters *c, struct link_row *list, size_t count)
+static int import_counters_number_windows(struct counters *c, struct link_row *list, size_t count)
 {
     uint32_t *before = calloc(c->links.rows + 1, sizeof(*before));
     int code = 0;
     if (before == NULL)
         return -ENOMEM;
-    qsort(list, count, sizeof(*list), by_region);
+    qsort(list, count, sizeof(*list), import_counters_compare_by_region);
     for (size_t i = 1; i < count; i++) {
         int same = list[i].source == list[i - 1].source &&
                    list[i].destination == list[i - 1].destination &&
                    list[i].region == list[i - 1].region;
         before[list[i].row] = same ? before[list[i - 1].row] + 1 : 0;
     }
-    qsort(list, count, sizeof(*list), by_row);
+    qsort(list, count, sizeof(*list), import_counters_compare_by_row);
     for (size_t i = 0; code == 0 && i < count; i++) {
         struct sample *sample = &c->samples[list[i].row];
         sample->window = import_counters_window_of(c, list[i].region, before[list[i].row]);
@@ -346,7 +351,7 @@ static int number_windows(struct counters *c, struct link_row *list, size_t coun
     return code;
 }
 
-static int read_links(struct counters *c)
+static int import_counters_read_links(struct counters *c)
 {
     struct faults of_links = {c->meta.links, c->tell, c->user, 0};
     struct link_row *list = calloc(c->links.rows + 1, sizeof(*list));
@@ -357,7 +362,7 @@ static int read_links(struct counters *c)
     int code = list == NULL || c->samples == NULL || c->visits == NULL
                    ? -ENOMEM
                    : import_counters_list_links(c, list, &count);
-    code = code != 0 ? code : number_windows(c, list, count);
+    code = code != 0 ? code : import_counters_number_windows(c, list, count);
     c->wrong_links = c->links.rows - count;
     free(list);
     return code;
@@ -366,13 +371,13 @@ static int read_links(struct counters *c)
 /* ---- windows --------------------------------------------------------------------- */
 
 /* In rings of two nodes both directions are the same link, which is called "+". */
-static uint32_t port_there(const struct counters *c, uint32_t port)
+static uint32_t import_counters_opposite_port(const struct counters *c, uint32_t port)
 {
     return c->meta.spec.dimensions[port / 2].size == 2 ? port : port ^ 1;
 }
 
-static int write_window(struct counters *c, struct import *import, uint32_t window,
-                        struct import_counter *rows)
+static int import_counters_write_window(struct counters *c, struct import *import, uint32_t window,
+                                        struct import_counter *rows)
 {
     uint32_t ports = 2 * c->meta.spec.dimension_count;
     size_t all = (size_t)c->node_count * ports, used = 0;
@@ -382,7 +387,8 @@ static int write_window(struct counters *c, struct import *import, uint32_t wind
         if (s->window != window)
             continue;
         struct import_counter *from = &rows[(size_t)s->source * ports + s->port];
-        struct import_counter *to = &rows[(size_t)s->destination * ports + port_there(c, s->port)];
+        struct import_counter *to =
+            &rows[(size_t)s->destination * ports + import_counters_opposite_port(c, s->port)];
         from->row.sent += s->packets;
         from->row.length_ns = to->row.length_ns = WINDOW_NS;
         to->row.received += s->packets;
@@ -404,7 +410,7 @@ static int write_window(struct counters *c, struct import *import, uint32_t wind
 }
 
 /* "x+", "x-", "y+" ...: the names that topology_interface() accepts. */
-static void name_ports(struct counters *c)
+static void import_counters_name_ports(struct counters *c)
 {
     for (uint32_t p = 0; p < 2 * c->meta.spec.dimension_count; p++) {
         const char *name = c->meta.spec.dimensions[p / 2].name;
@@ -414,14 +420,14 @@ static void name_ports(struct counters *c)
     }
 }
 
-static int write_windows(struct counters *c, struct import *import)
+static int import_counters_write_windows(struct counters *c, struct import *import)
 {
     size_t all = (size_t)c->node_count * 2 * c->meta.spec.dimension_count;
     struct import_counter *rows = calloc(all + 1, sizeof(*rows));
     int code = rows == NULL ? -ENOMEM : 0;
-    name_ports(c);
+    import_counters_name_ports(c);
     for (uint32_t w = 0; code == 0 && w < c->visit_count; w++)
-        code = write_window(c, import, w, rows);
+        code = import_counters_write_window(c, import, w, rows);
     free(rows);
     return code;
 }
@@ -460,7 +466,7 @@ static int import_counters_write_recording(struct counters *c, const char *path,
         fault_at(&faults, 0, "%s", why);
         return code;
     }
-    code = write_windows(c, import);
+    code = import_counters_write_windows(c, import);
     if (code != 0)
         fault_at(&faults, 0, "%s", import_error(import));
     int closed = import_close(import, code, why, sizeof(why));
@@ -489,12 +495,12 @@ static int import_counters_read_meta(struct counters *c)
 static int import_counters_read_all(struct counters *c)
 {
     int code = import_counters_read_meta(c);
-    code = code != 0 ? code : read_table(c, c->meta.nodes, &c->nodes);
-    code = code != 0 ? code : read_table(c, c->meta.links, &c->links);
+    code = code != 0 ? code : import_counters_read_table(c, c->meta.nodes, &c->nodes);
+    code = code != 0 ? code : import_counters_read_table(c, c->meta.links, &c->links);
     if (code == 0 && c->meta.ranks[0] != '\0')
-        code = read_table(c, c->meta.ranks, &c->ranks);
-    code = code != 0 ? code : read_nodes(c);
-    return code != 0 ? code : read_links(c);
+        code = import_counters_read_table(c, c->meta.ranks, &c->ranks);
+    code = code != 0 ? code : import_counters_read_nodes(c);
+    return code != 0 ? code : import_counters_read_links(c);
 }
 
 int import_counters(const char *path, const char *source, struct import_counts *out,

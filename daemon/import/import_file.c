@@ -12,8 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define ARRIVAL_NS UINT64_C(5000000) /* messages of a window arrive at most so long after its end  \
-                                      */
+#define ARRIVAL_NS                                                                                 \
+    UINT64_C(5000000) /* messages of a window arrive at most so long after its end                 \
+                       */
 #define ARRIVAL_PART                                                                               \
     8u /* and at most this fraction of a window: earlier than the daemon's timeout */
 
@@ -147,7 +148,7 @@ struct keeping {
     int code;
 };
 
-static void keep_network(void *user, const struct wire_topology *message)
+static void import_file_copy_network(void *user, const struct wire_topology *message)
 {
     struct keeping *k = user;
     if (k->code == 0)
@@ -165,7 +166,7 @@ static int import_file_write_network(struct import_file *f)
                                       .fault = "",
                                       .spec = topology_spec(f->job->network),
                                       .seats = &none};
-    network_message(&telling, keep_network, &keeping);
+    network_message(&telling, import_file_copy_network, &keeping);
     return keeping.code;
 }
 

@@ -32,7 +32,7 @@ const char *import_packed_as(const char *bytes, size_t length);
 /** Is it the line "sep=;", with which spreadsheets declare the separator of fields before the
  * header of a table?
  * @return the separator; 0: it is no such line */
-char import_separator_told(const char *line, size_t length);
+char import_declared_separator(const char *line, size_t length);
 
 /** Recognise a file; in a folder, find the one file that represents the contents of the folder.
  * @param wanted  of a folder: the format whose file is searched for; IMPORT_UNKNOWN: any

@@ -19,7 +19,7 @@ struct reading {
     uint64_t world;
 };
 
-static int grow_places(struct reading *r, uint64_t ranks)
+static int traffic_recording_grow_places(struct reading *r, uint64_t ranks)
 {
     size_t room = r->place_room == 0 ? 64 : r->place_room;
     if (ranks > REMAP_MOST_PROCESSES)
@@ -77,7 +77,7 @@ static int traffic_recording_add_ranks(struct reading *r, const struct wire_rank
         const struct wire_member_row *member = &ranks->members[i];
         if (member->rank >= REMAP_MOST_PROCESSES)
             return -HOLTER_ELIMIT;
-        int code = grow_places(r, member->rank + 1);
+        int code = traffic_recording_grow_places(r, member->rank + 1);
         if (code != 0)
             return code;
         r->places[member->rank] = (struct pair_place){(uint32_t)host, member->core, member->numa};
@@ -120,7 +120,7 @@ static int traffic_recording_add_message(void *user, const struct recorded *head
 }
 
 /* Sort the hosts by their lowest rank, and set the places of the processes. */
-static int order_hosts(struct reading *r)
+static int traffic_recording_order_hosts(struct reading *r)
 {
     struct pairs *p = r->pairs;
     uint32_t *position = calloc((size_t)p->host_count + 1, sizeof(*position)), next = 0;
@@ -167,7 +167,7 @@ int pairs_of_recording(struct pairs *out, const char *path, struct faults *fault
     if (code == 0 && r.world > REMAP_MOST_PROCESSES)
         code = -HOLTER_ELIMIT;
     code = code != 0 ? code : pair_sums_result(&r.sums, (uint32_t)r.world, out);
-    code = code != 0 ? code : order_hosts(&r);
+    code = code != 0 ? code : traffic_recording_order_hosts(&r);
     pair_sums_finish(&r.sums);
     free(r.places);
     if (code != 0) {

@@ -97,7 +97,7 @@ static uint64_t *traffic_sums_distinct(const struct pair_sums *s, size_t *count)
 }
 
 /* All ranks up to the highest, also those that send nothing. */
-static uint64_t *all_ranks(size_t count)
+static uint64_t *traffic_sums_all_ranks(size_t count)
 {
     uint64_t *ids = calloc(count + 1, sizeof(*ids));
     for (size_t i = 0; ids != NULL && i < count; i++)
@@ -114,8 +114,8 @@ static uint32_t traffic_sums_position(const uint64_t *ids, size_t count, uint64_
 /* @param edges  set to the edges between processes, or (selves) of processes to themselves; for
  * free()
  * @return 0 or -ENOMEM */
-static int find_edges(const struct pair_sums *s, const struct pairs *of, int selves,
-                      struct remap_edge **edges, size_t *count)
+static int traffic_sums_find_edges(const struct pair_sums *s, const struct pairs *of, int selves,
+                                   struct remap_edge **edges, size_t *count)
 {
     struct remap_edge *found =
         calloc((selves ? of->processes : s->count) + (size_t)1, sizeof(*found));
@@ -147,7 +147,7 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
     if (ids != NULL && ranks > 0 && ranks <= REMAP_MOST_PROCESSES) {
         free(ids);
         count = ranks;
-        ids = all_ranks(count);
+        ids = traffic_sums_all_ranks(count);
     }
     if (ids == NULL)
         return -ENOMEM;
@@ -157,8 +157,9 @@ int pair_sums_result(const struct pair_sums *s, uint32_t world, struct pairs *ou
         return -HOLTER_ELIMIT;
     }
     struct pairs result = {.processes = (uint32_t)count, .ids = ids};
-    int code = find_edges(s, &result, 0, &result.edges, &result.edge_count);
-    code = code != 0 ? code : find_edges(s, &result, 1, &result.selves, &result.self_count);
+    int code = traffic_sums_find_edges(s, &result, 0, &result.edges, &result.edge_count);
+    code = code != 0 ? code
+                     : traffic_sums_find_edges(s, &result, 1, &result.selves, &result.self_count);
     if (code != 0) {
         free(result.edges);
         free(ids);

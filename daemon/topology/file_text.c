@@ -65,7 +65,7 @@ static int file_text_read_all(int fd, char **out, size_t *length, size_t most)
 }
 
 /* Editors of some systems write a byte order mark at the beginning of a text. */
-static void drop_mark(char *text, size_t *length)
+static void file_text_drop_mark(char *text, size_t *length)
 {
     if (*length < 3 || memcmp(text, "\xef\xbb\xbf", 3) != 0)
         return;
@@ -88,7 +88,7 @@ int file_text(char **out, size_t *length, const char *path, size_t most, struct 
     if (fd >= 0)
         close(fd);
     if (code == 0)
-        drop_mark(*out, length);
+        file_text_drop_mark(*out, length);
     if (code == -HOLTER_ELIMIT)
         fault_at(faults, 0, "longer than %zu MiB", most >> 20);
     else if (code != 0)

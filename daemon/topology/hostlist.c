@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_BRACKETS 8u
+#define MAX_BRACKETS 8u
 
 struct bracket {
     const char *begin, *end; /* the text between the brackets */
 };
 
 struct item {
-    struct bracket brackets[MOST_BRACKETS];
+    struct bracket brackets[MAX_BRACKETS];
     unsigned count;
     const char *begin, *end;
 };
@@ -52,8 +52,8 @@ static int hostlist_scan(struct reader *r, const char **at, struct item *item)
         if (*c == '[') {
             if (open != NULL)
                 return hostlist_report_fault(r, "a second [ stands within [ ]");
-            if (item->count == MOST_BRACKETS)
-                return hostlist_report_fault(r, "more than %u [ ] in one name", MOST_BRACKETS);
+            if (item->count == MAX_BRACKETS)
+                return hostlist_report_fault(r, "more than %u [ ] in one name", MAX_BRACKETS);
             open = c + 1;
         } else if (*c == ']') {
             if (open == NULL)
@@ -106,12 +106,13 @@ static const char *hostlist_read_range(const char *at, const char *end, struct r
 
 /* The present number of each bracket. */
 struct odometer {
-    const char *next[MOST_BRACKETS]; /* text after the present range */
-    struct range range[MOST_BRACKETS];
-    uint64_t value[MOST_BRACKETS];
+    const char *next[MAX_BRACKETS]; /* text after the present range */
+    struct range range[MAX_BRACKETS];
+    uint64_t value[MAX_BRACKETS];
 };
 
-static int rewind_bracket(struct reader *r, const struct item *item, struct odometer *o, unsigned b)
+static int hostlist_rewind_bracket(struct reader *r, const struct item *item, struct odometer *o,
+                                   unsigned b)
 {
     const struct bracket *bracket = &item->brackets[b];
     o->next[b] = hostlist_read_range(bracket->begin, bracket->end, &o->range[b]);
@@ -140,7 +141,7 @@ static int hostlist_advance(struct reader *r, const struct item *item, struct od
             o->value[b] = o->range[b].first;
             return 1;
         }
-        int code = rewind_bracket(r, item, o, b);
+        int code = hostlist_rewind_bracket(r, item, o, b);
         if (code != 0)
             return code;
     }
@@ -174,7 +175,7 @@ static int hostlist_expand_item(struct reader *r, const struct item *item)
     struct odometer odometer = {0};
     int code = 0, more;
     for (unsigned b = 0; code == 0 && b < item->count; b++)
-        code = rewind_bracket(r, item, &odometer, b);
+        code = hostlist_rewind_bracket(r, item, &odometer, b);
     while (code == 0) {
         code = hostlist_emit_name(r, item, &odometer);
         more = code == 0 ? hostlist_advance(r, item, &odometer) : 0;

@@ -17,7 +17,7 @@ struct rows {
 };
 
 /* Of a given route each row repeats the source. */
-static size_t count_hops(const struct topology_spec *spec)
+static size_t network_message_count_hops(const struct topology_spec *spec)
 {
     size_t hops = 0;
     for (uint32_t i = 0; i < spec->route_count; i++)
@@ -35,7 +35,7 @@ static int network_message_prepare(struct rows *r, const struct network_telling 
         return 0;
     r->count[VERTICES] = spec->vertex_count;
     r->count[EDGES] = spec->edge_count;
-    r->count[HOPS] = count_hops(spec);
+    r->count[HOPS] = network_message_count_hops(spec);
     for (uint32_t d = 0; d < spec->dimension_count; d++) {
         const struct topology_dimension *from = &spec->dimensions[d];
         r->dimensions[d] = (struct wire_dimension_row){from->name, from->size, from->connection,
@@ -47,7 +47,7 @@ static int network_message_prepare(struct rows *r, const struct network_telling 
     return r->vertices == NULL || r->edges == NULL || r->hops == NULL ? -1 : 0;
 }
 
-static void fill_hops(struct rows *r, size_t count)
+static void network_message_fill_hops(struct rows *r, size_t count)
 {
     const struct topology_spec *spec = r->telling->spec;
     for (size_t i = 0; i < count;) {
@@ -81,7 +81,7 @@ static void network_message_fill(struct rows *r, enum list list, size_t from, si
         part->edges = r->edges;
         part->edges_count = count;
     } else if (list == HOPS) {
-        fill_hops(r, count);
+        network_message_fill_hops(r, count);
         part->hops = r->hops;
         part->hops_count = count;
     } else {

@@ -2,9 +2,9 @@
  * below it the hosts of the job, in them NUMA nodes and cores with ranks on them.
  *
  * A rank sits on its core where that is known, else on a vertex of its own in its NUMA node or
- * host: a rank that may run on several cores shares none. If there were more than NETWORK_TREE_MOST
- * vertices, cores and vertices of ranks are left out, then NUMA nodes, and ranks sit a level
- * higher.
+ * host: a rank that may run on several cores shares none. If there were more than
+ * NETWORK_TREE_MAX_VERTICES vertices, cores and vertices of ranks are left out, then NUMA nodes,
+ * and ranks sit a level higher.
  *
  * The result does not depend on the order of hosts and ranks, except for hosts with the same name
  * and lowest rank. */
@@ -13,7 +13,7 @@
 
 #include "daemon/analysis/network/topology.h"
 
-#define NETWORK_TREE_MOST                                                                          \
+#define NETWORK_TREE_MAX_VERTICES                                                                  \
     16384u /**< larger trees take more time in each window than their loads are worth */
 
 struct tree_host {

@@ -65,7 +65,7 @@ static int shared_network_compare_names(const void *a, const void *b)
 }
 
 /* List the named nodes, sorted by name, as topology_file_host() needs them. */
-static int list_hosts(struct topology_file *file)
+static int shared_network_list_hosts(struct topology_file *file)
 {
     const struct topology_spec *spec = topology_spec(file->topology);
     uint32_t nodes = topology_nodes(file->topology), count = 0;
@@ -98,7 +98,7 @@ void network_make(struct network *out, const struct topology_spec *spec, const c
     if (spec == NULL)
         return;
     int code = topology_create(&out->file.topology, spec, why, sizeof(why));
-    code = code != 0 ? code : list_hosts(&out->file);
+    code = code != 0 ? code : shared_network_list_hosts(&out->file);
     if (code == 0)
         return;
     topology_file_finish(&out->file);

@@ -54,7 +54,7 @@ static int topology_file_starts_with(const char *at, const char *end, const char
     return (size_t)(end - at) >= length && strncasecmp(at, with, length) == 0;
 }
 
-static enum topology_format format_of(const char *text, size_t length)
+static enum topology_format topology_file_format_of(const char *text, size_t length)
 {
     const char *begin, *end;
     uint64_t number;
@@ -74,7 +74,7 @@ static enum topology_format format_of(const char *text, size_t length)
 static int topology_file_parse_text(struct topology_file *out, const char *text, size_t length,
                                     struct faults *faults)
 {
-    struct topology_file file = {.format = format_of(text, length)};
+    struct topology_file file = {.format = topology_file_format_of(text, length)};
     int code;
     switch (file.format) {
     case TOPOLOGY_FORMAT_SLURM_CONF:
@@ -117,7 +117,7 @@ int topology_file_read(struct topology_file *out, const char *path, file_fault *
 
 /* ---- short forms --------------------------------------------------------- */
 
-static int is_short(const char *given)
+static int topology_file_is_short(const char *given)
 {
     static const char *const kinds[] = {"torus:", "mesh:", "hypercube:", "dragonfly:", "fattree:"};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -127,7 +127,8 @@ static int is_short(const char *given)
     return 0;
 }
 
-static int short_form(struct topology_file *out, const char *given, struct faults *faults)
+static int topology_file_read_short(struct topology_file *out, const char *given,
+                                    struct faults *faults)
 {
     struct topology_spec spec = {.name = ""};
     struct topology_file file = {.format = TOPOLOGY_FORMAT_SHORT};
@@ -152,8 +153,8 @@ int topology_file_given(struct topology_file *out, const char *given, file_fault
                  given);
         return -HOLTER_EUSAGE;
     }
-    return is_short(given) ? short_form(out, given, &faults)
-                           : topology_file_read(out, given, tell, user);
+    return topology_file_is_short(given) ? topology_file_read_short(out, given, &faults)
+                                         : topology_file_read(out, given, tell, user);
 }
 
 /* ---- hosts --------------------------------------------------------------- */

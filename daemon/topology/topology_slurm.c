@@ -21,7 +21,7 @@ struct reader {
 };
 
 /* Read a line with its continuations after backslashes. @return memory for free(), NULL: none */
-static char *whole_line(struct lines *lines, unsigned *number)
+static char *topology_slurm_whole_line(struct lines *lines, unsigned *number)
 {
     const char *begin, *end;
     char *text = NULL;
@@ -82,7 +82,7 @@ static void topology_slurm_declare(struct reader *r, const char *name)
         build_declare(r->build, r->above, VERTEX_SWITCH, r->line);
 }
 
-static void declare_block(struct reader *r, const char *name)
+static void topology_slurm_declare_block(struct reader *r, const char *name)
 {
     topology_slurm_declare(r, name);
     if (r->top == TOPOLOGY_NONE) {
@@ -107,7 +107,7 @@ static void topology_slurm_apply_word(struct reader *r, char *word, unsigned pos
     if (strcasecmp(word, "SwitchName") == 0 && position == 0)
         topology_slurm_declare(r, value);
     else if (strcasecmp(word, "BlockName") == 0 && position == 0)
-        declare_block(r, value);
+        topology_slurm_declare_block(r, value);
     else if (strcasecmp(word, "BlockSizes") == 0 && position == 0)
         return; /* concerns allocations, not links */
     else if (position == 0)
@@ -133,7 +133,7 @@ int topology_slurm_conf(struct topology_file *out, const char *text, size_t leng
     build.spec.kind = TOPOLOGY_TREE;
     snprintf(build.spec.name, sizeof(build.spec.name), "Slurm's tree");
     while (build.code == 0 && lines.at < lines.end) {
-        char *line = whole_line(&lines, &r.line), *rest = line, *word;
+        char *line = topology_slurm_whole_line(&lines, &r.line), *rest = line, *word;
         if (line == NULL)
             build.code = -ENOMEM;
         r.above = TOPOLOGY_NONE;

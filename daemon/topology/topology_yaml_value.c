@@ -93,7 +93,7 @@ const struct tree_node *yaml_value(const struct tree_node *map, const char *key)
     return NULL;
 }
 
-static int stands_before(const struct tree_node *map, const struct tree_node *key)
+static int yaml_value_is_repeated(const struct tree_node *map, const struct tree_node *key)
 {
     for (const struct tree_node *k = map->child; k != key; k = k->next->next) {
         if (k->kind == TREE_TEXT && strcmp(k->text, key->text) == 0)
@@ -115,7 +115,7 @@ void yaml_check_keys(struct yaml_reader *r, const struct tree_node *map, const c
         if (strchr(k->text, ' ') != NULL || strstr(known, wanted) == NULL)
             fault_at(r->faults, k->line, "%.60s: unknown key; %s has%.*s", k->text, what,
                      (int)strlen(known) - 1, known);
-        else if (stands_before(map, k))
+        else if (yaml_value_is_repeated(map, k))
             fault_at(r->faults, k->line, "%s: stands there twice", k->text);
     }
 }

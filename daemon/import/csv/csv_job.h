@@ -19,8 +19,8 @@ struct csv_stream {
 struct csv_job {
     struct csv_names communicators, regions, hosts;
     struct csv_spool *spool; /**< owned */
-    uint64_t *seen; /**< owned; a bit for each of CSV_RANKS_MOST ranks: a row names it, or it is a
-                       silent rank */
+    uint64_t *seen;    /**< owned; a bit for each of CSV_MAX_RANKS ranks: a row names it, or it is a
+                          silent rank */
     uint32_t *rank_of; /**< owned; ranks by stream, ascending */
     uint32_t seen_count;
     struct csv_stream *streams; /**< owned; by stream */

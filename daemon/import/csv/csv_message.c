@@ -39,7 +39,7 @@ static struct csv_field csv_message_trimmed(struct csv_field f)
     return f;
 }
 
-static int is_word(struct csv_field f, const char *word)
+static int csv_message_is_word(struct csv_field f, const char *word)
 {
     return f.length == strlen(word) && strncasecmp(f.text, word, f.length) == 0;
 }
@@ -50,9 +50,9 @@ static int csv_message_column_of(struct csv_field f, int *whole_ns)
 {
     *whole_ns = f.length > 3 && strncasecmp(f.text + f.length - 3, "_ns", 3) == 0;
     for (int c = 0; c < CSV_COLUMNS; c++)
-        if (is_word(f, names[c].name) ||
+        if (csv_message_is_word(f, names[c].name) ||
             (*whole_ns && names[c].is_time &&
-             is_word((struct csv_field){f.text, f.length - 3}, names[c].name)))
+             csv_message_is_word((struct csv_field){f.text, f.length - 3}, names[c].name)))
             return c;
     return -1;
 }
@@ -74,7 +74,7 @@ static long csv_message_read_text(void *user, void *out, size_t room)
 }
 
 /* Copy a name for error messages, without control characters. */
-static void keep_name(char out[CSV_NAME], struct csv_field f)
+static void csv_message_copy_name(char out[CSV_NAME], struct csv_field f)
 {
     size_t length = utf8_cut(f.text, f.length, CSV_NAME - 1);
     for (size_t i = 0; i < length; i++)
@@ -90,7 +90,7 @@ static int csv_message_read_header_names(struct csv_columns *out, const struct c
         int whole_ns, c = csv_message_column_of(csv_message_trimmed(row->fields[i]), &whole_ns);
         if (c < 0) {
             if (out->unknown++ == 0)
-                keep_name(out->first_unknown, csv_message_trimmed(row->fields[i]));
+                csv_message_copy_name(out->first_unknown, csv_message_trimmed(row->fields[i]));
         } else if (out->field[c] >= 0) {
             snprintf(why, CSV_WHY, "column %s is there twice", names[c].name);
             return -HOLTER_EUSAGE;
@@ -102,8 +102,8 @@ static int csv_message_read_header_names(struct csv_columns *out, const struct c
     return 0;
 }
 
-static int try_separator(struct csv_columns *out, const char *line, size_t length, char separator,
-                         char why[CSV_WHY])
+static int csv_message_try_separator(struct csv_columns *out, const char *line, size_t length,
+                                     char separator, char why[CSV_WHY])
 {
     struct text text = {line, length};
     struct csv_reader *reader;
@@ -146,7 +146,7 @@ int csv_columns_read(struct csv_columns *out, const char *line, size_t length, c
     for (const char *separator = ",;\t"; *separator != '\0'; separator++) {
         char this_why[CSV_WHY] = "";
         struct csv_columns columns;
-        int code = try_separator(&columns, line, length, *separator, this_why);
+        int code = csv_message_try_separator(&columns, line, length, *separator, this_why);
         if (separator[0] != ',' && csv_message_known(&columns) <= csv_message_known(&best) &&
             code == 0)
             continue;
@@ -189,8 +189,9 @@ static int csv_message_value_of(const struct row *r, enum csv_column c, struct c
     if (at < 0 || (uint32_t)at >= r->row->count)
         return 0;
     *out = csv_message_trimmed(r->row->fields[at]);
-    return out->length > 0 && !is_word(*out, "nan") && !is_word(*out, "na") &&
-           !is_word(*out, "none") && !is_word(*out, "null");
+    return out->length > 0 && !csv_message_is_word(*out, "nan") &&
+           !csv_message_is_word(*out, "na") && !csv_message_is_word(*out, "none") &&
+           !csv_message_is_word(*out, "null");
 }
 
 /* @param given  set: is there a value? NULL: a value is required */
@@ -292,8 +293,8 @@ static int csv_message_numbers(const struct row *r, struct csv_message *m)
 {
     int64_t source = 0, destination = 0, bytes = 0, tag = 0;
     int given;
-    if (csv_message_number(r, CSV_SOURCE, CSV_RANKS_MOST - 1, &source, NULL) != 0 ||
-        csv_message_number(r, CSV_DESTINATION, CSV_RANKS_MOST - 1, &destination, NULL) != 0 ||
+    if (csv_message_number(r, CSV_SOURCE, CSV_MAX_RANKS - 1, &source, NULL) != 0 ||
+        csv_message_number(r, CSV_DESTINATION, CSV_MAX_RANKS - 1, &destination, NULL) != 0 ||
         csv_message_number(r, CSV_BYTES, INT64_MAX, &bytes, NULL) != 0 ||
         csv_message_number(r, CSV_TAG, INT32_MAX, &tag, &given) != 0)
         return -HOLTER_EUSAGE;

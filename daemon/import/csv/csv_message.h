@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#define CSV_RANKS_MOST (1u << 20)                   /**< ranks are below this */
-#define CSV_TIME_MOST UINT64_C(4611686018427387904) /**< nanoseconds, 146 years */
-#define CSV_NAME 64u                                /**< bytes of a name, with its NUL */
+#define CSV_MAX_RANKS (1u << 20)                   /**< ranks are below this */
+#define CSV_MAX_TIME UINT64_C(4611686018427387904) /**< nanoseconds, 146 years */
+#define CSV_NAME 64u                               /**< bytes of a name, with its NUL */
 #define CSV_WHY 200u
 
 enum csv_column {

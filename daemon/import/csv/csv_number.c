@@ -73,7 +73,7 @@ static int csv_number_scale(struct decimal *d, uint64_t *out)
         return 0;
     }
     for (; d->power > 0; d->power--)
-        if ((value *= 10) > CSV_TIME_MOST)
+        if ((value *= 10) > CSV_MAX_TIME)
             return -HOLTER_ERANGE;
     int half = 0;
     for (; d->power < 0 && (value > 0 || half); d->power++) {
@@ -82,7 +82,7 @@ static int csv_number_scale(struct decimal *d, uint64_t *out)
         value /= 10;
     }
     value += (unsigned)half;
-    if (value > CSV_TIME_MOST)
+    if (value > CSV_MAX_TIME)
         return -HOLTER_ERANGE;
     *out = (uint64_t)value;
     return 0;

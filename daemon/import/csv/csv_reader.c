@@ -47,7 +47,7 @@ void csv_reader_separator(struct csv_reader *reader, char separator)
 
 /* ---- the buffer ------------------------------------------------------------ */
 
-static void cr_to_lf(char *at, const char *end)
+static void csv_reader_convert_line_ends(char *at, const char *end)
 {
     for (; (at = memchr(at, '\r', (size_t)(end - at))) != NULL; at++)
         *at = '\n';
@@ -71,7 +71,7 @@ static void csv_reader_fill(struct csv_reader *r)
     if (r->offset == 0)
         r->ends_in_cr = memchr(r->bytes, '\n', r->end) == NULL;
     if (r->ends_in_cr)
-        cr_to_lf(r->bytes + fresh, r->bytes + r->end);
+        csv_reader_convert_line_ends(r->bytes + fresh, r->bytes + r->end);
     if (r->offset == 0 && r->end >= 3 && memcmp(r->bytes, "\xef\xbb\xbf", 3) == 0)
         r->at = r->offset = 3;
 }
@@ -85,7 +85,7 @@ static void csv_reader_consume(struct csv_reader *r, size_t count, uint64_t line
 }
 
 /* Skip the rest of the line. */
-static void skip_line(struct csv_reader *r)
+static void csv_reader_skip_line(struct csv_reader *r)
 {
     for (;;) {
         csv_reader_fill(r);
@@ -101,7 +101,7 @@ static void skip_line(struct csv_reader *r)
 }
 
 /* @return 1 when the next line is empty */
-static int at_empty_line(const struct csv_reader *r)
+static int csv_reader_at_empty_line(const struct csv_reader *r)
 {
     const char *at = r->bytes + r->at;
     size_t left = r->end - r->at;
@@ -114,9 +114,9 @@ int csv_reader_peek(struct csv_reader *r, const char **line, size_t *length, int
         csv_reader_fill(r);
         if (r->at == r->end)
             return r->error;
-        if (!at_empty_line(r) && r->bytes[r->at] != '#')
+        if (!csv_reader_at_empty_line(r) && r->bytes[r->at] != '#')
             break;
-        skip_line(r);
+        csv_reader_skip_line(r);
     }
     size_t left = r->end - r->at;
     left = left < CSV_ROW_BYTES ? left : CSV_ROW_BYTES;
@@ -170,7 +170,7 @@ static void csv_reader_read_plain(struct scan *s, char separator, struct csv_fie
         out->length--;
 }
 
-static int at_line_end(struct scan *s)
+static int csv_reader_at_line_end(struct scan *s)
 {
     if (s->at < s->end && *s->at == '\r' && (s->at + 1 == s->end || s->at[1] == '\n'))
         s->at++;
@@ -179,7 +179,7 @@ static int at_line_end(struct scan *s)
 
 /* Search for the closing quote before the row is modified: a quote that is never closed must cost
  * no more than its own line. @return 0: the bytes end before the row does */
-static int is_closed(const char *at, const char *end, char separator)
+static int csv_reader_is_closed(const char *at, const char *end, char separator)
 {
     int inside = 0, begins = 1;
     for (; at < end; at++) {
@@ -209,14 +209,14 @@ static uint32_t csv_reader_split(struct csv_reader *r, struct scan *s)
         if (s->at < s->end && *s->at == '"') {
             s->at++;
             csv_reader_read_quoted(s, &r->fields[count]);
-            if (!at_line_end(s) && *s->at != r->separator) {
+            if (!csv_reader_at_line_end(s) && *s->at != r->separator) {
                 s->fault = CSV_AFTER_QUOTE;
                 return 0;
             }
         } else {
             csv_reader_read_plain(s, r->separator, &r->fields[count]);
         }
-        if (at_line_end(s))
+        if (csv_reader_at_line_end(s))
             return count + 1;
         s->at++; /* the separator */
     }
@@ -225,7 +225,7 @@ static uint32_t csv_reader_split(struct csv_reader *r, struct scan *s)
 static int csv_reader_report_fault(struct csv_reader *r, struct csv_row *out, enum csv_fault fault)
 {
     out->fault = fault;
-    skip_line(r);
+    csv_reader_skip_line(r);
     return 1;
 }
 
@@ -235,9 +235,9 @@ int csv_reader_next(struct csv_reader *r, struct csv_row *out)
         csv_reader_fill(r);
         if (r->at == r->end)
             return r->error;
-        if (!at_empty_line(r))
+        if (!csv_reader_at_empty_line(r))
             break;
-        skip_line(r);
+        csv_reader_skip_line(r);
     }
     size_t left = r->end - r->at;
     left = left < CSV_ROW_BYTES + 1 ? left : CSV_ROW_BYTES + 1;
@@ -246,7 +246,7 @@ int csv_reader_next(struct csv_reader *r, struct csv_row *out)
     char *stop = memchr(begin, '\n', left);
     size_t until = stop == NULL ? left : (size_t)(stop - begin) + 1;
     if (memchr(begin, '"', until) != NULL) {
-        if (!is_closed(begin, begin + left, r->separator))
+        if (!csv_reader_is_closed(begin, begin + left, r->separator))
             return csv_reader_report_fault(r, out, CSV_OPEN_QUOTE);
         until = left;
     } else if (stop == NULL && left > CSV_ROW_BYTES) {

@@ -28,7 +28,7 @@ struct csv_spool {
 
 /* ---- files ----------------------------------------------------------------- */
 
-static int open_nameless(const char *folder)
+static int csv_spool_open_unnamed(const char *folder)
 {
     char path[PATH_MAX + 32];
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -136,11 +136,11 @@ void csv_spool_destroy(struct csv_spool *s)
     free(s);
 }
 
-static int write_run(struct csv_spool *s)
+static int csv_spool_write_run(struct csv_spool *s)
 {
     int code = 0;
     if (s->runs_fd < 0)
-        s->runs_fd = code = open_nameless(s->folder);
+        s->runs_fd = code = csv_spool_open_unnamed(s->folder);
     if (code < 0)
         return code;
     qsort_r(s->ends, s->count, sizeof(*s->ends), csv_spool_compare, &s->options);
@@ -155,7 +155,7 @@ int csv_spool_add(struct csv_spool *s, const struct csv_end *end)
     int code = s->count < s->run ? 0
                : s->runs + 1 == CSV_SPOOL_RUNS
                    ? -HOLTER_ELIMIT /* the last run is the one in memory */
-                   : write_run(s);
+                   : csv_spool_write_run(s);
     if (code != 0)
         return code;
     s->ends[s->count++] = *end;
@@ -214,7 +214,7 @@ static void csv_spool_sink(struct merge *m, uint32_t at)
     }
 }
 
-static int begin_merge(struct merge *m)
+static int csv_spool_begin_merge(struct merge *m)
 {
     struct csv_spool *s = m->spool;
     m->runs = calloc(s->runs, sizeof(*m->runs));
@@ -237,7 +237,7 @@ static int begin_merge(struct merge *m)
     return 0;
 }
 
-static void end_merge(struct merge *m)
+static void csv_spool_end_merge(struct merge *m)
 {
     for (uint32_t i = 0; m->runs != NULL && i < m->spool->runs; i++)
         free(m->runs[i].ends);
@@ -246,20 +246,20 @@ static void end_merge(struct merge *m)
     free(m->out);
 }
 
-static int put_out(struct merge *m)
+static int csv_spool_write_end(struct merge *m)
 {
     int code = csv_spool_write_all(m->spool->fd, m->out, m->out_count * sizeof(*m->out));
     m->out_count = 0;
     return code;
 }
 
-static int merge_all(struct merge *m)
+static int csv_spool_merge_all(struct merge *m)
 {
     while (m->heap_count > 0) {
         struct run *run = &m->runs[m->heap[0]];
         m->out[m->out_count++] = run->ends[run->at++];
         m->spool->first[m->out[m->out_count - 1].rank + 1]++;
-        int code = m->out_count == CHUNK ? put_out(m) : 0;
+        int code = m->out_count == CHUNK ? csv_spool_write_end(m) : 0;
         if (code == 0 && run->at == run->count)
             code = csv_spool_refill(m, run);
         if (code < 0)
@@ -268,21 +268,21 @@ static int merge_all(struct merge *m)
             m->heap[0] = m->heap[--m->heap_count];
         csv_spool_sink(m, 0);
     }
-    return put_out(m);
+    return csv_spool_write_end(m);
 }
 
 static int csv_spool_merge_runs(struct csv_spool *s)
 {
     struct merge merge = {.spool = s};
-    int code = write_run(s);
+    int code = csv_spool_write_run(s);
     free(s->ends);
     s->ends = NULL;
     if (code == 0) {
-        s->fd = open_nameless(s->folder);
-        code = s->fd < 0 ? s->fd : begin_merge(&merge);
+        s->fd = csv_spool_open_unnamed(s->folder);
+        code = s->fd < 0 ? s->fd : csv_spool_begin_merge(&merge);
     }
-    code = code == 0 ? merge_all(&merge) : code;
-    end_merge(&merge);
+    code = code == 0 ? csv_spool_merge_all(&merge) : code;
+    csv_spool_end_merge(&merge);
     close(s->runs_fd);
     s->runs_fd = -1;
     return code;

@@ -34,7 +34,7 @@ static void csv_stream_note_call(struct csv_stream *s, const struct event *call)
 }
 
 /* Emit the pending send, which ended at `until` at the latest. */
-static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *out)
+static uint32_t csv_stream_emit_send(struct csv_stream *s, uint64_t until, struct event *out)
 {
     if (!s->sends)
         return 0;
@@ -47,8 +47,8 @@ static uint32_t give_send(struct csv_stream *s, uint64_t until, struct event *ou
 
 /* Emit the place of a receive among those of its channel as a part of the previous call: for posts
  * the order matters, not the time, and the times of records do not decrease. */
-static uint32_t give_post(const struct csv_stream *s, struct event record,
-                          const struct csv_end *end, struct event *out)
+static uint32_t csv_stream_emit_post(const struct csv_stream *s, struct event record,
+                                     const struct csv_end *end, struct event *out)
 {
     record.t_enter = s->last_enter;
     record.t_exit = s->last_exit;
@@ -59,11 +59,11 @@ static uint32_t give_post(const struct csv_stream *s, struct event record,
     return 1;
 }
 
-static uint32_t give_receive(struct csv_stream *s, struct event record, const struct csv_end *end,
-                             struct event *out)
+static uint32_t csv_stream_emit_receive(struct csv_stream *s, struct event record,
+                                        const struct csv_end *end, struct event *out)
 {
-    uint32_t count =
-        give_send(s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
+    uint32_t count = csv_stream_emit_send(
+        s, record.t_enter >= s->send.t_enter ? record.t_enter : record.t_exit, out);
     record.t_post = record.t_enter;
     record.t_enter =
         csv_stream_later(record.t_enter, csv_stream_earlier(s->last_exit, record.t_exit));
@@ -81,12 +81,12 @@ static uint32_t csv_stream_emit_record(const struct csv_job *job, struct csv_str
     struct event record = csv_stream_record_of(job, end);
     uint32_t count = 0;
     if (s->sends && end->at - job->zero >= s->send_leave)
-        count = give_send(s, UINT64_MAX, out);
+        count = csv_stream_emit_send(s, UINT64_MAX, out);
     if (end->kind == CSV_END_POST)
-        return count + give_post(s, record, end, out + count);
+        return count + csv_stream_emit_post(s, record, end, out + count);
     if (end->kind == CSV_END_RECEIVE)
-        return count + give_receive(s, record, end, out + count);
-    count += give_send(s, record.t_enter, out + count);
+        return count + csv_stream_emit_receive(s, record, end, out + count);
+    count += csv_stream_emit_send(s, record.t_enter, out + count);
     s->send = record;
     s->send.call = end->call;
     s->send.flags = EVENT_SEND | EVENT_POST | EVENT_DONE;
@@ -107,7 +107,7 @@ int csv_stream_next(void *user, uint32_t stream, struct event *out)
         if (got < 0)
             return got;
         if (got == 0)
-            return (int)give_send(s, UINT64_MAX, out);
+            return (int)csv_stream_emit_send(s, UINT64_MAX, out);
         for (int i = 0; i < got; i++)
             count += csv_stream_emit_record(job, s, &ends[i], out + count);
         s->position += (uint64_t)got;

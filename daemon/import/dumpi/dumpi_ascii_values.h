@@ -28,7 +28,7 @@ struct dumpi_filling {
 void dumpi_filling_begin(struct dumpi_filling *filling, struct dumpi_stream *stream,
                          uint32_t function);
 /** Add a line. Lines that are not arguments are ignored. */
-void dumpi_filling_take(struct dumpi_filling *filling, const char *line, size_t length);
+void dumpi_filling_add_line(struct dumpi_filling *filling, const char *line, size_t length);
 /** @return 1: all required arguments were found */
 int dumpi_filling_end(const struct dumpi_filling *filling);
 

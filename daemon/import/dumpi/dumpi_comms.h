@@ -7,8 +7,8 @@
  * (MPI_Comm_rank) they must agree with the resolution; otherwise the queried ranks are used if
  * complete, and else the members are unknown.
  *
- * First dumpi_comms_note() processes all calls of all ranks, then dumpi_comms_settle() resolves
- * them, then communicators can be queried.
+ * First dumpi_comms_note() processes all calls of all ranks, then dumpi_comms_resolve_all()
+ * resolves them, then communicators can be queried.
  *
  * Words
  *   slot  number of a communicator of a rank: 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF, from 2 on those
@@ -19,10 +19,10 @@
 #include "daemon/import/dumpi/dumpi_stream.h"
 #include "daemon/import/trace/trace.h"
 
-#define DUMPI_SLOTS_MOST 65000u /**< slots of a rank; further communicators have none */
+#define DUMPI_MAX_SLOTS 65000u /**< slots of a rank; further communicators have none */
 /** Limits of stored numbers: members of all communicators together; lists in the calls of all
  * ranks. Beyond them communicators are not resolved. 256 MiB each. */
-#define DUMPI_MEMBERS_MOST (1u << 26)
+#define DUMPI_MAX_MEMBERS (1u << 26)
 
 /** A call that makes a communicator or an RMA window. */
 struct dumpi_making {
@@ -49,7 +49,7 @@ int dumpi_comms_grow(struct dumpi_comms *comms, uint32_t ranks);
 int dumpi_comms_note(struct dumpi_comms *comms, uint32_t rank, const struct dumpi_stream *stream);
 
 /** Resolve all communicators. @return 0 or -ENOMEM */
-int dumpi_comms_settle(struct dumpi_comms *comms);
+int dumpi_comms_resolve_all(struct dumpi_comms *comms);
 
 /** Number of communicators whose members are unknown, not counting MPI_COMM_WORLD's own gaps. */
 uint64_t dumpi_comms_unresolved(const struct dumpi_comms *comms);

@@ -38,7 +38,7 @@ int32_t *dumpi_add_members(struct dumpi_comms *comms, uint32_t at, uint32_t size
 {
     struct comm *comm = &comms->comms[at];
     comm->size = size;
-    if (comms->members + size > DUMPI_MEMBERS_MOST)
+    if (comms->members + size > DUMPI_MAX_MEMBERS)
         return NULL;
     struct member_list *list = malloc(sizeof *list + (size_t)size * sizeof list->members[0]);
     if (list == NULL)
@@ -62,8 +62,8 @@ void dumpi_copy_members(struct comm *to, const struct comm *from)
 /* The part of a joint call whose first member has this world rank: an existing part of another
  * member, or a new one. @param first  world rank @param fresh  set: the caller must fill in the
  * members */
-uint32_t dumpi_part_of(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                       uint32_t ordinal, uint16_t function, uint32_t first, int *fresh)
+uint32_t dumpi_find_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
+                         uint32_t ordinal, uint16_t function, uint32_t first, int *fresh)
 {
     if (joint->by_first == NULL)
         joint->by_first = calloc((size_t)comms->ranks + 1, sizeof *joint->by_first);
@@ -103,12 +103,12 @@ int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter)
     return dumpi_maker_put(m, at, -1);
 }
 
-static int make_copy(const struct maker *m)
+static int dumpi_maker_make_copy(const struct maker *m)
 {
     int fresh;
     uint32_t first = 0;
-    uint32_t at =
-        dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function, first, &fresh);
+    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
+                                  first, &fresh);
     if (at != DUMPI_NOBODY && fresh) {
         dumpi_copy_members(&m->comms->comms[at], &m->comms->comms[m->parent]);
         m->comms->comms[at].copy = 1;
@@ -116,14 +116,14 @@ static int make_copy(const struct maker *m)
     return dumpi_maker_put(m, at, m->own);
 }
 
-static int make_of_group(const struct maker *m)
+static int dumpi_maker_make_of_group(const struct maker *m)
 {
     const struct group *group = dumpi_group(m->rank, m->step->a);
     if (group == NULL || group->count == 0)
         return dumpi_make_unknown(m, (uint64_t)(uint32_t)m->step->a, 0);
     int fresh;
-    uint32_t at = dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
-                                (uint32_t)group_rank(group, 0), &fresh);
+    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
+                                  (uint32_t)group_rank(group, 0), &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     int32_t own = -1, *members = NULL;
@@ -165,8 +165,8 @@ static int dumpi_maker_make_rows(const struct maker *m)
         rest /= dim;
     }
     int fresh;
-    uint32_t at = dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
-                                (uint32_t)comm_member(parent, (uint32_t)base), &fresh);
+    uint32_t at = dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function,
+                                  (uint32_t)comm_member(parent, (uint32_t)base), &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     parent = &m->comms->comms[m->parent]; /* the table may have been reallocated */
@@ -187,7 +187,8 @@ static int dumpi_maker_make_rows(const struct maker *m)
 
 /* Sizes of the dimensions of a new Cartesian communicator. @return number of its ranks; 0: invalid
  * sizes */
-static uint32_t cart_size(const struct rank_comms *rank, const struct step *step, uint32_t most)
+static uint32_t dumpi_maker_cart_size(const struct rank_comms *rank, const struct step *step,
+                                      uint32_t most)
 {
     uint64_t size = step->length == 0 ? 0 : 1;
     for (uint32_t i = 0; i < step->length; i++) {
@@ -199,10 +200,10 @@ static uint32_t cart_size(const struct rank_comms *rank, const struct step *step
     return (uint32_t)size;
 }
 
-int dumpi_keep_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step)
+int dumpi_store_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step)
 {
     if (step->function != DUMPI_Cart_create || comm->dims != NULL ||
-        cart_size(rank, step, comm->size) != comm->size)
+        dumpi_maker_cart_size(rank, step, comm->size) != comm->size)
         return 0;
     comm->dims = malloc((step->length + 1) * sizeof *comm->dims);
     if (comm->dims == NULL)
@@ -216,19 +217,19 @@ static uint32_t topology_size(const struct maker *m)
 {
     uint32_t most = m->comms->comms[m->parent].size;
     if (m->step->function == DUMPI_Cart_create)
-        return cart_size(m->rank, m->step, most);
+        return dumpi_maker_cart_size(m->rank, m->step, most);
     return m->step->a > 0 && (uint32_t)m->step->a <= most ? (uint32_t)m->step->a : 0;
 }
 
 /* A communicator with a topology consists of the first ranks of the parent, in its order. */
-static int make_topology(const struct maker *m)
+static int dumpi_maker_make_topology(const struct maker *m)
 {
     uint32_t size = topology_size(m);
     int fresh;
     if (size == 0)
         return dumpi_make_unknown(m, 9, 0);
     uint32_t at =
-        dumpi_part_of(m->comms, m->joint, m->parent, m->ordinal, m->step->function, 0, &fresh);
+        dumpi_find_part(m->comms, m->joint, m->parent, m->ordinal, m->step->function, 0, &fresh);
     if (at == DUMPI_NOBODY)
         return -ENOMEM;
     struct comm *comm = &m->comms->comms[at];
@@ -240,7 +241,7 @@ static int make_topology(const struct maker *m)
         for (uint32_t i = 0; members != NULL && i < size; i++)
             members[i] = comm_member(parent, i);
     }
-    return dumpi_keep_dims(comm, m->rank, m->step) != 0 ? -ENOMEM : dumpi_maker_put(m, at, m->own);
+    return dumpi_store_dims(comm, m->rank, m->step) != 0 ? -ENOMEM : dumpi_maker_put(m, at, m->own);
 }
 
 int dumpi_makes_inter(uint16_t function)
@@ -262,21 +263,21 @@ int dumpi_make_of_self(const struct maker *m)
     return dumpi_maker_put(m, at, 0);
 }
 
-int dumpi_make_at_once(const struct maker *m)
+int dumpi_make_alone(const struct maker *m)
 {
     if (m->comms->comms[m->parent].inter)
         return dumpi_make_unknown(m, 5, m->step->function != DUMPI_Intercomm_merge);
     switch (m->step->function) {
     case DUMPI_Comm_dup:
     case DUMPI_Win_create:
-        return make_copy(m);
+        return dumpi_maker_make_copy(m);
     case DUMPI_Comm_create:
-        return make_of_group(m);
+        return dumpi_maker_make_of_group(m);
     case DUMPI_Cart_sub:
         return dumpi_maker_make_rows(m);
     case DUMPI_Cart_create:
     case DUMPI_Graph_create:
-        return make_topology(m);
+        return dumpi_maker_make_topology(m);
     default:
         return dumpi_make_unknown(m, 5, dumpi_makes_inter(m->step->function));
     }

@@ -9,7 +9,7 @@
 
 #define DUMPI_NOBODY UINT32_MAX      /* no communicator */
 #define DUMPI_LATER (UINT32_MAX - 1) /* the calls of its other members are not known yet */
-#define DUMPI_STEPS_MOST (1u << 20)  /* maximum number of stored steps of a rank */
+#define DUMPI_MAX_STEPS (1u << 20)   /* maximum number of stored steps of a rank */
 
 /* A call on communicators or groups. */
 struct step {
@@ -153,16 +153,16 @@ void dumpi_copy_members(struct comm *to, const struct comm *from);
 /* The part of a joint call whose first member has this world rank: an existing part of another
  * member, or a new one. @param first  world rank @param fresh  set: the caller must fill in the
  * members */
-uint32_t dumpi_part_of(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
-                       uint32_t ordinal, uint16_t function, uint32_t first, int *fresh);
+uint32_t dumpi_find_part(struct dumpi_comms *comms, struct joint *joint, uint32_t parent,
+                         uint32_t ordinal, uint16_t function, uint32_t first, int *fresh);
 /* Store the dimensions of a Cartesian communicator. */
-int dumpi_keep_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step);
+int dumpi_store_dims(struct comm *comm, const struct rank_comms *rank, const struct step *step);
 int dumpi_makes_inter(uint16_t function);
 /* Make a communicator with unknown members; the same members compute the same id. */
 int dumpi_make_unknown(const struct maker *m, uint64_t salt, int inter);
 int dumpi_make_of_self(const struct maker *m);
 /* Make a communicator that depends on no other member. */
-int dumpi_make_at_once(const struct maker *m);
+int dumpi_make_alone(const struct maker *m);
 
 /* ---- dumpi_groups.c: groups of one rank ------------------------------------------ */
 

@@ -12,11 +12,11 @@
 
 /* ---- time -------------------------------------------------------------------- */
 
-#define TURN_S INT64_C(65536)    /* seconds are stored in 16 bits */
-#define TURNS_MOST INT64_C(1000) /* 2 years */
+#define TURN_S INT64_C(65536)   /* seconds are stored in 16 bits */
+#define MAX_TURNS INT64_C(1000) /* 2 years */
 #define BILLION INT64_C(1000000000)
 
-void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
+void dumpi_clock_read(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
                       int64_t *exit_ns)
 {
     const struct dumpi_time *time = call->mask & DUMPI_HAS_WALL_TIME ? &call->wall : &call->cpu;
@@ -27,7 +27,7 @@ void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, 
     }
     int64_t start = time->start_s + clock->turned_s, stop = time->stop_s + clock->turned_s;
     if (clock->begun && start < clock->last_s - TURN_S / 2 &&
-        clock->turned_s < TURNS_MOST * TURN_S) {
+        clock->turned_s < MAX_TURNS * TURN_S) {
         clock->turned_s += TURN_S;
         start += TURN_S;
         stop += TURN_S;
@@ -116,13 +116,13 @@ struct dumpi_view dumpi_window_of(const struct dumpi_events *events, int64_t han
 }
 
 /* Map a handle to what this call made, from now on. */
-static int follow_making(struct dumpi_events *events)
+static int dumpi_events_follow_making(struct dumpi_events *events)
 {
     struct dumpi_making made;
     if (!dumpi_comm_making(&events->stream, &made))
         return 0;
     uint16_t slot =
-        events->next_slot < DUMPI_SLOTS_MOST ? (uint16_t)events->next_slot++ : UINT16_MAX;
+        events->next_slot < DUMPI_MAX_SLOTS ? (uint16_t)events->next_slot++ : UINT16_MAX;
     if (made.window)
         return dumpi_events_bind_slot(&events->window_slots, made.child, slot);
     return made.child > DUMPI_COMM_SELF
@@ -157,7 +157,8 @@ struct event *dumpi_record(struct dumpi_events *events)
     return record;
 }
 
-void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handle, uint64_t bytes)
+void dumpi_store_request(struct dumpi_events *events, struct event *record, int64_t handle,
+                         uint64_t bytes)
 {
     struct dumpi_request request = {
         .handle = (int32_t)handle,
@@ -195,7 +196,7 @@ static int dumpi_events_is_ours(const struct dumpi_events *events)
 static void dumpi_events_handle_call(struct dumpi_events *events)
 {
     int64_t enter_ns, exit_ns;
-    dumpi_clock_take(&events->clock, &events->stream.call, &enter_ns, &exit_ns);
+    dumpi_clock_read(&events->clock, &events->stream.call, &enter_ns, &exit_ns);
     uint16_t call = events->numbers->of[events->stream.call.function];
     events->queued = events->given = 0;
     if (call != 0) {
@@ -205,23 +206,24 @@ static void dumpi_events_handle_call(struct dumpi_events *events)
         switch (call_class_of(call)) {
         case CALL_SEND:
         case CALL_RECV:
-            dumpi_take_message(events);
+            dumpi_record_message(events);
             break;
         case CALL_WAIT:
         case CALL_POLL:
-            dumpi_take_request(events);
+            dumpi_record_request(events);
             break;
         case CALL_COLLECTIVE:
-            dumpi_take_collective(events);
+            dumpi_record_collective(events);
             break;
         default:
-            dumpi_take_other(events);
+            dumpi_record_other(events);
             break;
         }
         if (!dumpi_events_is_ours(events))
             events->queued = 0;
     }
-    if (dumpi_types_take(&events->types, &events->stream) != 0 || follow_making(events) != 0)
+    if (dumpi_types_update(&events->types, &events->stream) != 0 ||
+        dumpi_events_follow_making(events) != 0)
         events->code = -ENOMEM;
 }
 

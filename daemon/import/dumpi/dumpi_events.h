@@ -27,7 +27,7 @@ struct dumpi_clock {
 
 /** Begin and end of a call by the wall clock of its file, else by its processor clock. In ns; the
  * end is not before the begin. */
-void dumpi_clock_take(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
+void dumpi_clock_read(struct dumpi_clock *clock, const struct dumpi_call *call, int64_t *enter_ns,
                       int64_t *exit_ns);
 
 /** Numbers of functions in Holter; 0: the function moves no data and waits for nobody. */

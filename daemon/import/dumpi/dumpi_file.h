@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DUMPI_BODY 8u             /**< offset of the first call, after the file's magic number */
-#define DUMPI_TYPES_MOST 32768u   /**< sizes of datatypes in a file's table */
-#define DUMPI_STRINGS_MOST 65536u /**< keyvals, performance counters, addresses: each */
+#define DUMPI_BODY 8u            /**< offset of the first call, after the file's magic number */
+#define DUMPI_MAX_TYPES 32768u   /**< sizes of datatypes in a file's table */
+#define DUMPI_MAX_STRINGS 65536u /**< keyvals, performance counters, addresses: each */
 
 struct dumpi_version {
     uint8_t part[3];
@@ -37,21 +37,21 @@ void dumpi_reader_finish(struct dumpi_reader *reader);
 
 /** Continue at an offset. */
 void dumpi_seek(struct dumpi_reader *reader, uint64_t offset, uint64_t end);
-uint64_t dumpi_tell(const struct dumpi_reader *reader);
+uint64_t dumpi_offset(const struct dumpi_reader *reader);
 /** Number of bytes left. */
 uint64_t dumpi_left(const struct dumpi_reader *reader);
 /** Fill the buffer with up to that many bytes. @return number of bytes available */
 size_t dumpi_fill(struct dumpi_reader *reader, size_t want);
 
 /** As dumpi_read_bytes(), when they are not all in the buffer. */
-const uint8_t *dumpi_take_slowly(struct dumpi_reader *reader, size_t count);
+const uint8_t *dumpi_read_across(struct dumpi_reader *reader, size_t count);
 
 /** The next bytes, within the buffer. @param count  at most 256 @return NULL: there are fewer left
  */
 static inline const uint8_t *dumpi_read_bytes(struct dumpi_reader *reader, size_t count)
 {
     if (reader->have - reader->at < count)
-        return dumpi_take_slowly(reader, count);
+        return dumpi_read_across(reader, count);
     const uint8_t *taken = reader->buffer + reader->at;
     reader->at += count;
     return taken;

@@ -30,14 +30,14 @@ void dumpi_seek(struct dumpi_reader *reader, uint64_t offset, uint64_t end)
     reader->error = 0;
 }
 
-uint64_t dumpi_tell(const struct dumpi_reader *reader)
+uint64_t dumpi_offset(const struct dumpi_reader *reader)
 {
     return reader->offset + reader->at;
 }
 
 uint64_t dumpi_left(const struct dumpi_reader *reader)
 {
-    uint64_t at = dumpi_tell(reader);
+    uint64_t at = dumpi_offset(reader);
     return reader->error != 0 || at >= reader->end ? 0 : reader->end - at;
 }
 
@@ -88,7 +88,7 @@ size_t dumpi_fill(struct dumpi_reader *reader, size_t want)
     return reader->have;
 }
 
-const uint8_t *dumpi_take_slowly(struct dumpi_reader *reader, size_t count)
+const uint8_t *dumpi_read_across(struct dumpi_reader *reader, size_t count)
 {
     if (reader->error != 0)
         return NULL;
@@ -129,5 +129,5 @@ void dumpi_skip(struct dumpi_reader *reader, uint64_t count)
         reader->at += (size_t)count;
         return;
     }
-    dumpi_seek(reader, dumpi_tell(reader) + count, reader->end);
+    dumpi_seek(reader, dumpi_offset(reader) + count, reader->end);
 }

@@ -28,7 +28,8 @@ static inline uint64_t dumpi_bytes_of(const struct dumpi_events *events, unsigne
 }
 
 /* Store what the record posts under a handle. @param bytes  to be counted at its completion */
-void dumpi_keep(struct dumpi_events *events, struct event *record, int64_t handle, uint64_t bytes);
+void dumpi_store_request(struct dumpi_events *events, struct event *record, int64_t handle,
+                         uint64_t bytes);
 
 /* Requests of files have handles of their own. */
 static inline int64_t io_handle(int64_t handle)
@@ -38,10 +39,10 @@ static inline int64_t io_handle(int64_t handle)
 
 /* ---- one function for each kind of call: it adds the records of the call ---- */
 
-void dumpi_take_message(struct dumpi_events *events);
-void dumpi_take_request(struct dumpi_events *events);
-void dumpi_take_collective(struct dumpi_events *events);
+void dumpi_record_message(struct dumpi_events *events);
+void dumpi_record_request(struct dumpi_events *events);
+void dumpi_record_collective(struct dumpi_events *events);
 /* RMA windows, files, communicators and all others. */
-void dumpi_take_other(struct dumpi_events *events);
+void dumpi_record_other(struct dumpi_events *events);
 
 #endif

@@ -52,7 +52,7 @@ static int dumpi_requests_grow(struct dumpi_requests *requests)
 struct dumpi_request *dumpi_request_add(struct dumpi_requests *requests,
                                         const struct dumpi_request *request)
 {
-    if (request->handle == DUMPI_REQUEST_NULL || requests->count >= DUMPI_REQUESTS_MOST)
+    if (request->handle == DUMPI_REQUEST_NULL || requests->count >= DUMPI_MAX_REQUESTS)
         return NULL;
     if (4 * (uint64_t)(requests->count + 1) > 3 * (uint64_t)requests->room &&
         dumpi_requests_grow(requests) != 0)

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define DUMPI_REQUESTS_MOST                                                                        \
+#define DUMPI_MAX_REQUESTS                                                                         \
     (1u << 20) /**< maximum number of stored requests; further ones are dropped */
 
 struct dumpi_request {

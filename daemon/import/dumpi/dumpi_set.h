@@ -7,7 +7,7 @@
 #include "daemon/import/dumpi/dumpi_file.h"
 
 #define DUMPI_RANKS_MOST (1u << 20)
-#define DUMPI_THREADS_MOST                                                                         \
+#define DUMPI_MAX_THREADS                                                                          \
     64u /**< threads of a rank with a stream of their own; further ones share one */
 
 struct dumpi_meta {
@@ -30,8 +30,8 @@ struct dumpi_part {
     int64_t first_ns, last_ns,
         init_ns; /**< first_ns, last_ns: of its clock; init: end of MPI_Init, else the first call */
     int64_t zero_ns; /**< where ticks begin */
-    uint16_t threads[DUMPI_THREADS_MOST];
-    uint32_t thread_count; /**< above DUMPI_THREADS_MOST: more */
+    uint16_t threads[DUMPI_MAX_THREADS];
+    uint32_t thread_count; /**< above DUMPI_MAX_THREADS: more */
     uint64_t calls;
     uint32_t world; /**< size of MPI_COMM_WORLD that the program queried; 0: it did not */
     char *app;
@@ -71,9 +71,9 @@ int dumpi_set_extend(struct dumpi_set *set, uint64_t ranks);
 
 /** Open the file of a rank and scan all its calls. Different ranks may be scanned concurrently.
  * @param comms  receives all calls */
-void dumpi_part_look(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *comms);
+void dumpi_part_scan(struct dumpi_set *set, uint32_t rank, struct dumpi_comms *comms);
 
 /** Report the faults of the file of a rank. @return 1: there were any */
-int dumpi_part_tell(const struct dumpi_part *part, struct faults *faults);
+int dumpi_part_report(const struct dumpi_part *part, struct faults *faults);
 
 #endif

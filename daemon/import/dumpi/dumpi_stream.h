@@ -6,7 +6,7 @@
 
 #define DUMPI_COUNTERS_MOST 255u
 /** Maximum of numbers in the arrays of one record: 16 MiB. */
-#define DUMPI_WORDS_MOST (1u << 22)
+#define DUMPI_MAX_WORDS (1u << 22)
 
 enum {
     DUMPI_HAS_STATUSES = 0x03,

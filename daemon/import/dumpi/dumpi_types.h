@@ -21,6 +21,6 @@ uint64_t dumpi_type_size(const struct dumpi_types *types, int64_t type);
 uint64_t dumpi_type_bytes(const struct dumpi_types *types, int64_t count, int64_t type);
 
 /** Update the sizes from a call; calls that make no type are ignored. @return 0 or -ENOMEM */
-int dumpi_types_take(struct dumpi_types *types, const struct dumpi_stream *stream);
+int dumpi_types_update(struct dumpi_types *types, const struct dumpi_stream *stream);
 
 #endif

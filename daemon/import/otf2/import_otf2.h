@@ -5,7 +5,7 @@
 
 #include "daemon/import/trace/trace.h"
 
-#define OTF2_OTHERS_MOST 80u
+#define OTF2_MAX_OTHERS 80u
 
 struct import_otf2_counts {
     struct trace_counts counts;
@@ -31,7 +31,7 @@ struct import_otf2_counts {
     struct {
         const char *name; /**< static */
         uint64_t count;
-    } others[OTF2_OTHERS_MOST]; /**< event records without meaning for Holter, by kind */
+    } others[OTF2_MAX_OTHERS]; /**< event records without meaning for Holter, by kind */
     uint32_t other_count;
 };
 

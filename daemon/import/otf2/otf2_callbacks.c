@@ -13,7 +13,7 @@
  * of which is earlier than all before it, and the last records before the end may consist of
  * uninitialised memory. So a truncated file is scanned first, and only the records before the last
  * time are used. @return is the record skipped, or the last one? */
-static int passed_over(struct otf2_stream *stream, OTF2_TimeStamp ticks)
+static int otf2_callback_skip_record(struct otf2_stream *stream, OTF2_TimeStamp ticks)
 {
     if (!stream->scanning) {
         stream->comes_again = stream->calls.totals.events >= stream->whole_events;
@@ -40,10 +40,10 @@ static OTF2_CallbackCode otf2_callback_status(const struct otf2_stream *stream)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned kind)
+static OTF2_CallbackCode otf2_callback_count_other(void *user, OTF2_TimeStamp ticks, unsigned kind)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     stream->ticks = ticks;
     stream->calls.totals.events++;
@@ -54,12 +54,12 @@ static OTF2_CallbackCode count_other(void *user, OTF2_TimeStamp ticks, unsigned 
 #define COUNT_WITH(kind, ...)                                                                      \
     static OTF2_CallbackCode on_##kind(RECORD, __VA_ARGS__)                                        \
     {                                                                                              \
-        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
+        return otf2_callback_count_other(user, ticks, OTF2_KIND_##kind);                           \
     }
 #define COUNT_BARE(kind)                                                                           \
     static OTF2_CallbackCode on_##kind(RECORD)                                                     \
     {                                                                                              \
-        return count_other(user, ticks, OTF2_KIND_##kind);                                         \
+        return otf2_callback_count_other(user, ticks, OTF2_KIND_##kind);                           \
     }
 
 OTF2_OTHER_KINDS(COUNT_WITH, COUNT_BARE)
@@ -77,7 +77,7 @@ const char *otf2_kind_name(unsigned kind)
 
 /* ---- regions --------------------------------------------------------------- */
 
-static void note_early(struct otf2_report *counted, uint64_t ticks)
+static void otf2_callback_note_early(struct otf2_report *counted, uint64_t ticks)
 {
     counted->earliest =
         counted->early == 0 || ticks < counted->earliest ? ticks : counted->earliest;
@@ -87,7 +87,7 @@ static void note_early(struct otf2_report *counted, uint64_t ticks)
 static uint64_t otf2_callback_begin(struct otf2_stream *stream, uint64_t ticks)
 {
     if (ticks < stream->job->offset)
-        note_early(&stream->counted, ticks);
+        otf2_callback_note_early(&stream->counted, ticks);
     stream->ticks = ticks;
     stream->calls.totals.events++;
     return otf2_job_ns(stream->job, ticks);
@@ -107,19 +107,19 @@ static OTF2_CallbackCode otf2_callback_enter(struct otf2_stream *stream, uint64_
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_enter(RECORD, OTF2_RegionRef ref)
+static OTF2_CallbackCode otf2_callback_on_enter(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
     return otf2_callback_enter(stream, ticks, ref, &region);
 }
 
-static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
+static OTF2_CallbackCode otf2_callback_on_leave(RECORD, OTF2_RegionRef ref)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_region(stream->defs, ref);
     otf2_calls_leave(&stream->calls, otf2_callback_begin(stream, ticks), ref, &region);
@@ -127,21 +127,22 @@ static OTF2_CallbackCode on_leave(RECORD, OTF2_RegionRef ref)
 }
 
 /* Tools that unwind the stack record with each region its calling context. */
-static OTF2_CallbackCode on_context_enter(RECORD, OTF2_CallingContextRef context, uint32_t unwound)
+static OTF2_CallbackCode otf2_callback_on_context_enter(RECORD, OTF2_CallingContextRef context,
+                                                        uint32_t unwound)
 {
     struct otf2_stream *stream = user;
     uint32_t ref;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
     return otf2_callback_enter(stream, ticks, ref, &region);
 }
 
-static OTF2_CallbackCode on_context_leave(RECORD, OTF2_CallingContextRef context)
+static OTF2_CallbackCode otf2_callback_on_context_leave(RECORD, OTF2_CallingContextRef context)
 {
     struct otf2_stream *stream = user;
     uint32_t ref;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     struct otf2_region region = otf2_defs_context(stream->defs, context, &ref);
     otf2_calls_leave(&stream->calls, otf2_callback_begin(stream, ticks), ref, &region);
@@ -167,18 +168,19 @@ static uint16_t otf2_callback_slot_of(const struct otf2_stream *stream, uint32_t
 
 /* MPI's tags are no larger. Writers that store others, such as negative ones, store the same value
  * at both ends of a message. */
-static int32_t tag_of(uint32_t tag)
+static int32_t otf2_callback_tag(uint32_t tag)
 {
     return (int32_t)(tag & INT32_MAX);
 }
 
-static struct otf2_message message_of(struct otf2_stream *stream, uint32_t peer, OTF2_CommRef comm,
-                                      uint32_t tag, uint64_t bytes)
+static struct otf2_message otf2_callback_message(struct otf2_stream *stream, uint32_t peer,
+                                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
     int inter = 0;
     uint32_t number = otf2_callback_number_of(stream, comm);
-    struct otf2_message message = {
-        .tag = tag_of(tag), .bytes = bytes, .comm = otf2_callback_slot_of(stream, number)};
+    struct otf2_message message = {.tag = otf2_callback_tag(tag),
+                                   .bytes = bytes,
+                                   .comm = otf2_callback_slot_of(stream, number)};
     message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
     stream->counted.undefined += number < stream->job->comm_count && message.peer == PEER_UNKNOWN;
@@ -189,77 +191,77 @@ static OTF2_CallbackCode otf2_callback_on_send(RECORD, uint32_t receiver, OTF2_C
                                                uint32_t tag, uint64_t bytes)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
+    struct otf2_message message = otf2_callback_message(stream, receiver, comm, tag, bytes);
     otf2_calls_send(&stream->calls, otf2_callback_begin(stream, ticks), &message);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                                  uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm,
+                                                uint32_t tag, uint64_t bytes, uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, receiver, comm, tag, bytes);
+    struct otf2_message message = otf2_callback_message(stream, receiver, comm, tag, bytes);
     otf2_calls_isend(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_isend_complete(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_isend_complete(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     otf2_calls_isend_complete(&stream->calls, otf2_callback_begin(stream, ticks), request);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_irecv_request(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_irecv_request(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     otf2_calls_irecv_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_recv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                 uint64_t bytes)
+static OTF2_CallbackCode otf2_callback_on_recv(RECORD, uint32_t sender, OTF2_CommRef comm,
+                                               uint32_t tag, uint64_t bytes)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
+    struct otf2_message message = otf2_callback_message(stream, sender, comm, tag, bytes);
     otf2_calls_recv(&stream->calls, otf2_callback_begin(stream, ticks), &message);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                  uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm,
+                                                uint32_t tag, uint64_t bytes, uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_message message = message_of(stream, sender, comm, tag, bytes);
+    struct otf2_message message = otf2_callback_message(stream, sender, comm, tag, bytes);
     otf2_calls_irecv(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
     return otf2_callback_outcome(stream);
 }
 
 /* MPI_Test and similar calls found a request incomplete: their regions are recorded already. */
-static OTF2_CallbackCode on_request_test(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_request_test(RECORD, uint64_t request)
 {
-    if (passed_over(user, ticks))
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
     otf2_callback_begin(user, ticks);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_request_cancelled(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_request_cancelled(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     otf2_calls_cancelled(&stream->calls, otf2_callback_begin(stream, ticks), request);
     return otf2_callback_outcome(stream);
@@ -267,9 +269,10 @@ static OTF2_CallbackCode on_request_cancelled(RECORD, uint64_t request)
 
 /* ---- one-sided calls -------------------------------------------------------- */
 
-static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t ticks, unsigned kind,
-                                       OTF2_RmaWinRef window, uint32_t target, uint64_t given,
-                                       uint64_t gotten)
+static OTF2_CallbackCode otf2_callback_access_window(struct otf2_stream *stream, uint64_t ticks,
+                                                     unsigned kind, OTF2_RmaWinRef window,
+                                                     uint32_t target, uint64_t given,
+                                                     uint64_t gotten)
 {
     int inter = 0;
     uint32_t number = otf2_defs_window(stream->defs, window);
@@ -282,29 +285,30 @@ static OTF2_CallbackCode access_window(struct otf2_stream *stream, uint64_t tick
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_put(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
-                                uint64_t matching)
+static OTF2_CallbackCode otf2_callback_on_put(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                              uint64_t bytes, uint64_t matching)
 {
-    if (passed_over(user, ticks))
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
-    return access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaPut, window, target, bytes, 0);
 }
 
-static OTF2_CallbackCode on_get(RECORD, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes,
-                                uint64_t matching)
+static OTF2_CallbackCode otf2_callback_on_get(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                              uint64_t bytes, uint64_t matching)
 {
-    if (passed_over(user, ticks))
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
-    return access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaGet, window, target, 0, bytes);
 }
 
-static OTF2_CallbackCode on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t target,
-                                   OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
-                                   uint64_t matching)
+static OTF2_CallbackCode otf2_callback_on_atomic(RECORD, OTF2_RmaWinRef window, uint32_t target,
+                                                 OTF2_RmaAtomicType type, uint64_t sent,
+                                                 uint64_t received, uint64_t matching)
 {
-    if (passed_over(user, ticks))
+    if (otf2_callback_skip_record(user, ticks))
         return otf2_callback_status(user);
-    return access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent, received);
+    return otf2_callback_access_window(user, ticks, OTF2_KIND_RmaAtomic, window, target, sent,
+                                       received);
 }
 
 /* ---- collectives ----------------------------------------------------------- */
@@ -333,9 +337,10 @@ static uint16_t otf2_callback_call_of(OTF2_CollectiveOp op)
     return op < sizeof(calls) / sizeof(calls[0]) ? calls[op] : 0;
 }
 
-static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_CollectiveOp op,
-                                            OTF2_CommRef comm, uint32_t root, uint64_t sent,
-                                            uint64_t received)
+static struct otf2_collective otf2_callback_collective_of(struct otf2_stream *stream,
+                                                          OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                                          uint32_t root, uint64_t sent,
+                                                          uint64_t received)
 {
     int inter = 0;
     uint32_t number = otf2_callback_number_of(stream, comm);
@@ -354,43 +359,47 @@ static struct otf2_collective collective_of(struct otf2_stream *stream, OTF2_Col
     return collective;
 }
 
-static OTF2_CallbackCode on_collective_begin(RECORD)
+static OTF2_CallbackCode otf2_callback_on_collective_begin(RECORD)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     otf2_calls_collective_begin(&stream->calls, otf2_callback_begin(stream, ticks));
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_collective_end(RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                           uint32_t root, uint64_t sent, uint64_t received)
+static OTF2_CallbackCode otf2_callback_on_collective_end(RECORD, OTF2_CollectiveOp op,
+                                                         OTF2_CommRef comm, uint32_t root,
+                                                         uint64_t sent, uint64_t received)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
+    struct otf2_collective collective =
+        otf2_callback_collective_of(stream, op, comm, root, sent, received);
     otf2_calls_collective_end(&stream->calls, otf2_callback_begin(stream, ticks), &collective);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_collective_request(RECORD, uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_collective_request(RECORD, uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
     otf2_calls_collective_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
     return otf2_callback_outcome(stream);
 }
 
-static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                                uint32_t root, uint64_t sent, uint64_t received,
-                                                uint64_t request)
+static OTF2_CallbackCode otf2_callback_on_collective_complete(RECORD, OTF2_CollectiveOp op,
+                                                              OTF2_CommRef comm, uint32_t root,
+                                                              uint64_t sent, uint64_t received,
+                                                              uint64_t request)
 {
     struct otf2_stream *stream = user;
-    if (passed_over(stream, ticks))
+    if (otf2_callback_skip_record(stream, ticks))
         return otf2_callback_status(stream);
-    struct otf2_collective collective = collective_of(stream, op, comm, root, sent, received);
+    struct otf2_collective collective =
+        otf2_callback_collective_of(stream, op, comm, root, sent, received);
     otf2_calls_collective_complete(&stream->calls, otf2_callback_begin(stream, ticks), &collective,
                                    request);
     return otf2_callback_outcome(stream);
@@ -403,7 +412,7 @@ static OTF2_CallbackCode on_collective_complete(RECORD, OTF2_CollectiveOp op, OT
 #define SET_WITH(kind, ...) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
 #define SET_BARE(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
 
-static void set_others(OTF2_EvtReaderCallbacks *c)
+static void otf2_callback_set_others(OTF2_EvtReaderCallbacks *c)
 {
     OTF2_OTHER_KINDS(SET_WITH, SET_BARE)
     OTF2_EvtReaderCallbacks_SetUnknownCallback(c, on_Unknown);
@@ -415,26 +424,28 @@ OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *even
     OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
     if (c == NULL)
         return OTF2_ERROR_MEM_ALLOC_FAILED;
-    set_others(c);
-    OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter);
-    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
-    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
-    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
+    otf2_callback_set_others(c);
+    OTF2_EvtReaderCallbacks_SetEnterCallback(c, otf2_callback_on_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, otf2_callback_on_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, otf2_callback_on_context_enter);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, otf2_callback_on_context_leave);
     OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, otf2_callback_on_send);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, on_isend);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, on_isend_complete);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, on_irecv_request);
-    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, on_recv);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, on_irecv);
-    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, on_request_test);
-    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, on_request_cancelled);
-    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_put);
-    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_get);
-    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_atomic);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, on_collective_begin);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, on_collective_end);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, on_collective_request);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, on_collective_complete);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, otf2_callback_on_isend);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, otf2_callback_on_isend_complete);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, otf2_callback_on_irecv_request);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, otf2_callback_on_recv);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, otf2_callback_on_irecv);
+    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, otf2_callback_on_request_test);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, otf2_callback_on_request_cancelled);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, otf2_callback_on_put);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, otf2_callback_on_get);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, otf2_callback_on_atomic);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, otf2_callback_on_collective_begin);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, otf2_callback_on_collective_end);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(
+        c, otf2_callback_on_collective_request);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(
+        c, otf2_callback_on_collective_complete);
     OTF2_ErrorCode code = OTF2_Reader_RegisterEvtCallbacks(reader, events, c, stream);
     OTF2_EvtReaderCallbacks_Delete(c);
     return code;

@@ -16,7 +16,7 @@ struct otf2_arena {
 };
 
 /** Allocate from the arena. @return cleared memory, or NULL: the arena is full */
-void *otf2_arena_take(struct otf2_arena *arena, size_t count, size_t each);
+void *otf2_arena_allocate(struct otf2_arena *arena, size_t count, size_t each);
 
 /** Rows of one kind of definition; an index maps references to their numbers. */
 struct otf2_rows {

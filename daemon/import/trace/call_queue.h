@@ -3,9 +3,9 @@
  * its communicator, where the trace has both at completion only. And where one thread completes
  * what another has posted, and is read first, its record waits for that post.
  *
- * Memory: at most CALL_QUEUE_MOST records that wait or stand after one that waits. A record that
- * waits longer is passed on incomplete; its completion then counts as a receive that is posted when
- * it completes. */
+ * Memory: at most CALL_QUEUE_CAPACITY records that wait or stand after one that waits. A record
+ * that waits longer is passed on incomplete; its completion then counts as a receive that is posted
+ * when it completes. */
 #ifndef HOLTER_IMPORT_CALL_QUEUE_H
 #define HOLTER_IMPORT_CALL_QUEUE_H
 
@@ -15,8 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CALL_QUEUE_MOST 16384u
-#define CALL_QUEUE_SOME 4096u /**< records that are read ahead, as far as the trace has them */
+#define CALL_QUEUE_CAPACITY 16384u
+#define CALL_QUEUE_READ_AHEAD                                                                      \
+    4096u /**< records that are read ahead, as far as the trace has them */
 
 /** What a record waits for; stored in event.seq. The missing data are then identified by the id of
  * the request in event.bytes, or by the number of its end in event.t_post. */
@@ -99,6 +100,6 @@ void call_queue_close(struct call_queue *queue);
 int call_queue_is_full(const struct call_queue *queue);
 
 /** Remove the oldest records as long as they are complete. @return their number */
-uint32_t call_queue_take(struct call_queue *queue, struct event *out, uint32_t most);
+uint32_t call_queue_remove(struct call_queue *queue, struct event *out, uint32_t most);
 
 #endif

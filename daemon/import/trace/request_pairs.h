@@ -10,11 +10,11 @@
 
 /** Copy to the record of an end what its request was for. @param post  the request as it was posted
  */
-void request_pairs_tell_end(struct event *end, const struct open_request *post);
+void request_pairs_copy_post(struct event *end, const struct open_request *post);
 
 /** Join the ends in calls that began before a time that all threads have reached. Ends without a
  * post stay alone; if more records may follow, the queue counts them. */
-void request_pairs_settle(struct request_table *table, uint64_t before);
+void request_pairs_join_before(struct request_table *table, uint64_t before);
 
 /** Join an end of a queue now with what is known, after all ends that precede it in time.
  * @param number  of the end @return 0, or -ENOENT: it has no post */

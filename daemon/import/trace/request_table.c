@@ -21,15 +21,15 @@ void request_table_finish(struct request_table *t)
 
 /* Home slot of an id. In an empty table it is meaningless, and request_table_next_of() finds
  * nothing there. */
-static uint32_t home_of(const struct request_table *t, uint64_t id)
+static uint32_t request_table_home(const struct request_table *t, uint64_t id)
 {
     return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (t->room - 1);
 }
 
 /* The first empty entry from the home of an id on. */
-static struct open_request *empty_for(const struct request_table *t, uint64_t id)
+static struct open_request *request_table_free_entry(const struct request_table *t, uint64_t id)
 {
-    uint32_t at = home_of(t, id);
+    uint32_t at = request_table_home(t, id);
     while (t->entries[at].taken)
         at = (at + 1) & (t->room - 1);
     return &t->entries[at];
@@ -46,7 +46,7 @@ static int request_table_grow(struct request_table *t)
     t->room = room;
     for (uint32_t i = 0; i < old_room; i++)
         if (old[i].taken)
-            *empty_for(t, old[i].id) = old[i];
+            *request_table_free_entry(t, old[i].id) = old[i];
     free(old);
     return 0;
 }
@@ -57,7 +57,7 @@ struct open_request *request_table_add(struct request_table *t, uint64_t id,
     if (2 * (t->count + 1) > t->room && request_table_grow(t) != 0)
         return NULL;
     t->count++;
-    struct open_request *request = empty_for(t, id);
+    struct open_request *request = request_table_free_entry(t, id);
     *request =
         (struct open_request){.id = id, .queue = queue, .position = REQUEST_NOWHERE, .taken = 1};
     return request;
@@ -83,14 +83,15 @@ struct open_request *request_table_own(const struct request_table *t, uint64_t i
                                        const struct call_queue *queue)
 {
     struct open_request *request, *newest = NULL;
-    uint32_t at = home_of(t, id);
+    uint32_t at = request_table_home(t, id);
     while ((request = request_table_next_of(t, id, &at)) != NULL)
         if (request->queue == queue && (newest == NULL || request->order >= newest->order))
             newest = request;
     return newest;
 }
 
-static int same_kind(const struct open_request *post, const struct open_request *end)
+static int request_table_is_same_kind(const struct open_request *post,
+                                      const struct open_request *end)
 {
     return end->flags & EVENT_CANCELLED ||
            ((post->flags ^ end->flags) & (EVENT_SEND | EVENT_RECV)) == 0;
@@ -99,7 +100,7 @@ static int same_kind(const struct open_request *post, const struct open_request 
 /* How well a post fits an end; 0: not at all. */
 static int request_table_rank_of(const struct open_request *post, const struct open_request *end)
 {
-    if (!same_kind(post, end))
+    if (!request_table_is_same_kind(post, end))
         return 0;
     if (post->queue == end->queue)
         return post->order < end->order ? 3 : 0;
@@ -110,7 +111,7 @@ struct open_request *request_table_match(const struct request_table *t,
                                          const struct open_request *end)
 {
     struct open_request *request, *best = NULL;
-    uint32_t at = home_of(t, end->id);
+    uint32_t at = request_table_home(t, end->id);
     int best_rank = 0;
     while ((request = request_table_next_of(t, end->id, &at)) != NULL) {
         int rank = request_table_rank_of(request, end);
@@ -129,7 +130,7 @@ struct open_request *request_table_at(const struct request_table *t, uint64_t id
                                       int in_call)
 {
     struct open_request *request;
-    uint32_t at = home_of(t, id);
+    uint32_t at = request_table_home(t, id);
     while ((request = request_table_next_of(t, id, &at)) != NULL)
         if (request->queue == queue && request->position == position && request->in_call == in_call)
             return request;
@@ -148,7 +149,7 @@ void request_table_remove(struct request_table *t, struct open_request *request)
             at = (at + 1) & mask;
             if (t->entries[at].taken == 0)
                 return;
-            if (((at - home_of(t, t->entries[at].id)) & mask) >= ((at - hole) & mask))
+            if (((at - request_table_home(t, t->entries[at].id)) & mask) >= ((at - hole) & mask))
                 break;
         }
         t->entries[hole] = t->entries[at];

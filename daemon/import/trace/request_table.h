@@ -5,14 +5,14 @@
  * belongs to the newest post before it that has no end yet. Traces that number requests by thread
  * are read correctly too, because a thread's own requests take precedence. Where a rank has several
  * threads this holds only if ends are processed in the order of their times: see request_pairs.h.
- * Memory: at most REQUEST_TABLE_MOST requests. */
+ * Memory: at most REQUEST_TABLE_CAPACITY requests. */
 #ifndef HOLTER_IMPORT_REQUEST_TABLE_H
 #define HOLTER_IMPORT_REQUEST_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define REQUEST_TABLE_MOST 65536u
+#define REQUEST_TABLE_CAPACITY 65536u
 #define REQUEST_NOWHERE UINT64_MAX
 
 struct call_queue;
@@ -69,7 +69,7 @@ void request_table_remove(struct request_table *table, struct open_request *requ
 
 static inline int request_table_is_full(const struct request_table *table)
 {
-    return table->count >= REQUEST_TABLE_MOST;
+    return table->count >= REQUEST_TABLE_CAPACITY;
 }
 
 /** The request to be evicted when the table is full; the table must not be empty. */

@@ -102,7 +102,7 @@ uint64_t trace_window_ns(uint64_t length_ns);
 
 /** Called from time to time in the caller's thread. @param until_ns  time of the trace that is
  * imported so far */
-typedef void trace_told(void *user, uint64_t read, uint64_t all, uint64_t until_ns);
+typedef void trace_on_progress(void *user, uint64_t read, uint64_t all, uint64_t until_ns);
 
 /** The user's options of an import. */
 struct trace_wishes {
@@ -112,15 +112,15 @@ struct trace_wishes {
     const char *hosts;  /**< list of hosts in the order of ranks; NULL: those of the trace */
     const struct topology *network; /**< NULL: none */
     const char *network_source;
-    trace_told *told; /**< may be NULL */
+    trace_on_progress *told; /**< may be NULL */
     file_fault *fault;
     void *user;
 };
 
 struct trace_options {
-    unsigned threads;  /**< that read streams; 0: one for each processor */
-    trace_told *told;  /**< may be NULL */
-    file_fault *fault; /**< called with each fault of the recording */
+    unsigned threads;        /**< that read streams; 0: one for each processor */
+    trace_on_progress *told; /**< may be NULL */
+    file_fault *fault;       /**< called with each fault of the recording */
     void *user;
 };
 

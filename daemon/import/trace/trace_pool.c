@@ -25,7 +25,7 @@ struct trace_pool {
     atomic_uint next;
 };
 
-static void work_on(struct trace_pool *p)
+static void trace_pool_work_on(struct trace_pool *p)
 {
     uint32_t piece;
     while ((piece = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->pieces)
@@ -44,7 +44,7 @@ static void *trace_pool_follow(void *user)
             break;
         seen = p->task;
         pthread_mutex_unlock(&p->lock);
-        work_on(p);
+        trace_pool_work_on(p);
         pthread_mutex_lock(&p->lock);
         if (--p->busy == 0)
             pthread_cond_signal(&p->done);
@@ -110,7 +110,7 @@ void trace_pool_run(struct trace_pool *p, trace_pool_work *work, void *user, uin
     p->busy = p->count;
     pthread_cond_broadcast(&p->begun);
     pthread_mutex_unlock(&p->lock);
-    work_on(p);
+    trace_pool_work_on(p);
     pthread_mutex_lock(&p->lock);
     while (p->busy > 0)
         pthread_cond_wait(&p->done, &p->lock);

@@ -129,9 +129,9 @@ static int remap_check(const struct remap_problem *problem, char *why, size_t ro
     }
     if (problem->topology == NULL || problem->processes == 0 || problem->seats == NULL)
         return remap_refuse(why, room, "there are no processes, seats or network");
-    if (!(problem->effort >= 0) || problem->effort > REMAP_MOST_EFFORT)
+    if (!(problem->effort >= 0) || problem->effort > REMAP_MAX_EFFORT)
         return remap_refuse(why, room, "the effort is not between 0 and %.0f seconds",
-                            REMAP_MOST_EFFORT);
+                            REMAP_MAX_EFFORT);
     if ((unsigned)problem->objective > REMAP_INTER_NODE)
         return remap_refuse(why, room, "there is no objective %u", (unsigned)problem->objective);
     for (uint32_t p = 0; p < problem->processes; p++)

@@ -23,7 +23,7 @@
  *
  * Memory: about 350 bytes a process and 100 bytes an edge while the search works; up to 256 MB of
  * tables of costs, 8 bytes for each process and coordinate; 8 bytes a link of the network; and
- * where distance is not a sum over dimensions 2 bytes for each pair of up to REMAP_MOST_TABLE
+ * where distance is not a sum over dimensions 2 bytes for each pair of up to REMAP_MAX_TABLE
  * vertices in use (beyond that number each distance is computed when it is needed, which is slow).
  *
  * METIS seeds and draws from rand(), and while it works it catches SIGTERM and SIGABRT for the
@@ -43,9 +43,9 @@
 
 #define REMAP_MOST_PROCESSES (1u << 20)
 #define REMAP_MOST_EDGES (1u << 24)
-#define REMAP_MOST_TABLE                                                                           \
+#define REMAP_MAX_TABLE                                                                            \
     2048u /**< vertices in use up to which distances are precomputed in a table */
-#define REMAP_MOST_EFFORT 3600.0
+#define REMAP_MAX_EFFORT 3600.0
 
 enum remap_objective {
     REMAP_HOP_BYTES,
@@ -79,7 +79,7 @@ struct remap_problem {
     bool messages; /**< inter-node: count messages instead of bytes */
     uint64_t seed;
     double
-        effort; /**< seconds on one core that the work may take, from 0 to REMAP_MOST_EFFORT; about
+        effort; /**< seconds on one core that the work may take, from 0 to REMAP_MAX_EFFORT; about
                    a fifth of it is left as a margin. 0: the given mapping is only measured */
 };
 

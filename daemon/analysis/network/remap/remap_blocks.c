@@ -44,7 +44,7 @@ struct remap_blocks {
     /* The present random choice of blocks. */
     uint32_t outer[UNITS], outer_count; /* units that distinguish blocks */
     uint32_t count;                     /* number of blocks */
-    uint32_t offset[REMAP_MOST_BOXES];  /* contribution of each place to the key of a spot */
+    uint32_t offset[REMAP_MAX_BOXES];   /* contribution of each place to the key of a spot */
     double *weights;                    /* matrix of weights, blocks x blocks */
     struct remap_boxes *boxes;
 };
@@ -127,7 +127,7 @@ int remap_blocks_create(struct remap_blocks **out, const struct remap_graph *gra
     b->slots = malloc((n + 1) * sizeof(*b->slots));
     b->next = malloc((n + 1) * sizeof(*b->next));
     b->block = malloc((n + 1) * sizeof(*b->block));
-    b->weights = malloc(REMAP_MOST_BOXES * REMAP_MOST_BOXES * sizeof(*b->weights));
+    b->weights = malloc(REMAP_MAX_BOXES * REMAP_MAX_BOXES * sizeof(*b->weights));
     if (!b->key || !b->spot_at || !b->slots || !b->next || !b->block || !b->weights ||
         remap_boxes_create(&b->boxes) != 0) {
         remap_blocks_destroy(b);
@@ -175,7 +175,7 @@ static void remap_blocks_choose(struct remap_blocks *b)
 {
     const uint32_t share = 4u << remap_below(&b->random, 2);
     uint32_t most = b->places->spots / share, left = b->unit_count;
-    most = most > REMAP_MOST_BOXES ? REMAP_MOST_BOXES : most;
+    most = most > REMAP_MAX_BOXES ? REMAP_MAX_BOXES : most;
     b->count = b->places->spots;
     for (uint32_t u = 0; u < left; u++)
         b->outer[u] = u;

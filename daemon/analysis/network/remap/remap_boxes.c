@@ -27,16 +27,16 @@ struct remap_boxes {
     uint32_t count, blocks;
     double scale; /* average of what a box exchanges with all others */
     uint64_t random;
-    uint64_t code[REMAP_MOST_BOXES]; /* code of each place */
-    uint64_t code_at[REMAP_MOST_BOXES];
-    uint8_t place[REMAP_MOST_BOXES], at[REMAP_MOST_BOXES];
-    uint8_t near_count[REMAP_MOST_BOXES];
-    uint8_t near[REMAP_MOST_BOXES][MAX_NEIGHBOURS];
-    uint8_t pick[REMAP_MOST_BOXES][PICKS];
+    uint64_t code[REMAP_MAX_BOXES]; /* code of each place */
+    uint64_t code_at[REMAP_MAX_BOXES];
+    uint8_t place[REMAP_MAX_BOXES], at[REMAP_MAX_BOXES];
+    uint8_t near_count[REMAP_MAX_BOXES];
+    uint8_t near[REMAP_MAX_BOXES][MAX_NEIGHBOURS];
+    uint8_t pick[REMAP_MAX_BOXES][PICKS];
     float chance[CHANCES];
-    int16_t lanes[1u << LANES][LANES];                 /* -1 where the bit is set */
-    int16_t sum[REMAP_MOST_BOXES * MAX_BLOCKS][LANES]; /* sums of each box, in groups of lanes */
-    int16_t weight[REMAP_MOST_BOXES][REMAP_MOST_BOXES];
+    int16_t lanes[1u << LANES][LANES];                /* -1 where the bit is set */
+    int16_t sum[REMAP_MAX_BOXES * MAX_BLOCKS][LANES]; /* sums of each box, in groups of lanes */
+    int16_t weight[REMAP_MAX_BOXES][REMAP_MAX_BOXES];
 };
 
 /* ---- the network ---------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static bool remap_boxes_scale_weights(struct remap_boxes *b, const double *weigh
 /* Draw the partners of p from the heaviest on, with the square of a uniform random number. */
 static void remap_boxes_draw_partners(struct remap_boxes *b, uint32_t p)
 {
-    uint8_t order[REMAP_MOST_BOXES];
+    uint8_t order[REMAP_MAX_BOXES];
     const int16_t *weight = b->weight[p];
     uint32_t degree = 0;
     for (uint32_t q = 0; q < b->count; q++) {
@@ -175,7 +175,7 @@ uint64_t remap_boxes_begin(struct remap_boxes *b, const struct remap_unit *units
                            uint32_t unit_count, uint32_t count, const double *weights,
                            uint64_t seed)
 {
-    if (count < 2 || count > REMAP_MOST_BOXES)
+    if (count < 2 || count > REMAP_MAX_BOXES)
         return 0;
     b->count = count;
     b->random = seed;

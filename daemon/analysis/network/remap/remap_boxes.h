@@ -15,7 +15,7 @@
 
 #include "daemon/analysis/network/topology.h"
 
-#define REMAP_MOST_BOXES 128u
+#define REMAP_MAX_BOXES 128u
 
 /** A dimension of the network of boxes: a mesh, or an even ring. */
 struct remap_unit {
@@ -33,7 +33,7 @@ int remap_boxes_create(struct remap_boxes **out);
 void remap_boxes_destroy(struct remap_boxes *boxes);
 
 /** Start with each box in the place of its own number; places are row-major in the units.
- * @param count    number of boxes: the product of the units' sizes, at most REMAP_MOST_BOXES
+ * @param count    number of boxes: the product of the units' sizes, at most REMAP_MAX_BOXES
  * @param weights  count x count, symmetric; the diagonal is ignored
  * @return work, or 0: such a network has no codes, or the boxes exchange nothing */
 uint64_t remap_boxes_begin(struct remap_boxes *boxes, const struct remap_unit *units,

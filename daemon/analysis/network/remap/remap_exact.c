@@ -19,12 +19,12 @@ struct remap_exact {
     uint32_t *best;
     struct movable_flow *flows_of_movable; /* flows of movable processes, grouped by process; a flow
                               between two of them belongs to the later one only */
-    uint32_t touch_first[REMAP_MOST_EXACT + 1];
-    uint32_t seats[REMAP_MOST_EXACT];    /* slots to distribute */
-    uint32_t next[REMAP_MOST_EXACT + 1]; /* seat to try next at each depth */
-    bool taken[REMAP_MOST_EXACT];
-    double cost[REMAP_MOST_EXACT + 1]; /* cost at each depth of what is placed: weight x distance */
-    double load[REMAP_MOST_EXACT + 1]; /* largest load at each depth */
+    uint32_t touch_first[REMAP_MAX_EXACT + 1];
+    uint32_t seats[REMAP_MAX_EXACT];    /* slots to distribute */
+    uint32_t next[REMAP_MAX_EXACT + 1]; /* seat to try next at each depth */
+    bool taken[REMAP_MAX_EXACT];
+    double cost[REMAP_MAX_EXACT + 1]; /* cost at each depth of what is placed: weight x distance */
+    double load[REMAP_MAX_EXACT + 1]; /* largest load at each depth */
     double best_cost, best_load;
     uint32_t depth;
     double *loads; /* load of each link; NULL: the objective does not need it */
@@ -119,7 +119,7 @@ static void remap_exact_add_fixed_flows(struct remap_exact *x)
 static int remap_exact_list_flows(struct remap_exact *x, const uint32_t *at)
 {
     const struct remap_graph *graph = x->problem.graph;
-    uint32_t end[REMAP_MOST_EXACT] = {0}, total = 0;
+    uint32_t end[REMAP_MAX_EXACT] = {0}, total = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < graph->flow_count; i++) {
             const struct remap_flow *f = &graph->flows[i];

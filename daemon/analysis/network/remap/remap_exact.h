@@ -6,7 +6,7 @@
 #include "daemon/analysis/network/remap/remap_graph.h"
 #include "daemon/analysis/network/remap/remap_places.h"
 
-#define REMAP_MOST_EXACT 12u
+#define REMAP_MAX_EXACT 12u
 
 struct remap_exact;
 
@@ -14,7 +14,7 @@ struct remap_exact_problem {
     const struct remap_graph *graph;
     const struct remap_places *places;
     const uint32_t *slots;   /**< of each process, as given */
-    const uint32_t *movable; /**< at most REMAP_MOST_EXACT */
+    const uint32_t *movable; /**< at most REMAP_MAX_EXACT */
     uint32_t count;
     enum remap_objective objective;
     bool messages;

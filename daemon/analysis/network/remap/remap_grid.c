@@ -29,7 +29,7 @@ struct remap_grid {
     const struct remap_graph *graph;
     const struct remap_places *places;
     const uint32_t *number; /* number of each process in the grid; NULL: the process itself */
-    struct axis axes[REMAP_MOST_AXES];
+    struct axis axes[REMAP_MAX_AXES];
     uint32_t axis_count;
     struct dimension dimensions[MAX_DIGITS];
     uint32_t dimension_count;
@@ -40,8 +40,8 @@ struct remap_grid {
     uint32_t order[MAX_DIGITS]; /* digit at each position of the axes */
     uint32_t best[MAX_DIGITS];
     double score, best_score; /* sum of the distances of the samples; below 0: not computed yet */
-    uint32_t samples[SAMPLES][2];             /* edges, each of which represents the same weight */
-    uint32_t at[REMAP_MOST_AXES][SAMPLES][2]; /* coordinates of the samples */
+    uint32_t samples[SAMPLES][2];            /* edges, each of which represents the same weight */
+    uint32_t at[REMAP_MAX_AXES][SAMPLES][2]; /* coordinates of the samples */
     uint32_t sample_count;
     uint32_t round, tried; /* number of the round, and attempts in it */
     uint64_t random;
@@ -175,7 +175,7 @@ static void remap_grid_set_axes(struct remap_grid *g, const struct remap_numberi
 static int remap_grid_find_axes(struct remap_grid *g, enum remap_axes kind)
 {
     const uint32_t n = g->graph->processes;
-    uint32_t strides[REMAP_MOST_AXES] = {1}, count = 1;
+    uint32_t strides[REMAP_MAX_AXES] = {1}, count = 1;
     double all = 0;
     struct offset *offsets = calloc(n, sizeof(*offsets));
     if (offsets == NULL)
@@ -311,7 +311,7 @@ static void remap_grid_shuffle(uint32_t *order, uint32_t count, uint64_t *random
  * their given order. */
 static bool remap_grid_deal_digits(struct remap_grid *g, uint64_t *random, uint32_t *order)
 {
-    uint32_t dimensions[MAX_DIGITS], axes[REMAP_MOST_AXES];
+    uint32_t dimensions[MAX_DIGITS], axes[REMAP_MAX_AXES];
     remap_grid_shuffle(dimensions, g->dimension_count, random);
     remap_grid_shuffle(axes, g->axis_count, random);
     return remap_grid_deal_axes(g, dimensions, axes, order);

@@ -13,7 +13,7 @@
 #include "daemon/analysis/network/remap/remap_graph.h"
 #include "daemon/analysis/network/remap/remap_places.h"
 
-#define REMAP_MOST_AXES 20u
+#define REMAP_MAX_AXES 20u
 
 /** How processes may be numbered. */
 enum remap_axes {

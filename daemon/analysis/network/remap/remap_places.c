@@ -147,7 +147,7 @@ double remap_places_ask(const struct remap_places *places, uint32_t a, uint32_t 
 static int remap_places_fill_table(struct remap_places *places)
 {
     const uint32_t m = places->spots;
-    if (m > REMAP_MOST_TABLE)
+    if (m > REMAP_MAX_TABLE)
         return 0;
     places->table = malloc((size_t)m * m * sizeof(*places->table) + 1);
     if (places->table == NULL)
@@ -166,7 +166,7 @@ static int remap_places_fill_table(struct remap_places *places)
 static int remap_places_fill_steps(struct remap_places *places)
 {
     size_t room = 0;
-    if (places->width > REMAP_MOST_WIDTH)
+    if (places->width > REMAP_MAX_WIDTH)
         return 0;
     for (uint32_t d = 0; d < places->dimension_count; d++)
         room += (size_t)places->dimensions[d].size * places->dimensions[d].size;

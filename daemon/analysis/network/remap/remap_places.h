@@ -10,9 +10,9 @@
 
 #include "daemon/analysis/network/remap/remap.h"
 
-#define REMAP_MOST_WIDTH                                                                           \
+#define REMAP_MAX_WIDTH                                                                            \
     160u /**< sum of the dimensions' sizes up to which costs are stored in tables */
-#define REMAP_MOST_SIZE 256u /**< maximum size of one of these dimensions */
+#define REMAP_MAX_SIZE 256u /**< maximum size of one of these dimensions */
 #define REMAP_MOST_NEAR 40u
 
 struct remap_dimension {

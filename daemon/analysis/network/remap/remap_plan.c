@@ -553,7 +553,7 @@ void remap_plan_begin(struct remap *r)
     if (r->bits != NULL && plan_all_move(r))
         remap_blocks_create(&r->blocks, &r->graph, &r->places, r->seed);
     plan_enter_stage(r, STAGE_GRID, 0.12);
-    if (r->movable_count <= REMAP_MOST_EXACT && remap_exact_create(&r->exact, &problem) == 0)
+    if (r->movable_count <= REMAP_MAX_EXACT && remap_exact_create(&r->exact, &problem) == 0)
         plan_enter_stage(r, STAGE_EXACT, 0.6);
     else
         plan_begin_descent(r, r->given);

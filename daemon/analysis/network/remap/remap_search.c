@@ -245,7 +245,7 @@ static void remap_search_update_tables(struct remap_search *search, uint32_t pro
         }
         const double *before = dimension->step + (size_t)from[d] * dimension->size;
         const double *after = dimension->step + (size_t)to[d] * dimension->size;
-        double change[REMAP_MOST_SIZE];
+        double change[REMAP_MAX_SIZE];
         for (uint32_t x = 0; x < dimension->size; x++)
             change[x] = after[x] - before[x];
         for (uint32_t i = graph->first[process]; i < graph->first[process + 1]; i++) {
