@@ -355,7 +355,7 @@ int export_otf2(const char *directory, const struct export_source *source, char 
     }
     if (c->first_window > c->last_window || c->window_ns == 0 ||
         c->last_window >= UINT64_MAX / c->window_ns - 1) {
-        snprintf(why, room, "there is no window that could be told");
+        snprintf(why, room, "there is no window with valid times");
         return -HOLTER_EEMPTY;
     }
     key_table_init(&a.patterns);

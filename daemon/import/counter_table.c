@@ -49,7 +49,7 @@ static int counter_table_read_head(struct counter_table *table, struct lines *li
             fault_at(faults, lines->number, "a column such as `- [linkid, int32]` is wanted");
     }
     if (faults->count == 0 && table->column_count == 0)
-        fault_at(faults, lines->number, "no columns are told: this is no table of counters");
+        fault_at(faults, lines->number, "no columns are declared: this is not a table of counters");
     return faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }
 
@@ -287,6 +287,6 @@ int counter_meta_parse(struct counter_meta *out, const char *text, size_t length
         says = 0;
     }
     if (code == 0 && faults->count == 0 && out->spec.dimension_count == 0)
-        fault_at(faults, 0, "`hardware` is missing: this does not tell of counters");
+        fault_at(faults, 0, "`hardware` is missing: this does not describe counters");
     return code != 0 ? code : faults->count > 0 ? -HOLTER_EUSAGE : 0;
 }

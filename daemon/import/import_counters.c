@@ -184,7 +184,7 @@ static int import_counters_ranks_of_table(struct counters *c, const struct numbe
                      row[rank]);
         else if (found == NULL)
             fault_at(c->faults, c->ranks.lines[i],
-                     "rank %" PRId64 " is on node %" PRId64 ", which is not told", row[rank],
+                     "rank %" PRId64 " is on node %" PRId64 ", which is not listed", row[rank],
                      row[node]);
         else
             c->host_of[row[rank]] = found->node;

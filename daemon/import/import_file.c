@@ -198,10 +198,10 @@ static int import_file_begin(struct import_file *f, const char *path, char *why,
         snprintf(why, room, "%s", holter_strerror(-EEXIST));
         return -EEXIST;
     }
-    char told[600];
-    code = recording_open(&f->recording, path, told, sizeof(told));
+    char recorded_why[600];
+    code = recording_open(&f->recording, path, recorded_why, sizeof(recorded_why));
     if (code != 0) {
-        snprintf(why, room, "%s", recording_why(told, path));
+        snprintf(why, room, "%s", recording_why(recorded_why, path));
         return code;
     }
     code = import_file_write_network(f);

@@ -258,7 +258,7 @@ enum import_format import_format_find(const char *path, enum import_format wante
     if (format == IMPORT_UNKNOWN && import_format_ends_in(source, ".meta"))
         format = IMPORT_DUMPI; /* the files beside it may still be usable */
     if (format == IMPORT_UNKNOWN)
-        snprintf(why, room, "%s: what it is cannot be told from %s; say --format", source,
+        snprintf(why, room, "%s: its format cannot be recognised from %s; use --format", source,
                  length == 0 ? "an empty file" : "its beginning");
     return format;
 }

@@ -342,14 +342,14 @@ size_t pairs_compare_hops(const struct pairs *pairs, const struct topology *topo
 {
     size_t differ = 0;
     for (size_t i = 0; i < pairs->hop_count; i++) {
-        const struct pair_hops *told = &pairs->hops[i];
-        uint32_t from = traffic_seat_of(pairs, seats, told->from),
-                 to = traffic_seat_of(pairs, seats, told->to);
+        const struct pair_hops *expected = &pairs->hops[i];
+        uint32_t from = traffic_seat_of(pairs, seats, expected->from),
+                 to = traffic_seat_of(pairs, seats, expected->to);
         if (from == TOPOLOGY_NONE || to == TOPOLOGY_NONE ||
-            topology_distance(topology, from, to) == told->hops)
+            topology_distance(topology, from, to) == expected->hops)
             continue;
         if (differ++ == 0)
-            *first = told;
+            *first = expected;
     }
     return differ;
 }

@@ -97,7 +97,7 @@ int pairs_grid(struct topology_file *out, uint32_t **seats, const struct pairs *
     if (found == NULL)
         return -ENOMEM;
     if (pairs->grid.ranks == 0) {
-        snprintf(why, room, "it tells of no Cartesian communicator (MPI_Cart_create)");
+        snprintf(why, room, "it has no Cartesian communicator (MPI_Cart_create)");
         free(found);
         return -HOLTER_EUSAGE;
     }

@@ -72,7 +72,7 @@ static const char *route_file_read_hop(struct cursor *c, struct route_hop *hop, 
     if (route_file_coordinates(c, hop->end) != *count)
         return "the end of the hop has not as many coordinates as its begin";
     route_file_skip_blanks(c);
-    return c->at == c->end ? NULL : "something stands behind the hop";
+    return c->at == c->end ? NULL : "unexpected text after the hop";
 }
 
 static int route_file_compare_hops(const void *left, const void *right)
@@ -168,5 +168,5 @@ const char *route_file_gap(const struct route_hop *hops, size_t count, uint32_t 
     }
     return hops[count - 1].to / per_node == hops[0].destination / per_node
                ? NULL
-               : "hops behind this one are missing";
+               : "hops after this one are missing";
 }

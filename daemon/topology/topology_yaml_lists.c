@@ -250,7 +250,7 @@ static int yaml_lists_read_end(struct yaml_reader *r, const struct tree_node *va
         return 0;
     }
     if (colon != NULL && colon[1] == '\0') {
-        fault_at(r->faults, value->line, "link: the interface is missing behind '%s'", text);
+        fault_at(r->faults, value->line, "link: the interface is missing after '%s'", text);
         return 0;
     }
     memcpy(name, text, length);

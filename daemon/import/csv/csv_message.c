@@ -132,7 +132,7 @@ static void csv_message_report_missing(char why[CSV_WHY], const struct csv_colum
                                        enum csv_column c)
 {
     snprintf(why, CSV_WHY, "there is no column %s%s in the header%s", names[c].name,
-             names[c].is_time ? " (or with _ns behind it)" : "",
+             names[c].is_time ? " (or with _ns appended)" : "",
              best->count == 1
                  ? ", which is one field: commas, semicolons or tabs are wanted between fields"
                  : "");
@@ -311,7 +311,7 @@ static int csv_message_shape(const struct row *r)
         [CSV_TOO_LONG] = "longer than 65536 bytes",
         [CSV_TOO_MANY] = "more than 1024 fields",
         [CSV_OPEN_QUOTE] = "a quote is not closed",
-        [CSV_AFTER_QUOTE] = "there is text behind a closing quote",
+        [CSV_AFTER_QUOTE] = "there is text after a closing quote",
     };
     if (r->row->fault != CSV_WHOLE) {
         snprintf(r->why, CSV_WHY, "%s", faults[r->row->fault]);

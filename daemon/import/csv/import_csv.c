@@ -237,8 +237,8 @@ static int import_csv_read_rows(struct import *m)
     uint64_t rows = 0;
     while (code == 0 && (got = csv_reader_next(m->reader, &row)) == 1) {
         code = csv_row_is_blank(&m->columns, &row) ? 0 : import_csv_add_row(m, &row);
-        if (++rows % PROGRESS_INTERVAL == 0 && w->told != NULL && m->job.size > 0)
-            w->told(w->user, m->job.read, 2 * m->job.size, 0);
+        if (++rows % PROGRESS_INTERVAL == 0 && w->on_progress != NULL && m->job.size > 0)
+            w->on_progress(w->user, m->job.read, 2 * m->job.size, 0);
     }
     if (code != 0) {
         fault_at(&m->faults, 0,
@@ -379,28 +379,28 @@ static int import_csv_write_recording(struct import *m, const char *path, const 
     char name[64], command[1024];
     import_csv_name_job(name, sizeof(name), source);
     snprintf(command, sizeof(command), "holter import --format csv %.900s", source);
-    struct trace_job told = {.name = name,
-                             .app = name,
-                             .command = command,
-                             .mpi = "imported: a table of messages",
-                             .ranks = job->ranks,
-                             .stream_count = job->seen_count,
-                             .rank_of = job->rank_of,
-                             .host_of = places->host_of,
-                             .hosts = (const char(*)[65])places->hosts,
-                             .host_count = places->host_count,
-                             .begin_ns = job->zero,
-                             .window_ns = w->window_ns,
-                             .length_ns = job->last - job->zero,
-                             .network = w->network,
-                             .network_source = w->network_source};
+    struct trace_job described = {.name = name,
+                                  .app = name,
+                                  .command = command,
+                                  .mpi = "imported: a table of messages",
+                                  .ranks = job->ranks,
+                                  .stream_count = job->seen_count,
+                                  .rank_of = job->rank_of,
+                                  .host_of = places->host_of,
+                                  .hosts = (const char(*)[65])places->hosts,
+                                  .host_count = places->host_count,
+                                  .begin_ns = job->zero,
+                                  .window_ns = w->window_ns,
+                                  .length_ns = job->last - job->zero,
+                                  .network = w->network,
+                                  .network_source = w->network_source};
     struct trace_reader reader = {&m->job,         csv_stream_next,   NULL,
                                   csv_stream_comm, csv_stream_region, import_csv_on_progress};
-    struct trace_options options = {w->threads, w->told, w->fault, w->user};
+    struct trace_options options = {w->threads, w->on_progress, w->fault, w->user};
     m->out->ranks = job->seen_count;
     m->out->world = job->ranks;
     m->out->hosts = places->host_count;
-    int code = trace_import(path, &told, &reader, &options, &m->out->counts);
+    int code = trace_import(path, &described, &reader, &options, &m->out->counts);
     m->out->window_ns = m->out->counts.window_ns;
     return code;
 }

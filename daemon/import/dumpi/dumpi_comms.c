@@ -248,11 +248,11 @@ static void dumpi_comms_note_recorded(struct rank_comms *rank, const struct dump
     struct step *maker = dumpi_comms_is_making(rank, dumpi_value(s, 0));
     if (maker == NULL)
         return;
-    int32_t told = (int32_t)dumpi_value(s, 1);
+    int32_t queried = (int32_t)dumpi_value(s, 1);
     if (s->call.function == DUMPI_Comm_rank && maker->seen_rank < 0)
-        maker->seen_rank = told;
+        maker->seen_rank = queried;
     if (s->call.function == DUMPI_Comm_size && maker->seen_size < 0)
-        maker->seen_size = told;
+        maker->seen_size = queried;
 }
 
 int dumpi_comms_note(struct dumpi_comms *comms, uint32_t number, const struct dumpi_stream *s)

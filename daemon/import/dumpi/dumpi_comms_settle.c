@@ -81,7 +81,7 @@ static struct bid *dumpi_settle_gather_bids(struct dumpi_comms *comms, const str
                                             uint32_t *count)
 {
     struct bid *bids = malloc(((size_t)joint->waiting + 1) * sizeof *bids);
-    int split = 0, told = 1;
+    int split = 0, all_queried = 1;
     *count = 0;
     for (uint32_t i = 0; bids != NULL && i < joint->waiting; i++) {
         const struct arrival *arrival = &joint->arrivals[i];
@@ -89,12 +89,12 @@ static struct bid *dumpi_settle_gather_bids(struct dumpi_comms *comms, const str
         if (step->making.child == DUMPI_COMM_NULL)
             continue;
         split = step->function == DUMPI_Comm_split;
-        told &= step->seen_rank >= 0;
+        all_queried &= step->seen_rank >= 0;
         bids[(*count)++] =
             (struct bid){split ? step->a : 0, split ? step->b : step->seen_rank,
                          arrival->own < 0 ? arrival->rank : (uint32_t)arrival->own, *arrival};
     }
-    for (uint32_t i = 0; bids != NULL && !split && !told && i < *count; i++)
+    for (uint32_t i = 0; bids != NULL && !split && !all_queried && i < *count; i++)
         bids[i].key = 0;
     if (bids != NULL)
         qsort(bids, *count, sizeof *bids, dumpi_settle_compare_bids);
@@ -341,10 +341,10 @@ static int dumpi_settle_force_open(struct dumpi_comms *comms)
 
 /* ---- ranks that the program queried ------------------------------------------- */
 
-typedef void each_told(struct comm *comm, const struct step *step, struct place *place,
-                       uint32_t number);
+typedef void each_recorded(struct comm *comm, const struct step *step, struct place *place,
+                           uint32_t number);
 
-static void dumpi_comms_for_each_recorded(struct dumpi_comms *comms, each_told *each)
+static void dumpi_comms_for_each_recorded(struct dumpi_comms *comms, each_recorded *each)
 {
     for (uint32_t i = 0; i < comms->ranks; i++) {
         struct rank_comms *rank = &comms->of[i];

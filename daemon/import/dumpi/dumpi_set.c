@@ -67,15 +67,15 @@ void dumpi_meta_read(struct dumpi_meta *out, const char *text, size_t length)
         else if (dumpi_set_is_key(&begin, end, "fileprefix"))
             dumpi_set_copy_text(out->prefix, sizeof out->prefix, begin, end);
         else if (dumpi_set_is_key(&begin, end, "numprocs"))
-            out->told += dumpi_set_read_number(begin, end, &out->ranks);
+            out->keys_found += dumpi_set_read_number(begin, end, &out->ranks);
         else if (dumpi_set_is_key(&begin, end, "startime"))
-            out->told += dumpi_set_read_number(begin, end, &out->start_s);
+            out->keys_found += dumpi_set_read_number(begin, end, &out->start_s);
         for (unsigned i = 0; i < 3; i++)
             if (dumpi_set_is_key(&begin, end, parts[i]) &&
                 dumpi_set_read_number(begin, end, &number) && number < 256)
                 out->version.part[i] = (uint8_t)number;
     }
-    out->told += out->prefix[0] != '\0';
+    out->keys_found += out->prefix[0] != '\0';
 }
 
 /* ---- finding -------------------------------------------------------------------- */
@@ -178,9 +178,9 @@ static int64_t dumpi_set_find_parts(struct dumpi_set *set, const char *directory
                                     const char *prefix)
 {
     int64_t found = 0, most = 2 * dumpi_set_count_parts(directory, prefix, set->ascii) + 1024;
-    uint64_t told = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
+    uint64_t stated = set->meta.ranks > set->ranks ? set->meta.ranks : set->ranks;
     if (set->meta.ranks > 0)
-        most = told < DUMPI_RANKS_MOST ? (int64_t)told : DUMPI_RANKS_MOST;
+        most = stated < DUMPI_RANKS_MOST ? (int64_t)stated : DUMPI_RANKS_MOST;
     most = most < DUMPI_RANKS_MOST ? most : DUMPI_RANKS_MOST;
     snprintf(set->directory, sizeof set->directory, "%s", directory);
     snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
@@ -257,7 +257,7 @@ static size_t dumpi_set_begin_of(const char *path, uint8_t *out, size_t room)
 int dumpi_is_trace(const char *source)
 {
     char meta[4096], begin[DUMPI_ASCII_LOOK + 1];
-    struct dumpi_meta told;
+    struct dumpi_meta found;
     if (dumpi_set_is_directory(source) && !dumpi_set_find_meta(source, meta, sizeof meta))
         return 0;
     size_t length = dumpi_set_begin_of(dumpi_set_is_directory(source) ? meta : source,
@@ -266,8 +266,8 @@ int dumpi_is_trace(const char *source)
     if (dumpi_is_file((const uint8_t *)begin, length) ||
         dumpi_is_ascii((const uint8_t *)begin, length))
         return 1;
-    dumpi_meta_read(&told, begin, strnlen(begin, length));
-    return told.told >= 2 && told.ranks > 0;
+    dumpi_meta_read(&found, begin, strnlen(begin, length));
+    return found.keys_found >= 2 && found.ranks > 0;
 }
 
 static int dumpi_set_read_meta(struct dumpi_set *set, const char *path, struct faults *faults)
@@ -529,7 +529,7 @@ static int dumpi_set_report_ascii(const struct dumpi_part *part, struct faults *
         fault_at(faults, (unsigned)part->ended_at,
                  "behind this line stands no text; %llu calls before it are imported", calls);
     else if (part->ending == DUMPI_ENDED_UNREADABLE)
-        fault_at(faults, (unsigned)part->ended_at, "cannot be read behind this line: %s",
+        fault_at(faults, (unsigned)part->ended_at, "cannot be read after this line: %s",
                  holter_strerror(part->read_error));
     return part->ending != DUMPI_ENDED || part->damaged > 0;
 }
@@ -564,7 +564,7 @@ int dumpi_part_report(const struct dumpi_part *part, struct faults *faults)
                  "what stands at offset %llu is no call; %llu calls before it are imported", at,
                  (unsigned long long)part->calls);
     else if (part->ending == DUMPI_ENDED_UNREADABLE)
-        fault_at(faults, 0, "cannot be read behind offset %llu: %s", at,
+        fault_at(faults, 0, "cannot be read after offset %llu: %s", at,
                  holter_strerror(part->read_error));
     return part->ending != DUMPI_ENDED || !part->file.whole || part->why[0] != '\0';
 }

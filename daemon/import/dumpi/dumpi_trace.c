@@ -13,8 +13,9 @@
 #define TOTAL_BUFFER_BYTES (64u << 20) /* bytes that all streams together read ahead */
 #define BUFFER_LEAST 4096u
 #define BUFFER_MOST 65536u
-#define MAX_CLOCK_SKEW_NS INT64_C(60000000000) /* clocks that differ by more are not synchronised  \
-                                                */
+#define MAX_CLOCK_SKEW_NS                                                                          \
+    INT64_C(60000000000) /* clocks that differ by more are not synchronised                        \
+                          */
 #define DAY_S UINT64_C(86400)
 #define BILLION INT64_C(1000000000)
 
@@ -23,7 +24,7 @@ struct stream {
     const uint16_t *threads;
     uint32_t thread_count;
     struct dumpi_events *events; /* while the stream is read */
-    uint64_t told;               /* bytes already counted in the progress */
+    uint64_t reported;           /* bytes already counted in the progress */
     int ended;
 };
 
@@ -96,8 +97,8 @@ static int dumpi_trace_next(void *user, uint32_t number, struct event *out)
     int got = code == 0 ? dumpi_events_next(stream->events, out) : code;
     if (stream->events != NULL) {
         uint64_t at = dumpi_offset(&stream->events->stream.reader);
-        atomic_fetch_add_explicit(&trace->read, at - stream->told, memory_order_relaxed);
-        stream->told = at;
+        atomic_fetch_add_explicit(&trace->read, at - stream->reported, memory_order_relaxed);
+        stream->reported = at;
     }
     if (got > 0)
         return got;
@@ -205,11 +206,11 @@ static int dumpi_trace_share_types(struct dumpi_trace *trace)
 /* Report the number of ranks that the text states, and what is known about it. */
 static void dumpi_trace_report_missing_ranks(struct dumpi_trace *trace, struct faults *faults)
 {
-    unsigned long long told = trace->set.meta.ranks;
-    if (told > 0 && trace->set.ranks > told)
+    unsigned long long stated = trace->set.meta.ranks;
+    if (stated > 0 && trace->set.ranks > stated)
         fault_at(faults, 0,
-                 "numprocs is %llu, but the program was told of %u ranks, and these are imported",
-                 told, dumpi_trace_world_of(trace));
+                 "numprocs is %llu, but the program queried %u ranks, and these are imported",
+                 stated, dumpi_trace_world_of(trace));
     if (trace->set.others == 0)
         return;
     fault_at(faults, 0,
@@ -568,7 +569,7 @@ int dumpi_import(const char *path, const char *source, const struct trace_wishes
 {
     struct dumpi_trace *trace;
     struct trace_options options = {.threads = wishes->threads,
-                                    .told = wishes->told,
+                                    .on_progress = wishes->on_progress,
                                     .fault = wishes->fault,
                                     .user = wishes->user};
     *out = (struct dumpi_counts){0};

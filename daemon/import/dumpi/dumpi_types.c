@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define UNKNOWN UINT64_MAX
-#define MOST (UINT64_MAX >> 1)
+#define MAX_BYTES (UINT64_MAX >> 1)
 
 /* Sizes of predefined types by handle, for files without a table (before 0.6.6, or truncated):
  * those of 64-bit machines. */
@@ -15,12 +15,12 @@ static const uint8_t named[DUMPI_TYPES_NAMED] = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4, 
 static uint64_t dumpi_types_multiply_saturating(uint64_t a, uint64_t b)
 {
     uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) || product > MOST ? MOST : product;
+    return __builtin_mul_overflow(a, b, &product) || product > MAX_BYTES ? MAX_BYTES : product;
 }
 
 static uint64_t dumpi_types_add_saturating(uint64_t a, uint64_t b)
 {
-    return a > MOST - b ? MOST : a + b;
+    return a > MAX_BYTES - b ? MAX_BYTES : a + b;
 }
 
 static uint64_t dumpi_types_natural(int64_t count)

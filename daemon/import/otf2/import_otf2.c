@@ -109,42 +109,42 @@ static int import_otf2_import_job(const char *path, const char *anchor,
     import_otf2_name_job(name, sizeof(name), anchor);
     snprintf(command, sizeof(command), "holter import --format otf2 %.900s", anchor);
     snprintf(mpi, sizeof(mpi), "OTF2%s%.100s", job->creator[0] != '\0' ? ", " : "", job->creator);
-    struct trace_job told = {.name = name,
-                             .app = name,
-                             .command = command,
-                             .mpi = mpi,
-                             .ranks = job->ranks,
-                             .stream_count = job->stream_count,
-                             .rank_of = job->rank_of,
-                             .threads_of = job->cpu_threads_of,
-                             .host_of = job->host_of,
-                             .hosts = job->hosts,
-                             .host_count = job->host_count,
-                             .begin_ns = job->begin_ns,
-                             .window_ns = wishes->window_ns,
-                             .length_ns = length_ns != 0 ? length_ns : job->length_ns,
-                             .length_is_claim = length_ns == 0,
-                             .network = wishes->network,
-                             .network_source = wishes->network_source};
+    struct trace_job described = {.name = name,
+                                  .app = name,
+                                  .command = command,
+                                  .mpi = mpi,
+                                  .ranks = job->ranks,
+                                  .stream_count = job->stream_count,
+                                  .rank_of = job->rank_of,
+                                  .threads_of = job->cpu_threads_of,
+                                  .host_of = job->host_of,
+                                  .hosts = job->hosts,
+                                  .host_count = job->host_count,
+                                  .begin_ns = job->begin_ns,
+                                  .window_ns = wishes->window_ns,
+                                  .length_ns = length_ns != 0 ? length_ns : job->length_ns,
+                                  .length_is_claim = length_ns == 0,
+                                  .network = wishes->network,
+                                  .network_source = wishes->network_source};
     if (places->host_count > 0) {
-        told.host_of = places->host_of;
-        told.hosts = (const char(*)[65])places->hosts;
-        told.host_count = places->host_count;
+        described.host_of = places->host_of;
+        described.hosts = (const char(*)[65])places->hosts;
+        described.host_count = places->host_count;
     }
     struct trace_reader reader = {.user = process,
                                   .next_before = otf2_process_next,
                                   .comm = otf2_process_comm,
                                   .region = otf2_process_region,
                                   .progress = otf2_process_progress};
-    struct trace_options options = {import_otf2_threads_of(wishes), wishes->told, wishes->fault,
-                                    wishes->user};
+    struct trace_options options = {import_otf2_threads_of(wishes), wishes->on_progress,
+                                    wishes->fault, wishes->user};
     out->ranks = job->ranks;
-    out->hosts = told.host_count;
+    out->hosts = described.host_count;
     out->streams = job->stream_count;
     out->left_out = job->left_out;
     out->by_process = job->by_process;
     out->definitions_broken = otf2_process_definitions_broken(process);
-    int code = trace_import(path, &told, &reader, &options, &out->counts);
+    int code = trace_import(path, &described, &reader, &options, &out->counts);
     out->window_ns = out->counts.window_ns;
     import_otf2_sum_reports(process, out);
     import_otf2_sum_early(process, out);

@@ -16,11 +16,11 @@
 static int otf2_callback_skip_record(struct otf2_stream *stream, OTF2_TimeStamp ticks)
 {
     if (!stream->scanning) {
-        stream->comes_again = stream->calls.totals.events >= stream->whole_events;
-        return stream->comes_again;
+        stream->is_repeating = stream->calls.totals.events >= stream->whole_events;
+        return stream->is_repeating;
     }
     if (ticks < stream->ticks) {
-        stream->comes_again = 1;
+        stream->is_repeating = 1;
         return 1;
     }
     if (ticks > stream->ticks)
@@ -32,10 +32,10 @@ static int otf2_callback_skip_record(struct otf2_stream *stream, OTF2_TimeStamp 
 
 static OTF2_CallbackCode otf2_callback_status(const struct otf2_stream *stream)
 {
-    return stream->comes_again ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
+    return stream->is_repeating ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
-/* ---- records that mean nothing here ---------------------------------------- */
+/* ---- records that are only counted ---------------------------------------- */
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -52,12 +52,12 @@ static OTF2_CallbackCode otf2_callback_count_other(void *user, OTF2_TimeStamp ti
 }
 
 #define COUNT_WITH(kind, ...)                                                                      \
-    static OTF2_CallbackCode on_##kind(RECORD, __VA_ARGS__)                                        \
+    static OTF2_CallbackCode otf2_callback_on_##kind(RECORD, __VA_ARGS__)                          \
     {                                                                                              \
         return otf2_callback_count_other(user, ticks, OTF2_KIND_##kind);                           \
     }
 #define COUNT_BARE(kind)                                                                           \
-    static OTF2_CallbackCode on_##kind(RECORD)                                                     \
+    static OTF2_CallbackCode otf2_callback_on_##kind(RECORD)                                       \
     {                                                                                              \
         return otf2_callback_count_other(user, ticks, OTF2_KIND_##kind);                           \
     }
@@ -173,80 +173,109 @@ static int32_t otf2_callback_tag(uint32_t tag)
     return (int32_t)(tag & INT32_MAX);
 }
 
-static struct otf2_message otf2_callback_message(struct otf2_stream *stream, uint32_t peer,
-                                                 OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+/* The fields that records of messages have in common. */
+struct message_record {
+    uint32_t peer; /* position in the communicator */
+    OTF2_CommRef comm;
+    uint32_t tag;
+    uint64_t bytes;
+};
+
+static struct otf2_message otf2_callback_message(struct otf2_stream *stream,
+                                                 const struct message_record *record)
 {
     int inter = 0;
-    uint32_t number = otf2_callback_number_of(stream, comm);
-    struct otf2_message message = {.tag = otf2_callback_tag(tag),
-                                   .bytes = bytes,
+    uint32_t number = otf2_callback_number_of(stream, record->comm);
+    struct otf2_message message = {.tag = otf2_callback_tag(record->tag),
+                                   .bytes = record->bytes,
                                    .comm = otf2_callback_slot_of(stream, number)};
-    message.peer = otf2_job_peer(stream->job, stream->rank, number, peer, &inter);
+    message.peer = otf2_job_peer(stream->job, stream->rank, number, record->peer, &inter);
     message.flags = inter ? EVENT_INTER : 0;
     stream->counted.undefined += number < stream->job->comm_count && message.peer == PEER_UNKNOWN;
     return message;
 }
 
+/* Functions of otf2_calls.h that process a blocking message, a nonblocking one, and a request. */
+typedef void process_message(struct otf2_calls *calls, uint64_t time,
+                             const struct otf2_message *message);
+typedef void process_posted(struct otf2_calls *calls, uint64_t time,
+                            const struct otf2_message *message, uint64_t request);
+typedef void process_request(struct otf2_calls *calls, uint64_t time, uint64_t request);
+
+static OTF2_CallbackCode otf2_callback_pass_message(struct otf2_stream *stream,
+                                                    OTF2_TimeStamp ticks,
+                                                    const struct message_record *record,
+                                                    process_message *process)
+{
+    if (otf2_callback_skip_record(stream, ticks))
+        return otf2_callback_status(stream);
+    struct otf2_message message = otf2_callback_message(stream, record);
+    process(&stream->calls, otf2_callback_begin(stream, ticks), &message);
+    return otf2_callback_outcome(stream);
+}
+
+static OTF2_CallbackCode otf2_callback_pass_posted(struct otf2_stream *stream, OTF2_TimeStamp ticks,
+                                                   const struct message_record *record,
+                                                   uint64_t request, process_posted *process)
+{
+    if (otf2_callback_skip_record(stream, ticks))
+        return otf2_callback_status(stream);
+    struct otf2_message message = otf2_callback_message(stream, record);
+    process(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
+    return otf2_callback_outcome(stream);
+}
+
+static OTF2_CallbackCode otf2_callback_pass_request(struct otf2_stream *stream,
+                                                    OTF2_TimeStamp ticks, uint64_t request,
+                                                    process_request *process)
+{
+    if (otf2_callback_skip_record(stream, ticks))
+        return otf2_callback_status(stream);
+    process(&stream->calls, otf2_callback_begin(stream, ticks), request);
+    return otf2_callback_outcome(stream);
+}
+
 static OTF2_CallbackCode otf2_callback_on_send(RECORD, uint32_t receiver, OTF2_CommRef comm,
                                                uint32_t tag, uint64_t bytes)
 {
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = otf2_callback_message(stream, receiver, comm, tag, bytes);
-    otf2_calls_send(&stream->calls, otf2_callback_begin(stream, ticks), &message);
-    return otf2_callback_outcome(stream);
-}
-
-static OTF2_CallbackCode otf2_callback_on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm,
-                                                uint32_t tag, uint64_t bytes, uint64_t request)
-{
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = otf2_callback_message(stream, receiver, comm, tag, bytes);
-    otf2_calls_isend(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
-    return otf2_callback_outcome(stream);
-}
-
-static OTF2_CallbackCode otf2_callback_on_isend_complete(RECORD, uint64_t request)
-{
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_isend_complete(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
-}
-
-static OTF2_CallbackCode otf2_callback_on_irecv_request(RECORD, uint64_t request)
-{
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_irecv_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
+    const struct message_record record = {receiver, comm, tag, bytes};
+    return otf2_callback_pass_message(user, ticks, &record, otf2_calls_send);
 }
 
 static OTF2_CallbackCode otf2_callback_on_recv(RECORD, uint32_t sender, OTF2_CommRef comm,
                                                uint32_t tag, uint64_t bytes)
 {
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = otf2_callback_message(stream, sender, comm, tag, bytes);
-    otf2_calls_recv(&stream->calls, otf2_callback_begin(stream, ticks), &message);
-    return otf2_callback_outcome(stream);
+    const struct message_record record = {sender, comm, tag, bytes};
+    return otf2_callback_pass_message(user, ticks, &record, otf2_calls_recv);
+}
+
+static OTF2_CallbackCode otf2_callback_on_isend(RECORD, uint32_t receiver, OTF2_CommRef comm,
+                                                uint32_t tag, uint64_t bytes, uint64_t request)
+{
+    const struct message_record record = {receiver, comm, tag, bytes};
+    return otf2_callback_pass_posted(user, ticks, &record, request, otf2_calls_isend);
 }
 
 static OTF2_CallbackCode otf2_callback_on_irecv(RECORD, uint32_t sender, OTF2_CommRef comm,
                                                 uint32_t tag, uint64_t bytes, uint64_t request)
 {
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    struct otf2_message message = otf2_callback_message(stream, sender, comm, tag, bytes);
-    otf2_calls_irecv(&stream->calls, otf2_callback_begin(stream, ticks), &message, request);
-    return otf2_callback_outcome(stream);
+    const struct message_record record = {sender, comm, tag, bytes};
+    return otf2_callback_pass_posted(user, ticks, &record, request, otf2_calls_irecv);
+}
+
+static OTF2_CallbackCode otf2_callback_on_isend_complete(RECORD, uint64_t request)
+{
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_isend_complete);
+}
+
+static OTF2_CallbackCode otf2_callback_on_irecv_request(RECORD, uint64_t request)
+{
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_irecv_request);
+}
+
+static OTF2_CallbackCode otf2_callback_on_request_cancelled(RECORD, uint64_t request)
+{
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_cancelled);
 }
 
 /* MPI_Test and similar calls found a request incomplete: their regions are recorded already. */
@@ -258,26 +287,17 @@ static OTF2_CallbackCode otf2_callback_on_request_test(RECORD, uint64_t request)
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode otf2_callback_on_request_cancelled(RECORD, uint64_t request)
-{
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_cancelled(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
-}
-
 /* ---- one-sided calls -------------------------------------------------------- */
 
 static OTF2_CallbackCode otf2_callback_access_window(struct otf2_stream *stream, uint64_t ticks,
                                                      unsigned kind, OTF2_RmaWinRef window,
-                                                     uint32_t target, uint64_t given,
-                                                     uint64_t gotten)
+                                                     uint32_t target, uint64_t sent,
+                                                     uint64_t received)
 {
     int inter = 0;
     uint32_t number = otf2_defs_window(stream->defs, window);
     struct otf2_access access = {
-        .given = given, .gotten = gotten, .comm = otf2_callback_slot_of(stream, number)};
+        .sent = sent, .received = received, .comm = otf2_callback_slot_of(stream, number)};
     access.target = otf2_job_peer(stream->job, stream->rank, number, target, &inter);
     access.flags = inter ? EVENT_INTER : 0;
     uint64_t time = otf2_callback_begin(stream, ticks);
@@ -383,11 +403,7 @@ static OTF2_CallbackCode otf2_callback_on_collective_end(RECORD, OTF2_Collective
 
 static OTF2_CallbackCode otf2_callback_on_collective_request(RECORD, uint64_t request)
 {
-    struct otf2_stream *stream = user;
-    if (otf2_callback_skip_record(stream, ticks))
-        return otf2_callback_status(stream);
-    otf2_calls_collective_request(&stream->calls, otf2_callback_begin(stream, ticks), request);
-    return otf2_callback_outcome(stream);
+    return otf2_callback_pass_request(user, ticks, request, otf2_calls_collective_request);
 }
 
 static OTF2_CallbackCode otf2_callback_on_collective_complete(RECORD, OTF2_CollectiveOp op,
@@ -409,13 +425,13 @@ static OTF2_CallbackCode otf2_callback_on_collective_complete(RECORD, OTF2_Colle
 
 /* ---- registering ----------------------------------------------------------- */
 
-#define SET_WITH(kind, ...) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
-#define SET_BARE(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, on_##kind);
+#define SET_WITH(kind, ...) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, otf2_callback_on_##kind);
+#define SET_BARE(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, otf2_callback_on_##kind);
 
 static void otf2_callback_set_others(OTF2_EvtReaderCallbacks *c)
 {
     OTF2_OTHER_KINDS(SET_WITH, SET_BARE)
-    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, on_Unknown);
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, otf2_callback_on_Unknown);
 }
 
 OTF2_ErrorCode otf2_callbacks_register(OTF2_Reader *reader, OTF2_EvtReader *events,

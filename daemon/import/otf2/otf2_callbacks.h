@@ -18,7 +18,7 @@ struct otf2_stream {
     int opened, empty, ended, failed;
     int cut_off;           /**< the file is truncated */
     int scanning;          /**< the file is being scanned for its valid records */
-    int comes_again;       /**< only repeated records follow, which are ignored */
+    int is_repeating;      /**< only repeated records follow, which are ignored */
     uint64_t scanned;      /**< number of scanned records */
     uint64_t whole_events; /**< number of valid records; UINT64_MAX: all */
     char fault[OTF2_FAULT_BYTES];

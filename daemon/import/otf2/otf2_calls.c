@@ -432,8 +432,8 @@ int otf2_calls_access(struct otf2_calls *c, uint64_t time, const struct otf2_acc
     if (part == NULL)
         return 1;
     part->peer = access->target;
-    part->bytes = access->given;
-    part->bytes_in = access->gotten;
+    part->bytes = access->sent;
+    part->bytes_in = access->received;
     part->comm = access->comm;
     part->flags |= access->flags;
     return 1;

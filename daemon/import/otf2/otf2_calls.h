@@ -48,8 +48,8 @@ struct otf2_collective {
 
 /** A one-sided MPI transfer with its target as a world rank. */
 struct otf2_access {
-    int32_t target;         /**< world rank or PEER_UNKNOWN */
-    uint64_t given, gotten; /**< bytes sent and received */
+    int32_t target;          /**< world rank or PEER_UNKNOWN */
+    uint64_t sent, received; /**< bytes sent and received */
     uint16_t comm, flags;
 };
 

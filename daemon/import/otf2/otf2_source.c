@@ -339,7 +339,7 @@ static OTF2_ErrorCode otf2_source_open_events(struct otf2_source *s, struct otf2
 static void otf2_source_scan(struct otf2_source *s, struct otf2_stream *st)
 {
     char unheard[OTF2_FAULT_BYTES];
-    uint64_t read = 0, told = s->job->events_of[st->number];
+    uint64_t read = 0, stated = s->job->events_of[st->number];
     otf2_source_capture_errors(unheard);
     st->scanning = 1;
     OTF2_ErrorCode code = otf2_source_open_events(s, st);
@@ -349,10 +349,10 @@ static void otf2_source_scan(struct otf2_source *s, struct otf2_stream *st)
     while (code == OTF2_SUCCESS && read == CHUNK && st->scanned <= st->most_events);
     if (st->events != NULL)
         OTF2_Reader_CloseEvtReader(s->reader, st->events);
-    if (told > 0 && st->scanned >= told)
-        st->whole_events = st->scanned > told || st->comes_again ? told : UINT64_MAX;
+    if (stated > 0 && st->scanned >= stated)
+        st->whole_events = st->scanned > stated || st->is_repeating ? stated : UINT64_MAX;
     st->events = NULL;
-    st->scanning = st->comes_again = 0;
+    st->scanning = st->is_repeating = 0;
     st->ticks = 0;
     error_buffer = NULL;
 }
@@ -411,11 +411,11 @@ static void otf2_source_fill_report(const struct otf2_stream *st, struct otf2_re
  * definitions state? */
 static int otf2_source_lacks_events(struct otf2_stream *st)
 {
-    uint64_t told = st->job->events_of[st->number];
-    if (st->calls.totals.events >= told)
+    uint64_t stated = st->job->events_of[st->number];
+    if (st->calls.totals.events >= stated)
         return 0;
     snprintf(st->fault, sizeof(st->fault),
-             "it ends with fewer events than the definitions tell of: %" PRIu64, told);
+             "it ends with fewer events than the definitions state: %" PRIu64, stated);
     return -HOLTER_ECORRUPT;
 }
 
@@ -435,7 +435,7 @@ static void otf2_source_read_on(struct otf2_source *s, struct otf2_stream *st)
         otf2_source_capture_errors(st->fault);
         code = OTF2_Reader_ReadLocalEvents(s->reader, st->events, CHUNK, &read);
         error_buffer = NULL;
-        if (st->comes_again)
+        if (st->is_repeating)
             snprintf(st->fault, sizeof(st->fault), "the file is cut off");
         if (st->calls.error != 0)
             st->failed = st->calls.error;

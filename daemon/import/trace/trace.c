@@ -16,8 +16,9 @@
 
 #define TARGET_WINDOWS 250u    /* target for the number of windows of a trace */
 #define MAX_WINDOWS (1u << 20) /* limit for the windows of all hosts together */
-#define MIN_HOST_WINDOWS 4096u /* minimum of the limit for one host, however many hosts there are  \
-                                */
+#define MIN_HOST_WINDOWS                                                                           \
+    4096u /* minimum of the limit for one host, however many hosts there are                       \
+           */
 #define UNKNOWN_WINDOW_NS UINT64_C(10000000)
 #define LONGEST_WINDOW_NS UINT64_C(1000000000) /* longest window that is chosen */
 #define STRAY_RATIO 100u                       /* one of so many records may have an invalid time */
@@ -328,11 +329,11 @@ static int trace_continue(const struct import *m)
 static void trace_report_progress(const struct import *m)
 {
     uint64_t read = 0, all = 0;
-    if (m->options->told == NULL)
+    if (m->options->on_progress == NULL)
         return;
     if (m->reader->progress != NULL)
         m->reader->progress(m->reader->user, &read, &all);
-    m->options->told(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
+    m->options->on_progress(m->options->user, read, all, m->window * m->window_ns - m->zero_ns);
 }
 
 /* Examine records far beyond the stated length: a few of them have invalid times, many show that

@@ -112,15 +112,15 @@ struct trace_wishes {
     const char *hosts;  /**< list of hosts in the order of ranks; NULL: those of the trace */
     const struct topology *network; /**< NULL: none */
     const char *network_source;
-    trace_on_progress *told; /**< may be NULL */
+    trace_on_progress *on_progress; /**< may be NULL */
     file_fault *fault;
     void *user;
 };
 
 struct trace_options {
-    unsigned threads;        /**< that read streams; 0: one for each processor */
-    trace_on_progress *told; /**< may be NULL */
-    file_fault *fault;       /**< called with each fault of the recording */
+    unsigned threads;               /**< that read streams; 0: one for each processor */
+    trace_on_progress *on_progress; /**< may be NULL */
+    file_fault *fault;              /**< called with each fault of the recording */
     void *user;
 };
 
